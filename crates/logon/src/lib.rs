@@ -1,0 +1,3 @@
+#![no_std]
+//! stub
+extern crate alloc;

@@ -1,0 +1,5 @@
+//! The SMB1 server engine: negotiate → session → tree → command, sans-IO.
+#![no_std]
+extern crate alloc;
+
+pub mod vfs;
