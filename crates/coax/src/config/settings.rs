@@ -1,0 +1,97 @@
+//! What a server is told to do, in plain types: the end of configuration and the beginning of the driver.
+//!
+//! Nothing here is text to be looked at again: whoever reads a field needs no knowledge of smb.conf. The one exception is
+//! `%` macros ([`crate::config::macros`]), which are known only when a client connects. Which parameter fills which field
+//! is said in [`crate::config::table`], and there alone.
+
+mod global;
+mod share;
+mod types;
+
+pub use global::GlobalSettings;
+pub use share::{Access, Secret, ShareSettings};
+pub use types::{
+    CaseMode, GuestAccess, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Protocol,
+    Security, Signing, SocketOption, StrictLocking,
+};
+
+use std::net::SocketAddr;
+
+/// Everything `coax serve` needs to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What holds for the server as a whole.
+    pub global: GlobalSettings,
+    /// The shares, in the order they were defined; names are unique without regard to case.
+    pub shares: Vec<ShareSettings>,
+    /// Users given on the command line; those of [`GlobalSettings::smb_passwd_file`] come on top.
+    pub users: Vec<UserSettings>,
+    /// Where to listen.
+    pub listen: Listeners,
+    /// Report as JSON, one object a line, instead of text.
+    pub json: bool,
+}
+
+/// A user whose password we know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserSettings {
+    /// The name, as given; compared without regard to case.
+    pub name: String,
+    /// The password in clear: hash it at start; it is never printed.
+    pub password: Secret,
+}
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listeners {
+    /// TCP addresses for SMB over the NetBIOS session service (RFC 1002 section 4.3; commonly port 139).
+    pub nbt: Vec<Listener>,
+    /// TCP addresses for SMB directly over TCP (commonly port 445).
+    pub direct: Vec<Listener>,
+    /// Answer on the NetBIOS name service (UDP 137) too; `false` with `disable netbios = yes`.
+    pub name_service: bool,
+}
+
+impl Default for Listeners {
+    fn default() -> Self {
+        let everywhere = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+        Self {
+            nbt: vec![Listener::with_fallback(SocketAddr::new(everywhere, 139))],
+            direct: vec![Listener::with_fallback(SocketAddr::new(everywhere, 445))],
+            name_service: true,
+        }
+    }
+}
+
+/// One address to listen at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// The address and port; port 0 lets the system pick one.
+    pub address: SocketAddr,
+    /// The port to take when we may not bind that one (1139 for 139, 1445 for 445); `None` when the address was asked
+    /// for by name and failing is right.
+    pub fallback_port: Option<u16>,
+}
+
+impl Listener {
+    /// Exactly there, or not at all.
+    pub fn exactly(address: SocketAddr) -> Self {
+        Self {
+            address,
+            fallback_port: None,
+        }
+    }
+
+    /// There, or at the port 1000 higher if a privileged port is refused.
+    pub fn with_fallback(address: SocketAddr) -> Self {
+        let fallback_port = if address.port() == 0 || address.port() >= 1024 {
+            None
+        } else {
+            address.port().checked_add(1000)
+        };
+        Self {
+            address,
+            fallback_port,
+        }
+    }
+}

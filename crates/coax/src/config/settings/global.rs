@@ -1,0 +1,148 @@
+//! What holds for the server as a whole.
+
+use std::path::PathBuf;
+
+use super::{MapToGuest, NtlmAuth, Protocol, Security, Signing, SocketOption};
+use crate::config::hosts::HostAccess;
+
+/// What holds for the server as a whole. Parameters in the documentation of each field are smb.conf's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalSettings {
+    /// `workgroup`: upper case, at most 15 characters.
+    pub workgroup: String,
+    /// `netbios name`: upper case, at most 15 characters.
+    pub netbios_name: String,
+    /// `netbios aliases`: further names to answer to.
+    pub netbios_aliases: Vec<String>,
+    /// `server string`: the comment in browse lists. May hold macros.
+    pub server_string: String,
+    /// `hosts allow` and `hosts deny` of `[global]`: checked when a client connects, before each share's own.
+    pub hosts: HostAccess,
+    /// `interfaces`: addresses, networks or names of network interfaces; empty means all.
+    pub interfaces: Vec<String>,
+    /// `bind interfaces only`: listen at those only (see [`super::Settings::listen`], which follows from this).
+    pub bind_interfaces_only: bool,
+    /// `smb ports`: ports to listen at; 139 and other numbers ending in 39 speak the NetBIOS session service.
+    pub smb_ports: Vec<u16>,
+    /// `disable netbios`: neither name service nor session service.
+    pub disable_netbios: bool,
+
+    /// `security`.
+    pub security: Security,
+    /// `map to guest`.
+    pub map_to_guest: MapToGuest,
+    /// `guest account`: the user name that guests are shown as.
+    pub guest_account: String,
+    /// `encrypt passwords = no`, or `--allow plaintext`: ask clients for plaintext passwords.
+    pub plaintext_auth: bool,
+    /// `lanman auth`, or `--allow lm`: accept LM responses.
+    pub lanman_auth: bool,
+    /// `ntlm auth`.
+    pub ntlm_auth: NtlmAuth,
+    /// `null passwords`: users whose password is empty may log on.
+    pub null_passwords: bool,
+    /// `smb passwd file`: users and their hashes.
+    pub smb_passwd_file: Option<PathBuf>,
+    /// `username map`: names that clients send and the names they stand for.
+    pub username_map: Option<PathBuf>,
+    /// `server signing`.
+    pub signing: Signing,
+
+    /// `server min protocol`.
+    pub min_protocol: Protocol,
+    /// `server max protocol`.
+    pub max_protocol: Protocol,
+    /// `max xmit`, bytes: the largest SMB message we admit to taking, 1,024–65,535.
+    pub max_xmit_bytes: u32,
+    /// `max mux`: requests a client may have outstanding.
+    pub max_mux: u16,
+    /// `read raw`.
+    pub read_raw: bool,
+    /// `write raw`.
+    pub write_raw: bool,
+    /// `large readwrite`: reads and writes of up to 64 KB and beyond for NT clients.
+    pub large_readwrite: bool,
+    /// `nt status support`: NT status codes are offered.
+    pub nt_status_support: bool,
+    /// `nt pipe support`: named pipes on IPC$ (share lists for NT clients).
+    pub nt_pipe_support: bool,
+    /// `unicode`: Unicode is offered.
+    pub unicode: bool,
+    /// `time server`: announce that `NET TIME` works here.
+    pub time_server: bool,
+    /// `time offset`, minutes added to the time zone told to clients.
+    pub time_offset_minutes: i32,
+    /// `dos charset`: the code page of clients without Unicode.
+    pub dos_charset: u16,
+
+    /// `socket options`.
+    pub socket_options: Vec<SocketOption>,
+    /// `deadtime`, minutes without a request after which a client with nothing open is cut off; 0 means never.
+    pub deadtime_minutes: u32,
+    /// `keepalive`, seconds between NetBIOS keep-alives to an idle client; 0 means none.
+    pub keepalive_seconds: u32,
+    /// `max smbd processes`: clients at once; 0 means the server's own limit.
+    pub max_clients: u32,
+    /// `max open files`: files one client may have open.
+    pub max_open_files: u32,
+    /// `lock spin time`, milliseconds a refused lock without a time-out is tried again.
+    pub lock_spin_ms: u32,
+    /// `oplock break wait time`, milliseconds between an open that breaks an oplock and the break.
+    pub oplock_break_wait_ms: u32,
+
+    /// `log level`: 0 errors, 1 clients, 2 refusals with reasons, 3 every request, 10 every byte.
+    pub log_level: u8,
+    /// `log file`: where to log to besides standard error. May hold macros.
+    pub log_file: Option<String>,
+    /// `max log size`, KiB at which the log is put aside as `.old`; 0 means never.
+    pub max_log_kib: u32,
+}
+
+impl Default for GlobalSettings {
+    fn default() -> Self {
+        Self {
+            workgroup: "WORKGROUP".into(),
+            netbios_name: "COAX".into(),
+            netbios_aliases: Vec::new(),
+            server_string: "coax %v".into(),
+            hosts: HostAccess::default(),
+            interfaces: Vec::new(),
+            bind_interfaces_only: false,
+            smb_ports: vec![445, 139],
+            disable_netbios: false,
+            security: Security::User,
+            map_to_guest: MapToGuest::Never,
+            guest_account: "nobody".into(),
+            plaintext_auth: false,
+            lanman_auth: false,
+            ntlm_auth: NtlmAuth::V1Permitted,
+            null_passwords: false,
+            smb_passwd_file: None,
+            username_map: None,
+            signing: Signing::Auto,
+            min_protocol: Protocol::Core,
+            max_protocol: Protocol::Nt1,
+            max_xmit_bytes: 16_644,
+            max_mux: 50,
+            read_raw: true,
+            write_raw: true,
+            large_readwrite: true,
+            nt_status_support: true,
+            nt_pipe_support: true,
+            unicode: true,
+            time_server: false,
+            time_offset_minutes: 0,
+            dos_charset: 850,
+            socket_options: vec![SocketOption::NoDelay(true)],
+            deadtime_minutes: 10_080,
+            keepalive_seconds: 300,
+            max_clients: 0,
+            max_open_files: 16_384,
+            lock_spin_ms: 200,
+            oplock_break_wait_ms: 0,
+            log_level: 1,
+            log_file: None,
+            max_log_kib: 5_000,
+        }
+    }
+}

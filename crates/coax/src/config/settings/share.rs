@@ -1,0 +1,257 @@
+//! One share.
+
+use super::{CaseMode, LetterCase, MangledNames, MapReadonly, StrictLocking};
+use crate::config::hosts::HostAccess;
+use crate::config::list::{Names, Patterns};
+
+/// What a user or guest may do on a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read.
+    ReadOnly,
+    /// Read and write.
+    ReadWrite,
+}
+
+/// One share. Parameters in the documentation of each field are smb.conf's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareSettings {
+    /// The name clients ask for.
+    pub name: String,
+    /// `comment`: what browse lists say of it. May hold macros.
+    pub comment: String,
+    /// `path`: the folder (of a printer: the spool folder). May hold macros.
+    pub path: String,
+    /// `available`: `false` refuses every connection to it.
+    pub available: bool,
+    /// `browseable`: whether browse lists show it.
+    pub browseable: bool,
+    /// `volume`: the volume label; empty means the share's name.
+    pub volume: String,
+    /// `fstype`: the file system's name as told to clients.
+    pub fstype: String,
+    /// `printable`: it is a printer.
+    pub printable: bool,
+    /// `print command`: run for each finished job; empty leaves jobs in the folder. Holds `%s` (the file), `%p`, `%J`.
+    pub print_command: String,
+
+    /// `read only`.
+    pub read_only: bool,
+    /// `guest ok`: no password is needed.
+    pub guest_ok: bool,
+    /// `guest only`: everybody is a guest here.
+    pub guest_only: bool,
+    /// `coax:guest read only`: guests may not write even where users may.
+    pub guest_read_only: bool,
+    /// `coax:password`: the share's own password for full access, under `security = share`. May be empty.
+    pub password: Option<Secret>,
+    /// `coax:read only password`: the share's own password for reading, under `security = share`.
+    pub read_only_password: Option<Secret>,
+    /// `valid users`: if not empty, nobody else may connect.
+    pub valid_users: Names,
+    /// `invalid users`: these may not.
+    pub invalid_users: Names,
+    /// `read list`: these read only.
+    pub read_list: Names,
+    /// `write list`: these write, whatever `read only` says.
+    pub write_list: Names,
+    /// `hosts allow`, `hosts deny`.
+    pub hosts: HostAccess,
+    /// `max connections`: trees at once; 0 means no limit.
+    pub max_connections: u32,
+
+    /// `case sensitive`.
+    pub case_sensitive: CaseMode,
+    /// `default case`.
+    pub default_case: LetterCase,
+    /// `preserve case`: long names are created in the client's case.
+    pub preserve_case: bool,
+    /// `short preserve case`: 8.3 names are created in the client's case.
+    pub short_preserve_case: bool,
+    /// `mangled names`.
+    pub mangled_names: MangledNames,
+
+    /// `hide dot files`: names that begin with a dot are hidden files.
+    pub hide_dot_files: bool,
+    /// `hide files`: names that match are hidden files.
+    pub hide_files: Patterns,
+    /// `hide special files`: devices, pipes and sockets are left out of listings.
+    pub hide_special_files: bool,
+    /// `veto files`: names that match do not exist for clients.
+    pub veto_files: Patterns,
+    /// `delete veto files`: removing a folder removes the vetoed files in it.
+    pub delete_veto_files: bool,
+    /// `veto oplock files`: no oplocks on names that match.
+    pub veto_oplock_files: Patterns,
+    /// `dont descend`: these folders are shown empty; paths below the share's root.
+    pub dont_descend: Vec<String>,
+
+    /// `map archive`: the owner's execute bit stands for the archive attribute where none is stored.
+    pub map_archive: bool,
+    /// `map hidden`: the world's execute bit stands for hidden.
+    pub map_hidden: bool,
+    /// `map system`: the group's execute bit stands for system.
+    pub map_system: bool,
+    /// `map readonly`.
+    pub map_readonly: MapReadonly,
+    /// `store dos attributes`: keep DOS attributes in the extended attribute `user.DOSATTRIB`.
+    pub store_dos_attributes: bool,
+    /// `ea support`: clients may keep extended attributes.
+    pub ea_support: bool,
+    /// `dos filetimes`: whoever may write a file may set its times.
+    pub dos_filetimes: bool,
+    /// `dos filetime resolution`: times are rounded to DOS's 2 seconds.
+    pub dos_filetime_resolution: bool,
+    /// `fake directory create times`: folders were created in 1980.
+    pub fake_directory_create_times: bool,
+    /// `delete readonly`: a read-only file may be deleted.
+    pub delete_readonly: bool,
+    /// `create mask`: permission bits a new file may have.
+    pub create_mask: u32,
+    /// `force create mode`: permission bits a new file has in any case.
+    pub force_create_mode: u32,
+    /// `directory mask`: permission bits a new folder may have.
+    pub directory_mask: u32,
+    /// `force directory mode`: permission bits a new folder has in any case.
+    pub force_directory_mode: u32,
+
+    /// `oplocks`: exclusive and batch oplocks are granted.
+    pub oplocks: bool,
+    /// `level2 oplocks`: oplocks break to level II and not to none.
+    pub level2_oplocks: bool,
+    /// `fake oplocks`: every oplock asked for is granted, and none ever broken.
+    pub fake_oplocks: bool,
+    /// `share modes`: deny modes are enforced.
+    pub share_modes: bool,
+    /// `locking`: `false` grants every byte-range lock without keeping it.
+    pub locking: bool,
+    /// `strict locking`.
+    pub strict_locking: StrictLocking,
+    /// `blocking locks`: a lock request waits as long as it asks; `false` answers at once.
+    pub blocking_locks: bool,
+
+    /// `strict sync`: a client's flush reaches the disk.
+    pub strict_sync: bool,
+    /// `sync always`: every write reaches the disk before it is answered.
+    pub sync_always: bool,
+    /// `strict allocate`: extending a file reserves the space.
+    pub strict_allocate: bool,
+    /// `max disk size`, bytes: the largest disk to admit to; 0 means no limit.
+    pub max_disk_size_bytes: u64,
+    /// `use sendfile`: the kernel sends file data without passing it through us.
+    pub use_sendfile: bool,
+    /// `follow symlinks`: symbolic links that stay in the share work.
+    pub follow_symlinks: bool,
+    /// `wide links`: symbolic links that leave the share work too.
+    pub wide_links: bool,
+}
+
+impl Default for ShareSettings {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            comment: String::new(),
+            path: String::new(),
+            available: true,
+            browseable: true,
+            volume: String::new(),
+            fstype: "NTFS".into(),
+            printable: false,
+            print_command: String::new(),
+            read_only: true,
+            guest_ok: false,
+            guest_only: false,
+            guest_read_only: false,
+            password: None,
+            read_only_password: None,
+            valid_users: Names::default(),
+            invalid_users: Names::default(),
+            read_list: Names::default(),
+            write_list: Names::default(),
+            hosts: HostAccess::default(),
+            max_connections: 0,
+            case_sensitive: CaseMode::Auto,
+            default_case: LetterCase::Lower,
+            preserve_case: true,
+            short_preserve_case: true,
+            mangled_names: MangledNames::Illegal,
+            hide_dot_files: true,
+            hide_files: Patterns::default(),
+            hide_special_files: true,
+            veto_files: Patterns::default(),
+            delete_veto_files: false,
+            veto_oplock_files: Patterns::default(),
+            dont_descend: Vec::new(),
+            map_archive: true,
+            map_hidden: false,
+            map_system: false,
+            map_readonly: MapReadonly::No,
+            store_dos_attributes: true,
+            ea_support: true,
+            dos_filetimes: true,
+            dos_filetime_resolution: false,
+            fake_directory_create_times: false,
+            delete_readonly: false,
+            create_mask: 0o744,
+            force_create_mode: 0,
+            directory_mask: 0o755,
+            force_directory_mode: 0,
+            oplocks: true,
+            level2_oplocks: true,
+            fake_oplocks: false,
+            share_modes: true,
+            locking: true,
+            strict_locking: StrictLocking::Auto,
+            blocking_locks: true,
+            strict_sync: true,
+            sync_always: false,
+            strict_allocate: true,
+            max_disk_size_bytes: 0,
+            use_sendfile: true,
+            follow_symlinks: true,
+            wide_links: false,
+        }
+    }
+}
+
+impl ShareSettings {
+    /// What `user` may do here (`None`: a guest); `None` if they may not connect. The order is Samba's: `invalid users`,
+    /// `valid users`, then `read list` and `write list`, the latter winning.
+    pub fn access(&self, user: Option<&str>) -> Option<Access> {
+        let plain = if self.read_only {
+            Access::ReadOnly
+        } else {
+            Access::ReadWrite
+        };
+        let Some(user) = user.filter(|_| !self.guest_only) else {
+            let allowed = self.available && (self.guest_ok || self.guest_only);
+            return allowed.then_some(if self.guest_read_only {
+                Access::ReadOnly
+            } else {
+                plain
+            });
+        };
+        let refused = !self.available
+            || self.invalid_users.contains(user)
+            || (!self.valid_users.is_empty() && !self.valid_users.contains(user));
+        if refused {
+            None
+        } else if self.write_list.contains(user) {
+            Some(Access::ReadWrite)
+        } else if self.read_list.contains(user) {
+            Some(Access::ReadOnly)
+        } else {
+            Some(plain)
+        }
+    }
+}
+
+/// A password that never shows in a log.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
