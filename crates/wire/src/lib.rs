@@ -2,4 +2,14 @@
 #![no_std]
 extern crate alloc;
 
+pub mod block;
+pub mod command;
+pub mod dialect;
+pub mod error;
+pub mod header;
+pub mod io;
+pub mod smb;
+pub mod status;
 pub mod time;
+
+pub use error::{Error, Result};

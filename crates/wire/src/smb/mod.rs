@@ -1,0 +1,10 @@
+//! One file per SMB command, request and response together.
+//!
+//! A `Request::parse` decodes whatever has one of the command's legal word counts, judging nothing: values are as they
+//! stand, and data that a count places outside the message is the only thing refused. A `Response::emit` (and
+//! `Request::emit`, for clients) writes the legal form.
+
+pub mod negotiate;
+pub mod session_setup_andx;
+pub mod tree_connect;
+pub mod tree_connect_andx;

@@ -1,0 +1,180 @@
+//! SESSION_SETUP_ANDX (0x73), [MS-CIFS] 2.2.4.53; extended security: [MS-SMB] 2.2.4.6.
+
+use crate::{
+    block::{Block, BlockWriter, WireStr},
+    error::{Error, Result},
+    io::Writer,
+};
+
+/// How the client logs on: the three forms that word counts tell apart.
+#[derive(Clone, Copy, Debug)]
+pub enum Credentials<'a> {
+    /// Ten words (LAN Manager): one password or LM response.
+    Lanman {
+        /// Password or response.
+        password: &'a [u8],
+    },
+    /// Thirteen words (NT LM 0.12): both responses, or a plaintext password in one of them.
+    Nt {
+        /// The "case-insensitive" field: LM response or OEM plaintext.
+        oem_password: &'a [u8],
+        /// The "case-sensitive" field: NTLM response or UTF-16LE plaintext.
+        unicode_password: &'a [u8],
+    },
+    /// Twelve words: a SPNEGO or NTLMSSP token.
+    Extended {
+        /// The token.
+        token: &'a [u8],
+    },
+}
+
+/// What the client says of itself and its user.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Largest message the client takes, bytes.
+    pub max_buffer: u16,
+    /// Requests it keeps outstanding.
+    pub max_mpx: u16,
+    /// Number of this virtual circuit; 0 asks the server to drop the client's others.
+    pub vc_number: u16,
+    /// The session key of the negotiate reply.
+    pub session_key: u32,
+    /// Capabilities ([`super::negotiate::cap`]); 0 before NT LM 0.12.
+    pub capabilities: u32,
+    /// Passwords, responses or token.
+    pub credentials: Credentials<'a>,
+    /// User name; empty for anonymous, absent in extended security and from the oldest clients.
+    pub account: Option<WireStr<'a>>,
+    /// Domain.
+    pub domain: Option<WireStr<'a>>,
+    /// Operating system.
+    pub native_os: Option<WireStr<'a>>,
+    /// LAN manager.
+    pub native_lan_man: Option<WireStr<'a>>,
+}
+
+impl<'a> Request<'a> {
+    /// Decodes; `unicode` is the header's flag.
+    ///
+    /// # Errors
+    /// [`Error::WordCount`], [`Error::Short`] if password or token run past the message.
+    pub fn parse(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        match block.word_count() {
+            10 => Self::parse_lanman(block, unicode),
+            12 => Self::parse_extended(block, unicode),
+            13 => Self::parse_nt(block, unicode),
+            found => Err(Error::WordCount {
+                what: "SESSION_SETUP_ANDX",
+                found,
+            }),
+        }
+    }
+
+    fn parse_lanman(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        let (mut request, mut words) = Self::common(block)?;
+        let len = usize::from(words.u16("password length")?);
+        let mut strings = block.strings(unicode);
+        let password = strings.bytes(len.min(strings.rest().len()), "password")?;
+        request.credentials = Credentials::Lanman { password };
+        request.names(&mut strings);
+        Ok(request)
+    }
+
+    fn parse_nt(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        let (mut request, mut words) = Self::common(block)?;
+        let oem_len = usize::from(words.u16("OEM password length")?);
+        let unicode_len = usize::from(words.u16("Unicode password length")?);
+        words.u32("reserved")?;
+        request.capabilities = words.u32("capabilities")?;
+        let mut strings = block.strings(unicode);
+        let oem_password = strings.bytes(oem_len, "OEM password")?;
+        let unicode_password = strings.bytes(unicode_len, "Unicode password")?;
+        request.credentials = Credentials::Nt {
+            oem_password,
+            unicode_password,
+        };
+        request.names(&mut strings);
+        Ok(request)
+    }
+
+    fn parse_extended(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        let (mut request, mut words) = Self::common(block)?;
+        let len = usize::from(words.u16("security blob length")?);
+        words.u32("reserved")?;
+        request.capabilities = words.u32("capabilities")?;
+        let mut strings = block.strings(unicode);
+        request.credentials = Credentials::Extended {
+            token: strings.bytes(len, "security blob")?,
+        };
+        request.native_os = Some(strings.string());
+        request.native_lan_man = Some(strings.string());
+        Ok(request)
+    }
+
+    fn common(block: &Block<'a>) -> Result<(Self, crate::io::Reader<'a>)> {
+        let mut words = block.words();
+        words.u32("AndX")?;
+        let request = Self {
+            max_buffer: words.u16("max buffer")?,
+            max_mpx: words.u16("max mpx")?,
+            vc_number: words.u16("VC number")?,
+            session_key: words.u32("session key")?,
+            capabilities: 0,
+            credentials: Credentials::Lanman { password: &[] },
+            account: None,
+            domain: None,
+            native_os: None,
+            native_lan_man: None,
+        };
+        Ok((request, words))
+    }
+
+    fn names(&mut self, strings: &mut crate::block::Strings<'a>) {
+        for name in [
+            &mut self.account,
+            &mut self.domain,
+            &mut self.native_os,
+            &mut self.native_lan_man,
+        ] {
+            *name = (!strings.is_empty()).then(|| strings.string());
+        }
+    }
+}
+
+/// The server's answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Response<'a> {
+    /// Bit 0: logged on as guest.
+    pub action: u16,
+    /// SPNEGO token, in the four-word form.
+    pub token: Option<&'a [u8]>,
+    /// Operating system, encoded without terminator.
+    pub native_os: &'a [u8],
+    /// LAN manager, the same.
+    pub native_lan_man: &'a [u8],
+    /// Domain, the same.
+    pub domain: &'a [u8],
+    /// Whether the three strings are UTF-16LE.
+    pub unicode: bool,
+}
+
+impl Response<'_> {
+    /// Appends the reply.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin_andx(out);
+        block.words().u16(self.action);
+        if let Some(token) = self.token {
+            block.words().u16(token.len() as u16);
+        }
+        let bytes = block.bytes();
+        bytes.bytes(self.token.unwrap_or(&[]));
+        for text in [self.native_os, self.native_lan_man, self.domain] {
+            if self.unicode {
+                crate::block::put_unicode(bytes, text);
+            } else {
+                crate::block::put_oem(bytes, text);
+            }
+        }
+        block.finish(0);
+    }
+}
