@@ -6,6 +6,8 @@
 //!
 //! Case folding, 8.3 names, wildcards, share modes and DOS attributes are the engine's business, not the file system's.
 
+pub mod path;
+
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::{any::Any, fmt::Debug};
 

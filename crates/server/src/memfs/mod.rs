@@ -1,0 +1,335 @@
+//! A file system in memory: for the engine's tests, and for the lab, where nothing may depend on a disk.
+//!
+//! It does what a disk does (an unlinked open file lives on, a full disk refuses the write, names are bytes of UTF-8 and
+//! tell upper from lower case) and what a disk does not do on demand: it fails a call that a test chose ([`Fault`]),
+//! counts calls ([`MemFs::calls`]) and reads its time from whoever owns it ([`MemFs::set_time`], [`MemFs::set_clock`]).
+//! A gigabyte of a repeated pattern costs a few kilobytes ([`MemFs::add_pattern`]).
+//!
+//! Not modelled: symbolic links, special files, owners, and the time of last access, which only
+//! [`SetTimes`](crate::vfs::SetTimes) moves.
+
+mod content;
+mod file;
+mod node;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use alloc::{sync::Arc, vec::Vec};
+use core::fmt::{self, Debug};
+
+use self::{
+    content::Content,
+    file::{Handle, MemDir, MemFile},
+    node::Body,
+    state::{Clock, State},
+};
+use crate::vfs::{FsTime, OpenHow, Space, Stat, Vfs, VfsDir, VfsError, VfsFile, VfsResult, path};
+
+/// One kind of call, to count it or to make it fail. Calls on paths and on open files of one purpose are one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "each is the method of its name in `vfs`")]
+pub enum Call {
+    Open,
+    OpenDir,
+    Stat,
+    MakeDir,
+    RemoveFile,
+    RemoveDir,
+    Rename,
+    HardLink,
+    Attribute,
+    SetAttribute,
+    RemoveAttribute,
+    AttributeNames,
+    Space,
+    ReadAt,
+    WriteAt,
+    SetLen,
+    Reserve,
+    Sync,
+    SetTimes,
+    SetWritable,
+    Names,
+    Entry,
+}
+
+/// A failure to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Which calls it counts and strikes; `None` all of them.
+    pub call: Option<Call>,
+    /// So many calls pass before it strikes.
+    pub skip: u64,
+    /// So many calls then fail; after that it is spent.
+    pub times: u64,
+    /// What they fail with.
+    pub error: VfsError,
+    /// Of a write that is struck, so many bytes are in the file all the same.
+    pub written: usize,
+}
+
+impl Fault {
+    /// The next call of this kind fails once.
+    #[must_use]
+    pub fn next(call: Call, error: VfsError) -> Self {
+        Self {
+            call: Some(call),
+            skip: 0,
+            times: 1,
+            error,
+            written: 0,
+        }
+    }
+}
+
+/// How a [`MemFs`] behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemOptions {
+    /// Room for contents, bytes; accounted in clusters of 4,096, holes included.
+    pub capacity: u64,
+    /// Keep what is written. If not, written bytes read as zeros (or what was there) and cost no memory: for
+    /// measurements that copy gigabytes.
+    pub keep_contents: bool,
+    /// Refuse every change with [`VfsError::ReadOnly`].
+    pub read_only: bool,
+}
+
+impl Default for MemOptions {
+    fn default() -> Self {
+        Self {
+            capacity: 1 << 40,
+            keep_contents: true,
+            read_only: false,
+        }
+    }
+}
+
+/// The file system. A clone is another handle on the same one.
+#[derive(Clone)]
+pub struct MemFs {
+    shared: Shared,
+}
+
+type Shared = Arc<spin::Mutex<State>>;
+
+impl Default for MemFs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemFs {
+    /// An empty one with [`MemOptions::default`], at time 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_options(MemOptions::default())
+    }
+
+    /// An empty one.
+    #[must_use]
+    pub fn with_options(options: MemOptions) -> Self {
+        Self {
+            shared: Arc::new(spin::Mutex::new(State::new(options))),
+        }
+    }
+
+    /// Changes its behaviour from now on; what lies in it stays.
+    pub fn set_options(&self, options: MemOptions) {
+        self.shared.lock().options = options;
+    }
+
+    /// Says what time it is, until told otherwise. Two changes of one object at the same time still differ in
+    /// [`Stat::changed`], which always moves.
+    pub fn set_time(&self, now: FsTime) {
+        self.shared.lock().clock = Clock::Set(now);
+    }
+
+    /// Reads the time from `clock` at every change. `clock` must not call into this file system.
+    pub fn set_clock(&self, clock: impl Fn() -> FsTime + Send + Sync + 'static) {
+        self.shared.lock().clock = Clock::Read(Arc::new(clock));
+    }
+
+    /// Adds a failure to come.
+    pub fn inject(&self, fault: Fault) {
+        self.shared.lock().faults.push(fault);
+    }
+
+    /// Forgets all failures to come.
+    pub fn clear_faults(&self) {
+        self.shared.lock().faults.clear();
+    }
+
+    /// How often this kind of call was made, failed ones included.
+    #[must_use]
+    pub fn calls(&self, call: Call) -> u64 {
+        self.shared.lock().calls.get(&call).copied().unwrap_or(0)
+    }
+
+    /// Sets all counters to 0.
+    pub fn reset_calls(&self) {
+        self.shared.lock().calls.clear();
+    }
+
+    /// Files and folders in it, the root and unlinked open ones included.
+    #[must_use]
+    pub fn objects(&self) -> usize {
+        self.shared.lock().nodes.len()
+    }
+
+    /// Puts a folder and those above it there, uncounted and past all faults.
+    ///
+    /// # Errors
+    /// As [`Vfs::make_dir`], except that existing folders are welcome.
+    pub fn add_dir(&self, path: &str) -> VfsResult<()> {
+        self.shared.lock().add_dir(path).map(drop)
+    }
+
+    /// Puts a file with these contents there, in place of one that was; makes the folders above it. Uncounted and past
+    /// all faults.
+    ///
+    /// # Errors
+    /// What stands in the way, or [`VfsError::NoSpace`].
+    pub fn add_file(&self, path: &str, contents: &[u8]) -> VfsResult<()> {
+        let mut content = Content::default();
+        content.write(0, contents, true);
+        self.shared.lock().add_file(path, content)
+    }
+
+    /// As [`add_file`](Self::add_file), `len` bytes of `pattern` over and over (zeros if it is empty), at no cost in
+    /// memory.
+    ///
+    /// # Errors
+    /// As [`add_file`](Self::add_file).
+    pub fn add_pattern(&self, path: &str, len: u64, pattern: &[u8]) -> VfsResult<()> {
+        self.shared
+            .lock()
+            .add_file(path, Content::patterned(len, pattern))
+    }
+
+    /// The whole contents of a file, uncounted and past all faults.
+    ///
+    /// # Errors
+    /// [`VfsError::NotFound`], [`VfsError::IsADirectory`], or [`VfsError::TooLarge`] if it does not fit into memory.
+    pub fn contents(&self, path: &str) -> VfsResult<Vec<u8>> {
+        let state = self.shared.lock();
+        let content = state.content(state.resolve(path)?)?;
+        let len = usize::try_from(content.len()).map_err(|_| VfsError::TooLarge)?;
+        let mut all = Vec::new();
+        all.try_reserve_exact(len).map_err(|_| VfsError::TooLarge)?;
+        all.resize(len, 0);
+        content.read(0, &mut all);
+        Ok(all)
+    }
+}
+
+impl Debug for MemFs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemFs").finish_non_exhaustive()
+    }
+}
+
+impl Vfs for MemFs {
+    fn open(&self, path: &str, how: OpenHow) -> VfsResult<(Arc<dyn VfsFile>, bool)> {
+        let mut state = self.shared.lock();
+        state.begin(Call::Open)?;
+        let (id, created) = state.open(path, how)?;
+        Ok((
+            Arc::new(MemFile::new(Handle::new(&self.shared, &mut state, id), how)),
+            created,
+        ))
+    }
+
+    fn open_dir(&self, path: &str) -> VfsResult<Arc<dyn VfsDir>> {
+        let mut state = self.shared.lock();
+        state.begin(Call::OpenDir)?;
+        let id = state.resolve(path)?;
+        match state.node(id)?.body {
+            Body::File(_) => Err(VfsError::NotADirectory),
+            Body::Folder { .. } => Ok(Arc::new(MemDir::new(Handle::new(
+                &self.shared,
+                &mut state,
+                id,
+            )))),
+        }
+    }
+
+    fn stat(&self, path: &str) -> VfsResult<Stat> {
+        let mut state = self.shared.lock();
+        state.begin(Call::Stat)?;
+        state.stat(state.resolve(path)?)
+    }
+
+    fn make_dir(&self, path: &str) -> VfsResult<()> {
+        let mut state = self.shared.lock();
+        state.begin_change(Call::MakeDir)?;
+        let (parent, name) = state.vacancy(path)?;
+        state.insert(
+            parent,
+            name,
+            Body::Folder {
+                entries: Default::default(),
+                parent,
+            },
+        )?;
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &str) -> VfsResult<()> {
+        let mut state = self.shared.lock();
+        state.begin_change(Call::RemoveFile)?;
+        state.remove_file(path)
+    }
+
+    fn remove_dir(&self, path: &str) -> VfsResult<()> {
+        let mut state = self.shared.lock();
+        state.begin_change(Call::RemoveDir)?;
+        state.remove_dir(path)
+    }
+
+    fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
+        let mut state = self.shared.lock();
+        state.begin_change(Call::Rename)?;
+        state.rename(from, to, replace)
+    }
+
+    fn hard_link(&self, from: &str, to: &str) -> VfsResult<()> {
+        let mut state = self.shared.lock();
+        state.begin_change(Call::HardLink)?;
+        state.hard_link(from, to)
+    }
+
+    fn attribute(&self, path: &str, name: &str) -> VfsResult<Vec<u8>> {
+        let mut state = self.shared.lock();
+        state.begin(Call::Attribute)?;
+        let id = state.resolve(path)?;
+        state
+            .node(id)?
+            .attributes
+            .get(name)
+            .cloned()
+            .ok_or(VfsError::NoAttribute)
+    }
+
+    fn space(&self) -> VfsResult<Space> {
+        let mut state = self.shared.lock();
+        state.begin(Call::Space)?;
+        let total = state.options.capacity;
+        Ok(Space {
+            total,
+            free: total.saturating_sub(state.used),
+        })
+    }
+}
+
+/// The names on the way to a path, checked.
+fn components(path: &str) -> VfsResult<impl Iterator<Item = &str>> {
+    path::check(path)?;
+    if path
+        .split('/')
+        .any(|name| name.len() > path::MAX_NAME_BYTES)
+    {
+        return Err(VfsError::NameTooLong);
+    }
+    Ok(path.split('/').filter(|name| !name.is_empty()))
+}

@@ -1,0 +1,68 @@
+//! Paths as [`Vfs`](super::Vfs) takes them: checked once, then trusted by every implementation.
+
+use super::{VfsError, VfsResult};
+
+/// Longest component, bytes of UTF-8: what Linux file systems take (NAME_MAX).
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// Is `path` one that a [`Vfs`](super::Vfs) may look up? `""` is.
+///
+/// # Errors
+/// [`VfsError::Escapes`] for a component `..`, [`VfsError::InvalidName`] for an empty one, `.` or one with a NUL.
+pub fn check(path: &str) -> VfsResult<()> {
+    if path.is_empty() {
+        return Ok(());
+    }
+    path.split('/').try_for_each(check_name)
+}
+
+/// Is `name` one component?
+///
+/// # Errors
+/// As [`check`].
+pub fn check_name(name: &str) -> VfsResult<()> {
+    match name {
+        ".." => Err(VfsError::Escapes),
+        "" | "." => Err(VfsError::InvalidName),
+        _ if name.contains(['/', '\0']) => Err(VfsError::InvalidName),
+        _ => Ok(()),
+    }
+}
+
+/// The folder and the name in it; `None` for the root, which has neither.
+#[must_use]
+pub fn split(path: &str) -> Option<(&str, &str)> {
+    match path.rsplit_once('/') {
+        Some(parts) => Some(parts),
+        None if path.is_empty() => None,
+        None => Some(("", path)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_a_path_without_a_parent() {
+        assert_eq!(check(""), Ok(()));
+        assert_eq!(split(""), None);
+    }
+
+    #[test]
+    fn a_path_splits_at_its_last_slash() {
+        assert_eq!(split("A/B/C"), Some(("A/B", "C")));
+        assert_eq!(split("C"), Some(("", "C")));
+    }
+
+    #[test]
+    fn dots_and_empty_components_are_refused() {
+        for path in ["..", "A/..", "../A", "A/../B"] {
+            assert_eq!(check(path), Err(VfsError::Escapes), "{path}");
+        }
+        for path in ["/", "/A", "A/", "A//B", ".", "A/.", "A\0"] {
+            assert_eq!(check(path), Err(VfsError::InvalidName), "{path:?}");
+        }
+        assert_eq!(check("A/...B/.C"), Ok(()));
+    }
+}
