@@ -3,6 +3,7 @@
 extern crate alloc;
 
 pub mod block;
+pub mod codepage;
 pub mod command;
 pub mod dialect;
 pub mod error;
