@@ -43,7 +43,7 @@ fn names_are_read_as_samba_writes_them() {
         "CP",
         "CP99",
         "+850",
-        "-850",
+        "85O",
         "LATIN",
         "ISO8859-99",
         "999999",
