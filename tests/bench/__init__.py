@@ -1,0 +1,1 @@
+"""coax and smbd, paired, on the same work."""

@@ -1,0 +1,1 @@
+"""One module a client; each names its rows of the matrix in ROWS."""

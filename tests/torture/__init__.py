@@ -1,0 +1,1 @@
+"""smbtorture as a judge of the server."""
