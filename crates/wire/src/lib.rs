@@ -9,6 +9,7 @@ pub mod dialect;
 pub mod error;
 pub mod header;
 pub mod io;
+pub mod nbt;
 pub mod smb;
 pub mod status;
 pub mod time;
