@@ -3,4 +3,5 @@
 extern crate alloc;
 
 pub mod memfs;
+pub mod table;
 pub mod vfs;

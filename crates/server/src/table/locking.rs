@@ -1,0 +1,368 @@
+//! Locking through opens: several ranges at once, waiting, cancelling, which error.
+//!
+//! Waiting locks of a file form a queue. One is granted as soon as all its ranges are free and no *earlier* waiting one
+//! wants any of them (unless both are shared); a lock that has come later is held up by those that wait, too, even by
+//! its own process's. A request's ranges are granted together or not at all.
+
+use super::{
+    ConnId, Event, LockError, LockKind, LockRange, OpenId, Refusal, Tables, Ticket, Timer,
+    locks::{Owner, RangeLocks},
+};
+use crate::vfs::FileId;
+use alloc::vec::Vec;
+use coax_wire::time::{Span, Time};
+
+/// A range and the process that locks it: the entries of LOCKING_ANDX name a process each ([MS-CIFS] 2.2.4.32.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockSpan {
+    /// The process (16 bits).
+    pub pid: u16,
+    /// The range.
+    pub range: LockRange,
+}
+
+/// How long a lock may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all.
+    No,
+    /// So long (LOCKING_ANDX's Timeout in ms).
+    For(Span),
+    /// Until it is granted or cancelled (Timeout 0xFFFFFFFF).
+    Forever,
+}
+
+/// A lock request: all spans or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockRequest {
+    /// Through which open.
+    pub open: OpenId,
+    /// What to lock.
+    pub spans: Vec<LockSpan>,
+    /// How.
+    pub kind: LockKind,
+    /// How long to wait for it.
+    pub wait: Wait,
+    /// LOCKING_ANDX's TypeOfLock without CANCEL_LOCK: a cancel must name the same. Anything for other commands.
+    pub lock_type: u8,
+}
+
+/// How a lock request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockOutcome {
+    /// All spans are locked.
+    Granted,
+    /// None is.
+    Failed(LockError),
+    /// It waits: park it until [`Event::Lock`]. [`Tables::next_deadline`] knows when its time is up.
+    Waiting(Ticket),
+    /// Refused whatever else is locked.
+    Refused(Refusal),
+}
+
+/// Whether a cancel found something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// The waiting request that has this span has failed ([`Event::Lock`] with [`LockError::Conflict`]).
+    Done,
+    /// None has: ERRDOS/ERRcancelviolation.
+    NotFound,
+}
+
+#[derive(Debug)]
+pub(super) struct Waiter {
+    ticket: Ticket,
+    conn: ConnId,
+    request: LockRequest,
+    deadline: Option<Time>,
+}
+
+impl LockRequest {
+    fn owned(&self) -> impl Iterator<Item = (Owner, LockRange)> {
+        self.spans.iter().map(|span| {
+            (
+                Owner {
+                    open: self.open,
+                    pid: span.pid,
+                },
+                span.range,
+            )
+        })
+    }
+
+    fn wants(&self, range: LockRange, kind: LockKind) -> bool {
+        self.kind.excludes(kind) && self.spans.iter().any(|span| span.range.overlaps(range))
+    }
+
+    /// Locks all spans, or none and returns the offset of the one that cannot be had.
+    fn lock(&self, locks: &mut RangeLocks, earlier: &[Waiter]) -> Result<(), u64> {
+        for (done, (owner, range)) in self.owned().enumerate() {
+            let queued = earlier
+                .iter()
+                .any(|waiter| waiter.request.wants(range, self.kind));
+            if queued || locks.conflicts(owner, range, self.kind) {
+                self.owned()
+                    .take(done)
+                    .for_each(|(owner, range)| locks.remove_newest(owner, range, self.kind));
+                return Err(range.offset);
+            }
+            locks.insert(owner, range, self.kind);
+        }
+        Ok(())
+    }
+}
+
+impl Tables {
+    /// Locks. What succeeds breaks level II oplocks on the file.
+    pub fn lock(&mut self, now: Time, request: LockRequest) -> LockOutcome {
+        let (conn, file) = match self.may_lock(&request) {
+            Ok(found) => found,
+            Err(refusal) => return LockOutcome::Refused(refusal),
+        };
+        if request.spans.iter().any(|span| !span.range.is_valid()) {
+            return LockOutcome::Failed(LockError::InvalidRange);
+        }
+        let entry = self.files.entry(file).or_default();
+        match (request.lock(&mut entry.locks, &entry.waiting), request.wait) {
+            (Ok(()), _) => {
+                self.count_locks(conn, request.spans.len(), 0);
+                self.break_level2(file);
+                LockOutcome::Granted
+            }
+            (Err(offset), Wait::No) => LockOutcome::Failed(self.lock_error(request.open, offset)),
+            (Err(_), Wait::For(span)) => self.enqueue(conn, file, request, Some(now + span)),
+            (Err(_), Wait::Forever) => self.enqueue(conn, file, request, None),
+        }
+    }
+
+    /// Unlocks, in order, until a span is not locked exactly so by exactly that process through this open: the ones
+    /// before it stay unlocked. If a range is locked both ways, the exclusive lock goes first.
+    pub fn unlock(&mut self, id: OpenId, spans: &[LockSpan]) -> Result<(), LockError> {
+        let request = self
+            .opens
+            .get(&id)
+            .map(|open| &open.request)
+            .ok_or(LockError::RangeNotLocked)?;
+        let (conn, file) = (request.conn, request.file);
+        let locks = &mut self
+            .files
+            .get_mut(&file)
+            .ok_or(LockError::RangeNotLocked)?
+            .locks;
+        let unlocked = |span: &&LockSpan| {
+            locks.remove(
+                Owner {
+                    open: id,
+                    pid: span.pid,
+                },
+                span.range,
+            )
+        };
+        let done = spans.iter().take_while(unlocked).count();
+        self.count_locks(conn, 0, done);
+        if done > 0 {
+            self.serve_waiters(file);
+        }
+        if done < spans.len() {
+            Err(LockError::RangeNotLocked)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// LOCKING_ANDX with CANCEL_LOCK: fails the oldest waiting lock request of this open and type that has exactly this
+    /// span among its own.
+    pub fn cancel_lock(&mut self, id: OpenId, span: LockSpan, lock_type: u8) -> Cancelled {
+        let Some(file) = self.opens.get(&id).map(|open| open.request.file) else {
+            return Cancelled::NotFound;
+        };
+        let is_it = |waiter: &&Waiter| {
+            let request = &waiter.request;
+            request.open == id && request.lock_type == lock_type && request.spans.contains(&span)
+        };
+        let waiting = self.files.get(&file).map(|file| &file.waiting);
+        match waiting
+            .and_then(|waiting| waiting.iter().find(is_it))
+            .map(|waiter| waiter.ticket)
+        {
+            Some(ticket) => {
+                self.fail_waiter(file, ticket, LockError::Conflict);
+                Cancelled::Done
+            }
+            None => Cancelled::NotFound,
+        }
+    }
+
+    /// Fails a waiting lock request (NT_CANCEL): its [`Event::Lock`] brings `error`.
+    pub fn cancel_waiting_lock(&mut self, id: OpenId, ticket: Ticket, error: LockError) {
+        if let Some(file) = self.opens.get(&id).map(|open| open.request.file) {
+            self.fail_waiter(file, ticket, error);
+        }
+    }
+
+    /// Whether byte-range locks let process `pid` read (or `write`) through `id`: if not, STATUS_FILE_LOCK_CONFLICT
+    /// (ERRDOS/ERRlock). Nothing keeps anybody from reading or writing no bytes.
+    pub fn may_io(&self, id: OpenId, pid: u16, range: LockRange, write: bool) -> bool {
+        let file = self
+            .opens
+            .get(&id)
+            .and_then(|open| self.files.get(&open.request.file));
+        !file.is_some_and(|file| file.locks.forbids_io(Owner { open: id, pid }, range, write))
+    }
+
+    /// Whether anything is locked in the open's file: if not, [`may_io`](Self::may_io) need not be asked.
+    pub fn has_locks(&self, id: OpenId) -> bool {
+        let file = self
+            .opens
+            .get(&id)
+            .and_then(|open| self.files.get(&open.request.file));
+        file.is_some_and(|file| !file.locks.is_empty())
+    }
+
+    /// The open is being closed: its locks go, what waits through it fails.
+    pub(super) fn drop_locks(&mut self, id: OpenId) {
+        let Some(request) = self.opens.get(&id).map(|open| &open.request) else {
+            return;
+        };
+        let (conn, file) = (request.conn, request.file);
+        let Some(entry) = self.files.get_mut(&file) else {
+            return;
+        };
+        let gone = entry.locks.remove_open(id);
+        let waiting = entry
+            .waiting
+            .iter()
+            .filter(|waiter| waiter.request.open == id);
+        let failed: Vec<Ticket> = waiting.map(|waiter| waiter.ticket).collect();
+        self.count_locks(conn, 0, gone);
+        for ticket in &failed {
+            if let Some(waiter) = self.take_waiter(file, *ticket) {
+                self.post(
+                    waiter.conn,
+                    Event::Lock {
+                        ticket: *ticket,
+                        result: Err(LockError::RangeNotLocked),
+                    },
+                );
+            }
+        }
+        if gone > 0 || !failed.is_empty() {
+            self.serve_waiters(file);
+        }
+    }
+
+    pub(super) fn fail_waiter(&mut self, file: FileId, ticket: Ticket, error: LockError) {
+        let Some(waiter) = self.take_waiter(file, ticket) else {
+            return;
+        };
+        let offset = waiter.request.spans.first().map(|span| span.range.offset);
+        if let Some(open) = self.opens.get_mut(&waiter.request.open) {
+            open.failed_lock = offset;
+        }
+        self.post(
+            waiter.conn,
+            Event::Lock {
+                ticket,
+                result: Err(error),
+            },
+        );
+        self.serve_waiters(file);
+    }
+
+    fn may_lock(&self, request: &LockRequest) -> Result<(ConnId, FileId), Refusal> {
+        let open = &self
+            .opens
+            .get(&request.open)
+            .ok_or(Refusal::UnknownOpen)?
+            .request;
+        let connection = self
+            .connections
+            .get(&open.conn)
+            .ok_or(Refusal::UnknownConnection)?;
+        if connection.locks.saturating_add(request.spans.len()) > self.config.limits.locks {
+            return Err(Refusal::TooManyLocks);
+        }
+        Ok((open.conn, open.file))
+    }
+
+    /// Which error NT gives: LOCK_NOT_GRANTED at the first failure at an offset through an open, FILE_LOCK_CONFLICT
+    /// while it fails at the same offset, and always from 0xEF000000 up to 2^63.
+    fn lock_error(&mut self, id: OpenId, offset: u64) -> LockError {
+        const ALWAYS_CONFLICT: core::ops::Range<u64> = 0xEF00_0000..1 << 63;
+        let before = match self.opens.get_mut(&id) {
+            Some(open) => open.failed_lock.replace(offset),
+            None => None,
+        };
+        match before == Some(offset) || ALWAYS_CONFLICT.contains(&offset) {
+            true => LockError::Conflict,
+            false => LockError::NotGranted,
+        }
+    }
+
+    fn enqueue(
+        &mut self,
+        conn: ConnId,
+        file: FileId,
+        request: LockRequest,
+        deadline: Option<Time>,
+    ) -> LockOutcome {
+        if let Err(refusal) = self.may_wait(conn, request.spans.len()) {
+            return LockOutcome::Refused(refusal);
+        }
+        let ticket = self.next_ticket();
+        self.count_waits(conn, request.spans.len(), 0);
+        if let Some(deadline) = deadline {
+            self.deadlines.insert((deadline, Timer::Lock(file, ticket)));
+        }
+        self.files.entry(file).or_default().waiting.push(Waiter {
+            ticket,
+            conn,
+            request,
+            deadline,
+        });
+        LockOutcome::Waiting(ticket)
+    }
+
+    fn take_waiter(&mut self, file: FileId, ticket: Ticket) -> Option<Waiter> {
+        let waiting = &mut self.files.get_mut(&file)?.waiting;
+        let at = waiting.iter().position(|waiter| waiter.ticket == ticket)?;
+        let waiter = waiting.remove(at);
+        self.count_waits(waiter.conn, 0, waiter.request.spans.len());
+        if let Some(deadline) = waiter.deadline {
+            self.deadlines
+                .remove(&(deadline, Timer::Lock(file, ticket)));
+        }
+        Some(waiter)
+    }
+
+    /// Grants what can be granted of the locks that wait, in the order they came.
+    fn serve_waiters(&mut self, file: FileId) {
+        let mut granted = false;
+        let mut next = 0;
+        while let Some(entry) = self.files.get_mut(&file) {
+            let Some((earlier, [waiter, ..])) = entry.waiting.split_at_checked(next) else {
+                break;
+            };
+            if waiter.request.lock(&mut entry.locks, earlier).is_err() {
+                next += 1;
+                continue;
+            }
+            let ticket = waiter.ticket;
+            let Some(waiter) = self.take_waiter(file, ticket) else {
+                break;
+            };
+            self.count_locks(waiter.conn, waiter.request.spans.len(), 0);
+            self.post(
+                waiter.conn,
+                Event::Lock {
+                    ticket,
+                    result: Ok(()),
+                },
+            );
+            granted = true;
+        }
+        if granted {
+            self.break_level2(file);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What all connections of the server share: opens and share modes, oplocks, byte-range locks, change notification.
+//!
+//! Pure data: no IO, no lock, no clock. A driver keeps the one [`Tables`] behind an [`Exclusive`]; an engine locks it
+//! for table work only ([`locked`]) and never across a file operation. What concerns *another* connection (an oplock
+//! break, a parked request that may run now) goes into that connection's mailbox ([`Tables::take_events`]), and its
+//! [`Wake`] is called after unlocking.
+//!
+//! **Parking.** A request that must wait is given a [`Ticket`]; the engine parks it under that ticket and gets
+//! - [`Event::Retry`] for an open that waited for an oplock break: it calls [`Tables::open`] anew;
+//! - [`Event::Lock`] for a waiting lock: the table has granted or failed it, the engine only answers;
+//! - [`Event::Notify`] for a change notification: the changes, or why there will be none.
+//!
+//! **Timers** (break time-outs and lock waits) are kept here: some driver calls [`Tables::expire`] when
+//! [`Tables::next_deadline`] has passed. Any connection may do it, at any time, with the same result.
+//!
+//! Everything iterates in a defined order, so that the same calls give the same events.
+
+mod connections;
+mod locking;
+mod locks;
+mod mailbox;
+mod notify;
+mod opens;
+mod oplocks;
+mod paths;
+mod share_modes;
+
+#[cfg(test)]
+mod tests;
+
+pub use connections::Limits;
+pub use locking::{Cancelled, LockOutcome, LockRequest, LockSpan, Wait};
+pub use locks::{LockError, LockKind, LockRange};
+pub use mailbox::{Event, Wake};
+pub use notify::{
+    NotifyAction, NotifyFilter, NotifyOutcome, NotifyRecord, WatchOutcome, WatchRequest,
+};
+pub use opens::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
+pub use oplocks::{Break, BreakOutcome, Oplock, OplockWish};
+pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
+
+use crate::vfs::FileId;
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    vec::Vec,
+};
+use coax_wire::time::{Span, Time};
+use core::fmt::Debug;
+
+/// One connection (NetBIOS session) of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u64);
+
+/// One open: what a FID of a connection stands for. Never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpenId(pub u64);
+
+/// A parked request. Never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// A share, as the engine numbers them. Two shares of the same root should have the same number: change notification
+/// is found by share and path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShareId(pub u32);
+
+/// Settings of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How long the holder of an oplock may take to give it up. NT's `OplockBreakWait` is 35 s by default.
+    pub break_timeout: Span,
+    /// After so many breaks of an exclusive or batch oplock on one file, none is granted on it until all have closed
+    /// it (smb.conf `oplock contention limit`). 0: no limit.
+    pub contention_limit: u32,
+    /// What one connection may hold.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            break_timeout: Span::from_secs(35),
+            contention_limit: 2,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Why the tables refuse to do something, whatever else is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The connection was never registered or has been dropped.
+    #[error("unknown connection")]
+    UnknownConnection,
+    /// No such open (any more).
+    #[error("unknown open")]
+    UnknownOpen,
+    /// The connection has as many opens as [`Limits::opens`] allows.
+    #[error("too many open files")]
+    TooManyOpens,
+    /// The connection has as many byte-range locks as [`Limits::locks`] allows.
+    #[error("too many locks")]
+    TooManyLocks,
+    /// The connection has as many waiting locks and notifications as [`Limits::waits`] allows.
+    #[error("too many waiting requests")]
+    TooManyWaits,
+}
+
+/// How the engine reaches the tables. The driver of real connections has a mutex behind this, the lab a cell.
+pub trait Exclusive: Send + Sync + Debug {
+    /// Calls `work` exactly once with the tables, nobody else having them meanwhile.
+    fn with(&self, work: &mut dyn FnMut(&mut Tables));
+}
+
+/// Does `work` with the tables, and after unlocking wakes the connections that got events by it.
+pub fn locked<T>(tables: &dyn Exclusive, work: impl FnOnce(&mut Tables) -> T) -> T {
+    let mut work = Some(work);
+    let mut result = None;
+    let mut wakes = Vec::new();
+    tables.with(&mut |tables| {
+        if let Some(work) = work.take() {
+            result = Some(work(tables));
+        }
+        wakes = tables.take_wakes();
+    });
+    for wake in wakes {
+        wake.wake();
+    }
+    match result {
+        Some(result) => result,
+        None => unreachable!("Exclusive::with calls its work"),
+    }
+}
+
+/// All that connections share. See the [module](self).
+#[derive(Debug, Default)]
+pub struct Tables {
+    config: Config,
+    last_id: u64,
+    connections: BTreeMap<ConnId, connections::Connection>,
+    opens: BTreeMap<OpenId, Open>,
+    files: BTreeMap<FileId, File>,
+    paths: paths::Paths,
+    watches: notify::Watches,
+    deadlines: BTreeSet<(Time, Timer)>,
+    wakes: Vec<Arc<dyn Wake>>,
+}
+
+/// What all opens of one file have in common.
+#[derive(Debug, Default)]
+struct File {
+    opens: Vec<OpenId>,
+    /// Delete pending: which name goes when the last open is closed.
+    doomed: Option<Doomed>,
+    /// Closed by all; the engine is removing the name.
+    deleting: bool,
+    locks: locks::RangeLocks,
+    waiting: Vec<locking::Waiter>,
+    /// Requests that wait for the break of the exclusive or batch oplock.
+    parked: Vec<(ConnId, Ticket)>,
+    contentions: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Break(OpenId),
+    Lock(FileId, Ticket),
+}
+
+impl Tables {
+    /// Empty tables.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            ..Self::default()
+        }
+    }
+
+    /// When [`expire`](Self::expire) has something to do.
+    pub fn next_deadline(&self) -> Option<Time> {
+        self.deadlines.first().map(|(time, _)| *time)
+    }
+
+    /// Ends what has taken too long by `now`: an oplock whose holder did not answer its break is taken to be gone, a
+    /// lock that waited its time has failed.
+    pub fn expire(&mut self, now: Time) {
+        while let Some(&(time, timer)) = self.deadlines.first() {
+            if time > now {
+                return;
+            }
+            self.deadlines.remove(&(time, timer));
+            match timer {
+                Timer::Break(open) => self.finish_break(open, Oplock::None),
+                Timer::Lock(file, ticket) => self.fail_waiter(file, ticket, LockError::Conflict),
+            }
+        }
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id = self.last_id.wrapping_add(1);
+        self.last_id
+    }
+
+    fn next_ticket(&mut self) -> Ticket {
+        Ticket(self.next_id())
+    }
+}

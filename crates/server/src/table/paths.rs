@@ -1,0 +1,99 @@
+//! Where what is open lies: by path, for renames and removals of folders with something open in them.
+
+use super::{OpenId, ShareId, Tables};
+use alloc::{
+    collections::BTreeSet,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+/// Opens by share and path.
+#[derive(Debug, Default)]
+pub(super) struct Paths(BTreeSet<(ShareId, String, OpenId)>);
+
+impl Paths {
+    pub(super) fn insert(&mut self, share: ShareId, path: &str, open: OpenId) {
+        self.0.insert((share, path.to_string(), open));
+    }
+
+    pub(super) fn remove(&mut self, share: ShareId, path: &str, open: OpenId) {
+        self.0.remove(&(share, path.to_string(), open));
+    }
+
+    fn at(&self, share: ShareId, path: &str) -> impl Iterator<Item = OpenId> {
+        let from = (share, path.to_string(), OpenId(0));
+        let to = (share, path.to_string(), OpenId(u64::MAX));
+        self.0.range(from..=to).map(|(_, _, open)| *open)
+    }
+
+    fn beneath(&self, share: ShareId, folder: &str) -> impl Iterator<Item = OpenId> {
+        // `0` is the character after `/`; everything non-empty lies beneath the root.
+        let (from, to) = match folder {
+            "" => ("\0".to_string(), "\u{10FFFF}".to_string()),
+            _ => (format!("{folder}/"), format!("{folder}0")),
+        };
+        let range = (share, from, OpenId(0))..(share, to, OpenId(0));
+        self.0.range(range).map(|(_, _, open)| *open)
+    }
+}
+
+impl Tables {
+    /// Whether anything at this path is open.
+    pub fn is_open_path(&self, share: ShareId, path: &str) -> bool {
+        self.paths.at(share, path).next().is_some()
+    }
+
+    /// Whether anything beneath this folder is open (the folder itself does not count).
+    pub fn is_open_beneath(&self, share: ShareId, folder: &str) -> bool {
+        self.paths.beneath(share, folder).next().is_some()
+    }
+
+    /// The opens at this path, oldest first.
+    pub fn opens_at(&self, share: ShareId, path: &str) -> Vec<OpenId> {
+        self.paths.at(share, path).collect()
+    }
+
+    /// The opens beneath this folder.
+    pub fn opens_beneath(&self, share: ShareId, folder: &str) -> Vec<OpenId> {
+        self.paths.beneath(share, folder).collect()
+    }
+
+    /// A file or folder has been renamed: what is open at or beneath `from` is now at or beneath `to`, notifications
+    /// and names marked for deletion included.
+    pub fn rename_paths(&mut self, share: ShareId, from: &str, to: &str) {
+        let moved: Vec<OpenId> = self
+            .paths
+            .at(share, from)
+            .chain(self.paths.beneath(share, from))
+            .collect();
+        for id in moved {
+            let Some(open) = self.opens.get_mut(&id) else {
+                continue;
+            };
+            let Some(path) = moved_path(&open.request.path, from, to) else {
+                continue;
+            };
+            let old = core::mem::replace(&mut open.request.path, path.clone());
+            self.paths.remove(share, &old, id);
+            self.paths.insert(share, &path, id);
+            self.watches.moved(share, &old, &path, id);
+            // A mark for deletion is always that of a file still open, though not always by this name.
+            let file = open.request.file;
+            if let Some(doomed) = self
+                .files
+                .get_mut(&file)
+                .and_then(|file| file.doomed.as_mut())
+                && (doomed.share, &doomed.path) == (share, &old)
+            {
+                doomed.path = path;
+            }
+        }
+    }
+}
+
+/// `path` after the rename of `from` to `to`, if it lies at or beneath `from`.
+fn moved_path(path: &str, from: &str, to: &str) -> Option<String> {
+    let rest = path.strip_prefix(from)?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
+}
