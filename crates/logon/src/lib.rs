@@ -1,3 +1,29 @@
 #![no_std]
-//! stub
+#![forbid(unsafe_code)]
+//! Proving who one is to an SMB1 server, and that a message was not altered on its way.
+//!
+//! Pure functions and small state machines: no socket, no clock, no random numbers. Challenges, client challenges and
+//! times are handed in. The server and the client use the same code, each its half.
+//!
+//! | module | job | source |
+//! |---|---|---|
+//! | [`hash`] | LM and NT hashes, the NTLMv2 response key | [MS-NLMP] 3.3 |
+//! | [`response`] | challenge responses, as a client computes them | [MS-NLMP] 3.3, [MS-CIFS] 3.1.5.2 |
+//! | [`text`] | UTF-16LE, upper case, and the OEM code page a caller brings | – |
+//! | [`secret`] | bytes that are not printed and are wiped when dropped | – |
+//!
+//! MD4, MD5, DES and RC4 are broken; old machines speak nothing else. What is admitted is for [`policy::Policy`].
+
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod hash;
+pub mod response;
+pub mod secret;
+pub mod text;
+
+mod primitives;
+
+#[cfg(test)]
+pub(crate) mod testing;
