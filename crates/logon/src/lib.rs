@@ -9,6 +9,9 @@
 //! |---|---|---|
 //! | [`hash`] | LM and NT hashes, the NTLMv2 response key | [MS-NLMP] 3.3 |
 //! | [`response`] | challenge responses, as a client computes them | [MS-NLMP] 3.3, [MS-CIFS] 3.1.5.2 |
+//! | [`verify`] | a server's check of what a client sent | [MS-NLMP] 3.3, [MS-CIFS] 3.3.5.43 |
+//! | [`policy`] | which kinds of proof are admitted, and what to say when one is not | – |
+//! | [`accounts`] | users, from `NAME:PASSWORD` and from smbpasswd files | – |
 //! | [`text`] | UTF-16LE, upper case, and the OEM code page a caller brings | – |
 //! | [`secret`] | bytes that are not printed and are wiped when dropped | – |
 //!
@@ -18,10 +21,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod accounts;
 pub mod hash;
+pub mod policy;
 pub mod response;
 pub mod secret;
 pub mod text;
+pub mod verify;
 
 mod primitives;
 
