@@ -12,6 +12,7 @@
 //! | [`verify`] | a server's check of what a client sent | [MS-NLMP] 3.3, [MS-CIFS] 3.3.5.43 |
 //! | [`policy`] | which kinds of proof are admitted, and what to say when one is not | – |
 //! | [`accounts`] | users, from `NAME:PASSWORD` and from smbpasswd files | – |
+//! | [`signing`] | SMB1 message signatures and their sequence numbers | [MS-CIFS] 3.1.4.1, [MS-SMB] 3.3.5.1 |
 //! | [`text`] | UTF-16LE, upper case, and the OEM code page a caller brings | – |
 //! | [`secret`] | bytes that are not printed and are wiped when dropped | – |
 //!
@@ -26,6 +27,7 @@ pub mod hash;
 pub mod policy;
 pub mod response;
 pub mod secret;
+pub mod signing;
 pub mod text;
 pub mod verify;
 
