@@ -12,6 +12,7 @@
 //! | [`verify`] | a server's check of what a client sent | [MS-NLMP] 3.3, [MS-CIFS] 3.3.5.43 |
 //! | [`policy`] | which kinds of proof are admitted, and what to say when one is not | – |
 //! | [`accounts`] | users, from `NAME:PASSWORD` and from smbpasswd files | – |
+//! | [`ntlmssp`] | NEGOTIATE, CHALLENGE, AUTHENTICATE and both ends of that exchange | [MS-NLMP] 2.2, 3.1, 3.2 |
 //! | [`signing`] | SMB1 message signatures and their sequence numbers | [MS-CIFS] 3.1.4.1, [MS-SMB] 3.3.5.1 |
 //! | [`text`] | UTF-16LE, upper case, and the OEM code page a caller brings | – |
 //! | [`secret`] | bytes that are not printed and are wiped when dropped | – |
@@ -24,6 +25,7 @@ extern crate std;
 
 pub mod accounts;
 pub mod hash;
+pub mod ntlmssp;
 pub mod policy;
 pub mod response;
 pub mod secret;

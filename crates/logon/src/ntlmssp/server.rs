@@ -1,0 +1,357 @@
+//! The server's end of the exchange ([MS-NLMP] 3.2.5).
+
+use super::message::MIC;
+use super::{
+    AvId, AvPairs, ChallengeMessage, Message, Negotiate, NegotiateFlags, NtlmsspError, Role,
+    Session, push_av_pair, push_av_text,
+};
+use crate::primitives::{hmac_md5, rc4k};
+use crate::response::Challenge;
+use crate::secret::SessionKey;
+use crate::text::{OemCodePage, from_utf16le, upper, utf16le};
+use crate::verify::{Claim, Verified};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use subtle::ConstantTimeEq;
+
+/// What a server calls itself. DNS names may be empty and are then left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerNames {
+    /// NetBIOS name, upper case.
+    pub computer: String,
+    /// Workgroup or domain, upper case.
+    pub domain: String,
+    /// DNS name of the computer.
+    pub dns_computer: String,
+    /// DNS name of the domain.
+    pub dns_domain: String,
+}
+
+/// A string of an AUTHENTICATE message, in the encoding the flags gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NtlmString {
+    /// UTF-16LE.
+    Unicode(Vec<u8>),
+    /// The client's OEM code page.
+    Oem(Vec<u8>),
+}
+
+impl NtlmString {
+    fn new(unicode: bool, bytes: &[u8]) -> Self {
+        if unicode {
+            Self::Unicode(bytes.to_vec())
+        } else {
+            Self::Oem(bytes.to_vec())
+        }
+    }
+
+    /// As text.
+    pub fn decode(&self, page: &dyn OemCodePage) -> String {
+        match self {
+            Self::Unicode(bytes) => from_utf16le(bytes),
+            Self::Oem(bytes) => page.decode(bytes),
+        }
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Unicode(bytes) | Self::Oem(bytes) => bytes.is_empty(),
+        }
+    }
+}
+
+/// What comes of a token.
+#[derive(Debug)]
+pub enum Step {
+    /// Send this and wait for the next one.
+    Continue(Vec<u8>),
+    /// The client has said who it is: decide, then call [`NtlmsspServer::complete`].
+    Authenticate(Box<AuthenticateRequest>),
+}
+
+/// Who a client says it is, and its proof.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AuthenticateRequest {
+    /// The user's name; empty for an anonymous client.
+    pub user: NtlmString,
+    /// The domain the client holds the user to be of.
+    pub domain: NtlmString,
+    /// The client's name.
+    pub workstation: NtlmString,
+    /// The challenge it answers.
+    pub challenge: Challenge,
+    /// LM or LMv2 response, or a client challenge.
+    pub lm: Vec<u8>,
+    /// NTLM or NTLMv2 response.
+    pub nt: Vec<u8>,
+    /// What both sides agreed on.
+    pub flags: NegotiateFlags,
+    /// The session key under the key exchange key: 16 bytes, or none.
+    pub encrypted_session_key: Vec<u8>,
+    /// Whether the client wants to be nobody ([MS-NLMP] 3.2.5.1.2).
+    pub anonymous: bool,
+    /// The MIC, if the client said that it sent one.
+    mic: Option<[u8; 16]>,
+}
+
+impl core::fmt::Debug for AuthenticateRequest {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("AuthenticateRequest")
+            .field("user", &self.user)
+            .field("domain", &self.domain)
+            .field("workstation", &self.workstation)
+            .field("flags", &self.flags)
+            .field("anonymous", &self.anonymous)
+            .finish_non_exhaustive()
+    }
+}
+
+impl AuthenticateRequest {
+    /// What [`crate::verify::verify`] wants; `user` and `domain` are this request's, decoded.
+    pub fn claim<'a>(&'a self, user: &'a str, domain: &'a str) -> Claim<'a> {
+        Claim {
+            user,
+            domain,
+            challenge: &self.challenge,
+            lm: &self.lm,
+            nt: &self.nt,
+            extended_session_security: self.flags.has(NegotiateFlags::EXTENDED_SESSIONSECURITY),
+        }
+    }
+}
+
+/// One exchange, as the server sees it.
+pub struct NtlmsspServer {
+    names: ServerNames,
+    challenge: Challenge,
+    filetime: Option<u64>,
+    state: State,
+}
+
+enum State {
+    AwaitNegotiate,
+    AwaitAuthenticate {
+        negotiate: Vec<u8>,
+        challenge: Vec<u8>,
+        offered: NegotiateFlags,
+    },
+    /// Key material of the last message, and the messages without their MIC, for [`NtlmsspServer::complete`].
+    Decide {
+        request: Box<AuthenticateRequest>,
+        transcript: Vec<u8>,
+    },
+    Done,
+}
+
+impl core::fmt::Debug for NtlmsspServer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("NtlmsspServer")
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl NtlmsspServer {
+    /// A new exchange. `challenge` is random. `filetime` (100 ns since 1601) makes newer clients add a MIC and use
+    /// NTLMv2 only; `None` leaves the server's time out, as Windows XP does.
+    pub const fn new(names: ServerNames, challenge: Challenge, filetime: Option<u64>) -> Self {
+        Self {
+            names,
+            challenge,
+            filetime,
+            state: State::AwaitNegotiate,
+        }
+    }
+
+    /// Takes the client's next token.
+    pub fn handle(&mut self, token: &[u8]) -> Result<Step, NtlmsspError> {
+        let message = Message::parse(token)?;
+        let due = core::mem::replace(&mut self.state, State::Done);
+        match (due, message) {
+            (State::AwaitNegotiate, Message::Negotiate(negotiate)) => {
+                self.challenge(&negotiate, token)
+            }
+            (
+                State::AwaitAuthenticate {
+                    negotiate,
+                    challenge,
+                    offered,
+                },
+                Message::Authenticate(message),
+            ) => {
+                let request = Box::new(self.request(&message, offered)?);
+                let transcript = [&negotiate, &challenge, without_mic(token).as_slice()].concat();
+                self.state = State::Decide {
+                    request: request.clone(),
+                    transcript,
+                };
+                Ok(Step::Authenticate(request))
+            }
+            (_, message) => Err(NtlmsspError::OutOfTurn(message.message_type())),
+        }
+    }
+
+    /// Ends an exchange whose client was verified (or is anonymous, or a guest: then `session_key` is `None` and 16
+    /// zeros take its place, as [MS-NLMP] 3.2.5.1.2 has it for anonymous ones).
+    ///
+    /// Errors if the three messages were altered on their way, which only NTLMv2 clients let one see.
+    pub fn complete(&mut self, verified: Option<&Verified>) -> Result<Session, NtlmsspError> {
+        let State::Decide {
+            request,
+            transcript,
+        } = core::mem::replace(&mut self.state, State::Done)
+        else {
+            return Err(NtlmsspError::OutOfTurn(3));
+        };
+        let key = verified.and_then(|verified| verified.session_key.as_ref());
+        let exported = exported_session_key(&request, key)?;
+        if let (Some(mic), Some(_)) = (request.mic, key) {
+            let expected = hmac_md5(exported.as_bytes(), &[&transcript]);
+            if !bool::from(expected.ct_eq(&mic)) {
+                return Err(NtlmsspError::MicMismatch);
+            }
+        }
+        Ok(Session::new(Role::Server, request.flags, exported))
+    }
+
+    fn challenge(&mut self, negotiate: &Negotiate<'_>, token: &[u8]) -> Result<Step, NtlmsspError> {
+        let flags = answer(negotiate.flags);
+        let name = upper(&self.names.computer);
+        let target_name = if flags.has(NegotiateFlags::UNICODE) {
+            utf16le(&name)
+        } else {
+            name.into_bytes()
+        };
+        let info = self.target_info();
+        let message = ChallengeMessage {
+            flags,
+            target_name: &target_name,
+            server_challenge: self.challenge,
+            target_info: &info,
+            version: VERSION,
+        };
+        let challenge = message.emit()?;
+        self.state = State::AwaitAuthenticate {
+            negotiate: token.to_vec(),
+            challenge: challenge.clone(),
+            offered: flags,
+        };
+        Ok(Step::Continue(challenge))
+    }
+
+    /// The AV pairs, in the order Windows sends them ([MS-NLMP] 3.2.5.1.1).
+    fn target_info(&self) -> Vec<u8> {
+        let names = &self.names;
+        let mut info = Vec::new();
+        push_av_text(&mut info, AvId::NB_DOMAIN_NAME, &names.domain);
+        push_av_text(&mut info, AvId::NB_COMPUTER_NAME, &names.computer);
+        for (id, name) in [
+            (AvId::DNS_DOMAIN_NAME, &names.dns_domain),
+            (AvId::DNS_COMPUTER_NAME, &names.dns_computer),
+        ] {
+            if !name.is_empty() {
+                push_av_text(&mut info, id, name);
+            }
+        }
+        if let Some(filetime) = self.filetime {
+            push_av_pair(&mut info, AvId::TIMESTAMP, &filetime.to_le_bytes());
+        }
+        push_av_pair(&mut info, AvId::EOL, &[]);
+        info
+    }
+
+    fn request(
+        &self,
+        message: &super::Authenticate<'_>,
+        offered: NegotiateFlags,
+    ) -> Result<AuthenticateRequest, NtlmsspError> {
+        // A client may take up what was offered, not more.
+        let flags = message.flags.unwrap_or(offered) & offered;
+        let unicode = message
+            .flags
+            .unwrap_or(offered)
+            .has(NegotiateFlags::UNICODE);
+        if !matches!(message.encrypted_session_key.len(), 0 | 16) {
+            return Err(NtlmsspError::BadLength("session key"));
+        }
+        Ok(AuthenticateRequest {
+            user: NtlmString::new(unicode, message.user),
+            domain: NtlmString::new(unicode, message.domain),
+            workstation: NtlmString::new(unicode, message.workstation),
+            challenge: self.challenge,
+            lm: message.lm.to_vec(),
+            nt: message.nt.to_vec(),
+            flags,
+            encrypted_session_key: message.encrypted_session_key.to_vec(),
+            anonymous: message.user.is_empty()
+                && message.nt.is_empty()
+                && matches!(message.lm, [] | [0]),
+            mic: message.mic.filter(|_| says_it_has_a_mic(message.nt)),
+        })
+    }
+}
+
+/// The version a CHALLENGE shows: 6.1, no build, NTLMSSP revision 15 ([MS-NLMP] 2.2.2.10). For debugging only.
+const VERSION: [u8; 8] = [6, 1, 0, 0, 0, 0, 0, 15];
+
+/// What the server chooses of what a client can do. Keys made of LM hashes and connectionless use are not among it.
+fn answer(wanted: NegotiateFlags) -> NegotiateFlags {
+    let echoed = NegotiateFlags::SIGN
+        | NegotiateFlags::SEAL
+        | NegotiateFlags::ALWAYS_SIGN
+        | NegotiateFlags::EXTENDED_SESSIONSECURITY
+        | NegotiateFlags::KEY_128
+        | NegotiateFlags::KEY_56
+        | NegotiateFlags::KEY_EXCH
+        | NegotiateFlags::VERSION
+        | NegotiateFlags::REQUEST_TARGET;
+    let text = if wanted.has(NegotiateFlags::UNICODE) {
+        NegotiateFlags::UNICODE
+    } else {
+        NegotiateFlags::OEM
+    };
+    (wanted & echoed)
+        | text
+        | NegotiateFlags::NTLM
+        | NegotiateFlags::TARGET_TYPE_SERVER
+        | NegotiateFlags::TARGET_INFO
+}
+
+/// `ExportedSessionKey` ([MS-NLMP] 3.2.5.1.2).
+fn exported_session_key(
+    request: &AuthenticateRequest,
+    key_exchange_key: Option<&SessionKey>,
+) -> Result<SessionKey, NtlmsspError> {
+    let key = key_exchange_key
+        .cloned()
+        .unwrap_or_else(|| SessionKey::new([0; 16]));
+    if !request.flags.has(NegotiateFlags::KEY_EXCH) || request.encrypted_session_key.is_empty() {
+        return Ok(key);
+    }
+    let sent = request
+        .encrypted_session_key
+        .first_chunk()
+        .ok_or(NtlmsspError::BadLength("session key"))?;
+    Ok(SessionKey::new(rc4k(key.as_bytes(), sent)))
+}
+
+/// Whether the AV pairs inside an NTLMv2 response have the flag for it ([MS-NLMP] 2.2.2.1, 3.1.5.1.2).
+fn says_it_has_a_mic(nt: &[u8]) -> bool {
+    const PROOF_AND_CLIENT_CHALLENGE: usize = 16 + 28;
+    let pairs = AvPairs::new(nt.get(PROOF_AND_CLIENT_CHALLENGE..).unwrap_or_default());
+    let flags = pairs
+        .value(AvId::FLAGS)
+        .and_then(|value| value.first_chunk::<4>());
+    flags.is_some_and(|flags| u32::from_le_bytes(*flags) & AvId::FLAG_MIC_PRESENT != 0)
+}
+
+/// An AUTHENTICATE message with zeros for its MIC.
+fn without_mic(token: &[u8]) -> Vec<u8> {
+    let mut bytes = token.to_vec();
+    if let Some(mic) = bytes.get_mut(MIC) {
+        mic.fill(0);
+    }
+    bytes
+}
