@@ -13,6 +13,7 @@
 //! | [`policy`] | which kinds of proof are admitted, and what to say when one is not | – |
 //! | [`accounts`] | users, from `NAME:PASSWORD` and from smbpasswd files | – |
 //! | [`ntlmssp`] | NEGOTIATE, CHALLENGE, AUTHENTICATE and both ends of that exchange | [MS-NLMP] 2.2, 3.1, 3.2 |
+//! | [`spnego`] | the wrapping of those tokens; [`spnego::Acceptor`] is what a server talks to | RFC 4178, [MS-SPNG] |
 //! | [`signing`] | SMB1 message signatures and their sequence numbers | [MS-CIFS] 3.1.4.1, [MS-SMB] 3.3.5.1 |
 //! | [`text`] | UTF-16LE, upper case, and the OEM code page a caller brings | – |
 //! | [`secret`] | bytes that are not printed and are wiped when dropped | – |
@@ -30,6 +31,7 @@ pub mod policy;
 pub mod response;
 pub mod secret;
 pub mod signing;
+pub mod spnego;
 pub mod text;
 pub mod verify;
 
