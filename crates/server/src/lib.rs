@@ -4,4 +4,5 @@ extern crate alloc;
 
 pub mod memfs;
 pub mod table;
+pub mod names;
 pub mod vfs;

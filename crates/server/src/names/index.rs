@@ -1,0 +1,450 @@
+//! A folder's names, findable in any case and by 8.3 name, without reading the folder again.
+//!
+//! File systems beneath are mostly case-sensitive and know no 8.3 names; asking them by trial costs a listing of the
+//! folder for each look-up. A [`DirIndex`] is built once from the list of names and then kept up to date by those who
+//! create, remove and rename; whoever finds that the folder was changed behind the server's back brings it up to date
+//! with [`DirIndex::refresh`].
+//!
+//! # Which 8.3 name a file has
+//!
+//! 1. A name that is legal in DOS is its own 8.3 name, and no generated name ever equals the name of a file.
+//! 2. Of all others, the first whose first candidate is free gets it (`AVERYL~1.TEX`), the rest get later candidates,
+//!    which depend on the long name alone ([`super::mangle`]). "First" means in the order of the names' bytes while
+//!    building, and in order of arrival from then on.
+//!
+//! So a file keeps its 8.3 name for as long as the index lives, whatever comes and goes around it, with one exception:
+//! a new file whose real name is that very 8.3 name takes it. A new index (after a restart, say) gives the same names
+//! as the last if the folder's names are the same; if a file that shares its beginning with others came or went
+//! meanwhile, the short `~1` form may have moved to another of them, and the hashed forms still stand. That is the
+//! price for names that look as users expect without a record beside the files.
+//!
+//! Two files whose names differ only in case are both reachable: look-ups prefer the exact name, and one of the two
+//! has a generated 8.3 name.
+
+use super::mangle::{Mangler, ShortName};
+use alloc::{string::String, vec::Vec};
+use coax_wire::codepage::{eq_ignore_case, fold, upper_char};
+use core::hash::{BuildHasher, Hasher};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// A name's place in an index: fixed while the name is there, given to another name some time after it is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NameId(u32);
+
+/// Candidates tried before an unrelated numbered name is made. Beyond a few, only contrived names get here.
+const MAX_CANDIDATES: u32 = 64;
+
+/// The names of one folder.
+#[derive(Debug)]
+pub struct DirIndex {
+    mangler: Mangler,
+    /// All names one after another, with gaps where names were removed.
+    text: String,
+    /// Bytes of `text` that no entry uses.
+    gaps: usize,
+    entries: Vec<Entry>,
+    /// Entries that hold no name, to be used again.
+    free: Vec<u32>,
+    /// All names by their folded form.
+    folded: HashTable<u32>,
+    /// Names whose 8.3 name cannot be found by folding, by that 8.3 name.
+    shorts: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u32,
+    /// 0: no name.
+    len: u16,
+    /// Whether it is in `shorts`.
+    listed: bool,
+    short: ShortName,
+}
+
+impl DirIndex {
+    /// An empty folder's index.
+    pub fn new(mangler: Mangler) -> Self {
+        Self {
+            mangler,
+            text: String::new(),
+            gaps: 0,
+            entries: Vec::new(),
+            free: Vec::new(),
+            folded: HashTable::new(),
+            shorts: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        }
+    }
+
+    /// The index of a folder that holds these names. The order in which they are given does not matter; a name given
+    /// twice counts once.
+    pub fn build<S: AsRef<str>>(mangler: Mangler, names: &[S]) -> Self {
+        let mut index = Self::new(mangler);
+        index.entries.reserve(names.len());
+        index
+            .text
+            .reserve(names.iter().map(|n| n.as_ref().len()).sum());
+        index.folded.reserve(names.len(), |_| 0);
+        index.insert_all(names.iter().map(AsRef::as_ref));
+        index
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.folded.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.folded.is_empty()
+    }
+
+    /// The name at a place; `None` once it was removed.
+    pub fn name(&self, id: NameId) -> Option<&str> {
+        self.live(id).map(|entry| self.text_of(entry))
+    }
+
+    /// The 8.3 name of the name at a place.
+    pub fn short(&self, id: NameId) -> Option<ShortName> {
+        self.live(id).map(|entry| entry.short)
+    }
+
+    /// Which file a client means: the one of exactly this name; else one that differs in case only; else the one with
+    /// this 8.3 name.
+    pub fn lookup(&self, name: &str) -> Option<NameId> {
+        self.exact(name)
+            .or_else(|| self.folded(name))
+            .or_else(|| self.by_short(name))
+    }
+
+    /// The file of exactly this name.
+    pub fn exact(&self, name: &str) -> Option<NameId> {
+        self.folded
+            .find(self.hash(name), |id| self.name_at(*id) == name)
+            .map(|id| NameId(*id))
+    }
+
+    /// All files whose names are this one but for case, in no order.
+    pub fn lookup_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NameId> + 'a {
+        let same = self.folded.iter_hash(self.hash(name)).copied();
+        same.filter(move |id| eq_ignore_case(self.name_at(*id), name))
+            .map(NameId)
+    }
+
+    /// The first name in the index's order, or the first after a given place. A name that is there all along is met
+    /// exactly once, whatever is inserted and removed between the calls.
+    pub fn next_after(&self, place: Option<NameId>) -> Option<NameId> {
+        let start = place.map_or(0, |id| id.0.saturating_add(1));
+        let rest = self.entries.get(usize::try_from(start).ok()?..)?;
+        let ahead = rest.iter().position(|entry| entry.len > 0)?;
+        Some(NameId(start.saturating_add(u32::try_from(ahead).ok()?)))
+    }
+
+    /// All names with their places, in the index's order.
+    pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
+        let live = self
+            .entries
+            .iter()
+            .zip(0u32..)
+            .filter(|(entry, _)| entry.len > 0);
+        live.map(|(entry, id)| (NameId(id), self.text_of(entry)))
+    }
+
+    /// Bytes of memory it takes, about.
+    pub fn memory_bytes(&self) -> usize {
+        self.text.capacity()
+            + self.entries.capacity() * size_of::<Entry>()
+            + (self.free.capacity() + self.folded.capacity() + self.shorts.capacity())
+                * size_of::<u32>()
+            + (self.folded.capacity() + self.shorts.capacity()) / 4
+    }
+
+    /// A file was created. Returns its place; if the name was there already, that one's.
+    pub fn insert(&mut self, name: &str) -> Option<NameId> {
+        if let Some(id) = self.exact(name) {
+            return Some(id);
+        }
+        let id = self.add(name)?;
+        self.assign(id);
+        Some(NameId(id))
+    }
+
+    /// A file was removed. Returns whether it was there, by exactly this name.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let Some(NameId(id)) = self.exact(name) else {
+            return false;
+        };
+        self.unlist(id);
+        let hash = self.hash(name);
+        if let Ok(slot) = self.folded.find_entry(hash, |other| *other == id) {
+            slot.remove();
+        }
+        if let Some(entry) = self.entries.get_mut(id as usize) {
+            self.gaps += usize::from(entry.len);
+            entry.len = 0;
+            self.free.push(id);
+        }
+        if self.gaps > 4096 && self.gaps > self.text.len() / 2 {
+            self.close_gaps();
+        }
+        true
+    }
+
+    /// A file was renamed, over another perhaps.
+    pub fn rename(&mut self, from: &str, to: &str) -> Option<NameId> {
+        if from != to {
+            self.remove(from);
+        }
+        self.insert(to)
+    }
+
+    /// Brings the index up to date with a new list of the folder's names. Files that stayed keep place and 8.3 name.
+    pub fn refresh<S: AsRef<str>>(&mut self, names: &[S]) {
+        let mut stays = alloc::vec![false; self.entries.len()];
+        let mut new: Vec<&str> = Vec::new();
+        for name in names.iter().map(AsRef::as_ref) {
+            match self.exact(name) {
+                Some(NameId(id)) => stays
+                    .iter_mut()
+                    .skip(id as usize)
+                    .take(1)
+                    .for_each(|s| *s = true),
+                None => new.push(name),
+            }
+        }
+        let gone: Vec<String> = self
+            .iter()
+            .filter(|(id, _)| stays.get(id.0 as usize) == Some(&false))
+            .map(|(_, n)| n.into())
+            .collect();
+        for name in gone {
+            self.remove(&name);
+        }
+        self.insert_all(new.into_iter());
+    }
+
+    /// Adds many names, in an order that depends on nothing but the names: first all become findable, then the legal
+    /// ones get their 8.3 names, then the others theirs.
+    fn insert_all<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let mut waiting: Vec<(bool, u32)> = Vec::new();
+        for name in names {
+            if self.exact(name).is_some() {
+                continue;
+            }
+            if let Some(id) = self.add(name) {
+                waiting.push((self.mangler.is_legal(name), id));
+            }
+        }
+        waiting.sort_unstable_by(|a, b| {
+            b.0.cmp(&a.0)
+                .then_with(|| self.name_at(a.1).cmp(self.name_at(b.1)))
+        });
+        for (_, id) in waiting {
+            self.assign(id);
+        }
+    }
+
+    /// Makes a name findable; its 8.3 name comes later. `None` if it is empty or the index is full (4 GiB of names).
+    fn add(&mut self, name: &str) -> Option<u32> {
+        let start = u32::try_from(self.text.len()).ok()?;
+        let len = u16::try_from(name.len()).ok().filter(|len| *len > 0)?;
+        let entry = Entry {
+            start,
+            len,
+            listed: false,
+            short: ShortName::default(),
+        };
+        let id = match self.free.pop() {
+            Some(id) => id,
+            None => {
+                let id = u32::try_from(self.entries.len()).ok()?;
+                self.entries.push(entry);
+                id
+            }
+        };
+        *self.entries.get_mut(id as usize)? = entry;
+        self.text.push_str(name);
+        let hash = self.hash(name);
+        let Self {
+            folded,
+            entries,
+            text,
+            hasher,
+            ..
+        } = self;
+        folded.insert_unique(hash, id, |id| {
+            hash_folded(hasher, name_in(entries, text, *id))
+        });
+        Some(id)
+    }
+
+    /// Gives an entry its 8.3 name.
+    fn assign(&mut self, id: u32) {
+        let name = String::from(self.name_at(id));
+        let Some(own) = self.mangler.legal(&name) else {
+            let short = self.generate(&name, id);
+            return self.set_short(id, short, true);
+        };
+        let text = own.to_text(self.mangler.page());
+        let by_folding = eq_ignore_case(&text, &name);
+        let twin = self
+            .lookup_all(&name)
+            .any(|NameId(other)| other != id && self.owns(other, own));
+        let other = self.listed(own);
+        if twin || (other.is_some() && !by_folding) || (!by_folding && self.folded(&text).is_some())
+        {
+            let short = self.generate(&name, id);
+            return self.set_short(id, short, true);
+        }
+        self.set_short(id, own, !by_folding);
+        if let Some(other) = other {
+            // A file of that very name has come: whoever had it as a generated name yields.
+            self.unlist(other);
+            let name = String::from(self.name_at(other));
+            let short = self.generate(&name, other);
+            self.set_short(other, short, true);
+        }
+    }
+
+    /// The first candidate that is no file's name and no file's 8.3 name.
+    fn generate(&self, name: &str, id: u32) -> ShortName {
+        let basis = self.mangler.basis(name);
+        let related = (0..MAX_CANDIDATES).map(|rank| basis.candidate(rank));
+        // Of one more number than there are names, one at least is free.
+        let numbered = (0..=self.len() as u32).map(|n| basis.numbered(id.wrapping_add(n)));
+        related
+            .chain(numbered)
+            .find(|short| self.is_free(*short))
+            .unwrap_or_default()
+    }
+
+    fn is_free(&self, short: ShortName) -> bool {
+        self.listed(short).is_none()
+            && self
+                .folded(&self.mangler.page().decode(short.as_bytes()))
+                .is_none()
+    }
+
+    fn set_short(&mut self, id: u32, short: ShortName, listed: bool) {
+        let Some(entry) = self.entries.get_mut(id as usize) else {
+            return;
+        };
+        (entry.short, entry.listed) = (short, listed);
+        if listed {
+            let hash = self.hasher.hash_one(short);
+            let Self {
+                shorts,
+                entries,
+                hasher,
+                ..
+            } = self;
+            shorts.insert_unique(hash, id, |id| hasher.hash_one(short_in(entries, *id)));
+        }
+    }
+
+    fn unlist(&mut self, id: u32) {
+        let Some(entry) = self.entries.get_mut(id as usize).filter(|e| e.listed) else {
+            return;
+        };
+        entry.listed = false;
+        if let Ok(slot) = self
+            .shorts
+            .find_entry(self.hasher.hash_one(entry.short), |other| *other == id)
+        {
+            slot.remove();
+        }
+    }
+
+    fn close_gaps(&mut self) {
+        let mut text = String::with_capacity(self.text.len() - self.gaps);
+        for entry in self.entries.iter_mut().filter(|e| e.len > 0) {
+            let start = text.len() as u32;
+            text.push_str(slice(&self.text, entry));
+            entry.start = start;
+        }
+        (self.text, self.gaps) = (text, 0);
+    }
+
+    /// Of the names that are this one but for case, the first by its bytes.
+    fn folded(&self, name: &str) -> Option<NameId> {
+        self.lookup_all(name).min_by_key(|id| self.name_at(id.0))
+    }
+
+    fn by_short(&self, name: &str) -> Option<NameId> {
+        self.listed(self.mangler.legal(name)?).map(NameId)
+    }
+
+    /// The entry in `shorts` with this 8.3 name.
+    fn listed(&self, short: ShortName) -> Option<u32> {
+        let hash = self.hasher.hash_one(short);
+        self.shorts
+            .find(hash, |id| short_in(&self.entries, *id) == short)
+            .copied()
+    }
+
+    fn owns(&self, id: u32, short: ShortName) -> bool {
+        self.entries
+            .get(id as usize)
+            .is_some_and(|e| !e.listed && e.short == short)
+    }
+
+    fn live(&self, id: NameId) -> Option<&Entry> {
+        self.entries
+            .get(id.0 as usize)
+            .filter(|entry| entry.len > 0)
+    }
+
+    fn text_of(&self, entry: &Entry) -> &str {
+        slice(&self.text, entry)
+    }
+
+    fn name_at(&self, id: u32) -> &str {
+        name_in(&self.entries, &self.text, id)
+    }
+
+    fn hash(&self, name: &str) -> u64 {
+        hash_folded(&self.hasher, name)
+    }
+}
+
+fn slice<'a>(text: &'a str, entry: &Entry) -> &'a str {
+    let start = entry.start as usize;
+    text.get(start..start + usize::from(entry.len))
+        .unwrap_or_default()
+}
+
+fn name_in<'a>(entries: &[Entry], text: &'a str, id: u32) -> &'a str {
+    entries
+        .get(id as usize)
+        .map_or("", |entry| slice(text, entry))
+}
+
+fn short_in(entries: &[Entry], id: u32) -> ShortName {
+    entries
+        .get(id as usize)
+        .map(|entry| entry.short)
+        .unwrap_or_default()
+}
+
+/// The hash of a name's folded form.
+fn hash_folded(builder: &DefaultHashBuilder, name: &str) -> u64 {
+    let mut hasher = builder.build_hasher();
+    let mut buffer = [0u8; 64];
+    match buffer.get_mut(..name.len()) {
+        Some(folded) if name.is_ascii() => {
+            folded.copy_from_slice(name.as_bytes());
+            folded.make_ascii_uppercase();
+            hasher.write(folded);
+        }
+        _ if name.is_ascii() => hasher.write(fold(name).as_bytes()),
+        _ => name
+            .chars()
+            .for_each(|c| hasher.write_u32(upper_char(c).into())),
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -1,0 +1,404 @@
+//! 8.3 names for files whose names DOS cannot have.
+//!
+//! They look like Windows's: `A very long file name.text` is `AVERYL~1.TEX`. Which of several candidates a file gets
+//! depends on its neighbours, see [`super::index::DirIndex`]; this module says what is legal and which candidates a
+//! name has, in order. The first is the one users expect, shared by all names that begin alike; the others carry a
+//! hash of the long name (`AV3CFB~1.TEX`), so that a file which had to yield the first keeps its second wherever and
+//! whenever it is met again. Windows instead counts `~2`, `~3` in the order of creation, which a server that keeps no
+//! record beside the files cannot know after a restart.
+
+use alloc::{string::String, vec::Vec};
+use coax_wire::codepage::CodePage;
+use core::fmt;
+
+/// An 8.3 name: upper-case bytes of a code page, at most 8, a period, at most 3.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShortName {
+    bytes: [u8; 12],
+    len: u8,
+}
+
+impl ShortName {
+    /// The name's bytes in its code page, period included.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    /// The name as text.
+    pub fn to_text(&self, page: CodePage) -> String {
+        page.decode(self.as_bytes()).into_owned()
+    }
+
+    fn join(base: &[u8], extension: &[u8]) -> Self {
+        let mut short = Self {
+            bytes: [0; 12],
+            len: 0,
+        };
+        let dot: &[u8] = if extension.is_empty() { b"" } else { b"." };
+        for (slot, byte) in short
+            .bytes
+            .iter_mut()
+            .zip(base.iter().chain(dot).chain(extension))
+        {
+            *slot = *byte;
+            short.len += 1;
+        }
+        short
+    }
+}
+
+impl fmt::Debug for ShortName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.as_bytes().escape_ascii())
+    }
+}
+
+/// Makes 8.3 names for clients of one code page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mangler {
+    page: CodePage,
+}
+
+impl Mangler {
+    /// For clients that use this code page.
+    pub const fn new(page: CodePage) -> Self {
+        Self { page }
+    }
+
+    /// The code page.
+    pub const fn page(self) -> CodePage {
+        self.page
+    }
+
+    /// Whether DOS can have this name as it is, but for case: 1 to 8 bytes, perhaps a period and 1 to 3 bytes, no
+    /// spaces and no characters that DOS reserves or the code page lacks ([MS-CIFS] 2.2.1.1.1).
+    pub fn is_legal(self, name: &str) -> bool {
+        self.legal(name).is_some()
+    }
+
+    /// A legal name as DOS has it: in upper case. `None` if it is not legal.
+    pub fn legal(self, name: &str) -> Option<ShortName> {
+        if name.len() > 36 {
+            return None; // 12 characters of at most 3 bytes
+        }
+        let (base, extension) = match name.split_once('.') {
+            Some((_, "")) => return None,
+            Some(parts) => parts,
+            None => (name, ""),
+        };
+        let (mut left, mut right) = (Vec::with_capacity(16), Vec::with_capacity(8));
+        self.push_legal(base, &mut left)?;
+        self.push_legal(extension, &mut right)?;
+        let fits = matches!(left.len(), 1..=8) && right.len() <= 3;
+        fits.then(|| ShortName::join(&left, &right))
+    }
+
+    /// An 8.3 name for a file that has no neighbours: its own if legal, else its first candidate.
+    pub fn short(self, name: &str) -> ShortName {
+        self.legal(name)
+            .unwrap_or_else(|| self.basis(name).candidate(0))
+    }
+
+    /// What all 8.3 names generated for this name are made of.
+    pub fn basis(self, name: &str) -> Basis {
+        let trimmed = name.trim_start_matches(['.', ' ']);
+        let (base, extension) = trimmed.rsplit_once('.').unwrap_or((trimmed, ""));
+        let mut basis = Basis {
+            base: [0; 6],
+            base_len: 0,
+            kept: 0,
+            extension: [0; 3],
+            extension_len: 0,
+            hash: hash(name),
+        };
+        (basis.base_len, basis.kept) = self.squeeze(base, &mut basis.base);
+        (basis.extension_len, _) = self.squeeze(extension, &mut basis.extension);
+        if basis.base_len == 0 {
+            (basis.base[0], basis.base_len, basis.kept) = (b'_', 1, 1);
+        }
+        basis
+    }
+
+    fn push_legal(self, part: &str, out: &mut Vec<u8>) -> Option<()> {
+        for c in part.chars() {
+            if c == '.' || c == ' ' || is_reserved(c) {
+                return None;
+            }
+            self.page.push(self.page.upper_char(c), out)?;
+        }
+        Some(())
+    }
+
+    /// Fills `out` with as much of a part as fits: upper case, no spaces and periods, `_` for what cannot be. Returns
+    /// how much there is, and how much of that lies within the first two bytes without splitting a character.
+    fn squeeze(self, part: &str, out: &mut [u8]) -> (u8, u8) {
+        let (mut len, mut kept) = (0, 0);
+        let mut bytes = Vec::with_capacity(4);
+        for c in part.chars().filter(|c| !matches!(c, ' ' | '.')) {
+            bytes.clear();
+            if is_reserved(c)
+                || self
+                    .page
+                    .push(self.page.upper_char(c), &mut bytes)
+                    .is_none()
+            {
+                bytes.push(b'_');
+            }
+            let Some(slots) = out.get_mut(len..len + bytes.len()) else {
+                break;
+            };
+            slots.copy_from_slice(&bytes);
+            len += bytes.len();
+            if len <= 2 {
+                kept = len;
+            }
+        }
+        (len as u8, kept as u8)
+    }
+}
+
+/// What the 8.3 names generated for one long name are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Basis {
+    base: [u8; 6],
+    base_len: u8,
+    /// How much of the base stands before a hash.
+    kept: u8,
+    extension: [u8; 3],
+    extension_len: u8,
+    hash: u64,
+}
+
+impl Basis {
+    /// The candidate of this rank: 0 is `AVERYL~1.TEX`; each further one is two characters, four digits of a hash of the
+    /// long name and the rank, `~` and a digit: `AV3CFB~1.TEX`. The same name always has the same candidates.
+    pub fn candidate(&self, rank: u32) -> ShortName {
+        let extension = self
+            .extension
+            .get(..usize::from(self.extension_len))
+            .unwrap_or_default();
+        let keep = if rank == 0 { self.base_len } else { self.kept };
+        let mut stem = Vec::with_capacity(8);
+        stem.extend_from_slice(self.base.get(..usize::from(keep)).unwrap_or_default());
+        if rank == 0 {
+            stem.extend_from_slice(b"~1");
+        } else {
+            let mixed = mix(self.hash, rank);
+            stem.extend((0..4).map(|i| hex_digit(mixed >> (i * 4))));
+            stem.extend([b'~', b'1' + ((rank - 1) % 9) as u8]);
+        }
+        ShortName::join(&stem, extension)
+    }
+
+    /// A name without anything of the long name, for the case that its candidates are all taken: `~` and 7 digits.
+    pub(super) fn numbered(&self, number: u32) -> ShortName {
+        let mut stem = [b'~'; 8];
+        for (i, digit) in stem.iter_mut().skip(1).enumerate() {
+            *digit = hex_digit(u64::from(number) >> ((6 - i) * 4));
+        }
+        ShortName::join(
+            &stem,
+            self.extension
+                .get(..usize::from(self.extension_len))
+                .unwrap_or_default(),
+        )
+    }
+}
+
+/// Whether clients that know long names can have this name as it is: none of the characters that NT reserves
+/// ([MS-FSCC] 2.1.5.2). A file whose name has one can be shown under its 8.3 name instead.
+pub fn is_legal_long(name: &str) -> bool {
+    !name.is_empty()
+        && !name.contains(|c| {
+            matches!(
+                c,
+                '\0'..='\x1f' | '"' | '*' | '/' | ':' | '<' | '>' | '?' | '\\' | '|'
+            )
+        })
+}
+
+/// Characters that DOS gives a meaning ([MS-CIFS] 2.2.1.1.1), controls included.
+fn is_reserved(c: char) -> bool {
+    matches!(
+        c,
+        '\0'..='\x1f'
+            | '\x7f'
+            | '"'
+            | '*'
+            | '+'
+            | ','
+            | '/'
+            | ':'
+            | ';'
+            | '<'
+            | '='
+            | '>'
+            | '?'
+            | '['
+            | '\\'
+            | ']'
+            | '|'
+    )
+}
+
+fn hex_digit(nibble: u64) -> u8 {
+    let n = (nibble & 15) as u8;
+    if n < 10 { b'0' + n } else { b'A' + n - 10 }
+}
+
+/// FNV-1a: names depend on it, so it must never change.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// SplitMix64's finisher: spreads the hash anew for every rank.
+fn mix(hash: u64, rank: u32) -> u64 {
+    let mut z = hash.wrapping_add(u64::from(rank).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        clippy::expect_used,
+        clippy::panic
+    )]
+    use super::*;
+    use proptest::prelude::*;
+
+    fn m() -> Mangler {
+        Mangler::new(CodePage::cp850())
+    }
+
+    fn short(name: &str) -> String {
+        m().short(name).to_text(m().page())
+    }
+
+    #[test]
+    fn legal_names_are_what_dos_can_have() {
+        for name in [
+            "A",
+            "README",
+            "readme.txt",
+            "AUTOEXEC.BAT",
+            "12345678.123",
+            "größe.txt",
+            "FOO~1.TXT",
+            "A-B_C!.$$$",
+            "é",
+        ] {
+            assert!(m().is_legal(name), "{name}");
+        }
+        for name in [
+            "",
+            ".",
+            "..",
+            ".profile",
+            "A.",
+            "A.B.C",
+            "123456789",
+            "A.1234",
+            "A B.TXT",
+            "A+B",
+            "a;b",
+            "[x]",
+            "日本",
+            "a\u{7f}",
+            "A.T T",
+        ] {
+            assert!(!m().is_legal(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn long_names_may_hold_all_but_what_nt_reserves() {
+        assert!(is_legal_long("A long, [odd] name; with = and + ..") && is_legal_long("ä日😀"));
+        assert!(
+            ["", "a:b", "a\\b", "what?", "a\u{1}"]
+                .iter()
+                .all(|name| !is_legal_long(name))
+        );
+    }
+
+    #[test]
+    fn first_candidates_look_like_windows() {
+        for (long, want) in [
+            ("A very long file name.text", "AVERYL~1.TEX"),
+            ("Program Files", "PROGRA~1"),
+            ("Microsoft Office.lnk", "MICROS~1.LNK"),
+            (".profile", "PROFIL~1"),
+            ("a.b.c.html", "ABC~1.HTM"),
+            ("A B.TXT", "AB~1.TXT"),
+            ("x+y=z.c", "X_Y_Z~1.C"),
+            ("...", "_~1"),
+            ("name.", "NAME~1"),
+            ("日本語.txt", "___~1.TXT"),
+            ("Größe der Welt.txt", "GRÖßED~1.TXT"),
+            ("Readme.markdown", "README~1.MAR"),
+        ] {
+            assert_eq!(short(long), want, "{long}");
+        }
+    }
+
+    #[test]
+    fn legal_names_keep_themselves_in_upper_case() {
+        assert_eq!(short("readme.txt"), "README.TXT");
+        assert_eq!(short("äöü.éàò"), "ÄÖÜ.ÉÀÒ");
+    }
+
+    #[test]
+    fn later_candidates_carry_a_hash_of_the_long_name() {
+        let basis = m().basis("A very long file name.text");
+        assert_eq!(basis.candidate(1).to_text(m().page()), "AV3CFB~1.TEX");
+        assert_ne!(
+            basis.candidate(1),
+            m().basis("A very long file name 2.text").candidate(1)
+        );
+        assert_eq!(basis.candidate(2).as_bytes()[6..], *b"~2.TEX");
+        assert_eq!(basis.numbered(0xabc).as_bytes(), b"~0000ABC.TEX");
+    }
+
+    #[test]
+    fn double_byte_characters_are_never_split() {
+        let japan = Mangler::new(CodePage::from_number(932).unwrap());
+        let page = japan.page();
+        assert_eq!(
+            japan.short("a日本語のファイル.text").to_text(page),
+            "A日本~1.TEX"
+        );
+        assert_eq!(japan.short("日本語.あ").to_text(page), "日本語.あ");
+        assert_eq!(
+            japan.short("長い日本語の名前.あい").to_text(page),
+            "長い日~1.あ"
+        );
+        let hashed = japan.basis("a日本語のファイル.text").candidate(1);
+        assert_eq!(
+            hashed.as_bytes().len(),
+            11,
+            "only the A fits before the hash: {hashed:?}"
+        );
+        assert!(japan.is_legal("ソ"), "its second byte 0x5C is no backslash");
+    }
+
+    proptest! {
+        #[test]
+        fn every_candidate_is_legal_and_upper_case(name in any::<String>(), rank in any::<u32>(), which in 0usize..5) {
+            let m = Mangler::new(CodePage::from_number([437, 850, 866, 932, 1252][which]).unwrap());
+            for short in [m.short(&name), m.basis(&name).candidate(rank), m.basis(&name).numbered(rank)] {
+                let text = short.to_text(m.page());
+                prop_assert_eq!(m.legal(&text), Some(short), "{} -> {}", name, text);
+            }
+        }
+
+        #[test]
+        fn what_dos_sees_of_a_legal_name_is_that_name(name in "[a-zA-Z0-9äÖ]{1,8}(\\.[a-z]{1,3})?") {
+            prop_assert_eq!(short(&name), coax_wire::codepage::fold(&name));
+        }
+    }
+}

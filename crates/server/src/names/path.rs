@@ -1,0 +1,482 @@
+//! A client's path, split and judged, with NT's distinctions of what is wrong with it.
+//!
+//! The rules were taken from what NT answers ([MS-CIFS] 2.2.1.1, and the error codes that interoperability tests
+//! expect): `..` out of the root is a syntax error; `.` is an invalid name if it comes last and a path not found if
+//! anything follows; empty components do not count; an illegal character anywhere is an invalid name.
+
+use super::wildcard::has_wildcards;
+use alloc::{borrow::ToOwned, string::String};
+use coax_wire::codepage::utf16;
+
+/// What is wrong with a path, in NT's terms. DOS clients are told less; that translation is not made here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// STATUS_OBJECT_NAME_INVALID: a character or a component that no name may have.
+    #[error("invalid name")]
+    NameInvalid,
+    /// STATUS_OBJECT_PATH_SYNTAX_BAD: the path leaves the share's root.
+    #[error("path leaves the root")]
+    PathSyntaxBad,
+    /// STATUS_OBJECT_PATH_NOT_FOUND: something comes after a `.`.
+    #[error("path not found")]
+    PathNotFound,
+}
+
+/// How a kind of client writes paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathRules {
+    /// Periods and spaces at a component's end do not count, as in DOS, where `FOO.` is `FOO`.
+    pub trims_trailing: bool,
+    /// `name:stream` names a stream; otherwise a colon is an illegal character.
+    pub streams: bool,
+}
+
+impl PathRules {
+    /// NT and whoever speaks NT LM 0.12: names are taken literally, streams exist.
+    pub const NT: Self = Self {
+        trims_trailing: false,
+        streams: true,
+    };
+    /// DOS, OS/2 and all earlier dialects.
+    pub const DOS: Self = Self {
+        trims_trailing: true,
+        streams: false,
+    };
+}
+
+/// Whether the last component may be a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wildcards {
+    /// A wildcard is an illegal character.
+    Refuse,
+    /// The last component may hold wildcards (DELETE, RENAME, COPY, SEARCH).
+    InLast,
+}
+
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    /// A file or directory.
+    Plain,
+    /// A stream of a file other than its data; the name as sent, without `:$DATA`.
+    Stream(String),
+}
+
+/// A path beneath a share's root: no component is empty, `.`, `..`, or holds a separator, a NUL or another illegal
+/// character. Names are as the client wrote them; which files they mean is for [`super::index`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientPath {
+    /// Components joined by `/`.
+    text: String,
+    kind: PathKind,
+    trailing_separator: bool,
+}
+
+/// A component's length limit in UTF-16 units.
+const MAX_COMPONENT: usize = 255;
+
+impl ClientPath {
+    /// Splits and judges a path, already decoded; `\` and `/` both separate.
+    pub fn parse(raw: &str, rules: PathRules, wildcards: Wildcards) -> Result<Self, PathError> {
+        let mut parser = Parser {
+            rules,
+            wildcards,
+            text: String::with_capacity(raw.len()),
+            dot: false,
+            closed: None,
+        };
+        for component in raw.split(is_separator).filter(|c| !c.is_empty()) {
+            parser.component(component)?;
+        }
+        if parser.dot {
+            return Err(PathError::NameInvalid);
+        }
+        let kind = match parser.closed {
+            Some(Last::Stream(name)) => PathKind::Stream(name),
+            _ => PathKind::Plain,
+        };
+        Ok(Self {
+            text: parser.text,
+            kind,
+            trailing_separator: raw.ends_with(is_separator),
+        })
+    }
+
+    /// The share's root.
+    pub const fn root() -> Self {
+        Self {
+            text: String::new(),
+            kind: PathKind::Plain,
+            trailing_separator: false,
+        }
+    }
+
+    /// Whether this is the share's root.
+    pub fn is_root(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The components joined by `/`; empty for the root.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The components, from the root down.
+    pub fn components(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.text.split('/').filter(|c| !c.is_empty())
+    }
+
+    /// All components but the last, joined by `/`.
+    pub fn parent(&self) -> &str {
+        self.text.rsplit_once('/').map_or("", |(parent, _)| parent)
+    }
+
+    /// The last component; `None` for the root.
+    pub fn last(&self) -> Option<&str> {
+        self.components().next_back()
+    }
+
+    /// Whether the last component is a pattern.
+    pub fn has_wildcards(&self) -> bool {
+        self.last().is_some_and(has_wildcards)
+    }
+
+    /// File, directory or stream.
+    pub const fn kind(&self) -> &PathKind {
+        &self.kind
+    }
+
+    /// Whether a separator ended it, which some clients do to say that they mean a directory.
+    pub const fn has_trailing_separator(&self) -> bool {
+        self.trailing_separator
+    }
+}
+
+/// A search's path: the folder, and the pattern as the client sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchPath {
+    /// Where to search.
+    pub folder: ClientPath,
+    /// What to search for: everything after the last separator, trailing periods included (`*.` is not `*`). Empty if
+    /// nothing came after it, which asks for all files ([MS-CIFS] 3.3.5.47).
+    pub pattern: String,
+}
+
+impl SearchPath {
+    /// Splits and judges. The folder is judged first and by itself, as NT does.
+    pub fn parse(raw: &str, rules: PathRules) -> Result<Self, PathError> {
+        let cut = raw.rfind(is_separator).map_or(0, |at| at + 1);
+        let (folder, pattern) = (
+            raw.get(..cut).unwrap_or_default(),
+            raw.get(cut..).unwrap_or_default(),
+        );
+        let parent = ClientPath::parse(folder, rules, Wildcards::Refuse)?;
+        if matches!(pattern, "." | "..") {
+            let whole = ClientPath::parse(raw, rules, Wildcards::Refuse)?;
+            let pattern = whole.last().unwrap_or_default().to_owned();
+            let folder = ClientPath {
+                text: whole.parent().to_owned(),
+                ..ClientPath::root()
+            };
+            return Ok(Self { folder, pattern });
+        }
+        if pattern.chars().any(|c| is_illegal(c) || c == ':') || utf16::len(pattern) > MAX_COMPONENT
+        {
+            return Err(PathError::NameInvalid);
+        }
+        Ok(Self {
+            folder: parent,
+            pattern: pattern.to_owned(),
+        })
+    }
+}
+
+/// What a component was that nothing may follow.
+enum Last {
+    Pattern,
+    Stream(String),
+}
+
+struct Parser {
+    rules: PathRules,
+    wildcards: Wildcards,
+    text: String,
+    /// A `.` was seen.
+    dot: bool,
+    closed: Option<Last>,
+}
+
+impl Parser {
+    fn component(&mut self, component: &str) -> Result<(), PathError> {
+        if self.dot {
+            return Err(PathError::PathNotFound);
+        }
+        if self.closed.is_some() {
+            return Err(PathError::NameInvalid);
+        }
+        match component {
+            "." => self.dot = true,
+            ".." => self.up()?,
+            name => self.down(name)?,
+        }
+        Ok(())
+    }
+
+    fn up(&mut self) -> Result<(), PathError> {
+        if self.text.is_empty() {
+            return Err(PathError::PathSyntaxBad);
+        }
+        self.text.truncate(self.text.rfind('/').unwrap_or(0));
+        Ok(())
+    }
+
+    fn down(&mut self, component: &str) -> Result<(), PathError> {
+        let (name, stream) = match component.split_once(':') {
+            None => (component, None),
+            Some((name, stream)) if self.rules.streams => (name, parse_stream(stream)?),
+            Some(_) => return Err(PathError::NameInvalid),
+        };
+        let name = if self.rules.trims_trailing {
+            name.trim_end_matches(['.', ' '])
+        } else {
+            name
+        };
+        if matches!(name, "" | "." | "..")
+            || name.chars().any(is_illegal)
+            || utf16::len(name) > MAX_COMPONENT
+        {
+            return Err(PathError::NameInvalid);
+        }
+        if let Some(stream) = stream {
+            self.closed = Some(Last::Stream(stream));
+        }
+        if has_wildcards(name) {
+            if self.wildcards == Wildcards::Refuse || self.closed.is_some() {
+                return Err(PathError::NameInvalid);
+            }
+            self.closed = Some(Last::Pattern);
+        }
+        if !self.text.is_empty() {
+            self.text.push('/');
+        }
+        self.text.push_str(name);
+        Ok(())
+    }
+}
+
+/// What follows a colon: `stream`, `stream:$DATA`, or `:$DATA`, which is the file itself ([MS-FSCC] 2.1.5). Types
+/// other than `$DATA` name nothing that a client can open.
+fn parse_stream(text: &str) -> Result<Option<String>, PathError> {
+    let (name, kind) = text.split_once(':').unwrap_or((text, ""));
+    let data = kind.eq_ignore_ascii_case("$DATA");
+    let typed = text.contains(':');
+    if (typed && !data)
+        || (!typed && name.is_empty())
+        || name.contains('\0')
+        || utf16::len(name) > MAX_COMPONENT
+    {
+        return Err(PathError::NameInvalid);
+    }
+    Ok(if name.is_empty() {
+        None
+    } else {
+        Some(name.to_owned())
+    })
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, '\\' | '/')
+}
+
+/// Characters that no name and no pattern holds. Separators and colons are dealt with before.
+fn is_illegal(c: char) -> bool {
+    matches!(c, '\0'..='\x1f' | '|')
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        clippy::expect_used,
+        clippy::panic
+    )]
+    use super::*;
+    use PathError::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn nt(raw: &str) -> Result<String, PathError> {
+        ClientPath::parse(raw, PathRules::NT, Wildcards::Refuse).map(|p| p.text)
+    }
+
+    fn dos(raw: &str) -> Result<String, PathError> {
+        ClientPath::parse(raw, PathRules::DOS, Wildcards::Refuse).map(|p| p.text)
+    }
+
+    #[test]
+    fn separators_may_be_doubled_leading_and_trailing() {
+        for raw in [
+            "\\a\\b",
+            "a\\b",
+            "a/b",
+            "\\\\\\\\a\\\\b\\\\\\",
+            "a\\x\\..\\b",
+            "a\\b\\f\\o\\o\\..\\..\\..",
+            "a\\\\..\\a\\b\\",
+        ] {
+            assert_eq!(nt(raw).unwrap(), "a/b", "{raw}");
+        }
+        for raw in ["", "\\", "a\\..", "\\a\\..\\"] {
+            assert_eq!(nt(raw).unwrap(), "", "{raw}");
+        }
+    }
+
+    #[test]
+    fn leaving_the_root_is_a_syntax_error() {
+        for raw in [
+            "..",
+            "\\..",
+            "\\..\\",
+            "..\\..\\..",
+            "a\\..\\..",
+            "a\\..\\..\\a",
+        ] {
+            assert_eq!(nt(raw), Err(PathSyntaxBad), "{raw}");
+            assert_eq!(dos(raw), Err(PathSyntaxBad), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_dot_is_an_invalid_name_last_and_a_missing_path_before() {
+        for raw in [".", ".\\", "\\\\\\.\\", "a\\.", "\\.\\\\\\\\\\", "a\\.\\\\"] {
+            assert_eq!(nt(raw), Err(NameInvalid), "{raw}");
+        }
+        for raw in [
+            ".\\.",
+            ".\\a",
+            "a\\.\\test.txt..",
+            ".\\.\\",
+            ".\\.\\.aaaaa",
+            "\\.\\\\xxx",
+            "a.\\.\\.\\.\\foo\\..\\.\\",
+        ] {
+            assert_eq!(nt(raw), Err(PathNotFound), "{raw}");
+        }
+    }
+
+    #[test]
+    fn illegal_characters_are_invalid_names_wherever_they_are() {
+        for raw in [
+            "\t", "\t\\bla", "<", "<\\bla", "a|b", "a\0", "*", "a?\\b", "a\"b", "a>b",
+        ] {
+            assert_eq!(nt(raw), Err(NameInvalid), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn nt_keeps_trailing_periods_and_dos_drops_them() {
+        assert_eq!(nt("dir.\\test.txt..").unwrap(), "dir./test.txt..");
+        assert_eq!(dos("DIR.\\TEST.TXT..").unwrap(), "DIR/TEST.TXT");
+        assert_eq!(dos("A B  \\FOO. ").unwrap(), "A B/FOO");
+        assert_eq!(dos("..."), Err(NameInvalid));
+    }
+
+    #[test]
+    fn wildcards_are_taken_in_the_last_component_only() {
+        let path = ClientPath::parse("dir\\*.T?T", PathRules::DOS, Wildcards::InLast).unwrap();
+        assert!(path.has_wildcards());
+        assert_eq!((path.parent(), path.last()), ("dir", Some("*.T?T")));
+        assert_eq!(
+            ClientPath::parse("d*r\\x", PathRules::DOS, Wildcards::InLast),
+            Err(NameInvalid)
+        );
+        assert_eq!(
+            ClientPath::parse("d*r\\..", PathRules::DOS, Wildcards::InLast),
+            Err(NameInvalid)
+        );
+    }
+
+    #[test]
+    fn a_colon_marks_a_stream_for_nt_only() {
+        let stream = |raw: &str| {
+            ClientPath::parse(raw, PathRules::NT, Wildcards::Refuse).map(|p| (p.text, p.kind))
+        };
+        let named = PathKind::Stream("s x".to_owned());
+        assert_eq!(
+            stream("d\\f.txt:s x"),
+            Ok(("d/f.txt".to_owned(), named.clone()))
+        );
+        assert_eq!(
+            stream("d\\f.txt:s x:$data"),
+            Ok(("d/f.txt".to_owned(), named))
+        );
+        assert_eq!(stream("f::$DATA"), Ok(("f".to_owned(), PathKind::Plain)));
+        for raw in [
+            "f:",
+            ":s",
+            ".:s",
+            "..:s",
+            "f::",
+            "f:s:$BITMAP",
+            "f:s\\g",
+            "f::$DATA:x",
+        ] {
+            assert_eq!(stream(raw), Err(NameInvalid), "{raw}");
+        }
+        assert_eq!(dos("f:s"), Err(NameInvalid));
+    }
+
+    #[test]
+    fn a_component_longer_than_255_units_is_an_invalid_name() {
+        assert!(nt(&"ä".repeat(255)).is_ok());
+        assert_eq!(nt(&"ä".repeat(256)), Err(NameInvalid));
+        assert_eq!(nt(&"😀".repeat(128)), Err(NameInvalid));
+    }
+
+    #[test]
+    fn parts_of_a_path_can_be_asked_for() {
+        let path = ClientPath::parse("a\\b\\c\\", PathRules::NT, Wildcards::Refuse).unwrap();
+        assert_eq!(path.components().collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(
+            (path.parent(), path.last(), path.has_trailing_separator()),
+            ("a/b", Some("c"), true)
+        );
+        let root = ClientPath::root();
+        assert!(root.is_root() && root.last().is_none() && root.components().next().is_none());
+    }
+
+    #[test]
+    fn a_search_judges_its_folder_first() {
+        let search =
+            |raw: &str| SearchPath::parse(raw, PathRules::DOS).map(|s| (s.folder.text, s.pattern));
+        let found = |folder: &str, pattern: &str| Ok((folder.to_owned(), pattern.to_owned()));
+        assert_eq!(search("\\????????.???"), found("", "????????.???"));
+        assert_eq!(search("\\DIR\\SUB\\*."), found("DIR/SUB", "*."));
+        assert_eq!(search("\\DIR\\"), found("DIR", ""));
+        assert_eq!(search("*"), found("", "*"));
+        assert_eq!(search("\\.\\\\\\\\\\\\."), Err(NameInvalid));
+        assert_eq!(search("a.\\.\\.\\.\\foo\\..\\.\\"), Err(PathNotFound));
+        assert_eq!(search("\\.."), Err(PathSyntaxBad));
+        assert_eq!(search("\\a\\b\\.."), found("", "a"));
+        assert_eq!(search("a*\\*.*"), Err(NameInvalid));
+        assert_eq!(search("a\\b|c"), Err(NameInvalid));
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_that_is_taken_leaves_the_root_or_holds_what_it_may_not(raw in "[ab.:*/\\\\ \u{0}ä]{0,16}") {
+            for rules in [PathRules::NT, PathRules::DOS] {
+                for wildcards in [Wildcards::Refuse, Wildcards::InLast] {
+                    let Ok(path) = ClientPath::parse(&raw, rules, wildcards) else { continue };
+                    for part in path.components() {
+                        prop_assert!(!matches!(part, "." | "..") && !part.contains(['\\', '/', '\0', ':']));
+                    }
+                    prop_assert!(!path.text.starts_with('/') && !path.text.ends_with('/') && !path.text.contains("//"));
+                    let again = ClientPath::parse(&path.text, rules, wildcards).unwrap();
+                    prop_assert_eq!(again.text, path.text);
+                }
+            }
+        }
+    }
+}

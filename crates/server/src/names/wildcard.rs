@@ -1,0 +1,315 @@
+//! Wildcards: which names a pattern finds, and what a pattern makes of a name when renaming.
+//!
+//! There are two families. NT's five characters ([MS-FSA] 2.1.4.4) are matched by [`Pattern`]; what dialects before NT
+//! LM 0.12 send with `*` and `?` only is first translated to them, which is exactly how NT keeps DOS's meaning. The
+//! core protocol's SEARCH comes from DOS's file control blocks, where name and extension are padded fields, and is
+//! matched by [`FcbPattern`].
+
+use alloc::{string::String, vec::Vec};
+use coax_wire::codepage::upper_char;
+
+/// Whether a name holds any wildcard character ([MS-CIFS] 2.2.1.1.3).
+pub fn has_wildcards(name: &str) -> bool {
+    name.contains(['*', '?', '<', '>', '"'])
+}
+
+/// One step of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// This character, upper-cased.
+    Literal(char),
+    /// `*`: any characters, or none.
+    Star,
+    /// `?`: one character.
+    Question,
+    /// `<`, DOS_STAR: any characters or none, through the name's last period at most (or, past it, to the end).
+    DosStar,
+    /// `>`, DOS_QM: one character that is no period; before a period and at the end nothing.
+    DosQuestion,
+    /// `"`, DOS_DOT: a period; at the end nothing.
+    DosDot,
+}
+
+/// States held at once while matching: one before each step and one after the last.
+const WORDS: usize = 5;
+/// Steps a pattern may have. A name is at most 255 characters; more steps match nothing.
+const MAX_STEPS: usize = WORDS * 64 - 1;
+
+/// A compiled pattern. Matching ignores case and takes at most (name length × pattern length) steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    steps: Vec<Step>,
+}
+
+impl Pattern {
+    /// A pattern as NT's dialect sends it: all five characters mean what [MS-FSA] 2.1.4.4 says.
+    pub fn nt(text: &str) -> Self {
+        let mut steps: Vec<Step> = Vec::with_capacity(text.len());
+        for c in text.chars() {
+            let step = match c {
+                '*' => Step::Star,
+                '?' => Step::Question,
+                '<' => Step::DosStar,
+                '>' => Step::DosQuestion,
+                '"' => Step::DosDot,
+                c => Step::Literal(upper_char(c)),
+            };
+            if step != Step::Star || steps.last() != Some(&Step::Star) {
+                steps.push(step);
+            }
+        }
+        if text == "*.*" {
+            steps.truncate(1);
+        }
+        Self { steps }
+    }
+
+    /// A pattern as dialects before NT LM 0.12 send it: `?` may also stand for nothing at the end of a part, and a
+    /// period need not be there, so `*.*` finds all and `*.` finds names without extension.
+    pub fn dos(text: &str) -> Self {
+        Self::nt(&translate_dos(text))
+    }
+
+    /// Whether this name is found.
+    pub fn matches(&self, name: &str) -> bool {
+        match self.steps.as_slice() {
+            [] => return name.is_empty(),
+            _ if name.is_empty() || self.steps.len() > MAX_STEPS => return false,
+            [Step::Star] => return true,
+            _ => {}
+        }
+        let last_dot = name.rfind('.');
+        let mut states = States::default();
+        states.set(0);
+        for (at, c) in name.char_indices() {
+            let place = Place {
+                c: Some(upper_char(c)),
+                is_last_dot: Some(at) == last_dot,
+            };
+            states = self.advance(states, place);
+            if states.is_empty() {
+                return false;
+            }
+        }
+        // At the end nothing is consumed; only the steps that may stand for nothing are passed.
+        self.advance(
+            states,
+            Place {
+                c: None,
+                is_last_dot: false,
+            },
+        )
+        .has(self.steps.len())
+    }
+
+    /// Whether every name is found.
+    pub fn matches_all(&self) -> bool {
+        self.steps == [Step::Star]
+    }
+
+    /// The states after one character; at the end of the name, the states reachable without any.
+    fn advance(&self, mut now: States, place: Place) -> States {
+        let mut next = States::default();
+        for (i, step) in self.steps.iter().enumerate() {
+            if !now.has(i) {
+                continue;
+            }
+            let (stands_for_nothing, consumes) = step.on(place);
+            if stands_for_nothing {
+                now.set(i + 1);
+            }
+            match consumes {
+                Consumes::Nothing => {}
+                Consumes::AndStays => next.set(i),
+                Consumes::AndMoves => next.set(i + 1),
+            }
+        }
+        if place.c.is_none() { now } else { next }
+    }
+}
+
+/// Where in a name the matcher is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The character there, upper-cased; `None` at the end.
+    c: Option<char>,
+    is_last_dot: bool,
+}
+
+/// What a step does with the character at hand.
+enum Consumes {
+    Nothing,
+    AndStays,
+    AndMoves,
+}
+
+impl Step {
+    /// Whether the step may stand for nothing here, and what it does with the character.
+    fn on(self, place: Place) -> (bool, Consumes) {
+        let at_end = place.c.is_none();
+        let takes = |yes: bool| {
+            if yes {
+                Consumes::AndMoves
+            } else {
+                Consumes::Nothing
+            }
+        };
+        match self {
+            Self::Literal(l) => (false, takes(place.c == Some(l))),
+            Self::Question => (false, takes(!at_end)),
+            Self::Star => (true, Consumes::AndStays),
+            Self::DosStar => (
+                true,
+                if place.is_last_dot {
+                    Consumes::AndMoves
+                } else {
+                    Consumes::AndStays
+                },
+            ),
+            Self::DosQuestion if at_end || place.c == Some('.') => (true, Consumes::Nothing),
+            Self::DosQuestion => (false, Consumes::AndMoves),
+            Self::DosDot => (at_end, takes(place.c == Some('.'))),
+        }
+    }
+}
+
+/// A set of positions in a pattern.
+#[derive(Clone, Copy, Default)]
+struct States([u64; WORDS]);
+
+impl States {
+    fn set(&mut self, i: usize) {
+        if let Some(word) = self.0.get_mut(i / 64) {
+            *word |= 1 << (i % 64);
+        }
+    }
+
+    fn has(&self, i: usize) -> bool {
+        self.0
+            .get(i / 64)
+            .is_some_and(|word| word >> (i % 64) & 1 == 1)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+}
+
+/// Rewrites a pattern of `*` and `?` so that NT's matcher gives it DOS's meaning: `?` becomes `>`; a period before `?`
+/// or `*` or at the end becomes `"`; `*` before a period becomes `<`.
+pub fn translate_dos(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        out.push(match (c, chars.peek()) {
+            ('?', _) => '>',
+            ('.', None | Some('?' | '*')) => '"',
+            ('*', Some('.')) => '<',
+            _ => c,
+        });
+    }
+    out
+}
+
+/// A pattern as DOS's file control blocks have it: eight characters and three, padded with spaces, `?` for any
+/// character or padding. This is how the core protocol's SEARCH matches ([MS-CIFS] 2.2.4.58), against 8.3 names only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FcbPattern([char; 11]);
+
+impl FcbPattern {
+    /// From the text of a pattern; `*` fills its field with `?`. A pattern whose last character is a `*` without any
+    /// period (`*`, `AB*`) finds every extension, as on NT.
+    pub fn new(text: &str) -> Self {
+        let mut fields = [' '; 11];
+        let (base, extension) = match text.split_once('.') {
+            Some((base, extension)) => (base, extension),
+            None if text.ends_with('*') => (text, "*"),
+            None => (text, ""),
+        };
+        let (left, right) = fields.split_at_mut(8);
+        fill_field(left, base);
+        fill_field(right, extension);
+        Self(fields)
+    }
+
+    /// Whether this 8.3 name is found. Longer names never are. The entries `.` and `..` count as a name without
+    /// extension.
+    pub fn matches(&self, short_name: &str) -> bool {
+        let (base, extension) = match short_name {
+            "." | ".." => (short_name, ""),
+            _ => short_name.rsplit_once('.').unwrap_or((short_name, "")),
+        };
+        let (left, right) = self.0.split_at(8);
+        field_matches(left, base) && field_matches(right, extension)
+    }
+}
+
+fn fill_field(field: &mut [char], text: &str) {
+    let mut chars = text.trim_end_matches(' ').chars();
+    let mut starred = false;
+    for slot in field {
+        let next = if starred { None } else { chars.next() };
+        starred |= matches!(next, Some('*' | '<'));
+        *slot = match next {
+            Some('>') => '?',
+            Some(c) if !starred => upper_char(c),
+            _ if starred => '?',
+            _ => ' ',
+        };
+    }
+}
+
+fn field_matches(field: &[char], text: &str) -> bool {
+    let mut chars = text.chars();
+    let found = field.iter().all(|want| match (want, chars.next()) {
+        ('?', _) => true,
+        (want, Some(c)) => *want == upper_char(c),
+        (want, None) => *want == ' ',
+    });
+    found && chars.next().is_none()
+}
+
+/// The new name that a rename's or copy's destination pattern makes of a source name (`REN *.A *.B`): name and
+/// extension apart, `?` takes the source's character in that place, `*` takes the rest of the source's part, other
+/// characters stand for themselves. A pattern that ends in `*` and has no period takes the source's extension along.
+pub fn expand_destination(pattern: &str, source: &str) -> String {
+    let (source_base, source_extension) = source.rsplit_once('.').unwrap_or((source, ""));
+    let (base, extension) = match pattern.rfind(['.', '"']) {
+        Some(dot) => (
+            pattern.get(..dot).unwrap_or_default(),
+            pattern.get(dot + 1..).unwrap_or_default(),
+        ),
+        None if pattern.ends_with(['*', '<']) => (pattern, "*"),
+        None => (pattern, ""),
+    };
+    let mut out = expand_part(base, source_base);
+    let extension = expand_part(extension, source_extension);
+    if !extension.is_empty() {
+        out.push('.');
+        out.push_str(&extension);
+    }
+    out
+}
+
+fn expand_part(pattern: &str, source: &str) -> String {
+    let mut out = String::new();
+    let mut source = source.chars();
+    for c in pattern.chars() {
+        match c {
+            '*' | '<' => {
+                out.extend(source);
+                return out;
+            }
+            '?' | '>' => out.extend(source.next()),
+            c => {
+                out.push(c);
+                source.next();
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "wildcard_tests.rs"]
+mod tests;
