@@ -13,7 +13,7 @@ def connect(session, nbt):
 
     subject = session.subject
     port = subject.nbt if nbt else subject.direct
-    connection = SMBConnection("*SMBSERVER", subject.host, sess_port=port, preferredDialect=SMB_DIALECT, timeout=30)
+    connection = SMBConnection(subject.name, subject.host, sess_port=port, preferredDialect=SMB_DIALECT, timeout=30)
     connection.login(subject.user, subject.password)
     return connection
 
