@@ -112,10 +112,12 @@ def ports(host, wanted):
     return (139, 445) if OWN_NAMESPACE else (free_port(host), free_port(host))
 
 
-def write_config(path, parameters, share_parameters, folder):
+def write_config(path, parameters, shares, folder):
+    """An smb.conf with these global parameters and these shares of one folder, writable for all."""
     lines = ["[global]"] + [f"\t{key} = {value}" for key, value in parameters.items()]
-    share = {"path": folder, "read only": "no", "guest ok": "yes", **share_parameters}
-    lines += [f"[{SHARE}]"] + [f"\t{key} = {value}" for key, value in share.items()]
+    for name, special in shares.items():
+        share = {"path": folder, "read only": "no", "guest ok": "yes", **special}
+        lines += [f"[{name}]"] + [f"\t{key} = {value}" for key, value in share.items()]
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -167,7 +169,7 @@ def program(name):
 
 
 @contextlib.contextmanager
-def smbd(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, folder=None):
+def smbd(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, more_shares=None, folder=None):
     with scratch_folder(scratch) as base:
         nbt, direct = ports(host, wanted_ports)
         folder = Path(folder) if folder else base / "share"
@@ -178,7 +180,7 @@ def smbd(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
         parameters |= {"interfaces": f"{host}/8", "smb ports": f"{nbt} {direct}", "log file": base / "log"}
         parameters |= {"passdb backend": f"tdbsam:{base}/private/passdb.tdb"}
         config = base / "smb.conf"
-        write_config(config, parameters, share or {}, folder)
+        write_config(config, parameters, {SHARE: share or {}, **(more_shares or {})}, folder)
         subprocess.run(
             [program("smbpasswd"), "-c", config, "-s", "-a", account],
             input=f"{PASSWORD}\n{PASSWORD}\n", text=True, check=True, capture_output=True,
@@ -208,14 +210,15 @@ def coax_binary():
 
 
 @contextlib.contextmanager
-def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, folder=None):
+def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, more_shares=None, folder=None):
     binary = coax_binary()
     with scratch_folder(scratch) as base:
         nbt, direct = wanted_ports or ((139, 445) if OWN_NAMESPACE else (0, 0))
         folder = Path(folder) if folder else base / "share"
         folder.mkdir(mode=0o777, exist_ok=True)
         config = base / "smb.conf"
-        write_config(config, {**COMMON, **(globals_ or {})}, share or {}, folder)
+        shares = {SHARE: share or {}, **(more_shares or {})}
+        write_config(config, {**COMMON, **(globals_ or {})}, shares, folder)
         command = [binary, "serve", "--config", config, "--user", f"{USER}:{PASSWORD}", "--json"]
         command += ["--nbt", f"{host}:{nbt}", "--direct", f"{host}:{direct}"]
         log = open(os.environ.get("COAX_LOG", base / "coax.err"), "ab")
