@@ -1,5 +1,6 @@
 //! coax: SMB1 and NetBIOS for vintage machines.
 
 pub mod config;
+pub mod disk;
 
 fn main() {}

@@ -6,6 +6,8 @@
 //!
 //! Case folding, 8.3 names, wildcards, share modes and DOS attributes are the engine's business, not the file system's.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 pub mod path;
 
 use alloc::{string::String, sync::Arc, vec::Vec};
@@ -217,6 +219,14 @@ pub trait VfsDir: Send + Sync + Debug {
     fn names(&self) -> VfsResult<Vec<String>>;
     /// What lies under one of its names, and that object's extended attribute `attribute` if it has it.
     fn entry(&self, name: &str, attribute: Option<&str>) -> VfsResult<(Stat, Option<Vec<u8>>)>;
-    /// The folder's own state: while `modified` and `changed` stay, its list of names has not changed.
+    /// The folder's own state: while `modified` and `changed` stay, its list of names has not changed, if
+    /// [`tells_changes_after`](Self::tells_changes_after) it.
     fn stat(&self) -> VfsResult<Stat>;
+    /// Will every change of the list of names made after `stat` (this folder's, and not an old one) show in its times?
+    /// Not where the file system's clock ticks slowly and `stat` shows a change in the current tick: who remembers a
+    /// listing by these times then looks once more when they have settled, 2.5 seconds later at the latest.
+    fn tells_changes_after(&self, stat: &Stat) -> bool {
+        let _ = stat;
+        true
+    }
 }

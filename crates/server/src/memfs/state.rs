@@ -399,15 +399,16 @@ impl State {
         if self
             .nodes
             .get(&id)
-            .is_some_and(|node| node.links == 0 && node.opens == 0)
+            .is_none_or(|node| node.links > 0 || node.opens > 0)
         {
-            if let Some(Node {
-                body: Body::File(content),
-                ..
-            }) = self.nodes.remove(&id)
-            {
-                self.used = self.used.saturating_sub(content.allocated());
-            }
+            return;
+        }
+        if let Some(Node {
+            body: Body::File(content),
+            ..
+        }) = self.nodes.remove(&id)
+        {
+            self.used = self.used.saturating_sub(content.allocated());
         }
     }
 

@@ -216,3 +216,18 @@ fn names_too_long_for_a_disk_are_too_long_here() {
     assert_eq!(fs.make_dir(&"n".repeat(256)), Err(VfsError::NameTooLong));
     assert_eq!(fs.make_dir(&"n".repeat(255)), Ok(()));
 }
+
+mod conformance {
+    use super::*;
+
+    fn fresh() -> ((), MemFs) {
+        ((), MemFs::new())
+    }
+
+    fn one_mib() -> Option<((), MemFs)> {
+        Some(((), small(1 << 20)))
+    }
+
+    crate::conformance_tests!(fresh);
+    crate::full_disk_tests!(one_mib);
+}

@@ -1,0 +1,59 @@
+//! Extended attributes, read at the least cost and whatever their length.
+
+use coax_server::vfs::{VfsError, VfsResult};
+use rustix::{
+    fd::{AsRawFd, OwnedFd},
+    io::Errno,
+};
+
+use super::errno::error;
+
+/// Almost every attribute fits into this many bytes.
+const USUAL: usize = 512;
+/// No attribute, and no list of their names, is longer: XATTR_SIZE_MAX, XATTR_LIST_MAX.
+const LONGEST: usize = 65_536;
+
+/// Of an open file.
+pub(super) fn of_fd(fd: &OwnedFd, name: &str) -> VfsResult<Vec<u8>> {
+    read(|buf| rustix::fs::fgetxattr(fd, name, buf))
+}
+
+/// Of a file that is open as a path alone.
+pub(super) fn of_path_fd(fd: &OwnedFd, name: &str) -> VfsResult<Vec<u8>> {
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    read(|buf| rustix::fs::getxattr(path.as_str(), name, buf))
+}
+
+/// Of what lies at `path`, which is no symbolic link.
+pub(super) fn of_path(path: &[u8], name: &str) -> VfsResult<Vec<u8>> {
+    read(|buf| rustix::fs::lgetxattr(path, name, buf))
+}
+
+/// The names of all of an open file's; ones that are not Unicode are left out, nobody can ask for them.
+pub(super) fn names_of(fd: &OwnedFd) -> VfsResult<Vec<String>> {
+    let list = read(|buf| rustix::fs::flistxattr(fd, buf))?;
+    let names = list.split(|b| *b == 0).filter(|name| !name.is_empty());
+    Ok(names
+        .filter_map(|name| std::str::from_utf8(name).ok())
+        .map(str::to_owned)
+        .collect())
+}
+
+fn read(mut get: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> VfsResult<Vec<u8>> {
+    let mut usual = [0; USUAL];
+    match get(&mut usual) {
+        Ok(len) => return Ok(usual.get(..len).unwrap_or(&usual).to_vec()),
+        Err(Errno::RANGE) => {}
+        Err(other) => return Err(error(other)),
+    }
+    let mut longest = vec![0; LONGEST];
+    let len = get(&mut longest).map_err(|e| {
+        if e == Errno::RANGE {
+            VfsError::TooLarge
+        } else {
+            error(e)
+        }
+    })?;
+    longest.truncate(len);
+    Ok(longest)
+}

@@ -1,0 +1,46 @@
+//! The system's error numbers as the engine's errors.
+
+use coax_server::vfs::VfsError;
+use rustix::io::Errno;
+
+/// Of a call that looks up or makes a path: a refused lookup left the share, an invalid argument is the name.
+pub(super) fn opening(errno: Errno) -> VfsError {
+    match errno {
+        Errno::XDEV => VfsError::Escapes,
+        Errno::INVAL | Errno::ILSEQ => VfsError::InvalidName,
+        other => error(other),
+    }
+}
+
+/// Of a call with two paths, both of them beneath the root: an invalid argument is a folder moved into itself.
+pub(super) fn renaming(errno: Errno) -> VfsError {
+    match errno {
+        Errno::XDEV => VfsError::CrossDevice,
+        Errno::INVAL => VfsError::Denied,
+        other => error(other),
+    }
+}
+
+/// Of anything else.
+pub(super) fn error(errno: Errno) -> VfsError {
+    match errno {
+        // A chain of links that never ends leads nowhere.
+        Errno::NOENT | Errno::LOOP => VfsError::NotFound,
+        Errno::NOTDIR => VfsError::NotADirectory,
+        Errno::ISDIR => VfsError::IsADirectory,
+        Errno::EXIST => VfsError::Exists,
+        Errno::NOTEMPTY => VfsError::NotEmpty,
+        // A file opened one way and used another, and what there is at a device without a driver.
+        Errno::ACCESS | Errno::PERM | Errno::BADF | Errno::NXIO | Errno::NODEV => VfsError::Denied,
+        Errno::XDEV => VfsError::CrossDevice,
+        Errno::ROFS => VfsError::ReadOnly,
+        Errno::NOSPC | Errno::DQUOT => VfsError::NoSpace,
+        Errno::MFILE | Errno::NFILE => VfsError::TooManyOpen,
+        Errno::NAMETOOLONG => VfsError::NameTooLong,
+        Errno::FBIG => VfsError::TooLarge,
+        Errno::BUSY | Errno::TXTBSY | Errno::AGAIN => VfsError::Busy,
+        Errno::OPNOTSUPP | Errno::NOSYS => VfsError::Unsupported,
+        Errno::NODATA => VfsError::NoAttribute,
+        other => VfsError::Io(other.raw_os_error()),
+    }
+}

@@ -1,0 +1,249 @@
+//! An open file on disk.
+
+use std::any::Any;
+
+use coax_server::vfs::{FsTime, SetTimes, Stat, VfsError, VfsFile, VfsResult};
+use rustix::{
+    fd::OwnedFd,
+    fs::{FallocateFlags, Mode, Timespec, Timestamps, UTIME_OMIT, XattrFlags},
+    io::Errno,
+};
+
+use super::{
+    attribute,
+    errno::error,
+    stat::{space, stat_of},
+};
+
+/// Longest file: the kernel's offsets are signed.
+const MAX_LEN: u64 = i64::MAX as u64;
+/// An extension beyond this is worth asking for the free space before reserving it: a reservation that fails half-way
+/// has taken all the room others needed meanwhile.
+const ASK_FIRST: u64 = 64 << 20;
+/// Where space cannot be reserved, an extension up to this is written as zeros, which is as good.
+const ZEROS_AT_MOST: u64 = 64 << 20;
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+const OWNER_WRITE: u32 = 0o200;
+const NANOS: i64 = 1_000_000_000;
+
+/// An open file or folder of a [`DiskFs`](super::DiskFs).
+#[derive(Debug)]
+pub struct DiskFile {
+    fd: OwnedFd,
+}
+
+impl DiskFile {
+    pub(super) fn new(fd: OwnedFd) -> Self {
+        Self { fd }
+    }
+
+    /// The descriptor, for `sendfile` from the page cache to a socket.
+    #[must_use]
+    pub fn fd(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    fn extend(&self, now: &Stat, len: u64) -> VfsResult<()> {
+        let (old, held) = (now.size, now.allocated.max(now.size));
+        if len.saturating_sub(held) > ASK_FIRST {
+            self.ask_for_room(len.saturating_sub(held))?;
+        }
+        let keep = FallocateFlags::KEEP_SIZE;
+        match retry(|| rustix::fs::fallocate(&self.fd, keep, old, len.saturating_sub(old))) {
+            Ok(()) => self.truncate(len),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.extend_unreserved(old, len),
+            Err(other) => {
+                self.give_back();
+                Err(error(other))
+            }
+        }
+    }
+
+    /// For file systems that cannot reserve.
+    pub(super) fn extend_unreserved(&self, old: u64, len: u64) -> VfsResult<()> {
+        if len.saturating_sub(old) > ZEROS_AT_MOST {
+            self.ask_for_room(len.saturating_sub(old))?;
+            return self.truncate(len);
+        }
+        let mut at = old;
+        while at < len {
+            let part = usize::try_from(len.saturating_sub(at))
+                .unwrap_or(ZEROS.len())
+                .min(ZEROS.len());
+            if let Err((_, why)) = self.write_at(at, ZEROS.get(..part).unwrap_or(&ZEROS)) {
+                self.truncate(old)?;
+                return Err(why);
+            }
+            at = at.saturating_add(part as u64);
+        }
+        Ok(())
+    }
+
+    /// A reservation that failed may have taken blocks beyond the end; cutting the file to the length it has frees them.
+    fn give_back(&self) {
+        if let Ok(now) = stat_of(&self.fd) {
+            // If even this fails there is nothing more to do, and the caller hears of the first failure.
+            let _ = self.truncate(now.size);
+        }
+    }
+
+    fn ask_for_room(&self, bytes: u64) -> VfsResult<()> {
+        let space = space(&self.fd)?;
+        if space.total > 0 && bytes > space.free {
+            Err(VfsError::NoSpace)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn truncate(&self, len: u64) -> VfsResult<()> {
+        retry(|| rustix::fs::ftruncate(&self.fd, len)).map_err(not_a_file)
+    }
+}
+
+impl VfsFile for DiskFile {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> VfsResult<usize> {
+        // The kernel refuses a range that ends beyond the largest file, even where there is nothing to read.
+        let most = usize::try_from(MAX_LEN.saturating_sub(offset))
+            .unwrap_or(usize::MAX)
+            .min(buf.len());
+        let mut done = 0;
+        while let Some(rest) = buf.get_mut(done..most).filter(|rest| !rest.is_empty()) {
+            let at = offset.saturating_add(done as u64);
+            match retry(|| rustix::io::pread(&self.fd, &mut *rest, at)).map_err(error)? {
+                0 => break,
+                n => done = done.saturating_add(n),
+            }
+        }
+        Ok(done)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), (usize, VfsError)> {
+        let end = offset.checked_add(data.len() as u64);
+        end.filter(|end| *end <= MAX_LEN)
+            .ok_or((0, VfsError::TooLarge))?;
+        let mut done = 0;
+        while let Some(rest) = data.get(done..).filter(|rest| !rest.is_empty()) {
+            match retry(|| rustix::io::pwrite(&self.fd, rest, offset.saturating_add(done as u64))) {
+                Ok(0) => return Err((done, VfsError::NoSpace)),
+                Ok(n) => done = done.saturating_add(n),
+                Err(other) => return Err((done, error(other))),
+            }
+        }
+        Ok(())
+    }
+
+    fn stat(&self) -> VfsResult<Stat> {
+        stat_of(&self.fd)
+    }
+
+    fn set_len(&self, len: u64) -> VfsResult<()> {
+        if len > MAX_LEN {
+            return Err(VfsError::TooLarge);
+        }
+        let now = stat_of(&self.fd)?;
+        if len > now.size {
+            self.extend(&now, len)
+        } else {
+            self.truncate(len)
+        }
+    }
+
+    fn reserve(&self, len: u64) -> VfsResult<()> {
+        if len > MAX_LEN {
+            return Err(VfsError::TooLarge);
+        }
+        let held = stat_of(&self.fd)?.allocated;
+        let missing = len.saturating_sub(held);
+        if missing > ASK_FIRST {
+            self.ask_for_room(missing)?;
+        }
+        if len == 0 {
+            return Ok(());
+        }
+        match retry(|| rustix::fs::fallocate(&self.fd, FallocateFlags::KEEP_SIZE, 0, len)) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.ask_for_room(missing),
+            Err(other) => {
+                self.give_back();
+                Err(not_a_file(other))
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn sync(&self) -> VfsResult<()> {
+        retry(|| rustix::fs::fsync(&self.fd)).map_err(error)
+    }
+
+    fn set_times(&self, times: SetTimes) -> VfsResult<()> {
+        let times = Timestamps {
+            last_access: timespec(times.accessed),
+            last_modification: timespec(times.modified),
+        };
+        rustix::fs::futimens(&self.fd, &times).map_err(error)
+    }
+
+    fn set_writable(&self, writable: bool) -> VfsResult<()> {
+        let old = rustix::fs::fstat(&self.fd).map_err(error)?.st_mode & 0o7777;
+        let new = if writable {
+            old | OWNER_WRITE
+        } else {
+            old & !OWNER_WRITE
+        };
+        if new == old {
+            return Ok(());
+        }
+        rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(new)).map_err(error)
+    }
+
+    fn attribute(&self, name: &str) -> VfsResult<Vec<u8>> {
+        attribute::of_fd(&self.fd, name)
+    }
+
+    fn set_attribute(&self, name: &str, value: &[u8]) -> VfsResult<()> {
+        rustix::fs::fsetxattr(&self.fd, name, value, XattrFlags::empty()).map_err(error)
+    }
+
+    fn remove_attribute(&self, name: &str) -> VfsResult<()> {
+        rustix::fs::fremovexattr(&self.fd, name).map_err(error)
+    }
+
+    fn attribute_names(&self) -> VfsResult<Vec<String>> {
+        attribute::names_of(&self.fd)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Asks again while a signal came in between.
+fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Changing the length of what is not open for writing is an invalid argument to the kernel.
+fn not_a_file(errno: Errno) -> VfsError {
+    match errno {
+        Errno::INVAL => VfsError::Denied,
+        other => error(other),
+    }
+}
+
+fn timespec(time: Option<FsTime>) -> Timespec {
+    match time {
+        Some(FsTime(nanos)) => Timespec {
+            tv_sec: nanos.div_euclid(NANOS),
+            tv_nsec: nanos.rem_euclid(NANOS),
+        },
+        None => Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_OMIT,
+        },
+    }
+}
