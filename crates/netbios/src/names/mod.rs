@@ -262,8 +262,9 @@ impl NameService {
     ) {
         let reply = QueryReply {
             id: query.id,
-            recursion_desired: query.recursion_desired,
-            recursion_available: false,
+            // The words real nodes send: 8500 (Windows) and 8583 (nmbd), whatever RD the query had.
+            recursion_desired: true,
+            recursion_available: outcome.is_err(),
             name: query.name,
             outcome,
         };

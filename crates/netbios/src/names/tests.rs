@@ -327,7 +327,7 @@ fn an_unknown_name_gets_a_no_when_asked_directly_and_silence_when_broadcast() {
     assert_eq!(ask(&mut service, &broadcast), None);
     let unicast = query("TOWEL<20>", false, QueryKind::Addresses);
     let bytes = ask(&mut service, &unicast).unwrap();
-    assert_eq!(Packet::new(&bytes).unwrap().flags(), Flags(0x8503));
+    assert_eq!(Packet::new(&bytes).unwrap().flags(), Flags(0x8583));
     let status = query("TOWEL<20>", false, QueryKind::NodeStatus);
     assert_eq!(ask(&mut service, &status), None);
 }
