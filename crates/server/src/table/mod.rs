@@ -141,6 +141,8 @@ pub struct Tables {
     connections: BTreeMap<ConnId, connections::Connection>,
     opens: BTreeMap<OpenId, Open>,
     files: BTreeMap<FileId, File>,
+    /// Files marked for deletion.
+    doomed: BTreeSet<FileId>,
     paths: paths::Paths,
     watches: notify::Watches,
     deadlines: BTreeSet<(Time, Timer)>,

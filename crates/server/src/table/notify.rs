@@ -179,6 +179,11 @@ impl NotifyRecord {
 }
 
 impl Watches {
+    /// Nobody watches anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.folders.is_empty()
+    }
+
     /// An open folder has moved.
     pub(super) fn moved(&mut self, share: ShareId, from: &str, to: &str, open: OpenId) {
         if self.watches.contains_key(&open) {
@@ -209,7 +214,7 @@ impl Watches {
         what: NotifyFilter,
     ) -> Vec<OpenId> {
         let mut touched = Vec::new();
-        if self.folders.is_empty() {
+        if self.is_empty() {
             return touched;
         }
         for (depth, (folder, rest)) in ancestors(path).enumerate() {

@@ -241,18 +241,15 @@ impl Tables {
         if let Some(connection) = self.connections.get_mut(&request.conn) {
             connection.opens.remove(&id);
         }
-        let mut closed = Closed::default();
-        let Some(file) = self.files.get_mut(&request.file) else {
-            return Ok(closed);
-        };
-        file.opens.retain(|other| *other != id);
-        if request.delete_on_close && file.doomed.is_none() {
-            file.doomed = Some(request.doomed());
-            let file = request.file;
-            self.end_watches_of(file);
+        if let Some(file) = self.files.get_mut(&request.file) {
+            file.opens.retain(|other| *other != id);
+            if request.delete_on_close && file.doomed.is_none() {
+                self.mark(request.file, Some(request.doomed()));
+            }
         }
-        closed.delete = self.settle(request.file);
-        Ok(closed)
+        Ok(Closed {
+            delete: self.settle(request.file),
+        })
     }
 
     /// Marks the file of `id` for deletion when its last open is closed, or takes that back
@@ -261,13 +258,8 @@ impl Tables {
     ///
     /// The caller has checked that the open may delete, that the file is not read-only and a folder is empty.
     pub fn set_delete_pending(&mut self, id: OpenId, pending: bool) -> Result<(), Refusal> {
-        let open = self.opens.get(&id).ok_or(Refusal::UnknownOpen)?;
-        let file = open.request.file;
-        let entry = self.files.entry(file).or_default();
-        entry.doomed = pending.then(|| open.request.doomed());
-        if pending {
-            self.end_watches_of(file);
-        }
+        let request = &self.opens.get(&id).ok_or(Refusal::UnknownOpen)?.request;
+        self.mark(request.file, pending.then(|| request.doomed()));
         Ok(())
     }
 
@@ -354,24 +346,31 @@ impl Tables {
         }
     }
 
+    fn mark(&mut self, id: FileId, doomed: Option<Doomed>) {
+        let pending = doomed.is_some();
+        self.files.entry(id).or_default().doomed = doomed;
+        if pending {
+            self.doomed.insert(id);
+            self.end_watches_of(id);
+        } else {
+            self.doomed.remove(&id);
+        }
+    }
+
     /// After a close: forgets a file nobody has open, or says what to delete.
     fn settle(&mut self, id: FileId) -> Option<Doomed> {
-        let file = self.files.get_mut(&id)?;
-        if !file.opens.is_empty() {
-            return None;
+        let file = self.files.get(&id).filter(|file| file.opens.is_empty())?;
+        let doomed = file.doomed.clone();
+        self.doomed.remove(&id);
+        if doomed.is_some() {
+            let deleting = File {
+                deleting: true,
+                ..File::default()
+            };
+            self.files.insert(id, deleting);
+        } else {
+            self.files.remove(&id);
         }
-        match file.doomed.take() {
-            Some(doomed) => {
-                *file = File {
-                    deleting: true,
-                    ..File::default()
-                };
-                Some(doomed)
-            }
-            None => {
-                self.files.remove(&id);
-                None
-            }
-        }
+        doomed
     }
 }

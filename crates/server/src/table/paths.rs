@@ -78,13 +78,14 @@ impl Tables {
             self.paths.remove(share, &old, id);
             self.paths.insert(share, &path, id);
             self.watches.moved(share, &old, &path, id);
-            // A mark for deletion is always that of a file still open, though not always by this name.
-            let file = open.request.file;
-            if let Some(doomed) = self
+        }
+        for file in &self.doomed {
+            let doomed = self
                 .files
-                .get_mut(&file)
-                .and_then(|file| file.doomed.as_mut())
-                && (doomed.share, &doomed.path) == (share, &old)
+                .get_mut(file)
+                .and_then(|file| file.doomed.as_mut());
+            if let Some(doomed) = doomed.filter(|doomed| doomed.share == share)
+                && let Some(path) = moved_path(&doomed.path, from, to)
             {
                 doomed.path = path;
             }

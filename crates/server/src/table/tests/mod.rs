@@ -8,7 +8,12 @@
 extern crate std;
 
 mod connections;
+mod delete;
 mod deny;
+mod lock_queue;
+mod locking;
+mod notify;
+mod oplocks;
 
 use super::*;
 use alloc::{string::ToString, sync::Arc, vec::Vec};

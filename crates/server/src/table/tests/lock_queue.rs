@@ -1,0 +1,241 @@
+//! Locks that wait, as raw.lock expects them of Windows.
+
+use super::{
+    locking::{Locks, span},
+    *,
+};
+use LockError::{Conflict, NotGranted, RangeNotLocked};
+use LockKind::{Exclusive as Write, Shared as Read};
+
+impl Locks {
+    fn wait(&mut self, spans: &[LockSpan], kind: LockKind, wait: Wait) -> Ticket {
+        match self.ask(0, spans, kind, wait) {
+            LockOutcome::Waiting(ticket) => ticket,
+            other => panic!("does not wait: {other:?}"),
+        }
+    }
+
+    fn unlock_as(&mut self, pid: u16, offset: u64) {
+        self.world
+            .tables
+            .unlock(self.opens[0], &[span(pid, offset, 10)])
+            .unwrap();
+    }
+
+    /// How waiting locks of the first client have ended.
+    fn ended(&mut self) -> Vec<(Ticket, Result<(), LockError>)> {
+        let ended = |event| match event {
+            Event::Lock { ticket, result } => (ticket, result),
+            other => panic!("{other:?}"),
+        };
+        self.world
+            .events(self.clients[0])
+            .into_iter()
+            .map(ended)
+            .collect()
+    }
+
+    fn sleep(&mut self, span: Span) {
+        self.world.now = self.world.now + span;
+        self.world.tables.expire(self.world.now);
+    }
+}
+
+const TEN: Wait = Wait::For(Span::from_secs(10));
+
+#[test]
+fn a_lock_waits_until_the_range_is_unlocked() {
+    // raw.lock async.
+    let mut locks = Locks::new();
+    locks.lock(0, 100, 10, Write).unwrap();
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    locks.unlock(0, 100, 10).unwrap();
+    assert_eq!(locks.ended(), [(ticket, Ok(()))]);
+    assert_eq!(locks.world.tables.next_deadline(), None);
+    assert!(locks.lock(2, 100, 10, Read).is_err());
+}
+
+#[test]
+fn a_lock_that_waits_in_vain_conflicts_when_its_time_is_up() {
+    // raw.lock errorcode, the special cases; base.lock LOCK1.
+    let mut locks = Locks::new();
+    locks.lock(0, 100, 10, Write).unwrap();
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    assert_eq!(locks.lock(0, 105, 10, Write), Err(NotGranted));
+    locks.sleep(Span(Span::from_secs(10).0 - 1));
+    assert_eq!(locks.ended(), []);
+    locks.sleep(Span(1));
+    assert_eq!(locks.ended(), [(ticket, Err(Conflict))]);
+    // Parking does not count as a failure at the offset; running out of time does.
+    assert_eq!(locks.lock(0, 105, 10, Write), Err(NotGranted));
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    assert_eq!(locks.lock(0, 100, 10, Write), Err(NotGranted));
+    locks.sleep(Span::from_secs(10));
+    assert_eq!(locks.ended(), [(ticket, Err(Conflict))]);
+    assert_eq!(locks.lock(0, 100, 10, Write), Err(Conflict));
+}
+
+#[test]
+fn a_waiting_lock_is_cancelled_by_its_exact_range_and_type() {
+    // raw.lock async.
+    let mut locks = Locks::new();
+    locks.lock(0, 100, 10, Write).unwrap();
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    let open = locks.opens[0];
+    let mut cancel = |span, lock_type| locks.world.tables.cancel_lock(open, span, lock_type);
+    assert_eq!(cancel(span(1, 0, 10), 0x10), Cancelled::NotFound);
+    assert_eq!(cancel(span(2, 100, 10), 0x10), Cancelled::NotFound);
+    assert_eq!(cancel(span(1, 100, 10), 0), Cancelled::NotFound);
+    assert_eq!(cancel(span(1, 100, 10), 0x10), Cancelled::Done);
+    assert_eq!(cancel(span(1, 100, 10), 0x10), Cancelled::NotFound);
+    assert_eq!(locks.ended(), [(ticket, Err(Conflict))]);
+}
+
+#[test]
+fn cancelling_one_range_of_a_waiting_request_ends_it_whole() {
+    // raw.lock async.
+    for (taken, cancelled, free) in [(100, 100, 110), (110, 110, 100)] {
+        let mut locks = Locks::new();
+        locks.lock(0, taken, 10, Write).unwrap();
+        let ticket = locks.wait(&[span(1, 100, 10), span(1, 110, 10)], Write, Wait::Forever);
+        let open = locks.opens[0];
+        assert_eq!(
+            locks
+                .world
+                .tables
+                .cancel_lock(open, span(1, cancelled, 10), 0x10),
+            Cancelled::Done
+        );
+        assert_eq!(locks.ended(), [(ticket, Err(Conflict))]);
+        locks.lock(0, free, 10, Write).unwrap();
+    }
+}
+
+#[test]
+fn closing_the_file_ends_what_waits_through_it() {
+    // raw.lock async: close, exit, log-off, tree disconnect.
+    let mut locks = Locks::new();
+    locks.lock(0, 100, 10, Write).unwrap();
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    locks.world.close(locks.opens[0]);
+    assert_eq!(locks.ended(), [(ticket, Err(RangeNotLocked))]);
+    assert_eq!(locks.world.tables.next_deadline(), None);
+}
+
+#[test]
+fn closing_the_file_of_the_holder_grants_what_others_wait_for() {
+    let mut locks = Locks::new();
+    locks.lock(2, 100, 10, Write).unwrap();
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    locks.world.close(locks.opens[2]);
+    assert_eq!(locks.ended(), [(ticket, Ok(()))]);
+}
+
+#[test]
+fn a_request_for_two_ranges_is_granted_when_both_are_free() {
+    // raw.lock multilock.
+    let mut locks = Locks::new();
+    assert_eq!(
+        locks.ask(0, &[span(1, 100, 10), span(1, 120, 10)], Write, Wait::No),
+        LockOutcome::Granted
+    );
+    let ticket = locks.wait(&[span(2, 100, 10), span(2, 120, 10)], Write, TEN);
+    locks.unlock_as(1, 100);
+    assert_eq!(locks.ended(), []);
+    locks.unlock_as(1, 120);
+    assert_eq!(locks.ended(), [(ticket, Ok(()))]);
+}
+
+/// raw.lock multilock2 to 6 in one: (a) locks two ranges, (b) waits for both, (c) for the first alone, (d) locks and
+/// (e) waits for a third; then they are unlocked in turn. `jumps`: (c) does not have to wait for (b).
+fn queue([a, b, c]: [LockKind; 3], jumps: bool) {
+    let mut locks = Locks::new();
+    let twenty = Wait::For(Span::from_secs(20));
+    assert_eq!(
+        locks.ask(0, &[span(1, 100, 10), span(1, 120, 10)], a, Wait::No),
+        LockOutcome::Granted
+    );
+    let b_ticket = locks.wait(&[span(2, 100, 10), span(2, 120, 10)], b, twenty);
+    let c_ticket = locks.wait(&[span(3, 100, 10)], c, Wait::For(Span::from_secs(2)));
+    locks.lock_as(0, span(4, 110, 10), Write).unwrap();
+    let e_ticket = locks.wait(&[span(5, 110, 10)], Write, twenty);
+    locks.unlock_as(1, 100);
+    let expected = if jumps {
+        [(c_ticket, Ok(()))].to_vec()
+    } else {
+        Vec::new()
+    };
+    assert_eq!(locks.ended(), expected);
+    // Not even the process that waits gets past itself.
+    assert_eq!(locks.lock_as(0, span(6, 100, 10), Write), Err(NotGranted));
+    assert_eq!(locks.lock_as(0, span(2, 100, 10), Write), Err(Conflict));
+    if jumps {
+        locks.unlock_as(3, 100);
+    } else {
+        locks.sleep(Span::from_secs(2));
+        assert_eq!(locks.ended(), [(c_ticket, Err(Conflict))]);
+    }
+    locks.unlock_as(4, 110);
+    assert_eq!(locks.ended(), [(e_ticket, Ok(()))]);
+    assert_eq!(
+        [6, 2].map(|pid| locks.lock_as(0, span(pid, 100, 10), Write)),
+        [Err(Conflict); 2]
+    );
+    locks.unlock_as(1, 120);
+    assert_eq!(locks.ended(), [(b_ticket, Ok(()))]);
+}
+
+#[test]
+fn an_earlier_waiting_request_is_not_overtaken() {
+    queue([Write, Write, Write], false);
+    queue([Read, Write, Write], false);
+    queue([Write, Read, Write], false);
+}
+
+#[test]
+fn waiting_shared_locks_do_not_hold_up_each_other() {
+    queue([Write, Read, Read], true);
+}
+
+#[test]
+fn when_one_that_waits_gives_up_those_behind_it_are_served() {
+    let mut locks = Locks::new();
+    locks.lock(0, 100, 10, Read).unwrap();
+    let first = locks.wait(&[span(2, 100, 10)], Write, Wait::Forever);
+    let second = locks.wait(&[span(3, 100, 10)], Read, Wait::Forever);
+    assert_eq!(locks.ended(), []);
+    locks
+        .world
+        .tables
+        .cancel_waiting_lock(locks.opens[0], first, Conflict);
+    assert_eq!(locks.ended(), [(first, Err(Conflict)), (second, Ok(()))]);
+}
+
+#[test]
+fn a_connection_waits_for_as_much_as_it_may() {
+    let limits = Limits {
+        waits: 2,
+        ..Limits::default()
+    };
+    let mut world = World::with(Config {
+        limits,
+        ..Config::default()
+    });
+    let clients = [world.client(), world.client()];
+    let opens = [0, 0, 1].map(|client: usize| world.open(&shared(clients[client])));
+    let mut locks = Locks {
+        world,
+        clients,
+        opens,
+    };
+    locks.lock(2, 0, 10, Write).unwrap();
+    let pair = [span(1, 0, 1), span(1, 5, 1)];
+    let first = locks.wait(&pair, Write, TEN);
+    assert_eq!(
+        locks.ask(0, &pair[..1], Write, TEN),
+        LockOutcome::Refused(Refusal::TooManyWaits)
+    );
+    locks.sleep(Span::from_secs(10));
+    assert_eq!(locks.ended(), [(first, Err(Conflict))]);
+    locks.wait(&pair, Write, TEN);
+}
