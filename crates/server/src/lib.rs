@@ -3,6 +3,6 @@
 extern crate alloc;
 
 pub mod memfs;
-pub mod table;
 pub mod names;
+pub mod table;
 pub mod vfs;

@@ -120,9 +120,7 @@ impl DirIndex {
 
     /// The file of exactly this name.
     pub fn exact(&self, name: &str) -> Option<NameId> {
-        self.folded
-            .find(self.hash(name), |id| self.name_at(*id) == name)
-            .map(|id| NameId(*id))
+        self.exact_hashed(name, self.hash(name))
     }
 
     /// All files whose names are this one but for case, in no order.
@@ -165,7 +163,7 @@ impl DirIndex {
         if let Some(id) = self.exact(name) {
             return Some(id);
         }
-        let id = self.add(name)?;
+        let id = self.add(name, self.hash(name))?;
         self.assign(id);
         Some(NameId(id))
     }
@@ -205,11 +203,11 @@ impl DirIndex {
         let mut new: Vec<&str> = Vec::new();
         for name in names.iter().map(AsRef::as_ref) {
             match self.exact(name) {
-                Some(NameId(id)) => stays
-                    .iter_mut()
-                    .skip(id as usize)
-                    .take(1)
-                    .for_each(|s| *s = true),
+                Some(NameId(id)) => {
+                    if let Some(stay) = stays.get_mut(id as usize) {
+                        *stay = true;
+                    }
+                }
                 None => new.push(name),
             }
         }
@@ -229,10 +227,11 @@ impl DirIndex {
     fn insert_all<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let mut waiting: Vec<(bool, u32)> = Vec::new();
         for name in names {
-            if self.exact(name).is_some() {
+            let hash = self.hash(name);
+            if self.exact_hashed(name, hash).is_some() {
                 continue;
             }
-            if let Some(id) = self.add(name) {
+            if let Some(id) = self.add(name, hash) {
                 waiting.push((self.mangler.is_legal(name), id));
             }
         }
@@ -246,7 +245,7 @@ impl DirIndex {
     }
 
     /// Makes a name findable; its 8.3 name comes later. `None` if it is empty or the index is full (4 GiB of names).
-    fn add(&mut self, name: &str) -> Option<u32> {
+    fn add(&mut self, name: &str, hash: u64) -> Option<u32> {
         let start = u32::try_from(self.text.len()).ok()?;
         let len = u16::try_from(name.len()).ok().filter(|len| *len > 0)?;
         let entry = Entry {
@@ -265,7 +264,6 @@ impl DirIndex {
         };
         *self.entries.get_mut(id as usize)? = entry;
         self.text.push_str(name);
-        let hash = self.hash(name);
         let Self {
             folded,
             entries,
@@ -281,35 +279,30 @@ impl DirIndex {
 
     /// Gives an entry its 8.3 name.
     fn assign(&mut self, id: u32) {
-        let name = String::from(self.name_at(id));
-        let Some(own) = self.mangler.legal(&name) else {
-            let short = self.generate(&name, id);
-            return self.set_short(id, short, true);
+        let name = self.name_at(id);
+        let Some(own) = self.mangler.legal(name) else {
+            return self.set_short(id, self.generate(id), true);
         };
         let text = own.to_text(self.mangler.page());
-        let by_folding = eq_ignore_case(&text, &name);
+        let by_folding = eq_ignore_case(&text, name);
         let twin = self
-            .lookup_all(&name)
+            .lookup_all(name)
             .any(|NameId(other)| other != id && self.owns(other, own));
         let other = self.listed(own);
-        if twin || (other.is_some() && !by_folding) || (!by_folding && self.folded(&text).is_some())
-        {
-            let short = self.generate(&name, id);
-            return self.set_short(id, short, true);
+        if twin || (other.is_some() && !by_folding) || (!by_folding && self.holds(&text)) {
+            return self.set_short(id, self.generate(id), true);
         }
         self.set_short(id, own, !by_folding);
         if let Some(other) = other {
             // A file of that very name has come: whoever had it as a generated name yields.
             self.unlist(other);
-            let name = String::from(self.name_at(other));
-            let short = self.generate(&name, other);
-            self.set_short(other, short, true);
+            self.set_short(other, self.generate(other), true);
         }
     }
 
     /// The first candidate that is no file's name and no file's 8.3 name.
-    fn generate(&self, name: &str, id: u32) -> ShortName {
-        let basis = self.mangler.basis(name);
+    fn generate(&self, id: u32) -> ShortName {
+        let basis = self.mangler.basis(self.name_at(id));
         let related = (0..MAX_CANDIDATES).map(|rank| basis.candidate(rank));
         // Of one more number than there are names, one at least is free.
         let numbered = (0..=self.len() as u32).map(|n| basis.numbered(id.wrapping_add(n)));
@@ -320,10 +313,7 @@ impl DirIndex {
     }
 
     fn is_free(&self, short: ShortName) -> bool {
-        self.listed(short).is_none()
-            && self
-                .folded(&self.mangler.page().decode(short.as_bytes()))
-                .is_none()
+        self.listed(short).is_none() && !self.holds(&self.mangler.page().decode(short.as_bytes()))
     }
 
     fn set_short(&mut self, id: u32, short: ShortName, listed: bool) {
@@ -369,6 +359,21 @@ impl DirIndex {
     /// Of the names that are this one but for case, the first by its bytes.
     fn folded(&self, name: &str) -> Option<NameId> {
         self.lookup_all(name).min_by_key(|id| self.name_at(id.0))
+    }
+
+    fn exact_hashed(&self, name: &str, hash: u64) -> Option<NameId> {
+        self.folded
+            .find(hash, |id| self.name_at(*id) == name)
+            .map(|id| NameId(*id))
+    }
+
+    /// Whether there is a name that is this one but for case.
+    fn holds(&self, name: &str) -> bool {
+        self.folded
+            .find(self.hash(name), |id| {
+                eq_ignore_case(self.name_at(*id), name)
+            })
+            .is_some()
     }
 
     fn by_short(&self, name: &str) -> Option<NameId> {

@@ -86,11 +86,12 @@ impl Mangler {
             Some(parts) => parts,
             None => (name, ""),
         };
-        let (mut left, mut right) = (Vec::with_capacity(16), Vec::with_capacity(8));
-        self.push_legal(base, &mut left)?;
-        self.push_legal(extension, &mut right)?;
-        let fits = matches!(left.len(), 1..=8) && right.len() <= 3;
-        fits.then(|| ShortName::join(&left, &right))
+        let (mut left, mut right) = ([0; 8], [0; 3]);
+        let left = self
+            .fill_legal(base, &mut left)
+            .filter(|bytes| !bytes.is_empty())?;
+        let right = self.fill_legal(extension, &mut right)?;
+        Some(ShortName::join(left, right))
     }
 
     /// An 8.3 name for a file that has no neighbours: its own if legal, else its first candidate.
@@ -119,36 +120,49 @@ impl Mangler {
         basis
     }
 
-    fn push_legal(self, part: &str, out: &mut Vec<u8>) -> Option<()> {
+    /// A part in upper case, if it is legal and fits.
+    fn fill_legal<'a>(self, part: &str, out: &'a mut [u8]) -> Option<&'a [u8]> {
+        let mut len = 0;
         for c in part.chars() {
             if c == '.' || c == ' ' || is_reserved(c) {
                 return None;
             }
-            self.page.push(self.page.upper_char(c), out)?;
+            len += self.put_upper(c, out.get_mut(len..)?).filter(|n| *n > 0)?;
         }
-        Some(())
+        out.get(..len)
+    }
+
+    /// Writes the capital of a character: how many bytes it took, 0 if they do not fit; `None` if the page lacks it.
+    fn put_upper(self, c: char, out: &mut [u8]) -> Option<usize> {
+        let upper = self.page.upper_char(c);
+        if upper.is_ascii() {
+            return Some(out.first_mut().map_or(0, |slot| {
+                *slot = upper as u8;
+                1
+            }));
+        }
+        let mut bytes = Vec::with_capacity(4);
+        self.page.push(upper, &mut bytes)?;
+        Some(out.get_mut(..bytes.len()).map_or(0, |slots| {
+            slots.copy_from_slice(&bytes);
+            bytes.len()
+        }))
     }
 
     /// Fills `out` with as much of a part as fits: upper case, no spaces and periods, `_` for what cannot be. Returns
     /// how much there is, and how much of that lies within the first two bytes without splitting a character.
     fn squeeze(self, part: &str, out: &mut [u8]) -> (u8, u8) {
         let (mut len, mut kept) = (0, 0);
-        let mut bytes = Vec::with_capacity(4);
         for c in part.chars().filter(|c| !matches!(c, ' ' | '.')) {
-            bytes.clear();
-            if is_reserved(c)
-                || self
-                    .page
-                    .push(self.page.upper_char(c), &mut bytes)
-                    .is_none()
+            let c = if is_reserved(c) { '_' } else { c };
+            let rest = out.get_mut(len..).unwrap_or_default();
+            match self
+                .put_upper(c, rest)
+                .or_else(|| self.put_upper('_', rest))
             {
-                bytes.push(b'_');
+                None | Some(0) => break,
+                Some(n) => len += n,
             }
-            let Some(slots) = out.get_mut(len..len + bytes.len()) else {
-                break;
-            };
-            slots.copy_from_slice(&bytes);
-            len += bytes.len();
             if len <= 2 {
                 kept = len;
             }
@@ -173,21 +187,19 @@ impl Basis {
     /// The candidate of this rank: 0 is `AVERYL~1.TEX`; each further one is two characters, four digits of a hash of the
     /// long name and the rank, `~` and a digit: `AV3CFB~1.TEX`. The same name always has the same candidates.
     pub fn candidate(&self, rank: u32) -> ShortName {
-        let extension = self
-            .extension
-            .get(..usize::from(self.extension_len))
-            .unwrap_or_default();
-        let keep = if rank == 0 { self.base_len } else { self.kept };
-        let mut stem = Vec::with_capacity(8);
-        stem.extend_from_slice(self.base.get(..usize::from(keep)).unwrap_or_default());
-        if rank == 0 {
-            stem.extend_from_slice(b"~1");
-        } else {
-            let mixed = mix(self.hash, rank);
-            stem.extend((0..4).map(|i| hex_digit(mixed >> (i * 4))));
-            stem.extend([b'~', b'1' + ((rank - 1) % 9) as u8]);
+        let keep = usize::from(if rank == 0 { self.base_len } else { self.kept });
+        let base = self.base.get(..keep).unwrap_or_default();
+        let mixed = mix(self.hash, rank);
+        let digit = |i: u32| hex_digit(mixed >> (i * 4));
+        let count = b'1' + (rank.wrapping_sub(1) % 9) as u8;
+        let hashed = [digit(0), digit(1), digit(2), digit(3), b'~', count];
+        let tail: &[u8] = if rank == 0 { b"~1" } else { &hashed };
+        let (mut stem, mut len) = ([0; 8], 0);
+        for (slot, byte) in stem.iter_mut().zip(base.iter().chain(tail)) {
+            *slot = *byte;
+            len += 1;
         }
-        ShortName::join(&stem, extension)
+        ShortName::join(stem.get(..len).unwrap_or_default(), self.extension())
     }
 
     /// A name without anything of the long name, for the case that its candidates are all taken: `~` and 7 digits.
@@ -196,12 +208,13 @@ impl Basis {
         for (i, digit) in stem.iter_mut().skip(1).enumerate() {
             *digit = hex_digit(u64::from(number) >> ((6 - i) * 4));
         }
-        ShortName::join(
-            &stem,
-            self.extension
-                .get(..usize::from(self.extension_len))
-                .unwrap_or_default(),
-        )
+        ShortName::join(&stem, self.extension())
+    }
+
+    fn extension(&self) -> &[u8] {
+        self.extension
+            .get(..usize::from(self.extension_len))
+            .unwrap_or_default()
     }
 }
 

@@ -39,6 +39,9 @@ pub fn fold(name: &str) -> String {
 
 /// Whether two names are the same but for case. Allocates nothing.
 pub fn eq_ignore_case(a: &str, b: &str) -> bool {
+    if a.is_ascii() && b.is_ascii() {
+        return a.eq_ignore_ascii_case(b);
+    }
     a == b || a.chars().map(upper_char).eq(b.chars().map(upper_char))
 }
 
