@@ -1,6 +1,5 @@
-//! coax: SMB1 and NetBIOS for vintage machines.
+//! The `coax` command; see [`coax::cli`].
 
-pub mod config;
-pub mod disk;
-
-fn main() {}
+fn main() -> std::process::ExitCode {
+    coax::cli::main()
+}

@@ -1,6 +1,6 @@
 //! Lists as smb.conf writes them: of words, of user names, of file name patterns.
 
-/// Words parted by spaces, tabs or commas; double quotes hold a word with such characters together.
+/// Words parted by spaces, tabs, commas or semicolons; double quotes hold a word with such characters together.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -11,7 +11,7 @@ pub fn words(text: &str) -> Vec<String> {
                 quoted = !quoted;
                 started = true;
             }
-            ' ' | '\t' | ',' | '\n' | '\r' if !quoted => {
+            ' ' | '\t' | ',' | ';' | '\n' | '\r' if !quoted => {
                 if started {
                     words.push(std::mem::take(&mut word));
                 }

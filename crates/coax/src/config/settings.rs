@@ -48,8 +48,9 @@ pub struct Listeners {
     pub nbt: Vec<Listener>,
     /// TCP addresses for SMB directly over TCP (commonly port 445).
     pub direct: Vec<Listener>,
-    /// Answer on the NetBIOS name service (UDP 137) too; `false` with `disable netbios = yes`.
-    pub name_service: bool,
+    /// UDP address for the NetBIOS name service (RFC 1002 section 4.2; commonly port 137); `None` with `disable netbios`,
+    /// and where no session service is to be found at port 139.
+    pub names: Option<Listener>,
 }
 
 impl Default for Listeners {
@@ -58,7 +59,7 @@ impl Default for Listeners {
         Self {
             nbt: vec![Listener::with_fallback(SocketAddr::new(everywhere, 139))],
             direct: vec![Listener::with_fallback(SocketAddr::new(everywhere, 445))],
-            name_service: true,
+            names: Some(Listener::exactly(SocketAddr::new(everywhere, 137))),
         }
     }
 }

@@ -1,0 +1,312 @@
+//! `coax serve`: from arguments to [`Settings`].
+
+mod shares;
+
+use std::io::Write as _;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, ValueEnum};
+
+use super::hello::{Bound, hello};
+use crate::config::diagnostic::{Diagnostic, Severity};
+use crate::config::explain;
+use crate::config::load::{Loaded, load, local_addresses};
+use crate::config::settings::{
+    GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Secret, Settings, UserSettings,
+};
+use crate::config::value::NETBIOS_NAME;
+pub use shares::{ShareArg, share_name};
+
+/// `coax serve`'s arguments.
+#[derive(Args, Clone, Debug, Default)]
+#[command(
+    long_about = "Shares folders with every SMB1 client: DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners.\n\n\
+        'coax serve DIR' alone makes one share named after the folder. Guests may read it, nobody may write, clients on public \
+        addresses are refused, and it listens at ports 139 and 445 if it may, else at 1139 and 1445. It prints what to type on \
+        each kind of client.\n\n\
+        NTLMv1 log-ons are accepted, as consoles, scanners and NT 4.0 know no better; LM and plaintext ones are not, unless \
+        --allow says so."
+)]
+pub struct ServeArgs {
+    /// The folder to share; the share is named after it
+    pub dir: Option<PathBuf>,
+    /// Read this smb.conf, as Samba has it; what follows here wins over it
+    #[arg(long, value_name = "smb.conf")]
+    pub config: Option<PathBuf>,
+    /// A further share: --share GAMES=/srv/games, with :ro for nobody may write or :rw for users may (the default)
+    #[arg(long = "share", value_name = "NAME=DIR[:ro|:rw]")]
+    pub shares: Vec<ShareArg>,
+    /// What guests may do with the shares named here [default: ro, or none if there is a --user]
+    #[arg(long, value_name = "none|ro|rw")]
+    pub guest: Option<GuestAccess>,
+    /// Somebody who may log on, read and write
+    #[arg(long = "user", value_name = "NAME:PASSWORD", value_parser = user)]
+    pub users: Vec<UserSettings>,
+    /// Log-on methods to accept that are off for good reason, or off in smb.conf
+    #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
+    pub allow: Vec<LogOn>,
+    /// Listen here for SMB over NetBIOS sessions (DOS, Windows 9x); port 0 picks one. With --nbt or --direct, nothing
+    /// else is listened to
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    pub nbt: Vec<SocketAddr>,
+    /// Listen here for SMB directly over TCP (Windows 2000 and later, consoles); port 0 picks one
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    pub direct: Vec<SocketAddr>,
+    /// Answer for our names here (UDP) [default: port 137, if there is an --nbt at port 139]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    pub names: Option<SocketAddr>,
+    /// The name clients find this server by, at most 15 characters [default: this machine's name]
+    #[arg(long, value_name = "NETBIOS-NAME", value_parser = NETBIOS_NAME.read)]
+    pub name: Option<String>,
+    /// The workgroup it belongs to [default: WORKGROUP]
+    #[arg(long, value_name = "NAME", value_parser = NETBIOS_NAME.read)]
+    pub workgroup: Option<String>,
+    /// Any parameter of smb.conf's [global]: --option 'read raw = no'
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = option)]
+    pub options: Vec<String>,
+    /// Report as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Say what each line of the configuration does, or without one what every parameter does, and stop
+    #[arg(long)]
+    pub explain_config: bool,
+    /// Say what is wrong with the configuration and what would be served, and stop
+    #[arg(long, conflicts_with = "explain_config")]
+    pub check: bool,
+}
+
+/// A log-on method that gives passwords away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogOn {
+    /// LM responses: DOS, Windows for Workgroups, 95 and 98 send no other; broken in seconds
+    Lm,
+    /// Passwords in clear: the oldest clients; anybody on the cable can read them
+    Plaintext,
+    /// NTLMv1 responses: consoles, scanners, NT 4.0; on already, unless smb.conf says no
+    Ntlmv1,
+}
+
+/// Why a command line cannot be followed.
+#[derive(Debug)]
+pub enum ServeError {
+    /// It makes no sense: exit code 2.
+    Usage(String),
+    /// It makes sense, and cannot be done: exit code 1.
+    Failed(Vec<Diagnostic>),
+}
+
+impl ServeArgs {
+    /// What to serve, and what is to be said about it.
+    ///
+    /// # Errors
+    /// Wrong usage, or a configuration that cannot be served.
+    pub fn settings(&self) -> Result<(Settings, Vec<Diagnostic>), ServeError> {
+        let mut loaded = load(self.config.as_deref(), &self.options);
+        let own = shares::from_arguments(self, &loaded.template)?;
+        if self.guest.is_some() && own.is_empty() {
+            return Err(ServeError::Usage(
+                "--guest is for shares named here; in smb.conf it is 'guest ok = yes'".into(),
+            ));
+        }
+        self.overrule(&mut loaded.settings, !own.is_empty());
+        if !self.nbt.is_empty() || !self.direct.is_empty() {
+            // Their own listeners replace the file's; what was wrong with those no longer matters.
+            loaded.settings.listen = self.listeners();
+        } else if let Some(names) = self.names {
+            loaded.settings.listen.names = Some(Listener::exactly(names));
+        }
+        for share in own {
+            let lower = share.name.to_lowercase();
+            if loaded
+                .settings
+                .shares
+                .iter()
+                .any(|s| s.name.to_lowercase() == lower)
+            {
+                return Err(ServeError::Usage(format!(
+                    "there are two shares named {}",
+                    share.name
+                )));
+            }
+            loaded.settings.shares.push(share);
+        }
+        self.judge(loaded)
+    }
+
+    fn judge(&self, loaded: Loaded) -> Result<(Settings, Vec<Diagnostic>), ServeError> {
+        if loaded.has_errors() {
+            return Err(ServeError::Failed(loaded.diagnostics));
+        }
+        if loaded.settings.shares.is_empty() && self.config.is_none() {
+            return Err(ServeError::Usage(
+                "nothing to share: name a folder, as in 'coax serve DIR'".into(),
+            ));
+        }
+        if loaded.settings.shares.is_empty() {
+            let mut said = loaded.diagnostics;
+            said.push(Diagnostic::error(
+                "nothing to share: the configuration has no section but [global]",
+            ));
+            return Err(ServeError::Failed(said));
+        }
+        Ok((loaded.settings, loaded.diagnostics))
+    }
+
+    /// What the command line says beside shares and addresses wins over the file.
+    fn overrule(&self, settings: &mut Settings, own_shares: bool) {
+        let global = &mut settings.global;
+        if let Some(name) = &self.name {
+            global.netbios_name.clone_from(name);
+        }
+        if let Some(workgroup) = &self.workgroup {
+            global.workgroup.clone_from(workgroup);
+        }
+        for method in &self.allow {
+            match method {
+                LogOn::Lm => global.lanman_auth = true,
+                LogOn::Plaintext => global.plaintext_auth = true,
+                LogOn::Ntlmv1 => global.ntlm_auth = NtlmAuth::V1Permitted,
+            }
+        }
+        // Clients log on as whoever sits there; without a file to say otherwise, a stranger is a guest.
+        if own_shares
+            && self.config.is_none()
+            && self.guest_access() != GuestAccess::None
+            && global.map_to_guest == MapToGuest::Never
+        {
+            global.map_to_guest = MapToGuest::BadUser;
+        }
+        settings.users.clone_from(&self.users);
+        settings.json = self.json;
+    }
+
+    fn guest_access(&self) -> GuestAccess {
+        self.guest.unwrap_or(if self.users.is_empty() {
+            GuestAccess::Ro
+        } else {
+            GuestAccess::None
+        })
+    }
+
+    fn listeners(&self) -> Listeners {
+        let exactly = |list: &[SocketAddr]| list.iter().copied().map(Listener::exactly).collect();
+        let reachable = self.nbt.iter().any(|a| a.port() == 139);
+        let everywhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 137);
+        let names = self
+            .names
+            .or(reachable.then_some(everywhere))
+            .map(Listener::exactly);
+        Listeners {
+            nbt: exactly(&self.nbt),
+            direct: exactly(&self.direct),
+            names,
+        }
+    }
+}
+
+/// Does what `coax serve` was told.
+pub fn main(args: &ServeArgs) -> ExitCode {
+    if args.explain_config {
+        return explain_config(args);
+    }
+    let (settings, said) = match args.settings() {
+        Ok(settings) => settings,
+        Err(ServeError::Usage(message)) => return wrong_usage(&message),
+        Err(ServeError::Failed(said)) => {
+            report(&said);
+            return ExitCode::FAILURE;
+        }
+    };
+    report(&said);
+    if args.check {
+        let listen = &settings.listen;
+        let addresses = |list: &[Listener]| list.iter().map(|l| l.address).collect();
+        let bound = Bound {
+            nbt: addresses(&listen.nbt),
+            direct: addresses(&listen.direct),
+            names: listen.names.is_some(),
+        };
+        return print(&hello(&settings, &bound, &local_addresses()));
+    }
+    eprintln!(
+        "error: this build has no server in it\n  = help: --check and --explain-config read the configuration"
+    );
+    ExitCode::FAILURE
+}
+
+fn explain_config(args: &ServeArgs) -> ExitCode {
+    if args.config.is_none() && args.options.is_empty() {
+        return print(&explain::reference());
+    }
+    let loaded = load(args.config.as_deref(), &args.options);
+    report(
+        &loaded
+            .diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+    let printed = print(&explain::lines(&loaded));
+    if loaded.has_errors() {
+        ExitCode::FAILURE
+    } else {
+        printed
+    }
+}
+
+/// Prints; a reader that has seen enough (`| head`) is no failure.
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn report(said: &[Diagnostic]) {
+    for diagnostic in said {
+        eprintln!("{diagnostic}");
+    }
+}
+
+fn wrong_usage(message: &str) -> ExitCode {
+    let mut command = super::Cli::command();
+    let error = command.error(clap::error::ErrorKind::ValueValidation, message);
+    let _ = error.print();
+    ExitCode::from(2)
+}
+
+fn user(text: &str) -> Result<UserSettings, String> {
+    match text.split_once(':') {
+        Some((name, password)) if !name.is_empty() => Ok(UserSettings {
+            name: name.into(),
+            password: Secret(password.into()),
+        }),
+        _ => Err("write NAME:PASSWORD".into()),
+    }
+}
+
+/// `ADDR:PORT`, or a port alone for every address.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.trim_start_matches(':').parse() {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port));
+    }
+    text.parse().map_err(|_| {
+        "write ADDR:PORT, as 192.168.1.5:139, or a port alone for every address".into()
+    })
+}
+
+fn option(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((key, _)) if !key.trim().is_empty() && !text.contains('\n') => Ok(text.into()),
+        _ => Err("write KEY=VALUE, as 'read raw = no'".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

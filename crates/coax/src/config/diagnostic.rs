@@ -1,0 +1,173 @@
+//! What is wrong with a configuration, said with its place.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A line of a configuration file, or a command line's argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The file as it was named.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The line's text.
+    pub text: Arc<str>,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Something will not be as the file says.
+    Warning,
+    /// The server does not start.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// One thing to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// Where; `None` for the configuration as a whole.
+    pub at: Option<Position>,
+    /// What to do about it, or why it does not matter.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Something without a place or advice yet.
+    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            message: message.into(),
+            at: None,
+            help: None,
+        }
+    }
+
+    /// Shorthand for an error.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    /// Shorthand for a warning.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    /// Shorthand for a note.
+    pub fn note(message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, message)
+    }
+
+    /// Says where.
+    #[must_use]
+    pub fn at(mut self, at: &Position) -> Self {
+        self.at = Some(at.clone());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// As compilers print it: severity and message, place, the line itself, advice.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.severity, self.message)?;
+        if let Some(at) = &self.at {
+            let number = at.line.to_string();
+            let margin = " ".repeat(number.len());
+            write!(f, "\n{margin}--> {at}\n{number} | {}", at.text.trim())?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  = help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The known name nearest to `wrong`, if one is near enough to have been meant.
+pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = 1 + wrong.chars().count() / 6;
+    known
+        .map(|name| (distance(wrong, name), name))
+        .filter(|(d, _)| *d <= limit)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, n)| n)
+}
+
+/// How many letters to insert, delete or change (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (slot, cb) in row.iter_mut().skip(1).zip(&b) {
+            let changed = diagonal + usize::from(ca != *cb);
+            diagonal = *slot;
+            left = changed.min(diagonal + 1).min(left + 1);
+            *slot = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_reads_like_a_compilers() {
+        let at = Position {
+            file: "smb.conf".into(),
+            line: 12,
+            text: "  raed raw = no".into(),
+        };
+        let said = Diagnostic::warning("no parameter is called 'raed raw'")
+            .at(&at)
+            .help("'read raw' is one")
+            .to_string();
+        assert_eq!(
+            said,
+            "warning: no parameter is called 'raed raw'\n  --> smb.conf:12\n12 | raed raw = no\n  = help: 'read raw' is one"
+        );
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_finds_what_was_meant_and_nonsense_finds_nothing() {
+        let known = ["read raw", "write raw", "read only"];
+        assert_eq!(nearest("raed raw", known.into_iter()), Some("read raw"));
+        assert_eq!(nearest("read onl", known.into_iter()), Some("read only"));
+        assert_eq!(nearest("zzzz", known.into_iter()), None);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

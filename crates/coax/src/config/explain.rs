@@ -1,0 +1,170 @@
+//! `--explain-config`, and docs/smb-conf.md.
+
+use std::fmt::Write;
+
+use super::load::{Line, Loaded, Outcome};
+use super::macros::MACROS;
+use super::table::{Effect, Parameter, Scope, groups, parameters};
+
+/// What became of every line of a configuration.
+pub fn lines(loaded: &Loaded) -> String {
+    let mut out = String::new();
+    let mut section = None;
+    for line in &loaded.lines {
+        if section != Some(&line.section) {
+            let heading = if line.section.is_empty() {
+                "global"
+            } else {
+                &line.section
+            };
+            let _ = writeln!(out, "[{heading}]");
+            section = Some(&line.section);
+        }
+        let _ = writeln!(out, "  {} ({})\n      {}", line.key, line.at, told(line));
+    }
+    let count =
+        |wanted: fn(&Outcome) -> bool| loaded.lines.iter().filter(|l| wanted(&l.outcome)).count();
+    let _ = writeln!(
+        out,
+        "{} lines: {} honoured, {} met in another way, {} without effect, {} wrong.",
+        loaded.lines.len(),
+        count(|o| matches!(o, Outcome::Set(_) | Outcome::Read)),
+        count(|o| matches!(o, Outcome::Met(_))),
+        count(|o| matches!(o, Outcome::Ignored(_))),
+        count(|o| matches!(o, Outcome::Wrong(_))),
+    );
+    out
+}
+
+fn told(line: &Line) -> String {
+    let doc = line.parameter.map_or("", |p| p.doc);
+    match &line.outcome {
+        Outcome::Set(value) => {
+            let name = line.parameter.map_or("", |p| p.name);
+            format!("{name} is '{value}'. {doc}")
+        }
+        Outcome::Read => doc.to_string(),
+        Outcome::Met(how) => format!("Met in another way: {how}."),
+        Outcome::Ignored(why) => format!("No effect: {why}."),
+        Outcome::Wrong(why) => format!("Wrong: {why}."),
+    }
+}
+
+/// Every parameter, as text.
+pub fn reference() -> String {
+    let mut out = String::new();
+    for (title, list) in groups() {
+        let _ = writeln!(out, "{title}\n{}\n", "-".repeat(title.len()));
+        for parameter in list {
+            let _ = writeln!(
+                out,
+                "{}{}\n    {}",
+                parameter.name,
+                value_note(parameter),
+                parameter.doc
+            );
+            for note in notes(parameter) {
+                let _ = writeln!(out, "    {note}");
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn value_note(parameter: &Parameter) -> String {
+    match (parameter.kind(), parameter.default_value()) {
+        ("", _) => String::new(),
+        (kind, default) if default.is_empty() => format!(" = {kind}"),
+        (kind, default) => format!(" = {kind}; default {default}"),
+    }
+}
+
+fn notes(parameter: &Parameter) -> Vec<String> {
+    let mut notes = Vec::new();
+    match parameter.effect {
+        Effect::MetOtherwise(how) => notes.push(format!("Met in another way: {how}.")),
+        Effect::NotHonoured(why) => notes.push(format!("Not honoured: {why}.")),
+        _ => {}
+    }
+    if !parameter.synonyms.is_empty() {
+        notes.push(format!("Also written: {}.", parameter.synonyms.join(", ")));
+    }
+    if !parameter.opposites.is_empty() {
+        notes.push(format!("The opposite: {}.", parameter.opposites.join(", ")));
+    }
+    if let Some(release) = parameter.gone_in {
+        notes.push(format!("Samba {release} dropped it."));
+    }
+    notes
+}
+
+/// docs/smb-conf.md.
+pub fn markdown() -> String {
+    let honoured = parameters().filter(|p| p.is_honoured()).count();
+    let met = parameters()
+        .filter(|p| matches!(p.effect, Effect::MetOtherwise(_)))
+        .count();
+    let not = parameters()
+        .filter(|p| matches!(p.effect, Effect::NotHonoured(_)))
+        .count();
+    let mut out = format!(
+        "# smb.conf\n\n\
+         <!-- Made from crates/coax/src/config/table; COAX_BLESS=1 cargo test -p coax docs_smb_conf renews it. -->\n\n\
+         coax reads Samba's configuration file: `coax serve --config smb.conf`. It knows {honoured} parameters that it \
+         honours, {met} whose purpose it meets in another way, and {not} that have no effect here and why. Any other is \
+         said at start, with its line. `coax serve --config smb.conf --explain-config` says what each line of a file does.\n\n\
+         A line is a comment (`#` or `;` first), a section (`[name]`) or `key = value`; a backslash at its end joins the \
+         next. Keys count neither case nor blanks. Parameters of a share may stand in `[global]` and are then the default \
+         of the shares below. Relative paths after `include` start from the file they stand in.\n"
+    );
+    for (title, list) in groups() {
+        let _ = write!(out, "\n## {title}\n\n");
+        let plain = list.iter().all(|p| p.kind().is_empty());
+        out.push_str(if plain {
+            "| parameter | where | what it does |\n|---|---|---|\n"
+        } else {
+            "| parameter | where | value | default | what it does |\n|---|---|---|---|---|\n"
+        });
+        for parameter in list {
+            out.push_str(&row(parameter, plain));
+        }
+    }
+    out.push_str("\n## Macros\n\nIn texts, paths and commands. What a client says of itself cannot name another folder.\n\n| macro | stands for |\n|---|---|\n");
+    for (letter, meaning) in MACROS {
+        let _ = writeln!(out, "| `%{letter}` | {meaning} |");
+    }
+    out
+}
+
+fn row(parameter: &Parameter, plain: bool) -> String {
+    let scope = match parameter.scope {
+        Scope::Global => "global",
+        Scope::Share => "share",
+    };
+    let text = std::iter::once(parameter.doc.to_string())
+        .chain(notes(parameter))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let name = format!("`{}`", parameter.name);
+    let cells = if plain {
+        vec![name, scope.into(), text]
+    } else {
+        vec![
+            name,
+            scope.into(),
+            parameter.kind().into(),
+            code(&parameter.default_value()),
+            text,
+        ]
+    };
+    format!("| {} |\n", cells.join(" | ").replace('\n', " "))
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("`{text}`")
+    }
+}

@@ -1,0 +1,235 @@
+//! What can be judged only when all has been read.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use super::{Draft, Loaded, Loader};
+use crate::config::diagnostic::{Diagnostic, Position, Severity};
+use crate::config::hosts::HostList;
+use crate::config::macros::has_macros;
+use crate::config::settings::{GlobalSettings, Listener, Listeners, Security, ShareSettings};
+
+/// The longest share name that DOS and Windows 9x list (KB Q160843).
+const SHARE_NAME_MAX: usize = 12;
+
+impl Loaded {
+    /// Whether the configuration cannot be used.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
+    }
+}
+
+impl Loader {
+    pub(super) fn finish(mut self) -> Loaded {
+        self.loaded.settings.global.hosts = self.template.hosts.clone();
+        if !self.named
+            && let Some(name) = machine_name()
+        {
+            self.loaded.settings.global.netbios_name = name;
+        }
+        for draft in std::mem::take(&mut self.drafts) {
+            let (share, said) = finish_share(draft, self.loaded.settings.global.security);
+            self.loaded.diagnostics.extend(said);
+            self.loaded.settings.shares.push(share);
+        }
+        let global = &self.loaded.settings.global;
+        if global.min_protocol > global.max_protocol {
+            let message =
+                "'server min protocol' is newer than 'server max protocol': nobody could connect";
+            self.loaded.diagnostics.push(Diagnostic::error(message));
+        }
+        let (listen, said) = listeners(global, &local_addresses());
+        self.loaded.settings.listen = listen;
+        self.loaded.diagnostics.extend(said);
+        self.loaded.template = self.template;
+        self.loaded
+    }
+}
+
+fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnostic>) {
+    let Draft { mut share, at, .. } = draft;
+    let mut said = Vec::new();
+    share.guest_ok |= share.guest_only;
+    if share.path.is_empty() {
+        share.available = false;
+        said.push(Diagnostic::warning(format!(
+            "[{}] has no 'path', so nobody can connect to it",
+            share.name
+        )));
+    } else if !has_macros(&share.path) && !Path::new(&share.path.replace("%%", "%")).is_dir() {
+        let message = format!(
+            "[{}]: '{}' is not a folder now; connecting to it will fail",
+            share.name, share.path
+        );
+        said.push(Diagnostic::warning(message));
+    }
+    if share.name.chars().count() > SHARE_NAME_MAX || share.name.contains(' ') {
+        let message = format!("DOS and Windows 9x do not list [{}]", share.name);
+        let help = format!(
+            "a name of at most {SHARE_NAME_MAX} characters without spaces is seen by all (KB Q160843, Q145949)"
+        );
+        said.push(Diagnostic::note(message).help(help));
+    }
+    if security == Security::Share
+        && share.password.is_none()
+        && share.read_only_password.is_none()
+        && !share.guest_ok
+    {
+        let message = format!(
+            "[{}] has neither a password nor guests, so nobody can connect to it",
+            share.name
+        );
+        said.push(
+            Diagnostic::warning(message)
+                .help("with 'security = share', set 'coax:password' or 'guest ok = yes'"),
+        );
+    }
+    (share, place(said, at.as_ref()))
+}
+
+fn place(said: Vec<Diagnostic>, at: Option<&Position>) -> Vec<Diagnostic> {
+    said.into_iter()
+        .map(|d| match at {
+            Some(at) => d.at(at),
+            None => d,
+        })
+        .collect()
+}
+
+/// This machine's host name as a NetBIOS name: its first label, upper case, at most 15 characters.
+fn machine_name() -> Option<String> {
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .to_uppercase();
+    let label = host.split('.').next().unwrap_or_default();
+    let name: String = label
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .take(15)
+        .collect();
+    (!name.is_empty() && name != "LOCALHOST").then_some(name)
+}
+
+/// The names and addresses of this machine's network interfaces.
+pub fn local_addresses() -> Vec<(String, IpAddr)> {
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
+    interfaces
+        .into_iter()
+        .map(|i| (i.name.clone(), i.ip()))
+        .collect()
+}
+
+/// Where to listen, as `interfaces`, `bind interfaces only`, `smb ports` and `disable netbios` have it.
+pub fn listeners(
+    global: &GlobalSettings,
+    local: &[(String, IpAddr)],
+) -> (Listeners, Vec<Diagnostic>) {
+    let mut said = Vec::new();
+    let mut addresses = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
+    if global.bind_interfaces_only && !global.interfaces.is_empty() {
+        addresses = global
+            .interfaces
+            .iter()
+            .flat_map(|word| interface(word, local, &mut said))
+            .collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        if addresses.is_empty() {
+            said.push(Diagnostic::error("none of 'interfaces' is an address of this machine, and 'bind interfaces only' is on"));
+        }
+    } else if global.bind_interfaces_only {
+        said.push(Diagnostic::warning(
+            "'bind interfaces only' has no effect without 'interfaces'",
+        ));
+    } else if !global.interfaces.is_empty() {
+        said.push(Diagnostic::note("coax listens at every address; 'bind interfaces only = yes' restricts it to 'interfaces'"));
+    }
+    let at = |wanted: fn(u16) -> bool| -> Vec<Listener> {
+        let ports = global.smb_ports.iter().filter(|p| wanted(**p));
+        ports
+            .flat_map(|p| {
+                addresses
+                    .iter()
+                    .map(|a| Listener::with_fallback(SocketAddr::new(*a, *p)))
+            })
+            .collect()
+    };
+    let nbt = if global.disable_netbios {
+        Vec::new()
+    } else {
+        at(|p| p % 100 == 39)
+    };
+    let direct = at(|p| p % 100 != 39);
+    if nbt.is_empty() && direct.is_empty() && !addresses.is_empty() {
+        said.push(
+            Diagnostic::error("no port is left to listen at")
+                .help("see 'smb ports' and 'disable netbios'"),
+        );
+    }
+    (
+        Listeners {
+            names: names(&nbt),
+            nbt,
+            direct,
+        },
+        said,
+    )
+}
+
+/// Where to answer for names: only if what they lead to is there, as whoever finds a name connects to port 139. Broadcasts
+/// arrive at no address in particular.
+fn names(nbt: &[Listener]) -> Option<Listener> {
+    let found = nbt.iter().any(|l| l.address.port() == 139);
+    let everywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    found.then(|| Listener::exactly(SocketAddr::new(everywhere, 137)))
+}
+
+/// The addresses of this machine that one word of `interfaces` stands for.
+fn interface(word: &str, local: &[(String, IpAddr)], said: &mut Vec<Diagnostic>) -> Vec<IpAddr> {
+    let word = word.split(';').next().unwrap_or_default();
+    if word.is_empty() || word.contains('=') {
+        return Vec::new();
+    }
+    if let Ok(address) = word.parse() {
+        return vec![address];
+    }
+    let found: Vec<IpAddr> = match HostList::parse(word) {
+        Ok(network) if word.contains('/') => {
+            // An address with a mask stands for itself; a network for our addresses in it.
+            let own = word
+                .split('/')
+                .next()
+                .and_then(|a| a.parse().ok())
+                .filter(|a| local.iter().any(|(_, l)| l == a));
+            match own {
+                Some(own) => vec![own],
+                None => local
+                    .iter()
+                    .map(|(_, a)| *a)
+                    .filter(|a| network.contains(*a))
+                    .collect(),
+            }
+        }
+        _ => local
+            .iter()
+            .filter(|(name, a)| named(name, word) && a.is_ipv4())
+            .map(|(_, a)| *a)
+            .collect(),
+    };
+    if found.is_empty() {
+        said.push(Diagnostic::warning(format!(
+            "'interfaces': this machine has no '{word}' with an IPv4 address"
+        )));
+    }
+    found
+}
+
+/// Whether an interface's name is the one wanted; `eth*` stands for all that begin with eth.
+fn named(name: &str, wanted: &str) -> bool {
+    wanted
+        .strip_suffix('*')
+        .map_or(name == wanted, |prefix| name.starts_with(prefix))
+}

@@ -1,0 +1,212 @@
+//! Every parameter of smb.conf, once: its names, where it may stand, what a value is, what it does here.
+//!
+//! Reader, `--explain-config`, docs/smb-conf.md and the tests are all made from [`parameters`]. A parameter counts as
+//! honoured if, and only if, it has a [`Slot`]: a field of the settings that the server is driven by. Its default is
+//! that field's.
+
+mod globals;
+mod others;
+mod shares;
+
+use super::parse::normal_key;
+use super::settings::{GlobalSettings, ShareSettings};
+
+/// Where a parameter may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In `[global]` alone.
+    Global,
+    /// In a share; in `[global]` it sets the default of the shares that follow.
+    Share,
+}
+
+/// The field of the settings behind a parameter.
+pub struct Slot<T> {
+    /// What a value looks like.
+    pub kind: &'static str,
+    /// Reads a value into its field; the error says what would be right.
+    pub set: fn(&mut T, &str) -> Result<(), String>,
+    /// Shows the field as smb.conf would have it.
+    pub show: fn(&T) -> String,
+}
+
+impl<T> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slot<T> {}
+
+/// What coax does about a parameter.
+#[derive(Clone, Copy)]
+pub enum Effect {
+    /// Honoured, for the server as a whole.
+    Global(Slot<GlobalSettings>),
+    /// Honoured, share by share.
+    Share(Slot<ShareSettings>),
+    /// Changes how the file itself is read.
+    Reading,
+    /// Accepted: what it is for is met in another way, which is this.
+    MetOtherwise(&'static str),
+    /// Has no effect, for this reason.
+    NotHonoured(&'static str),
+}
+
+/// One parameter.
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names for the same.
+    pub synonyms: &'static [&'static str],
+    /// Names that mean the opposite, as `writeable` for `read only`.
+    pub opposites: &'static [&'static str],
+    /// Where it may stand.
+    pub scope: Scope,
+    /// What coax does about it.
+    pub effect: Effect,
+    /// What it is for, in one sentence, with units.
+    pub doc: &'static str,
+    /// The first Samba release without it, if Samba has dropped it.
+    pub gone_in: Option<&'static str>,
+}
+
+impl Parameter {
+    const fn new(name: &'static str, scope: Scope, effect: Effect, doc: &'static str) -> Self {
+        Self {
+            name,
+            synonyms: &[],
+            opposites: &[],
+            scope,
+            effect,
+            doc,
+            gone_in: None,
+        }
+    }
+
+    const fn also(mut self, synonyms: &'static [&'static str]) -> Self {
+        self.synonyms = synonyms;
+        self
+    }
+
+    const fn opposite(mut self, opposites: &'static [&'static str]) -> Self {
+        self.opposites = opposites;
+        self
+    }
+
+    const fn gone_in(mut self, release: &'static str) -> Self {
+        self.gone_in = Some(release);
+        self
+    }
+
+    /// Whether it has an effect of its own.
+    pub fn is_honoured(&self) -> bool {
+        matches!(
+            self.effect,
+            Effect::Global(_) | Effect::Share(_) | Effect::Reading
+        )
+    }
+
+    /// What a value looks like; empty where coax does not look at it.
+    pub fn kind(&self) -> &'static str {
+        match self.effect {
+            Effect::Global(slot) => slot.kind,
+            Effect::Share(slot) => slot.kind,
+            Effect::Reading | Effect::MetOtherwise(_) | Effect::NotHonoured(_) => "",
+        }
+    }
+
+    /// Its value when no file sets it; empty where coax does not look at it.
+    pub fn default_value(&self) -> String {
+        match self.effect {
+            Effect::Global(slot) => (slot.show)(&GlobalSettings::default()),
+            Effect::Share(slot) => (slot.show)(&ShareSettings::default()),
+            Effect::Reading | Effect::MetOtherwise(_) | Effect::NotHonoured(_) => String::new(),
+        }
+    }
+}
+
+/// A parameter found by one of its names.
+#[derive(Clone, Copy)]
+pub struct Found {
+    /// The parameter.
+    pub parameter: &'static Parameter,
+    /// The name means the opposite.
+    pub opposite: bool,
+}
+
+/// All parameters, grouped as they are documented.
+pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
+    groups().flat_map(|(_, list)| list)
+}
+
+/// The groups of the documentation.
+pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Parameter])> {
+    [
+        ("Names and addresses", globals::NAMES),
+        ("Log-on", globals::LOG_ON),
+        ("Protocol", globals::PROTOCOL),
+        ("Connections and logging", globals::CONNECTIONS),
+        ("A share", shares::SHARE),
+        ("Who may use a share", shares::ACCESS),
+        ("File names", shares::NAMES),
+        ("Attributes and times", shares::ATTRIBUTES),
+        ("Locks and oplocks", shares::LOCKS),
+        ("Data on disk", shares::DATA),
+        ("Reading the file", others::READING),
+        ("Met in another way", others::MET),
+        ("Not honoured", others::NOT_HONOURED),
+    ]
+    .into_iter()
+}
+
+/// Finds a parameter by name, synonym or opposite; case and blanks do not count.
+pub fn find(key: &str) -> Option<Found> {
+    let key = normal_key(key);
+    let is = |name: &&str| normal_key(name) == key;
+    parameters().find_map(|parameter| {
+        if is(&parameter.name) || parameter.synonyms.iter().any(|n| is(n)) {
+            return Some(Found {
+                parameter,
+                opposite: false,
+            });
+        }
+        parameter.opposites.iter().any(|n| is(n)).then_some(Found {
+            parameter,
+            opposite: true,
+        })
+    })
+}
+
+/// Every name that [`find`] finds.
+pub fn all_names() -> impl Iterator<Item = &'static str> {
+    parameters().flat_map(|p| {
+        std::iter::once(p.name)
+            .chain(p.synonyms.iter().copied())
+            .chain(p.opposites.iter().copied())
+    })
+}
+
+/// A parameter with a slot: `slot!(Global, "name", field, CODEC, "documentation")`.
+macro_rules! slot {
+    ($scope:ident, $name:literal, $field:ident $(. $inner:ident)?, $codec:expr, $doc:literal) => {
+        $crate::config::table::Parameter::new(
+            $name,
+            $crate::config::table::Scope::$scope,
+            $crate::config::table::Effect::$scope($crate::config::table::Slot {
+                kind: $codec.kind,
+                set: |settings, text| {
+                    settings.$field $(.$inner)? = ($codec.read)(text)?;
+                    Ok(())
+                },
+                show: |settings| ($codec.show)(&settings.$field $(.$inner)?),
+            }),
+            $doc,
+        )
+    };
+}
+use slot;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Parameters of the server as a whole that are honoured.
+
+use super::{Parameter, slot};
+use crate::config::sockopt::SOCKET_OPTIONS;
+use crate::config::value::{
+    BOOL, CODE_PAGE, COUNT, COUNT16, FILE, INVERSE, LOG_LEVEL, MACRO_FILE, MAP_TO_GUEST,
+    MAX_PROTOCOL, MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH,
+    PORTS, SECURITY, SIGNING, TEXT, WORDS,
+};
+
+pub(super) const NAMES: &[Parameter] = &[
+    slot!(Global, "netbios name", netbios_name, NETBIOS_NAME,
+        "The name clients find the server by; without it, this machine's host name."),
+    slot!(Global, "netbios aliases", netbios_aliases, NETBIOS_NAMES, "Further names the server answers to."),
+    slot!(Global, "workgroup", workgroup, NETBIOS_NAME, "The workgroup the server belongs to."),
+    slot!(Global, "server string", server_string, TEXT, "The comment browse lists show beside the server's name."),
+    slot!(Global, "interfaces", interfaces, WORDS,
+        "The addresses, networks (10.0.0.0/8) or network interfaces (eth0) to serve; empty means all."),
+    slot!(Global, "bind interfaces only", bind_interfaces_only, BOOL, "Listen at 'interfaces' only."),
+    slot!(Global, "smb ports", smb_ports, PORTS,
+        "TCP ports to listen at; 139 and other numbers that end in 39 speak the NetBIOS session service, the rest SMB directly."),
+    slot!(Global, "disable netbios", disable_netbios, BOOL,
+        "Neither NetBIOS names (UDP 137) nor NetBIOS sessions (TCP 139); no DOS or Windows 9x client can connect then."),
+    slot!(Global, "time server", time_server, BOOL, "Announce that NET TIME works here."),
+    slot!(Global, "time offset", time_offset_minutes, MINUTES,
+        "Minutes to add to the time zone told to clients, for those that cannot tell summer from winter.").gone_in("4.0"),
+    slot!(Global, "dos charset", dos_charset, CODE_PAGE,
+        "The code page of clients without Unicode: 437 in the USA, 850 in western Europe, 852, 866, 932 …")
+        .also(&["client code page"]),
+];
+
+pub(super) const LOG_ON: &[Parameter] = &[
+    slot!(
+        Global,
+        "security",
+        security,
+        SECURITY,
+        "What a password opens: 'user' asks who you are, 'share' asks for each share's own password (see coax:password)."
+    ),
+    slot!(
+        Global,
+        "map to guest",
+        map_to_guest,
+        MAP_TO_GUEST,
+        "When a failed log-on becomes a guest's."
+    ),
+    slot!(
+        Global,
+        "guest account",
+        guest_account,
+        TEXT,
+        "The user name that guests are shown as; files belong to whoever runs coax."
+    ),
+    slot!(
+        Global,
+        "encrypt passwords",
+        plaintext_auth,
+        INVERSE,
+        "With 'no', clients are asked for passwords in clear, which anybody on the cable can read."
+    ),
+    slot!(
+        Global,
+        "lanman auth",
+        lanman_auth,
+        BOOL,
+        "Accept LM responses, as DOS and Windows 9x send them; a captured one gives the password away in seconds."
+    ),
+    slot!(
+        Global,
+        "ntlm auth",
+        ntlm_auth,
+        NTLM_AUTH,
+        "Which NTLM responses to accept; NTLMv1 is on, unlike in Samba, as consoles, scanners and NT 4.0 send no other."
+    ),
+    slot!(
+        Global,
+        "null passwords",
+        null_passwords,
+        BOOL,
+        "Users whose password is empty may log on."
+    ),
+    slot!(
+        Global,
+        "smb passwd file",
+        smb_passwd_file,
+        FILE,
+        "The file of users and password hashes, in smbpasswd's format."
+    ),
+    slot!(
+        Global,
+        "username map",
+        username_map,
+        FILE,
+        "A file of lines 'name = what clients send, …'."
+    ),
+    slot!(
+        Global,
+        "server signing",
+        signing,
+        SIGNING,
+        "Offer signatures on every message, or demand them; a signed connection has no raw mode."
+    ),
+];
+
+pub(super) const PROTOCOL: &[Parameter] = &[
+    slot!(
+        Global,
+        "server min protocol",
+        min_protocol,
+        MIN_PROTOCOL,
+        "The oldest protocol level to speak."
+    )
+    .also(&["min protocol"]),
+    slot!(
+        Global,
+        "server max protocol",
+        max_protocol,
+        MAX_PROTOCOL,
+        "The newest protocol level to speak; SMB2 and SMB3 mean NT1, as coax speaks SMB1 alone."
+    )
+    .also(&["max protocol", "protocol"]),
+    slot!(
+        Global,
+        "max xmit",
+        max_xmit_bytes,
+        MESSAGE_SIZE,
+        "The largest SMB message to accept, bytes; slow machines may do better with 2048 to 8192."
+    ),
+    slot!(
+        Global,
+        "max mux",
+        max_mux,
+        COUNT16,
+        "How many requests a client may have outstanding."
+    ),
+    slot!(
+        Global,
+        "read raw",
+        read_raw,
+        BOOL,
+        "Offer READ_RAW: up to 65,535 bytes a request, without headers."
+    ),
+    slot!(
+        Global,
+        "write raw",
+        write_raw,
+        BOOL,
+        "Offer WRITE_RAW: up to 65,535 bytes a request, without headers."
+    ),
+    slot!(
+        Global,
+        "large readwrite",
+        large_readwrite,
+        BOOL,
+        "Offer NT clients reads and writes larger than 'max xmit'."
+    ),
+    slot!(
+        Global,
+        "nt status support",
+        nt_status_support,
+        BOOL,
+        "Offer 32-bit NT status codes instead of DOS error codes."
+    ),
+    slot!(
+        Global,
+        "nt pipe support",
+        nt_pipe_support,
+        BOOL,
+        "Offer named pipes, through which NT clients list shares."
+    ),
+    slot!(Global, "unicode", unicode, BOOL, "Offer Unicode strings."),
+];
+
+pub(super) const CONNECTIONS: &[Parameter] = &[
+    slot!(Global, "socket options", socket_options, SOCKET_OPTIONS,
+        "Options of every client's socket; TCP_NODELAY is on unless TCP_NODELAY=0 stands here."),
+    slot!(Global, "deadtime", deadtime_minutes, COUNT,
+        "Minutes without a request after which a client with no file open is cut off; 0 means never."),
+    slot!(Global, "keepalive", keepalive_seconds, COUNT, "Seconds between NetBIOS keep-alives to an idle client; 0 means none.")
+        ,
+    slot!(Global, "max smbd processes", max_clients, COUNT, "How many clients may be connected at once; 0 means coax's own limit."),
+    slot!(Global, "max open files", max_open_files, COUNT, "How many files one client may have open."),
+    slot!(Global, "lock spin time", lock_spin_ms, COUNT,
+        "Milliseconds a refused lock is tried again before the refusal is sent."),
+    slot!(Global, "oplock break wait time", oplock_break_wait_ms, COUNT,
+        "Milliseconds to wait before asking a client to give up an oplock, for those that answer too fast for themselves."),
+    slot!(Global, "log level", log_level, LOG_LEVEL,
+        "0 errors, 1 clients, 2 refusals and their reasons, 3 every request, 10 every byte; above 2 it costs speed.")
+        .also(&["debug level"]),
+    slot!(Global, "log file", log_file, MACRO_FILE, "The file to log to, besides standard error."),
+    slot!(Global, "max log size", max_log_kib, COUNT, "KiB at which the log file is put aside as '.old'; 0 means never."),
+];

@@ -1,0 +1,197 @@
+//! Parameters that change how the file is read, and those without an effect of their own.
+
+use super::{Effect, Parameter, Scope};
+
+/// They change how the file is read.
+pub(super) const READING: &[Parameter] = &[
+    reading(
+        "include",
+        Scope::Share,
+        "Reads another file here; without macros, as no client is known yet.",
+    ),
+    reading(
+        "copy",
+        Scope::Share,
+        "Takes over what an earlier share's section says.",
+    ),
+    reading(
+        "config file",
+        Scope::Global,
+        "Reads that file in place of this one, if it exists.",
+    ),
+];
+
+/// Accepted: what they are for is met in another way.
+pub(super) const MET: &[Parameter] = &[
+    met_global("read size", "Bytes from which disk and network work at once.", "the kernel sends file data from its cache as it arrives from the disk; nothing waits for a whole block, whatever its size").gone_in("3.0.37"),
+    met_global("read prediction", "Read on in a file before the client asks.", "the kernel reads ahead in every file that is read in order").gone_in("2.2.0"),
+    met_global("use mmap", "Read through memory maps.", "file data is read and sent from the kernel's cache, which is what a map would show"),
+    met_global("getwd cache", "Remember the current folder, which 'wide links = no' has to look up.", "coax has no current folder: the kernel itself keeps every lookup beneath the share's root, at no extra cost"),
+    met_global("password level", "How many letters of a plaintext password may be upper case.", "a plaintext password in upper case is compared without regard to case, once and not in every spelling").gone_in("4.1.0"),
+    met_global("username level", "How many letters of a user name may be upper case.", "user names are compared without regard to case"),
+    met_global("stat cache", "Remember which spelling of a name was found.", "every folder in use has an index of its names without case, which stays true when names change"),
+    met_global("stat cache size", "Entries of the stat cache.", "the index of a folder is as large as the folder").gone_in("3.0.0"),
+    met_share("directory name cache size", "Entries of the folder cache.", "the index of a folder is as large as the folder").gone_in("4.19.0"),
+    met_global("min receivefile size", "Bytes from which a write goes from the socket to the file in the kernel.", "large writes are received into the buffer they are written from"),
+    met_share("aio read size", "Bytes from which reads are asynchronous.", "every client has its own place to wait; one slow disk holds up nobody else"),
+    met_share("aio write size", "Bytes from which writes are asynchronous.", "every client has its own place to wait; one slow disk holds up nobody else"),
+    met_global("aio max threads", "Threads for asynchronous file work.", "the number of threads follows the work"),
+    met_share("write cache size", "Bytes gathered before they are written.", "the kernel gathers writes; coax tells no client that data is written when it is not").gone_in("4.12.0"),
+    met_global("mangling method", "How 8.3 names are made.", "8.3 names look as Windows makes them (AVERYL~1.TEX), stay the same, and never collide"),
+    met_global("mangle prefix", "Letters of the long name kept in an 8.3 name.", "8.3 names keep up to six letters, as Windows does"),
+    met_global("mangled stack", "How many 8.3 names are remembered.", "8.3 names are found again without remembering them").gone_in("3.0.37"),
+    met_global("unix charset", "The character set of names on disk.", "names on disk are UTF-8; other bytes are kept as they are"),
+    met_global("display charset", "The character set of output.", "output is UTF-8").gone_in("4.0.0"),
+    met_global("character set", "The character set of names on disk.", "names on disk are UTF-8; other bytes are kept as they are").gone_in("3.0.0"),
+    met_share("oplock contention limit", "Clients contending for an oplock before none is granted.", "a file whose oplock was broken is not offered one again while others have it open").gone_in("4.8.0"),
+    met_global("lock spin count", "How often a refused lock is tried again.", "the open table wakes a waiting lock as soon as it can be had").gone_in("3.0.37"),
+    met_global("defer sharing violations", "Wait a second before a sharing violation is told.", "an open that conflicts with an oplock waits for its break, every other is answered at once"),
+    met_global("use spnego", "Offer extended security.", "SPNEGO is offered to clients that ask for it, and to no other").gone_in("4.8.0"),
+    met_global("paranoid server security", "Mistrust the password server.", "coax checks passwords itself").gone_in("4.0.0"),
+    met_share("dfree cache time", "Seconds to remember a disk's free space.", "asking the kernel costs less than remembering"),
+    met_share("change notify", "Tell clients of changes in a folder.", "changes made through coax are always told"),
+    met_global("change notify timeout", "Seconds between looks at a folder.", "changes are told as they happen").gone_in("3.0.37"),
+    met_global("shared mem size", "Bytes of shared memory.", "one process serves everybody; nothing has to be shared between processes").gone_in("2.2.0"),
+    met_global("passdb backend", "Where users are kept.", "users are in 'smb passwd file' or given with --user; 'pdbedit -e smbpasswd:FILE' writes such a file from any backend"),
+    met_global("server role", "Whether the server is a domain controller.", "coax is a standalone server"),
+    met_global("ole locking compatibility", "Keep OLE's lock offsets within 31 bits.", "byte-range locks are kept in 64 bits and never passed to the kernel").gone_in("2.2.0"),
+    met_global("timestamp logs", "Dates in the log.", "every line of the log has its time"),
+    met_global("status", "Keep a table of connections for smbstatus.", "every client is reported as it comes and goes").gone_in("3.0.0"),
+    met_global("nt smb support", "Offer NT commands.", "'server max protocol = LANMAN2' is the way to hold NT commands back").gone_in("3.0.0"),
+    met_share("revalidate", "Ask for a password at every connection to a share.", "access is decided at every connection to a share").gone_in("2.2.0"),
+];
+
+/// Without effect.
+pub(super) const NOT_HONOURED: &[Parameter] = &[
+    not_share("kernel oplocks", "Break oplocks when programs on this machine open a file.", "programs on this machine that write a file a client caches are not noticed: set 'oplocks = no' on shares that both use"),
+    not_share("posix locking", "Pass locks on to the kernel.", "clients' locks hold among clients; programs on this machine do not see them"),
+    not_global("unix extensions", "Offer Linux clients POSIX modes, owners and links.", "they would let clients make links out of the share, and no vintage client knows them").also(&["smb1 unix extensions"]),
+    not_share("csc policy", "Whether clients may keep files for work off line.", "clients are told the default, 'manual'"),
+    not_share("block size", "Bytes of an allocation unit, as told to clients.", "the disk's true figures are told, scaled to what each dialect can say"),
+    not_share("dfree command", "A command that says how much space is free.", "the kernel is asked"),
+    not_share("dos filemode", "Whoever may write a file may change its permissions.", "permissions are not offered for change; see 'map readonly' for the read-only attribute"),
+    not_share("nt acl support", "Show permissions as access control lists.", "every file shows one list: everybody, with what the share allows"),
+    not_share("inherit permissions", "New files take their folder's permissions.", "'create mask' and 'force create mode' decide"),
+    not_share("inherit acls", "New files take their folder's access control list.", "the file system's own defaults apply"),
+    not_share("inherit owner", "New files take their folder's owner.", "files belong to whoever runs coax"),
+    not_share("force user", "All files belong to one user.", "files belong to whoever runs coax, which is one user already"),
+    not_share("force group", "All files belong to one group.", "files belong to the group of whoever runs coax").also(&["group"]),
+    not_share("hide unreadable", "Leave out of listings what a user may not read.", "whoever runs coax reads, so it would be the same for all"),
+    not_share("hide unwriteable files", "Leave out of listings what a user may not write.", "whoever runs coax writes, so it would be the same for all"),
+    not_share("hide new files timeout", "Seconds for which a new file is hidden.", "files are shown at once"),
+    not_share("magic script", "A file that is run when it is closed.", "no client may run programs here"),
+    not_share("magic output", "Where a magic script writes.", "no client may run programs here"),
+    not_share("preexec", "A command at every connection to a share.", "no command is run for clients, printing apart").also(&["exec"]),
+    not_share("root preexec", "A command as root at every connection to a share.", "no command is run for clients, printing apart"),
+    not_share("postexec", "A command at every disconnection from a share.", "no command is run for clients, printing apart"),
+    not_share("root postexec", "A command as root at every disconnection from a share.", "no command is run for clients, printing apart"),
+    not_global("message command", "A command for WinPopup messages.", "messages are not taken; senders are told so"),
+    not_global("add user script", "A command that creates a user.", "no user of this machine is needed"),
+    not_global("host msdfs", "Be a DFS server.", "no client before Windows 98 knows DFS"),
+    not_share("msdfs root", "Be the root of a DFS tree.", "no client before Windows 98 knows DFS"),
+    not_share("msdfs proxy", "Send DFS clients elsewhere.", "no client before Windows 98 knows DFS"),
+    not_global("wins support", "Be a WINS server.", "names are registered and answered by broadcast; clients elsewhere need LMHOSTS"),
+    not_global("wins server", "Register with a WINS server.", "names are registered and answered by broadcast"),
+    not_global("wins proxy", "Answer broadcasts for names that WINS knows.", "coax answers for its own names"),
+    not_global("wins hook", "A command at changes in WINS.", "there is no WINS server here"),
+    not_global("dns proxy", "Answer WINS queries from the DNS.", "there is no WINS server here"),
+    not_global("max ttl", "Seconds that learned names are kept.", "coax learns no names"),
+    not_global("max wins ttl", "Seconds that WINS keeps a name at most.", "there is no WINS server here"),
+    not_global("min wins ttl", "Seconds that WINS keeps a name at least.", "there is no WINS server here"),
+    not_global("name resolve order", "How to find other machines' names.", "the server looks up no other machine"),
+    not_global("os level", "How much to insist in browser elections.", "coax stands in no browser election: let a Windows machine be master browser, or type the server's name"),
+    not_global("preferred master", "Call browser elections.", "coax stands in no browser election").also(&["prefered master"]),
+    not_global("local master", "Try to be master browser of the network.", "coax stands in no browser election"),
+    not_global("domain master", "Be master browser of the workgroup.", "coax stands in no browser election"),
+    not_global("domain logons", "Be a Windows 9x domain controller.", "coax is a standalone server"),
+    not_global("browse list", "Give out the list of servers.", "clients that ask are told of this server"),
+    not_global("enhanced browsing", "Exchange lists of servers with other master browsers.", "coax is no master browser"),
+    not_global("lm announce", "Announce the server to LAN Manager and OS/2 clients.", "coax does not announce itself; type its name"),
+    not_global("lm interval", "Seconds between LAN Manager announcements.", "coax does not announce itself"),
+    not_global("remote announce", "Announce the server to other networks.", "coax does not announce itself"),
+    not_global("remote browse sync", "Exchange lists of servers with other networks.", "coax is no master browser"),
+    not_global("announce as", "What kind of server to announce.", "every client is told NT 4.0 or what its dialect expects").gone_in("4.0.0"),
+    not_global("announce version", "Which version to announce.", "every client is told NT 4.0 or what its dialect expects").gone_in("4.0.0"),
+    not_global("logon script", "The script that Windows 9x runs after logging on to a domain.", "coax is a standalone server"),
+    not_global("logon path", "Where roaming profiles are.", "coax is a standalone server"),
+    not_global("logon drive", "The drive letter of the home folder.", "coax is a standalone server"),
+    not_global("logon home", "The home folder.", "coax is a standalone server"),
+    not_global("allow trusted domains", "Admit users of trusted domains.", "coax is a standalone server"),
+    not_global("passwd program", "The program that changes a password.", "clients cannot change passwords here"),
+    not_global("passwd chat", "What that program asks.", "clients cannot change passwords here"),
+    not_global("unix password sync", "Change the Unix password too.", "clients cannot change passwords here"),
+    not_global("pam password change", "Change passwords through PAM.", "clients cannot change passwords here"),
+    not_global("min passwd length", "Letters a new password needs.", "clients cannot change passwords here").also(&["min password length"]).gone_in("3.0.37"),
+    not_global("restrict anonymous", "What clients may ask without logging on.", "the list of shares is told to whoever may connect; 'browseable = no' hides a share"),
+    not_share("username", "User names to try with a share's password.", "'coax:password' gives a share its own password").also(&["user", "users"]).gone_in("4.5.0"),
+    not_share("only user", "Admit those user names only.", "see 'valid users'").gone_in("4.5.0"),
+    not_share("set directory", "DIGITAL Pathworks' setdir.", "no client here is known to need it").gone_in("4.1.0"),
+    not_global("root directory", "The folder the server may see at most.", "the kernel keeps every share's clients beneath its folder").also(&["root", "root dir"]),
+    not_share("alternate permissions", "Another mapping of permissions.", "it has done nothing since Samba 2.0").gone_in("3.0.0"),
+    not_global("default service", "The share for those who ask for one that does not exist.", "a share that does not exist is an error the user sees").also(&["default"]),
+    not_global("load printers", "Share all printers of this machine.", "define each printer as a share with 'printable = yes'").also(&["auto services", "preload"]),
+    not_share("printing", "The kind of print system.", "'print command' says what to do with a job"),
+    not_global("printcap name", "The list of printers.", "define each printer as a share with 'printable = yes'").also(&["printcap"]),
+    not_share("printer name", "The printer behind the share.", "name it in 'print command'").also(&["printer"]),
+    not_share("lpq command", "The command that lists jobs.", "the list of jobs is the spool folder"),
+    not_share("lprm command", "The command that removes a job.", "clients cannot remove jobs"),
+    not_share("lppause command", "The command that holds a job.", "clients cannot hold jobs"),
+    not_share("lpresume command", "The command that releases a job.", "clients cannot hold jobs"),
+    not_share("queuepause command", "The command that stops a printer.", "clients cannot stop printers"),
+    not_share("queueresume command", "The command that starts a printer.", "clients cannot stop printers"),
+    not_global("lpq cache time", "Seconds to remember the list of jobs.", "the list of jobs is the spool folder"),
+    not_share("min print space", "KiB that must be free to print.", "a full disk is told when it is full"),
+    not_share("postscript", "Begin jobs with %!.", "jobs are passed on as they come").gone_in("3.0.0"),
+    not_share("kernel change notify", "Tell clients of changes by programs on this machine.", "clients are told of changes that clients make"),
+    not_share("mangled map", "Turn one name into another, as (*.html *.htm).", "8.3 names are found from either name").gone_in("3.2.0"),
+    not_share("mangling char", "The character before the number in an 8.3 name.", "it is ~, as Windows has it"),
+    not_global("strip dot", "Take off a name's last dot.", "names end as clients write them").gone_in("3.0.0"),
+    not_share("profile acls", "Make Windows accept roaming profiles.", "coax keeps no access control lists").gone_in("4.8.0"),
+    not_global("utmp", "Note clients in utmp.", "every client is reported on standard output; see --json"),
+    not_global("syslog", "How much to send to syslog.", "the log goes to standard error, where systemd and others pick it up"),
+    not_global("syslog only", "Log to syslog alone.", "the log goes to standard error"),
+    not_global("max packet", "Bytes of a message.", "'max xmit' is its successor").also(&["packet size"]).gone_in("3.0.0"),
+    not_global("socket address", "The one address to listen at.", "'interfaces' with 'bind interfaces only = yes' does the same, and --nbt and --direct do it for each port").also(&["nbt client socket address"]),
+    not_share("vfs objects", "Modules between server and disk.", "there are no modules").also(&["vfs object"]),
+    not_global("usershare path", "Where users define shares of their own.", "shares are those of this file and the command line"),
+    not_global("usershare allow guests", "Whether users' shares admit guests.", "shares are those of this file and the command line"),
+    not_global("usershare max shares", "How many shares users may define.", "shares are those of this file and the command line"),
+    not_global("registry shares", "Read shares from the registry.", "shares are those of this file and the command line"),
+    not_global("obey pam restrictions", "Ask PAM whether a user may log on.", "users are those of 'smb passwd file' and --user"),
+    not_global("panic action", "A command after a crash.", "an error ends one connection, and the log says why"),
+    not_global("idmap config", "How user numbers are made.", "files belong to whoever runs coax").also(&["idmap config * : backend", "idmap config * : range"]),
+    not_global("realm", "The Kerberos realm.", "no client of SMB1's time needs Kerberos"),
+    not_global("password server", "The server that checks passwords.", "coax checks passwords itself"),
+    not_global("client min protocol", "The oldest protocol level as a client.", "'coax serve' is no client"),
+    not_global("client max protocol", "The newest protocol level as a client.", "'coax serve' is no client"),
+    not_global("client ntlmv2 auth", "Use NTLMv2 as a client.", "'coax serve' is no client"),
+    not_global("client lanman auth", "Use LM responses as a client.", "'coax serve' is no client"),
+    not_global("client plaintext auth", "Use plaintext passwords as a client.", "'coax serve' is no client"),
+    not_global("smb encrypt", "Encrypt SMB3.", "coax speaks SMB1, which has no encryption").also(&["server smb encrypt"]),
+    not_global("lock directory", "Where Samba keeps its databases.", "coax keeps no databases").also(&["lock dir"]),
+    not_global("state directory", "Where Samba keeps its databases.", "coax keeps no databases"),
+    not_global("cache directory", "Where Samba keeps its databases.", "coax keeps no databases"),
+    not_global("private dir", "Where Samba keeps secrets.", "coax keeps no secrets").also(&["private directory"]),
+    not_global("pid directory", "Where the process number is kept.", "whoever starts coax knows it").also(&["pid dir"]),
+    not_global("ncalrpc dir", "Where Samba's inner sockets are.", "there are none"),
+];
+
+const fn reading(name: &'static str, scope: Scope, doc: &'static str) -> Parameter {
+    Parameter::new(name, scope, Effect::Reading, doc)
+}
+
+const fn met_global(name: &'static str, doc: &'static str, how: &'static str) -> Parameter {
+    Parameter::new(name, Scope::Global, Effect::MetOtherwise(how), doc)
+}
+
+const fn met_share(name: &'static str, doc: &'static str, how: &'static str) -> Parameter {
+    Parameter::new(name, Scope::Share, Effect::MetOtherwise(how), doc)
+}
+
+const fn not_global(name: &'static str, doc: &'static str, why: &'static str) -> Parameter {
+    Parameter::new(name, Scope::Global, Effect::NotHonoured(why), doc)
+}
+
+const fn not_share(name: &'static str, doc: &'static str, why: &'static str) -> Parameter {
+    Parameter::new(name, Scope::Share, Effect::NotHonoured(why), doc)
+}

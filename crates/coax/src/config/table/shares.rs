@@ -1,0 +1,394 @@
+//! Parameters of shares that are honoured.
+
+use super::{Parameter, slot};
+use crate::config::value::{
+    BOOL, CASE_MODE, COMMAND, COUNT, FOLDERS, HOSTS, LETTER_CASE, MANGLED_NAMES, MAP_READONLY,
+    MEBIBYTES, MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT,
+};
+
+pub(super) const SHARE: &[Parameter] = &[
+    slot!(
+        Share,
+        "path",
+        path,
+        PATH,
+        "The folder to share; of a printer, where jobs are kept."
+    )
+    .also(&["directory"]),
+    slot!(
+        Share,
+        "comment",
+        comment,
+        TEXT,
+        "What browse lists say of the share."
+    ),
+    slot!(
+        Share,
+        "available",
+        available,
+        BOOL,
+        "With 'no', nobody can connect to the share."
+    ),
+    slot!(
+        Share,
+        "browseable",
+        browseable,
+        BOOL,
+        "Whether browse lists show the share."
+    )
+    .also(&["browsable"]),
+    slot!(
+        Share,
+        "volume",
+        volume,
+        TEXT,
+        "The volume label; empty means the share's name."
+    ),
+    slot!(
+        Share,
+        "fstype",
+        fstype,
+        TEXT,
+        "The file system's name as clients are told it."
+    ),
+    slot!(
+        Share,
+        "printable",
+        printable,
+        BOOL,
+        "The share is a printer."
+    )
+    .also(&["print ok"]),
+    slot!(
+        Share,
+        "print command",
+        print_command,
+        COMMAND,
+        "The command for a finished print job, %s being its file; empty leaves jobs in the folder."
+    ),
+    slot!(
+        Share,
+        "max connections",
+        max_connections,
+        COUNT,
+        "How many connections the share takes at once; 0 means no limit."
+    ),
+];
+
+pub(super) const ACCESS: &[Parameter] = &[
+    slot!(Share, "read only", read_only, BOOL, "Nobody writes here, 'write list' apart.")
+        .opposite(&["writeable", "writable", "write ok"]),
+    slot!(Share, "guest ok", guest_ok, BOOL, "No password is needed.").also(&["public"]),
+    slot!(Share, "guest only", guest_only, BOOL, "Everybody is a guest here; implies 'guest ok'.").also(&["only guest"]),
+    slot!(Share, "coax:guest read only", guest_read_only, BOOL, "Guests do not write here, even if users may."),
+    slot!(Share, "coax:password", password, PASSWORD,
+        "The password for this share under 'security = share'; an empty one lets everybody in."),
+    slot!(Share, "coax:read only password", read_only_password, PASSWORD,
+        "A second password under 'security = share', which opens the share for reading."),
+    slot!(Share, "valid users", valid_users, USERS, "If set, nobody else may connect."),
+    slot!(Share, "invalid users", invalid_users, USERS, "Users who may not connect."),
+    slot!(Share, "read list", read_list, USERS, "Users who may not write, whatever 'read only' says."),
+    slot!(Share, "write list", write_list, USERS, "Users who may write, whatever 'read only' says."),
+    slot!(Share, "hosts allow", hosts.allow, HOSTS,
+        "Clients that may connect, as 10.1. 10.0.0.0/8 ALL EXCEPT 10.1.2.3; in [global] for the whole server, where public addresses need it.")
+        .also(&["allow hosts"]),
+    slot!(Share, "hosts deny", hosts.deny, HOSTS, "Clients that may not connect, unless 'hosts allow' names them.")
+        .also(&["deny hosts"]),
+];
+
+pub(super) const NAMES: &[Parameter] = &[
+    slot!(
+        Share,
+        "case sensitive",
+        case_sensitive,
+        CASE_MODE,
+        "Whether README and readme are two files; 'auto' means no, unless a client asks for it."
+    )
+    .also(&["casesignames"]),
+    slot!(
+        Share,
+        "default case",
+        default_case,
+        LETTER_CASE,
+        "The case of new names where the client's is not kept."
+    ),
+    slot!(
+        Share,
+        "preserve case",
+        preserve_case,
+        BOOL,
+        "New names keep the case a client gave them."
+    ),
+    slot!(
+        Share,
+        "short preserve case",
+        short_preserve_case,
+        BOOL,
+        "New 8.3 names keep the case a client gave them."
+    ),
+    slot!(
+        Share,
+        "mangled names",
+        mangled_names,
+        MANGLED_NAMES,
+        "Give long names an 8.3 name too; 'no' hides them from DOS, 'illegal' also renames what Windows could not hold."
+    ),
+    slot!(
+        Share,
+        "hide dot files",
+        hide_dot_files,
+        BOOL,
+        "Files whose names begin with a dot have the hidden attribute."
+    ),
+    slot!(
+        Share,
+        "hide files",
+        hide_files,
+        PATTERNS,
+        "Files that have the hidden attribute."
+    ),
+    slot!(
+        Share,
+        "hide special files",
+        hide_special_files,
+        BOOL,
+        "Devices, pipes and sockets are left out of listings."
+    ),
+    slot!(
+        Share,
+        "veto files",
+        veto_files,
+        PATTERNS,
+        "Files that do not exist for clients."
+    ),
+    slot!(
+        Share,
+        "delete veto files",
+        delete_veto_files,
+        BOOL,
+        "Removing a folder removes vetoed files in it."
+    ),
+    slot!(
+        Share,
+        "dont descend",
+        dont_descend,
+        FOLDERS,
+        "Folders that are shown empty."
+    )
+    .also(&["dont decend"]),
+];
+
+pub(super) const ATTRIBUTES: &[Parameter] = &[
+    slot!(
+        Share,
+        "store dos attributes",
+        store_dos_attributes,
+        BOOL,
+        "Keep DOS attributes in the extended attribute user.DOSATTRIB, as Samba does; the 'map' parameters serve files without it."
+    ),
+    slot!(
+        Share,
+        "map archive",
+        map_archive,
+        BOOL,
+        "The owner's execute bit stands for the archive attribute."
+    ),
+    slot!(
+        Share,
+        "map hidden",
+        map_hidden,
+        BOOL,
+        "The world's execute bit stands for the hidden attribute."
+    ),
+    slot!(
+        Share,
+        "map system",
+        map_system,
+        BOOL,
+        "The group's execute bit stands for the system attribute."
+    ),
+    slot!(
+        Share,
+        "map readonly",
+        map_readonly,
+        MAP_READONLY,
+        "Whether a missing write permission is the read-only attribute."
+    ),
+    slot!(
+        Share,
+        "delete readonly",
+        delete_readonly,
+        BOOL,
+        "Files with the read-only attribute may be deleted."
+    ),
+    slot!(
+        Share,
+        "ea support",
+        ea_support,
+        BOOL,
+        "Clients may keep extended attributes, as OS/2 does."
+    ),
+    slot!(
+        Share,
+        "dos filetimes",
+        dos_filetimes,
+        BOOL,
+        "Whoever may write a file may set its times."
+    ),
+    slot!(
+        Share,
+        "dos filetime resolution",
+        dos_filetime_resolution,
+        BOOL,
+        "Times are rounded down to DOS's 2 seconds."
+    ),
+    slot!(
+        Share,
+        "fake directory create times",
+        fake_directory_create_times,
+        BOOL,
+        "Folders were created at midnight on 1 January 1980, for NMAKE."
+    ),
+    slot!(
+        Share,
+        "create mask",
+        create_mask,
+        MODE,
+        "The permission bits a new file may have."
+    )
+    .also(&["create mode"]),
+    slot!(
+        Share,
+        "force create mode",
+        force_create_mode,
+        MODE,
+        "The permission bits a new file always has."
+    ),
+    slot!(
+        Share,
+        "directory mask",
+        directory_mask,
+        MODE,
+        "The permission bits a new folder may have."
+    )
+    .also(&["directory mode"]),
+    slot!(
+        Share,
+        "force directory mode",
+        force_directory_mode,
+        MODE,
+        "The permission bits a new folder always has."
+    ),
+];
+
+pub(super) const LOCKS: &[Parameter] = &[
+    slot!(
+        Share,
+        "oplocks",
+        oplocks,
+        BOOL,
+        "Let the only client of a file cache it."
+    ),
+    slot!(
+        Share,
+        "level2 oplocks",
+        level2_oplocks,
+        BOOL,
+        "Let several clients that only read a file cache it."
+    ),
+    slot!(
+        Share,
+        "fake oplocks",
+        fake_oplocks,
+        BOOL,
+        "Grant every oplock and never take one back: fast, and loses data as soon as two clients write."
+    ),
+    slot!(
+        Share,
+        "veto oplock files",
+        veto_oplock_files,
+        PATTERNS,
+        "Files that no client may cache."
+    ),
+    slot!(
+        Share,
+        "share modes",
+        share_modes,
+        BOOL,
+        "Enforce what a client allows others while it has a file open."
+    )
+    .gone_in("4.0"),
+    slot!(
+        Share,
+        "locking",
+        locking,
+        BOOL,
+        "Keep byte-range locks; 'no' grants them all and forgets them."
+    ),
+    slot!(
+        Share,
+        "strict locking",
+        strict_locking,
+        STRICT_LOCKING,
+        "Check each read and write against other clients' locks; 'auto' skips the check when nobody else has the file open."
+    ),
+    slot!(
+        Share,
+        "blocking locks",
+        blocking_locks,
+        BOOL,
+        "A client may wait for a lock; 'no' refuses at once."
+    ),
+];
+
+pub(super) const DATA: &[Parameter] = &[
+    slot!(
+        Share,
+        "strict sync",
+        strict_sync,
+        BOOL,
+        "A client's flush waits for the disk; 'no' makes programs that flush after every write much faster, and a power cut costs their last data."
+    ),
+    slot!(
+        Share,
+        "sync always",
+        sync_always,
+        BOOL,
+        "Every write waits for the disk."
+    ),
+    slot!(
+        Share,
+        "strict allocate",
+        strict_allocate,
+        BOOL,
+        "A client that makes a file longer gets the space now or an error now, and no full disk later."
+    ),
+    slot!(
+        Share,
+        "max disk size",
+        max_disk_size_bytes,
+        MEBIBYTES,
+        "MiB: the largest disk to admit to, for programs that cannot count further; 0 means no limit."
+    ),
+    slot!(
+        Share,
+        "use sendfile",
+        use_sendfile,
+        BOOL,
+        "The kernel sends file data from its cache, without a copy in between."
+    ),
+    slot!(
+        Share,
+        "follow symlinks",
+        follow_symlinks,
+        BOOL,
+        "Symbolic links that stay in the share work."
+    ),
+    slot!(
+        Share,
+        "wide links",
+        wide_links,
+        BOOL,
+        "Symbolic links that leave the share work too: whoever may write links reads anything you can."
+    ),
+];

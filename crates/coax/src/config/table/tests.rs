@@ -1,0 +1,254 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic
+)]
+
+use std::collections::HashMap;
+
+use super::*;
+use crate::config::explain;
+use crate::config::load::{Outcome, load_text};
+
+/// The tunables of Samba's old performance document, under every name it or its successors used.
+const OLD_TUNABLES: &[(&str, bool)] = &[
+    ("oplocks", true),
+    ("level2 oplocks", true),
+    ("fake oplocks", true),
+    ("socket options", true),
+    ("read size", false),
+    ("max xmit", true),
+    ("strict locking", true),
+    ("share modes", true),
+    ("log level", true),
+    ("debug level", true),
+    ("wide links", true),
+    ("getwd cache", false),
+    ("read raw", true),
+    ("write raw", true),
+    ("read prediction", false),
+    ("use mmap", false),
+    ("protocol", true),
+    ("max protocol", true),
+    ("min protocol", true),
+    ("server max protocol", true),
+    ("server min protocol", true),
+    ("password level", false),
+];
+
+#[test]
+fn every_tunable_of_the_old_performance_document_is_honoured_or_explained() {
+    for (name, honoured) in OLD_TUNABLES {
+        let parameter = find(name)
+            .unwrap_or_else(|| panic!("{name} is unknown"))
+            .parameter;
+        match parameter.effect {
+            Effect::Global(_) | Effect::Share(_) => assert!(honoured, "{name}"),
+            Effect::MetOtherwise(how) => assert!(!honoured && how.len() > 30, "{name}: {how}"),
+            _ => panic!("{name} is neither honoured nor met"),
+        }
+    }
+}
+
+#[test]
+fn no_name_stands_for_two_parameters() {
+    let mut seen = HashMap::new();
+    for parameter in parameters() {
+        let names = std::iter::once(&parameter.name)
+            .chain(parameter.synonyms)
+            .chain(parameter.opposites);
+        for name in names {
+            let before = seen.insert(normal_key(name), parameter.name);
+            assert_eq!(before, None, "'{name}' is {} too", parameter.name);
+        }
+    }
+}
+
+#[test]
+fn names_are_found_by_any_case_and_blanks_and_opposites_are_known_as_such() {
+    assert_eq!(find("R e a d O n l y").unwrap().parameter.name, "read only");
+    let writeable = find("Write OK").unwrap();
+    assert!(writeable.opposite && writeable.parameter.name == "read only");
+    assert!(find("reed only").is_none());
+}
+
+#[test]
+fn every_default_can_be_written_in_a_file_and_reads_back_as_itself() {
+    for parameter in parameters() {
+        let default = parameter.default_value();
+        match parameter.effect {
+            Effect::Global(slot) => {
+                let mut settings = GlobalSettings::default();
+                (slot.set)(&mut settings, &default)
+                    .unwrap_or_else(|e| panic!("{}: {e}", parameter.name));
+                assert_eq!(settings, GlobalSettings::default(), "{}", parameter.name);
+            }
+            // No password and the empty password are two things, and only the latter can be written.
+            Effect::Share(slot) if slot.kind != "password" => {
+                let mut settings = ShareSettings::default();
+                (slot.set)(&mut settings, &default)
+                    .unwrap_or_else(|e| panic!("{}: {e}", parameter.name));
+                assert_eq!(settings, ShareSettings::default(), "{}", parameter.name);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A value other than the default for each kind, and how it is shown again.
+fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
+    let default_is = |text: &str| parameter.default_value() == text;
+    match parameter.kind() {
+        "yes or no" if default_is("yes") => ("Off", "no"),
+        "yes or no" => ("TRUE", "yes"),
+        "text" | "path" => ("\"/srv/a b\"", "/srv/a b"),
+        "command" => ("lpr \"%s\"; rm %s", "lpr \"%s\"; rm %s"),
+        "name of at most 15 characters" => ("attic", "ATTIC"),
+        "list of names" => ("a, b", "A B"),
+        "list" => ("eth0 10.0.0.0/8", "eth0 10.0.0.0/8"),
+        "list of folders" => ("./proc, dev/", "proc dev"),
+        "list of users" => ("anna \"Jo B\"", "anna Jo B"),
+        "patterns, as /*.tmp/~*/" => ("/*.TMP/", "/*.tmp/"),
+        "list of addresses and networks" => {
+            ("10.1. EXCEPT 10.1.2.3", "10.1.0.0/16 EXCEPT 10.1.2.3/32")
+        }
+        "number" => ("0x11", "17"),
+        "minutes" => ("-60", "-60"),
+        "octal mode" => ("0640", "0640"),
+        "bytes, 1024 to 65535" => ("4K", "4096"),
+        "MiB" => ("2047", "2047"),
+        "list of ports" => ("139", "139"),
+        "code page" => ("cp437", "CP437"),
+        "0 to 10" => ("3 auth:5", "3"),
+        "CORE, COREPLUS, LANMAN1, LANMAN2 or NT1" => ("lanman1", "LANMAN1"),
+        "user or share" => ("SHARE", "share"),
+        "never, bad user or bad password" => ("Bad  User", "bad user"),
+        "ntlmv1-permitted, ntlmv2-only or disabled" => ("no", "ntlmv2-only"),
+        "disabled, auto or mandatory" => ("required", "mandatory"),
+        "auto, yes or no" => ("1", "yes"),
+        "lower or upper" => ("UPPER", "upper"),
+        "yes, illegal or no" => ("false", "no"),
+        "yes, no or permissions" => ("perms", "permissions"),
+        "list of options" => (
+            "SO_SNDBUF=8192 TCP_NODELAY=0",
+            "SO_SNDBUF=8192 TCP_NODELAY=0",
+        ),
+        "password" => ("hush", "(set)"),
+        kind => panic!("{}: no value of kind '{kind}' is tried", parameter.name),
+    }
+}
+
+#[test]
+fn every_honoured_parameter_changes_its_field_and_no_other() {
+    for parameter in parameters() {
+        let (written, shown) = match parameter.effect {
+            Effect::Global(_) | Effect::Share(_) => other_value(parameter),
+            _ => continue,
+        };
+        match parameter.effect {
+            Effect::Global(slot) => {
+                let mut settings = GlobalSettings::default();
+                (slot.set)(&mut settings, written)
+                    .unwrap_or_else(|e| panic!("{}: {e}", parameter.name));
+                assert_eq!((slot.show)(&settings), shown, "{}", parameter.name);
+                assert_others_unchanged(parameter, |other| match other.effect {
+                    Effect::Global(slot) => Some(((slot.show)(&settings), other.default_value())),
+                    _ => None,
+                });
+            }
+            Effect::Share(slot) => {
+                let mut settings = ShareSettings::default();
+                (slot.set)(&mut settings, written)
+                    .unwrap_or_else(|e| panic!("{}: {e}", parameter.name));
+                assert_eq!((slot.show)(&settings), shown, "{}", parameter.name);
+                assert_others_unchanged(parameter, |other| match other.effect {
+                    Effect::Share(slot) => Some(((slot.show)(&settings), other.default_value())),
+                    _ => None,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn assert_others_unchanged(
+    changed: &Parameter,
+    now: impl Fn(&Parameter) -> Option<(String, String)>,
+) {
+    for other in parameters().filter(|o| o.name != changed.name) {
+        if let Some((shown, default)) = now(other) {
+            assert_eq!(
+                shown, default,
+                "'{}' changed '{}'",
+                changed.name, other.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_parameter_without_effect_says_why_when_it_is_used() {
+    for parameter in parameters() {
+        let (Effect::MetOtherwise(why) | Effect::NotHonoured(why)) = parameter.effect else {
+            continue;
+        };
+        let loaded = load_text(
+            "t",
+            &format!("[global]\n{} = 1\n{} = 1\n", parameter.name, parameter.name),
+        );
+        let said: Vec<_> = loaded
+            .diagnostics
+            .iter()
+            .filter(|d| d.help.as_deref() == Some(why))
+            .collect();
+        assert_eq!(
+            said.len(),
+            1,
+            "{}: {:?}",
+            parameter.name,
+            loaded.diagnostics
+        );
+        assert_eq!(said[0].at.as_ref().unwrap().line, 2);
+        assert!(!matches!(
+            loaded.lines[0].outcome,
+            Outcome::Set(_) | Outcome::Wrong(_)
+        ));
+    }
+}
+
+#[test]
+fn documentation_is_one_sentence_without_a_pipe() {
+    for parameter in parameters() {
+        assert!(
+            parameter.doc.ends_with(['.', '…']) && parameter.doc.len() > 12,
+            "{}: {}",
+            parameter.name,
+            parameter.doc
+        );
+        assert!(!parameter.doc.contains('|'), "{}", parameter.name);
+        if let Effect::MetOtherwise(why) | Effect::NotHonoured(why) = parameter.effect {
+            assert!(
+                !why.ends_with('.') && !why.is_empty() && !why.contains('|'),
+                "{}: {why}",
+                parameter.name
+            );
+        }
+    }
+}
+
+/// Run with COAX_BLESS=1 to write the page.
+#[test]
+fn docs_smb_conf_is_in_step_with_the_table() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/smb-conf.md");
+    let made = explain::markdown();
+    if std::env::var_os("COAX_BLESS").is_some() {
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).unwrap();
+        std::fs::write(page, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(page).unwrap_or_default();
+    assert!(
+        kept == made,
+        "docs/smb-conf.md is out of step: COAX_BLESS=1 cargo test -p coax docs_smb_conf renews it"
+    );
+}
