@@ -73,7 +73,10 @@ impl Reach {
             .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let port = |list: &[SocketAddr], usual: u16| {
             let usual = list.iter().find(|a| a.port() == usual);
-            usual.or(list.first()).map(SocketAddr::port)
+            usual
+                .or(list.first())
+                .map(SocketAddr::port)
+                .filter(|p| *p != 0)
         };
         Self {
             address: outside.or(everywhere).unwrap_or(here),
@@ -242,7 +245,7 @@ fn ports(from: &Reach, out: &mut String) {
         .into_iter()
         .flatten()
         .collect();
-    if moved.is_empty() {
+    if moved.is_empty() || from.only_here {
         return;
     }
     let ports = moved

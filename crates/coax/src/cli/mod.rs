@@ -16,8 +16,7 @@ use clap::{Parser, Subcommand};
     version,
     about,
     disable_help_subcommand = true,
-    arg_required_else_help = true,
-    max_term_width = 100
+    arg_required_else_help = true
 )]
 #[command(
     after_help = "A first try: coax serve DIR shares that folder with everything from DOS to Windows XP, and prints what to \

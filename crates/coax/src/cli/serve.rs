@@ -112,7 +112,6 @@ impl ServeArgs {
         }
         self.overrule(&mut loaded.settings, !own.is_empty());
         if !self.nbt.is_empty() || !self.direct.is_empty() {
-            // Their own listeners replace the file's; what was wrong with those no longer matters.
             loaded.settings.listen = self.listeners();
         } else if let Some(names) = self.names {
             loaded.settings.listen.names = Some(Listener::exactly(names));
@@ -276,7 +275,12 @@ fn report(said: &[Diagnostic]) {
 
 fn wrong_usage(message: &str) -> ExitCode {
     let mut command = super::Cli::command();
-    let error = command.error(clap::error::ErrorKind::ValueValidation, message);
+    command.build();
+    let kind = clap::error::ErrorKind::ValueValidation;
+    let error = match command.find_subcommand_mut("serve") {
+        Some(serve) => serve.error(kind, message),
+        None => command.error(kind, message),
+    };
     let _ = error.print();
     ExitCode::from(2)
 }

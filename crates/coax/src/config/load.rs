@@ -329,10 +329,8 @@ impl Loader {
         } else if key.contains(':') {
             warning = warning.help("it is for a module of Samba's");
         }
-        let why = warning
-            .help
-            .clone()
-            .unwrap_or_else(|| "coax knows no such parameter".into());
+        let guess = warning.help.as_ref().map(|h| format!(" ({h})"));
+        let why = format!("coax knows no such parameter{}", guess.unwrap_or_default());
         self.once(&normal_key(key), warning, at);
         Outcome::Ignored(why)
     }

@@ -164,15 +164,15 @@ pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Parameter])> {
 /// Finds a parameter by name, synonym or opposite; case and blanks do not count.
 pub fn find(key: &str) -> Option<Found> {
     let key = normal_key(key);
-    let is = |name: &&str| normal_key(name) == key;
+    let is = |name: &&'static str| normal_key(name) == key;
     parameters().find_map(|parameter| {
-        if is(&parameter.name) || parameter.synonyms.iter().any(|n| is(n)) {
+        if is(&parameter.name) || parameter.synonyms.iter().any(is) {
             return Some(Found {
                 parameter,
                 opposite: false,
             });
         }
-        parameter.opposites.iter().any(|n| is(n)).then_some(Found {
+        parameter.opposites.iter().any(is).then_some(Found {
             parameter,
             opposite: true,
         })

@@ -377,12 +377,7 @@ fn bytes<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Result<T, String> 
     };
     let value: u64 = number(digits.unwrap_or_default().trim_end(), 0, u64::MAX)
         .map_err(|_| format!("'{text}' is not a number of bytes (4356, 16K)"))?;
-    within(
-        value.checked_mul(1 << shift).unwrap_or(u64::MAX),
-        text,
-        low,
-        high,
-    )
+    within(value.saturating_mul(1 << shift), text, low, high)
 }
 
 fn within<T: TryFrom<u64>>(value: u64, text: &str, low: u64, high: u64) -> Result<T, String> {
@@ -421,7 +416,9 @@ fn netbios_name(text: &str) -> Result<String, String> {
         .chars()
         .find(|c| c.is_control() || "\"*+,/:;<=>?[\\]|.".contains(*c))
     {
-        Some(bad) => Err(format!("'{bad}' may not stand in a NetBIOS name, as it does in '{name}'")),
+        Some(bad) => Err(format!(
+            "'{bad}' may not stand in a NetBIOS name, as it does in '{name}'"
+        )),
         None => Ok(name),
     }
 }
