@@ -7,7 +7,8 @@
 //! # For a server
 //!
 //! 1. The first logon that yields a session key (not guest, not anonymous, not plaintext) switches signing on for the
-//!    whole connection, if both sides want it: make a [`Signer`] and a [`ServerSequence`] then. Later logons on the
+//!    whole connection, if the server demands it, or offers it and the client's request says [`wants_signing`] (pysmb
+//!    and impacket sign only what is demanded): make a [`Signer`] and a [`ServerSequence`] then. Later logons on the
 //!    same connection change neither.
 //! 2. That SESSION_SETUP_ANDX request counts as number 0 and its signature is not checked; sign its reply with number
 //!    [`FIRST_REPLY`], which is 1.
@@ -51,6 +52,14 @@ pub enum SigningError {
     /// The signature is not what this key and number give.
     #[error("the signature does not match sequence number {0}")]
     Mismatch(u32),
+}
+
+/// Whether a message's Flags2 say that it is signed, or, in a SESSION_SETUP_ANDX request, that the client will sign
+/// (`SMB_FLAGS2_SMB_SECURITY_SIGNATURE`).
+pub fn wants_signing(message: &[u8]) -> bool {
+    message
+        .get(FLAGS2)
+        .is_some_and(|flags| flags & SECURITY_SIGNATURE != 0)
 }
 
 /// Signs and checks the messages of one connection.
@@ -205,6 +214,7 @@ mod tests {
         hashed.extend(&numbered);
         assert_eq!(message[14..22], crate::primitives::md5(&[&hashed])[..8]);
         assert_eq!(message[10], 0x01 | 0x04);
+        assert!(wants_signing(&message) && !wants_signing(&echo()) && !wants_signing(&[]));
     }
 
     #[test]

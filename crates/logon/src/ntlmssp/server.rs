@@ -8,14 +8,15 @@ use super::{
 use crate::primitives::{hmac_md5, rc4k};
 use crate::response::Challenge;
 use crate::secret::SessionKey;
-use crate::text::{OemCodePage, from_utf16le, upper, utf16le};
+use crate::text::{OemCodePage, from_utf16le, lower, upper, utf16le};
 use crate::verify::{Claim, Verified};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use subtle::ConstantTimeEq;
 
-/// What a server calls itself. DNS names may be empty and are then left out.
+/// What a server calls itself. An empty DNS name is told as the NetBIOS name in lower case, as Windows does outside a
+/// domain: impacket will not log on without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerNames {
     /// NetBIOS name, upper case.
@@ -247,13 +248,12 @@ impl NtlmsspServer {
         let mut info = Vec::new();
         push_av_text(&mut info, AvId::NB_DOMAIN_NAME, &names.domain);
         push_av_text(&mut info, AvId::NB_COMPUTER_NAME, &names.computer);
+        let local = lower(&names.computer);
         for (id, name) in [
             (AvId::DNS_DOMAIN_NAME, &names.dns_domain),
             (AvId::DNS_COMPUTER_NAME, &names.dns_computer),
         ] {
-            if !name.is_empty() {
-                push_av_text(&mut info, id, name);
-            }
+            push_av_text(&mut info, id, if name.is_empty() { &local } else { name });
         }
         if let Some(filetime) = self.filetime {
             push_av_pair(&mut info, AvId::TIMESTAMP, &filetime.to_le_bytes());
