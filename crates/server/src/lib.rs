@@ -1,8 +1,35 @@
 //! The SMB1 server engine: negotiate → session → tree → command, sans-IO.
+//!
+//! [`Server`] is what is shared and fixed, [`table::Tables`] what is shared and changes, [`Connection`] one client. A
+//! handler (in [`handlers`]) decodes with `coax_wire`, acts through [`ops`], which alone talk to the [`vfs`], and
+//! encodes the reply.
 #![no_std]
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
+pub mod config;
+mod conn;
+mod error;
+mod event;
+mod files;
+mod handlers;
 pub mod memfs;
 pub mod names;
+mod names_cache;
+mod ops;
+mod pipe;
+mod search;
+mod server;
+mod session;
+pub mod share;
 pub mod table;
+#[cfg(test)]
+mod testkit;
+mod tree;
 pub mod vfs;
+
+pub use conn::{Client, Connection, Peer, Tail, Transmit};
+pub use error::{Error, Result, vfs_status};
+pub use event::Event;
+pub use server::Server;

@@ -147,6 +147,8 @@ pub struct Tables {
     watches: notify::Watches,
     deadlines: BTreeSet<(Time, Timer)>,
     wakes: Vec<Arc<dyn Wake>>,
+    /// Names of folders, as clients spell them.
+    pub names: crate::names_cache::NameCache,
 }
 
 /// What all opens of one file have in common.

@@ -4,7 +4,16 @@
 //! stand, and data that a count places outside the message is the only thing refused. A `Response::emit` (and
 //! `Request::emit`, for clients) writes the legal form.
 
+pub mod close;
 pub mod negotiate;
+pub mod nt_create_andx;
+pub mod open;
+pub mod open_andx;
+pub mod read;
+pub mod read_andx;
+pub mod seek;
 pub mod session_setup_andx;
 pub mod tree_connect;
 pub mod tree_connect_andx;
+pub mod write;
+pub mod write_andx;

@@ -1,0 +1,149 @@
+//! What a server is told at its start. The binary fills it from smb.conf; tests and the lab fill it by hand.
+
+use alloc::{string::String, vec::Vec};
+use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
+
+/// How clients prove who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Users log on.
+    User,
+    /// Shares have passwords, or none.
+    Share,
+}
+
+/// Whether messages are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signing {
+    /// Never offered; raw mode stays available.
+    Off,
+    /// Signed if the client asks; a connection that signs has no raw mode.
+    Offered,
+    /// Clients that do not sign are refused.
+    Required,
+}
+
+/// Caps on what one connection may hold, so that no client exhausts the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Open files, folders, pipes and print jobs.
+    pub opens: usize,
+    /// Logged-on sessions.
+    pub sessions: usize,
+    /// Connected trees.
+    pub trees: usize,
+    /// Searches kept open.
+    pub searches: usize,
+    /// Requests parked on locks, oplock breaks and notifications.
+    pub parked: usize,
+    /// Bytes of transactions still being received.
+    pub transaction_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            opens: 16_384,
+            sessions: 256,
+            trees: 1_024,
+            searches: 2_048,
+            parked: 1_024,
+            transaction_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Settings of the whole server.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// NetBIOS name, upper case, at most 15 characters.
+    pub name: String,
+    /// Workgroup, the same.
+    pub workgroup: String,
+    /// Comment shown beside the server's name.
+    pub comment: String,
+    /// Identifies the server in extended security.
+    pub guid: [u8; 16],
+    /// User-level or share-level.
+    pub security: Security,
+    /// Passwords are sent as challenge responses; else in plain text.
+    pub encrypt_passwords: bool,
+    /// Signing.
+    pub signing: Signing,
+    /// Oldest generation served.
+    pub min_generation: Generation,
+    /// Newest generation served.
+    pub max_generation: Generation,
+    /// Largest message taken, bytes, 1,024 to 65,535.
+    pub max_buffer: u16,
+    /// Requests a client may keep outstanding.
+    pub max_mpx: u16,
+    /// READ_RAW is offered.
+    pub read_raw: bool,
+    /// WRITE_RAW is offered.
+    pub write_raw: bool,
+    /// Reads and writes above the buffer size are offered to NT clients.
+    pub large_readwrite: bool,
+    /// NTSTATUS is offered.
+    pub nt_status: bool,
+    /// UTF-16LE is offered.
+    pub unicode: bool,
+    /// SPNEGO is offered.
+    pub extended_security: bool,
+    /// Named pipes are served.
+    pub pipes: bool,
+    /// What clients without Unicode speak.
+    pub code_page: CodePage,
+    /// Minutes west of UTC, as clients are told.
+    pub time_zone_minutes: i16,
+    /// How long an oplock holder may take to answer a break.
+    pub oplock_break_timeout: Span,
+    /// Logging on with an unknown user name, or a wrong password, gives a guest session.
+    pub map_to_guest: MapToGuest,
+    /// Caps per connection.
+    pub limits: Limits,
+    /// Names of users who may log on are kept apart, in [`crate::Server::accounts`]; this list is of server aliases.
+    pub aliases: Vec<String>,
+}
+
+/// When a failed log-on becomes a guest session (smb.conf `map to guest`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapToGuest {
+    /// Never.
+    Never,
+    /// If the user is unknown.
+    BadUser,
+    /// If user or password is wrong.
+    BadPassword,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            name: String::from("COAX"),
+            workgroup: String::from("WORKGROUP"),
+            comment: String::from("coax"),
+            guid: *b"coax-smb1-server",
+            security: Security::User,
+            encrypt_passwords: true,
+            signing: Signing::Off,
+            min_generation: Generation::Core,
+            max_generation: Generation::Nt,
+            max_buffer: 16_644,
+            max_mpx: 50,
+            read_raw: true,
+            write_raw: true,
+            large_readwrite: true,
+            nt_status: true,
+            unicode: true,
+            extended_security: true,
+            pipes: true,
+            code_page: CodePage::cp850(),
+            time_zone_minutes: 0,
+            oplock_break_timeout: Span::from_secs(30),
+            map_to_guest: MapToGuest::BadUser,
+            limits: Limits::default(),
+            aliases: Vec::new(),
+        }
+    }
+}

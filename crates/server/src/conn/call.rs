@@ -1,0 +1,229 @@
+//! One command of one request, as its handler sees it.
+
+use super::{Connection, Reply};
+use crate::{
+    error::Result,
+    files::OpenFile,
+    session::Session,
+    share::{Access, Share},
+    table::{LockError, NotifyOutcome, Ticket},
+    tree::Tree,
+    vfs::Vfs,
+};
+use alloc::{string::String, sync::Arc, vec::Vec};
+use coax_wire::{
+    block::{Block, WireStr},
+    dialect::Generation,
+    header::{Fid, Flags2, Header},
+    io::Writer,
+    status::Status,
+    time::Time,
+};
+
+/// How a handler ended when it did not fail.
+#[derive(Debug)]
+pub enum Flow {
+    /// Its block stands in the reply; the chain goes on.
+    Done,
+    /// Its block stands in the reply under this status (`BUFFER_OVERFLOW` …); the chain ends.
+    DoneWith(Status),
+    /// The request waits: it runs again when its ticket comes up or its deadline passes.
+    Park(Park),
+    /// Nothing is sent for this request.
+    Silent,
+}
+
+/// What a parked request waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Park {
+    /// The ticket under which the tables report that it may run again.
+    pub ticket: Ticket,
+    /// When the tables will have decided at the latest ([`crate::table::Tables::expire`]).
+    pub deadline: Option<Time>,
+}
+
+/// Why a parked request runs again.
+#[derive(Clone, Debug)]
+pub enum Retry {
+    /// What it waited for may be free now.
+    Again,
+    /// The byte-range lock it waited for was granted or has failed.
+    Lock(core::result::Result<(), LockError>),
+    /// The changes it waited for, or why there will be none.
+    Notify(NotifyOutcome),
+    /// The client cancelled it, or what it hangs on is being closed: it must end, with `CANCELLED`.
+    Cancelled,
+}
+
+/// A handler's outcome. An error sends an empty block under its status and ends the chain.
+pub type Outcome = Result<Flow>;
+
+/// One command being served.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// The connection.
+    pub conn: &'a mut Connection,
+    /// The request's header; a chain's earlier commands may have set `uid` and `tid`.
+    pub header: Header,
+    /// This command's words and bytes.
+    pub block: Block<'a>,
+    /// Now.
+    pub now: Time,
+    /// The reply.
+    pub reply: &'a mut Reply,
+    /// The file that an earlier command of this chain opened.
+    pub chain_fid: Option<Fid>,
+    /// Set if this handler was parked before.
+    pub retry: Option<Retry>,
+}
+
+impl Call<'_> {
+    /// Where the reply's block goes.
+    pub fn out(&mut self) -> &mut Writer {
+        &mut self.reply.out
+    }
+
+    /// Appends a block without words and bytes, as many replies are.
+    pub fn done_empty(&mut self) -> Outcome {
+        coax_wire::block::BlockWriter::begin(self.out()).finish(0);
+        Ok(Flow::Done)
+    }
+
+    /// Appends an AndX block without further words and bytes.
+    pub fn done_andx(&mut self) -> Outcome {
+        coax_wire::block::BlockWriter::begin_andx(self.out()).finish(0);
+        Ok(Flow::Done)
+    }
+
+    /// The session of the header's UID.
+    ///
+    /// # Errors
+    /// `BAD_UID`.
+    pub fn session(&self) -> Result<&Session> {
+        Ok(self
+            .conn
+            .sessions
+            .find(self.header.uid)
+            .ok_or(Status::BAD_UID)?)
+    }
+
+    /// The tree of the header's TID.
+    ///
+    /// # Errors
+    /// `BAD_TID`.
+    pub fn tree(&self) -> Result<&Tree> {
+        Ok(self
+            .conn
+            .trees
+            .find(self.header.tid)
+            .ok_or(Status::BAD_TID)?)
+    }
+
+    /// The share of the header's TID.
+    ///
+    /// # Errors
+    /// `BAD_TID`.
+    pub fn share(&self) -> Result<Arc<Share>> {
+        Ok(self.tree()?.share.clone())
+    }
+
+    /// The folder of the header's TID.
+    ///
+    /// # Errors
+    /// `BAD_TID`; `ACCESS_DENIED` on `IPC$`.
+    pub fn vfs(&self) -> Result<Arc<dyn Vfs>> {
+        let tree = self.tree()?;
+        Ok(tree.share.vfs().cloned().ok_or(Status::ACCESS_DENIED)?)
+    }
+
+    /// Refuses what changes files on trees that only read.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`, `BAD_TID`.
+    pub fn must_write(&self) -> Result<()> {
+        if self.tree()?.access < Access::Write {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        Ok(())
+    }
+
+    /// The open file of `fid`, or of the chain's open: a chain's FID replaces the one in later commands.
+    ///
+    /// # Errors
+    /// `INVALID_HANDLE` if there is none on this tree.
+    pub fn file(&self, fid: Fid) -> Result<&OpenFile> {
+        let fid = self.chain_fid.unwrap_or(fid);
+        let file = self.conn.files.find(fid).ok_or(Status::INVALID_HANDLE)?;
+        if file.tid != self.header.tid {
+            return Err(Status::INVALID_HANDLE.into());
+        }
+        Ok(file)
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Errors
+    /// As [`Self::file`].
+    pub fn file_mut(&mut self, fid: Fid) -> Result<&mut OpenFile> {
+        let fid = self.file(fid)?.fid;
+        Ok(self
+            .conn
+            .files
+            .find_mut(fid)
+            .ok_or(Status::INVALID_HANDLE)?)
+    }
+
+    /// A string of the request in Unicode. Bytes without a meaning in the code page survive in the private-use area.
+    pub fn text(&self, text: WireStr<'_>) -> String {
+        if text.unicode {
+            coax_wire::codepage::utf16::decode(text.raw)
+        } else {
+            self.conn
+                .server
+                .config
+                .code_page
+                .decode(text.raw)
+                .into_owned()
+        }
+    }
+
+    /// Whether strings of this exchange are UTF-16LE.
+    pub fn unicode(&self) -> bool {
+        self.header.unicode()
+    }
+
+    /// `text` encoded for the client, without terminator; what its code page lacks becomes `_`.
+    pub fn encode(&self, text: &str) -> Vec<u8> {
+        self.encode_as(text, self.unicode())
+    }
+
+    /// `text` encoded in UTF-16LE or the code page, without terminator.
+    pub fn encode_as(&self, text: &str, unicode: bool) -> Vec<u8> {
+        if unicode {
+            coax_wire::codepage::utf16::encode(text)
+        } else {
+            self.conn.server.config.code_page.encode_lossy(text)
+        }
+    }
+
+    /// The generation of the dialect agreed.
+    pub fn generation(&self) -> Generation {
+        self.conn
+            .client
+            .dialect
+            .map_or(Generation::Core, |dialect| dialect.generation)
+    }
+
+    /// Whether the client is told NT statuses.
+    pub fn nt_status(&self) -> bool {
+        self.header.flags2.has(Flags2::NT_STATUS)
+    }
+
+    /// The largest message the client takes, bytes.
+    pub fn client_buffer(&self) -> usize {
+        match self.conn.client.max_buffer {
+            0 => usize::from(self.conn.server.config.max_buffer),
+            size => usize::from(size),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A request's way through its commands: AndX chains, statuses, parking.
+
+use super::{
+    Connection,
+    call::{Call, Flow, Retry},
+    dispatch,
+    parked::Parked,
+    reply::Reply,
+};
+use crate::session::SignedRequest;
+use alloc::vec::Vec;
+use coax_wire::{
+    block::{Block, BlockWriter},
+    command,
+    header::{Fid, HEADER_LEN, Header},
+    status::Status,
+    time::Time,
+};
+
+/// How far a request has come: kept while it is parked.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// Header; `uid` and `tid` as earlier commands of the chain set them.
+    pub header: Header,
+    /// The command to run next.
+    pub command: u8,
+    /// Offset of its block in the message.
+    pub offset: usize,
+    /// The reply so far.
+    pub reply: Reply,
+    /// Offset in the reply of the last AndX head, to be linked to what follows.
+    pub link: Option<usize>,
+    /// The file the chain opened.
+    pub chain_fid: Option<Fid>,
+    /// Its place in the signing sequence.
+    pub signed: SignedRequest,
+}
+
+/// What one command left to do.
+enum Step {
+    Next,
+    Finish,
+    Park(super::Park),
+    Drop,
+}
+
+impl Connection {
+    pub(super) fn handle_request(&mut self, now: Time, header: Header, message: &[u8]) {
+        let Some(signed) = self.signing.receive(message) else {
+            let status = Status::ACCESS_DENIED;
+            self.send_error(&header, status, SignedRequest::default());
+            return self.fatal(alloc::string::String::from(
+                "a message's signature is wrong",
+            ));
+        };
+        let progress = Progress {
+            header,
+            command: header.command,
+            offset: HEADER_LEN,
+            reply: Reply::begin(),
+            link: None,
+            chain_fid: None,
+            signed,
+        };
+        if header.command == command::NT_CANCEL {
+            return self.cancel(now, &header);
+        }
+        self.run(now, progress, message, None);
+    }
+
+    /// Runs the chain from where `progress` stands to its end, or until a command parks.
+    pub(super) fn run(
+        &mut self,
+        now: Time,
+        mut progress: Progress,
+        message: &[u8],
+        retry: Option<Retry>,
+    ) {
+        let mut retry = retry;
+        loop {
+            match self.step(now, &mut progress, message, retry.take()) {
+                Step::Next => {}
+                Step::Finish => return self.finish(progress),
+                Step::Park(park) => {
+                    let refused = self.park(Parked::new(park, progress, Vec::from(message)));
+                    return refused
+                        .into_iter()
+                        .for_each(|p| self.refuse(p, Status::INSUFF_SERVER_RESOURCES));
+                }
+                Step::Drop => return,
+            }
+        }
+    }
+
+    fn step(
+        &mut self,
+        now: Time,
+        progress: &mut Progress,
+        message: &[u8],
+        retry: Option<Retry>,
+    ) -> Step {
+        let start = progress.reply.out.len();
+        let outcome = Block::at(message, progress.offset)
+            .map_err(crate::Error::from)
+            .and_then(|block| {
+                let mut call = Call {
+                    conn: self,
+                    header: progress.header,
+                    block,
+                    now,
+                    reply: &mut progress.reply,
+                    chain_fid: progress.chain_fid,
+                    retry,
+                };
+                let flow = dispatch::serve(progress.command, &mut call)?;
+                progress.header = call.header;
+                progress.chain_fid = call.chain_fid;
+                Ok((flow, block.andx()))
+            });
+        match outcome {
+            Ok((Flow::Done, next)) => progress.advance(start, next),
+            Ok((Flow::DoneWith(status), _)) => {
+                progress.reply.status = Some(status);
+                progress.link_to(start);
+                Step::Finish
+            }
+            Ok((Flow::Park(park), _)) => {
+                progress.reply.out.truncate(start);
+                Step::Park(park)
+            }
+            Ok((Flow::Silent, _)) => Step::Drop,
+            Err(error) => {
+                progress.fail(start, error.status());
+                Step::Finish
+            }
+        }
+    }
+}
+
+impl Progress {
+    /// Links the finished block into the reply's chain and turns to the next command, if there is one.
+    fn advance(&mut self, start: usize, next: Option<(u8, usize)>) -> Step {
+        self.link_to(start);
+        if !command::is_andx(self.command) {
+            return Step::Finish;
+        }
+        let Some((command, offset)) = next else {
+            return Step::Finish;
+        };
+        self.link = Some(start);
+        if offset <= self.offset {
+            self.fail_unlinked(Status::INVALID_SMB);
+            return Step::Finish;
+        }
+        self.reply.flatten();
+        self.command = command;
+        self.offset = offset;
+        Step::Next
+    }
+
+    /// Patches the previous AndX head so that it names this command and where its block begins.
+    fn link_to(&mut self, start: usize) {
+        if let Some(previous) = self.link.take() {
+            self.reply
+                .out
+                .patch(previous.saturating_add(1), &[self.command]);
+            self.reply
+                .out
+                .patch_u16(previous.saturating_add(3), start as u16);
+        }
+    }
+
+    /// Drops what the failed command wrote; an empty block takes its place.
+    fn fail(&mut self, start: usize, status: Status) {
+        self.reply.out.truncate(start);
+        self.reply.tail = super::Tail::None;
+        self.link_to(start);
+        BlockWriter::begin(&mut self.reply.out).finish(0);
+        self.reply.status = Some(status);
+    }
+
+    fn fail_unlinked(&mut self, status: Status) {
+        self.reply.status = Some(status);
+    }
+}

@@ -1,0 +1,124 @@
+//! The one table of commands: code, handler, and what it needs before it may run.
+
+use super::call::{Call, Outcome};
+use crate::{error::Result, handlers as h};
+use coax_wire::{command as c, status::Status};
+
+/// What must stand before a command may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Nothing at all.
+    Nothing,
+    /// An agreed dialect.
+    Dialect,
+    /// A session (or share-level's implied one).
+    Session,
+    /// A session and a tree.
+    Tree,
+}
+
+/// One command.
+pub(super) struct Command {
+    /// Code.
+    pub code: u8,
+    /// What it needs.
+    pub needs: Needs,
+    /// Who serves it.
+    pub serve: fn(&mut Call<'_>) -> Outcome,
+}
+
+const fn row(code: u8, needs: Needs, serve: fn(&mut Call<'_>) -> Outcome) -> Command {
+    Command { code, needs, serve }
+}
+
+/// Every command served. What is not here is answered `BAD_COMMAND`.
+pub(super) const COMMANDS: &[Command] = &[
+    row(c::NEGOTIATE, Needs::Nothing, h::negotiate::negotiate),
+    row(
+        c::SESSION_SETUP_ANDX,
+        Needs::Dialect,
+        h::session_setup::session_setup,
+    ),
+    row(c::LOGOFF_ANDX, Needs::Session, h::session_setup::logoff),
+    row(
+        c::TREE_CONNECT,
+        Needs::Dialect,
+        h::tree_connect::tree_connect,
+    ),
+    row(
+        c::TREE_CONNECT_ANDX,
+        Needs::Dialect,
+        h::tree_connect::tree_connect_andx,
+    ),
+    row(
+        c::TREE_DISCONNECT,
+        Needs::Tree,
+        h::tree_connect::tree_disconnect,
+    ),
+    row(c::OPEN, Needs::Tree, h::open::open),
+    row(c::CREATE, Needs::Tree, h::open::create),
+    row(c::CREATE_NEW, Needs::Tree, h::open::create_new),
+    row(c::CREATE_TEMPORARY, Needs::Tree, h::open::create_temporary),
+    row(c::OPEN_ANDX, Needs::Tree, h::open::open_andx),
+    row(c::NT_CREATE_ANDX, Needs::Tree, h::open::nt_create_andx),
+    row(c::CLOSE, Needs::Tree, h::transfer::close),
+    row(c::FLUSH, Needs::Tree, h::transfer::flush),
+    row(c::READ, Needs::Tree, h::transfer::read),
+    row(c::WRITE, Needs::Tree, h::transfer::write),
+    row(
+        c::WRITE_AND_CLOSE,
+        Needs::Tree,
+        h::transfer::write_and_close,
+    ),
+    row(c::SEEK, Needs::Tree, h::transfer::seek),
+    row(c::READ_ANDX, Needs::Tree, h::transfer::read_andx),
+    row(c::WRITE_ANDX, Needs::Tree, h::transfer::write_andx),
+    row(c::ECHO, Needs::Nothing, h::echo::echo),
+    row(c::PROCESS_EXIT, Needs::Session, h::echo::process_exit),
+];
+
+/// Runs `call` through its command's handler once what it needs is there.
+pub(super) fn serve(command: u8, call: &mut Call<'_>) -> Outcome {
+    let Some(row) = COMMANDS.iter().find(|row| row.code == command) else {
+        return Err(Status::BAD_COMMAND.into());
+    };
+    check(row.needs, call)?;
+    (row.serve)(call)
+}
+
+fn check(needs: Needs, call: &Call<'_>) -> Result<()> {
+    if needs == Needs::Nothing {
+        return Ok(());
+    }
+    if call.conn.client.dialect.is_none() {
+        return Err(Status::INVALID_SMB.into());
+    }
+    if needs == Needs::Dialect {
+        return Ok(());
+    }
+    call.session()?;
+    if needs == Needs::Tree {
+        call.tree()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_once_and_is_one_the_specification_names() {
+        for (i, row) in COMMANDS.iter().enumerate() {
+            assert!(
+                COMMANDS
+                    .iter()
+                    .skip(i + 1)
+                    .all(|other| other.code != row.code),
+                "{:#x} twice",
+                row.code
+            );
+            assert!(c::name(row.code).is_some(), "{:#x} has no name", row.code);
+        }
+    }
+}

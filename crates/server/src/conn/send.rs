@@ -1,0 +1,132 @@
+//! Finishing a reply: header, status, signature, and into the queue.
+
+use super::{
+    Connection,
+    chain::Progress,
+    reply::{Reply, Tail, Transmit},
+};
+use crate::{
+    session::SignedRequest,
+    table::{OpenId, Oplock},
+};
+use coax_wire::{
+    block::BlockWriter,
+    command,
+    dialect::Generation,
+    header::{Flags, Flags2, Header, Mid, Pid, Uid},
+    io::Writer,
+    status::Status,
+};
+
+/// LOCKING_ANDX type of oplock breaks ([MS-CIFS] 2.2.4.32.1).
+const OPLOCK_RELEASE: u8 = 0x02;
+
+impl Connection {
+    pub(super) fn finish(&mut self, progress: Progress) {
+        let Progress {
+            header,
+            reply,
+            signed,
+            ..
+        } = progress;
+        self.send_reply(&header, reply, signed);
+    }
+
+    /// Sends an empty block under `status`.
+    pub(super) fn send_error(&mut self, header: &Header, status: Status, signed: SignedRequest) {
+        let mut reply = Reply::begin();
+        BlockWriter::begin(&mut reply.out).finish(0);
+        reply.status = Some(status);
+        self.send_reply(header, reply, signed);
+    }
+
+    /// Fills in the header and queues the reply. `header` is the request's, with UID and TID as they are now.
+    pub(crate) fn send_reply(&mut self, header: &Header, mut reply: Reply, signed: SignedRequest) {
+        let status = reply.status.unwrap_or(Status::OK);
+        let nt_status = header.flags2.has(Flags2::NT_STATUS) && self.server.config.nt_status;
+        let head = Header {
+            status: status.to_wire(nt_status),
+            flags: Flags(self.reply_flags(header.flags).0 | reply.oplock_flags),
+            flags2: self.reply_flags2(header.flags2, nt_status),
+            signature: [0; 8],
+            ..*header
+        };
+        reply.put_header(&head);
+        if signed.is_signed() {
+            reply.flatten();
+            signed.sign(&self.signing, reply.out.as_mut_slice());
+        }
+        let Reply { out, tail, .. } = reply;
+        self.transmits.push_back(Transmit {
+            head: out.into_vec(),
+            tail,
+        });
+    }
+
+    /// Queues raw data: a message without header.
+    pub(crate) fn send_raw(&mut self, tail: Tail) {
+        self.transmits.push_back(Transmit {
+            head: alloc::vec::Vec::new(),
+            tail,
+        });
+    }
+
+    /// Tells the client that its oplock breaks: a LOCKING_ANDX request of the server's own, MID and PID 0xFFFF
+    /// ([MS-CIFS] 3.3.4.2). It is never signed ([MS-CIFS] 3.3.4.1.1).
+    pub(super) fn send_oplock_break(&mut self, open: OpenId, to: Oplock) {
+        let Some(file) = self.files.by_open(open) else {
+            return;
+        };
+        let header = Header {
+            command: command::LOCKING_ANDX,
+            tid: file.tid,
+            pid: Pid(0xffff_ffff),
+            uid: Uid(0xffff),
+            mid: Mid(0xffff),
+            ..Header::default()
+        };
+        let level = if to == Oplock::LevelII { 1 } else { 0 };
+        let mut out = Writer::with_capacity(64);
+        header.emit(&mut out);
+        let mut block = BlockWriter::begin_andx(&mut out);
+        block
+            .words()
+            .u16(file.fid.0)
+            .u8(OPLOCK_RELEASE)
+            .u8(level)
+            .u32(0)
+            .u16(0)
+            .u16(0);
+        block.finish(0);
+        self.transmits.push_back(Transmit {
+            head: out.into_vec(),
+            tail: Tail::None,
+        });
+    }
+
+    fn reply_flags(&self, asked: Flags) -> Flags {
+        let lock_and_read = if asked.0 & Flags::LOCK_AND_READ_OK == 0 {
+            0
+        } else {
+            Flags::LOCK_AND_READ_OK
+        };
+        Flags(Flags::REPLY | (asked.0 & (Flags::CASELESS | Flags::CANONICAL)) | lock_and_read)
+    }
+
+    fn reply_flags2(&self, asked: Flags2, nt_status: bool) -> Flags2 {
+        let generation = self
+            .client
+            .dialect
+            .map_or(Generation::Core, |dialect| dialect.generation);
+        let mut kept = asked.0
+            & (Flags2::LONG_NAMES | Flags2::EAS | Flags2::UNICODE | Flags2::EXTENDED_SECURITY);
+        kept |= asked.0 & (Flags2::IS_LONG_NAME | Flags2::SIGNED | Flags2::SIGNATURE_REQUIRED);
+        if nt_status {
+            kept |= Flags2::NT_STATUS;
+        }
+        if generation == Generation::Nt {
+            kept |= Flags2::LONG_NAMES;
+        }
+        Flags2(kept)
+    }
+}

@@ -1,0 +1,59 @@
+//! Who erred: the bytes, the request, or the file system. One place turns each into a status.
+
+use crate::vfs::VfsError;
+use coax_wire::status::Status;
+
+/// Why a request was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The client's bytes do not decode.
+    #[error("malformed request: {0}")]
+    Malformed(#[from] coax_wire::Error),
+    /// The request is refused.
+    #[error("{0}")]
+    Status(Status),
+    /// The file system would not.
+    #[error("file system: {0}")]
+    Vfs(#[from] VfsError),
+}
+
+impl From<Status> for Error {
+    fn from(status: Status) -> Self {
+        Self::Status(status)
+    }
+}
+
+impl Error {
+    /// What the client is told.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Malformed(_) => Status::INVALID_SMB,
+            Self::Status(status) => status,
+            Self::Vfs(error) => vfs_status(error),
+        }
+    }
+}
+
+/// The one table from file system errors to statuses.
+pub fn vfs_status(error: VfsError) -> Status {
+    match error {
+        VfsError::NotFound => Status::OBJECT_NAME_NOT_FOUND,
+        VfsError::NotADirectory => Status::NOT_A_DIRECTORY,
+        VfsError::IsADirectory => Status::FILE_IS_A_DIRECTORY,
+        VfsError::Exists => Status::OBJECT_NAME_COLLISION,
+        VfsError::NotEmpty => Status::DIRECTORY_NOT_EMPTY,
+        VfsError::Denied | VfsError::Escapes => Status::ACCESS_DENIED,
+        VfsError::ReadOnly => Status::MEDIA_WRITE_PROTECTED,
+        VfsError::NoSpace | VfsError::TooLarge => Status::DISK_FULL,
+        VfsError::TooManyOpen => Status::TOO_MANY_OPENED_FILES,
+        VfsError::NameTooLong | VfsError::InvalidName => Status::OBJECT_NAME_INVALID,
+        VfsError::CrossDevice => Status::NOT_SAME_DEVICE,
+        VfsError::Busy => Status::SHARING_VIOLATION,
+        VfsError::Unsupported => Status::NOT_SUPPORTED,
+        VfsError::NoAttribute => Status::NONEXISTENT_EA_ENTRY,
+        VfsError::Io(_) => Status::UNEXPECTED_IO_ERROR,
+    }
+}
+
+/// Shorthand for an engine outcome.
+pub type Result<T> = core::result::Result<T, Error>;

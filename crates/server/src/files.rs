@@ -1,0 +1,130 @@
+//! Open files, folders, pipes and print jobs of one connection, by FID.
+
+use crate::{
+    share::Share,
+    table::OpenId,
+    vfs::{FileId, VfsFile},
+};
+use alloc::{string::String, sync::Arc, vec::Vec};
+use coax_wire::header::{Fid, Pid, Tid, Uid};
+use hashbrown::HashMap;
+
+/// What an open is of.
+#[derive(Debug)]
+pub enum OpenKind {
+    /// A file.
+    File,
+    /// A folder.
+    Directory,
+    /// A named pipe.
+    Pipe(crate::pipe::Pipe),
+    /// A print job being spooled.
+    PrintJob(crate::handlers::print::Job),
+}
+
+/// An open.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its FID.
+    pub fid: Fid,
+    /// What it is of.
+    pub kind: OpenKind,
+    /// The file or folder; none for pipes.
+    pub file: Option<Arc<dyn VfsFile>>,
+    /// Its row in the shared table; none for pipes.
+    pub open: Option<OpenId>,
+    /// Which object; meaningless for pipes.
+    pub id: FileId,
+    /// The share.
+    pub share: Arc<Share>,
+    /// Path when it was opened; the shared table has the one it has now.
+    pub path: String,
+    /// Rights granted, as an NT access mask.
+    pub access: u32,
+    /// Tree.
+    pub tid: Tid,
+    /// Session.
+    pub uid: Uid,
+    /// Process that opened it.
+    pub pid: Pid,
+    /// Position of SEEK, and of NT's FILE_POSITION_INFORMATION.
+    pub position: u64,
+    /// NT's mode information (write-through, sequential …).
+    pub mode: u32,
+    /// Whether a write happened since the open: its time is set at the close if the client names one.
+    pub written: bool,
+}
+
+/// The opens of a connection. FIDs are never 0 or 0xFFFF and come round only after all others.
+#[derive(Debug, Default)]
+pub struct Files {
+    files: HashMap<u16, OpenFile>,
+    next: u16,
+}
+
+impl Files {
+    /// The open of `fid`.
+    pub fn find(&self, fid: Fid) -> Option<&OpenFile> {
+        self.files.get(&fid.0)
+    }
+
+    /// The same, to be changed.
+    pub fn find_mut(&mut self, fid: Fid) -> Option<&mut OpenFile> {
+        self.files.get_mut(&fid.0)
+    }
+
+    /// A free FID, or none if `limit` are open.
+    pub fn free_fid(&mut self, limit: usize) -> Option<Fid> {
+        if self.files.len() >= limit.min(65_000) {
+            return None;
+        }
+        loop {
+            self.next = if self.next >= 0xfffe {
+                1
+            } else {
+                self.next.wrapping_add(1)
+            };
+            if !self.files.contains_key(&self.next) {
+                return Some(Fid(self.next));
+            }
+        }
+    }
+
+    /// Adds an open under its own FID.
+    pub fn insert(&mut self, file: OpenFile) {
+        self.files.insert(file.fid.0, file);
+    }
+
+    /// Removes an open.
+    pub fn remove(&mut self, fid: Fid) -> Option<OpenFile> {
+        let removed = self.files.remove(&fid.0);
+        if self.files.is_empty() {
+            self.files.shrink_to_fit();
+        }
+        removed
+    }
+
+    /// FIDs of the opens that `which` picks.
+    pub fn fids_where(&self, which: impl Fn(&OpenFile) -> bool) -> Vec<Fid> {
+        self.files
+            .values()
+            .filter(|file| which(file))
+            .map(|file| file.fid)
+            .collect()
+    }
+
+    /// The FID of a row of the shared table.
+    pub fn by_open(&self, open: OpenId) -> Option<&OpenFile> {
+        self.files.values().find(|file| file.open == Some(open))
+    }
+
+    /// Whether nothing is open.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+}

@@ -1,0 +1,11 @@
+//! Handlers: decode, act through [`crate::ops`], encode. One module per family of commands.
+
+pub mod echo;
+pub mod negotiate;
+pub mod open;
+pub mod print;
+pub mod raw;
+pub mod session_setup;
+pub mod transaction;
+pub mod transfer;
+pub mod tree_connect;

@@ -1,0 +1,145 @@
+//! NEGOTIATE (0x72), [MS-CIFS] 3.3.5.42.
+
+use crate::{
+    config::{Security, Signing},
+    conn::{Call, Client, Flow, Outcome},
+    event::Event,
+};
+use alloc::{string::String, vec::Vec};
+use coax_wire::{
+    dialect::{self, Dialect, Generation, NegotiateShape},
+    header::Flags2,
+    smb::negotiate::{Request, Response, cap, raw_mode, security},
+    status::Status,
+    time::{DosDateTime, FileTime, Time, ZoneMinutesWest},
+};
+
+/// Chooses the best dialect both sides speak and says what this server can do in it.
+pub fn negotiate(call: &mut Call<'_>) -> Outcome {
+    if call.conn.client.dialect.is_some() {
+        return Err(Status::INVALID_SMB.into());
+    }
+    let request = Request::parse(&call.block)?;
+    let config = &call.conn.server.config;
+    let (min, max) = (config.min_generation, config.max_generation);
+    let chosen = dialect::choose(request.dialects(), |d| (min..=max).contains(&d.generation));
+    let offered = request
+        .dialects()
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect();
+    call.conn.events.push_back(Event::Negotiated {
+        offered,
+        chosen: chosen.map(|(_, d)| d.name),
+    });
+    let Some((index, dialect)) = chosen else {
+        Response::emit_none(call.out());
+        return Ok(Flow::Done);
+    };
+    call.conn.client = Client {
+        dialect: Some(dialect),
+        ..Client::default()
+    };
+    let response = response(call, index, dialect);
+    response.emit(dialect.shape, dialect.domain, call.out());
+    Ok(Flow::Done)
+}
+
+fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
+    let extended = dialect.is_nt()
+        && call.conn.server.config.extended_security
+        && call.header.flags2.has(Flags2::EXTENDED_SECURITY);
+    call.conn.client.extended_security = extended;
+    let config = &call.conn.server.config;
+    let raw =
+        u16::from(config.read_raw) * raw_mode::READ + u16::from(config.write_raw) * raw_mode::WRITE;
+    let signing = config.signing != Signing::Off && dialect.is_nt();
+    Response {
+        index,
+        security_mode: security_mode(call, signing),
+        max_mpx: config.max_mpx,
+        max_vcs: 1,
+        max_buffer: u32::from(config.max_buffer),
+        max_raw: 65_536,
+        raw_mode: if dialect.raw { raw } else { 0 },
+        session_key: call.conn.id.0 as u32,
+        capabilities: capabilities(call, extended, signing),
+        file_time: FileTime::from_unix_ns(call.now.unix_ns()).0,
+        dos_time: local_dos_time(call.now, config.time_zone_minutes),
+        time_zone: config.time_zone_minutes,
+        challenge: challenge(call, extended),
+        domain: name(call, dialect, &config.workgroup),
+        server: name(call, dialect, &config.name),
+        extended: extended.then(|| (config.guid, spnego_hint())),
+    }
+}
+
+fn security_mode(call: &Call<'_>, signing: bool) -> u8 {
+    let config = &call.conn.server.config;
+    let mut mode = if config.security == Security::User {
+        security::USER_LEVEL
+    } else {
+        0
+    };
+    if config.encrypt_passwords {
+        mode |= security::ENCRYPT_PASSWORDS;
+    }
+    if signing {
+        mode |= security::SIGNATURES_ENABLED;
+    }
+    if signing && config.signing == Signing::Required {
+        mode |= security::SIGNATURES_REQUIRED;
+    }
+    mode
+}
+
+/// CAP_UNIX and CAP_MPX_MODE are never offered: Linux 2.6 smbfs breaks on the first where the extensions are not
+/// complete, and multiplexed mode does not exist over TCP. Offering signing withdraws raw mode ([MS-CIFS] 3.3.5.24).
+fn capabilities(call: &Call<'_>, extended: bool, signing: bool) -> u32 {
+    let config = &call.conn.server.config;
+    let mut caps =
+        cap::LARGE_FILES | cap::NT_SMBS | cap::LEVEL_II_OPLOCKS | cap::LOCK_AND_READ | cap::NT_FIND;
+    caps |= cap::INFOLEVEL_PASSTHRU;
+    let options = [
+        (
+            config.read_raw && config.write_raw && !signing,
+            cap::RAW_MODE,
+        ),
+        (config.unicode, cap::UNICODE),
+        (config.pipes, cap::RPC_REMOTE_APIS),
+        (config.nt_status, cap::NT_STATUS),
+        (config.large_readwrite, cap::LARGE_READX | cap::LARGE_WRITEX),
+        (extended, cap::EXTENDED_SECURITY),
+    ];
+    options
+        .iter()
+        .filter(|(on, _)| *on)
+        .for_each(|(_, bits)| caps |= bits);
+    caps
+}
+
+fn challenge(call: &Call<'_>, extended: bool) -> Vec<u8> {
+    if extended || !call.conn.server.config.encrypt_passwords {
+        return Vec::new();
+    }
+    call.conn.challenge.to_vec()
+}
+
+/// Names in the reply: OEM for LAN Manager; for NT in the encoding that the client's flags ask, and never aligned
+/// ([MS-CIFS] 2.2.4.52.2: the challenge is followed by them at once).
+fn name(call: &Call<'_>, dialect: &Dialect, name: &str) -> Vec<u8> {
+    let unicode = dialect.shape == NegotiateShape::Nt
+        && dialect.generation == Generation::Nt
+        && call.unicode();
+    let mut bytes = call.encode_as(name, unicode);
+    bytes.extend_from_slice(if unicode { &[0, 0] } else { &[0] });
+    bytes
+}
+
+fn spnego_hint() -> Vec<u8> {
+    Vec::new()
+}
+
+fn local_dos_time(now: Time, zone: i16) -> (u16, u16) {
+    let local = DosDateTime::from_unix_ns(now.unix_ns(), ZoneMinutesWest(zone));
+    (local.time, local.date)
+}

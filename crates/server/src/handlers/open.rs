@@ -1,0 +1,446 @@
+//! Opening: OPEN, CREATE, CREATE_NEW, CREATE_TEMPORARY, OPEN_ANDX, NT_CREATE_ANDX. [MS-CIFS] 3.3.5.5, 3.3.5.35,
+//! 3.3.5.51.
+
+use crate::{
+    conn::{Call, Flow, Outcome},
+    error::Result,
+    names::{
+        attributes::Attributes,
+        path::{ClientPath, PathError, PathRules, Wildcards},
+    },
+    ops::{
+        attributes::Facts,
+        open::{Action, IfExists, OpenSpec, Opened, Opening, Wanted, open as open_file},
+    },
+    table::{DenyMode, Oplock, OplockWish, Sharing, access},
+    vfs::FsTime,
+};
+use coax_wire::{
+    block::WireStr,
+    dialect::Generation,
+    header::Flags,
+    smb::{
+        nt_create_andx::{self as nt, options},
+        open::{Create, Open, OpenResponse, emit_create_response, emit_create_temporary_response},
+        open_andx::{self, AccessMode},
+    },
+    status::Status,
+    time::{FileTime, TimeChange, Utime, ZoneMinutesWest},
+};
+
+/// Rights of an open for reading, and for writing, as DOS clients mean them ([MS-CIFS] 2.2.4.3.1).
+const READ_RIGHTS: u32 = 0x0012_0089;
+const WRITE_RIGHTS: u32 = 0x0012_0116;
+
+/// The path that a string of the request means.
+///
+/// # Errors
+/// `OBJECT_NAME_INVALID`, `OBJECT_PATH_SYNTAX_BAD`, `OBJECT_PATH_NOT_FOUND`.
+pub(super) fn client_path(
+    call: &Call<'_>,
+    raw: WireStr<'_>,
+    wildcards: Wildcards,
+) -> Result<ClientPath> {
+    parse_path(call, &call.text(raw), wildcards)
+}
+
+/// The same from text.
+///
+/// # Errors
+/// As [`client_path`].
+pub(super) fn parse_path(call: &Call<'_>, text: &str, wildcards: Wildcards) -> Result<ClientPath> {
+    ClientPath::parse(text, path_rules(call), wildcards).map_err(|error| path_status(error).into())
+}
+
+/// How this client writes paths.
+pub(super) fn path_rules(call: &Call<'_>) -> PathRules {
+    if call.generation() == Generation::Nt {
+        PathRules::NT
+    } else {
+        PathRules::DOS
+    }
+}
+
+/// The status of a malformed path.
+pub(super) fn path_status(error: PathError) -> Status {
+    match error {
+        PathError::NameInvalid => Status::OBJECT_NAME_INVALID,
+        PathError::PathSyntaxBad => Status::OBJECT_PATH_SYNTAX_BAD,
+        PathError::PathNotFound => Status::OBJECT_PATH_NOT_FOUND,
+    }
+}
+
+/// Times as LAN Manager dialects send them: local seconds.
+pub(super) fn utime(call: &Call<'_>, time: FsTime) -> Utime {
+    Utime::from_unix_ns(
+        time.0,
+        ZoneMinutesWest(call.conn.server.config.time_zone_minutes),
+    )
+}
+
+/// A time to be set, if the client names one.
+pub(super) fn set_time(call: &Call<'_>, time: Utime) -> Option<FsTime> {
+    match time.change(ZoneMinutesWest(call.conn.server.config.time_zone_minutes)) {
+        TimeChange::Set(ns) => Some(FsTime(ns)),
+        _ => None,
+    }
+}
+
+/// Runs an open and hands what it opened to `reply`.
+fn answer(
+    call: &mut Call<'_>,
+    spec: &OpenSpec,
+    reply: impl FnOnce(&mut Call<'_>, &Opened) -> Outcome,
+) -> Outcome {
+    match open_file(call, spec)? {
+        Opening::Park(park) => Ok(Flow::Park(park)),
+        Opening::Opened(opened) => reply(call, &opened),
+    }
+}
+
+/// What a DOS access mode asks for: rights and what others may do.
+///
+/// # Errors
+/// `BAD_ACCESS` for modes that do not exist.
+fn dos_mode(mode: AccessMode) -> Result<(u32, Sharing)> {
+    if mode.is_fcb() {
+        return Ok((READ_RIGHTS | WRITE_RIGHTS, Sharing::Dos(DenyMode::Fcb)));
+    }
+    let rights = match mode.access() {
+        0 => READ_RIGHTS,
+        1 => WRITE_RIGHTS,
+        2 => READ_RIGHTS | WRITE_RIGHTS,
+        3 => READ_RIGHTS | access::EXECUTE,
+        _ => return Err(Status::BAD_ACCESS.into()),
+    };
+    let deny = match mode.sharing() {
+        0 => DenyMode::Compatibility,
+        1 => DenyMode::All,
+        2 => DenyMode::Write,
+        3 => DenyMode::Read,
+        4 => DenyMode::None,
+        _ => return Err(Status::BAD_ACCESS.into()),
+    };
+    Ok((rights, Sharing::Dos(deny)))
+}
+
+/// The oplock that a core open's header flags ask for.
+fn core_oplock(call: &Call<'_>) -> OplockWish {
+    match (
+        call.header.flags.has(Flags::OPLOCK),
+        call.header.flags.has(Flags::OPBATCH),
+    ) {
+        (true, true) => OplockWish::Batch,
+        (true, false) => OplockWish::Exclusive,
+        _ => OplockWish::None,
+    }
+}
+
+fn grant_core_oplock(call: &mut Call<'_>, oplock: Oplock) {
+    call.reply.oplock_flags = match oplock {
+        Oplock::Batch => Flags::OPLOCK | Flags::OPBATCH,
+        Oplock::Exclusive => Flags::OPLOCK,
+        Oplock::None | Oplock::LevelII => 0,
+    };
+}
+
+/// Hidden and system files are opened by who says so, but compatibility with real servers asks no more than that they
+/// exist: DOS redirectors set the search attributes from what DOS gives them, which is always 0x16.
+pub fn open(call: &mut Call<'_>) -> Outcome {
+    let request = Open::parse(&call.block, call.unicode())?;
+    let (rights, sharing) = dos_mode(AccessMode(request.access_mode))?;
+    let path = client_path(call, request.path, Wildcards::Refuse)?;
+    let mut spec = OpenSpec::existing(path, rights, sharing);
+    spec.oplock = core_oplock(call);
+    answer(call, &spec, |call, opened| {
+        grant_core_oplock(call, opened.oplock);
+        let response = OpenResponse {
+            fid: opened.fid,
+            attributes: opened.facts.attributes.to_smb(),
+            modified: utime(call, opened.facts.stat.modified),
+            size: opened.facts.size().min(u64::from(u32::MAX)) as u32,
+            access_mode: request.access_mode,
+        };
+        response.emit(call.out());
+        Ok(Flow::Done)
+    })
+}
+
+/// CREATE: cuts an existing file to nothing.
+pub fn create(call: &mut Call<'_>) -> Outcome {
+    create_file(call, IfExists::Overwrite)
+}
+
+/// CREATE_NEW: fails if the file exists.
+pub fn create_new(call: &mut Call<'_>) -> Outcome {
+    create_file(call, IfExists::Fail)
+}
+
+fn create_file(call: &mut Call<'_>, if_exists: IfExists) -> Outcome {
+    let request = Create::parse(&call.block, call.unicode())?;
+    let path = client_path(call, request.path, Wildcards::Refuse)?;
+    let spec = core_create(call, path, request.attributes, request.time, if_exists)?;
+    answer(call, &spec, |call, opened| {
+        grant_core_oplock(call, opened.oplock);
+        emit_create_response(opened.fid, call.out());
+        Ok(Flow::Done)
+    })
+}
+
+fn core_create(
+    call: &Call<'_>,
+    path: ClientPath,
+    attributes: u16,
+    time: Utime,
+    if_exists: IfExists,
+) -> Result<OpenSpec> {
+    if attributes & Attributes::VOLUME.0 as u16 != 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let sharing = Sharing::Dos(DenyMode::Compatibility);
+    Ok(OpenSpec {
+        if_exists,
+        create: true,
+        attributes: Attributes(u32::from(attributes)),
+        created: set_time(call, time),
+        oplock: core_oplock(call),
+        ..OpenSpec::existing(path, READ_RIGHTS | WRITE_RIGHTS, sharing)
+    })
+}
+
+/// CREATE_TEMPORARY: a file in the given folder under a name that is free.
+pub fn create_temporary(call: &mut Call<'_>) -> Outcome {
+    const ATTEMPTS: u64 = 100;
+    let request = Create::parse(&call.block, call.unicode())?;
+    let folder = call.text(request.path);
+    let seed = call.now.0 / 1_000_000;
+    for number in 0..ATTEMPTS {
+        let name = alloc::format!("TMP{:05X}", seed.wrapping_add(number) & 0xf_ffff);
+        let path = parse_path(call, &alloc::format!("{folder}\\{name}"), Wildcards::Refuse)?;
+        let spec = core_create(call, path, request.attributes, request.time, IfExists::Fail)?;
+        match open_file(call, &spec) {
+            Err(error) if error.status() == Status::OBJECT_NAME_COLLISION => {}
+            Err(error) => return Err(error),
+            Ok(Opening::Park(park)) => return Ok(Flow::Park(park)),
+            Ok(Opening::Opened(opened)) => {
+                emit_create_temporary_response(opened.fid, name.as_bytes(), call.out());
+                return Ok(Flow::Done);
+            }
+        }
+    }
+    Err(Status::OBJECT_NAME_COLLISION.into())
+}
+
+/// OPEN_ANDX.
+pub fn open_andx(call: &mut Call<'_>) -> Outcome {
+    let request = open_andx::Request::parse(&call.block, call.unicode())?;
+    let path = client_path(call, request.path, Wildcards::Refuse)?;
+    let spec = open_andx_spec(call, &request, path)?;
+    answer(call, &spec, |call, opened| {
+        let extended = request.flags & open_andx::flags::EXTENDED_RESPONSE != 0;
+        let facts = &opened.facts;
+        let response = open_andx::Response {
+            fid: opened.fid,
+            attributes: facts.attributes.to_smb(),
+            modified: utime(call, facts.stat.modified),
+            size: facts.size().min(u64::from(u32::MAX)) as u32,
+            access: granted_mode(opened.access),
+            resource_type: 0,
+            pipe_state: 0,
+            action: open_action(opened),
+            extended: extended.then_some((opened.access, 0)),
+        };
+        response.emit(call.out());
+        Ok(Flow::Done)
+    })
+}
+
+/// 0 read, 1 write, 2 both.
+pub(super) fn granted_mode(rights: u32) -> u16 {
+    match (
+        rights & access::READ_DATA != 0,
+        rights & access::WRITE_DATA != 0,
+    ) {
+        (true, true) => 2,
+        (false, true) => 1,
+        _ => 0,
+    }
+}
+
+/// The action word of OPEN_ANDX and TRANS2_OPEN2: what was done, and whether an oplock came with it.
+pub(super) fn open_action(opened: &Opened) -> u16 {
+    const OPLOCK_GRANTED: u16 = 0x8000;
+    let done = match opened.action {
+        Action::Opened => 1,
+        Action::Created => 2,
+        Action::Overwritten | Action::Superseded => 3,
+    };
+    if matches!(opened.oplock, Oplock::Exclusive | Oplock::Batch) {
+        done | OPLOCK_GRANTED
+    } else {
+        done
+    }
+}
+
+fn open_andx_spec(
+    call: &Call<'_>,
+    request: &open_andx::Request<'_>,
+    path: ClientPath,
+) -> Result<OpenSpec> {
+    let (rights, sharing) = dos_mode(request.access_mode)?;
+    let (if_exists, create) = dos_disposition(request.open_mode)?;
+    let oplock = match (
+        request.flags & open_andx::flags::OPLOCK,
+        request.flags & open_andx::flags::OPBATCH,
+    ) {
+        (_, bits) if bits != 0 => OplockWish::Batch,
+        (bits, _) if bits != 0 => OplockWish::Exclusive,
+        _ => OplockWish::None,
+    };
+    Ok(OpenSpec {
+        if_exists,
+        create,
+        attributes: Attributes(u32::from(request.attributes)),
+        created: set_time(call, request.created),
+        oplock,
+        allocation: u64::from(request.allocation),
+        ..OpenSpec::existing(path, rights, sharing)
+    })
+}
+
+/// The open mode of OPEN_ANDX ([MS-CIFS] 2.2.4.41.1).
+///
+/// # Errors
+/// `BAD_ACCESS` for a mode that neither opens nor creates.
+pub(super) fn dos_disposition(open_mode: u16) -> Result<(IfExists, bool)> {
+    let create = open_mode & 0x10 != 0;
+    match open_mode & 0x3 {
+        0 if create => Ok((IfExists::Fail, true)),
+        1 => Ok((IfExists::Open, create)),
+        2 => Ok((IfExists::Overwrite, create)),
+        _ => Err(Status::BAD_ACCESS.into()),
+    }
+}
+
+/// NT_CREATE_ANDX.
+pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
+    let request = nt::Request::parse(&call.block, call.unicode())?;
+    let text = call.text(request.path);
+    let spec = nt_spec(call, &request, &text)?;
+    answer(call, &spec, |call, opened| {
+        let extended = request.flags & nt::flags::EXTENDED_RESPONSE != 0;
+        let response = nt_response(opened, extended);
+        response.emit(call.out());
+        Ok(Flow::Done)
+    })
+}
+
+/// What NT_CREATE_ANDX and NT_TRANSACT_CREATE ask for, in the engine's terms.
+///
+/// # Errors
+/// `INVALID_PARAMETER` for combinations that [MS-CIFS] 2.2.4.64.1 forbids, and those of the path.
+pub(super) fn nt_spec(call: &Call<'_>, request: &nt::Request<'_>, text: &str) -> Result<OpenSpec> {
+    let path = parse_path(call, &rooted(call, request.root, text)?, Wildcards::Refuse)?;
+    let (if_exists, create) = match request.disposition {
+        0 => (IfExists::Supersede, true),
+        1 => (IfExists::Open, false),
+        2 => (IfExists::Fail, true),
+        3 => (IfExists::Open, true),
+        4 => (IfExists::Overwrite, false),
+        5 => (IfExists::Overwrite, true),
+        _ => return Err(Status::INVALID_PARAMETER.into()),
+    };
+    check_nt_options(request)?;
+    let directory = request.options & options::DIRECTORY != 0;
+    let wanted = match (
+        directory,
+        request.options & options::NON_DIRECTORY != 0 || path.has_trailing_separator(),
+    ) {
+        (true, _) => Wanted::Directory,
+        (false, true) if request.options & options::NON_DIRECTORY != 0 => Wanted::File,
+        _ => Wanted::Either,
+    };
+    let oplock = match (
+        request.flags & nt::flags::OPLOCK,
+        request.flags & nt::flags::OPBATCH,
+    ) {
+        (_, bits) if bits != 0 => OplockWish::Batch,
+        (bits, _) if bits != 0 => OplockWish::Exclusive,
+        _ => OplockWish::None,
+    };
+    Ok(OpenSpec {
+        access: request.access,
+        if_exists,
+        create,
+        attributes: Attributes(request.attributes),
+        wanted,
+        oplock,
+        delete_on_close: request.options & options::DELETE_ON_CLOSE != 0,
+        allocation: request.allocation,
+        mode: request.options & 0x003e,
+        ..OpenSpec::existing(path, 0, Sharing::Nt(request.share_access & 0x7))
+    })
+}
+
+fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {
+    const DELETE: u32 = 0x0001_0000;
+    const IMPLIES_DELETE: u32 = 0x1200_0000;
+    let has = |bits: u32| request.options & bits != 0;
+    if has(options::DIRECTORY) && has(options::NON_DIRECTORY) {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    if has(options::DIRECTORY) && matches!(request.disposition, 0 | 4 | 5) {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    if has(options::DELETE_ON_CLOSE) && request.access & (DELETE | IMPLIES_DELETE) == 0 {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    if has(options::OPEN_BY_FILE_ID) {
+        return Err(Status::NOT_SUPPORTED.into());
+    }
+    if request.share_access & !0x7 != 0 {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    Ok(())
+}
+
+/// The path counted from the share's root.
+fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<alloc::string::String> {
+    if root == 0 {
+        return Ok(text.into());
+    }
+    let fid = u16::try_from(root).map_err(|_| Status::INVALID_HANDLE)?;
+    let folder = call.file(coax_wire::header::Fid(fid))?;
+    Ok(alloc::format!("{}/{text}", folder.path))
+}
+
+/// The reply to an NT create.
+pub(super) fn nt_response(opened: &Opened, extended: bool) -> nt::Response {
+    let facts: &Facts = &opened.facts;
+    let time = |time: FsTime| FileTime::from_unix_ns(time.0);
+    nt::Response {
+        oplock: match opened.oplock {
+            Oplock::None => 0,
+            Oplock::Exclusive => 1,
+            Oplock::Batch => 2,
+            Oplock::LevelII => 3,
+        },
+        fid: opened.fid,
+        action: opened.action as u32,
+        created: time(facts.created),
+        accessed: time(facts.stat.accessed),
+        modified: time(facts.stat.modified),
+        changed: time(facts.stat.changed),
+        attributes: facts.attributes.to_ext(),
+        allocation: if facts.is_directory() {
+            0
+        } else {
+            facts.stat.allocated
+        },
+        size: facts.size(),
+        resource_type: 0,
+        pipe_state: 0,
+        directory: facts.is_directory(),
+        extended: extended.then_some((opened.access, 0)),
+    }
+}

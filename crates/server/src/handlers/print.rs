@@ -1,0 +1,5 @@
+//! Print jobs.
+
+/// A job being spooled.
+#[derive(Debug)]
+pub struct Job {}

@@ -1,0 +1,5 @@
+//! Transactions.
+
+/// A transaction whose secondaries are awaited.
+#[derive(Debug)]
+pub struct Pending {}

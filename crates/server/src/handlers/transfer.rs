@@ -1,0 +1,157 @@
+//! Reading, writing, seeking, flushing and closing: READ, WRITE, WRITE_AND_CLOSE, SEEK, FLUSH, CLOSE, READ_ANDX,
+//! WRITE_ANDX. [MS-CIFS] 3.3.5.7 and following.
+
+use crate::{
+    conn::{Call, Flow, Outcome},
+    error::Result,
+    ops,
+    vfs::FsTime,
+};
+use coax_wire::{
+    header::{Fid, HEADER_LEN},
+    smb::{close, read, read_andx, seek, write, write_andx},
+    status::Status,
+    time::{TimeChange, Utime, ZoneMinutesWest},
+};
+
+/// READ.
+pub fn read(call: &mut Call<'_>) -> Outcome {
+    let request = read::Request::parse(&call.block)?;
+    let room = room_for_data(call, READ_OVERHEAD);
+    let wanted = usize::from(request.count).min(room);
+    let data = ops::transfer::read(call, request.fid, u64::from(request.offset), wanted)?;
+    read::emit_response(data.len() as u16, call.out());
+    call.reply.tail = data.tail;
+    Ok(Flow::Done)
+}
+
+/// Words, counts and buffer format of READ's reply.
+const READ_OVERHEAD: usize = 1 + 10 + 2 + 3;
+
+/// How much data fits into a reply that is no larger than what the client takes.
+pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
+    call.client_buffer()
+        .saturating_sub(HEADER_LEN + overhead)
+        .max(1)
+}
+
+/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13).
+pub fn write(call: &mut Call<'_>) -> Outcome {
+    let request = write::Request::parse(&call.block)?;
+    let offset = u64::from(request.offset);
+    let written = if request.count == 0 {
+        ops::transfer::set_len(call, request.fid, offset)?;
+        0
+    } else {
+        ops::transfer::write(call, request.fid, offset, request.data, false)?
+    };
+    write::emit_response(written as u16, call.out());
+    Ok(Flow::Done)
+}
+
+/// WRITE_AND_CLOSE: the file is closed even if the write failed.
+pub fn write_and_close(call: &mut Call<'_>) -> Outcome {
+    let request = write::AndClose::parse(&call.block)?;
+    let fid = call.file(request.fid)?.fid;
+    let offset = u64::from(request.offset);
+    let written = if request.data.is_empty() {
+        ops::transfer::set_len(call, fid, offset).map(|()| 0)
+    } else {
+        ops::transfer::write(call, fid, offset, request.data, false)
+    };
+    let closed = close_file(call, fid, request.modified);
+    let written = written?;
+    closed?;
+    write::emit_response(written as u16, call.out());
+    Ok(Flow::Done)
+}
+
+/// SEEK: the position it sets is used by nothing but SEEK itself, and by NT's position information.
+pub fn seek(call: &mut Call<'_>) -> Outcome {
+    let request = seek::Request::parse(&call.block)?;
+    let opened = call.file(request.fid)?;
+    let file = opened.file.as_ref().ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    let base = match request.mode {
+        0 => 0,
+        1 => opened.position as i64,
+        2 => i64::try_from(file.stat()?.size).unwrap_or(i64::MAX),
+        _ => return Err(Status::INVALID_PARAMETER.into()),
+    };
+    // A position before the beginning is the beginning ([MS-CIFS] 3.3.5.20).
+    let position = base.saturating_add(i64::from(request.offset)).max(0) as u64;
+    call.file_mut(request.fid)?.position = position;
+    seek::emit_response(position as u32, call.out());
+    Ok(Flow::Done)
+}
+
+/// FLUSH: of one file, or with FID 0xFFFF of all.
+pub fn flush(call: &mut Call<'_>) -> Outcome {
+    let fid = Fid(call.block.word(0)?);
+    if fid == Fid(0xffff) {
+        ops::transfer::flush_all(call);
+    } else {
+        ops::transfer::flush(call, fid)?;
+    }
+    call.done_empty()
+}
+
+/// CLOSE.
+pub fn close(call: &mut Call<'_>) -> Outcome {
+    let request = close::Request::parse(&call.block)?;
+    let fid = call.file(request.fid)?.fid;
+    close_file(call, fid, request.modified)?;
+    call.done_empty()
+}
+
+fn close_file(call: &mut Call<'_>, fid: Fid, modified: Utime) -> Result<()> {
+    let zone = ZoneMinutesWest(call.conn.server.config.time_zone_minutes);
+    let modified = match modified.change(zone) {
+        TimeChange::Set(ns) => Some(FsTime(ns)),
+        _ => None,
+    };
+    let now = call.now;
+    call.chain_fid = None;
+    ops::close::close(call.conn, fid, modified, now)
+}
+
+/// READ_ANDX. A reply is never larger than what the client takes, unless it asked for a large read
+/// ([MS-SMB] 3.3.5.7); it is short only at the end of the file.
+pub fn read_andx(call: &mut Call<'_>) -> Outcome {
+    let request = read_andx::Request::parse(&call.block)?;
+    let wanted = (request.max_count as usize).min(read_andx_limit(call));
+    let data = ops::transfer::read(call, request.fid, request.offset, wanted)?;
+    read_andx::emit_response(data.len() as u32, 0xffff, call.out());
+    call.reply.tail = data.tail;
+    Ok(Flow::Done)
+}
+
+/// Words, counts and pad of READ_ANDX's reply.
+const READ_ANDX_OVERHEAD: usize = 1 + 24 + 2 + 1;
+/// Most that fits into a NetBIOS session message of 17 length bits beside its headers.
+const LARGEST_READ: usize = 0x1_ffff - HEADER_LEN - READ_ANDX_OVERHEAD;
+
+fn read_andx_limit(call: &Call<'_>) -> usize {
+    use coax_wire::smb::negotiate::cap;
+    let server = call.conn.server.config.large_readwrite;
+    if server
+        && call.conn.client.capabilities & cap::LARGE_READX != 0
+        && !call.conn.signing.is_active()
+    {
+        return LARGEST_READ;
+    }
+    room_for_data(call, READ_ANDX_OVERHEAD)
+}
+
+/// WRITE_ANDX. Length zero writes nothing ([MS-CIFS] 3.3.5.36).
+pub fn write_andx(call: &mut Call<'_>) -> Outcome {
+    let request = write_andx::Request::parse(&call.block)?;
+    let through = request.mode & write_andx::mode::WRITE_THROUGH != 0;
+    let written = ops::transfer::write(call, request.fid, request.offset, request.data, through)?;
+    write_andx::emit_response(written as u32, 0xffff, call.out());
+    Ok(Flow::Done)
+}
+
+#[cfg(test)]
+#[path = "transfer_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

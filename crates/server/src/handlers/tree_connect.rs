@@ -1,0 +1,225 @@
+//! TREE_CONNECT (0x70), TREE_CONNECT_ANDX (0x75), TREE_DISCONNECT (0x71): [MS-CIFS] 3.3.5.40, 3.3.5.44, 3.3.5.41.
+
+use crate::{
+    config::Security,
+    conn::{Call, Flow, Outcome},
+    error::Result,
+    event::Event,
+    share::{Access, Share, ShareKind},
+};
+use alloc::{format, string::String, sync::Arc};
+use coax_wire::{
+    dialect::Generation,
+    header::Tid,
+    smb::{tree_connect, tree_connect_andx},
+    status::Status,
+};
+
+/// A core client's tree connect: perhaps without any session set-up before it.
+pub fn tree_connect(call: &mut Call<'_>) -> Outcome {
+    let request = tree_connect::Request::parse(&call.block)?;
+    let (path, password) = (call.text(request.path), request.password.raw);
+    let service = String::from_utf8_lossy(request.service.raw).into_owned();
+    let (tid, _) = connect(call, &path, &service, password)?;
+    let max_buffer = call.conn.server.config.max_buffer;
+    tree_connect::Response { max_buffer, tid }.emit(call.out());
+    Ok(Flow::Done)
+}
+
+/// A LAN Manager or NT client's.
+pub fn tree_connect_andx(call: &mut Call<'_>) -> Outcome {
+    const DISCONNECT_FIRST: u16 = 1;
+    const EXTENDED_RESPONSE: u16 = 8;
+    let request = tree_connect_andx::Request::parse(&call.block, call.unicode())?;
+    let (path, password) = (call.text(request.path), request.password);
+    let service = String::from_utf8_lossy(request.service.raw).into_owned();
+    if request.flags & DISCONNECT_FIRST != 0 {
+        disconnect(call, call.header.tid);
+    }
+    let (tid, share) = connect(call, &path, &service, password)?;
+    let access = call
+        .conn
+        .trees
+        .find(tid)
+        .map_or(Access::None, |tree| tree.access);
+    let file_system = match share.kind {
+        ShareKind::Ipc => alloc::vec::Vec::new(),
+        _ => call.encode(&share.file_system),
+    };
+    let rights = if access == Access::Write {
+        0x001f_01ff
+    } else {
+        0x0012_00a9
+    };
+    let extended = request.flags & EXTENDED_RESPONSE != 0 && call.generation() == Generation::Nt;
+    let response = tree_connect_andx::Response {
+        word_count: word_count(call.generation(), extended),
+        optional_support: 1,
+        access: (rights, 0),
+        service: share.service().as_bytes(),
+        file_system: &file_system,
+        unicode: call.unicode(),
+    };
+    response.emit(call.out());
+    Ok(Flow::Done)
+}
+
+/// LAN Manager 2 clients need three words (interop: jcifs, Windows 95); LAN Manager 1's had two.
+fn word_count(generation: Generation, extended: bool) -> u8 {
+    match generation {
+        Generation::Core | Generation::CorePlus | Generation::Lanman1 => 2,
+        _ if extended => 7,
+        _ => 3,
+    }
+}
+
+/// Connects to the share that `path` names, and puts its TID into the header for the rest of the chain.
+fn connect(
+    call: &mut Call<'_>,
+    path: &str,
+    service: &str,
+    password: &[u8],
+) -> Result<(Tid, Arc<Share>)> {
+    if call.conn.sessions.is_empty() {
+        admit_without_session(call)?;
+    }
+    call.session()?;
+    let name = share_name(path);
+    let Some(share) = call.conn.server.share(name).cloned() else {
+        return Err(refuse(
+            call,
+            name,
+            Status::BAD_NETWORK_NAME,
+            "no share has that name",
+            None,
+        )
+        .into());
+    };
+    check_service(call, &share, service)?;
+    let access = access(call, &share, password);
+    if access == Access::None {
+        let setting = format!(
+            "[{}] guest ok = yes, or a log-on that its valid users admit",
+            share.name
+        );
+        let status = Status::ACCESS_DENIED;
+        return Err(refuse(
+            call,
+            &share.name,
+            status,
+            "the share does not admit this user",
+            Some(setting),
+        )
+        .into());
+    }
+    let limit = call.conn.server.config.limits.trees;
+    let uid = call.header.uid;
+    let tid = call
+        .conn
+        .trees
+        .add(limit, share.clone(), uid, access)
+        .ok_or(Status::INSUFF_SERVER_RESOURCES)?;
+    call.header.tid = tid;
+    call.conn.events.push_back(Event::Connected {
+        share: share.name.clone(),
+    });
+    Ok((tid, share))
+}
+
+/// Core clients connect trees without logging on; where users must log on, they are guests.
+fn admit_without_session(call: &mut Call<'_>) -> Result<()> {
+    let share_level = call.conn.server.config.security == Security::Share;
+    if share_level || call.generation() <= Generation::Lanman1 {
+        call.conn.sessions.imply_guest();
+        return Ok(());
+    }
+    Err(Status::BAD_UID.into())
+}
+
+/// The last component of `\\server\share`; old clients send the share alone.
+fn share_name(path: &str) -> &str {
+    path.rsplit(['\\', '/']).next().unwrap_or(path)
+}
+
+/// The client may say what kind of share it expects; `?????` is any ([MS-CIFS] 2.2.4.55.1).
+fn check_service(call: &mut Call<'_>, share: &Share, service: &str) -> Result<()> {
+    let matches = match service.to_ascii_uppercase().as_str() {
+        "" | "?????" => true,
+        "IPC" => matches!(share.kind, ShareKind::Ipc),
+        "COMM" => false,
+        other if other.starts_with("LPT") => matches!(share.kind, ShareKind::Printer(_)),
+        _ => matches!(share.kind, ShareKind::Disk(_)),
+    };
+    if matches {
+        return Ok(());
+    }
+    let why = format!(
+        "the client asks for a {service} device and the share is {}",
+        share.service()
+    );
+    Err(refuse(call, &share.name, Status::BAD_DEVICE_TYPE, &why, None).into())
+}
+
+fn access(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
+    let user = call.session().ok().and_then(|session| session.user.clone());
+    let by_user = if matches!(share.kind, ShareKind::Ipc) {
+        Access::Write
+    } else {
+        share.admission.access(user.as_deref())
+    };
+    by_user.max(by_password(call, share, password))
+}
+
+/// Share-level passwords open a share to guests, each for its kind of access. Old clients upper-case what they send, so
+/// case is not compared.
+fn by_password(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
+    if call.conn.server.config.security != Security::Share {
+        return Access::None;
+    }
+    let given = password.split(|&b| b == 0).next().unwrap_or(&[]);
+    let given = call.conn.server.config.code_page.decode(given);
+    let opens = |wanted: &Option<String>| {
+        wanted
+            .as_deref()
+            .is_some_and(|wanted| coax_wire::codepage::eq_ignore_case(wanted, &given))
+    };
+    if opens(&share.admission.passwords.write) {
+        Access::Write
+    } else if opens(&share.admission.passwords.read) {
+        Access::Read
+    } else {
+        Access::None
+    }
+}
+
+fn refuse(
+    call: &mut Call<'_>,
+    share: &str,
+    status: Status,
+    why: &str,
+    setting: Option<String>,
+) -> Status {
+    let what = format!("to connect to {share}");
+    call.conn.events.push_back(Event::Refused {
+        what,
+        status,
+        why: String::from(why),
+        setting,
+    });
+    status
+}
+
+/// Closes what is open on the tree and forgets it.
+pub fn tree_disconnect(call: &mut Call<'_>) -> Outcome {
+    disconnect(call, call.header.tid);
+    call.done_empty()
+}
+
+fn disconnect(call: &mut Call<'_>, tid: Tid) {
+    let now = call.now;
+    call.conn.cancel_where(now, |header| header.tid == tid);
+    for fid in call.conn.files.fids_where(|file| file.tid == tid) {
+        let _ = crate::ops::close::close(call.conn, fid, None, now);
+    }
+    call.conn.trees.remove(tid);
+}

@@ -1,0 +1,158 @@
+//! Folders' names by every way clients spell them, kept while the folder stays as it is.
+//!
+//! A folder's index is good while its own times have not changed. What the engine itself creates, removes and renames
+//! it enters into the index ([`NameCache::changed`]), so that a busy folder of 50,000 files is read once.
+
+use crate::{
+    names::index::DirIndex,
+    table::ShareId,
+    vfs::{FsTime, Stat},
+};
+use alloc::{
+    collections::BTreeMap,
+    string::{String, ToString},
+};
+
+/// A folder's state: while it stays, its names have not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    inode: u64,
+    modified: FsTime,
+    changed: FsTime,
+}
+
+impl From<&Stat> for Stamp {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            inode: stat.id.inode,
+            modified: stat.modified,
+            changed: stat.changed,
+        }
+    }
+}
+
+/// How one name of a folder changed.
+#[derive(Clone, Copy, Debug)]
+pub enum Change<'a> {
+    /// It appeared.
+    Added(&'a str),
+    /// It went.
+    Removed(&'a str),
+    /// The one became the other.
+    Renamed(&'a str, &'a str),
+}
+
+#[derive(Debug)]
+struct Entry {
+    stamp: Stamp,
+    index: DirIndex,
+    used: u64,
+}
+
+/// How many names all indexes together may hold before the least used folder is forgotten.
+const MAX_NAMES: usize = 2_000_000;
+/// How many folders are kept.
+const MAX_FOLDERS: usize = 4_096;
+
+/// The indexes of recently used folders, of all shares.
+#[derive(Debug, Default)]
+pub struct NameCache {
+    folders: BTreeMap<(ShareId, String), Entry>,
+    names: usize,
+    clock: u64,
+}
+
+impl NameCache {
+    /// Asks `question` of the folder's index, if there is one that is good at `stamp`.
+    pub fn ask<T>(
+        &mut self,
+        share: ShareId,
+        folder: &str,
+        stamp: Stamp,
+        question: impl FnOnce(&DirIndex) -> T,
+    ) -> Option<T> {
+        self.clock = self.clock.wrapping_add(1);
+        let entry = self.folders.get_mut(&(share, folder.to_string()))?;
+        if entry.stamp != stamp {
+            return None;
+        }
+        entry.used = self.clock;
+        Some(question(&entry.index))
+    }
+
+    /// Whether the folder is indexed at all, good or not: only then is it worth telling about changes.
+    pub fn knows(&self, share: ShareId, folder: &str) -> bool {
+        self.folders.contains_key(&(share, folder.to_string()))
+    }
+
+    /// Keeps a folder's index.
+    pub fn keep(&mut self, share: ShareId, folder: &str, stamp: Stamp, index: DirIndex) {
+        self.forget(share, folder);
+        self.clock = self.clock.wrapping_add(1);
+        self.names = self.names.saturating_add(index.len());
+        self.folders.insert(
+            (share, folder.to_string()),
+            Entry {
+                stamp,
+                index,
+                used: self.clock,
+            },
+        );
+        while (self.names > MAX_NAMES || self.folders.len() > MAX_FOLDERS) && self.folders.len() > 1
+        {
+            self.forget_least_used();
+        }
+    }
+
+    /// Enters a change that the engine made between the states `before` and `after`. If the index was not good before,
+    /// it is forgotten.
+    pub fn changed(
+        &mut self,
+        share: ShareId,
+        folder: &str,
+        before: Stamp,
+        after: Stamp,
+        change: Change<'_>,
+    ) {
+        let Some(entry) = self.folders.get_mut(&(share, folder.to_string())) else {
+            return;
+        };
+        if entry.stamp != before {
+            return self.forget(share, folder);
+        }
+        let held = entry.index.len();
+        match change {
+            Change::Added(name) => drop(entry.index.insert(name)),
+            Change::Removed(name) => drop(entry.index.remove(name)),
+            Change::Renamed(from, to) => drop(entry.index.rename(from, to)),
+        }
+        entry.stamp = after;
+        self.names = self
+            .names
+            .saturating_sub(held)
+            .saturating_add(entry.index.len());
+    }
+
+    /// Takes a folder's index out, good or not, to be brought up to date.
+    pub fn take(&mut self, share: ShareId, folder: &str) -> Option<DirIndex> {
+        let entry = self.folders.remove(&(share, folder.to_string()))?;
+        self.names = self.names.saturating_sub(entry.index.len());
+        Some(entry.index)
+    }
+
+    /// Forgets a folder.
+    pub fn forget(&mut self, share: ShareId, folder: &str) {
+        let _ = self.take(share, folder);
+    }
+
+    fn forget_least_used(&mut self) {
+        let oldest = self
+            .folders
+            .iter()
+            .min_by_key(|(_, entry)| entry.used)
+            .map(|(key, _)| key.clone());
+        if let Some((share, folder)) = oldest {
+            self.forget(share, &folder);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! DOS attributes and creation times of files: kept in `user.DOSATTRIB`, made up where nothing is kept.
+
+use crate::{
+    error::Result,
+    names::attributes::{Attributes, DosAttrib},
+    share::Share,
+    vfs::{FsTime, Kind, Stat, Vfs, VfsError, VfsFile},
+};
+use alloc::vec::Vec;
+use coax_wire::time::FileTime;
+
+/// A file or folder as clients see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What the file system says.
+    pub stat: Stat,
+    /// DOS attributes.
+    pub attributes: Attributes,
+    /// When it was created, nanoseconds since 1970.
+    pub created: FsTime,
+}
+
+impl Facts {
+    /// Whether it is a folder.
+    pub fn is_directory(&self) -> bool {
+        self.stat.kind == Kind::Directory
+    }
+
+    /// Length as clients see it: 0 for folders.
+    pub fn size(&self) -> u64 {
+        if self.is_directory() {
+            0
+        } else {
+            self.stat.size
+        }
+    }
+
+    /// What `stat` and the kept attribute `blob` make of the file called `name`.
+    pub fn new(share: &Share, name: &str, stat: Stat, blob: Option<&[u8]>) -> Self {
+        let kept = blob.and_then(DosAttrib::decode);
+        let mut attributes = match (&kept, stat.kind) {
+            (Some(kept), _) => Attributes(kept.attributes.0 & Attributes::SETTABLE.0),
+            (None, Kind::Directory) => Attributes::NONE,
+            (None, _) => Attributes::ARCHIVE,
+        };
+        if stat.kind == Kind::Directory {
+            attributes = attributes.with(Attributes::DIRECTORY);
+        } else if stat.mode & 0o200 == 0 {
+            attributes = attributes.with(Attributes::READONLY);
+        }
+        if is_hidden_by_name(share, name) {
+            attributes = attributes.with(Attributes::HIDDEN);
+        }
+        let kept_time = kept
+            .and_then(|kept| kept.created)
+            .map(|time| FsTime(time.unix_ns()));
+        let oldest = stat.modified.min(stat.changed);
+        Self {
+            stat,
+            attributes,
+            created: kept_time.or(stat.created).unwrap_or(oldest),
+        }
+    }
+}
+
+fn is_hidden_by_name(share: &Share, name: &str) -> bool {
+    let dotted =
+        share.options.hide_dot_files && name.starts_with('.') && name != "." && name != "..";
+    dotted
+        || share
+            .options
+            .hide_files
+            .iter()
+            .any(|pattern| crate::names::wildcard::Pattern::nt(pattern).matches(name))
+}
+
+/// The facts of what lies at `path`, whose `stat` is known.
+///
+/// # Errors
+/// What the file system says, but for attributes it does not keep.
+pub fn facts_at(vfs: &dyn Vfs, share: &Share, path: &str, stat: Stat) -> Result<Facts> {
+    let blob = if share.options.store_dos_attributes {
+        kept(vfs.attribute(path, DosAttrib::NAME))?
+    } else {
+        None
+    };
+    Ok(Facts::new(share, name_of(path), stat, blob.as_deref()))
+}
+
+/// The facts of an open file that was opened as `path`.
+///
+/// # Errors
+/// As [`facts_at`].
+pub fn facts_of(file: &dyn VfsFile, share: &Share, path: &str) -> Result<Facts> {
+    let stat = file.stat()?;
+    let blob = if share.options.store_dos_attributes {
+        kept(file.attribute(DosAttrib::NAME))?
+    } else {
+        None
+    };
+    Ok(Facts::new(share, name_of(path), stat, blob.as_deref()))
+}
+
+/// Keeps attributes and, if given, a creation time. The read-only attribute is the owner's write permission where the
+/// share keeps no attributes.
+///
+/// # Errors
+/// What the file system says.
+pub fn keep(
+    file: &dyn VfsFile,
+    share: &Share,
+    facts: &Facts,
+    attributes: Attributes,
+    created: Option<FsTime>,
+) -> Result<()> {
+    if !share.options.store_dos_attributes {
+        return keep_in_mode(file, facts, attributes);
+    }
+    let created = created.unwrap_or(facts.created);
+    let blob = DosAttrib {
+        attributes,
+        created: Some(FileTime::from_unix_ns(created.0)),
+    }
+    .encode();
+    if facts.stat.mode & 0o200 == 0 && !attributes.contains(Attributes::READONLY) {
+        file.set_writable(true)?;
+    }
+    match file.set_attribute(DosAttrib::NAME, &blob) {
+        Err(VfsError::Unsupported) => keep_in_mode(file, facts, attributes),
+        other => Ok(other?),
+    }
+}
+
+fn keep_in_mode(file: &dyn VfsFile, facts: &Facts, attributes: Attributes) -> Result<()> {
+    let writable = !attributes.contains(Attributes::READONLY);
+    if facts.is_directory() || writable == (facts.stat.mode & 0o200 != 0) {
+        return Ok(());
+    }
+    Ok(file.set_writable(writable)?)
+}
+
+fn kept(read: core::result::Result<Vec<u8>, VfsError>) -> Result<Option<Vec<u8>>> {
+    match read {
+        Ok(blob) => Ok(Some(blob)),
+        Err(VfsError::NoAttribute | VfsError::Unsupported) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The last component of a path.
+pub fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The path without its last component.
+pub fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// `name` within the folder `parent`.
+pub fn join(parent: &str, name: &str) -> alloc::string::String {
+    if parent.is_empty() {
+        name.into()
+    } else {
+        alloc::format!("{parent}/{name}")
+    }
+}

@@ -1,0 +1,58 @@
+//! Closing opens.
+
+use crate::{
+    conn::Connection,
+    error::Result,
+    files::OpenFile,
+    table::Doomed,
+    vfs::{FsTime, SetTimes},
+};
+use coax_wire::{header::Fid, status::Status, time::Time};
+
+/// Closes an open; `modified` is the time of last write that the client asks for. Locks go, watches end, and the file
+/// is deleted if that was due.
+///
+/// # Errors
+/// `INVALID_HANDLE`; what the file system says of a time that cannot be set. The FID is gone in any case.
+pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
+    let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
+    let timed = match (&file.file, modified) {
+        (Some(opened), Some(_)) => opened.set_times(SetTimes {
+            modified,
+            accessed: None,
+        }),
+        _ => Ok(()),
+    };
+    release(conn, &file);
+    conn.handle_wake(now);
+    Ok(timed?)
+}
+
+/// Closes all that the connection holds.
+pub fn close_everything(conn: &mut Connection, now: Time) {
+    for fid in conn.files.fids_where(|_| true) {
+        let _ = close(conn, fid, None, now);
+    }
+}
+
+fn release(conn: &Connection, file: &OpenFile) {
+    let Some(open) = file.open else { return };
+    let closed = conn.server.locked(|tables| tables.close(open));
+    if let Ok(Some(doomed)) = closed.map(|closed| closed.delete) {
+        delete(conn, file, &doomed);
+    }
+}
+
+/// Removes a name whose deletion fell due. The share's folder may be gone or the file system refuse: the client was
+/// told at its request what it may expect, and there is nobody left to tell.
+fn delete(conn: &Connection, file: &OpenFile, doomed: &Doomed) {
+    if let Some(vfs) = file.share.vfs() {
+        let _ = if doomed.is_directory {
+            vfs.remove_dir(&doomed.path)
+        } else {
+            vfs.remove_file(&doomed.path)
+        };
+    }
+    conn.server
+        .locked(|tables| tables.finish_delete(doomed.file));
+}

@@ -1,0 +1,243 @@
+//! From a client's path to the file it means: letter for letter, in another case, or by an 8.3 name.
+
+use super::attributes::{join, parent_of};
+use crate::{
+    error::Result,
+    names::{index::DirIndex, mangle::Mangler, path::ClientPath},
+    names_cache::{Change, Stamp},
+    server::Server,
+    share::Share,
+    vfs::{Kind, Stat, Vfs, VfsError},
+};
+use alloc::string::{String, ToString};
+use coax_wire::status::Status;
+
+/// Where a client's path leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The path in the file system's spelling; a missing last component in the client's.
+    pub path: String,
+    /// What lies there; `None` if only the last component is missing.
+    pub stat: Option<Stat>,
+}
+
+impl Located {
+    /// What lies there.
+    ///
+    /// # Errors
+    /// `OBJECT_NAME_NOT_FOUND`.
+    pub fn existing(&self) -> Result<Stat> {
+        Ok(self.stat.ok_or(Status::OBJECT_NAME_NOT_FOUND)?)
+    }
+}
+
+/// A share's folder together with what finds names in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Finder<'a> {
+    /// The server, for the cache of names.
+    pub server: &'a Server,
+    /// The share.
+    pub share: &'a Share,
+    /// Its folder.
+    pub vfs: &'a dyn Vfs,
+}
+
+impl Finder<'_> {
+    /// Finds what `path` means.
+    ///
+    /// # Errors
+    /// `OBJECT_PATH_NOT_FOUND` if a folder on the way is missing or is a file; what the file system says.
+    pub fn locate(&self, path: &ClientPath) -> Result<Located> {
+        let literal = path.as_str().to_string();
+        match self.stat(&literal)? {
+            Some(stat) => Ok(Located {
+                path: literal,
+                stat: Some(stat),
+            }),
+            None if self.share.options.case_sensitive => self.missing(literal),
+            None => self.walk(&literal),
+        }
+    }
+
+    /// Finds the folder that `path` means.
+    ///
+    /// # Errors
+    /// `OBJECT_PATH_NOT_FOUND`, `NOT_A_DIRECTORY`.
+    pub fn locate_folder(&self, path: &ClientPath) -> Result<String> {
+        let located = self.locate(path)?;
+        match located.stat {
+            None => Err(Status::OBJECT_PATH_NOT_FOUND.into()),
+            Some(stat) if stat.kind != Kind::Directory => Err(Status::NOT_A_DIRECTORY.into()),
+            Some(_) => Ok(located.path),
+        }
+    }
+
+    /// The spelling a new name gets: as the client gave it, or folded as `default case` and `preserve case` say.
+    pub fn spelling(&self, path: &str) -> String {
+        let name = super::attributes::name_of(path);
+        let is_short = Mangler::new(self.server.config.code_page).is_legal(name);
+        let keeps = if is_short {
+            self.share.options.short_preserve_case
+        } else {
+            self.share.options.preserve_case
+        };
+        if keeps {
+            return path.to_string();
+        }
+        join(parent_of(path), &name.to_lowercase())
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        if self.is_vetoed(path) {
+            return Ok(None);
+        }
+        match self.vfs.stat(path) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(
+                VfsError::NotFound
+                | VfsError::NotADirectory
+                | VfsError::InvalidName
+                | VfsError::NameTooLong,
+            ) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_vetoed(&self, path: &str) -> bool {
+        let patterns = &self.share.options.veto_files;
+        !patterns.is_empty()
+            && path.split('/').any(|name| {
+                patterns
+                    .iter()
+                    .any(|pattern| crate::names::wildcard::Pattern::nt(pattern).matches(name))
+            })
+    }
+
+    /// The parent exists or the path does not.
+    fn missing(&self, path: String) -> Result<Located> {
+        match self.stat(parent_of(&path))? {
+            Some(stat) if stat.kind == Kind::Directory => Ok(Located { path, stat: None }),
+            _ => Err(Status::OBJECT_PATH_NOT_FOUND.into()),
+        }
+    }
+
+    /// Finds each component in its folder's index. The folder as the client spells it is tried whole first.
+    fn walk(&self, literal: &str) -> Result<Located> {
+        let (parent, last) = literal.rsplit_once('/').unwrap_or(("", literal));
+        let parent = match self.stat(parent)? {
+            Some(stat) if stat.kind == Kind::Directory => parent.to_string(),
+            Some(_) => return Err(Status::OBJECT_PATH_NOT_FOUND.into()),
+            None => self.walk_folder(parent)?,
+        };
+        let Some(real) = self.find_in(&parent, last)? else {
+            return Ok(Located {
+                path: join(&parent, last),
+                stat: None,
+            });
+        };
+        let path = join(&parent, &real);
+        let stat = self.stat(&path)?;
+        Ok(Located { path, stat })
+    }
+
+    fn walk_folder(&self, folder: &str) -> Result<String> {
+        let mut path = String::new();
+        for component in folder.split('/') {
+            let next = join(&path, component);
+            path = match self.stat(&next)? {
+                Some(stat) if stat.kind == Kind::Directory => next,
+                Some(_) => return Err(Status::OBJECT_PATH_NOT_FOUND.into()),
+                None => {
+                    let real = self
+                        .find_in(&path, component)?
+                        .ok_or(Status::OBJECT_PATH_NOT_FOUND)?;
+                    join(&path, &real)
+                }
+            };
+        }
+        Ok(path)
+    }
+
+    /// The real name in `folder` of what the client calls `name`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn find_in(&self, folder: &str, name: &str) -> Result<Option<String>> {
+        let found = self.with_index(folder, |index| {
+            index
+                .lookup(name)
+                .and_then(|id| index.name(id))
+                .map(ToString::to_string)
+        })?;
+        Ok(found.filter(|real| !self.is_vetoed(real)))
+    }
+
+    /// Asks something of a folder's index, which is read if it is not known or no longer good.
+    ///
+    /// # Errors
+    /// `OBJECT_PATH_NOT_FOUND`; what the file system says.
+    pub fn with_index<T>(&self, folder: &str, question: impl Fn(&DirIndex) -> T) -> Result<T> {
+        let stat = self.vfs.stat(folder).map_err(path_error)?;
+        let stamp = Stamp::from(&stat);
+        let cached = self
+            .server
+            .locked(|tables| tables.names.ask(self.share.id, folder, stamp, &question));
+        if let Some(answer) = cached {
+            return Ok(answer);
+        }
+        let dir = self.vfs.open_dir(folder).map_err(path_error)?;
+        let stamp = Stamp::from(&dir.stat()?);
+        let names = dir.names()?;
+        let known = self
+            .server
+            .locked(|tables| tables.names.take(self.share.id, folder));
+        let index = match known {
+            Some(mut index) => {
+                index.refresh(&names);
+                index
+            }
+            None => DirIndex::build(Mangler::new(self.server.config.code_page), &names),
+        };
+        let answer = question(&index);
+        self.server
+            .locked(|tables| tables.names.keep(self.share.id, folder, stamp, index));
+        Ok(answer)
+    }
+
+    /// Does `work`, which changes the names of `folder`, and enters the change in its index.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn changing<T>(
+        &self,
+        folder: &str,
+        change: Change<'_>,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let known = self
+            .server
+            .locked(|tables| tables.names.knows(self.share.id, folder));
+        if !known {
+            return work();
+        }
+        let before = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
+        let result = work()?;
+        let after = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
+        self.server.locked(|tables| match (before, after) {
+            (Some(before), Some(after)) => {
+                tables
+                    .names
+                    .changed(self.share.id, folder, before, after, change)
+            }
+            _ => tables.names.forget(self.share.id, folder),
+        });
+        Ok(result)
+    }
+}
+
+fn path_error(error: VfsError) -> crate::Error {
+    match error {
+        VfsError::NotFound | VfsError::NotADirectory => Status::OBJECT_PATH_NOT_FOUND.into(),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,8 @@
+//! What requests mean: operations on files, whatever command asked for them. These alone talk to the file system and to
+//! the shared tables.
+
+pub mod attributes;
+pub mod close;
+pub mod locate;
+pub mod open;
+pub mod transfer;

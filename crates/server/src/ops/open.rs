@@ -1,0 +1,539 @@
+//! Opening and creating: one operation behind every command that opens.
+
+use super::{
+    attributes::{self, Facts, parent_of},
+    locate::{Finder, Located},
+};
+use crate::{
+    conn::{Call, Park},
+    error::Result,
+    files::{OpenFile, OpenKind},
+    names::{
+        attributes::Attributes,
+        path::{ClientPath, PathKind},
+    },
+    names_cache::Change,
+    share::{Access, Share},
+    table::{OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing, access},
+    vfs::{FsTime, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
+};
+use alloc::{string::String, sync::Arc};
+use coax_wire::{header::Fid, status::Status};
+
+/// What to do if the file exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfExists {
+    /// Open it.
+    Open,
+    /// Fail with `OBJECT_NAME_COLLISION`.
+    Fail,
+    /// Cut it to nothing and open it.
+    Overwrite,
+    /// Put a new file in its place.
+    Supersede,
+}
+
+/// What the open must be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A file.
+    File,
+    /// A folder.
+    Directory,
+    /// Either; a file if it is created.
+    Either,
+}
+
+/// What an open did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It was there: opened.
+    Opened = 1,
+    /// It was not: created.
+    Created = 2,
+    /// It was there: cut to nothing.
+    Overwritten = 3,
+    /// It was there: replaced.
+    Superseded = 0,
+}
+
+/// An open as a command asks for it.
+#[derive(Clone, Debug)]
+pub struct OpenSpec {
+    /// Which file.
+    pub path: ClientPath,
+    /// Access mask; generic bits and MAXIMUM_ALLOWED are resolved here.
+    pub access: u32,
+    /// What others may do.
+    pub sharing: Sharing,
+    /// What to do if it exists.
+    pub if_exists: IfExists,
+    /// Whether to create it if it does not.
+    pub create: bool,
+    /// Attributes of a created or overwritten file.
+    pub attributes: Attributes,
+    /// Creation time of a created file, if the client gives one.
+    pub created: Option<FsTime>,
+    /// File or folder.
+    pub wanted: Wanted,
+    /// The oplock asked for.
+    pub oplock: OplockWish,
+    /// Delete it when this open is closed.
+    pub delete_on_close: bool,
+    /// Space to reserve for a created file, bytes.
+    pub allocation: u64,
+    /// NT's mode bits (write-through, sequential only …).
+    pub mode: u32,
+}
+
+impl OpenSpec {
+    /// A plain open of an existing file.
+    pub fn existing(path: ClientPath, access: u32, sharing: Sharing) -> Self {
+        Self {
+            path,
+            access,
+            sharing,
+            if_exists: IfExists::Open,
+            create: false,
+            attributes: Attributes::NONE,
+            created: None,
+            wanted: Wanted::File,
+            oplock: OplockWish::None,
+            delete_on_close: false,
+            allocation: 0,
+            mode: 0,
+        }
+    }
+
+    fn overwrites(&self) -> bool {
+        matches!(self.if_exists, IfExists::Overwrite | IfExists::Supersede)
+    }
+}
+
+/// A successful open.
+#[derive(Clone, Copy, Debug)]
+pub struct Opened {
+    /// Its FID.
+    pub fid: Fid,
+    /// What was done.
+    pub action: Action,
+    /// The file as it is now.
+    pub facts: Facts,
+    /// The oplock granted.
+    pub oplock: Oplock,
+    /// Rights granted.
+    pub access: u32,
+}
+
+/// How an open ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Opening {
+    /// It is open.
+    Opened(Opened),
+    /// It waits for another's oplock.
+    Park(Park),
+}
+
+/// MAXIMUM_ALLOWED and the generic bits of an access mask ([MS-CIFS] 2.2.1.4.1).
+mod generic {
+    pub const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
+    pub const ALL: u32 = 0x1000_0000;
+    pub const EXECUTE: u32 = 0x2000_0000;
+    pub const WRITE: u32 = 0x4000_0000;
+    pub const READ: u32 = 0x8000_0000;
+}
+
+/// All rights, and those of a reader.
+const FULL_ACCESS: u32 = 0x001f_01ff;
+const READ_ACCESS: u32 = 0x0012_00a9;
+/// Rights that change a file: WRITE_DATA, APPEND, WRITE_EA, DELETE_CHILD, WRITE_ATTRIBUTES, DELETE, WRITE_DAC,
+/// WRITE_OWNER.
+const CHANGING: u32 = 0x000d_0156;
+/// Rights that a read-only file refuses: WRITE_DATA, APPEND.
+const WRITING: u32 = 0x6;
+
+/// How often a create that finds the file suddenly there, or an open that finds it gone, starts over.
+const ATTEMPTS: usize = 4;
+
+/// Opens or creates as `spec` says.
+///
+/// # Errors
+/// What [MS-CIFS] 3.3.5.51 names: collisions, missing names and paths, access, sharing.
+pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
+    if matches!(spec.path.kind(), PathKind::Stream(_)) {
+        return Err(Status::OBJECT_NAME_INVALID.into());
+    }
+    for _ in 0..ATTEMPTS {
+        let (share, vfs) = (call.share()?, call.vfs()?);
+        let finder = Finder {
+            server: &call.conn.server,
+            share: &share,
+            vfs: &*vfs,
+        };
+        let located = finder.locate(&spec.path)?;
+        let opener = Opener {
+            call,
+            spec,
+            share: &share,
+            vfs: &*vfs,
+        };
+        let attempt = match located.stat {
+            Some(stat) => opener.open_existing(&located, stat),
+            None if spec.create => opener.create(&located),
+            None => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
+        };
+        match attempt {
+            Err(crate::Error::Vfs(VfsError::Exists | VfsError::NotFound)) => {}
+            other => return other,
+        }
+    }
+    Err(Status::OBJECT_NAME_NOT_FOUND.into())
+}
+
+struct Opener<'a, 'c> {
+    call: &'a mut Call<'c>,
+    spec: &'a OpenSpec,
+    share: &'a Arc<Share>,
+    vfs: &'a dyn Vfs,
+}
+
+/// A file that is open in the file system and the table, and has no FID yet.
+struct Held {
+    file: Arc<dyn VfsFile>,
+    open: OpenId,
+    oplock: Oplock,
+    path: String,
+    action: Action,
+    access: u32,
+}
+
+impl Opener<'_, '_> {
+    fn open_existing(mut self, located: &Located, stat: Stat) -> Result<Opening> {
+        let facts = attributes::facts_at(self.vfs, self.share, &located.path, stat)?;
+        self.check_existing(&facts)?;
+        let access = self.resolve_access(&facts)?;
+        self.check_read_only(&facts, access)?;
+        let request = self.request(&located.path, &facts, access);
+        let (open, oplock) = match self.ask_tables(&request)? {
+            Asked::Granted(open, oplock) => (open, oplock),
+            Asked::Park(park) => return Ok(Opening::Park(park)),
+        };
+        let held = self
+            .open_file(&located.path, &facts, access)
+            .and_then(|file| {
+                let action = self.overwrite(&*file, &facts)?;
+                Ok(Held {
+                    file,
+                    open,
+                    oplock,
+                    path: located.path.clone(),
+                    action,
+                    access,
+                })
+            });
+        self.install(held, open)
+    }
+
+    fn check_existing(&self, facts: &Facts) -> Result<()> {
+        let refused = match (self.spec.if_exists, facts.stat.kind, self.spec.wanted) {
+            (_, Kind::Special, _) => Status::ACCESS_DENIED,
+            (IfExists::Fail, ..) => Status::OBJECT_NAME_COLLISION,
+            (_, Kind::Directory, Wanted::File) => Status::FILE_IS_A_DIRECTORY,
+            (_, Kind::File, Wanted::Directory) => Status::NOT_A_DIRECTORY,
+            (IfExists::Overwrite | IfExists::Supersede, Kind::Directory, _) => {
+                Status::INVALID_PARAMETER
+            }
+            _ => return self.check_overwritten(facts),
+        };
+        Err(refused.into())
+    }
+
+    /// A hidden or system file is only overwritten by who says so ([MS-FSA] 2.1.5.1.2.1).
+    fn check_overwritten(&self, facts: &Facts) -> Result<()> {
+        let kept = Attributes(facts.attributes.0 & (Attributes::HIDDEN.0 | Attributes::SYSTEM.0));
+        if self.spec.overwrites() && !self.spec.attributes.contains(kept) {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        Ok(())
+    }
+
+    /// What the mask amounts to on this tree and this file.
+    fn resolve_access(&self, facts: &Facts) -> Result<u32> {
+        let allowed = self.allowed(facts)?;
+        let asked = expand_generic(self.spec.access);
+        let asked = if asked & generic::MAXIMUM_ALLOWED != 0 {
+            (asked & !generic::MAXIMUM_ALLOWED) | allowed
+        } else {
+            asked
+        };
+        if asked & CHANGING & !allowed != 0 {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        Ok(asked)
+    }
+
+    fn allowed(&self, facts: &Facts) -> Result<u32> {
+        if self.call.tree()?.access < Access::Write {
+            return Ok(READ_ACCESS);
+        }
+        let read_only = facts.attributes.contains(Attributes::READONLY) && !facts.is_directory();
+        Ok(if read_only {
+            FULL_ACCESS & !WRITING
+        } else {
+            FULL_ACCESS
+        })
+    }
+
+    fn check_read_only(&self, facts: &Facts, access: u32) -> Result<()> {
+        if self.spec.overwrites() || self.spec.delete_on_close {
+            self.call.must_write()?;
+        }
+        if !facts.attributes.contains(Attributes::READONLY) || facts.is_directory() {
+            return Ok(());
+        }
+        if self.spec.delete_on_close && !self.share.options.delete_readonly {
+            return Err(Status::CANNOT_DELETE.into());
+        }
+        if access & WRITING != 0 || self.spec.overwrites() {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        Ok(())
+    }
+
+    fn request(&self, path: &str, facts: &Facts, access: u32) -> OpenRequest {
+        let options = &self.share.options;
+        OpenRequest {
+            file: facts.stat.id,
+            conn: self.call.conn.id,
+            uid: self.call.header.uid.0,
+            pid: (self.call.header.pid.0 & 0xffff) as u16,
+            tree: self.call.header.tid.0,
+            share: self.share.id,
+            path: path.into(),
+            is_directory: facts.is_directory(),
+            access,
+            sharing: if options.share_modes {
+                self.spec.sharing
+            } else {
+                Sharing::Nt(7)
+            },
+            oplock: if options.oplocks || options.fake_oplocks {
+                self.spec.oplock
+            } else {
+                OplockWish::None
+            },
+            level2: options.level2_oplocks && self.client_knows_level2(),
+            fake_oplocks: options.fake_oplocks,
+            overwrites: self.spec.overwrites(),
+            delete_on_close: self.spec.delete_on_close,
+        }
+    }
+
+    fn client_knows_level2(&self) -> bool {
+        use coax_wire::smb::negotiate::cap;
+        self.call.conn.client.capabilities & cap::LEVEL_II_OPLOCKS != 0
+    }
+
+    fn ask_tables(&self, request: &OpenRequest) -> Result<Asked> {
+        let now = self.call.now;
+        match self
+            .call
+            .conn
+            .server
+            .locked(|tables| tables.open(now, request))
+        {
+            OpenOutcome::Granted { open, oplock, .. } => Ok(Asked::Granted(open, oplock)),
+            OpenOutcome::BreakFirst { ticket, deadline } => Ok(Asked::Park(Park {
+                ticket,
+                deadline: Some(deadline),
+            })),
+            OpenOutcome::SharingViolation => Err(Status::SHARING_VIOLATION.into()),
+            OpenOutcome::DeletePending => Err(Status::DELETE_PENDING.into()),
+            OpenOutcome::Refused(Refusal::TooManyOpens) => {
+                Err(Status::TOO_MANY_OPENED_FILES.into())
+            }
+            OpenOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+        }
+    }
+
+    /// Opens it underneath. Reading is asked for even if the client only writes, so that compatibility opens may share
+    /// one handle; a file that may not be read is opened without.
+    fn open_file(&self, path: &str, facts: &Facts, access: u32) -> Result<Arc<dyn VfsFile>> {
+        let write = !facts.is_directory() && (access & WRITING != 0 || self.spec.overwrites());
+        let how = OpenHow {
+            read: true,
+            write,
+            ..OpenHow::default()
+        };
+        let must_read = access & (access::READ_DATA | access::EXECUTE) != 0;
+        match self.vfs.open(path, how) {
+            Err(VfsError::Denied) if !must_read && write => {
+                Ok(self.vfs.open(path, OpenHow { read: false, ..how })?.0)
+            }
+            other => Ok(other?.0),
+        }
+    }
+
+    fn overwrite(&self, file: &dyn VfsFile, facts: &Facts) -> Result<Action> {
+        let action = match self.spec.if_exists {
+            IfExists::Overwrite => Action::Overwritten,
+            IfExists::Supersede => Action::Superseded,
+            _ => return Ok(Action::Opened),
+        };
+        file.set_len(0)?;
+        self.dress(file, facts, self.spec.created)?;
+        Ok(action)
+    }
+
+    /// Gives a created or overwritten file its attributes and space.
+    fn dress(&self, file: &dyn VfsFile, facts: &Facts, created: Option<FsTime>) -> Result<()> {
+        let asked = Attributes(self.spec.attributes.0 & Attributes::SETTABLE.0);
+        let wanted = if facts.is_directory() {
+            asked
+        } else {
+            asked.with(Attributes::ARCHIVE)
+        };
+        let has = Attributes(facts.attributes.0 & Attributes::SETTABLE.0);
+        if wanted != has || created.is_some() {
+            attributes::keep(file, self.share, facts, wanted, created)?;
+        }
+        if self.spec.allocation > 0 && !facts.is_directory() {
+            file.reserve(self.spec.allocation)?;
+        }
+        Ok(())
+    }
+
+    fn create(mut self, located: &Located) -> Result<Opening> {
+        self.call.must_write()?;
+        let directory = self.spec.wanted == Wanted::Directory;
+        let finder = Finder {
+            server: &self.call.conn.server,
+            share: self.share,
+            vfs: self.vfs,
+        };
+        let path = finder.spelling(&located.path);
+        let change = Change::Added(attributes::name_of(&path));
+        let file = finder.changing(parent_of(&path), change, || {
+            self.create_file(&path, directory)
+        })?;
+        let facts = attributes::facts_of(&*file, self.share, &path)?;
+        let dressed = self.dress(&*file, &facts, self.spec.created);
+        let access = self.resolve_access(&Facts {
+            attributes: Attributes::NONE,
+            ..facts
+        })?;
+        let request = self.request(&path, &facts, access);
+        let (open, oplock) = match self.ask_tables(&OpenRequest {
+            overwrites: false,
+            ..request
+        })? {
+            Asked::Granted(open, oplock) => (open, oplock),
+            Asked::Park(park) => return Ok(Opening::Park(park)),
+        };
+        self.call
+            .conn
+            .server
+            .locked(|tables| tables.report_created(self.share.id, &path, directory));
+        let held = dressed.map(|()| Held {
+            file,
+            open,
+            oplock,
+            path,
+            action: Action::Created,
+            access,
+        });
+        self.install(held, open)
+    }
+
+    fn create_file(&self, path: &str, directory: bool) -> Result<Arc<dyn VfsFile>> {
+        if directory {
+            self.vfs.make_dir(path)?;
+            return Ok(self
+                .vfs
+                .open(
+                    path,
+                    OpenHow {
+                        read: true,
+                        ..OpenHow::default()
+                    },
+                )?
+                .0);
+        }
+        let how = OpenHow {
+            read: true,
+            write: true,
+            create: true,
+            exclusive: true,
+            truncate: false,
+        };
+        Ok(self.vfs.open(path, how)?.0)
+    }
+
+    /// Gives what is held a FID, or gives the table its row back.
+    fn install(&mut self, held: Result<Held>, open: OpenId) -> Result<Opening> {
+        let installed = held.and_then(|held| self.install_held(held));
+        if installed.is_err() {
+            let _ = self.call.conn.server.locked(|tables| tables.close(open));
+        }
+        installed.map(Opening::Opened)
+    }
+
+    fn install_held(&mut self, held: Held) -> Result<Opened> {
+        let facts = attributes::facts_of(&*held.file, self.share, &held.path)?;
+        let limit = self.call.conn.server.config.limits.opens;
+        let fid = self
+            .call
+            .conn
+            .files
+            .free_fid(limit)
+            .ok_or(Status::TOO_MANY_OPENED_FILES)?;
+        let kind = if facts.is_directory() {
+            OpenKind::Directory
+        } else {
+            OpenKind::File
+        };
+        let header = self.call.header;
+        self.call.conn.files.insert(OpenFile {
+            fid,
+            kind,
+            file: Some(held.file),
+            open: Some(held.open),
+            id: facts.stat.id,
+            share: self.share.clone(),
+            path: held.path,
+            access: held.access,
+            tid: header.tid,
+            uid: header.uid,
+            pid: header.pid,
+            position: 0,
+            mode: self.spec.mode,
+            written: false,
+        });
+        self.call.chain_fid = Some(fid);
+        Ok(Opened {
+            fid,
+            action: held.action,
+            facts,
+            oplock: held.oplock,
+            access: held.access,
+        })
+    }
+}
+
+enum Asked {
+    Granted(OpenId, Oplock),
+    Park(Park),
+}
+
+/// Replaces generic bits by what they stand for on files ([MS-CIFS] 2.2.1.4.1).
+fn expand_generic(mask: u32) -> u32 {
+    const EXPANSIONS: [(u32, u32); 4] = [
+        (generic::READ, 0x0012_0089),
+        (generic::WRITE, 0x0012_0116),
+        (generic::EXECUTE, 0x0012_00a0),
+        (generic::ALL, FULL_ACCESS),
+    ];
+    let generic_bits = generic::READ | generic::WRITE | generic::EXECUTE | generic::ALL;
+    let asked = EXPANSIONS.iter().filter(|(bit, _)| mask & bit != 0);
+    asked.fold(mask & !generic_bits, |mask, (_, bits)| mask | bits)
+}

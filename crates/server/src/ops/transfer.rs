@@ -1,0 +1,242 @@
+//! Reading and writing open files: rights, byte-range locks, full disks.
+
+use crate::{
+    conn::{Call, Tail},
+    error::Result,
+    files::OpenFile,
+    table::{LockRange, NotifyFilter, OpenId, access},
+    vfs::{VfsError, VfsFile},
+};
+use alloc::{sync::Arc, vec::Vec};
+use coax_wire::{header::Fid, status::Status};
+
+/// Reads of this many bytes and more may go from page cache to socket in the kernel.
+const SENDFILE_MIN: usize = 16_384;
+
+/// What a read gave: data in memory, or the promise of data in the file.
+#[derive(Debug)]
+pub struct Read {
+    /// The data.
+    pub tail: Tail,
+}
+
+impl Read {
+    /// Length in bytes.
+    pub fn len(&self) -> usize {
+        self.tail.len()
+    }
+}
+
+/// An open that may do the I/O asked for.
+#[derive(Clone, Debug)]
+struct Ready {
+    file: Arc<dyn VfsFile>,
+    open: OpenId,
+    sendfile: bool,
+    sync: bool,
+}
+
+/// Reads up to `len` bytes at `offset`; fewer only at the end of the file.
+///
+/// # Errors
+/// `INVALID_HANDLE`, `ACCESS_DENIED`, `FILE_LOCK_CONFLICT`, `INVALID_DEVICE_REQUEST` on folders; what the file system
+/// says.
+pub fn read(call: &Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
+    let ready = ready(call, fid, access::READ_DATA | access::EXECUTE)?;
+    check_locks(call, fid, ready.open, offset, len as u64, false)?;
+    if len == 0 {
+        return Ok(Read { tail: Tail::None });
+    }
+    if ready.sendfile && len >= SENDFILE_MIN {
+        let size = ready.file.stat()?.size;
+        let len = size.saturating_sub(offset).min(len as u64) as usize;
+        if len >= SENDFILE_MIN {
+            return Ok(Read {
+                tail: Tail::File {
+                    file: ready.file,
+                    offset,
+                    len,
+                },
+            });
+        }
+        return into_memory(&*ready.file, offset, len);
+    }
+    into_memory(&*ready.file, offset, len)
+}
+
+fn into_memory(file: &dyn VfsFile, offset: u64, len: usize) -> Result<Read> {
+    let mut data = alloc::vec![0; len];
+    let got = file.read_at(offset, &mut data)?;
+    data.truncate(got);
+    Ok(Read {
+        tail: Tail::Bytes(data),
+    })
+}
+
+/// Writes `data` at `offset` and says how much of it is in the file.
+///
+/// A disk that fills up in the middle is reported as the short count if something was written, so that nothing is
+/// acknowledged that is not there, and as `DISK_FULL` if nothing was.
+///
+/// # Errors
+/// As [`read`]; `DISK_FULL`.
+pub fn write(
+    call: &mut Call<'_>,
+    fid: Fid,
+    offset: u64,
+    data: &[u8],
+    through: bool,
+) -> Result<usize> {
+    let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
+    check_locks(call, fid, ready.open, offset, data.len() as u64, true)?;
+    if data.is_empty() {
+        return Ok(0);
+    }
+    prepare_change(call, fid, ready.open, NotifyFilter::LAST_WRITE)?;
+    let written = match ready.file.write_at(offset, data) {
+        Ok(()) => data.len(),
+        Err((0, error)) => return Err(error.into()),
+        Err((written, _)) => written,
+    };
+    if through || ready.sync {
+        ready.file.sync()?;
+    }
+    Ok(written)
+}
+
+/// Sets the file's length. Space is really reserved: a full disk is an error now and the length stays.
+///
+/// # Errors
+/// As [`write`].
+pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
+    let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
+    let size = ready.file.stat()?.size;
+    let (from, to) = (size.min(len), size.max(len));
+    check_locks(call, fid, ready.open, from, to.saturating_sub(from), true)?;
+    prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
+    if size == len {
+        return Ok(());
+    }
+    Ok(ready.file.set_len(len)?)
+}
+
+/// Waits until the file's data is on the disk, if the share takes flushes at their word (`strict sync`).
+///
+/// # Errors
+/// `INVALID_HANDLE`; what the file system says.
+pub fn flush(call: &Call<'_>, fid: Fid) -> Result<()> {
+    let file = call.file(fid)?;
+    match &file.file {
+        Some(opened)
+            if file.share.options.strict_sync
+                && file.access & (access::WRITE_DATA | access::APPEND_DATA) != 0 =>
+        {
+            Ok(opened.sync()?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Flushes all the files that the process has open.
+pub fn flush_all(call: &Call<'_>) {
+    let pid = call.header.pid;
+    for fid in call.conn.files.fids_where(|file| file.pid == pid) {
+        // [MS-CIFS] 3.3.5.9: a flush of all files reports no single file's failure.
+        let _ = flush(call, fid);
+    }
+}
+
+/// The open, if it is a file's and has one of the rights in `rights`.
+fn ready(call: &Call<'_>, fid: Fid, rights: u32) -> Result<Ready> {
+    let opened = call.file(fid)?;
+    let (Some(file), Some(open)) = (&opened.file, opened.open) else {
+        return Err(Status::INVALID_DEVICE_REQUEST.into());
+    };
+    if matches!(opened.kind, crate::files::OpenKind::Directory) {
+        return Err(Status::INVALID_DEVICE_REQUEST.into());
+    }
+    if opened.access & rights == 0 && !reads_for_execution(call, opened, rights) {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let options = &opened.share.options;
+    Ok(Ready {
+        file: file.clone(),
+        open,
+        sendfile: options.use_sendfile && !call.conn.signing.is_active(),
+        sync: options.sync_always,
+    })
+}
+
+fn reads_for_execution(call: &Call<'_>, opened: &OpenFile, rights: u32) -> bool {
+    use coax_wire::header::Flags2;
+    rights & access::READ_DATA != 0
+        && opened.access & access::EXECUTE != 0
+        && call.header.flags2.has(Flags2::READ_IF_EXECUTE)
+}
+
+fn check_locks(
+    call: &Call<'_>,
+    fid: Fid,
+    open: OpenId,
+    offset: u64,
+    len: u64,
+    write: bool,
+) -> Result<()> {
+    let options = &call.file(fid)?.share.options;
+    if !options.locking || !options.strict_locking || len == 0 {
+        return Ok(());
+    }
+    let pid = (call.header.pid.0 & 0xffff) as u16;
+    let range = LockRange {
+        offset,
+        length: len,
+    };
+    if call
+        .conn
+        .server
+        .locked(|tables| tables.may_io(open, pid, range, write))
+    {
+        return Ok(());
+    }
+    Err(Status::FILE_LOCK_CONFLICT.into())
+}
+
+/// Before contents change: others' read caches end, watchers are told, and the open remembers.
+fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilter) -> Result<()> {
+    let opened = call.file_mut(fid)?;
+    let first = !core::mem::replace(&mut opened.written, true);
+    call.conn.server.locked(|tables| {
+        tables.before_write(open);
+        if first {
+            if let Some((share, path)) = tables
+                .get(open)
+                .map(|o| (o.request.share, o.request.path.clone()))
+            {
+                tables.report_modified(share, &path, what);
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Copies between two open files, in the server.
+///
+/// # Errors
+/// What the file system says; the target keeps what was copied by then.
+pub fn copy_contents(
+    from: &dyn VfsFile,
+    to: &dyn VfsFile,
+    mut at: u64,
+) -> core::result::Result<u64, VfsError> {
+    let mut buffer: Vec<u8> = alloc::vec![0; 1 << 16];
+    let mut offset = 0;
+    loop {
+        let got = from.read_at(offset, &mut buffer)?;
+        let Some(data) = buffer.get(..got).filter(|data| !data.is_empty()) else {
+            return Ok(offset);
+        };
+        to.write_at(at, data).map_err(|(_, error)| error)?;
+        offset = offset.saturating_add(got as u64);
+        at = at.saturating_add(got as u64);
+    }
+}

@@ -1,0 +1,5 @@
+//! Named pipes of `IPC$`.
+
+/// An open pipe.
+#[derive(Debug)]
+pub struct Pipe {}

@@ -1,0 +1,65 @@
+//! What all connections share and nobody changes: configuration, shares, accounts. What they share and change is in
+//! [`crate::table`].
+
+use crate::{
+    config::Config,
+    share::Share,
+    table::{Exclusive, Tables},
+};
+use alloc::{string::String, sync::Arc, vec::Vec};
+
+/// A server: configuration, shares and the tables of what is open.
+#[derive(Debug)]
+pub struct Server {
+    /// Settings.
+    pub config: Config,
+    /// Shares, `IPC$` among them.
+    pub shares: Vec<Arc<Share>>,
+    /// Users who may log on.
+    pub accounts: coax_logon::accounts::Accounts,
+    /// Opens, locks, oplocks, watches: locked for table work only.
+    pub tables: Arc<dyn Exclusive>,
+}
+
+impl Server {
+    /// The share of this name, compared without case. Clients cut names at 12 characters (LAN Manager's `NNLEN`), so
+    /// a unique longer name that begins with all 12 is found too.
+    pub fn share(&self, name: &str) -> Option<&Arc<Share>> {
+        let exact = self
+            .shares
+            .iter()
+            .find(|share| share.name.eq_ignore_ascii_case(name));
+        exact.or_else(|| self.share_cut_short(name))
+    }
+
+    fn share_cut_short(&self, name: &str) -> Option<&Arc<Share>> {
+        const NNLEN: usize = 12;
+        if name.len() != NNLEN {
+            return None;
+        }
+        let mut begins = self.shares.iter().filter(|share| {
+            share
+                .name
+                .get(..NNLEN)
+                .is_some_and(|start| start.eq_ignore_ascii_case(name))
+        });
+        let first = begins.next()?;
+        begins.next().is_none().then_some(first)
+    }
+
+    /// Runs `work` on the shared tables, and wakes whom it concerns once they are free again.
+    pub fn locked<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> T {
+        crate::table::locked(&*self.tables, work)
+    }
+
+    /// Names of the shares that are shown in listings.
+    pub fn browseable(&self) -> impl Iterator<Item = &Arc<Share>> {
+        self.shares.iter().filter(|share| share.browseable)
+    }
+
+    /// The server's name with aliases.
+    pub fn is_our_name(&self, name: &str) -> bool {
+        let ours = |own: &String| own.eq_ignore_ascii_case(name);
+        ours(&self.config.name) || self.config.aliases.iter().any(ours)
+    }
+}

@@ -1,0 +1,233 @@
+//! A share: what it offers and to whom.
+
+use crate::{table::ShareId, vfs::Vfs};
+use alloc::{string::String, sync::Arc, vec::Vec};
+
+/// What a share is.
+#[derive(Clone, Debug)]
+pub enum ShareKind {
+    /// A folder.
+    Disk(Arc<dyn Vfs>),
+    /// A printer whose jobs are spooled to a folder.
+    Printer(Arc<dyn Vfs>),
+    /// Named pipes.
+    Ipc,
+}
+
+/// What somebody may do on a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// Nothing.
+    None,
+    /// Read.
+    Read,
+    /// Read and write.
+    Write,
+}
+
+/// Passwords of share-level security: one for each kind of access.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SharePasswords {
+    /// Gives read access.
+    pub read: Option<String>,
+    /// Gives full access.
+    pub write: Option<String>,
+}
+
+impl core::fmt::Debug for SharePasswords {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "SharePasswords {{ read: {}, write: {} }}",
+            self.read.is_some(),
+            self.write.is_some()
+        )
+    }
+}
+
+/// smb.conf's per-share switches that the engine honours; names as there.
+#[derive(Clone, Debug)]
+pub struct ShareOptions {
+    /// Grant oplocks.
+    pub oplocks: bool,
+    /// Grant level II oplocks.
+    pub level2_oplocks: bool,
+    /// Grant an oplock to whoever asks and never break it.
+    pub fake_oplocks: bool,
+    /// Check byte-range locks on every read and write.
+    pub strict_locking: bool,
+    /// Keep byte-range locks at all.
+    pub locking: bool,
+    /// Wait for byte-range locks when the client asks to.
+    pub blocking_locks: bool,
+    /// Enforce share modes.
+    pub share_modes: bool,
+    /// Sync to disk when a client flushes.
+    pub strict_sync: bool,
+    /// Sync to disk after every write.
+    pub sync_always: bool,
+    /// Reserve space when a file is extended.
+    pub strict_allocate: bool,
+    /// Names beginning with a dot are hidden.
+    pub hide_dot_files: bool,
+    /// Keep DOS attributes in `user.DOSATTRIB`.
+    pub store_dos_attributes: bool,
+    /// Keep extended attributes.
+    pub ea_support: bool,
+    /// Compare names to the letter.
+    pub case_sensitive: bool,
+    /// New names keep the case the client gave.
+    pub preserve_case: bool,
+    /// New 8.3 names keep the case the client gave.
+    pub short_preserve_case: bool,
+    /// Give 8.3 names to long ones.
+    pub mangled_names: bool,
+    /// Round times to two seconds for DOS clients.
+    pub dos_filetime_resolution: bool,
+    /// A read-only file may be deleted.
+    pub delete_readonly: bool,
+    /// Patterns of names that do not exist for clients.
+    pub veto_files: Vec<String>,
+    /// Patterns of names shown hidden.
+    pub hide_files: Vec<String>,
+    /// Files in read replies may go from page cache to socket in the kernel.
+    pub use_sendfile: bool,
+}
+
+impl Default for ShareOptions {
+    fn default() -> Self {
+        Self {
+            oplocks: true,
+            level2_oplocks: true,
+            fake_oplocks: false,
+            strict_locking: true,
+            locking: true,
+            blocking_locks: true,
+            share_modes: true,
+            strict_sync: true,
+            sync_always: false,
+            strict_allocate: true,
+            hide_dot_files: true,
+            store_dos_attributes: true,
+            ea_support: true,
+            case_sensitive: false,
+            preserve_case: true,
+            short_preserve_case: true,
+            mangled_names: true,
+            dos_filetime_resolution: false,
+            delete_readonly: false,
+            veto_files: Vec::new(),
+            hide_files: Vec::new(),
+            use_sendfile: true,
+        }
+    }
+}
+
+/// Who may use a share.
+#[derive(Clone, Debug, Default)]
+pub struct Admission {
+    /// What guests may do.
+    pub guest: Option<Access>,
+    /// Nobody may write but those on the write list.
+    pub read_only: bool,
+    /// If not empty: only these users (lower case).
+    pub valid_users: Vec<String>,
+    /// Never these.
+    pub invalid_users: Vec<String>,
+    /// These only read.
+    pub read_list: Vec<String>,
+    /// These write even if the share is read-only.
+    pub write_list: Vec<String>,
+    /// Passwords of share-level security.
+    pub passwords: SharePasswords,
+}
+
+impl Admission {
+    /// What `user` may do; `None` is a guest.
+    pub fn access(&self, user: Option<&str>) -> Access {
+        let Some(user) = user else {
+            let allowed = self.guest.unwrap_or(Access::None);
+            return if self.read_only {
+                allowed.min(Access::Read)
+            } else {
+                allowed
+            };
+        };
+        let on = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(user));
+        if on(&self.invalid_users) || (!self.valid_users.is_empty() && !on(&self.valid_users)) {
+            return Access::None;
+        }
+        if on(&self.write_list) {
+            return Access::Write;
+        }
+        if self.read_only || on(&self.read_list) {
+            Access::Read
+        } else {
+            Access::Write
+        }
+    }
+}
+
+/// A share.
+#[derive(Clone, Debug)]
+pub struct Share {
+    /// Which.
+    pub id: ShareId,
+    /// Name as clients type it; compared without case.
+    pub name: String,
+    /// Comment in listings.
+    pub comment: String,
+    /// What it is.
+    pub kind: ShareKind,
+    /// Shown in listings.
+    pub browseable: bool,
+    /// Who may use it.
+    pub admission: Admission,
+    /// Switches.
+    pub options: ShareOptions,
+    /// Volume label, at most 11 characters for DOS.
+    pub volume: String,
+    /// File system name clients are told; below eight characters, or NT 4 fails with error 234 (KB Q239447).
+    pub file_system: String,
+}
+
+impl Share {
+    /// The service string of tree connects ([MS-CIFS] 2.2.4.55.2).
+    pub fn service(&self) -> &'static str {
+        match self.kind {
+            ShareKind::Disk(_) => "A:",
+            ShareKind::Printer(_) => "LPT1:",
+            ShareKind::Ipc => "IPC",
+        }
+    }
+
+    /// The folder behind it, if there is one.
+    pub fn vfs(&self) -> Option<&Arc<dyn Vfs>> {
+        match &self.kind {
+            ShareKind::Disk(vfs) | ShareKind::Printer(vfs) => Some(vfs),
+            ShareKind::Ipc => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_get_what_the_share_grants_guests_and_users_what_its_lists_say() {
+        let list = |name: &str| Vec::from([String::from(name)]);
+        let admission = Admission {
+            guest: Some(Access::Write),
+            read_only: true,
+            invalid_users: list("eve"),
+            write_list: list("ann"),
+            ..Admission::default()
+        };
+        assert_eq!(admission.access(None), Access::Read);
+        assert_eq!(admission.access(Some("ANN")), Access::Write);
+        assert_eq!(admission.access(Some("bob")), Access::Read);
+        assert_eq!(admission.access(Some("eve")), Access::None);
+        assert_eq!(Admission::default().access(None), Access::None);
+    }
+}

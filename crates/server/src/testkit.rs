@@ -1,0 +1,330 @@
+//! A server on an in-memory file system and a client that speaks byte by byte, for tests of handlers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+use crate::{
+    Connection, Peer, Server,
+    config::Config,
+    memfs::MemFs,
+    share::{Access, Admission, Share, ShareKind, ShareOptions},
+    table::{Exclusive, ShareId, Tables, Wake},
+};
+use alloc::{string::String, sync::Arc, vec, vec::Vec};
+use coax_wire::{
+    block::Block,
+    header::{Flags, Flags2, HEADER_LEN, Header, Mid, Pid, Tid, Uid},
+    io::Writer,
+    status::Status,
+    time::{Span, Time},
+};
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Midnight of 2026-11-21, the tests' now.
+pub const NOW: Time = Time(1_795_219_200_000_000_000);
+
+#[derive(Debug)]
+struct Locked(Mutex<Tables>);
+
+impl Exclusive for Locked {
+    fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
+        work(&mut self.0.lock().unwrap());
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A server with a share `DISK` that guests may write, and `IPC$`.
+#[derive(Clone, Debug)]
+pub struct TestServer {
+    pub server: Arc<Server>,
+    pub fs: Arc<MemFs>,
+}
+
+impl TestServer {
+    pub fn new() -> Self {
+        Self::with(Config::default(), ShareOptions::default())
+    }
+
+    pub fn with(config: Config, options: ShareOptions) -> Self {
+        let fs = Arc::new(MemFs::new());
+        fs.set_time(crate::vfs::FsTime(NOW.0 as i64));
+        let disk = Share {
+            options,
+            ..share(1, "DISK", ShareKind::Disk(fs.clone()))
+        };
+        let ipc = share(2, "IPC$", ShareKind::Ipc);
+        let server = Server {
+            config,
+            shares: vec![Arc::new(disk), Arc::new(ipc)],
+            accounts: coax_logon::accounts::Accounts::default(),
+            tables: Arc::new(Locked(Mutex::new(Tables::default()))),
+        };
+        Self {
+            server: Arc::new(server),
+            fs,
+        }
+    }
+
+    /// A fresh connection.
+    pub fn connect(&self) -> TestClient {
+        let woken = Arc::new(Flag::default());
+        let conn = Connection::new(
+            self.server.clone(),
+            woken.clone(),
+            Peer::default(),
+            *b"12345678",
+        );
+        TestClient {
+            conn,
+            woken,
+            now: NOW,
+            header: Header::default(),
+            mid: 0,
+        }
+    }
+
+    /// A client that has agreed `dialect` and connected `DISK` in that dialect's way.
+    pub fn client(&self, dialect: &str) -> TestClient {
+        let mut client = self.connect();
+        client.negotiate(&[dialect]);
+        client.log_on_and_connect(dialect);
+        client
+    }
+}
+
+fn share(id: u32, name: &str, kind: ShareKind) -> Share {
+    Share {
+        id: ShareId(id),
+        name: name.into(),
+        comment: String::new(),
+        kind,
+        browseable: true,
+        admission: Admission {
+            guest: Some(Access::Write),
+            ..Admission::default()
+        },
+        options: ShareOptions::default(),
+        volume: name.into(),
+        file_system: "NTFS".into(),
+    }
+}
+
+/// A client that speaks raw messages. `header` is used for every request.
+#[derive(Debug)]
+pub struct TestClient {
+    pub conn: Connection,
+    pub woken: Arc<Flag>,
+    pub now: Time,
+    pub header: Header,
+    mid: u16,
+}
+
+/// A message from the server, taken apart.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub header: Header,
+    pub message: Vec<u8>,
+}
+
+impl Answer {
+    /// The reply's status as an NTSTATUS value, or class and code in the same form as [`Status`]'s DOS statuses.
+    pub fn status(&self) -> u32 {
+        self.header.status
+    }
+
+    pub fn block(&self) -> Block<'_> {
+        Block::first(&self.message).unwrap()
+    }
+
+    pub fn word(&self, index: usize) -> u16 {
+        self.block().word(index).unwrap()
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        self.block().bytes.to_vec()
+    }
+
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.header.status, 0, "{:?}", Status(self.header.status));
+        self
+    }
+
+    /// Asserts that the request was refused with this status, in whichever form the client asked for.
+    #[track_caller]
+    pub fn refused(&self, status: Status) {
+        let nt = self.header.flags2.has(Flags2::NT_STATUS);
+        assert_eq!(
+            self.header.status,
+            status.to_wire(nt),
+            "{:?}, not {status:?}",
+            Status(self.header.status)
+        );
+    }
+}
+
+impl TestClient {
+    pub fn negotiate(&mut self, dialects: &[&str]) -> Answer {
+        let mut out = Writer::default();
+        coax_wire::smb::negotiate::Request::emit(dialects, &mut out);
+        if dialects.iter().any(|d| *d == "NT LM 0.12") {
+            self.header.flags2 = Flags2(Flags2::NT_STATUS | Flags2::UNICODE | Flags2::LONG_NAMES);
+        }
+        self.header.pid = Pid(77);
+        self.send_block(0x72, out.as_slice()).ok()
+    }
+
+    fn log_on_and_connect(&mut self, dialect: &str) {
+        let core = [
+            "PC NETWORK PROGRAM 1.0",
+            "PCLAN1.0",
+            "MICROSOFT NETWORKS 1.03",
+        ]
+        .contains(&dialect);
+        if core {
+            let reply = self.request(0x70, &[], b"\x04DISK\0\x04\0\x04A:\0").ok();
+            self.header.tid = Tid(reply.word(1));
+            return;
+        }
+        let reply = if dialect == "NT LM 0.12" {
+            self.request(
+                0x73,
+                &[0xff, 0, 0xffff, 50, 1, 0, 0, 0, 0, 0, 0, 0xd0fc, 0x0080],
+                &[0; 12],
+            )
+            .ok()
+        } else {
+            self.request(0x73, &[0xff, 0, 0xffff, 50, 1, 0, 0, 0, 0, 0], b"\0\0\0\0")
+                .ok()
+        };
+        self.header.uid = reply.header.uid;
+        self.connect_share("DISK");
+    }
+
+    /// Connects a share; its TID stays in `header`.
+    pub fn connect_share(&mut self, name: &str) {
+        let mut bytes = vec![0];
+        bytes.extend(self.string(&alloc::format!("\\\\COAX\\{name}"), 32 + 1 + 8 + 2 + 1));
+        bytes.extend(b"?????\0");
+        let reply = self.request(0x75, &[0xff, 0, 0, 1], &bytes).ok();
+        self.header.tid = reply.header.tid;
+    }
+
+    /// `text` terminated, in the client's encoding, padded as if its first byte stood at `offset` of the message.
+    pub fn string(&self, text: &str, offset: usize) -> Vec<u8> {
+        if !self.header.unicode() {
+            return text.bytes().chain([0]).collect();
+        }
+        let pad = vec![0; offset % 2];
+        pad.into_iter()
+            .chain(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes))
+            .collect()
+    }
+
+    /// A request of a core command whose bytes are paths in buffer format 4.
+    pub fn paths(&mut self, command: u8, words: &[u16], paths: &[&str]) -> Answer {
+        let mut bytes = Vec::new();
+        for path in paths {
+            bytes.push(4);
+            let at = HEADER_LEN + 1 + words.len() * 2 + 2 + bytes.len();
+            bytes.extend(self.string(path, at));
+        }
+        self.request(command, words, &bytes)
+    }
+
+    /// A request of words and bytes, and its one reply.
+    #[track_caller]
+    pub fn request(&mut self, command: u8, words: &[u16], bytes: &[u8]) -> Answer {
+        let block = block(words, bytes);
+        self.send_block(command, &block)
+    }
+
+    /// A request whose block is given whole, and its one reply.
+    #[track_caller]
+    pub fn send_block(&mut self, command: u8, block: &[u8]) -> Answer {
+        self.post(command, block);
+        self.answer().expect("a reply")
+    }
+
+    /// Sends a request and waits for nothing. Its MID is returned.
+    pub fn post(&mut self, command: u8, block: &[u8]) -> Mid {
+        self.mid += 1;
+        let header = Header {
+            command,
+            mid: Mid(self.mid),
+            flags: Flags(Flags::CASELESS),
+            ..self.header
+        };
+        let mut out = Writer::default();
+        header.emit(&mut out);
+        out.bytes(block);
+        self.conn.handle_message(self.now, out.as_slice());
+        Mid(self.mid)
+    }
+
+    /// Sends raw data as its own message.
+    pub fn post_raw(&mut self, data: &[u8]) {
+        self.conn.handle_message(self.now, data);
+    }
+
+    /// The next message from the server, if there is one.
+    pub fn answer(&mut self) -> Option<Answer> {
+        let message = self.raw_answer()?;
+        let header = Header::parse(&message).expect("an SMB message");
+        Some(Answer { header, message })
+    }
+
+    /// The next message's bytes, SMB or raw data.
+    pub fn raw_answer(&mut self) -> Option<Vec<u8>> {
+        if self.woken.0.swap(false, Ordering::SeqCst) {
+            self.conn.handle_wake(self.now);
+        }
+        let transmit = self.conn.poll_transmit()?;
+        let mut message = transmit.head;
+        message.extend(transmit.tail.into_bytes());
+        Some(message)
+    }
+
+    /// Lets time pass, and what was due happen.
+    pub fn pass(&mut self, span: Span) {
+        self.now = self.now + span;
+        self.conn.handle_timeout(self.now);
+    }
+
+    /// Opens for reading and writing, sharing all, with OPEN_ANDX; creates what is missing.
+    #[track_caller]
+    pub fn open(&mut self, path: &str) -> u16 {
+        let at = HEADER_LEN + 1 + 30 + 2;
+        let bytes = self.string(path, at);
+        let words = [0xff, 0, 0, 0x42, 0x16, 0, 0, 0, 0x11, 0, 0, 0, 0, 0, 0];
+        self.request(0x2d, &words, &bytes).ok().word(2)
+    }
+
+    pub fn close(&mut self, fid: u16) -> Answer {
+        self.request(0x04, &[fid, 0, 0], b"")
+    }
+}
+
+/// Word count, words, byte count, bytes.
+pub fn block(words: &[u16], bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![words.len() as u8];
+    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    out.extend((bytes.len() as u16).to_le_bytes());
+    out.extend(bytes);
+    out
+}
