@@ -1,0 +1,168 @@
+"""coax and smbd on the same work, same client and same files (on tmpfs), one after the other, N times; the medians.
+
+Only the ratios mean something on another machine. Writes docs/performance.md between its markers with --write.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+from peers import install, subject
+
+from . import cases, measure
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "performance.md"
+BUDGETS = Path(__file__).parent / "budgets.toml"
+START, END = "<!-- bench-server: start -->", "<!-- bench-server: end -->"
+GLOBALS = {"server signing": "disabled"}  # offering it would withdraw the raw mode
+ADDRESSES = {"coax": "127.0.0.1", "smbd": "127.0.0.2"}
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/bench-server", description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, help="paired runs; the medians are reported")
+    parser.add_argument("--only", default="", help="cases whose name contains one of these, with commas")
+    parser.add_argument("--subjects", default="coax,smbd", help="leave one out to measure the other alone")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    return parser.parse_args()
+
+
+def measured(server, case):
+    """One case on one server: its figures by name."""
+    cpu, started = measure.cpu_seconds(server.pid), time.monotonic()
+    result = case.run(server)
+    wall = time.monotonic() - started
+    if case.kind == "figures":
+        return result
+    time.sleep(0.2)
+    cpu = max(measure.cpu_seconds(server.pid) - cpu, 1 / measure.TICKS)
+    if case.kind == "bytes":
+        return {"MB/s": result / 1e6 / wall, "CPU s per GB": cpu / (result / cases.GIGABYTE)}
+    return {"per second": result / wall, "per CPU second": result / cpu}
+
+
+def run_pairs(arguments, folder):
+    """Every chosen case on every subject, `runs` times, in alternating order."""
+    kinds = arguments.subjects.split(",")
+    wanted = [part for part in arguments.only.split(",") if part] or [""]
+    chosen = [case for case in cases.CASES if any(part in case.name for part in wanted)]
+    results = {case.name: {kind: [] for kind in kinds} for case in chosen}
+    for number in range(arguments.runs):
+        for case in chosen:
+            for kind in kinds if number % 2 == 0 else reversed(kinds):
+                one(kind, case, folder, results)
+    return results
+
+
+def one(kind, case, folder, results):
+    """A fresh server for every measurement: none profits from what another case left in its caches."""
+    with subject.start(kind, scratch=folder, host=ADDRESSES[kind], globals_=GLOBALS, folder=folder / "share") as server:
+        try:
+            figures = measured(server, case)
+        except Exception as error:  # one case that fails must not cost the rest of a long run
+            print(f"bench: {kind} {case.name}: FAILED {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            return
+    results[case.name][kind].append(figures)
+    shown = ", ".join(f"{name} {value:,.5g}" for name, value in figures.items())
+    print(f"bench: {kind} {case.name}: {shown}", file=sys.stderr, flush=True)
+    for leftover in ("put.bin", "written.bin"):
+        (folder / "share" / leftover).unlink(missing_ok=True)
+
+
+def medians(results):
+    """Case, figure: median of each subject, and coax's over smbd's."""
+    rows = []
+    for case, by_kind in results.items():
+        names = next((list(runs[0]) for runs in by_kind.values() if runs), [])
+        for name in names:
+            row = {"case": case, "figure": name}
+            for kind, runs in by_kind.items():
+                row[kind] = statistics.median(run[name] for run in runs) if runs else None
+            if row.get("coax") and row.get("smbd"):
+                row["ratio"] = row["coax"] / row["smbd"]
+            rows.append(row)
+    return rows
+
+
+def judge(rows):
+    """Adds each row's budget, and whether it is kept."""
+    budgets = tomllib.loads(BUDGETS.read_text())["budget"]
+    for row in rows:
+        for budget in budgets:
+            if budget["case"] in row["case"] and budget["figure"] == row["figure"]:
+                row["budget"], row["kept"] = words(budget), kept(budget, row)
+
+
+def words(budget):
+    limit = next(key for key in ("ratio_at_most", "ratio_at_least", "at_most", "at_least") if key in budget)
+    sign = "≤" if limit.endswith("most") else "≥"
+    return f"{sign} {budget[limit]:,}" + (" × smbd" if limit.startswith("ratio") else "")
+
+
+def kept(budget, row):
+    for limit, key in (("ratio_at_most", "ratio"), ("at_most", "coax")):
+        if limit in budget and key in row and row[key] is not None:
+            return row[key] <= budget[limit]
+    for limit, key in (("ratio_at_least", "ratio"), ("at_least", "coax")):
+        if limit in budget and key in row and row[key] is not None:
+            return row[key] >= budget[limit]
+    return None
+
+
+def figure(value):
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
+
+
+def markdown(rows, runs):
+    lines = [f"Medians of {runs} paired runs on {os.cpu_count()} cores; quote the ratios.", "",
+             "| work | figure | coax | smbd 4.17 | coax ÷ smbd | budget | kept |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        verdict = {True: "yes", False: "**no**", None: ""}[row.get("kept")]
+        lines.append(f"| {row['case']} | {row['figure']} | {figure(row.get('coax'))} | {figure(row.get('smbd'))} "
+                     f"| {figure(row.get('ratio'))} | {row.get('budget', '')} | {verdict} |")
+    return "\n".join(lines)
+
+
+def write_page(table):
+    PAGE.parent.mkdir(exist_ok=True)
+    text = PAGE.read_text() if PAGE.exists() else f"# Performance\n\n`scripts/bench-server --write` fills this in.\n\n{START}\n{END}\n"
+    head, _, rest = text.partition(START)
+    PAGE.write_text(f"{head}{START}\n{table}\n{END}{rest.partition(END)[2]}")
+    print(f"written: {PAGE.relative_to(ROOT)}", file=sys.stderr)
+
+
+def main():
+    arguments = parse()
+    if {"smbd", "smbclient"} & set(install.missing_programs()):
+        print("bench-server: SKIPPED, Samba is missing", file=sys.stderr)
+        return 1 if os.environ.get("CI") == "true" else 0
+    if "coax" in arguments.subjects:
+        os.environ["COAX"] = subject.coax_binary()
+    folder = Path(tempfile.mkdtemp(prefix="coax-bench-", dir="/dev/shm"))
+    folder.chmod(0o755)
+    try:
+        (folder / "share").mkdir(mode=0o777)
+        cases.prepare(folder / "share")
+        rows = medians(run_pairs(arguments, folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    judge(rows)
+    table = markdown(rows, arguments.runs)
+    print(json.dumps(rows) if arguments.json else table)
+    if arguments.write:
+        write_page(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
