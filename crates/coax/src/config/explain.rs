@@ -26,7 +26,7 @@ pub fn lines(loaded: &Loaded) -> String {
         |wanted: fn(&Outcome) -> bool| loaded.lines.iter().filter(|l| wanted(&l.outcome)).count();
     let _ = writeln!(
         out,
-        "{} lines: {} honoured, {} met in another way, {} without effect, {} wrong.",
+        "{} line(s): {} honoured, {} met in another way, {} without effect, {} wrong.",
         loaded.lines.len(),
         count(|o| matches!(o, Outcome::Set(_) | Outcome::Read)),
         count(|o| matches!(o, Outcome::Met(_))),

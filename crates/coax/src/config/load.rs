@@ -2,7 +2,9 @@
 
 mod finish;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::diagnostic::{Diagnostic, Position, nearest};
@@ -17,6 +19,8 @@ pub use finish::{listeners, local_addresses};
 const MAX_DEPTH: usize = 16;
 /// How many files one configuration may be made of.
 const MAX_FILES: usize = 256;
+/// The largest file read, bytes; what is beyond is an error.
+const MAX_BYTES: u64 = 4 << 20;
 /// What diagnostics call the command line's options.
 const OPTIONS: &str = "--option";
 
@@ -154,13 +158,19 @@ impl Loader {
                 from,
             );
         }
-        match std::fs::read(path) {
+        match read_file(path) {
             Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                if matches!(text, Cow::Owned(_)) {
+                    let message = format!(
+                        "'{}' is not UTF-8: some letters in it are lost",
+                        path.display()
+                    );
+                    let help = "save it as UTF-8, for instance with 'iconv -f CP850 -t UTF-8'";
+                    self.say(Diagnostic::warning(message).help(help), from);
+                }
                 self.depth += 1;
-                self.text(
-                    &path.display().to_string(),
-                    &String::from_utf8_lossy(&bytes),
-                );
+                self.text(&path.display().to_string(), &text);
                 self.depth -= 1;
             }
             Err(error) => {
@@ -440,6 +450,19 @@ fn outcome(set: Result<(), String>, show: impl FnOnce() -> String) -> Outcome {
         Ok(()) => Outcome::Set(show()),
         Err(why) => Outcome::Wrong(why),
     }
+}
+
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(std::io::Error::other(format!(
+            "it is longer than {MAX_BYTES} bytes"
+        )));
+    }
+    Ok(bytes)
 }
 
 /// A relative path is relative to the file that names it.

@@ -13,4 +13,5 @@ pub mod parse;
 pub mod settings;
 pub mod sockopt;
 pub mod table;
+pub mod usermap;
 pub mod value;

@@ -382,8 +382,18 @@ fn explanation_gives_every_line_its_effect_and_counts_them() {
         "Met in another way: the kernel sends",
         "No effect: programs on this machine",
         "Wrong: 'x' is not a whole number",
-        "5 lines: 1 honoured, 1 met in another way, 2 without effect, 1 wrong.",
+        "5 line(s): 1 honoured, 1 met in another way, 2 without effect, 1 wrong.",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
+}
+
+#[test]
+fn letters_of_another_character_set_are_said_to_be_lost_and_endless_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = folder.path().join("a");
+    std::fs::write(&conf, b"[x]\npath = /\ncomment = B\x81cher\n").unwrap();
+    let loaded = load(Some(&conf), &[]);
+    assert!(!loaded.has_errors() && loaded.diagnostics[0].message.contains("not UTF-8"));
+    assert!(load(Some(Path::new("/dev/zero")), &[]).has_errors());
 }
