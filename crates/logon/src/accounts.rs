@@ -360,4 +360,13 @@ mod tests {
             assert!(!printed.contains(secret), "{printed}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_reader_of_smbpasswd_files_panic(text: alloc::string::String, hash in "[0-9a-gX:]{28,36}") {
+            let _ = Accounts::from_smbpasswd(&text);
+            let _ = User::from_smbpasswd_line(&format!("a:1:{hash}:{hash}:{text}"));
+            let _ = User::from_name_and_password(&text, &Ascii);
+        }
+    }
 }

@@ -334,3 +334,15 @@ fn a_plaintext_password_is_not_even_compared_where_forbidden() {
     let refused = verify_plaintext(typed, Case::Sensitive, &user(), &Policy::default(), &Ascii);
     assert_eq!(refused, Err(Refusal::PlaintextNotAllowed));
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_fields_make_the_check_panic_or_succeed(lm: Vec<u8>, nt: Vec<u8>, user_name: String, extended: bool) {
+        let claim = Claim { user: &user_name, extended_session_security: extended, ..claim(&lm, &nt) };
+        proptest::prop_assert!(verify(&claim, &user(), &Policy::anything()).is_err());
+        let typed = [PlaintextPassword::Oem(&lm), PlaintextPassword::Utf16Le(&nt)];
+        for password in typed {
+            proptest::prop_assert!(plain(password, Case::Insensitive, &user()).is_err());
+        }
+    }
+}

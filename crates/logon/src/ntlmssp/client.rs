@@ -2,8 +2,8 @@
 
 use super::message::MIC;
 use super::{
-    Authenticate, AvId, AvPairs, Message, Negotiate, NegotiateFlags, NtlmsspError, Role, Session,
-    push_av_pair,
+    Authenticate, AvId, AvPairs, ChallengeMessage, Message, Negotiate, NegotiateFlags,
+    NtlmsspError, Role, Session, push_av_pair,
 };
 use crate::primitives::{hmac_md5, rc4k};
 use crate::response::{Challenge, V2Inputs, lm_v2, ntlm_v2};
@@ -72,40 +72,19 @@ impl NtlmsspClient {
             Message::Challenge(challenge) => challenge,
             other => return Err(NtlmsspError::OutOfTurn(other.message_type())),
         };
-        let timestamp = AvPairs::new(challenge.target_info)
-            .value(AvId::TIMESTAMP)
-            .and_then(<[u8]>::first_chunk);
-        let inputs = V2Inputs {
-            user: who.user,
-            domain: who.domain,
-            challenge: &challenge.server_challenge,
-            client_challenge: who.client_challenge,
-        };
-        let time = timestamp.map_or(who.filetime, |time| u64::from_le_bytes(*time));
-        let nt = ntlm_v2(
-            who.nt_hash,
-            &inputs,
-            time,
-            &with_mic_flag(challenge.target_info),
-        );
-        // A server that tells its time does not want LMv2 ([MS-NLMP] 3.1.5.1.2).
-        let lm = if timestamp.is_some() {
-            [0; 24]
-        } else {
-            lm_v2(who.nt_hash, &inputs).bytes
-        };
+        let proof = Proof::new(&challenge, who);
         let exchange = challenge.flags.has(NegotiateFlags::KEY_EXCH);
-        let encrypted = rc4k(nt.session_key.as_bytes(), who.session_key.as_bytes());
+        let encrypted = rc4k(proof.session_key.as_bytes(), who.session_key.as_bytes());
         let exported = if exchange {
             who.session_key.clone()
         } else {
-            nt.session_key
+            proof.session_key
         };
         let unicode = challenge.flags.has(NegotiateFlags::UNICODE);
         let message = Authenticate {
             flags: Some(challenge.flags),
-            lm: &lm,
-            nt: &nt.bytes,
+            lm: &proof.lm,
+            nt: &proof.nt,
             domain: &encode(unicode, who.domain),
             user: &encode(unicode, who.user),
             workstation: &encode(unicode, who.workstation),
@@ -120,6 +99,45 @@ impl NtlmsspClient {
             .ok_or(NtlmsspError::Truncated)?
             .copy_from_slice(&mic);
         Ok((bytes, Session::new(Role::Client, challenge.flags, exported)))
+    }
+}
+
+/// Both responses, and the key exchange key.
+struct Proof {
+    lm: [u8; 24],
+    nt: Vec<u8>,
+    session_key: SessionKey,
+}
+
+impl Proof {
+    fn new(challenge: &ChallengeMessage<'_>, who: &Credentials<'_>) -> Self {
+        let inputs = V2Inputs {
+            user: who.user,
+            domain: who.domain,
+            challenge: &challenge.server_challenge,
+            client_challenge: who.client_challenge,
+        };
+        let told = AvPairs::new(challenge.target_info)
+            .value(AvId::TIMESTAMP)
+            .and_then(<[u8]>::first_chunk);
+        let time = told.map_or(who.filetime, |time| u64::from_le_bytes(*time));
+        let nt = ntlm_v2(
+            who.nt_hash,
+            &inputs,
+            time,
+            &with_mic_flag(challenge.target_info),
+        );
+        // A server that tells its time does not want LMv2 ([MS-NLMP] 3.1.5.1.2).
+        let lm = if told.is_some() {
+            [0; 24]
+        } else {
+            lm_v2(who.nt_hash, &inputs).bytes
+        };
+        Self {
+            lm,
+            nt: nt.bytes,
+            session_key: nt.session_key,
+        }
     }
 }
 

@@ -93,7 +93,9 @@ pub struct AuthenticateRequest {
     pub encrypted_session_key: Vec<u8>,
     /// Whether the client wants to be nobody ([MS-NLMP] 3.2.5.1.2).
     pub anonymous: bool,
-    /// The MIC, if the client said that it sent one.
+    /// Whether the client's proof says that there is a MIC. It cannot be taken away, as the proof covers that.
+    mic_promised: bool,
+    /// What stands in the MIC's place.
     mic: Option<[u8; 16]>,
 }
 
@@ -208,9 +210,9 @@ impl NtlmsspServer {
         };
         let key = verified.and_then(|verified| verified.session_key.as_ref());
         let exported = exported_session_key(&request, key)?;
-        if let (Some(mic), Some(_)) = (request.mic, key) {
+        if request.mic_promised && key.is_some() {
             let expected = hmac_md5(exported.as_bytes(), &[&transcript]);
-            if !bool::from(expected.ct_eq(&mic)) {
+            if !request.mic.is_some_and(|mic| expected.ct_eq(&mic).into()) {
                 return Err(NtlmsspError::MicMismatch);
             }
         }
@@ -288,7 +290,8 @@ impl NtlmsspServer {
             anonymous: message.user.is_empty()
                 && message.nt.is_empty()
                 && matches!(message.lm, [] | [0]),
-            mic: message.mic.filter(|_| says_it_has_a_mic(message.nt)),
+            mic_promised: says_it_has_a_mic(message.nt),
+            mic: message.mic,
         })
     }
 }

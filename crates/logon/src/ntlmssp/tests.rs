@@ -202,6 +202,21 @@ fn a_flag_or_key_altered_on_its_way_is_noticed_by_the_mic() {
 }
 
 #[test]
+fn a_mic_that_was_cut_out_is_missed() {
+    let (altered, ..) = exchange(None, |token| {
+        let Message::Authenticate(message) = Message::parse(token).unwrap() else {
+            panic!("no authenticate")
+        };
+        let without = Authenticate {
+            mic: None,
+            ..message
+        };
+        *token = without.emit().unwrap();
+    });
+    assert_eq!(altered.unwrap_err(), NtlmsspError::MicMismatch);
+}
+
+#[test]
 fn an_anonymous_client_is_recognised_and_gets_a_zero_key() {
     for lm in [[].as_slice(), &[0]] {
         let mut server = server(None);

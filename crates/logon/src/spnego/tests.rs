@@ -136,16 +136,6 @@ fn log_on(
     types: &[Oid<'_>],
     mic: impl Fn(&mut Session, &[u8]) -> Option<Vec<u8>>,
 ) -> (Result<Accepted, SpnegoError>, Session) {
-    let (hash, key) = (nt_hash("Password"), SessionKey::new([0x55; 16]));
-    let who = Credentials {
-        user: "Bob",
-        domain: "GROUP",
-        workstation: "WS",
-        nt_hash: &hash,
-        client_challenge: &[1; 8],
-        session_key: &key,
-        filetime: 0,
-    };
     let mut acceptor = acceptor();
     let (client, negotiate) = NtlmsspClient::start().unwrap();
     let init = NegTokenInit {
@@ -162,9 +152,7 @@ fn log_on(
         answer = reply(acceptor.handle(&again.emit()).unwrap());
         assert_eq!(resp(&answer).supported_mech, None);
     }
-    let (authenticate, mut session) = client
-        .answer(resp(&answer).response_token.unwrap(), &who)
-        .unwrap();
+    let (authenticate, mut session) = answer_as_bob(client, resp(&answer).response_token.unwrap());
     let mic = mic(&mut session, &mech_types_der(types));
     let last = NegTokenResp {
         response_token: Some(&authenticate),
@@ -173,6 +161,19 @@ fn log_on(
     };
     let verified = decide(acceptor.handle(&last.emit()).unwrap());
     (acceptor.accept(Some(&verified)), session)
+}
+
+fn answer_as_bob(client: NtlmsspClient, challenge: &[u8]) -> (Vec<u8>, Session) {
+    let who = Credentials {
+        user: "Bob",
+        domain: "GROUP",
+        workstation: "WS",
+        nt_hash: &nt_hash("Password"),
+        client_challenge: &[1; 8],
+        session_key: &SessionKey::new([0x55; 16]),
+        filetime: 0,
+    };
+    client.answer(challenge, &who).unwrap()
 }
 
 fn decide(step: Step) -> Verified {
@@ -231,25 +232,15 @@ fn windows_2000s_repeated_token_is_not_taken_for_a_signature() {
 
 #[test]
 fn bare_ntlmssp_is_answered_barely() {
-    let (hash, key) = (nt_hash("Password"), SessionKey::new([0x55; 16]));
-    let who = Credentials {
-        user: "BOB",
-        domain: "",
-        workstation: "",
-        nt_hash: &hash,
-        client_challenge: &[1; 8],
-        session_key: &key,
-        filetime: 0,
-    };
     let mut acceptor = acceptor();
     let (client, negotiate) = NtlmsspClient::start().unwrap();
     let challenge = reply(acceptor.handle(&negotiate).unwrap());
-    let (authenticate, _) = client.answer(&challenge, &who).unwrap();
+    let (authenticate, _) = answer_as_bob(client, &challenge);
     let verified = decide(acceptor.handle(&authenticate).unwrap());
     let accepted = acceptor.accept(Some(&verified)).unwrap();
     assert_eq!(
         (accepted.token, accepted.session_key),
-        (Vec::new(), Some(key))
+        (Vec::new(), Some(SessionKey::new([0x55; 16])))
     );
 }
 
