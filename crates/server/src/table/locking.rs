@@ -97,10 +97,12 @@ impl LockRequest {
     /// Locks all spans, or none and returns the offset of the one that cannot be had.
     fn lock(&self, locks: &mut RangeLocks, earlier: &[Waiter]) -> Result<(), u64> {
         for (done, (owner, range)) in self.owned().enumerate() {
-            let queued = earlier
-                .iter()
-                .any(|waiter| waiter.request.wants(range, self.kind));
-            if queued || locks.conflicts(owner, range, self.kind) {
+            // Cheapest first: many may wait, but then few of them are not kept by a lock that is held.
+            if locks.conflicts(owner, range, self.kind)
+                || earlier
+                    .iter()
+                    .any(|waiter| waiter.request.wants(range, self.kind))
+            {
                 self.owned()
                     .take(done)
                     .for_each(|(owner, range)| locks.remove_newest(owner, range, self.kind));
@@ -113,7 +115,7 @@ impl LockRequest {
 }
 
 impl Tables {
-    /// Locks. What succeeds breaks level II oplocks on the file.
+    /// Locks. What succeeds breaks level II oplocks on the file. Locking nothing succeeds and does nothing.
     pub fn lock(&mut self, now: Time, request: LockRequest) -> LockOutcome {
         let (conn, file) = match self.may_lock(&request) {
             Ok(found) => found,
@@ -121,6 +123,9 @@ impl Tables {
         };
         if request.spans.iter().any(|span| !span.range.is_valid()) {
             return LockOutcome::Failed(LockError::InvalidRange);
+        }
+        if request.spans.is_empty() {
+            return LockOutcome::Granted;
         }
         let entry = self.files.entry(file).or_default();
         match (request.lock(&mut entry.locks, &entry.waiting), request.wait) {

@@ -154,7 +154,8 @@ pub struct Tables {
 /// What all opens of one file have in common.
 #[derive(Debug, Default)]
 struct File {
-    opens: Vec<OpenId>,
+    /// Oldest first.
+    opens: BTreeSet<OpenId>,
     /// Delete pending: which name goes when the last open is closed.
     doomed: Option<Doomed>,
     /// Closed by all; the engine is removing the name.

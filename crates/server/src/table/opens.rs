@@ -242,7 +242,7 @@ impl Tables {
             connection.opens.remove(&id);
         }
         if let Some(file) = self.files.get_mut(&request.file) {
-            file.opens.retain(|other| *other != id);
+            file.opens.remove(&id);
             if request.delete_on_close && file.doomed.is_none() {
                 self.mark(request.file, Some(request.doomed()));
             }
@@ -329,7 +329,7 @@ impl Tables {
         if let Some(connection) = self.connections.get_mut(&request.conn) {
             connection.opens.insert(id);
         }
-        self.files.entry(request.file).or_default().opens.push(id);
+        self.files.entry(request.file).or_default().opens.insert(id);
         let open = Open {
             id,
             request,

@@ -122,18 +122,37 @@ impl Tables {
         file: FileId,
         to: Oplock,
     ) -> BreakOutcome {
-        if let Some(holder) = self.holder(file, |open| open.oplock.excludes()) {
-            return match self.park(now, conn, file, holder, to) {
-                OpenOutcome::BreakFirst { ticket, deadline } => {
-                    BreakOutcome::Wait { ticket, deadline }
-                }
-                _ => BreakOutcome::Clear,
-            };
-        }
-        if to == Oplock::None {
+        let outcome = self.break_where(now, conn, file, to, Oplock::excludes);
+        if outcome == BreakOutcome::Clear && to == Oplock::None {
             self.break_level2(file);
         }
-        BreakOutcome::Clear
+        outcome
+    }
+
+    /// For renaming a file by its path through SET_PATH_INFORMATION: breaks a batch oplock on it down to `to`, and
+    /// leaves others alone. Windows asks for none (raw.oplock batch19, batch20; exclusive7).
+    pub fn break_batch(
+        &mut self,
+        now: Time,
+        conn: ConnId,
+        file: FileId,
+        to: Oplock,
+    ) -> BreakOutcome {
+        self.break_where(now, conn, file, to, |oplock| oplock == Oplock::Batch)
+    }
+
+    fn break_where(
+        &mut self,
+        now: Time,
+        conn: ConnId,
+        file: FileId,
+        to: Oplock,
+        breaks: impl Fn(Oplock) -> bool,
+    ) -> BreakOutcome {
+        match self.holder(file, |open| breaks(open.oplock)) {
+            Some(holder) => self.park(now, conn, file, holder, to),
+            None => BreakOutcome::Clear,
+        }
     }
 
     /// Forgets a parked request: it will not be retried.
@@ -160,7 +179,10 @@ impl Tables {
         } else {
             Oplock::LevelII
         };
-        self.park(now, request.conn, request.file, holder, to)
+        match self.park(now, request.conn, request.file, holder, to) {
+            BreakOutcome::Wait { ticket, deadline } => OpenOutcome::BreakFirst { ticket, deadline },
+            BreakOutcome::Clear => OpenOutcome::SharingViolation,
+        }
     }
 
     fn park(
@@ -170,9 +192,9 @@ impl Tables {
         file: FileId,
         holder: OpenId,
         to: Oplock,
-    ) -> OpenOutcome {
+    ) -> BreakOutcome {
         let Some(deadline) = self.begin_break(now, holder, to) else {
-            return OpenOutcome::SharingViolation;
+            return BreakOutcome::Clear;
         };
         let ticket = self.next_ticket();
         self.files
@@ -180,7 +202,7 @@ impl Tables {
             .or_default()
             .parked
             .push((conn, ticket));
-        OpenOutcome::BreakFirst { ticket, deadline }
+        BreakOutcome::Wait { ticket, deadline }
     }
 
     /// Asks the holder to give up its oplock, unless it has been asked already. Returns its deadline.

@@ -77,13 +77,12 @@ fn a_connection_opens_as_much_as_it_may_and_no_more() {
 #[test]
 fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
     let mut world = World::new();
-    let (one, two) = (world.client(), world.client());
+    let one = world.client();
     let doomed = world.open(&OpenRequest {
         delete_on_close: true,
         ..shared(one)
     });
-    let locked = world.open(&path("locked", 2, shared(one)));
-    let watched = path(
+    let folder = path(
         "watched",
         3,
         OpenRequest {
@@ -91,9 +90,9 @@ fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
             ..shared(one)
         },
     );
-    let watched = world.open(&watched);
+    let open = world.open(&folder);
     let watch = WatchRequest {
-        open: watched,
+        open,
         filter: NotifyFilter(0xFFF),
         recursive: true,
         buffer_bytes: 99,
@@ -102,6 +101,26 @@ fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
         world.tables.watch(&watch),
         WatchOutcome::Waiting(_)
     ));
+    assert_eq!(world.tables.opens_of(one).count(), 2);
+    let deletions = world.tables.drop_connection(one);
+    assert_eq!(deletions.len(), 1);
+    assert_eq!(deletions[0].path, "dir/file.dat");
+    world.tables.finish_delete(FILE);
+    assert!(world.tables.get(doomed).is_none() && world.tables.watches.is_empty());
+    assert!(world.tables.files.is_empty() && world.tables.doomed.is_empty());
+    assert!(!world.tables.is_open_beneath(SHARE, ""));
+    assert_eq!(
+        world.try_open(&shared(one)),
+        OpenOutcome::Refused(Refusal::UnknownConnection)
+    );
+    assert!(world.tables.drop_connection(one).is_empty());
+}
+
+#[test]
+fn what_a_dropped_connection_had_locked_goes_to_those_who_wait() {
+    let mut world = World::new();
+    let (one, two) = (world.client(), world.client());
+    let (held, other) = (world.open(&shared(one)), world.open(&shared(two)));
     let whole = LockSpan {
         pid: 1,
         range: LockRange::new(0, 100),
@@ -114,21 +133,17 @@ fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
         lock_type: 0,
     };
     assert_eq!(
-        world.tables.lock(T0, lock(locked, Wait::No)),
+        world.tables.lock(T0, lock(held, Wait::No)),
         LockOutcome::Granted
     );
-    let LockOutcome::Waiting(_) = world.tables.lock(T0, lock(locked, Wait::For(Span(5)))) else {
-        panic!()
-    };
-    let other = world.open(&path("locked", 2, shared(two)));
+    assert!(matches!(
+        world.tables.lock(T0, lock(held, Wait::For(Span(5)))),
+        LockOutcome::Waiting(_)
+    ));
     let LockOutcome::Waiting(ticket) = world.tables.lock(T0, lock(other, Wait::Forever)) else {
         panic!()
     };
-    assert_eq!(world.tables.opens_of(one).count(), 3);
-
-    let deletions = world.tables.drop_connection(one);
-    assert_eq!(deletions.len(), 1);
-    assert_eq!(deletions[0].path, "dir/file.dat");
+    world.tables.drop_connection(one);
     assert_eq!(
         world.events(two),
         [Event::Lock {
@@ -136,18 +151,7 @@ fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
             result: Ok(())
         }]
     );
-    assert!(world.tables.get(doomed).is_none());
     assert_eq!(world.tables.next_deadline(), None);
-    assert_eq!(
-        world.try_open(&shared(one)),
-        OpenOutcome::Refused(Refusal::UnknownConnection)
-    );
-    assert!(world.tables.drop_connection(one).is_empty());
-
-    world.close(other);
-    world.tables.finish_delete(FILE);
-    assert!(world.tables.files.is_empty() && world.tables.opens.is_empty());
-    assert!(!world.tables.is_open_beneath(SHARE, ""));
 }
 
 #[test]

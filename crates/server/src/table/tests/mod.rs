@@ -13,6 +13,7 @@ mod deny;
 mod lock_queue;
 mod locking;
 mod notify;
+mod oplock_limits;
 mod oplocks;
 
 use super::*;

@@ -2,21 +2,21 @@
 
 use super::*;
 
-fn exclusive(request: OpenRequest) -> OpenRequest {
+pub(super) fn exclusive(request: OpenRequest) -> OpenRequest {
     OpenRequest {
         oplock: OplockWish::Exclusive,
         ..request
     }
 }
 
-fn batch(request: OpenRequest) -> OpenRequest {
+pub(super) fn batch(request: OpenRequest) -> OpenRequest {
     OpenRequest {
         oplock: OplockWish::Batch,
         ..request
     }
 }
 
-fn attributes(request: OpenRequest) -> OpenRequest {
+pub(super) fn attributes(request: OpenRequest) -> OpenRequest {
     let access = access::READ_ATTRIBUTES | access::WRITE_ATTRIBUTES | access::SYNCHRONIZE;
     OpenRequest { access, ..request }
 }
@@ -46,12 +46,12 @@ fn set_length(conn: ConnId) -> OpenRequest {
     }
 }
 
-fn breaks(open: OpenId, to: Oplock) -> Event {
+pub(super) fn breaks(open: OpenId, to: Oplock) -> Event {
     Event::OplockBreak { open, to }
 }
 
 /// Opens `second` against the oplock of `holder`, who is told to break to `to` and keeps `keeps`.
-fn open_after_break(
+pub(super) fn open_after_break(
     world: &mut World,
     holder: OpenId,
     second: &OpenRequest,
@@ -66,7 +66,7 @@ fn open_after_break(
     world.try_open(second)
 }
 
-fn oplock_of(outcome: OpenOutcome) -> Oplock {
+pub(super) fn oplock_of(outcome: OpenOutcome) -> Oplock {
     match outcome {
         OpenOutcome::Granted { oplock, .. } => oplock,
         other => panic!("{other:?}"),
@@ -455,124 +455,4 @@ fn a_pending_deletion_is_reported_before_any_oplock_is_broken() {
     world.tables.set_delete_pending(first, true).unwrap();
     assert_eq!(world.try_open(&shared(two)), OpenOutcome::DeletePending);
     assert_eq!(world.events(one), []);
-}
-
-#[test]
-fn a_byte_range_lock_breaks_level_two_and_lets_nobody_have_an_oplock() {
-    // brl1, brl2, brl3, brl4.
-    let lock = |open| LockRequest {
-        open,
-        spans: [LockSpan {
-            pid: 1,
-            range: LockRange::new(0, 4),
-        }]
-        .into(),
-        kind: LockKind::Exclusive,
-        wait: Wait::No,
-        lock_type: 0,
-    };
-    let mut world = World::new();
-    let (one, two) = (world.client(), world.client());
-    let first = world.open(&batch(shared(one)));
-    open_after_break(
-        &mut world,
-        first,
-        &shared(two),
-        Oplock::LevelII,
-        Oplock::LevelII,
-    );
-    assert_eq!(world.tables.lock(T0, lock(first)), LockOutcome::Granted);
-    assert_eq!(world.events(one), [breaks(first, Oplock::None)]);
-    assert_eq!(
-        world.tables.lock(T0, lock(first)),
-        LockOutcome::Failed(LockError::NotGranted)
-    );
-    assert_eq!(world.events(one), []);
-    assert_eq!(world.open_with_oplock(&batch(shared(two))).1, Oplock::None);
-
-    let mut world = World::new();
-    let (one, two) = (world.client(), world.client());
-    let first = world.open(&exclusive(shared(one)));
-    world.tables.lock(T0, lock(first));
-    assert_eq!(world.events(one), []);
-    let outcome = open_after_break(
-        &mut world,
-        first,
-        &exclusive(shared(two)),
-        Oplock::LevelII,
-        Oplock::LevelII,
-    );
-    assert_eq!(oplock_of(outcome), Oplock::None);
-}
-
-#[test]
-fn what_is_done_by_path_can_break_oplocks_without_opening() {
-    let mut world = World::new();
-    let (one, two) = (world.client(), world.client());
-    let break_to = |world: &mut World, to| world.tables.break_oplocks(T0, two, FILE, to);
-    assert_eq!(break_to(&mut world, Oplock::None), BreakOutcome::Clear);
-    let first = world.open(&exclusive(shared(one)));
-    let BreakOutcome::Wait { ticket, .. } = break_to(&mut world, Oplock::LevelII) else {
-        panic!()
-    };
-    world.tables.acknowledge(first, Oplock::LevelII).unwrap();
-    assert_eq!(world.events(two), [Event::Retry { ticket }]);
-    assert_eq!(break_to(&mut world, Oplock::LevelII), BreakOutcome::Clear);
-    assert_eq!(world.events(one), [breaks(first, Oplock::LevelII)]);
-    assert_eq!(break_to(&mut world, Oplock::None), BreakOutcome::Clear);
-    assert_eq!(world.events(one), [breaks(first, Oplock::None)]);
-}
-
-#[test]
-fn a_file_that_is_fought_over_gets_no_more_exclusive_oplocks_until_all_have_closed_it() {
-    let mut world = World::with(Config {
-        contention_limit: 2,
-        ..Config::default()
-    });
-    let (one, two) = (world.client(), world.client());
-    world.open(&attributes(shared(two)));
-    let fight = |world: &mut World| {
-        let (open, oplock) = world.open_with_oplock(&batch(shared(one)));
-        if oplock == Oplock::Batch {
-            world.parked(&shared(two));
-        }
-        world.close(open);
-        oplock
-    };
-    assert_eq!(
-        [(); 4].map(|()| fight(&mut world)),
-        [
-            Oplock::Batch,
-            Oplock::Batch,
-            Oplock::LevelII,
-            Oplock::LevelII
-        ]
-    );
-    world.tables.drop_connection(two);
-    assert_eq!(world.open_with_oplock(&batch(shared(one))).1, Oplock::Batch);
-}
-
-#[test]
-fn fake_oplocks_are_granted_to_all_and_never_broken() {
-    let mut world = World::new();
-    let (one, two) = (world.client(), world.client());
-    for client in [one, two] {
-        let fake = OpenRequest {
-            fake_oplocks: true,
-            ..batch(shared(client))
-        };
-        assert_eq!(world.open_with_oplock(&fake).1, Oplock::Batch);
-    }
-    assert_eq!(world.events(one), []);
-}
-
-#[test]
-fn folders_get_no_oplocks() {
-    let mut world = World::new();
-    let client = world.client();
-    let folder = OpenRequest {
-        is_directory: true,
-        ..batch(shared(client))
-    };
-    assert_eq!(world.open_with_oplock(&folder).1, Oplock::None);
 }
