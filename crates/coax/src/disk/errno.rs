@@ -17,6 +17,8 @@ pub(super) fn renaming(errno: Errno) -> VfsError {
     match errno {
         Errno::XDEV => VfsError::CrossDevice,
         Errno::INVAL => VfsError::Denied,
+        // A file onto a folder above it: folders are never replaced, so it was not about what is in it.
+        Errno::NOTEMPTY => VfsError::IsADirectory,
         other => error(other),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use coax_server::vfs::{FsTime, SetTimes, Stat, VfsError, VfsFile, VfsResult};
+use coax_server::vfs::{FsTime, OpenHow, SetTimes, Stat, VfsError, VfsFile, VfsResult};
 use rustix::{
     fd::OwnedFd,
     fs::{FallocateFlags, Mode, Timespec, Timestamps, UTIME_OMIT, XattrFlags},
@@ -30,11 +30,13 @@ const NANOS: i64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct DiskFile {
     fd: OwnedFd,
+    /// What the open asked for. The kernel is more lenient: what was opened for neither it would let be read.
+    how: OpenHow,
 }
 
 impl DiskFile {
-    pub(super) fn new(fd: OwnedFd) -> Self {
-        Self { fd }
+    pub(super) fn new(fd: OwnedFd, how: OpenHow) -> Self {
+        Self { fd, how }
     }
 
     /// The descriptor, for `sendfile` from the page cache to a socket.
@@ -96,13 +98,24 @@ impl DiskFile {
         }
     }
 
+    fn must_be_writable(&self) -> VfsResult<()> {
+        if self.how.write {
+            Ok(())
+        } else {
+            Err(VfsError::Denied)
+        }
+    }
+
     fn truncate(&self, len: u64) -> VfsResult<()> {
-        retry(|| rustix::fs::ftruncate(&self.fd, len)).map_err(not_a_file)
+        retry(|| rustix::fs::ftruncate(&self.fd, len)).map_err(error)
     }
 }
 
 impl VfsFile for DiskFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> VfsResult<usize> {
+        if !self.how.read {
+            return Err(VfsError::Denied);
+        }
         // The kernel refuses a range that ends beyond the largest file, even where there is nothing to read.
         let most = usize::try_from(MAX_LEN.saturating_sub(offset))
             .unwrap_or(usize::MAX)
@@ -119,6 +132,7 @@ impl VfsFile for DiskFile {
     }
 
     fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), (usize, VfsError)> {
+        self.must_be_writable().map_err(|why| (0, why))?;
         let end = offset.checked_add(data.len() as u64);
         end.filter(|end| *end <= MAX_LEN)
             .ok_or((0, VfsError::TooLarge))?;
@@ -138,6 +152,7 @@ impl VfsFile for DiskFile {
     }
 
     fn set_len(&self, len: u64) -> VfsResult<()> {
+        self.must_be_writable()?;
         if len > MAX_LEN {
             return Err(VfsError::TooLarge);
         }
@@ -150,6 +165,7 @@ impl VfsFile for DiskFile {
     }
 
     fn reserve(&self, len: u64) -> VfsResult<()> {
+        self.must_be_writable()?;
         if len > MAX_LEN {
             return Err(VfsError::TooLarge);
         }
@@ -165,7 +181,7 @@ impl VfsFile for DiskFile {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.ask_for_room(missing),
             Err(other) => {
                 self.give_back();
-                Err(not_a_file(other))
+                Err(error(other))
             }
             Ok(()) => Ok(()),
         }
@@ -224,14 +240,6 @@ fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
             Err(Errno::INTR) => {}
             outcome => return outcome,
         }
-    }
-}
-
-/// Changing the length of what is not open for writing is an invalid argument to the kernel.
-fn not_a_file(errno: Errno) -> VfsError {
-    match errno {
-        Errno::INVAL => VfsError::Denied,
-        other => error(other),
     }
 }
 

@@ -130,7 +130,7 @@ impl Vfs for DiskFs {
         if !created && stat::kind_of(&fd)? == Kind::Special {
             return Err(VfsError::Denied);
         }
-        Ok((Arc::new(DiskFile::new(fd)), created))
+        Ok((Arc::new(DiskFile::new(fd, how)), created))
     }
 
     fn open_dir(&self, path: &str) -> VfsResult<Arc<dyn VfsDir>> {

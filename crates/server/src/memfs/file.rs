@@ -59,7 +59,6 @@ impl MemFile {
     fn begin_content(&self, call: Call) -> VfsResult<spin::MutexGuard<'_, State>> {
         let mut state = self.handle.shared.lock();
         state.begin_change(call)?;
-        state.content(self.handle.id)?;
         if self.how.write {
             Ok(state)
         } else {
@@ -83,21 +82,16 @@ impl VfsFile for MemFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> VfsResult<usize> {
         let mut state = self.handle.shared.lock();
         state.begin(Call::ReadAt)?;
-        let content = state.content(self.handle.id)?;
-        if self.how.read {
-            Ok(content.read(offset, buf))
-        } else {
-            Err(VfsError::Denied)
+        if !self.how.read {
+            return Err(VfsError::Denied);
         }
+        Ok(state.content(self.handle.id)?.read(offset, buf))
     }
 
     fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), (usize, VfsError)> {
         let mut state = self.handle.shared.lock();
         let struck = state.begin_write(Call::WriteAt).err();
-        state
-            .may_change()
-            .and_then(|()| state.content(self.handle.id).map(drop))
-            .map_err(|error| (0, error))?;
+        state.may_change().map_err(|error| (0, error))?;
         if !self.how.write {
             return Err((0, VfsError::Denied));
         }

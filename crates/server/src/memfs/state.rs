@@ -275,9 +275,6 @@ impl State {
         let (new_parent, new_name) = self.place(to)?;
         let id = self.child(old_parent, old_name)?;
         let folder = self.node(id)?.is_folder();
-        if folder && self.lies_beneath(new_parent, id) {
-            return Err(VfsError::Denied);
-        }
         if let Ok(there) = self.child(new_parent, new_name) {
             if there == id && replace {
                 return Ok(());
@@ -290,6 +287,8 @@ impl State {
             }
             self.leave(new_parent, new_name)?;
             self.unlink(there);
+        } else if folder && self.lies_beneath(new_parent, id) {
+            return Err(VfsError::Denied);
         }
         self.leave(old_parent, old_name)?;
         self.enter(new_parent, new_name, id)?;

@@ -5,6 +5,7 @@
     clippy::panic
 )]
 
+mod agreement;
 mod confinement;
 mod on_disk;
 mod speed;
@@ -44,10 +45,33 @@ struct Mounted(TempDir);
 impl Mounted {
     /// `None`, said aloud, where this process may not mount.
     fn new(kind: &str, options: &str) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
+        Self::mount(tempfile::tempdir().unwrap(), kind, options, kind.as_ref())
+    }
+
+    /// An ext4 of so many bytes in a file.
+    fn ext4(bytes: u64) -> Option<Self> {
+        let images = tempfile::tempdir().unwrap();
+        let image = images.path().join("image");
+        std::fs::File::create(&image)
+            .unwrap()
+            .set_len(bytes)
+            .unwrap();
+        let made = Command::new("mkfs.ext4")
+            .args(["-q", "-m", "0"])
+            .arg(&image)
+            .output();
+        if !made.as_ref().is_ok_and(|output| output.status.success()) {
+            eprintln!("SKIPPED: no mkfs.ext4: {made:?}");
+            return None;
+        }
+        Self::mount(tempfile::tempdir().unwrap(), "ext4", "loop", &image)
+    }
+
+    fn mount(folder: TempDir, kind: &str, options: &str, source: &Path) -> Option<Self> {
         let mut command = Command::new("mount");
         command
-            .args(["-t", kind, "-o", options, kind])
+            .args(["-t", kind, "-o", options])
+            .arg(source)
             .arg(folder.path());
         match command.output() {
             Ok(output) if output.status.success() => Some(Self(folder)),

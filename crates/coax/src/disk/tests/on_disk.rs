@@ -303,3 +303,37 @@ fn a_remembered_attribute_is_forgotten_when_it_changes() {
     file.remove_attribute("user.a").unwrap();
     assert_eq!(listed(), None);
 }
+
+#[test]
+fn a_journalling_disk_gives_back_what_a_failed_reservation_took() {
+    const MIB: u64 = 1 << 20;
+    /// The index of a file in many pieces keeps a block or two.
+    const TREE: u64 = 8192;
+    let Some(mounted) = Mounted::ext4(24 * MIB) else {
+        return;
+    };
+    let disk = disk(mounted.0.path(), DiskOptions::default());
+    let (file, _) = disk.open("A", CREATE).unwrap();
+    file.write_at(0, b"kept").unwrap();
+    file.sync().unwrap();
+    let (before, held) = (disk.space().unwrap(), file.stat().unwrap().allocated);
+    for len in [40 * MIB, 1 << 40] {
+        assert_eq!(file.set_len(len), Err(VfsError::NoSpace));
+        assert_eq!(file.reserve(len), Err(VfsError::NoSpace));
+        let now = file.stat().unwrap();
+        assert_eq!(now.size, 4);
+        assert!(now.allocated <= held + TREE, "{now:?}");
+        // Blocks that a transaction freed are free when it is committed.
+        file.sync().unwrap();
+        assert!(disk.space().unwrap().free + TREE >= before.free);
+    }
+    file.set_len(8 * MIB).unwrap();
+    let data = vec![0x55; usize::try_from(40 * MIB).unwrap()];
+    let (rest, _) = disk.open("B", CREATE).unwrap();
+    let (written, why) = rest.write_at(0, &data).unwrap_err();
+    assert_eq!(why, VfsError::NoSpace);
+    assert_eq!(rest.stat().unwrap().size, written as u64);
+    rest.sync().unwrap();
+    file.write_at(0, &data[..8 << 20]).unwrap();
+    file.sync().unwrap();
+}

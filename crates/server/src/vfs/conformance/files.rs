@@ -162,6 +162,8 @@ pub fn what_was_not_asked_for_at_open_is_denied(fs: &dyn Vfs) {
         },
     );
     assert_eq!(writer.read_at(0, &mut [0; 4]), Err(VfsError::Denied));
+    let neither = open(fs, "A", OpenHow::default());
+    assert_eq!(neither.read_at(0, &mut [0; 4]), Err(VfsError::Denied));
     assert_eq!(contents(fs, "A"), b"kept");
 }
 
