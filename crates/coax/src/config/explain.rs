@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::load::{Line, Loaded, Outcome};
 use super::macros::MACROS;
+use super::table::families::FAMILIES;
 use super::table::{Effect, Parameter, Scope, groups, parameters};
 
 /// What became of every line of a configuration.
@@ -130,9 +131,27 @@ pub fn markdown() -> String {
             out.push_str(&row(parameter, plain));
         }
     }
+    out.push_str(&families());
     out.push_str("\n## Macros\n\nIn texts, paths and commands. What a client says of itself cannot name another folder.\n\n| macro | stands for |\n|---|---|\n");
     for (letter, meaning) in MACROS {
         let _ = writeln!(out, "| `%{letter}` | {meaning} |");
+    }
+    out
+}
+
+/// What is not listed one by one.
+fn families() -> String {
+    let mut out = String::from(
+        "\n## Families that have no effect\n\n| names that begin with (blanks do not count) | why |\n|---|---|\n",
+    );
+    for family in FAMILIES {
+        let names = family
+            .begin
+            .iter()
+            .map(|b| format!("`{b}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let _ = writeln!(out, "| {names} | {} |", family.why);
     }
     out
 }

@@ -11,6 +11,7 @@ use super::diagnostic::{Diagnostic, Position, nearest};
 use super::macros::has_macros;
 use super::parse::{Item, is_global, normal_key, parse};
 use super::settings::{Settings, ShareSettings};
+use super::table::families::family;
 use super::table::{Effect, Found, Parameter, Scope, Slot, all_names, find};
 
 pub use finish::{listeners, local_addresses};
@@ -331,17 +332,33 @@ impl Loader {
     }
 
     fn unknown(&mut self, key: &str, at: &Position) -> Outcome {
-        let mut warning =
-            Diagnostic::warning(format!("coax knows no parameter '{key}'; it has no effect"));
+        let normal = normal_key(key);
         let lower = key.to_lowercase();
-        if let Some(name) = nearest(&lower, all_names()) {
-            warning = warning.help(format!("did you mean '{name}'?"));
-        } else if key.contains(':') {
-            warning = warning.help("it is for a module of Samba's");
-        }
-        let guess = warning.help.as_ref().map(|h| format!(" ({h})"));
-        let why = format!("coax knows no such parameter{}", guess.unwrap_or_default());
-        self.once(&normal_key(key), warning, at);
+        let exact = family(&normal).is_some_and(|f| f.begin.contains(&normal.as_str()));
+        let meant = nearest(&lower, all_names()).filter(|_| !exact);
+        let (warning, why) = match (meant, family(&normal)) {
+            (None, Some(family)) => {
+                let said = Diagnostic::warning(format!("coax does not honour '{key}'"));
+                (said.help(family.why), family.why.to_string())
+            }
+            (meant, _) => {
+                let said = Diagnostic::warning(format!(
+                    "coax knows no parameter '{key}'; it has no effect"
+                ));
+                let guess = match meant {
+                    Some(name) => format!("did you mean '{name}'?"),
+                    None if key.contains(':') => "it is for a module of Samba's".to_string(),
+                    None => String::new(),
+                };
+                let why = "coax knows no such parameter".to_string();
+                if guess.is_empty() {
+                    (said, why)
+                } else {
+                    (said.help(guess.clone()), format!("{why} ({guess})"))
+                }
+            }
+        };
+        self.once(&normal, warning, at);
         Outcome::Ignored(why)
     }
 

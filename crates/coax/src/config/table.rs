@@ -4,6 +4,7 @@
 //! honoured if, and only if, it has a [`Slot`]: a field of the settings that the server is driven by. Its default is
 //! that field's.
 
+pub mod families;
 mod globals;
 mod others;
 mod shares;
@@ -22,6 +23,8 @@ pub enum Scope {
 
 /// The field of the settings behind a parameter.
 pub struct Slot<T> {
+    /// The field's name.
+    pub field: &'static str,
     /// What a value looks like.
     pub kind: &'static str,
     /// Reads a value into its field; the error says what would be right.
@@ -195,6 +198,7 @@ macro_rules! slot {
             $name,
             $crate::config::table::Scope::$scope,
             $crate::config::table::Effect::$scope($crate::config::table::Slot {
+                field: stringify!($field),
                 kind: $codec.kind,
                 set: |settings, text| {
                     settings.$field $(.$inner)? = ($codec.read)(text)?;

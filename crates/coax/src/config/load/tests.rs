@@ -118,7 +118,7 @@ fn a_global_parameter_in_a_share_has_no_effect_and_says_so() {
 
 #[test]
 fn unknown_parameters_are_said_once_with_line_and_guess() {
-    let text = "[global]\nfoo bar = 1\nFooBar = 2\n[x]\npath = /\nreed only = yes\nvfs_recycle:keep = no\n";
+    let text = "[global]\nfoo bar = 1\nFooBar = 2\n[x]\npath = /\nreed only = yes\nvfs_recycle:keep = no\nlogging = file\n";
     let told = load_text("t", text).diagnostics;
     let lines: Vec<_> = told
         .iter()
@@ -134,7 +134,8 @@ fn unknown_parameters_are_said_once_with_line_and_guess() {
         [
             (2, String::new()),
             (6, "did you mean 'read only'?".into()),
-            (7, "it is for a module of Samba's".into())
+            (7, "it is for a module of Samba's".into()),
+            (8, "the log goes to standard error and 'log file'".into())
         ]
     );
 }

@@ -75,8 +75,6 @@ pub struct ShareSettings {
     pub hide_dot_files: bool,
     /// `hide files`: names that match are hidden files.
     pub hide_files: Patterns,
-    /// `hide special files`: devices, pipes and sockets are left out of listings.
-    pub hide_special_files: bool,
     /// `veto files`: names that match do not exist for clients.
     pub veto_files: Patterns,
     /// `delete veto files`: removing a folder removes the vetoed files in it.
@@ -177,7 +175,6 @@ impl Default for ShareSettings {
             mangled_names: MangledNames::Illegal,
             hide_dot_files: true,
             hide_files: Patterns::default(),
-            hide_special_files: true,
             veto_files: Patterns::default(),
             delete_veto_files: false,
             veto_oplock_files: Patterns::default(),

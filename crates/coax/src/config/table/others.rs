@@ -49,6 +49,7 @@ pub(super) const MET: &[Parameter] = &[
     met_global("use spnego", "Offer extended security.", "SPNEGO is offered to clients that ask for it, and to no other").gone_in("4.8.0"),
     met_global("paranoid server security", "Mistrust the password server.", "coax checks passwords itself").gone_in("4.0.0"),
     met_share("dfree cache time", "Seconds to remember a disk's free space.", "asking the kernel costs less than remembering"),
+    met_share("hide special files", "Leave devices, pipes and sockets out of listings.", "they are never listed"),
     met_share("change notify", "Tell clients of changes in a folder.", "changes made through coax are always told"),
     met_global("change notify timeout", "Seconds between looks at a folder.", "changes are told as they happen").gone_in("3.0.37"),
     met_global("shared mem size", "Bytes of shared memory.", "one process serves everybody; nothing has to be shared between processes").gone_in("2.2.0"),

@@ -149,13 +149,6 @@ pub(super) const NAMES: &[Parameter] = &[
     ),
     slot!(
         Share,
-        "hide special files",
-        hide_special_files,
-        BOOL,
-        "Devices, pipes and sockets are left out of listings."
-    ),
-    slot!(
-        Share,
         "veto files",
         veto_files,
         PATTERNS,

@@ -252,3 +252,82 @@ fn docs_smb_conf_is_in_step_with_the_table() {
         "docs/smb-conf.md is out of step: COAX_BLESS=1 cargo test -p coax docs_smb_conf renews it"
     );
 }
+
+/// Where a field counts as read: the driver and the disk, and what they call of the configuration.
+fn sources_that_honour() -> Option<String> {
+    let src = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut text = String::new();
+    let mut folders = vec![src.join("serve"), src.join("disk")];
+    if !folders.iter().all(|f| f.is_dir()) {
+        return None;
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                text.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    // The listeners are what these are for, and were made when the file was read.
+    text.push_str(&std::fs::read_to_string(src.join("config/load/finish.rs")).unwrap());
+    for (call, file) in [
+        (".access(", "config/settings/share.rs"),
+        ("UsernameMap::", "config/usermap.rs"),
+    ] {
+        if text.contains(call) {
+            text.push_str(&std::fs::read_to_string(src.join(file)).unwrap());
+        }
+    }
+    Some(text)
+}
+
+/// Takes effect as soon as there is a driver.
+#[test]
+fn every_honoured_parameter_is_read_by_the_server() {
+    let Some(text) = sources_that_honour() else {
+        return;
+    };
+    let read = |field: &str| {
+        let at = format!(".{field}");
+        text.match_indices(&at).any(|(i, _)| {
+            !text[i + at.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        })
+    };
+    let unread: Vec<&str> = parameters()
+        .filter(|p| match p.effect {
+            Effect::Global(slot) => !read(slot.field),
+            Effect::Share(slot) => !read(slot.field),
+            _ => false,
+        })
+        .map(|p| p.name)
+        .collect();
+    assert!(
+        unread.is_empty(),
+        "nothing reads {unread:?}: read each in serve/, or move it to NOT_HONOURED with the reason"
+    );
+}
+
+#[test]
+fn families_never_hide_a_parameter_that_is_known_and_say_why() {
+    for family in families::FAMILIES {
+        assert!(!family.why.ends_with('.') && !family.why.is_empty());
+        for begin in family.begin {
+            assert_eq!(normal_key(begin), *begin);
+            let honoured =
+                parameters().find(|p| p.is_honoured() && normal_key(p.name).starts_with(begin));
+            assert!(
+                honoured.is_none(),
+                "'{begin}' would explain away a misspelt '{}'",
+                honoured.unwrap().name
+            );
+        }
+    }
+    let loaded = load_text("t", "winbind separator = +\n");
+    assert_eq!(
+        loaded.diagnostics[0].help.as_deref(),
+        Some("coax is a standalone server and asks no domain")
+    );
+}

@@ -1,0 +1,113 @@
+//! Families of Samba's parameters about things that coax has no part in, by how their names begin.
+
+/// A family: how names begin (without blanks, lower case), and why none of them has an effect.
+pub struct Family {
+    /// The beginnings.
+    pub begin: &'static [&'static str],
+    /// Why they have no effect.
+    pub why: &'static str,
+}
+
+/// The families.
+pub const FAMILIES: &[Family] = &[
+    Family {
+        begin: &[
+            "winbind",
+            "idmap",
+            "template",
+            "ldap",
+            "kdc",
+            "krb5",
+            "kerberos",
+            "clientldap",
+            "machinepassword",
+        ],
+        why: "coax is a standalone server and asks no domain",
+    },
+    Family {
+        begin: &[
+            "dns",
+            "nsupdate",
+            "binddns",
+            "spnupdate",
+            "sambakcc",
+            "dsdb",
+            "cldap",
+            "gpo",
+            "ntvfs",
+            "dcerpc",
+            "rpc",
+        ],
+        why: "coax is no Active Directory domain controller",
+    },
+    Family {
+        begin: &[
+            "smb2",
+            "smb3",
+            "serversmb3",
+            "servermultichannel",
+            "durablehandles",
+        ],
+        why: "coax speaks SMB1 alone",
+    },
+    Family {
+        begin: &["client"],
+        why: "'coax serve' is no client",
+    },
+    Family {
+        begin: &["ctdb", "cluster"],
+        why: "coax runs on one machine",
+    },
+    Family {
+        begin: &[
+            "cups",
+            "iprint",
+            "printcap",
+            "deleteprinter",
+            "addprinter",
+            "addport",
+            "enumports",
+            "showaddprinter",
+        ],
+        why: "define each printer as a share with 'printable = yes'",
+    },
+    Family {
+        begin: &["usershare"],
+        why: "shares are those of the configuration file and the command line",
+    },
+    Family {
+        begin: &["acl", "mapacl", "afs", "forceunknownacl"],
+        why: "coax keeps no access control lists",
+    },
+    Family {
+        begin: &["tls"],
+        why: "no client of SMB1's time knows TLS",
+    },
+    Family {
+        begin: &["passwordhash", "checkpassword", "oldpassword", "passwd"],
+        why: "clients cannot change passwords here",
+    },
+    Family {
+        begin: &[
+            "adduser",
+            "addgroup",
+            "addmachine",
+            "deleteuser",
+            "deletegroup",
+            "renameuser",
+            "setprimarygroup",
+        ],
+        why: "no user of this machine is needed",
+    },
+    Family {
+        begin: &["debug", "logging", "lognt", "logwriteable"],
+        why: "the log goes to standard error and 'log file'",
+    },
+];
+
+/// The family of a key without blanks, lower case.
+pub fn family(key: &str) -> Option<&'static Family> {
+    FAMILIES
+        .iter()
+        .find(|f| f.begin.iter().any(|b| key.starts_with(b)))
+}
