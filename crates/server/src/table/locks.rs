@@ -1,4 +1,4 @@
-//! The byte-range locks of one file ([MS-CIFS] 3.3.5.30; [MS-FSA] 2.1.5.7, 2.1.4.10).
+//! The byte-range locks of one file ([MS-CIFS] 3.3.5.30; [MS-FSA] 2.1.5.8, 2.1.5.9, 2.1.4.10).
 //!
 //! A lock belongs to an open and a process on it. Ranges are 64 bits wide and mandatory for everybody else's reads and
 //! writes. Shared locks go with shared ones; an exclusive one goes with nothing, except that its owner may lay shared

@@ -1,7 +1,7 @@
 //! Deleting on close, as base.delete expects it, and paths.
 //!
 //! Not followed: deltest16a and 17a, where Windows loses the deletion if another open has come after that of an existing
-//! file with delete on close. The file goes, as [MS-FSA] 2.1.5.4 has it (and as Samba does).
+//! file with delete on close. The file goes, as [MS-FSA] 2.1.5.5 has it (and as Samba does).
 
 use super::*;
 
