@@ -226,14 +226,14 @@ def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True
         )
         try:
-            nbt, direct = listening_line(process)
+            nbt, direct = listening_line(process, Path(log.name))
             yield Subject("coax", host, nbt, direct, folder=folder, pid=process.pid)
         finally:
             stop(process)
             log.close()
 
 
-def listening_line(process):
+def listening_line(process, errors):
     """Reads stdout up to the line that says where it listens, and keeps the pipe empty ever after."""
     for line in process.stdout:
         with contextlib.suppress(ValueError):
@@ -241,4 +241,5 @@ def listening_line(process):
             if event.get("event") == "listening":
                 threading.Thread(target=lambda: process.stdout.read(), daemon=True).start()
                 return tuple(int(event[key].rpartition(":")[2]) for key in ("nbt", "direct"))
-    raise RuntimeError(f"coax ended with {process.wait()} before it listened")
+    said = errors.read_text(errors="replace")[-500:].strip()
+    raise RuntimeError(f"coax ended with {process.wait()} before it listened: {said}")
