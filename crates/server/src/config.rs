@@ -1,6 +1,7 @@
 //! What a server is told at its start. The binary fills it from smb.conf; tests and the lab fill it by hand.
 
 use alloc::{string::String, vec::Vec};
+use coax_logon::policy::Policy;
 use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
 
 /// How clients prove who they are.
@@ -66,6 +67,8 @@ pub struct Config {
     pub guid: [u8; 16],
     /// User-level or share-level.
     pub security: Security,
+    /// Which proofs of identity are admitted.
+    pub policy: Policy,
     /// Passwords are sent as challenge responses; else in plain text.
     pub encrypt_passwords: bool,
     /// Signing.
@@ -107,7 +110,7 @@ pub struct Config {
 }
 
 /// When a failed log-on becomes a guest session (smb.conf `map to guest`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MapToGuest {
     /// Never.
     Never,
@@ -125,6 +128,7 @@ impl Default for Config {
             comment: String::from("coax"),
             guid: *b"coax-smb1-server",
             security: Security::User,
+            policy: Policy::default(),
             encrypt_passwords: true,
             signing: Signing::Off,
             min_generation: Generation::Core,

@@ -1,6 +1,10 @@
 //! Logged-on users of one connection, and the connection's signing.
 
-use alloc::{collections::BTreeMap, string::String};
+use alloc::{boxed::Box, collections::BTreeMap, string::String};
+use coax_logon::{
+    signing::{FIRST_REPLY, ServerSequence, Signer},
+    spnego::Acceptor,
+};
 use coax_wire::header::Uid;
 
 /// A logged-on session.
@@ -26,6 +30,8 @@ impl Session {
 pub struct SessionTable {
     sessions: BTreeMap<u16, Session>,
     implied: Option<Session>,
+    /// Log-ons in several steps that are not finished.
+    pending: BTreeMap<u16, Box<Acceptor>>,
     next: u16,
 }
 
@@ -61,6 +67,11 @@ impl SessionTable {
         });
     }
 
+    /// Whether `uid` is a session that was set up.
+    pub fn is_logged_on(&self, uid: Uid) -> bool {
+        self.sessions.contains_key(&uid.0)
+    }
+
     /// Removes a session.
     pub fn remove(&mut self, uid: Uid) -> Option<Session> {
         self.sessions.remove(&uid.0)
@@ -71,8 +82,24 @@ impl SessionTable {
         self.sessions.is_empty()
     }
 
+    /// A log-on in several steps begins or goes on: `uid` if it is the client's already, else a new one; `None` if
+    /// `limit` are taken.
+    pub fn suspend(&mut self, limit: usize, uid: Option<Uid>, logon: Box<Acceptor>) -> Option<Uid> {
+        let uid = match uid {
+            Some(uid) => uid,
+            None => self.free_uid(limit)?,
+        };
+        self.pending.insert(uid.0, logon);
+        Some(uid)
+    }
+
+    /// The log-on in progress under `uid`, taken out.
+    pub fn take_pending(&mut self, uid: Uid) -> Option<Box<Acceptor>> {
+        self.pending.remove(&uid.0)
+    }
+
     fn free_uid(&mut self, limit: usize) -> Option<Uid> {
-        if self.sessions.len() >= limit.min(60_000) {
+        if self.sessions.len().saturating_add(self.pending.len()) >= limit.min(60_000) {
             return None;
         }
         loop {
@@ -81,7 +108,7 @@ impl SessionTable {
             } else {
                 self.next.wrapping_add(1)
             };
-            if !self.sessions.contains_key(&self.next) {
+            if !self.sessions.contains_key(&self.next) && !self.pending.contains_key(&self.next) {
                 return Some(Uid(self.next));
             }
         }
@@ -90,32 +117,68 @@ impl SessionTable {
 
 /// The connection's signing: off until a log-on gives it a key.
 #[derive(Debug, Default)]
-pub struct Signing {}
+pub struct Signing {
+    active: Option<Active>,
+}
 
-/// A request's place in the signing sequence.
+#[derive(Debug)]
+struct Active {
+    signer: Signer,
+    sequence: ServerSequence,
+    /// The reply to the log-on that switched signing on has not been signed yet.
+    fresh: bool,
+}
+
+/// A request's place in the signing sequence: the number that all its replies carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SignedRequest {
-    reply_sequence: Option<u32>,
+    reply_number: Option<u32>,
 }
 
 impl Signing {
-    /// Takes a message's place in the sequence; `None` if its signature is wrong.
-    pub fn receive(&mut self, _message: &[u8]) -> Option<SignedRequest> {
-        Some(SignedRequest::default())
-    }
-
     /// Whether messages are signed.
     pub fn is_active(&self) -> bool {
-        false
-    }
-}
-
-impl SignedRequest {
-    /// Whether the reply is signed.
-    pub fn is_signed(&self) -> bool {
-        self.reply_sequence.is_some()
+        self.active.is_some()
     }
 
-    /// Signs the reply in place.
-    pub fn sign(&self, _signing: &Signing, _message: &mut [u8]) {}
+    /// Switches signing on, if it is not yet: the first log-on with a key decides for the whole connection.
+    pub fn activate(&mut self, signer: Signer) {
+        self.active.get_or_insert_with(|| Active {
+            signer,
+            sequence: ServerSequence::default(),
+            fresh: true,
+        });
+    }
+
+    /// Gives a request its place in the sequence, and says whether its signature is right.
+    pub fn receive(&mut self, command: u8, message: &[u8]) -> (SignedRequest, bool) {
+        let Some(active) = &mut self.active else {
+            return (SignedRequest::default(), true);
+        };
+        let number = active.sequence.next(command);
+        let right = active.signer.verify(number.request(), message).is_ok();
+        (
+            SignedRequest {
+                reply_number: Some(number.reply()),
+            },
+            right,
+        )
+    }
+
+    /// The number to sign a reply with, if it is to be signed.
+    pub fn number_for(&mut self, request: SignedRequest) -> Option<u32> {
+        let active = self.active.as_mut()?;
+        if request.reply_number.is_none() && core::mem::take(&mut active.fresh) {
+            return Some(FIRST_REPLY);
+        }
+        request.reply_number
+    }
+
+    /// Signs a message in place.
+    pub fn sign(&self, number: u32, message: &mut [u8]) {
+        if let Some(active) = &self.active {
+            // Every message begins with a whole header, so there is room for the signature.
+            let _ = active.signer.sign(number, message);
+        }
+    }
 }

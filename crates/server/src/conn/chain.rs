@@ -46,13 +46,10 @@ enum Step {
 
 impl Connection {
     pub(super) fn handle_request(&mut self, now: Time, header: Header, message: &[u8]) {
-        let Some(signed) = self.signing.receive(message) else {
-            let status = Status::ACCESS_DENIED;
-            self.send_error(&header, status, SignedRequest::default());
-            return self.fatal(alloc::string::String::from(
-                "a message's signature is wrong",
-            ));
-        };
+        let (signed, right) = self.signing.receive(header.command, message);
+        if !right {
+            return self.send_error(&header, Status::ACCESS_DENIED, signed);
+        }
         let progress = Progress {
             header,
             command: header.command,

@@ -52,9 +52,9 @@ impl Connection {
             ..*header
         };
         reply.put_header(&head);
-        if signed.is_signed() {
+        if let Some(number) = self.signing.number_for(signed) {
             reply.flatten();
-            signed.sign(&self.signing, reply.out.as_mut_slice());
+            self.signing.sign(number, reply.out.as_mut_slice());
         }
         let Reply { out, tail, .. } = reply;
         self.transmits.push_back(Transmit {

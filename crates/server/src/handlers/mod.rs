@@ -1,6 +1,7 @@
 //! Handlers: decode, act through [`crate::ops`], encode. One module per family of commands.
 
 pub mod echo;
+pub mod logon;
 pub mod negotiate;
 pub mod open;
 pub mod print;

@@ -69,7 +69,7 @@ fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
         challenge: challenge(call, extended),
         domain: name(call, dialect, &config.workgroup),
         server: name(call, dialect, &config.name),
-        extended: extended.then(|| (config.guid, spnego_hint())),
+        extended: extended.then(|| (config.guid, coax_logon::spnego::negotiate_blob())),
     }
 }
 
@@ -133,10 +133,6 @@ fn name(call: &Call<'_>, dialect: &Dialect, name: &str) -> Vec<u8> {
     let mut bytes = call.encode_as(name, unicode);
     bytes.extend_from_slice(if unicode { &[0, 0] } else { &[0] });
     bytes
-}
-
-fn spnego_hint() -> Vec<u8> {
-    Vec::new()
 }
 
 fn local_dos_time(now: Time, zone: i16) -> (u16, u16) {

@@ -1,37 +1,245 @@
-//! SESSION_SETUP_ANDX (0x73) and LOGOFF_ANDX (0x74): [MS-CIFS] 3.3.5.43, 3.3.5.41.
+//! SESSION_SETUP_ANDX (0x73) and LOGOFF_ANDX (0x74): [MS-CIFS] 3.3.5.43, 3.3.5.33; extended security [MS-SMB] 3.3.5.3.
 
-use crate::conn::{Call, Flow, Outcome};
+use super::logon::{self, Admitted, Proof};
+use crate::{
+    config::Signing,
+    conn::{Call, Flow, Outcome},
+    error::Result,
+    event::Event,
+};
+use alloc::{boxed::Box, format, string::String};
+use coax_logon::{
+    ntlmssp::{AuthenticateRequest, NtlmsspServer, ServerNames, Step},
+    signing::{Signer, wants_signing},
+    spnego::Acceptor,
+};
 use coax_wire::{
-    smb::session_setup_andx::{Request, Response},
+    block::WireStr,
+    header::Uid,
+    smb::session_setup_andx::{Credentials, Request, Response},
     status::Status,
 };
 
-/// Logs on.
+/// Logs on, in one step or in several.
 pub fn session_setup(call: &mut Call<'_>) -> Outcome {
     let request = Request::parse(&call.block, call.unicode())?;
     call.conn.client.max_buffer = request.max_buffer;
     call.conn.client.capabilities = request.capabilities;
+    match request.credentials {
+        Credentials::Lanman { password } => plain_logon(
+            call,
+            &request,
+            Proof {
+                oem: password,
+                unicode: &[],
+                extended: false,
+                challenge: None,
+            },
+        ),
+        Credentials::Nt {
+            oem_password,
+            unicode_password,
+        } => {
+            let proof = Proof {
+                oem: oem_password,
+                unicode: unicode_password,
+                extended: false,
+                challenge: None,
+            };
+            plain_logon(call, &request, proof)
+        }
+        Credentials::Extended { token } => extended_logon(call, &request, token),
+    }
+}
+
+/// Passwords or responses in the request itself.
+fn plain_logon(call: &mut Call<'_>, request: &Request<'_>, proof: Proof<'_>) -> Outcome {
+    let text = |name: Option<WireStr<'_>>| name.map(|name| call.text(name)).unwrap_or_default();
+    let (user, domain) = (text(request.account), text(request.domain));
+    let admitted = logon::admit(call, &user, &domain, proof)?;
+    if let Some(key) = &admitted.session_key {
+        let signer = Signer::for_responses(key, proof.oem, proof.unicode);
+        sign_from_here(call, Some(signer))?;
+    } else {
+        sign_from_here(call, None)?;
+    }
     let limit = call.conn.server.config.limits.sessions;
     let uid = call
         .conn
         .sessions
-        .add(limit, None, alloc::string::String::new())
+        .add(limit, admitted.user.clone(), domain)
         .ok_or(Status::TOO_MANY_UIDS)?;
+    welcome(call, request, uid, &admitted, None)
+}
+
+/// A SPNEGO or NTLMSSP token.
+fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> Outcome {
+    let uid = call.header.uid;
+    let known = call.conn.sessions.take_pending(uid);
+    let ours = known.is_some() || call.conn.sessions.is_logged_on(uid);
+    let mut acceptor = known.unwrap_or_else(|| Box::new(Acceptor::new(ntlmssp(call))));
+    let step = acceptor
+        .handle(token)
+        .map_err(|error| refuse_token(call, &format!("{error}")))?;
+    let authenticate = match step {
+        Step::Continue(answer) => return ask_further(call, ours.then_some(uid), acceptor, &answer),
+        Step::Authenticate(authenticate) => authenticate,
+    };
+    let (admitted, domain) = admit_ntlmssp(call, &authenticate)?;
+    let accepted = acceptor
+        .accept(admitted.verified.as_ref())
+        .map_err(|error| refuse_token(call, &format!("{error}")))?;
+    sign_from_here(
+        call,
+        accepted
+            .session_key
+            .as_ref()
+            .map(Signer::for_extended_security),
+    )?;
+    let uid = establish(call, ours.then_some(uid), admitted.user.clone(), domain)?;
+    welcome(call, request, uid, &admitted, Some(&accepted.token))
+}
+
+fn establish(
+    call: &mut Call<'_>,
+    uid: Option<Uid>,
+    user: Option<String>,
+    domain: String,
+) -> Result<Uid> {
+    if let Some(uid) = uid {
+        call.conn.sessions.establish(uid, user, domain);
+        return Ok(uid);
+    }
+    let limit = call.conn.server.config.limits.sessions;
+    Ok(call
+        .conn
+        .sessions
+        .add(limit, user, domain)
+        .ok_or(Status::TOO_MANY_UIDS)?)
+}
+
+fn ntlmssp(call: &Call<'_>) -> NtlmsspServer {
+    let config = &call.conn.server.config;
+    let names = ServerNames {
+        computer: config.name.clone(),
+        domain: config.workgroup.clone(),
+        dns_computer: config.name.to_lowercase(),
+        dns_domain: config.workgroup.to_lowercase(),
+    };
+    NtlmsspServer::new(names, call.conn.challenge, None)
+}
+
+fn ask_further(
+    call: &mut Call<'_>,
+    uid: Option<Uid>,
+    acceptor: Box<Acceptor>,
+    token: &[u8],
+) -> Outcome {
+    let limit = call.conn.server.config.limits.sessions;
+    call.header.uid = call
+        .conn
+        .sessions
+        .suspend(limit, uid, acceptor)
+        .ok_or(Status::TOO_MANY_UIDS)?;
+    put_response(call, 0, Some(token));
+    Ok(Flow::DoneWith(Status::MORE_PROCESSING_REQUIRED))
+}
+
+fn admit_ntlmssp(call: &mut Call<'_>, request: &AuthenticateRequest) -> Result<(Admitted, String)> {
+    let page = logon::Page(call.conn.server.config.code_page);
+    let (user, domain) = (request.user.decode(&page), request.domain.decode(&page));
+    if request.anonymous {
+        return Ok((logon::guest("anonymous"), domain));
+    }
+    let extended = request.claim(&user, &domain).extended_session_security;
+    let proof = Proof {
+        oem: &request.lm,
+        unicode: &request.nt,
+        extended,
+        challenge: Some(request.challenge),
+    };
+    Ok((logon::admit(call, &user, &domain, proof)?, domain))
+}
+
+fn refuse_token(call: &mut Call<'_>, why: &str) -> Status {
+    let status = Status::LOGON_FAILURE;
+    let what = String::from("to log on with extended security");
+    call.conn.events.push_back(Event::Refused {
+        what,
+        status,
+        why: String::from(why),
+        setting: None,
+    });
+    status
+}
+
+/// Signs from this reply on, if configuration and client want it.
+///
+/// # Errors
+/// `ACCESS_DENIED` if signing is required and this log-on gives no key.
+fn sign_from_here(call: &mut Call<'_>, signer: Option<Signer>) -> Result<()> {
+    let required = call.conn.server.config.signing == Signing::Required;
+    let offered = call.conn.server.config.signing != Signing::Off;
+    match signer {
+        Some(signer) if required || (offered && wants_signing(call.block.message)) => {
+            call.conn.signing.activate(signer);
+        }
+        None if required && !call.conn.signing.is_active() => {
+            let status = Status::ACCESS_DENIED;
+            let why = String::from("guests and plaintext passwords cannot sign");
+            let setting = Some(String::from("server signing = auto"));
+            call.conn.events.push_back(Event::Refused {
+                what: String::from("to log on"),
+                status,
+                why,
+                setting,
+            });
+            return Err(status.into());
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn welcome(
+    call: &mut Call<'_>,
+    request: &Request<'_>,
+    uid: Uid,
+    admitted: &Admitted,
+    token: Option<&[u8]>,
+) -> Outcome {
+    const GUEST: u16 = 1;
     call.header.uid = uid;
+    let text = |name: Option<WireStr<'_>>| name.map(|name| call.text(name)).unwrap_or_default();
+    let native = format!(
+        "{} {}",
+        text(request.native_os),
+        text(request.native_lan_man)
+    );
+    let event = Event::LoggedOn {
+        user: admitted.user.clone(),
+        how: admitted.how,
+        native: native.trim().into(),
+    };
+    call.conn.events.push_back(event);
+    put_response(call, if admitted.user.is_none() { GUEST } else { 0 }, token);
+    Ok(Flow::Done)
+}
+
+fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
     let names =
         ["Unix", "coax", call.conn.server.config.workgroup.as_str()].map(|name| call.encode(name));
     let [native_os, native_lan_man, domain] = &names;
     let unicode = call.unicode();
     Response {
-        action: 1,
-        token: None,
+        action,
+        token,
         native_os,
         native_lan_man,
         domain,
         unicode,
     }
     .emit(call.out());
-    Ok(Flow::Done)
 }
 
 /// Logs off: closes what the user has open.
@@ -44,3 +252,8 @@ pub fn logoff(call: &mut Call<'_>) -> Outcome {
     call.conn.sessions.remove(uid);
     call.done_andx()
 }
+
+#[cfg(test)]
+#[path = "session_setup_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

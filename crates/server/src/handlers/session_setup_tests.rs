@@ -1,0 +1,191 @@
+//! Who is let in, and how it is signed.
+
+use crate::{
+    config::{Config, MapToGuest, Security, Signing},
+    event::Event,
+    share::ShareOptions,
+    testkit::{Answer, TestClient, TestServer},
+};
+use alloc::sync::Arc;
+use coax_logon::{
+    accounts::{Accounts, User},
+    hash,
+    policy::Policy,
+    response,
+    signing::{FIRST_REPLY, Signer},
+    text::Ascii,
+};
+use coax_wire::{
+    header::{Flags2, Uid},
+    status::Status,
+};
+use std::vec::Vec;
+
+fn server(config: Config) -> TestServer {
+    let mut server = TestServer::with(config, ShareOptions::default());
+    let mut accounts = Accounts::default();
+    accounts
+        .add(User::with_password("ann", "Secret", &Ascii))
+        .unwrap();
+    Arc::get_mut(&mut server.server).unwrap().accounts = accounts;
+    server
+}
+
+fn log_on(client: &mut TestClient, user: &str, lm: &[u8], nt: &[u8]) -> Answer {
+    let words = [
+        0xff,
+        0,
+        0xffff,
+        50,
+        1,
+        0,
+        0,
+        lm.len() as u16,
+        nt.len() as u16,
+        0,
+        0,
+        0xd0fc,
+        0,
+    ];
+    let mut bytes: Vec<u8> = [lm, nt].concat();
+    bytes.extend(client.string(user, 32 + 1 + 26 + 2 + bytes.len()));
+    bytes.extend([0; 6]);
+    client.request(0x73, &words, &bytes)
+}
+
+fn nt(server: &TestServer) -> TestClient {
+    let mut client = server.connect();
+    client.negotiate(&["NT LM 0.12"]);
+    client
+}
+
+fn ntlm_v1(password: &str) -> Vec<u8> {
+    response::ntlm_v1(&hash::nt_hash(password), b"12345678")
+        .bytes
+        .to_vec()
+}
+
+fn refusal(client: &mut TestClient) -> (alloc::string::String, Option<alloc::string::String>) {
+    loop {
+        match client.conn.poll_event().expect("a refusal") {
+            Event::Refused { why, setting, .. } => return (why, setting),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_right_ntlm_response_logs_the_user_on() {
+    let server = server(Config::default());
+    let mut client = nt(&server);
+    let reply = log_on(&mut client, "ANN", &[0; 24], &ntlm_v1("Secret")).ok();
+    assert_ne!(reply.header.uid, Uid(0));
+    assert_eq!(reply.word(2), 0, "not a guest");
+}
+
+#[test]
+fn a_wrong_password_is_refused_and_an_unknown_user_is_a_guest() {
+    let server = server(Config::default());
+    let mut client = nt(&server);
+    log_on(&mut client, "ann", &[], &ntlm_v1("wrong")).refused(Status::LOGON_FAILURE);
+    assert_eq!(refusal(&mut client).0, "wrong password");
+    assert_eq!(
+        log_on(&mut client, "bob", &[], &ntlm_v1("x")).ok().word(2),
+        1
+    );
+}
+
+#[test]
+fn an_unknown_user_is_refused_where_nobody_becomes_a_guest() {
+    let server = server(Config {
+        map_to_guest: MapToGuest::Never,
+        ..Config::default()
+    });
+    let mut client = nt(&server);
+    log_on(&mut client, "bob", &[], &ntlm_v1("x")).refused(Status::LOGON_FAILURE);
+}
+
+#[test]
+fn an_lm_response_is_refused_with_the_setting_that_would_allow_it() {
+    let server = server(Config::default());
+    let mut client = nt(&server);
+    let lm = response::lm(&hash::lm_hash("Secret", &Ascii).unwrap(), b"12345678").bytes;
+    log_on(&mut client, "ann", &lm, &[]).refused(Status::LOGON_FAILURE);
+    assert_eq!(refusal(&mut client).1.as_deref(), Some("lanman auth = yes"));
+}
+
+#[test]
+fn a_dos_client_logs_on_by_plaintext_in_capitals_where_that_is_allowed() {
+    let config = Config {
+        encrypt_passwords: false,
+        policy: Policy::anything(),
+        ..Config::default()
+    };
+    let server = server(config);
+    let mut client = server.connect();
+    let reply = client.negotiate(&["LANMAN1.0"]);
+    assert_eq!((reply.word(1) & 2, reply.word(11)), (0, 0), "no challenge");
+    let words = [0xff, 0, 0xffff, 50, 1, 0, 0, 7, 0, 0];
+    let reply = client.request(0x73, &words, b"SECRET\0ANN\0").ok();
+    assert_eq!(reply.word(2), 0, "not a guest");
+    client
+        .request(0x73, &words, b"SECRE\0\0ANN\0")
+        .refused(Status::LOGON_FAILURE);
+}
+
+#[test]
+fn a_signing_client_gets_its_log_on_signed_and_a_forged_request_refused() {
+    let server = server(Config {
+        signing: Signing::Offered,
+        ..Config::default()
+    });
+    let mut client = nt(&server);
+    client.header.flags2 = Flags2(client.header.flags2.0 | Flags2::SIGNED);
+    let proof = ntlm_v1("Secret");
+    let reply = log_on(&mut client, "ann", &[], &proof).ok();
+    let key = response::ntlm_v1(&hash::nt_hash("Secret"), b"12345678").session_key;
+    Signer::for_responses(&key, &[], &proof)
+        .verify(FIRST_REPLY, &reply.message)
+        .unwrap();
+    client
+        .request(0x2b, &[1], b"forged")
+        .refused(Status::ACCESS_DENIED);
+}
+
+#[test]
+fn guests_are_turned_away_where_signing_is_required() {
+    let server = server(Config {
+        signing: Signing::Required,
+        ..Config::default()
+    });
+    let mut client = nt(&server);
+    log_on(&mut client, "", &[], &[]).refused(Status::ACCESS_DENIED);
+}
+
+#[test]
+fn share_level_security_asks_for_the_shares_password_and_not_the_users() {
+    let server = server(Config {
+        security: Security::Share,
+        encrypt_passwords: false,
+        ..Config::default()
+    });
+    let mut client = server.connect();
+    client.negotiate(&["PC NETWORK PROGRAM 1.0"]);
+    client.request(0x70, &[], b"\x04DISK\0\x04\0\x04A:\0").ok();
+    client
+        .request(0x70, &[], b"\x04NONE\0\x04\0\x04A:\0")
+        .refused(Status::BAD_NETWORK_NAME);
+    client
+        .request(0x70, &[], b"\x04DISK\0\x04\0\x04LPT1:\0")
+        .refused(Status::BAD_DEVICE_TYPE);
+}
+
+#[test]
+fn logging_off_closes_what_the_user_has_open() {
+    let server = server(Config::default());
+    let mut client = server.client("NT LM 0.12");
+    let fid = client.open("F");
+    client.request(0x74, &[0xff, 0], b"").ok();
+    client.close(fid).refused(Status::BAD_UID);
+    assert!(client.conn.is_idle());
+}
