@@ -29,7 +29,7 @@ class Step:
 
 
 def no_fuzz():
-    return None if (ROOT / "scripts" / "fuzz").exists() else "there is no scripts/fuzz"
+    return None if (ROOT / "fuzz").exists() else "there is no fuzz/ folder"
 
 
 def module(name):
@@ -49,7 +49,7 @@ STEPS = [
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
-    Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 900, False, no_fuzz),
+    Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
 ]
 
 

@@ -143,6 +143,8 @@ def main():
     if not rows:
         sys.exit("no row left to run")
     with subject.start(arguments.subject) as server:
+        if server.folder is None:
+            sys.exit("every copy is judged on the server's disk: say in SUBJECT_FOLDER which folder the share is")
         results = run(server, rows, lambda text: print(f"peers: {text}", file=sys.stderr))
     wrong = judge(results, arguments.subject)
     report(arguments, results, wrong)

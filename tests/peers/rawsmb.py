@@ -17,6 +17,9 @@ DIALECTS = {
     "COREPLUS": ["PC NETWORK PROGRAM 1.0", "MICROSOFT NETWORKS 1.03"],
     "LANMAN1": ["PC NETWORK PROGRAM 1.0", "MICROSOFT NETWORKS 3.0", "LANMAN1.0"],
     "LANMAN2": ["PC NETWORK PROGRAM 1.0", "MICROSOFT NETWORKS 3.0", "LANMAN1.0", "LM1.2X002"],
+    # as Windows for Workgroups and the full DOS redirector offer them
+    "WFW": ["PC NETWORK PROGRAM 1.0", "MICROSOFT NETWORKS 3.0", "DOS LM1.2X002", "DOS LANMAN2.1",
+            "Windows for Workgroups 3.1a"],
     "NT1": ["PC NETWORK PROGRAM 1.0", "LANMAN1.0", "LM1.2X002", "LANMAN2.1", "NT LM 0.12"],
 }
 

@@ -65,6 +65,15 @@ class Core:
         raise Failed("a folder that is none passed for one")
 
 
+class LoggedOn(Core):
+    """The core's file work after a LAN Manager log-on, as Windows for Workgroups and the full DOS redirector do it."""
+
+    def enter(self, subject):
+        self.connection.log_on(subject.user, subject.password)
+        self.connection.tree_connect_andx(subject.name, subject.share)
+        return CHUNK
+
+
 class Raw(Core):
     """LANMAN1: log on, then READ_RAW and WRITE_RAW in 65,535-byte pieces."""
 
@@ -158,6 +167,9 @@ def rows():
         for nbt in (True, False):
             run = functools.partial(cycle, kind=Core, age=age, nbt=nbt)
             yield Row(f"raw {age}", run, "nbt" if nbt else "direct")
+    for age in ("LANMAN1", "WFW", "NT1"):
+        run = functools.partial(cycle, kind=LoggedOn, age=age, nbt=True)
+        yield Row(f"raw {age} core files", run, "nbt", needs=("impacket",))
     for nbt in (True, False):
         run = functools.partial(cycle, kind=Raw, age="LANMAN1", nbt=nbt)
         yield Row("raw LANMAN1 raw mode", run, "nbt" if nbt else "direct", needs=("impacket",))
