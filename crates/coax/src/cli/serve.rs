@@ -229,10 +229,24 @@ pub fn main(args: &ServeArgs) -> ExitCode {
         };
         return print(&hello(&settings, &bound, &local_addresses()));
     }
-    eprintln!(
-        "error: this build has no server in it\n  = help: --check and --explain-config read the configuration"
-    );
-    ExitCode::FAILURE
+    serve(settings)
+}
+
+/// Serves until told to stop.
+fn serve(settings: Settings) -> ExitCode {
+    let greeting = (!settings.json).then(|| settings.clone());
+    let greet = |bound: &Bound| {
+        if let Some(settings) = greeting {
+            print(&hello(&settings, bound, &local_addresses()));
+        }
+    };
+    match crate::serve::run(settings, greet) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn explain_config(args: &ServeArgs) -> ExitCode {

@@ -1,0 +1,181 @@
+//! What waits to be sent to a client: messages with their session header, sent in order and as far as the client takes
+//! them.
+
+use std::{collections::VecDeque, io::IoSlice};
+
+use coax_server::{Tail, Transmit};
+use rustix::{fd::OwnedFd, io::Errno};
+
+use super::socket::Socket;
+use crate::disk::DiskFile;
+
+/// File data from this length on goes by `sendfile`; below it, reading it and sending it with its header in one call is
+/// cheaper.
+const SENDFILE_MIN: usize = 16 * 1024;
+/// Stands in for what a file has lost since its length was promised.
+const ZEROS: [u8; 4096] = [0; 4096];
+
+/// Messages to send, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    queue: VecDeque<Entry>,
+    /// Bytes sent so far, framing included.
+    sent_total: u64,
+}
+
+/// One message, and how much of it is sent.
+#[derive(Debug)]
+struct Entry {
+    framing: [u8; 4],
+    /// How many bytes of `framing` there are to send: none for what is no message, a keep-alive for instance.
+    framing_len: usize,
+    message: Transmit,
+    sent: usize,
+}
+
+impl Outbox {
+    /// Appends a message with its session header.
+    pub(super) fn push(&mut self, framing: [u8; 4], message: Transmit) {
+        self.queue.push_back(Entry {
+            framing,
+            framing_len: framing.len(),
+            message,
+            sent: 0,
+        });
+    }
+
+    /// Appends bytes of the session layer itself.
+    pub(super) fn push_bytes(&mut self, bytes: Vec<u8>) {
+        let message = Transmit {
+            head: bytes,
+            tail: Tail::None,
+        };
+        self.queue.push_back(Entry {
+            framing: [0; 4],
+            framing_len: 0,
+            message,
+            sent: 0,
+        });
+    }
+
+    /// Whether everything was sent.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Bytes sent so far, framing included.
+    pub(super) fn sent_total(&self) -> u64 {
+        self.sent_total
+    }
+
+    /// Sends as much as the client takes without making us wait for long; the rest stays.
+    pub(super) fn flush(&mut self, socket: &Socket) -> Result<(), Errno> {
+        while let Some(entry) = self.queue.front_mut() {
+            let before = entry.sent;
+            let outcome = entry.send(socket);
+            self.sent_total = self
+                .sent_total
+                .saturating_add(entry.sent.saturating_sub(before) as u64);
+            if !outcome? {
+                return Ok(());
+            }
+            self.queue.pop_front();
+        }
+        if self.queue.capacity() > 64 {
+            self.queue.shrink_to(4);
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Sends until all is sent (`true`) or the client takes no more.
+    fn send(&mut self, socket: &Socket) -> Result<bool, Errno> {
+        self.load_small()?;
+        let front = self.framing_len.saturating_add(self.message.head.len());
+        let len = front.saturating_add(self.message.tail.len());
+        while self.sent < len {
+            let sent = match (disk_file(&self.message.tail), self.sent >= front) {
+                (Some((fd, offset)), true) => {
+                    let done = self.sent.saturating_sub(front);
+                    send_file(
+                        socket,
+                        fd,
+                        offset.saturating_add(done as u64),
+                        len.saturating_sub(self.sent),
+                    )?
+                }
+                (file, _) => self.send_memory(socket, file.is_some())?,
+            };
+            if sent == 0 {
+                return Ok(false);
+            }
+            self.sent = self.sent.saturating_add(sent);
+        }
+        Ok(true)
+    }
+
+    fn send_memory(&self, socket: &Socket, more: bool) -> Result<usize, Errno> {
+        let framing = self.framing.get(..self.framing_len).unwrap_or_default();
+        let tail = match &self.message.tail {
+            Tail::Bytes(bytes) => bytes.as_slice(),
+            Tail::None | Tail::File { .. } => &[],
+        };
+        let mut skip = self.sent;
+        let parts = [framing, &self.message.head, tail].map(|part| {
+            let rest = part.get(skip.min(part.len())..).unwrap_or_default();
+            skip = skip.saturating_sub(part.len());
+            IoSlice::new(rest)
+        });
+        socket.send(&parts, more)
+    }
+
+    /// Reads a tail that is too small for `sendfile`, or whose file the kernel does not know.
+    fn load_small(&mut self) -> Result<(), Errno> {
+        if let Tail::File { file, offset, len } = &self.message.tail
+            && (*len < SENDFILE_MIN || disk_file(&self.message.tail).is_none())
+        {
+            let mut bytes = vec![0; *len];
+            file.read_at(*offset, &mut bytes).map_err(|_| Errno::IO)?;
+            self.message.tail = Tail::Bytes(bytes);
+        }
+        Ok(())
+    }
+}
+
+/// The descriptor and offset of a tail that lies in a file on disk.
+fn disk_file(tail: &Tail) -> Option<(&OwnedFd, u64)> {
+    match tail {
+        Tail::File { file, offset, .. } => {
+            let file = file.as_any().downcast_ref::<DiskFile>()?;
+            Some((file.fd(), *offset))
+        }
+        Tail::None | Tail::Bytes(_) => None,
+    }
+}
+
+/// From the page cache, or zeros where the file has ended: the length was promised. A file that cannot be read ends the
+/// connection, which is the one way left to say so.
+fn send_file(socket: &Socket, fd: &OwnedFd, offset: u64, len: usize) -> Result<usize, Errno> {
+    match socket.send_file(fd, offset, len) {
+        Ok(Some(sent)) => Ok(sent),
+        Ok(None) => send_zeros(socket, len),
+        Err(Errno::INVAL | Errno::NOSYS) => send_read(socket, fd, offset, len),
+        Err(other) => Err(other),
+    }
+}
+
+/// For file systems that `sendfile` does not work on.
+fn send_read(socket: &Socket, fd: &OwnedFd, offset: u64, len: usize) -> Result<usize, Errno> {
+    let mut bytes = vec![0; len.min(64 * 1024)];
+    let read = rustix::io::pread(fd, &mut *bytes, offset)?;
+    match bytes.get(..read) {
+        None | Some([]) => send_zeros(socket, len),
+        Some(bytes) => socket.send(&[IoSlice::new(bytes)], len > bytes.len()),
+    }
+}
+
+fn send_zeros(socket: &Socket, len: usize) -> Result<usize, Errno> {
+    let zeros = ZEROS.get(..len).unwrap_or(&ZEROS);
+    socket.send(&[IoSlice::new(zeros)], len > zeros.len())
+}

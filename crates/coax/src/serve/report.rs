@@ -1,0 +1,381 @@
+//! What the server tells of its clients: one JSON object a line, or a line of text.
+
+use std::{
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{SyncSender, TrySendError, sync_channel},
+    },
+    time::Duration,
+};
+
+use serde::Serialize;
+
+/// Lines that may wait for a slow terminal or a full pipe; what comes beyond them is dropped, and counted.
+const WAITING_LINES: usize = 4096;
+
+/// An event of the server or of one client. `client` numbers clients from 1 in the order they came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Line {
+    /// The server accepts clients.
+    Listening {
+        /// Where the NetBIOS session service is, if it is.
+        nbt: Option<String>,
+        /// Where SMB directly over TCP is, if it is.
+        direct: Option<String>,
+    },
+    /// Something to know about the server itself.
+    Notice {
+        /// What.
+        text: String,
+    },
+    /// A client connected.
+    Connected {
+        /// Which.
+        client: u64,
+        /// Its address and port.
+        address: String,
+        /// `nbt` or `direct`.
+        transport: &'static str,
+    },
+    /// A dialect was agreed.
+    Negotiated {
+        /// Which client.
+        client: u64,
+        /// What it offered, in order.
+        offered: Vec<String>,
+        /// What was chosen; nothing if the server serves none of them.
+        dialect: Option<&'static str>,
+    },
+    /// Somebody logged on.
+    LoggedOn {
+        /// Which client.
+        client: u64,
+        /// The user; none for a guest.
+        user: Option<String>,
+        /// With what proof.
+        how: &'static str,
+        /// System and LAN manager, as the client names them.
+        native: String,
+    },
+    /// A share was connected.
+    Tree {
+        /// Which client.
+        client: u64,
+        /// The share.
+        share: String,
+    },
+    /// Something was refused.
+    Refused {
+        /// Which client; none if it was turned away at the door.
+        client: Option<u64>,
+        /// Its address.
+        address: String,
+        /// What it wanted.
+        what: String,
+        /// What it was told.
+        status: Option<String>,
+        /// Why.
+        why: String,
+        /// The smb.conf line or option that would allow it.
+        setting: Option<String>,
+    },
+    /// Who a client is: told once, as soon as it uses a share, or at its end.
+    Client(Box<ClientLine>),
+    /// A client is gone.
+    Disconnected {
+        /// Which.
+        client: u64,
+        /// Why.
+        why: String,
+        /// SMB messages received.
+        requests: u64,
+        /// Bytes received, session headers included.
+        bytes_in: u64,
+        /// Bytes sent, session headers included.
+        bytes_out: u64,
+        /// How long it was connected, seconds.
+        seconds: u64,
+    },
+}
+
+/// Who a client is, and what it got.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClientLine {
+    /// Which.
+    pub client: u64,
+    /// Its address and port.
+    pub address: String,
+    /// Its NetBIOS name, if it gave one.
+    pub name: Option<String>,
+    /// What it seems to be.
+    pub guess: String,
+    /// Why one would think so.
+    pub why: String,
+    /// The dialect agreed.
+    pub dialect: Option<&'static str>,
+    /// `nbt` or `direct`.
+    pub transport: &'static str,
+    /// The user, `guest`, or nothing if nobody logged on.
+    pub log_on: Option<String>,
+    /// The proof it gave.
+    pub how: Option<&'static str>,
+    /// What was refused so far, each with the setting that would allow it.
+    pub refused: Vec<String>,
+}
+
+impl Line {
+    /// The `log level` from which on a line of text is printed: 0 errors and what the server itself says, 1 clients, 2
+    /// refusals and everything else.
+    fn level(&self) -> u8 {
+        match self {
+            Self::Listening { .. } | Self::Notice { .. } => 0,
+            Self::Client(_) | Self::Disconnected { .. } => 1,
+            Self::Refused { setting, .. } if setting.is_some() => 1,
+            Self::Connected { .. }
+            | Self::Negotiated { .. }
+            | Self::LoggedOn { .. }
+            | Self::Tree { .. }
+            | Self::Refused { .. } => 2,
+        }
+    }
+}
+
+impl std::fmt::Display for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Listening { nbt, direct } => {
+                let place =
+                    |place: &Option<String>| place.clone().unwrap_or_else(|| "nowhere".into());
+                write!(
+                    f,
+                    "listening: NetBIOS sessions at {}, direct SMB at {}",
+                    place(nbt),
+                    place(direct)
+                )
+            }
+            Self::Notice { text } => f.write_str(text),
+            Self::Connected {
+                client,
+                address,
+                transport,
+            } => {
+                write!(f, "[{client}] {address} connected ({transport})")
+            }
+            Self::Negotiated {
+                client,
+                offered,
+                dialect,
+            } => {
+                let chosen = dialect.unwrap_or("none of them");
+                write!(
+                    f,
+                    "[{client}] offers {}; chosen: {chosen}",
+                    offered.join(", ")
+                )
+            }
+            Self::LoggedOn {
+                client,
+                user,
+                how,
+                native,
+            } => {
+                let user = user.as_deref().unwrap_or("a guest");
+                write!(f, "[{client}] {user} logged on ({how}; {native})")
+            }
+            Self::Tree { client, share } => write!(f, "[{client}] connected to {share}"),
+            Self::Refused {
+                client,
+                address,
+                what,
+                status,
+                why,
+                setting,
+            } => {
+                match client {
+                    Some(client) => write!(f, "[{client}] refused {what}: {why}")?,
+                    None => write!(f, "{address}: refused {what}: {why}")?,
+                }
+                status
+                    .iter()
+                    .try_for_each(|status| write!(f, " ({status})"))?;
+                setting
+                    .iter()
+                    .try_for_each(|setting| write!(f, "; '{setting}' would allow it"))
+            }
+            Self::Client(line) => line.fmt(f),
+            Self::Disconnected {
+                client,
+                why,
+                requests,
+                bytes_in,
+                bytes_out,
+                seconds,
+            } => write!(
+                f,
+                "[{client}] gone after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} out"
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for ClientLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}] {}", self.client, self.address)?;
+        self.name
+            .iter()
+            .try_for_each(|name| write!(f, " \"{name}\""))?;
+        write!(
+            f,
+            " is {} ({}), by {}",
+            self.guess, self.why, self.transport
+        )?;
+        write!(f, ", dialect {}", self.dialect.unwrap_or("none"))?;
+        match (&self.log_on, self.how) {
+            (Some(user), Some(how)) => write!(f, ", {user} by {how}")?,
+            (Some(user), None) => write!(f, ", {user}")?,
+            (None, _) => f.write_str(", nobody logged on")?,
+        }
+        self.refused
+            .iter()
+            .try_for_each(|refused| write!(f, "; refused {refused}"))
+    }
+}
+
+/// Takes lines from every thread and never makes one wait.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+    lines: SyncSender<Message>,
+    lost: Arc<AtomicU64>,
+}
+
+/// What goes to the writing thread.
+enum Message {
+    Line(Line),
+    /// Answer when everything before this is written.
+    Flush(SyncSender<()>),
+}
+
+impl Reporter {
+    /// Writes JSON to standard output, or text up to `log_level` to standard error.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start(json: bool, log_level: u8) -> std::io::Result<Self> {
+        Self::to(move |line| {
+            if json {
+                let text = serde_json::to_string(&line).unwrap_or_default();
+                let mut out = std::io::stdout().lock();
+                // Nobody may be reading; that is no reason to stop serving.
+                let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+            } else if line.level() <= log_level {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+        })
+    }
+
+    /// Hands every line to `write`, on a thread of its own.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn to(mut write: impl FnMut(Line) + Send + 'static) -> std::io::Result<Self> {
+        let (lines, taken) = sync_channel(WAITING_LINES);
+        let lost = Arc::new(AtomicU64::new(0));
+        let missing = lost.clone();
+        std::thread::Builder::new()
+            .name("report".into())
+            .spawn(move || {
+                for message in taken {
+                    match message {
+                        Message::Line(line) => write(line),
+                        Message::Flush(done) => drop(done),
+                    }
+                    match missing.swap(0, Ordering::Relaxed) {
+                        0 => {}
+                        lost => write(Line::Notice {
+                            text: format!("{lost} lines were lost: nobody read them in time"),
+                        }),
+                    }
+                }
+            })?;
+        Ok(Self { lines, lost })
+    }
+
+    /// Tells `line`.
+    pub fn tell(&self, line: Line) {
+        match self.lines.try_send(Message::Line(line)) {
+            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+            Err(TrySendError::Full(_)) => {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Waits until everything told so far is written, though not for long if nobody reads it.
+    pub fn flush(&self) {
+        let (done, written) = sync_channel(0);
+        if self.lines.try_send(Message::Flush(done)).is_ok() {
+            // The writer answers by dropping its end.
+            let _ = written.recv_timeout(Duration::from_secs(1));
+        }
+    }
+
+    /// Tells something about the server itself.
+    pub fn notice(&self, text: impl Into<String>) {
+        self.tell(Line::Notice { text: text.into() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_first_line_has_the_shape_that_scripts_wait_for() {
+        let line = Line::Listening {
+            nbt: Some("127.0.0.1:1139".into()),
+            direct: None,
+        };
+        assert_eq!(
+            serde_json::to_string(&line).unwrap(),
+            r#"{"event":"listening","nbt":"127.0.0.1:1139","direct":null}"#
+        );
+    }
+
+    #[test]
+    fn a_client_line_is_one_flat_object() {
+        let line = Line::Client(Box::new(ClientLine {
+            client: 3,
+            guess: "curl".into(),
+            ..ClientLine::default()
+        }));
+        let text = serde_json::to_string(&line).unwrap();
+        assert!(
+            text.starts_with(r#"{"event":"client","client":3,"#),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn lines_that_nobody_takes_are_counted_and_do_not_block() {
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let reporter = Reporter::to(move |line| {
+            let _ = held.recv();
+            tell.send(line).unwrap();
+        })
+        .unwrap();
+        for n in 0..WAITING_LINES + 10 {
+            reporter.notice(n.to_string());
+        }
+        drop(hold);
+        let lost = told
+            .iter()
+            .take(WAITING_LINES + 3)
+            .find(|l| l.to_string().contains("lines were lost"));
+        assert!(lost.is_some());
+    }
+}

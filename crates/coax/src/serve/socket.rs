@@ -1,0 +1,167 @@
+//! A client's socket: plain system calls, blocking with short time-outs.
+
+use std::{
+    io::IoSlice,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::Duration,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown},
+};
+use socket2::SockRef;
+
+use crate::config::settings::SocketOption;
+
+/// How long a thread stays with a client that has just been served, waiting for its next request.
+pub(super) const LINGER: Duration = Duration::from_millis(10);
+/// How long a thread waits for room in a client's window before the rest is left to the client's task.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What a read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Received {
+    /// So many bytes, at least one.
+    Bytes(usize),
+    /// Nothing came in time.
+    Nothing,
+    /// The peer has closed its side.
+    Closed,
+}
+
+/// A connected TCP socket.
+#[derive(Debug)]
+pub(super) struct Socket(OwnedFd);
+
+impl Socket {
+    /// Takes over an accepted connection and sets its options. Options that the system refuses are left as they were.
+    pub(super) fn new(
+        stream: std::net::TcpStream,
+        options: &[SocketOption],
+    ) -> std::io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(LINGER))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        for option in options {
+            // A buffer larger than the system allows, or an option that it does not know, is no reason to turn a
+            // client away.
+            let _ = apply(&SockRef::from(&stream), *option);
+        }
+        Ok(Self(stream.into()))
+    }
+
+    /// Reads what is there into `space`; if nothing is, waits for [`LINGER`] or, without `wait`, not at all.
+    pub(super) fn receive(&self, space: &mut [u8], wait: bool) -> Result<Received, Errno> {
+        let flags = if wait {
+            RecvFlags::empty()
+        } else {
+            RecvFlags::DONTWAIT
+        };
+        loop {
+            match rustix::net::recv(&self.0, &mut *space, flags) {
+                Ok((_, 0)) => return Ok(Received::Closed),
+                Ok((_, count)) => return Ok(Received::Bytes(count)),
+                Err(Errno::AGAIN) => return Ok(Received::Nothing),
+                Err(Errno::INTR) => {}
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    /// Sends some of `parts`; 0 bytes if there is no room for long. `more`: they are not the end of a message.
+    pub(super) fn send(&self, parts: &[IoSlice<'_>], more: bool) -> Result<usize, Errno> {
+        let mut flags = SendFlags::NOSIGNAL;
+        flags.set(SendFlags::MORE, more);
+        self.patiently(|| {
+            rustix::net::sendmsg(&self.0, parts, &mut SendAncillaryBuffer::default(), flags)
+        })
+    }
+
+    /// Sends up to `len` bytes of `file` at `offset` from the page cache; `None` if the file ends there, 0 bytes if there
+    /// is no room for long.
+    pub(super) fn send_file(
+        &self,
+        file: &OwnedFd,
+        offset: u64,
+        len: usize,
+    ) -> Result<Option<usize>, Errno> {
+        let mut at = offset;
+        let mut ended = false;
+        let sent = self.patiently(|| {
+            let sent = rustix::fs::sendfile(&self.0, file, Some(&mut at), len)?;
+            ended = sent == 0;
+            Ok(sent)
+        })?;
+        Ok((!ended).then_some(sent))
+    }
+
+    /// Says that nothing more will be sent, and drops what the peer has sent meanwhile: closing a socket with unread bytes
+    /// would reset the connection, and take the last reply with it.
+    pub(super) fn finish(&self) {
+        if rustix::net::shutdown(&self.0, Shutdown::Write).is_err() {
+            return;
+        }
+        let mut rest = [0; 4096];
+        for _ in 0..64 {
+            match self.receive(&mut rest, false) {
+                Ok(Received::Bytes(_)) => {}
+                _ => return,
+            }
+        }
+    }
+
+    fn patiently(&self, mut send: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
+        let mut waited = false;
+        loop {
+            match send() {
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) if !waited && self.writable() => waited = true,
+                Err(Errno::AGAIN) => return Ok(0),
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn writable(&self) -> bool {
+        let patience = Timespec::try_from(PATIENCE).ok();
+        poll(
+            &mut [PollFd::new(&self.0, PollFlags::OUT)],
+            patience.as_ref(),
+        )
+        .is_ok_and(|ready| ready > 0)
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Sets one of smb.conf's `socket options`.
+pub(super) fn apply(socket: &SockRef<'_>, option: SocketOption) -> std::io::Result<()> {
+    let seconds = |s: u32| Duration::from_secs(u64::from(s));
+    let bytes = |b: u32| usize::try_from(b).unwrap_or(usize::MAX);
+    let keepalive = socket2::TcpKeepalive::new();
+    match option {
+        SocketOption::NoDelay(on) => socket.set_tcp_nodelay(on),
+        SocketOption::KeepAlive(on) => socket.set_keepalive(on),
+        SocketOption::KeepIdle(s) => socket.set_tcp_keepalive(&keepalive.with_time(seconds(s))),
+        SocketOption::KeepInterval(s) => {
+            socket.set_tcp_keepalive(&keepalive.with_interval(seconds(s)))
+        }
+        SocketOption::KeepCount(n) => socket.set_tcp_keepalive(&keepalive.with_retries(n)),
+        SocketOption::SendBuffer(n) => socket.set_send_buffer_size(bytes(n)),
+        SocketOption::ReceiveBuffer(n) => socket.set_recv_buffer_size(bytes(n)),
+        SocketOption::ReuseAddress(on) => socket.set_reuse_address(on),
+        SocketOption::Broadcast(_) => Ok(()),
+        SocketOption::QuickAck(on) => socket.set_tcp_quickack(on),
+        SocketOption::UserTimeout(ms) => {
+            socket.set_tcp_user_timeout(Some(Duration::from_millis(u64::from(ms))))
+        }
+        SocketOption::TypeOfService(tos) => socket.set_tos_v4(u32::from(tos)),
+    }
+}

@@ -1,0 +1,203 @@
+//! What is told of one client, from its first byte to its last.
+
+use std::time::Instant;
+
+use coax_netbios::Transport;
+use coax_server::Event;
+use coax_wire::nbt::session::Framing;
+
+use super::{
+    guess::{Clues, guess},
+    link::End,
+    report::{ClientLine, Line, Reporter},
+};
+
+/// Refusals that a client's line lists; a client that tries on and on is not listed on and on.
+const REFUSALS: usize = 8;
+
+/// One client's story so far.
+#[derive(Debug)]
+pub(super) struct Story {
+    reporter: Reporter,
+    began: Instant,
+    framing: Framing,
+    line: ClientLine,
+    called: Option<String>,
+    offered: Vec<String>,
+    native: String,
+    told: bool,
+    uses_a_share: bool,
+    fatal: Option<String>,
+    requests: u64,
+    bytes_in: u64,
+}
+
+impl Story {
+    /// A client has connected.
+    pub(super) fn begin(
+        reporter: Reporter,
+        number: u64,
+        address: String,
+        transport: Transport,
+    ) -> Self {
+        let transport_name = match transport {
+            Transport::Nbt139 => "nbt",
+            Transport::Direct445 => "direct",
+        };
+        reporter.tell(Line::Connected {
+            client: number,
+            address: address.clone(),
+            transport: transport_name,
+        });
+        let line = ClientLine {
+            client: number,
+            address,
+            transport: transport_name,
+            ..ClientLine::default()
+        };
+        Self {
+            reporter,
+            began: Instant::now(),
+            framing: transport.framing(),
+            line,
+            called: None,
+            offered: Vec::new(),
+            native: String::new(),
+            told: false,
+            uses_a_share: false,
+            fatal: None,
+            requests: 0,
+            bytes_in: 0,
+        }
+    }
+
+    /// How messages to it are framed.
+    pub(super) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Whether it got so far as to connect to a share.
+    pub(super) fn uses_a_share(&self) -> bool {
+        self.uses_a_share
+    }
+
+    /// How it calls itself and us.
+    pub(super) fn names(&mut self, calling: Option<&str>, called: Option<&str>) {
+        self.line.name = calling.map(Into::into);
+        self.called = called.map(Into::into);
+    }
+
+    /// It sent a message.
+    pub(super) fn request(&mut self, framing: Framing, message: &[u8]) {
+        self.framing = framing;
+        self.requests = self.requests.saturating_add(1);
+        self.bytes_in = self
+            .bytes_in
+            .saturating_add(message.len() as u64)
+            .saturating_add(4);
+    }
+
+    /// The engine reports something.
+    pub(super) fn event(&mut self, event: Event) {
+        let client = self.line.client;
+        match event {
+            Event::Negotiated { offered, chosen } => {
+                self.offered.clone_from(&offered);
+                self.line.dialect = chosen;
+                self.reporter.tell(Line::Negotiated {
+                    client,
+                    offered,
+                    dialect: chosen,
+                });
+            }
+            Event::LoggedOn { user, how, native } => {
+                self.native.clone_from(&native);
+                self.line.log_on = Some(user.clone().unwrap_or_else(|| "guest".into()));
+                self.line.how = Some(how);
+                self.reporter.tell(Line::LoggedOn {
+                    client,
+                    user,
+                    how,
+                    native,
+                });
+            }
+            Event::Connected { share } => {
+                self.uses_a_share = true;
+                self.reporter.tell(Line::Tree { client, share });
+                self.tell_who();
+            }
+            Event::Refused {
+                what,
+                status,
+                why,
+                setting,
+            } => self.refused(what, status.to_string(), why, setting),
+            Event::Fatal { why } => self.fatal = Some(why),
+        }
+    }
+
+    /// Something about this client that is the server's fault.
+    pub(super) fn note(&self, text: &str) {
+        self.reporter
+            .notice(format!("[{}] {text}", self.line.client));
+    }
+
+    /// Why the engine wants the connection closed.
+    pub(super) fn fatal(&mut self) -> String {
+        self.fatal
+            .take()
+            .unwrap_or_else(|| "it was told to go".into())
+    }
+
+    /// It is gone.
+    pub(super) fn end(&mut self, end: &End, bytes_out: u64) {
+        self.tell_who();
+        let why = match end {
+            End::Closed => "it closed the connection".into(),
+            End::Stopping => "the server is shutting down".into(),
+            End::Because(why) => why.clone(),
+        };
+        self.reporter.tell(Line::Disconnected {
+            client: self.line.client,
+            why,
+            requests: self.requests,
+            bytes_in: self.bytes_in,
+            bytes_out,
+            seconds: self.began.elapsed().as_secs(),
+        });
+    }
+
+    fn refused(&mut self, what: String, status: String, why: String, setting: Option<String>) {
+        if self.line.refused.len() < REFUSALS {
+            let cure = setting
+                .as_ref()
+                .map(|s| format!(" ('{s}' would allow it)"))
+                .unwrap_or_default();
+            self.line.refused.push(format!("{what}: {why}{cure}"));
+        }
+        self.reporter.tell(Line::Refused {
+            client: Some(self.line.client),
+            address: self.line.address.clone(),
+            what,
+            status: Some(status),
+            why,
+            setting,
+        });
+    }
+
+    fn tell_who(&mut self) {
+        if std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let clues = Clues {
+            offered: &self.offered,
+            native: &self.native,
+            calling: self.line.name.as_deref(),
+            called: self.called.as_deref(),
+        };
+        let guess = guess(&clues);
+        let mut line = self.line.clone();
+        (line.guess, line.why) = (guess.who, guess.why);
+        self.reporter.tell(Line::Client(Box::new(line)));
+    }
+}

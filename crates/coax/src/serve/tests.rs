@@ -1,0 +1,391 @@
+//! The driver over loopback: ephemeral ports, a raw client of a few lines.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use super::*;
+use crate::config::load::load_text;
+
+/// Far longer than anything here takes.
+const LONG: Duration = Duration::from_secs(20);
+
+struct Fixture {
+    running: Running,
+    lines: Receiver<Line>,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn start(options: &str) -> Self {
+        Self::with_threads(options, 8)
+    }
+
+    fn with_threads(options: &str, threads: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let conf = format!(
+            "[global]\n{options}\n[DATA]\npath = {}\nguest ok = yes\n",
+            folder.path().display()
+        );
+        let mut settings = load_text("test", &conf).settings;
+        let loopback = crate::config::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
+        settings.listen = crate::config::settings::Listeners {
+            nbt: vec![loopback],
+            direct: vec![loopback],
+            names: None,
+        };
+        let (tell, lines) = channel();
+        let reporter = Reporter::to(move |line| drop(tell.send(line))).unwrap();
+        let running = Running::start_with(settings, reporter, threads).unwrap();
+        Self {
+            running,
+            lines,
+            _folder: folder,
+        }
+    }
+
+    fn direct(&self) -> Client {
+        Client::connect(self.running.bound().direct[0])
+    }
+
+    fn nbt(&self) -> Client {
+        Client::connect(self.running.bound().nbt[0])
+    }
+
+    /// The first line from here on that `pick` picks.
+    fn line<T>(&self, pick: impl Fn(&Line) -> Option<T>) -> T {
+        let until = Instant::now() + LONG;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).expect("the line in time");
+            if let Some(found) = pick(&line) {
+                return found;
+            }
+        }
+    }
+
+    fn disconnected(&self) -> String {
+        self.line(|line| match line {
+            Line::Disconnected { why, .. } => Some(why.clone()),
+            _ => None,
+        })
+    }
+}
+
+struct Client(TcpStream);
+
+impl Client {
+    fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream.set_write_timeout(Some(LONG)).unwrap();
+        Self(stream)
+    }
+
+    fn send(&mut self, message: &[u8]) {
+        let len = u32::try_from(message.len()).unwrap().to_be_bytes();
+        self.0.write_all(&[&len, message].concat()).unwrap();
+    }
+
+    fn receive(&mut self) -> Vec<u8> {
+        let mut header = [0; 4];
+        self.0.read_exact(&mut header).unwrap();
+        let mut message = vec![0; u32::from_be_bytes(header) as usize & 0x1_ffff];
+        self.0.read_exact(&mut message).unwrap();
+        message
+    }
+
+    /// The dialect index the server answers.
+    fn negotiate(&mut self, dialects: &[&str]) -> u16 {
+        let bytes: Vec<u8> = dialects
+            .iter()
+            .flat_map(|d| [&[2], d.as_bytes(), &[0]].concat())
+            .collect();
+        self.send(&request(0x72, &[], &bytes));
+        let reply = self.receive();
+        assert_eq!((&reply[..4], reply[4]), (&b"\xffSMB"[..], 0x72));
+        u16::from_le_bytes([reply[33], reply[34]])
+    }
+
+    fn echo(&mut self, data: &[u8]) {
+        self.send(&request(0x2b, &[1, 0], data));
+        let reply = self.receive();
+        assert_eq!(reply[4], 0x2b);
+        assert!(reply.ends_with(data), "the echo brings back what was sent");
+    }
+
+    fn is_closed(&mut self) -> bool {
+        matches!(self.0.read(&mut [0; 64]), Ok(0) | Err(_))
+    }
+}
+
+fn request(command: u8, words: &[u8], bytes: &[u8]) -> Vec<u8> {
+    let mut message = vec![0; 32];
+    message[..5].copy_from_slice(&[0xff, b'S', b'M', b'B', command]);
+    message.push(u8::try_from(words.len() / 2).unwrap());
+    message.extend(words);
+    message.extend(u16::try_from(bytes.len()).unwrap().to_le_bytes());
+    message.extend(bytes);
+    message
+}
+
+const CORE: &[&str] = &["PC NETWORK PROGRAM 1.0"];
+
+#[test]
+fn a_client_that_offers_nothing_known_is_told_so() {
+    let server = Fixture::start("");
+    assert_eq!(
+        server.direct().negotiate(&["SOME OTHER PROTOCOL 3.1"]),
+        0xffff
+    );
+    let chosen = server.line(|line| match line {
+        Line::Negotiated { dialect, .. } => Some(*dialect),
+        _ => None,
+    });
+    assert_eq!(chosen, None);
+}
+
+#[test]
+fn sessions_on_both_ports_echo_and_are_reported_from_start_to_end() {
+    let server = Fixture::start("");
+    let mut client = server.nbt();
+    client
+        .0
+        .write_all(&session_request("ATTIC", "DOSBOX"))
+        .unwrap();
+    let mut positive = [0; 4];
+    client.0.read_exact(&mut positive).unwrap();
+    assert_eq!(positive, [0x82, 0, 0, 0]);
+    assert_eq!(client.negotiate(CORE), 0);
+    client.echo(b"hello");
+    drop(client);
+    let told = server.line(|line| match line {
+        Line::Client(told) => Some(told.clone()),
+        _ => None,
+    });
+    assert_eq!(
+        (told.name.as_deref(), told.transport),
+        (Some("DOSBOX<00>"), "nbt")
+    );
+    assert!(told.guess.contains("core-protocol"), "{}", told.guess);
+    assert_eq!(server.disconnected(), "it closed the connection");
+    let mut direct = server.direct();
+    assert_eq!(direct.negotiate(CORE), 0);
+    direct.echo(&[7; 900]);
+}
+
+fn session_request(called: &str, calling: &str) -> Vec<u8> {
+    let encode = |name: &str, suffix: u8| {
+        let mut padded = format!("{name:<15}").into_bytes();
+        padded.push(suffix);
+        let halves = padded
+            .iter()
+            .flat_map(|b| [b'A' + (b >> 4), b'A' + (b & 15)]);
+        [vec![32], halves.collect(), vec![0]].concat()
+    };
+    let names = [encode(called, 0x20), encode(calling, 0)].concat();
+    [&[0x81, 0, 0, 68][..], &names].concat()
+}
+
+#[test]
+fn requests_in_one_packet_and_a_request_in_many_packets_are_served_alike() {
+    let server = Fixture::start("");
+    let mut client = server.direct();
+    client.negotiate(CORE);
+    let echo = request(0x2b, &[1, 0], b"abc");
+    let framed = [
+        &u32::try_from(echo.len()).unwrap().to_be_bytes(),
+        echo.as_slice(),
+    ]
+    .concat();
+    client.0.write_all(&framed.repeat(50)).unwrap();
+    for _ in 0..50 {
+        assert!(client.receive().ends_with(b"abc"));
+    }
+    client.0.set_nodelay(true).unwrap();
+    for byte in &framed {
+        client.0.write_all(std::slice::from_ref(byte)).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(client.receive().ends_with(b"abc"));
+}
+
+#[test]
+fn more_busy_clients_than_threads_are_all_served() {
+    let server = Fixture::with_threads("", 2);
+    let address = server.running.bound().direct[0];
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut client = Client::connect(address);
+                client.negotiate(CORE);
+                for _ in 0..300 {
+                    client.echo(b"busy");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn idle_clients_cost_no_thread_and_still_answer() {
+    let server = Fixture::with_threads("", 2);
+    let mut clients: Vec<Client> = (0..200).map(|_| server.direct()).collect();
+    for client in &mut clients {
+        client.negotiate(CORE);
+    }
+    for client in &mut clients {
+        client.echo(b"still here");
+    }
+}
+
+#[test]
+fn clients_that_stop_in_the_middle_of_a_message_hold_up_nobody() {
+    let server = Fixture::with_threads("", 2);
+    let mut dead: Vec<Client> = (0..20).map(|_| server.direct()).collect();
+    for client in &mut dead {
+        client.negotiate(CORE);
+        client.0.write_all(b"\x00\x00\x10\x00\xffSMB\x2b").unwrap();
+    }
+    let mut live = server.direct();
+    live.negotiate(CORE);
+    live.echo(b"alive");
+    drop(dead);
+    for _ in 0..20 {
+        assert!(server.disconnected().contains("within a packet"));
+    }
+    live.echo(b"alive");
+}
+
+#[test]
+fn clients_that_do_not_read_their_replies_hold_up_nobody_and_lose_nothing() {
+    let server = Fixture::with_threads("", 2);
+    let mut stuck: Vec<Client> = (0..3).map(|_| server.direct()).collect();
+    let data = vec![0x5a; 16_000];
+    let echo = request(0x2b, &[1, 0], &data);
+    let framed = [
+        &u32::try_from(echo.len()).unwrap().to_be_bytes(),
+        echo.as_slice(),
+    ]
+    .concat();
+    let mut sent = vec![0; stuck.len()];
+    for (client, sent) in stuck.iter_mut().zip(&mut sent) {
+        client.negotiate(CORE);
+        client
+            .0
+            .set_write_timeout(Some(Duration::from_millis(400)))
+            .unwrap();
+        while client.0.write(&framed).is_ok_and(|n| n == framed.len()) && *sent < 4_000 {
+            *sent += 1;
+        }
+        assert!(
+            *sent > 10 && *sent < 4_000,
+            "the server stops reading: {sent}"
+        );
+    }
+    let mut live = server.direct();
+    live.negotiate(CORE);
+    live.echo(b"alive");
+    for (client, sent) in stuck.iter_mut().zip(sent) {
+        for _ in 0..sent {
+            assert!(client.receive().ends_with(&data));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_smb_ends_the_connection_with_a_reason() {
+    let server = Fixture::start("");
+    let mut client = server.direct();
+    client.send(b"GET / HTTP/1.1\r\nHost: localhost\r\nmore than a header's worth\r\n\r\n");
+    assert!(client.is_closed());
+    assert!(!server.disconnected().is_empty());
+}
+
+#[test]
+fn hosts_deny_turns_a_client_away_and_names_the_setting() {
+    let server = Fixture::start("hosts deny = 127.");
+    assert!(server.direct().is_closed());
+    let setting = server.line(|line| match line {
+        Line::Refused { setting, .. } => setting.clone(),
+        _ => None,
+    });
+    assert_eq!(setting, "hosts allow = 127.0.0.1");
+}
+
+#[test]
+fn no_more_clients_are_served_than_the_limit_and_a_place_is_free_again_afterwards() {
+    let server = Fixture::start("max smbd processes = 2");
+    let mut first = server.direct();
+    first.negotiate(CORE);
+    let mut second = server.direct();
+    second.negotiate(CORE);
+    assert!(server.direct().is_closed());
+    drop(first);
+    server.disconnected();
+    let until = Instant::now() + LONG;
+    loop {
+        let mut client = server.direct();
+        client.send(&request(0x72, &[], b"\x02PC NETWORK PROGRAM 1.0\0"));
+        if matches!(client.0.read(&mut [0; 4]), Ok(4)) {
+            break;
+        }
+        assert!(Instant::now() < until, "the place never became free");
+    }
+    second.echo(b"meanwhile");
+}
+
+#[test]
+fn stopping_closes_idle_clients_at_once() {
+    let server = Fixture::start("");
+    let mut client = server.direct();
+    client.negotiate(CORE);
+    let began = Instant::now();
+    server.running.stop();
+    assert!(began.elapsed() < GRACE);
+    assert!(client.is_closed());
+    let why: Vec<String> = server
+        .lines
+        .try_iter()
+        .map(|line| line.to_string())
+        .collect();
+    assert!(
+        why.iter().any(|line| line.contains("shutting down")),
+        "{why:?}"
+    );
+}
+
+#[test]
+fn a_port_in_use_is_an_error_that_says_which_and_what_to_do() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let mut settings = crate::config::settings::Settings::default();
+    settings.listen.nbt.clear();
+    settings.listen.names = None;
+    settings.listen.direct = vec![crate::config::settings::Listener::exactly(address)];
+    let reporter = Reporter::to(|_| {}).unwrap();
+    let error = format!("{:#}", Running::start(settings, reporter).unwrap_err());
+    assert!(
+        error.contains(&address.to_string()) && error.contains("--direct"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_name_in_the_options_of_a_socket_is_set_on_it() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let options = [crate::config::settings::SocketOption::KeepAlive(true)];
+    let socket = socket::Socket::new(stream, &options).unwrap();
+    let socket = socket2::SockRef::from(&socket);
+    assert!(socket.keepalive().unwrap() && socket.tcp_nodelay().unwrap());
+}
