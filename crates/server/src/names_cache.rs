@@ -1,12 +1,13 @@
 //! Folders' names by every way clients spell them, kept while the folder stays as it is.
 //!
-//! A folder's index is good while its own times have not changed. What the engine itself creates, removes and renames
+//! A folder's index is good while its own times have not changed; where those tick slowly
+//! ([`crate::vfs::VfsDir::tells_changes_after`]), it is *settled* only when it was read after the tick. What the engine itself creates, removes and renames
 //! it enters into the index ([`NameCache::changed`]), so that a busy folder of 50,000 files is read once.
 
 use crate::{
     names::index::DirIndex,
     table::ShareId,
-    vfs::{FsTime, Stat},
+    vfs::{FsTime, Stat, VfsDir, VfsResult},
 };
 use alloc::{
     collections::BTreeMap,
@@ -42,9 +43,32 @@ pub enum Change<'a> {
     Renamed(&'a str, &'a str),
 }
 
+/// A folder's state when its names were read or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The state.
+    pub stamp: Stamp,
+    /// Whether every later change will show in the state.
+    pub settled: bool,
+}
+
+impl Seen {
+    /// The state of an open folder, now.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn now(dir: &dyn VfsDir) -> VfsResult<Self> {
+        let stat = dir.stat()?;
+        Ok(Self {
+            stamp: Stamp::from(&stat),
+            settled: dir.tells_changes_after(&stat),
+        })
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
-    stamp: Stamp,
+    seen: Seen,
     index: DirIndex,
     used: u64,
 }
@@ -63,21 +87,22 @@ pub struct NameCache {
 }
 
 impl NameCache {
-    /// Asks `question` of the folder's index, if there is one that is good at `stamp`.
+    /// Asks `question` of the folder's index, if there is one that is good at `stamp`. The flag says whether it is
+    /// settled.
     pub fn ask<T>(
         &mut self,
         share: ShareId,
         folder: &str,
         stamp: Stamp,
         question: impl FnOnce(&DirIndex) -> T,
-    ) -> Option<T> {
+    ) -> Option<(T, bool)> {
         self.clock = self.clock.wrapping_add(1);
         let entry = self.folders.get_mut(&(share, folder.to_string()))?;
-        if entry.stamp != stamp {
+        if entry.seen.stamp != stamp {
             return None;
         }
         entry.used = self.clock;
-        Some(question(&entry.index))
+        Some((question(&entry.index), entry.seen.settled))
     }
 
     /// Whether the folder is indexed at all, good or not: only then is it worth telling about changes.
@@ -86,18 +111,16 @@ impl NameCache {
     }
 
     /// Keeps a folder's index.
-    pub fn keep(&mut self, share: ShareId, folder: &str, stamp: Stamp, index: DirIndex) {
+    pub fn keep(&mut self, share: ShareId, folder: &str, seen: Seen, index: DirIndex) {
         self.forget(share, folder);
         self.clock = self.clock.wrapping_add(1);
         self.names = self.names.saturating_add(index.len());
-        self.folders.insert(
-            (share, folder.to_string()),
-            Entry {
-                stamp,
-                index,
-                used: self.clock,
-            },
-        );
+        let entry = Entry {
+            seen,
+            index,
+            used: self.clock,
+        };
+        self.folders.insert((share, folder.to_string()), entry);
         while (self.names > MAX_NAMES || self.folders.len() > MAX_FOLDERS) && self.folders.len() > 1
         {
             self.forget_least_used();
@@ -111,13 +134,13 @@ impl NameCache {
         share: ShareId,
         folder: &str,
         before: Stamp,
-        after: Stamp,
+        after: Seen,
         change: Change<'_>,
     ) {
         let Some(entry) = self.folders.get_mut(&(share, folder.to_string())) else {
             return;
         };
-        if entry.stamp != before {
+        if entry.seen.stamp != before {
             return self.forget(share, folder);
         }
         let held = entry.index.len();
@@ -126,7 +149,7 @@ impl NameCache {
             Change::Removed(name) => drop(entry.index.remove(name)),
             Change::Renamed(from, to) => drop(entry.index.rename(from, to)),
         }
-        entry.stamp = after;
+        entry.seen = after;
         self.names = self
             .names
             .saturating_sub(held)

@@ -4,10 +4,10 @@ use super::attributes::{join, parent_of};
 use crate::{
     error::Result,
     names::{index::DirIndex, mangle::Mangler, path::ClientPath},
-    names_cache::{Change, Stamp},
+    names_cache::{Change, Seen, Stamp},
     server::Server,
     share::Share,
-    vfs::{Kind, Stat, Vfs, VfsError},
+    vfs::{Kind, Stat, Vfs, VfsDir, VfsError},
 };
 use alloc::string::{String, ToString};
 use coax_wire::status::Status;
@@ -182,26 +182,34 @@ impl Finder<'_> {
         let cached = self
             .server
             .locked(|tables| tables.names.ask(self.share.id, folder, stamp, &question));
-        if let Some(answer) = cached {
+        if let Some((answer, true)) = cached {
             return Ok(answer);
         }
         let dir = self.vfs.open_dir(folder).map_err(path_error)?;
-        let stamp = Stamp::from(&dir.stat()?);
+        let seen = Seen::now(&*dir)?;
+        if let (Some((answer, false)), false) = (cached, seen.settled && seen.stamp == stamp) {
+            return Ok(answer);
+        }
+        let index = self.read_index(folder, &*dir)?;
+        let answer = question(&index);
+        self.server
+            .locked(|tables| tables.names.keep(self.share.id, folder, seen, index));
+        Ok(answer)
+    }
+
+    /// Reads a folder's names, into the index that is known of it if there is one: its 8.3 names stay.
+    fn read_index(&self, folder: &str, dir: &dyn VfsDir) -> Result<DirIndex> {
         let names = dir.names()?;
         let known = self
             .server
             .locked(|tables| tables.names.take(self.share.id, folder));
-        let index = match known {
+        Ok(match known {
             Some(mut index) => {
                 index.refresh(&names);
                 index
             }
             None => DirIndex::build(Mangler::new(self.server.config.code_page), &names),
-        };
-        let answer = question(&index);
-        self.server
-            .locked(|tables| tables.names.keep(self.share.id, folder, stamp, index));
-        Ok(answer)
+        })
     }
 
     /// Does `work`, which changes the names of `folder`, and enters the change in its index.
@@ -222,7 +230,11 @@ impl Finder<'_> {
         }
         let before = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
         let result = work()?;
-        let after = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
+        let after = self
+            .vfs
+            .open_dir(folder)
+            .and_then(|dir| Seen::now(&*dir))
+            .ok();
         self.server.locked(|tables| match (before, after) {
             (Some(before), Some(after)) => {
                 tables
@@ -241,3 +253,8 @@ fn path_error(error: VfsError) -> crate::Error {
         other => other.into(),
     }
 }
+
+#[cfg(test)]
+#[path = "locate_tests.rs"]
+#[allow(clippy::unwrap_used)]
+mod tests;
