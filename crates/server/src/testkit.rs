@@ -264,9 +264,16 @@ impl TestClient {
     /// Sends a request and waits for nothing. Its MID is returned.
     pub fn post(&mut self, command: u8, block: &[u8]) -> Mid {
         self.mid += 1;
+        let mid = Mid(self.mid);
+        self.post_as(mid, command, block);
+        mid
+    }
+
+    /// The same under a given MID.
+    pub fn post_as(&mut self, mid: Mid, command: u8, block: &[u8]) {
         let header = Header {
             command,
-            mid: Mid(self.mid),
+            mid,
             flags: Flags(Flags::CASELESS),
             ..self.header
         };
@@ -274,7 +281,6 @@ impl TestClient {
         header.emit(&mut out);
         out.bytes(block);
         self.conn.handle_message(self.now, out.as_slice());
-        Mid(self.mid)
     }
 
     /// Sends raw data as its own message.

@@ -131,6 +131,15 @@ pub struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
+    /// A cursor over what begins `offset` bytes into `bytes`, which UTF-16LE strings are aligned to. Past the end there
+    /// is nothing.
+    pub fn of(bytes: &'a [u8], offset: usize, unicode: bool) -> Self {
+        Self {
+            reader: Reader::at(bytes, offset, "string").unwrap_or(Reader::new(&[])),
+            unicode,
+        }
+    }
+
     /// Takes a buffer-format byte (1 data block, 2 dialect, 3 path, 4 string, 5 variable block).
     ///
     /// # Errors

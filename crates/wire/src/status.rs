@@ -39,7 +39,7 @@ impl DosStatus {
 /// What a request came to: an NTSTATUS, which the table also gives as a DOS class and code.
 ///
 /// Statuses without an NT number of their own (ERRSRV codes) stand as [MS-CIFS] 2.2.2.4 has them: `code << 16 | class`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Status(pub u32);
 
 macro_rules! statuses {

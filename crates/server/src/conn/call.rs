@@ -4,13 +4,14 @@ use super::{Connection, Reply};
 use crate::{
     error::Result,
     files::OpenFile,
+    handlers::transaction::Transaction,
     session::Session,
     share::{Access, Share},
     table::{LockError, NotifyOutcome, Ticket},
     tree::Tree,
     vfs::Vfs,
 };
-use alloc::{string::String, sync::Arc, vec::Vec};
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use coax_wire::{
     block::{Block, WireStr},
     dialect::Generation,
@@ -75,6 +76,8 @@ pub struct Call<'a> {
     pub chain_fid: Option<Fid>,
     /// Set if this handler was parked before.
     pub retry: Option<Retry>,
+    /// What this request keeps for its next run if it parks now: a transaction whose pieces are gone.
+    pub kept: Option<Box<Transaction>>,
 }
 
 impl Call<'_> {

@@ -7,8 +7,8 @@ use super::{
     parked::Parked,
     reply::Reply,
 };
-use crate::session::SignedRequest;
-use alloc::vec::Vec;
+use crate::{handlers::transaction::Transaction, session::SignedRequest};
+use alloc::{boxed::Box, vec::Vec};
 use coax_wire::{
     block::{Block, BlockWriter},
     command,
@@ -34,6 +34,8 @@ pub(super) struct Progress {
     pub chain_fid: Option<Fid>,
     /// Its place in the signing sequence.
     pub signed: SignedRequest,
+    /// What the parked command keeps for its next run.
+    pub kept: Option<Box<Transaction>>,
 }
 
 /// What one command left to do.
@@ -58,6 +60,7 @@ impl Connection {
             link: None,
             chain_fid: None,
             signed,
+            kept: None,
         };
         if header.command == command::NT_CANCEL {
             return self.cancel(now, &header);
@@ -108,8 +111,12 @@ impl Connection {
                     reply: &mut progress.reply,
                     chain_fid: progress.chain_fid,
                     retry,
+                    kept: progress.kept.take(),
                 };
-                let flow = dispatch::serve(progress.command, &mut call)?;
+                let flow = dispatch::serve(progress.command, &mut call);
+                progress.kept = call.kept.take();
+                progress.header.command = call.header.command;
+                let flow = flow?;
                 progress.header = call.header;
                 progress.chain_fid = call.chain_fid;
                 Ok((flow, block.andx()))
@@ -171,6 +178,7 @@ impl Progress {
     fn fail(&mut self, start: usize, status: Status) {
         self.reply.out.truncate(start);
         self.reply.tail = super::Tail::None;
+        self.reply.more.clear();
         self.link_to(start);
         BlockWriter::begin(&mut self.reply.out).finish(0);
         self.reply.status = Some(status);

@@ -73,6 +73,24 @@ pub(super) const COMMANDS: &[Command] = &[
     row(c::SEEK, Needs::Tree, h::transfer::seek),
     row(c::READ_ANDX, Needs::Tree, h::transfer::read_andx),
     row(c::WRITE_ANDX, Needs::Tree, h::transfer::write_andx),
+    row(c::TRANSACTION, Needs::Tree, h::transaction::transaction),
+    row(
+        c::TRANSACTION_SECONDARY,
+        Needs::Tree,
+        h::transaction::transaction_secondary,
+    ),
+    row(c::TRANSACTION2, Needs::Tree, h::transaction::transaction2),
+    row(
+        c::TRANSACTION2_SECONDARY,
+        Needs::Tree,
+        h::transaction::transaction2_secondary,
+    ),
+    row(c::NT_TRANSACT, Needs::Tree, h::transaction::nt_transact),
+    row(
+        c::NT_TRANSACT_SECONDARY,
+        Needs::Tree,
+        h::transaction::nt_transact_secondary,
+    ),
     row(c::ECHO, Needs::Nothing, h::echo::echo),
     row(c::PROCESS_EXIT, Needs::Session, h::echo::process_exit),
 ];

@@ -89,6 +89,8 @@ pub struct Reply {
     pub status: Option<Status>,
     /// Oplock bits of the header's flags, for opens of the core protocol.
     pub oplock_flags: u8,
+    /// Further messages of the same answer, as transactions have them; each begins with room for a header.
+    pub more: Vec<Writer>,
 }
 
 impl Reply {
@@ -101,6 +103,7 @@ impl Reply {
             tail: Tail::None,
             status: None,
             oplock_flags: 0,
+            more: Vec::new(),
         }
     }
 

@@ -51,7 +51,19 @@ impl Connection {
             signature: [0; 8],
             ..*header
         };
-        reply.put_header(&head);
+        let more = core::mem::take(&mut reply.more);
+        self.send_message(&head, reply, signed);
+        for out in more {
+            let reply = Reply {
+                out,
+                ..Reply::default()
+            };
+            self.send_message(&head, reply, signed);
+        }
+    }
+
+    fn send_message(&mut self, head: &Header, mut reply: Reply, signed: SignedRequest) {
+        reply.put_header(head);
         if let Some(number) = self.signing.number_for(signed) {
             reply.flatten();
             self.signing.sign(number, reply.out.as_mut_slice());

@@ -1,5 +1,284 @@
-//! Transactions.
+//! Transactions: TRANSACTION, TRANSACTION2 and NT_TRANSACT, put together from their pieces, served through one table,
+//! and answered in as many messages as the client's buffer needs. [MS-CIFS] 3.3.5.29, 3.3.5.30, 3.3.5.36, 3.3.5.37,
+//! 3.3.5.49, 3.3.5.50.
 
-/// A transaction whose secondaries are awaited.
+mod assembly;
+mod routes;
+
+pub use assembly::Pending;
+
+use crate::{
+    conn::{Call, Flow, Outcome, Park, Reply},
+    error::Result,
+};
+use alloc::{boxed::Box, string::String, vec::Vec};
+use coax_wire::{
+    block::{Strings, WireStr},
+    io::{Reader, Writer},
+    smb::transaction::{Kind, Request, Response, flags},
+    status::Status,
+};
+
+/// The smallest buffer replies are cut for: what claims less could not take any reply ([MS-CIFS] 2.2.4.53.1 asks for
+/// 1,024).
+const SMALLEST_BUFFER: usize = 512;
+/// Largest assembled transaction that may wait, bytes: about what a single message holds.
+const MAX_KEPT: usize = 0x1_0000;
+
+/// A whole transaction.
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// Which of the three commands.
+    pub kind: Kind,
+    /// TRANSACTION's name (`\PIPE\LANMAN`); empty in the others.
+    pub name: String,
+    /// TRANSACTION2's subcommand, NT_TRANSACT's function.
+    pub function: u16,
+    /// Setup words as bytes.
+    pub setup: Vec<u8>,
+    /// Parameters.
+    pub parameters: Vec<u8>,
+    /// Data.
+    pub data: Vec<u8>,
+    /// Parameter bytes the reply may have.
+    pub max_parameters: usize,
+    /// Data bytes the reply may have.
+    pub max_data: usize,
+    /// Setup words the reply may have.
+    pub max_setup: usize,
+    /// Flags ([`flags`]).
+    pub flags: u16,
+    /// How long the client is ready to wait, milliseconds; 0 is no waiting, `0xFFFF_FFFF` for ever.
+    pub timeout_ms: u32,
+    /// Strings are UTF-16LE.
+    pub unicode: bool,
+}
+
+impl Transaction {
+    /// Reads the parameters' fields.
+    pub fn parameters(&self) -> Reader<'_> {
+        Reader::new(&self.parameters)
+    }
+
+    /// Setup word `index`.
+    ///
+    /// # Errors
+    /// `INVALID_SMB` if there are fewer.
+    pub fn setup_word(&self, index: usize) -> Result<u16> {
+        let mut setup = Reader::at(&self.setup, index.saturating_mul(2), "setup")?;
+        Ok(setup.u16("setup")?)
+    }
+
+    /// The zero-terminated string that begins `offset` bytes into the parameters, in the message's encoding. UTF-16LE is
+    /// aligned counted from the parameters' beginning.
+    pub fn string(&self, offset: usize) -> WireStr<'_> {
+        Strings::of(&self.parameters, offset, self.unicode).string()
+    }
+
+    fn len(&self) -> usize {
+        self.parameters.len().saturating_add(self.data.len())
+    }
+}
+
+/// What a transaction's handler answers.
+#[derive(Clone, Debug, Default)]
+pub struct TransReply {
+    /// Setup words as bytes.
+    pub setup: Vec<u8>,
+    /// Parameters.
+    pub parameters: Vec<u8>,
+    /// Data.
+    pub data: Vec<u8>,
+    /// `OK`, or what comes with an answer (`BUFFER_OVERFLOW`, `NOTIFY_ENUM_DIR` …). Errors without an answer are returned
+    /// as errors.
+    pub status: Status,
+}
+
+impl TransReply {
+    /// An answer of parameters and data.
+    pub fn new(parameters: Vec<u8>, data: Vec<u8>) -> Self {
+        Self {
+            parameters,
+            data,
+            ..Self::default()
+        }
+    }
+
+    /// The same under a status.
+    pub fn with_status(self, status: Status) -> Self {
+        Self { status, ..self }
+    }
+}
+
+/// How a transaction's handler ended when it did not fail.
 #[derive(Debug)]
-pub struct Pending {}
+pub enum TransFlow {
+    /// With an answer.
+    Reply(TransReply),
+    /// It waits: it runs again, with the same transaction and [`Call::retry`] set.
+    Park(Park),
+    /// Nothing is sent.
+    Silent,
+}
+
+impl From<TransReply> for TransFlow {
+    fn from(reply: TransReply) -> Self {
+        Self::Reply(reply)
+    }
+}
+
+/// A transaction's handler.
+pub type Serve = fn(&mut Call<'_>, &Transaction) -> Result<TransFlow>;
+
+/// TRANSACTION.
+pub fn transaction(call: &mut Call<'_>) -> Outcome {
+    primary(call, Kind::Transaction)
+}
+
+/// TRANSACTION_SECONDARY.
+pub fn transaction_secondary(call: &mut Call<'_>) -> Outcome {
+    secondary(call, Kind::Transaction)
+}
+
+/// TRANSACTION2.
+pub fn transaction2(call: &mut Call<'_>) -> Outcome {
+    primary(call, Kind::Transaction2)
+}
+
+/// TRANSACTION2_SECONDARY.
+pub fn transaction2_secondary(call: &mut Call<'_>) -> Outcome {
+    secondary(call, Kind::Transaction2)
+}
+
+/// NT_TRANSACT.
+pub fn nt_transact(call: &mut Call<'_>) -> Outcome {
+    primary(call, Kind::NtTransact)
+}
+
+/// NT_TRANSACT_SECONDARY.
+pub fn nt_transact_secondary(call: &mut Call<'_>) -> Outcome {
+    secondary(call, Kind::NtTransact)
+}
+
+/// Serves a transaction that came whole; of one that did not, asks for the rest with an interim reply.
+fn primary(call: &mut Call<'_>, kind: Kind) -> Outcome {
+    let request = Request::parse(kind, &call.block, call.unicode())?;
+    match assembly::begin(call, &request)? {
+        Some(whole) => run(call, &whole),
+        None => call.done_empty(),
+    }
+}
+
+/// Takes a further piece, silently unless it is the last, which brings the answer under the first message's command.
+fn secondary(call: &mut Call<'_>, kind: Kind) -> Outcome {
+    if call.header.command == kind.secondary() {
+        call.header.command = kind.command();
+    }
+    let whole = match call.kept.take() {
+        Some(kept) => *kept,
+        None => match assembly::add(call, kind)? {
+            Some(whole) => whole,
+            None => return Ok(Flow::Silent),
+        },
+    };
+    let flow = run(call, &whole)?;
+    if matches!(flow, Flow::Park(_)) {
+        // The last piece's message does not hold the transaction, so that is kept beside it.
+        if whole.len() > MAX_KEPT {
+            return Err(Status::INSUFF_SERVER_RESOURCES.into());
+        }
+        call.kept = Some(Box::new(whole));
+    }
+    Ok(flow)
+}
+
+fn run(call: &mut Call<'_>, whole: &Transaction) -> Outcome {
+    let serve = routes::find(whole)?;
+    let served = serve(call, whole);
+    if whole.flags & flags::DISCONNECT_TID != 0 && !matches!(served, Ok(TransFlow::Park(_))) {
+        super::tree_connect::disconnect(call, call.header.tid);
+    }
+    match served? {
+        TransFlow::Park(park) => Ok(Flow::Park(park)),
+        TransFlow::Silent => Ok(Flow::Silent),
+        TransFlow::Reply(_) if whole.flags & flags::NO_RESPONSE != 0 => Ok(Flow::Silent),
+        TransFlow::Reply(reply) => Ok(answer(call, whole, reply)),
+    }
+}
+
+/// Cuts an answer to what the client takes and writes it into as many messages as it needs. Data that is cut off is
+/// told by `BUFFER_OVERFLOW`; parameters are cut without a word, for clients that ask for none where a function has some.
+fn answer(call: &mut Call<'_>, whole: &Transaction, mut reply: TransReply) -> Flow {
+    reply.parameters.truncate(whole.max_parameters);
+    if reply.data.len() > whole.max_data {
+        reply.data.truncate(whole.max_data);
+        if reply.status == Status::OK {
+            reply.status = Status::BUFFER_OVERFLOW;
+        }
+    }
+    let max_message = call.client_buffer().max(SMALLEST_BUFFER);
+    let mut pieces = Pieces {
+        kind: whole.kind,
+        reply: &reply,
+        max_message,
+        parameters: 0,
+        data: 0,
+    };
+    pieces.put(call.out(), true);
+    while !pieces.is_done() {
+        let mut more = Reply::begin();
+        pieces.put(&mut more.out, false);
+        call.reply.more.push(more.out);
+    }
+    match reply.status {
+        Status::OK => Flow::Done,
+        status => Flow::DoneWith(status),
+    }
+}
+
+/// How much of an answer has been written.
+struct Pieces<'a> {
+    kind: Kind,
+    reply: &'a TransReply,
+    max_message: usize,
+    parameters: usize,
+    data: usize,
+}
+
+impl Pieces<'_> {
+    fn is_done(&self) -> bool {
+        self.parameters >= self.reply.parameters.len() && self.data >= self.reply.data.len()
+    }
+
+    /// Appends the next piece's block. The setup words stand in the first.
+    fn put(&mut self, out: &mut Writer, first: bool) {
+        let setup: &[u8] = if first { &self.reply.setup } else { &[] };
+        let parameters = self.reply.parameters.get(self.parameters..).unwrap_or(&[]);
+        let data = self.reply.data.get(self.data..).unwrap_or(&[]);
+        let (some, more) = Response::fit(
+            self.kind,
+            out.len(),
+            setup.len() / 2,
+            self.max_message,
+            parameters.len(),
+            data.len(),
+        );
+        Response {
+            kind: self.kind,
+            total_parameters: self.reply.parameters.len() as u32,
+            total_data: self.reply.data.len() as u32,
+            setup,
+            parameters: parameters.get(..some).unwrap_or(&[]),
+            parameter_displacement: self.parameters as u32,
+            data: data.get(..more).unwrap_or(&[]),
+            data_displacement: self.data as u32,
+        }
+        .emit(out);
+        self.parameters = self.parameters.saturating_add(some);
+        self.data = self.data.saturating_add(more);
+    }
+}
+
+#[cfg(test)]
+#[path = "transaction/tests.rs"]
+mod tests;

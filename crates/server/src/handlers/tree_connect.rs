@@ -215,8 +215,10 @@ pub fn tree_disconnect(call: &mut Call<'_>) -> Outcome {
     call.done_empty()
 }
 
-fn disconnect(call: &mut Call<'_>, tid: Tid) {
+/// Closes what is open on a tree and forgets it, transactions that were still coming in included.
+pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
     let now = call.now;
+    call.conn.transactions.retain(|pending| !pending.is_of(tid));
     call.conn.cancel_where(now, |header| header.tid == tid);
     for fid in call.conn.files.fids_where(|file| file.tid == tid) {
         let _ = crate::ops::close::close(call.conn, fid, None, now);

@@ -13,6 +13,7 @@ pub mod read;
 pub mod read_andx;
 pub mod seek;
 pub mod session_setup_andx;
+pub mod transaction;
 pub mod tree_connect;
 pub mod tree_connect_andx;
 pub mod write;

@@ -1,0 +1,93 @@
+//! The one table of transactions: what names each, and who serves it.
+
+use super::{Serve, Transaction};
+use crate::error::Result;
+use coax_wire::{smb::transaction::Kind, status::Status};
+
+/// What names a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    /// TRANSACTION's name, compared without case. One that ends with `\` stands for all that begin with it.
+    Name(&'static str),
+    /// TRANSACTION2's subcommand ([MS-CIFS] 2.2.6).
+    Trans2(u16),
+    /// NT_TRANSACT's function ([MS-CIFS] 2.2.7).
+    Nt(u16),
+}
+
+/// Every transaction served; of names, the first that fits counts.
+const ROUTES: &[(Route, Serve)] = &[];
+
+/// Functions that only the framework's own tests call.
+fn tested() -> &'static [(Route, Serve)] {
+    #[cfg(test)]
+    const TESTED: &[(Route, Serve)] = &[
+        (Route::Trans2(0xfff0), super::tests::mirror),
+        (Route::Nt(0xfff0), super::tests::mirror),
+        (Route::Name("\\TEST\\"), super::tests::mirror),
+    ];
+    #[cfg(not(test))]
+    const TESTED: &[(Route, Serve)] = &[];
+    TESTED
+}
+
+/// Who serves a transaction.
+///
+/// # Errors
+/// What servers say of functions they do not know: `INVALID_SMB` in NT_TRANSACT, `NOT_SUPPORTED` in TRANSACTION and
+/// `INVALID_FUNCTION` in TRANSACTION2.
+pub(super) fn find(whole: &Transaction) -> Result<Serve> {
+    let mut found = ROUTES.iter().find(|(route, _)| route.fits(whole));
+    if cfg!(test) {
+        found = found.or_else(|| tested().iter().find(|(route, _)| route.fits(whole)));
+    }
+    let unknown = match whole.kind {
+        Kind::Transaction => Status::NOT_SUPPORTED,
+        Kind::Transaction2 => Status::INVALID_FUNCTION,
+        Kind::NtTransact => Status::INVALID_SMB,
+    };
+    Ok(found.map(|(_, serve)| *serve).ok_or(unknown)?)
+}
+
+impl Route {
+    fn fits(self, whole: &Transaction) -> bool {
+        match (self, whole.kind) {
+            (Self::Name(name), Kind::Transaction) => is_named(&whole.name, name),
+            (Self::Trans2(function), Kind::Transaction2)
+            | (Self::Nt(function), Kind::NtTransact) => function == whole.function,
+            _ => false,
+        }
+    }
+}
+
+fn is_named(given: &str, name: &str) -> bool {
+    let beginning = if name.ends_with('\\') {
+        given.get(..name.len())
+    } else {
+        Some(given)
+    };
+    beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_stands_once() {
+        for (i, row) in ROUTES.iter().enumerate() {
+            assert!(
+                ROUTES.iter().skip(i + 1).all(|other| other.0 != row.0),
+                "{:?} twice",
+                row.0
+            );
+        }
+    }
+
+    #[test]
+    fn names_compare_without_case_and_a_trailing_separator_takes_all_beneath() {
+        assert!(is_named("\\Pipe\\lanman", "\\PIPE\\LANMAN"));
+        assert!(is_named("\\PIPE\\srvsvc", "\\PIPE\\") && is_named("\\pipe\\", "\\PIPE\\"));
+        assert!(!is_named("\\PIPE\\LANMAN2", "\\PIPE\\LANMAN") && !is_named("\\PIP", "\\PIPE\\"));
+    }
+}
