@@ -8,6 +8,7 @@ pub mod command;
 pub mod dialect;
 pub mod error;
 pub mod header;
+pub mod info;
 pub mod io;
 pub mod nbt;
 pub mod smb;

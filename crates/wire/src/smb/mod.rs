@@ -5,14 +5,18 @@
 //! `Request::emit`, for clients) writes the legal form.
 
 pub mod close;
+pub mod ioctl;
 pub mod negotiate;
 pub mod nt_create_andx;
 pub mod open;
 pub mod open_andx;
+pub mod query_information;
+pub mod query_information_disk;
 pub mod read;
 pub mod read_andx;
 pub mod seek;
 pub mod session_setup_andx;
+pub mod set_information;
 pub mod transaction;
 pub mod tree_connect;
 pub mod tree_connect_andx;

@@ -1,0 +1,160 @@
+//! What TRANS2_SET_PATH_INFORMATION and TRANS2_SET_FILE_INFORMATION carry: [MS-CIFS] 2.2.8.4, [MS-FSCC] 2.4.
+
+use super::PASS_THROUGH;
+use crate::{
+    block::WireStr, error::Result, io::Reader, smb::query_information::DosTimes, time::FileTime,
+};
+
+/// Times and attributes to be set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Basic {
+    /// Creation.
+    pub created: FileTime,
+    /// Last access.
+    pub accessed: FileTime,
+    /// Last write.
+    pub modified: FileTime,
+    /// Last change.
+    pub changed: FileTime,
+    /// Attributes, 32-bit form; 0 leaves them.
+    pub attributes: u32,
+}
+
+/// A rename by an open or a path ([MS-FSCC] 2.4.42.1, the form of SMB1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rename<'a> {
+    /// An existing file may be replaced.
+    pub replace: bool,
+    /// Folder that the name counts from; SMB1 demands 0.
+    pub root: u32,
+    /// The new name, UTF-16LE.
+    pub name: WireStr<'a>,
+}
+
+/// What is to be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetFile<'a> {
+    /// SMB_INFO_STANDARD (1): three times.
+    InfoStandard(DosTimes),
+    /// SMB_INFO_SET_EAS (2): an [`super::ea`] list, not yet decoded.
+    InfoSetEas(&'a [u8]),
+    /// SMB_SET_FILE_BASIC_INFO (0x101), FileBasicInformation.
+    Basic(Basic),
+    /// SMB_SET_FILE_DISPOSITION_INFO (0x102), FileDispositionInformation: delete on close, or do not.
+    Disposition(bool),
+    /// SMB_SET_FILE_ALLOCATION_INFO (0x103), FileAllocationInformation: space to have, bytes.
+    Allocation(u64),
+    /// SMB_SET_FILE_END_OF_FILE_INFO (0x104), FileEndOfFileInformation: length, bytes.
+    EndOfFile(u64),
+    /// FileRenameInformation.
+    Rename(Rename<'a>),
+    /// FilePositionInformation.
+    Position(u64),
+    /// FileModeInformation.
+    Mode(u32),
+}
+
+impl<'a> SetFile<'a> {
+    /// Decodes the data of level `code`; `None` for levels that cannot be set.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(code: u16, data: &'a [u8]) -> Result<Option<Self>> {
+        let mut r = Reader::new(data);
+        let class = code.checked_sub(PASS_THROUGH);
+        Ok(Some(match (code, class) {
+            (1, _) => Self::InfoStandard(DosTimes::parse(&mut r)?),
+            (2, _) => Self::InfoSetEas(data),
+            (0x101, _) | (_, Some(4)) => Self::Basic(Basic::parse(&mut r)?),
+            (0x102, _) | (_, Some(13)) => Self::Disposition(r.u8("disposition")? != 0),
+            (0x103, _) | (_, Some(19)) => Self::Allocation(r.u64("allocation size")?),
+            (0x104, _) | (_, Some(20)) => Self::EndOfFile(r.u64("end of file")?),
+            (_, Some(10)) => Self::Rename(Rename::parse(&mut r)?),
+            (_, Some(14)) => Self::Position(r.u64("position")?),
+            (_, Some(16)) => Self::Mode(r.u32("mode")?),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl Basic {
+    fn parse(r: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            created: FileTime(r.u64("creation time")?),
+            accessed: FileTime(r.u64("last access time")?),
+            modified: FileTime(r.u64("last write time")?),
+            changed: FileTime(r.u64("change time")?),
+            attributes: r.u32("attributes")?,
+        })
+    }
+}
+
+impl<'a> Rename<'a> {
+    fn parse(r: &mut Reader<'a>) -> Result<Self> {
+        let replace = r.u32("replace flag")? & 0xff != 0;
+        let root = r.u32("root directory")?;
+        let len = r.u32("name length")? as usize;
+        let raw = r.take(len, "new name")?;
+        Ok(Self {
+            replace,
+            root,
+            name: WireStr {
+                raw: raw.strip_suffix(&[0, 0]).unwrap_or(raw),
+                unicode: true,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn basic_information_of_36_bytes_is_enough() {
+        let mut data = [0; 36];
+        data[16] = 7;
+        data[32] = 0x80;
+        let expected = SetFile::Basic(Basic {
+            modified: FileTime(7),
+            attributes: 0x80,
+            ..Basic::default()
+        });
+        assert_eq!(SetFile::parse(0x101, &data).unwrap(), Some(expected));
+        assert_eq!(SetFile::parse(1004, &data).unwrap(), Some(expected));
+        assert!(SetFile::parse(0x101, &data[..35]).is_err());
+    }
+
+    #[test]
+    fn a_rename_gives_its_name_without_a_terminator() {
+        let data = b"\x01\0\0\0\0\0\0\0\x04\0\0\0a\0b\0\0\0";
+        let Some(SetFile::Rename(rename)) = SetFile::parse(1010, data).unwrap() else {
+            panic!("not a rename");
+        };
+        assert!(rename.replace && rename.root == 0);
+        assert_eq!(rename.name.raw, b"a\0b\0");
+        assert!(SetFile::parse(1010, &data[..14]).is_err());
+    }
+
+    #[test]
+    fn levels_that_cannot_be_set_are_told_apart() {
+        for code in [0, 3, 4, 0x107, 0x200, 1005, 1018, 0xffff] {
+            assert_eq!(SetFile::parse(code, &[0; 64]).unwrap(), None, "{code}");
+        }
+        assert_eq!(
+            SetFile::parse(1020, &[1, 0, 0, 0, 1, 0, 0, 0]).unwrap(),
+            Some(SetFile::EndOfFile(0x1_0000_0001))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_or_are_refused(code in any::<u16>(), data in proptest::collection::vec(any::<u8>(), 0..64)) {
+            if let Ok(Some(SetFile::Rename(rename))) = SetFile::parse(code, &data) {
+                prop_assert!(rename.name.raw.len() <= data.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What TRANS2_QUERY_FS_INFORMATION answers: [MS-CIFS] 2.2.8.2, [MS-FSCC] 2.5.
+
+use super::PASS_THROUGH;
+use crate::{io::Writer, time::FileTime};
+
+/// A level, whichever of its numbers it was asked for by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// SMB_INFO_ALLOCATION (1).
+    InfoAllocation,
+    /// SMB_INFO_VOLUME (2).
+    InfoVolume,
+    /// SMB_QUERY_FS_VOLUME_INFO (0x102), FileFsVolumeInformation.
+    Volume,
+    /// SMB_QUERY_FS_SIZE_INFO (0x103), FileFsSizeInformation.
+    Size,
+    /// SMB_QUERY_FS_DEVICE_INFO (0x104), FileFsDeviceInformation.
+    Device,
+    /// SMB_QUERY_FS_ATTRIBUTE_INFO (0x105), FileFsAttributeInformation.
+    Attribute,
+    /// FileFsFullSizeInformation.
+    FullSize,
+}
+
+/// Every number a level has.
+const CODES: &[(u16, Level)] = &[
+    (0x0001, Level::InfoAllocation),
+    (0x0002, Level::InfoVolume),
+    (0x0102, Level::Volume),
+    (0x0103, Level::Size),
+    (0x0104, Level::Device),
+    (0x0105, Level::Attribute),
+    (PASS_THROUGH + 1, Level::Volume),
+    (PASS_THROUGH + 3, Level::Size),
+    (PASS_THROUGH + 4, Level::Device),
+    (PASS_THROUGH + 5, Level::Attribute),
+    (PASS_THROUGH + 7, Level::FullSize),
+];
+
+/// Bits of the file system's attributes ([MS-CIFS] 2.2.8.2.6).
+pub mod attribute {
+    /// Names differ by case.
+    pub const CASE_SENSITIVE_SEARCH: u32 = 0x01;
+    /// Names keep the case they were given.
+    pub const CASE_PRESERVED_NAMES: u32 = 0x02;
+    /// Names are Unicode.
+    pub const UNICODE_ON_DISK: u32 = 0x04;
+}
+
+impl Level {
+    /// The level of a number on the wire.
+    pub fn of(code: u16) -> Option<Self> {
+        CODES.iter().find(|row| row.0 == code).map(|row| row.1)
+    }
+
+    /// The smallest number of this level.
+    pub fn code(self) -> u16 {
+        CODES
+            .iter()
+            .find(|row| row.1 == self)
+            .map_or(0, |row| row.0)
+    }
+}
+
+/// All that the levels tell of a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VolumeInfo<'a> {
+    /// When it was made.
+    pub created: FileTime,
+    /// Serial number.
+    pub serial: u32,
+    /// Label in the message's encoding.
+    pub label: &'a [u8],
+    /// Label, UTF-16LE.
+    pub label_unicode: &'a [u8],
+    /// Name of the file system, UTF-16LE.
+    pub file_system: &'a [u8],
+    /// Attributes ([`attribute`]).
+    pub attributes: u32,
+    /// Longest name of a file, characters.
+    pub max_name: u32,
+    /// Size, allocation units.
+    pub total_units: u64,
+    /// Free, allocation units.
+    pub free_units: u64,
+    /// Sectors in an allocation unit.
+    pub sectors_per_unit: u32,
+    /// Bytes in a sector.
+    pub bytes_per_sector: u16,
+    /// It cannot be written to.
+    pub read_only: bool,
+}
+
+impl VolumeInfo<'_> {
+    /// Appends the data of `level`.
+    pub fn emit(&self, level: Level, out: &mut Writer) {
+        match level {
+            Level::InfoAllocation => self.put_allocation(out),
+            Level::InfoVolume => {
+                let label = self.label.get(..self.label.len().min(0xff)).unwrap_or(&[]);
+                out.u32(self.serial).u8(label.len() as u8).bytes(label);
+            }
+            Level::Volume => {
+                out.u64(self.created.0)
+                    .u32(self.serial)
+                    .u32(self.label_unicode.len() as u32);
+                out.u16(0).bytes(self.label_unicode);
+            }
+            Level::Size => {
+                out.u64(self.total_units).u64(self.free_units);
+                self.put_unit(out);
+            }
+            Level::FullSize => {
+                out.u64(self.total_units)
+                    .u64(self.free_units)
+                    .u64(self.free_units);
+                self.put_unit(out);
+            }
+            Level::Device => self.put_device(out),
+            Level::Attribute => {
+                out.u32(self.attributes)
+                    .u32(self.max_name)
+                    .u32(self.file_system.len() as u32);
+                out.bytes(self.file_system);
+            }
+        }
+    }
+
+    fn put_unit(&self, out: &mut Writer) {
+        out.u32(self.sectors_per_unit)
+            .u32(u32::from(self.bytes_per_sector));
+    }
+
+    /// [MS-CIFS] 2.2.8.2.1. More units than 32 bits hold are told as the largest number there is.
+    fn put_allocation(&self, out: &mut Writer) {
+        let clip = |units: u64| u32::try_from(units).unwrap_or(u32::MAX);
+        out.u32(0).u32(self.sectors_per_unit);
+        out.u32(clip(self.total_units))
+            .u32(clip(self.free_units))
+            .u16(self.bytes_per_sector);
+    }
+
+    /// A mounted disk ([MS-CIFS] 2.2.8.2.5).
+    fn put_device(&self, out: &mut Writer) {
+        const DISK: u32 = 0x07;
+        const READ_ONLY: u32 = 0x02;
+        const MOUNTED: u32 = 0x20;
+        let read_only = if self.read_only { READ_ONLY } else { 0 };
+        out.u32(DISK).u32(MOUNTED | read_only);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::indexing_slicing)]
+    use super::*;
+    use alloc::vec::Vec;
+
+    const SAMPLE: VolumeInfo<'static> = VolumeInfo {
+        created: FileTime(9),
+        serial: 0x1234_5678,
+        label: b"DISK",
+        label_unicode: b"D\0I\0S\0K\0",
+        file_system: b"N\0T\0F\0S\0",
+        attributes: 0x7,
+        max_name: 255,
+        total_units: 1000,
+        free_units: 400,
+        sectors_per_unit: 8,
+        bytes_per_sector: 512,
+        read_only: false,
+    };
+
+    fn bytes(info: &VolumeInfo<'_>, level: Level) -> Vec<u8> {
+        let mut out = Writer::default();
+        info.emit(level, &mut out);
+        out.into_vec()
+    }
+
+    #[test]
+    fn each_level_has_these_bytes() {
+        assert_eq!(
+            bytes(&SAMPLE, Level::InfoAllocation),
+            b"\0\0\0\0\x08\0\0\0\xe8\x03\0\0\x90\x01\0\0\0\x02"
+        );
+        assert_eq!(
+            bytes(&SAMPLE, Level::InfoVolume),
+            b"\x78\x56\x34\x12\x04DISK"
+        );
+        assert_eq!(
+            bytes(&SAMPLE, Level::Volume),
+            b"\x09\0\0\0\0\0\0\0\x78\x56\x34\x12\x08\0\0\0\0\0D\0I\0S\0K\0"
+        );
+        assert_eq!(
+            bytes(&SAMPLE, Level::Size),
+            b"\xe8\x03\0\0\0\0\0\0\x90\x01\0\0\0\0\0\0\x08\0\0\0\0\x02\0\0"
+        );
+        assert_eq!(bytes(&SAMPLE, Level::Device), b"\x07\0\0\0\x20\0\0\0");
+        assert_eq!(
+            bytes(&SAMPLE, Level::Attribute),
+            b"\x07\0\0\0\xff\0\0\0\x08\0\0\0N\0T\0F\0S\0"
+        );
+        assert_eq!(bytes(&SAMPLE, Level::FullSize).len(), 32);
+    }
+
+    #[test]
+    fn a_volume_too_large_for_its_fields_fills_them() {
+        let info = VolumeInfo {
+            total_units: 1 << 40,
+            ..SAMPLE
+        };
+        assert_eq!(bytes(&info, Level::InfoAllocation)[8..12], [0xff; 4]);
+    }
+
+    #[test]
+    fn every_number_leads_to_its_level() {
+        for row in CODES {
+            assert_eq!(Level::of(row.0), Some(row.1));
+        }
+        assert_eq!(Level::of(0x200), None);
+        assert_eq!(Level::FullSize.code(), 1007);
+    }
+}
