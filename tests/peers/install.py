@@ -100,7 +100,8 @@ def install_java():
         jars = JARS / generation
         if not list(jars.glob("jcifs*.jar")):
             fetch_jars(artifact, jars)
-        compile_driver(generation, jars)
+        if list(jars.glob("jcifs*.jar")):
+            compile_driver(generation, jars)
 
 
 def fetch_jars(artifact, jars):
