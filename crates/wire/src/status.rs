@@ -157,6 +157,8 @@ statuses! {
     DOS_NOT_SAME_DEVICE = 0x0011_0001, Dos 17, "Not the same device.";
     DOS_LOCK = 0x0021_0001, Dos 33, "The range is locked by another.";
     DOS_UNKNOWN_LEVEL = 0x007c_0001, Dos 124, "No such information level.";
+    CANCEL_VIOLATION = 0x00ad_0001, Dos 173, "No lock request that waits is like the one to be cancelled.";
+    ATOMIC_LOCKS_NOT_SUPPORTED = 0x00ae_0001, Dos 174, "Locks cannot be changed in kind.";
     DOS_INVALID_SEEK = 0x0083_0001, Dos 131, "The file position would be negative.";
     DOS_BAD_SHARE = 0x0020_0001, Dos 32, "Another open forbids this one.";
     DOS_UNSUPPORTED = 0x0032_0001, Dos 50, "Not supported.";
@@ -170,7 +172,7 @@ impl Status {
     }
 
     /// Whether this is a class and code without an NTSTATUS of its own.
-    const fn is_dos(self) -> bool {
+    pub const fn is_dos(self) -> bool {
         let class = self.0 & 0xff;
         self.0 >> 24 == 0 && self.0 & 0xff00 == 0 && (class == 1 || class == 2 || class == 3)
     }

@@ -6,6 +6,8 @@
 
 pub mod close;
 pub mod ioctl;
+pub mod lock_byte_range;
+pub mod locking_andx;
 pub mod negotiate;
 pub mod nt_create_andx;
 pub mod open;
@@ -14,6 +16,7 @@ pub mod query_information;
 pub mod query_information_disk;
 pub mod read;
 pub mod read_andx;
+pub mod read_raw;
 pub mod seek;
 pub mod session_setup_andx;
 pub mod set_information;
@@ -22,3 +25,4 @@ pub mod tree_connect;
 pub mod tree_connect_andx;
 pub mod write;
 pub mod write_andx;
+pub mod write_raw;
