@@ -101,12 +101,29 @@ pub struct Config {
     pub time_zone_minutes: i16,
     /// How long an oplock holder may take to answer a break.
     pub oplock_break_timeout: Span,
+    /// How long an open that share modes forbid waits for others to close the file. NT servers wait a second, whatever
+    /// the dialect.
+    pub sharing_violation_delay: Span,
     /// Logging on with an unknown user name, or a wrong password, gives a guest session.
     pub map_to_guest: MapToGuest,
     /// Caps per connection.
     pub limits: Limits,
     /// Names of users who may log on are kept apart, in [`crate::Server::accounts`]; this list is of server aliases.
     pub aliases: Vec<String>,
+}
+
+impl Config {
+    /// The settings of the tables that go with this one.
+    pub fn tables(&self) -> crate::table::Config {
+        crate::table::Config {
+            break_timeout: self.oplock_break_timeout,
+            limits: crate::table::Limits {
+                opens: self.limits.opens,
+                ..crate::table::Limits::default()
+            },
+            ..crate::table::Config::default()
+        }
+    }
 }
 
 /// When a failed log-on becomes a guest session (smb.conf `map to guest`).
@@ -145,6 +162,7 @@ impl Default for Config {
             code_page: CodePage::cp850(),
             time_zone_minutes: 0,
             oplock_break_timeout: Span::from_secs(30),
+            sharing_violation_delay: Span::from_secs(1),
             map_to_guest: MapToGuest::BadUser,
             limits: Limits::default(),
             aliases: Vec::new(),

@@ -6,7 +6,10 @@ use crate::{
     vfs::{FileId, VfsFile},
 };
 use alloc::{string::String, sync::Arc, vec::Vec};
-use coax_wire::header::{Fid, Pid, Tid, Uid};
+use coax_wire::{
+    header::{Fid, Pid, Tid, Uid},
+    status::Status,
+};
 use hashbrown::HashMap;
 
 /// What an open is of.
@@ -47,12 +50,24 @@ pub struct OpenFile {
     pub uid: Uid,
     /// Process that opened it.
     pub pid: Pid,
-    /// Position of SEEK, and of NT's FILE_POSITION_INFORMATION.
+    /// NT's FILE_POSITION_INFORMATION: where the last read ended, or what the client has set.
     pub position: u64,
+    /// SEEK's position, and errors kept for later.
+    pub stream: Stream,
     /// NT's mode information (write-through, sequential …).
     pub mode: u32,
     /// Whether a write happened since the open: its time is set at the close if the client names one.
     pub written: bool,
+}
+
+/// What reads, writes and seeks leave behind for those that follow on the same FID.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stream {
+    /// Where SEEK stands: it moves with reads and writes, too.
+    pub position: u64,
+    /// A write behind failed after its client had been told to go on: the next request on the FID says so
+    /// ([MS-CIFS] 3.3.5.26).
+    pub failed: Option<Status>,
 }
 
 /// The opens of a connection. FIDs are never 0 or 0xFFFF and come round only after all others.

@@ -68,11 +68,12 @@ impl TestServer {
             ..share(1, "DISK", ShareKind::Disk(fs.clone()))
         };
         let ipc = share(2, "IPC$", ShareKind::Ipc);
+        let tables = Tables::new(config.tables());
         let server = Server {
             config,
             shares: vec![Arc::new(disk), Arc::new(ipc)],
             accounts: coax_logon::accounts::Accounts::default(),
-            tables: Arc::new(Locked(Mutex::new(Tables::default()))),
+            tables: Arc::new(Locked(Mutex::new(tables))),
         };
         Self {
             server: Arc::new(server),

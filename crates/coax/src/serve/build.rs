@@ -11,7 +11,7 @@ use coax_server::{
     Server,
     config::{self, Config, Limits},
     share::{Access, Admission, Share, ShareKind, ShareOptions, SharePasswords},
-    table::{self, ShareId, Tables},
+    table::{ShareId, Tables},
 };
 use coax_wire::{codepage::CodePage, dialect::Generation};
 
@@ -34,14 +34,7 @@ use crate::{
 /// A folder that cannot be shared, a user list that cannot be read, a code page nobody has.
 pub fn server(settings: &Settings) -> Result<Server> {
     let config = engine_config(settings)?;
-    let tables = Tables::new(table::Config {
-        break_timeout: config.oplock_break_timeout,
-        limits: table::Limits {
-            opens: config.limits.opens,
-            ..table::Limits::default()
-        },
-        ..table::Config::default()
-    });
+    let tables = Tables::new(config.tables());
     Ok(Server {
         accounts: accounts(settings, config.code_page)?,
         shares: shares(settings)?,

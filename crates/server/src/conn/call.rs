@@ -74,6 +74,10 @@ pub struct Call<'a> {
     pub reply: &'a mut Reply,
     /// The file that an earlier command of this chain opened.
     pub chain_fid: Option<Fid>,
+    /// When the request arrived, however long it has been parked.
+    pub arrived: Time,
+    /// What it was parked under, if it was.
+    pub ticket: Option<Ticket>,
     /// Set if this handler was parked before.
     pub retry: Option<Retry>,
     /// What this request keeps for its next run if it parks now: a transaction whose pieces are gone.

@@ -7,7 +7,7 @@ use super::{
     parked::Parked,
     reply::Reply,
 };
-use crate::{handlers::transaction::Transaction, session::SignedRequest};
+use crate::{handlers::transaction::Transaction, session::SignedRequest, table::Ticket};
 use alloc::{boxed::Box, vec::Vec};
 use coax_wire::{
     block::{Block, BlockWriter},
@@ -32,6 +32,8 @@ pub(super) struct Progress {
     pub link: Option<usize>,
     /// The file the chain opened.
     pub chain_fid: Option<Fid>,
+    /// When it arrived.
+    pub arrived: Time,
     /// Its place in the signing sequence.
     pub signed: SignedRequest,
     /// What the parked command keeps for its next run.
@@ -59,6 +61,7 @@ impl Connection {
             reply: Reply::begin(),
             link: None,
             chain_fid: None,
+            arrived: now,
             signed,
             kept: None,
         };
@@ -74,18 +77,20 @@ impl Connection {
         now: Time,
         mut progress: Progress,
         message: &[u8],
-        retry: Option<Retry>,
+        resumed: Option<(Ticket, Retry)>,
     ) {
-        let mut retry = retry;
+        let mut resumed = resumed;
         loop {
-            match self.step(now, &mut progress, message, retry.take()) {
+            match self.step(now, &mut progress, message, resumed.take()) {
                 Step::Next => {}
                 Step::Finish => return self.finish(progress),
                 Step::Park(park) => {
-                    let refused = self.park(Parked::new(park, progress, Vec::from(message)));
-                    return refused
-                        .into_iter()
-                        .for_each(|p| self.refuse(p, Status::INSUFF_SERVER_RESOURCES));
+                    let parked = Parked::new(park, progress, Vec::from(message));
+                    let Some(refused) = self.park(parked) else {
+                        return;
+                    };
+                    resumed = Some((park.ticket, Retry::Cancelled));
+                    progress = refused;
                 }
                 Step::Drop => return,
             }
@@ -97,8 +102,9 @@ impl Connection {
         now: Time,
         progress: &mut Progress,
         message: &[u8],
-        retry: Option<Retry>,
+        resumed: Option<(Ticket, Retry)>,
     ) -> Step {
+        let (ticket, retry) = resumed.unzip();
         let start = progress.reply.out.len();
         let outcome = Block::at(message, progress.offset)
             .map_err(crate::Error::from)
@@ -110,6 +116,8 @@ impl Connection {
                     now,
                     reply: &mut progress.reply,
                     chain_fid: progress.chain_fid,
+                    arrived: progress.arrived,
+                    ticket,
                     retry,
                     kept: progress.kept.take(),
                 };

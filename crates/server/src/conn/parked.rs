@@ -7,7 +7,7 @@ use super::{
 };
 use crate::table::{self, Ticket};
 use alloc::vec::Vec;
-use coax_wire::{header::Header, status::Status, time::Time};
+use coax_wire::{header::Header, time::Time};
 
 /// A waiting request.
 #[derive(Debug)]
@@ -36,19 +36,13 @@ impl Parked {
 }
 
 impl Connection {
-    /// Parks a request, or gives it back if the client has too many waiting.
-    pub(super) fn park(&mut self, parked: Parked) -> Option<Parked> {
+    /// Parks a request, or gives it back if the client has too many waiting: it must then end as if cancelled.
+    pub(super) fn park(&mut self, parked: Parked) -> Option<Progress> {
         if self.parked.len() >= self.server.config.limits.parked {
-            return Some(parked);
+            return Some(parked.progress);
         }
         self.parked.push(parked);
         None
-    }
-
-    /// Ends a request that could not be parked.
-    pub(super) fn refuse(&mut self, parked: Parked, status: Status) {
-        let Progress { header, signed, .. } = parked.progress;
-        self.send_error(&header, status, signed);
     }
 
     /// Serves NT_CANCEL ([MS-CIFS] 2.2.4.65): the pending request of the same PID, TID, UID and MID ends.
@@ -80,6 +74,11 @@ impl Connection {
         }
     }
 
+    /// Whether requests wait.
+    pub(crate) fn has_parked(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
     /// Runs a parked request again, and says why.
     pub(super) fn resume(&mut self, now: Time, ticket: Ticket, why: Retry) {
         let Some(index) = self
@@ -92,7 +91,7 @@ impl Connection {
         let Parked {
             progress, message, ..
         } = self.parked.remove(index);
-        self.run(now, progress, &message, Some(why));
+        self.run(now, progress, &message, Some((ticket, why)));
     }
 
     /// Does what the tables ask of this connection.

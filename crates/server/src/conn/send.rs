@@ -15,11 +15,9 @@ use coax_wire::{
     dialect::Generation,
     header::{Flags, Flags2, Header, Mid, Pid, Uid},
     io::Writer,
+    smb::locking_andx::Request,
     status::Status,
 };
-
-/// LOCKING_ANDX type of oplock breaks ([MS-CIFS] 2.2.4.32.1).
-const OPLOCK_RELEASE: u8 = 0x02;
 
 impl Connection {
     pub(super) fn finish(&mut self, progress: Progress) {
@@ -43,7 +41,10 @@ impl Connection {
     /// Fills in the header and queues the reply. `header` is the request's, with UID and TID as they are now.
     pub(crate) fn send_reply(&mut self, header: &Header, mut reply: Reply, signed: SignedRequest) {
         let status = reply.status.unwrap_or(Status::OK);
-        let nt_status = header.flags2.has(Flags2::NT_STATUS) && self.server.config.nt_status;
+        // A class and code without an NTSTATUS of its own is marked as such, as Windows does (raw.lock async).
+        let nt_status = header.flags2.has(Flags2::NT_STATUS)
+            && self.server.config.nt_status
+            && !status.is_dos();
         let head = Header {
             status: status.to_wire(nt_status),
             flags: Flags(self.reply_flags(header.flags).0 | reply.oplock_flags),
@@ -83,8 +84,8 @@ impl Connection {
         });
     }
 
-    /// Tells the client that its oplock breaks: a LOCKING_ANDX request of the server's own, MID and PID 0xFFFF
-    /// ([MS-CIFS] 3.3.4.2). It is never signed ([MS-CIFS] 3.3.4.1.1).
+    /// Tells the client that its oplock breaks: a LOCKING_ANDX request of the server's own, MID and PID 0xFFFF,
+    /// the high half of the PID and the UID zero ([MS-CIFS] 3.3.4.2). It is never signed ([MS-CIFS] 3.3.4.1.1).
     pub(super) fn send_oplock_break(&mut self, open: OpenId, to: Oplock) {
         let Some(file) = self.files.by_open(open) else {
             return;
@@ -92,24 +93,16 @@ impl Connection {
         let header = Header {
             command: command::LOCKING_ANDX,
             tid: file.tid,
-            pid: Pid(0xffff_ffff),
-            uid: Uid(0xffff),
+            pid: Pid(0xffff),
+            uid: Uid(0),
             mid: Mid(0xffff),
             ..Header::default()
         };
-        let level = if to == Oplock::LevelII { 1 } else { 0 };
+        let level = u8::from(to == Oplock::LevelII);
         let mut out = Writer::with_capacity(64);
         header.emit(&mut out);
-        let mut block = BlockWriter::begin_andx(&mut out);
-        block
-            .words()
-            .u16(file.fid.0)
-            .u8(OPLOCK_RELEASE)
-            .u8(level)
-            .u32(0)
-            .u16(0)
-            .u16(0);
-        block.finish(0);
+        Request::oplock_break(file.fid, level).emit(&mut out);
+        self.raw.note_break(open);
         self.transmits.push_back(Transmit {
             head: out.into_vec(),
             tail: Tail::None,

@@ -245,10 +245,10 @@ fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
 /// Logs off: closes what the user has open.
 pub fn logoff(call: &mut Call<'_>) -> Outcome {
     let (uid, now) = (call.header.uid, call.now);
-    call.conn.cancel_where(now, |header| header.uid == uid);
     for fid in call.conn.files.fids_where(|file| file.uid == uid) {
         let _ = crate::ops::close::close(call.conn, fid, None, now);
     }
+    call.conn.cancel_where(now, |header| header.uid == uid);
     call.conn.sessions.remove(uid);
     call.done_andx()
 }

@@ -5,20 +5,22 @@ use super::{
     locate::{Finder, Located},
 };
 use crate::{
-    conn::{Call, Park},
+    conn::{Call, Park, Retry},
     error::Result,
-    files::{OpenFile, OpenKind},
+    files::{OpenFile, OpenKind, Stream},
     names::{
         attributes::Attributes,
         path::{ClientPath, PathKind},
     },
     names_cache::Change,
     share::{Access, Share},
-    table::{OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing, access},
+    table::{
+        OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Patience, Refusal, Sharing, access,
+    },
     vfs::{FsTime, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
-use coax_wire::{header::Fid, status::Status};
+use coax_wire::{dialect::Generation, header::Fid, status::Status};
 
 /// What to do if the file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +162,12 @@ const ATTEMPTS: usize = 4;
 /// # Errors
 /// What [MS-CIFS] 3.3.5.51 names: collisions, missing names and paths, access, sharing.
 pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
+    if let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) {
+        call.conn
+            .server
+            .locked(|tables| tables.forget_parked(ticket));
+        return Err(Status::CANCELLED.into());
+    }
     if matches!(spec.path.kind(), PathKind::Stream(_)) {
         return Err(Status::OBJECT_NAME_INVALID.into());
     }
@@ -334,13 +342,23 @@ impl Opener<'_, '_> {
         self.call.conn.client.capabilities & cap::LEVEL_II_OPLOCKS != 0
     }
 
+    /// How long to wait for others to close the file. A client of an older generation has one request outstanding: for
+    /// it nothing of its own closes meanwhile.
+    fn patience(&self) -> Patience {
+        Patience {
+            until: self.call.arrived + self.call.conn.server.config.sharing_violation_delay,
+            own: self.call.generation() == Generation::Nt,
+        }
+    }
+
     fn ask_tables(&self, request: &OpenRequest) -> Result<Asked> {
         let now = self.call.now;
+        let patience = self.patience();
         match self
             .call
             .conn
             .server
-            .locked(|tables| tables.open(now, request))
+            .locked(|tables| tables.open_patiently(now, request, patience))
         {
             OpenOutcome::Granted { open, oplock, .. } => Ok(Asked::Granted(open, oplock)),
             OpenOutcome::BreakFirst { ticket, deadline } => Ok(Asked::Park(Park {
@@ -506,6 +524,7 @@ impl Opener<'_, '_> {
             uid: header.uid,
             pid: header.pid,
             position: 0,
+            stream: Stream::default(),
             mode: self.spec.mode,
             written: false,
         });

@@ -6,11 +6,12 @@
 //! [`Wake`] is called after unlocking.
 //!
 //! **Parking.** A request that must wait is given a [`Ticket`]; the engine parks it under that ticket and gets
-//! - [`Event::Retry`] for an open that waited for an oplock break: it calls [`Tables::open`] anew;
+//! - [`Event::Retry`] for an open that waited for an oplock break or for others to close the file: it calls
+//!   [`Tables::open`] or [`Tables::open_patiently`] anew;
 //! - [`Event::Lock`] for a waiting lock: the table has granted or failed it, the engine only answers;
 //! - [`Event::Notify`] for a change notification: the changes, or why there will be none.
 //!
-//! **Timers** (break time-outs and lock waits) are kept here: some driver calls [`Tables::expire`] when
+//! **Timers** (break time-outs, lock waits and patient opens) are kept here: some driver calls [`Tables::expire`] when
 //! [`Tables::next_deadline`] has passed. Any connection may do it, at any time, with the same result.
 //!
 //! Everything iterates in a defined order, so that the same calls give the same events.
@@ -23,6 +24,7 @@ mod notify;
 mod opens;
 mod oplocks;
 mod paths;
+mod patience;
 mod share_modes;
 
 #[cfg(test)]
@@ -37,6 +39,7 @@ pub use notify::{
 };
 pub use opens::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
 pub use oplocks::{Break, BreakOutcome, Oplock, OplockWish};
+pub use patience::Patience;
 pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
 
 use crate::vfs::FileId;
@@ -146,6 +149,8 @@ pub struct Tables {
     paths: paths::Paths,
     watches: notify::Watches,
     deadlines: BTreeSet<(Time, Timer)>,
+    /// What parked opens wait for.
+    tickets: BTreeMap<Ticket, FileId>,
     wakes: Vec<Arc<dyn Wake>>,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
@@ -164,6 +169,8 @@ struct File {
     waiting: Vec<locking::Waiter>,
     /// Requests that wait for the break of the exclusive or batch oplock.
     parked: Vec<(ConnId, Ticket)>,
+    /// Opens that share modes forbid, and that wait for a close.
+    suitors: Vec<patience::Suitor>,
     contentions: u32,
 }
 
@@ -171,6 +178,7 @@ struct File {
 enum Timer {
     Break(OpenId),
     Lock(FileId, Ticket),
+    Patience(FileId, Ticket),
 }
 
 impl Tables {
@@ -198,6 +206,7 @@ impl Tables {
             match timer {
                 Timer::Break(open) => self.finish_break(open, Oplock::None),
                 Timer::Lock(file, ticket) => self.fail_waiter(file, ticket, LockError::Conflict),
+                Timer::Patience(file, ticket) => self.end_patience(file, ticket),
             }
         }
     }

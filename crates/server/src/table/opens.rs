@@ -247,6 +247,7 @@ impl Tables {
                 self.mark(request.file, Some(request.doomed()));
             }
         }
+        self.wake_suitors(request.file);
         Ok(Closed {
             delete: self.settle(request.file),
         })
@@ -296,6 +297,15 @@ impl Tables {
     /// Opens of all connections.
     pub fn open_count(&self) -> usize {
         self.opens.len()
+    }
+
+    /// Whether an open of another connection forbids `request`.
+    pub(super) fn others_forbid(&self, request: &OpenRequest) -> bool {
+        let wanted = (request.effective_access(), request.share_access());
+        self.opens_of_file(request.file).any(|open| {
+            open.request.conn != request.conn
+                && share_conflict((open.request.access, open.share_access), wanted)
+        })
     }
 
     fn fit(&self, request: &OpenRequest) -> Fit {

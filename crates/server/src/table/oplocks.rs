@@ -155,13 +155,6 @@ impl Tables {
         }
     }
 
-    /// Forgets a parked request: it will not be retried.
-    pub fn forget_parked(&mut self, file: FileId, ticket: Ticket) {
-        if let Some(file) = self.files.get_mut(&file) {
-            file.parked.retain(|(_, parked)| *parked != ticket);
-        }
-    }
-
     pub(super) fn holder(&self, file: FileId, is_it: impl Fn(&Open) -> bool) -> Option<OpenId> {
         self.opens_of_file(file)
             .find(|open| is_it(open))
@@ -202,6 +195,7 @@ impl Tables {
             .or_default()
             .parked
             .push((conn, ticket));
+        self.tickets.insert(ticket, file);
         BreakOutcome::Wait { ticket, deadline }
     }
 
@@ -243,7 +237,7 @@ impl Tables {
             .get_mut(&file)
             .map(|file| core::mem::take(&mut file.parked));
         for (conn, ticket) in parked.unwrap_or_default() {
-            self.post(conn, Event::Retry { ticket });
+            self.retry(conn, ticket);
         }
     }
 

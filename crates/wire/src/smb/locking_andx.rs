@@ -120,7 +120,9 @@ impl Request {
             return Err(Error::Short { what: "ranges" });
         }
         let mut ranges = |count: usize| -> Result<Vec<Range>> {
-            (0..count).map(|_| Range::parse(&mut bytes, large)).collect()
+            (0..count)
+                .map(|_| Range::parse(&mut bytes, large))
+                .collect()
         };
         Ok(Self {
             fid,

@@ -383,7 +383,7 @@ fn all_who_wait_for_one_break_are_told_and_the_holder_is_asked_once() {
     let first = world.open(&exclusive(shared(one)));
     let tickets = [world.parked(&shared(two)), world.parked(&shared(three))];
     let gone = world.parked(&shared(three));
-    world.tables.forget_parked(FILE, gone);
+    world.tables.forget_parked(gone);
     assert_eq!(world.events(one), [breaks(first, Oplock::LevelII)]);
     world.tables.acknowledge(first, Oplock::None).unwrap();
     assert_eq!(world.events(two), [Event::Retry { ticket: tickets[0] }]);
