@@ -2,7 +2,8 @@
 //!
 //! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a thread
 //! of the pool serve the client with plain blocking calls ([`link`]). The engine is told the time by one [`clock`] and
-//! reaches another client through its bell ([`wake`]). What happens is told by [`report`].
+//! reaches another client through its bell ([`wake`]). What happens is told by [`report`]. [`names`] answers for our NetBIOS
+//! names.
 
 mod build;
 mod clock;
@@ -10,6 +11,7 @@ mod guess;
 mod host;
 mod link;
 mod listen;
+mod names;
 mod outbox;
 pub mod report;
 mod socket;
@@ -54,6 +56,8 @@ pub struct Running {
     runtime: Runtime,
     host: Arc<Host>,
     bound: Bound,
+    /// Where names are answered for.
+    names: Option<SocketAddr>,
     /// Closed once no client is left.
     gone: mpsc::Receiver<()>,
 }
@@ -91,7 +95,7 @@ impl Running {
             .context("the system gives no threads")?;
         let host = Arc::new(Host::new(server, settings, reporter, threads));
         let (alive, gone) = mpsc::channel(1);
-        let bound = runtime.block_on(async { open_doors(&host, alive) })?;
+        let (bound, names) = runtime.block_on(async { open_doors(&host, alive) })?;
         host.reporter.tell(Line::Listening {
             nbt: bound.nbt.first().map(ToString::to_string),
             direct: bound.direct.first().map(ToString::to_string),
@@ -100,6 +104,7 @@ impl Running {
             runtime,
             host,
             bound,
+            names,
             gone,
         })
     }
@@ -107,6 +112,11 @@ impl Running {
     /// Where it listens.
     pub fn bound(&self) -> &Bound {
         &self.bound
+    }
+
+    /// Where NetBIOS names are answered for, if they are.
+    pub fn names(&self) -> Option<SocketAddr> {
+        self.names
     }
 
     fn until_signalled(mut self) -> Result<()> {
@@ -146,7 +156,7 @@ impl Running {
     }
 }
 
-fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<Bound> {
+fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<(Bound, Option<SocketAddr>)> {
     let settings = &host.settings;
     let nbt = settings.listen.nbt.iter().map(|l| (*l, Transport::Nbt139));
     let direct = settings
@@ -176,8 +186,14 @@ fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<Bound> {
             alive.clone(),
         ));
     }
+    let mut names_at = None;
+    if let Some(names) = names::Names::open(host) {
+        names_at = names.address();
+        bound.names = names_at.is_some_and(|address| address.port() == 137);
+        tokio::spawn(names.run(host.clone(), alive));
+    }
     tokio::spawn(watch_clock(host.clone()));
-    Ok(bound)
+    Ok((bound, names_at))
 }
 
 async fn watch_clock(host: Arc<Host>) {

@@ -41,7 +41,7 @@ impl Fixture {
         settings.listen = crate::config::settings::Listeners {
             nbt: vec![loopback],
             direct: vec![loopback],
-            names: None,
+            names: Some(loopback),
         };
         let (tell, lines) = channel();
         let reporter = Reporter::to(move |line| drop(tell.send(line))).unwrap();
@@ -388,4 +388,40 @@ fn a_name_in_the_options_of_a_socket_is_set_on_it() {
     let socket = socket::Socket::new(stream, &options).unwrap();
     let socket = socket2::SockRef::from(&socket);
     assert!(socket.keepalive().unwrap() && socket.tcp_nodelay().unwrap());
+}
+
+/// A name query for `ATTIC<20>`, RFC 1002 section 4.2.12, asking for an answer to the sender.
+fn name_query(name: &str) -> Vec<u8> {
+    let head = [0x12, 0x34, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    let request = session_request(name, "X");
+    [&head[..], &request[4..38], &[0, 0x20, 0, 1]].concat()
+}
+
+#[test]
+fn our_name_is_answered_for_and_no_other() {
+    let server = Fixture::start("netbios name = attic");
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .unwrap();
+    let names = server.running.names().unwrap();
+    let mut answer = [0; 600];
+    let until = Instant::now() + LONG;
+    let len = loop {
+        socket.send_to(&name_query("BARN"), names).unwrap();
+        socket.send_to(&name_query("ATTIC"), names).unwrap();
+        // "No such name" has a code in the fourth byte.
+        match socket.recv(&mut answer) {
+            Ok(len) if answer[3] & 0x0f == 0 => break len,
+            _ => {}
+        }
+        assert!(Instant::now() < until, "no answer");
+    };
+    assert_eq!(answer[..2], [0x12, 0x34]);
+    assert_eq!(
+        answer[13..45],
+        name_query("ATTIC")[13..45],
+        "the answer is for the name that is ours"
+    );
+    assert!(answer[..len].ends_with(&[127, 0, 0, 1]));
 }
