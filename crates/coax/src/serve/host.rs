@@ -54,6 +54,7 @@ impl Host {
             pool: Pool {
                 threads,
                 busy: AtomicUsize::new(0),
+                jobs: AtomicUsize::new(0),
             },
             settings,
             stopping: AtomicBool::new(false),
@@ -104,12 +105,20 @@ impl Drop for Seat {
 pub(super) struct Pool {
     threads: usize,
     busy: AtomicUsize,
+    /// Work given to a thread so far.
+    jobs: AtomicUsize,
 }
 
 impl Pool {
     /// Whether somebody waits, or will soon, for a thread to become free.
     pub(super) fn is_crowded(&self) -> bool {
         self.busy.load(Ordering::Relaxed) >= self.threads
+    }
+
+    /// How often work was given to a thread so far.
+    #[cfg(test)]
+    pub(super) fn jobs(&self) -> usize {
+        self.jobs.load(Ordering::Relaxed)
     }
 
     /// Runs `work` on one of the threads.
@@ -121,6 +130,7 @@ impl Pool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, tokio::task::JoinError> {
         let _busy = Busy::new(&self.busy);
+        self.jobs.fetch_add(1, Ordering::Relaxed);
         tokio::task::spawn_blocking(work).await
     }
 }

@@ -124,9 +124,9 @@ impl Link {
         self.lock().engine.as_ref().is_none_or(Connection::is_idle)
     }
 
-    /// Serves the client until it has nothing to ask. `wait`: it may have, so stay for a moment.
-    pub(super) fn turn(&self, session: &mut Session, wait: bool) -> Rest {
-        match self.serve(session, wait) {
+    /// Delivers wakes and time-outs, and if the client is `ready`, serves it until it has nothing to ask.
+    pub(super) fn turn(&self, session: &mut Session, ready: bool) -> Rest {
+        match self.serve(session, ready) {
             Ok(rest) | Err(rest) => rest,
         }
     }
@@ -168,32 +168,32 @@ impl Link {
         self.socket.finish();
     }
 
-    fn serve(&self, session: &mut Session, wait: bool) -> Result<Rest, Rest> {
+    fn serve(&self, session: &mut Session, ready: bool) -> Result<Rest, Rest> {
         let began = self.host.clock.now();
         session.handle_timeout(began);
         self.attend()?;
         self.flush_again()?;
-        let mut wait = wait;
         loop {
             self.messages(session)?;
             self.attend()?;
             if self.host.is_stopping() {
                 return Err(Rest::Over(End::Stopping));
             }
+            // Without need to read nothing is read: it takes a buffer, and an idle client has none.
+            if !ready {
+                return Ok(Rest::Idle);
+            }
             let crowded = self.host.pool.is_crowded();
             if crowded && (self.host.clock.now() - began).as_millis() >= TURN_MS {
                 return Ok(Rest::Again);
             }
             let hint = self.hint();
-            match self.receive(session, hint, wait && !crowded)? {
-                0 => {
-                    return Ok(if self.has_unsent() {
-                        Rest::Blocked
-                    } else {
-                        Rest::Idle
-                    });
-                }
-                _ => wait = true,
+            if self.receive(session, hint, !crowded)? == 0 {
+                return Ok(if self.has_unsent() {
+                    Rest::Blocked
+                } else {
+                    Rest::Idle
+                });
             }
         }
     }

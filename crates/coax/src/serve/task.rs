@@ -105,7 +105,7 @@ impl Client {
     }
 
     /// Has a thread serve the client, and delivers wakes and time-outs meanwhile.
-    async fn hot(&mut self, wait: bool) -> Rest {
+    async fn hot(&mut self, ready: bool) -> Rest {
         let Some(mut session) = self.session.take() else {
             return Rest::Over(End::Because(
                 "its session was lost: a defect of coax".into(),
@@ -113,7 +113,7 @@ impl Client {
         };
         let link = self.link.clone();
         let turn = self.link.host.pool.run(move || {
-            let rest = link.turn(&mut session, wait);
+            let rest = link.turn(&mut session, ready);
             (session, rest)
         });
         tokio::pin!(turn);
@@ -131,7 +131,7 @@ impl Client {
         match outcome {
             Ok((session, rest)) => {
                 self.session = Some(session);
-                if wait {
+                if ready {
                     self.last_heard = self.link.host.clock.now();
                 }
                 rest

@@ -249,6 +249,23 @@ fn idle_clients_cost_no_thread_and_still_answer() {
 }
 
 #[test]
+fn a_client_that_went_idle_is_looked_at_once_more_and_then_left_alone() {
+    let server = Fixture::start("");
+    let mut clients: Vec<Client> = (0..10).map(|_| server.direct()).collect();
+    for client in &mut clients {
+        client.negotiate(CORE);
+    }
+    std::thread::sleep(Duration::from_millis(3_500));
+    let jobs = server.running.host.pool.jobs();
+    assert!(
+        jobs <= 3 * clients.len(),
+        "served, its buffer given back, and no more: {jobs}"
+    );
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(server.running.host.pool.jobs(), jobs);
+}
+
+#[test]
 fn clients_that_stop_in_the_middle_of_a_message_hold_up_nobody() {
     let server = Fixture::with_threads("", 2);
     let mut dead: Vec<Client> = (0..20).map(|_| server.direct()).collect();
