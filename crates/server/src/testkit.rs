@@ -140,6 +140,8 @@ pub struct TestClient {
 pub struct Answer {
     pub header: Header,
     pub message: Vec<u8>,
+    /// The client is told only what DOS knows.
+    dos: bool,
 }
 
 impl Answer {
@@ -170,9 +172,13 @@ impl Answer {
     #[track_caller]
     pub fn refused(&self, status: Status) {
         let nt = self.header.flags2.has(Flags2::NT_STATUS);
+        let expected = match self.dos {
+            true => status.dos().for_dos().to_wire(),
+            false => status.to_wire(nt),
+        };
         assert_eq!(
             self.header.status,
-            status.to_wire(nt),
+            expected,
             "{:?}, not {status:?}",
             Status(self.header.status)
         );
@@ -293,7 +299,12 @@ impl TestClient {
     pub fn answer(&mut self) -> Option<Answer> {
         let message = self.raw_answer()?;
         let header = Header::parse(&message).expect("an SMB message");
-        Some(Answer { header, message })
+        let dos = self.conn.client.dialect.is_some_and(|dialect| dialect.dos);
+        Some(Answer {
+            header,
+            message,
+            dos,
+        })
     }
 
     /// The next message's bytes, SMB or raw data.

@@ -34,6 +34,18 @@ impl DosStatus {
     pub const fn to_wire(self) -> u32 {
         self.class as u32 | (self.code as u32) << 16
     }
+
+    /// The nearest code that DOS knows. The core protocol's tables (*SMB Core Protocol* 5, error class ERRDOS) end
+    /// where DOS 3 did: a folder that is not empty cannot be accessed, a name that is taken neither, and whatever is
+    /// wrong with a path is a bad path.
+    pub const fn for_dos(self) -> Self {
+        let code = match (self.class, self.code) {
+            (Class::Dos, 123 | 161 | 267) => 3,
+            (Class::Dos, 145 | 183 | 303) => 5,
+            (_, code) => code,
+        };
+        Self { code, ..self }
+    }
 }
 
 /// What a request came to: an NTSTATUS, which the table also gives as a DOS class and code.
@@ -85,7 +97,7 @@ statuses! {
     PORT_DISCONNECTED = 0xc000_0037, Dos 6, "The port is disconnected.";
     OBJECT_PATH_INVALID = 0xc000_0039, Dos 3, "The path is not legal.";
     OBJECT_PATH_NOT_FOUND = 0xc000_003a, Dos 3, "Path not found.";
-    OBJECT_PATH_SYNTAX_BAD = 0xc000_003b, Dos 3, "The path is malformed.";
+    OBJECT_PATH_SYNTAX_BAD = 0xc000_003b, Dos 161, "The path is malformed.";
     SHARING_VIOLATION = 0xc000_0043, Dos 32, "Another open forbids this one.";
     EA_TOO_LARGE = 0xc000_0050, Dos 255, "The extended attributes are too large.";
     NONEXISTENT_EA_ENTRY = 0xc000_0051, Dos 255, "No such extended attribute.";
@@ -119,7 +131,7 @@ statuses! {
     INTERNAL_ERROR = 0xc000_00e5, Dos 31, "The server made an error.";
     UNEXPECTED_IO_ERROR = 0xc000_00e9, Dos 31, "The disk reported an error.";
     DIRECTORY_NOT_EMPTY = 0xc000_0101, Dos 145, "The folder is not empty.";
-    NOT_A_DIRECTORY = 0xc000_0103, Dos 3, "That is not a folder.";
+    NOT_A_DIRECTORY = 0xc000_0103, Dos 267, "That is not a folder.";
     CANCELLED = 0xc000_0120, Dos 995, "The request was cancelled.";
     CANNOT_DELETE = 0xc000_0121, Dos 5, "The file cannot be deleted.";
     FILE_DELETED = 0xc000_0123, Dos 5, "The file was deleted.";
@@ -153,6 +165,7 @@ statuses! {
     DOS_NO_ACCESS = 0x0005_0001, Dos 5, "Access denied.";
     DOS_BAD_FID = 0x0006_0001, Dos 6, "No such open file.";
     DOS_FILE_EXISTS = 0x0050_0001, Dos 80, "A file of that name exists.";
+    DOS_RENAME_EXISTS = 0x00b7_0001, Dos 183, "The new name exists already.";
     DOS_CANNOT_DELETE_CURRENT = 0x0010_0001, Dos 16, "The folder is in use.";
     DOS_NOT_SAME_DEVICE = 0x0011_0001, Dos 17, "Not the same device.";
     DOS_LOCK = 0x0021_0001, Dos 33, "The range is locked by another.";
@@ -269,6 +282,22 @@ mod tests {
             );
             assert_eq!(row.2.class == Class::Success, row.2.code == 0, "{}", row.1);
         }
+    }
+
+    #[test]
+    fn what_dos_does_not_know_becomes_a_bad_path_or_no_access() {
+        let dos = |status: Status| status.dos().for_dos().code;
+        assert_eq!(dos(Status::DIRECTORY_NOT_EMPTY), 5);
+        assert_eq!(dos(Status::DELETE_PENDING), 5);
+        assert_eq!(dos(Status::DOS_RENAME_EXISTS), 5);
+        for status in [
+            Status::OBJECT_NAME_INVALID,
+            Status::OBJECT_PATH_SYNTAX_BAD,
+            Status::NOT_A_DIRECTORY,
+        ] {
+            assert_eq!(dos(status), 3);
+        }
+        assert_eq!(dos(Status::SHARING_VIOLATION), 32);
     }
 
     #[test]

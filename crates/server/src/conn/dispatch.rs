@@ -91,6 +91,26 @@ pub(super) const COMMANDS: &[Command] = &[
         Needs::Tree,
         h::transaction::nt_transact_secondary,
     ),
+    row(
+        c::CREATE_DIRECTORY,
+        Needs::Tree,
+        h::namespace::create_directory,
+    ),
+    row(
+        c::DELETE_DIRECTORY,
+        Needs::Tree,
+        h::namespace::delete_directory,
+    ),
+    row(
+        c::CHECK_DIRECTORY,
+        Needs::Tree,
+        h::namespace::check_directory,
+    ),
+    row(c::DELETE, Needs::Tree, h::namespace::delete),
+    row(c::RENAME, Needs::Tree, h::namespace::rename),
+    row(c::NT_RENAME, Needs::Tree, h::namespace::nt_rename),
+    row(c::COPY, Needs::Tree, h::namespace::copy),
+    row(c::MOVE, Needs::Tree, h::namespace::r#move),
     row(c::ECHO, Needs::Nothing, h::echo::echo),
     row(c::PROCESS_EXIT, Needs::Session, h::echo::process_exit),
 ];

@@ -46,7 +46,7 @@ impl Connection {
             && self.server.config.nt_status
             && !status.is_dos();
         let head = Header {
-            status: status.to_wire(nt_status),
+            status: self.wire_status(status, nt_status),
             flags: Flags(self.reply_flags(header.flags).0 | reply.oplock_flags),
             flags2: self.reply_flags2(header.flags2, nt_status),
             signature: [0; 8],
@@ -74,6 +74,14 @@ impl Connection {
             head: out.into_vec(),
             tail,
         });
+    }
+
+    /// The header's status field as this client understands it.
+    pub(crate) fn wire_status(&self, status: Status, nt_status: bool) -> u32 {
+        match self.client.dialect {
+            Some(dialect) if dialect.dos && !nt_status => status.dos().for_dos().to_wire(),
+            _ => status.to_wire(nt_status),
+        }
     }
 
     /// Queues raw data: a message without header.

@@ -2,6 +2,7 @@
 
 pub mod echo;
 pub mod logon;
+pub mod namespace;
 pub mod negotiate;
 pub mod open;
 pub mod print;

@@ -102,6 +102,23 @@ impl ClientPath {
         })
     }
 
+    /// What is called `name` in this folder.
+    ///
+    /// # Errors
+    /// What is wrong with the name.
+    pub fn child(&self, name: &str, rules: PathRules) -> Result<Self, PathError> {
+        if name.is_empty() || name.contains(is_separator) {
+            return Err(PathError::NameInvalid);
+        }
+        let name = Self::parse(name, rules, Wildcards::Refuse)?;
+        let mut text = self.text.clone();
+        if !text.is_empty() {
+            text.push('/');
+        }
+        text.push_str(&name.text);
+        Ok(Self { text, ..name })
+    }
+
     /// The share's root.
     pub const fn root() -> Self {
         Self {

@@ -4,7 +4,6 @@ use crate::{
     conn::Connection,
     error::Result,
     files::OpenFile,
-    table::Doomed,
     vfs::{FsTime, SetTimes},
 };
 use coax_wire::{header::Fid, status::Status, time::Time};
@@ -35,24 +34,12 @@ pub fn close_everything(conn: &mut Connection, now: Time) {
     }
 }
 
+/// Gives up the open's row in the tables; what is to be deleted now goes. The client was told at its request what it
+/// may expect: if the file system refuses, there is nobody left to tell.
 fn release(conn: &Connection, file: &OpenFile) {
     let Some(open) = file.open else { return };
     let closed = conn.server.locked(|tables| tables.close(open));
     if let Ok(Some(doomed)) = closed.map(|closed| closed.delete) {
-        delete(conn, file, &doomed);
+        let _ = super::modify::remove_doomed(&conn.server, &file.share, &doomed);
     }
-}
-
-/// Removes a name whose deletion fell due. The share's folder may be gone or the file system refuse: the client was
-/// told at its request what it may expect, and there is nobody left to tell.
-fn delete(conn: &Connection, file: &OpenFile, doomed: &Doomed) {
-    if let Some(vfs) = file.share.vfs() {
-        let _ = if doomed.is_directory {
-            vfs.remove_dir(&doomed.path)
-        } else {
-            vfs.remove_file(&doomed.path)
-        };
-    }
-    conn.server
-        .locked(|tables| tables.finish_delete(doomed.file));
 }

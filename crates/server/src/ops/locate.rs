@@ -103,7 +103,8 @@ impl Finder<'_> {
         }
     }
 
-    fn is_vetoed(&self, path: &str) -> bool {
+    /// Whether a component of `path` is a name that clients are told does not exist (`veto files`).
+    pub fn is_vetoed(&self, path: &str) -> bool {
         let patterns = &self.share.options.veto_files;
         !patterns.is_empty()
             && path.split('/').any(|name| {

@@ -4,5 +4,6 @@
 pub mod attributes;
 pub mod close;
 pub mod locate;
+pub mod modify;
 pub mod open;
 pub mod transfer;

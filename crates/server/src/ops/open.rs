@@ -430,6 +430,7 @@ impl Opener<'_, '_> {
             vfs: self.vfs,
         };
         let path = finder.spelling(&located.path);
+        self.check_folder(parent_of(&path))?;
         let change = Change::Added(attributes::name_of(&path));
         let file = finder.changing(parent_of(&path), change, || {
             self.create_file(&path, directory)
@@ -461,6 +462,15 @@ impl Opener<'_, '_> {
             access,
         });
         self.install(held, open)
+    }
+
+    /// A folder that is about to be removed takes nothing new ([MS-FSA] 2.1.5.1.1).
+    fn check_folder(&self, folder: &str) -> Result<()> {
+        let (server, share) = (&self.call.conn.server, self.share.id);
+        if server.locked(|tables| tables.is_folder_doomed(share, folder)) {
+            return Err(Status::DELETE_PENDING.into());
+        }
+        Ok(())
     }
 
     fn create_file(&self, path: &str, directory: bool) -> Result<Arc<dyn VfsFile>> {

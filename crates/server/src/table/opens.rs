@@ -272,6 +272,17 @@ impl Tables {
             .is_some_and(|file| file.deleting || file.doomed.is_some())
     }
 
+    /// Whether the folder at this path is marked for deletion: nothing new is made in it.
+    pub fn is_folder_doomed(&self, share: ShareId, folder: &str) -> bool {
+        let mut doomed = self
+            .doomed
+            .iter()
+            .filter_map(|file| self.files.get(file)?.doomed.as_ref());
+        doomed.any(|doomed| {
+            doomed.is_directory && (doomed.share, doomed.path.as_str()) == (share, folder)
+        })
+    }
+
     /// The name given in [`Closed::delete`] has been removed, or could not be.
     pub fn finish_delete(&mut self, file: FileId) {
         if self.files.get(&file).is_some_and(|entry| entry.deleting) {

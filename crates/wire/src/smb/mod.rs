@@ -5,6 +5,9 @@
 //! `Request::emit`, for clients) writes the legal form.
 
 pub mod close;
+pub mod copy;
+pub mod delete;
+pub mod directory;
 pub mod ioctl;
 pub mod lock_byte_range;
 pub mod locking_andx;
@@ -17,6 +20,7 @@ pub mod query_information_disk;
 pub mod read;
 pub mod read_andx;
 pub mod read_raw;
+pub mod rename;
 pub mod seek;
 pub mod session_setup_andx;
 pub mod set_information;

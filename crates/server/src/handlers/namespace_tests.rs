@@ -1,0 +1,597 @@
+//! Stories of making, deleting and renaming, in the dialects that do it.
+
+use crate::{
+    memfs::{Call, Fault},
+    names::attributes::DosAttrib,
+    testkit::{TestClient, TestServer, block},
+    vfs::{FsTime, OpenHow, SetTimes, Vfs, VfsError},
+};
+use coax_wire::{command as c, status::Status, time::Span};
+use std::{format, string::String, vec, vec::Vec};
+
+const CORE: &str = "PC NETWORK PROGRAM 1.0";
+const LANMAN: &str = "LANMAN1.0";
+const LM21: &str = "DOS LANMAN2.1";
+const NT: &str = "NT LM 0.12";
+
+fn names(server: &TestServer, folder: &str) -> Vec<String> {
+    let mut names = server.fs.open_dir(folder).unwrap().names().unwrap();
+    names.sort();
+    names
+}
+
+fn with_files(files: &[&str]) -> TestServer {
+    let server = TestServer::new();
+    for file in files {
+        server.fs.add_file(file, file.as_bytes()).unwrap();
+    }
+    server
+}
+
+fn set_attributes(server: &TestServer, path: &str, attributes: u32) {
+    let blob = DosAttrib {
+        attributes: crate::names::attributes::Attributes(attributes),
+        created: None,
+    }
+    .encode();
+    let how = OpenHow {
+        read: true,
+        ..OpenHow::default()
+    };
+    let (file, _) = server.fs.open(path, how).unwrap();
+    file.set_attribute(DosAttrib::NAME, &blob).unwrap();
+}
+
+/// NT_CREATE_ANDX of a file or folder that exists. Returns the FID.
+fn nt_open(client: &mut TestClient, path: &str, access: u32, share: u16, options: u32) -> u16 {
+    let mut words = vec![0u8; 48];
+    words[0] = 0xff;
+    let name = client.string(path, 1);
+    words[5..7].copy_from_slice(&((name.len() - 3) as u16).to_le_bytes());
+    words[7..11].copy_from_slice(&0u32.to_le_bytes());
+    words[15..19].copy_from_slice(&access.to_le_bytes());
+    words[31..33].copy_from_slice(&share.to_le_bytes());
+    words[35..39].copy_from_slice(&1u32.to_le_bytes());
+    words[39..43].copy_from_slice(&options.to_le_bytes());
+    let words: Vec<u16> = words
+        .chunks(2)
+        .map(|c| u16::from_le_bytes([c[0], c[1]]))
+        .collect();
+    let reply = client.request(c::NT_CREATE_ANDX, &words, &name).ok();
+    let bytes = reply.block().words.to_vec();
+    u16::from_le_bytes([bytes[5], bytes[6]])
+}
+
+#[test]
+fn folders_are_made_checked_and_removed_in_every_generation() {
+    for dialect in [CORE, LANMAN, LM21, NT] {
+        let server = TestServer::new();
+        let mut client = server.client(dialect);
+        client.paths(c::CREATE_DIRECTORY, &[], &["\\DATA"]).ok();
+        client
+            .paths(c::CREATE_DIRECTORY, &[], &["\\data\\SUB"])
+            .ok();
+        client.paths(c::CHECK_DIRECTORY, &[], &["\\DATA\\SUB"]).ok();
+        client
+            .paths(c::DELETE_DIRECTORY, &[], &["\\DATA"])
+            .refused(Status::DIRECTORY_NOT_EMPTY);
+        client
+            .paths(c::DELETE_DIRECTORY, &[], &["\\DATA\\Sub\\"])
+            .ok();
+        client.paths(c::DELETE_DIRECTORY, &[], &["\\DATA"]).ok();
+        assert!(names(&server, "").is_empty(), "{dialect}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_folder_is_told_in_each_clients_terms() {
+    let server = with_files(&["FILE"]);
+    let (core, nt) = (&mut server.client(CORE), &mut server.client(NT));
+    let cases = [
+        (
+            c::CREATE_DIRECTORY,
+            "\\FILE",
+            5,
+            Status::OBJECT_NAME_COLLISION,
+        ),
+        (
+            c::CREATE_DIRECTORY,
+            "\\NONE\\X",
+            3,
+            Status::OBJECT_PATH_NOT_FOUND,
+        ),
+        (
+            c::CREATE_DIRECTORY,
+            "\\..\\X",
+            3,
+            Status::OBJECT_PATH_SYNTAX_BAD,
+        ),
+        (
+            c::DELETE_DIRECTORY,
+            "\\NONE",
+            3,
+            Status::OBJECT_NAME_NOT_FOUND,
+        ),
+        (c::DELETE_DIRECTORY, "\\FILE", 3, Status::NOT_A_DIRECTORY),
+        (c::DELETE_DIRECTORY, "\\", 5, Status::ACCESS_DENIED),
+        (
+            c::CHECK_DIRECTORY,
+            "\\NONE",
+            3,
+            Status::OBJECT_NAME_NOT_FOUND,
+        ),
+        (c::CHECK_DIRECTORY, "\\FILE", 3, Status::NOT_A_DIRECTORY),
+        (
+            c::CHECK_DIRECTORY,
+            "\\NONE\\X",
+            3,
+            Status::OBJECT_PATH_NOT_FOUND,
+        ),
+        (c::CHECK_DIRECTORY, "\\A|B", 3, Status::OBJECT_NAME_INVALID),
+        (c::CHECK_DIRECTORY, "..", 3, Status::OBJECT_PATH_SYNTAX_BAD),
+    ];
+    for (command, path, code, status) in cases {
+        assert_eq!(
+            core.paths(command, &[], &[path]).status(),
+            code << 16 | 1,
+            "{path}"
+        );
+        nt.paths(command, &[], &[path]).refused(status);
+    }
+}
+
+#[test]
+fn an_nt_client_without_nt_statuses_is_told_what_nt_servers_tell_it() {
+    let server = with_files(&["A", "B"]);
+    let mut client = server.client(NT);
+    client.header.flags2.0 &= !coax_wire::header::Flags2::NT_STATUS;
+    let code = |status: u32| status >> 16;
+    let reply = client.paths(c::RENAME, &[0], &["A", "B"]);
+    assert_eq!(code(reply.status()), 183);
+    let reply = client.paths(c::CREATE_DIRECTORY, &[], &["A"]);
+    assert_eq!(code(reply.status()), 5);
+    let reply = client.paths(c::CHECK_DIRECTORY, &[], &[".."]);
+    assert_eq!(code(reply.status()), 161);
+    let reply = client.paths(c::CHECK_DIRECTORY, &[], &["A\t"]);
+    assert_eq!(code(reply.status()), 3);
+    let reply = client.paths(c::DELETE, &[0], &["A\t"]);
+    assert_eq!(code(reply.status()), 123);
+}
+
+#[test]
+fn del_star_dot_star_empties_a_folder_of_a_thousand_files_with_work_that_grows_with_their_number() {
+    let mut calls = Vec::new();
+    for count in [100, 1_000] {
+        let server = TestServer::new();
+        for n in 0..count {
+            server
+                .fs
+                .add_file(&format!("TMP/FILE{n:04}.TXT"), b"x")
+                .unwrap();
+        }
+        server.fs.add_dir("TMP/KEEP").unwrap();
+        let mut client = server.client(CORE);
+        client
+            .paths(c::DELETE, &[0x16], &["\\TMP\\????????.???"])
+            .ok();
+        assert_eq!(names(&server, "TMP"), ["KEEP"]);
+        calls.push([Call::Stat, Call::Open, Call::OpenDir].map(|call| server.fs.calls(call)));
+        client
+            .paths(c::DELETE, &[0x16], &["\\TMP\\*.*"])
+            .refused(Status::NO_SUCH_FILE);
+    }
+    for (few, many) in calls[0].iter().zip(calls[1]) {
+        assert!(many <= few * 10 + 20, "{calls:?}");
+    }
+}
+
+#[test]
+fn patterns_delete_what_dos_means_by_them() {
+    let all = ["A.TXT", "AB.TXT", "ABC.TXT", "README", "X.DOC"];
+    let cases: [(&str, &str, &[&str]); 8] = [
+        (CORE, "\\*.TXT", &["README", "X.DOC"]),
+        (CORE, "\\.T?T", &["README", "X.DOC"]),
+        (CORE, "\\*.", &["A.TXT", "AB.TXT", "ABC.TXT", "X.DOC"]),
+        (
+            CORE,
+            "\\??B.*",
+            &["A.TXT", "AB.TXT", "ABC.TXT", "README", "X.DOC"],
+        ),
+        (CORE, "\\A??.*", &["README", "X.DOC"]),
+        (LANMAN, "\\AB?.TXT", &["A.TXT", "README", "X.DOC"]),
+        (NT, "\\AB?.TXT", &["A.TXT", "AB.TXT", "README", "X.DOC"]),
+        (NT, "\\*", &[]),
+    ];
+    for (dialect, pattern, left) in cases {
+        let server = with_files(&all);
+        let mut client = server.client(dialect);
+        client.paths(c::DELETE, &[0], &[pattern]);
+        assert_eq!(names(&server, ""), left, "{dialect} {pattern}");
+    }
+}
+
+#[test]
+fn dos_clients_delete_by_8_3_names_and_others_by_long_ones() {
+    let server = with_files(&["Letter to Ann.html", "OLD.HTM"]);
+    let mut dos = server.client(LM21);
+    let mut nt = server.client(NT);
+    nt.paths(c::DELETE, &[0], &["*.htm"]).ok();
+    assert_eq!(names(&server, ""), ["Letter to Ann.html"]);
+    dos.paths(c::DELETE, &[0], &["\\LETTER*.HTM"]).ok();
+    assert!(names(&server, "").is_empty());
+}
+
+#[test]
+fn hidden_files_and_folders_are_deleted_only_by_those_who_ask_for_them() {
+    let server = with_files(&["HID", "PLAIN", "DIR/F"]);
+    set_attributes(&server, "HID", 2);
+    let mut client = server.client(NT);
+    client
+        .paths(c::DELETE, &[0], &["HID"])
+        .refused(Status::NO_SUCH_FILE);
+    for search in [0, 0x16] {
+        let reply = client.paths(c::DELETE, &[search], &["DIR"]);
+        reply.refused(Status::FILE_IS_A_DIRECTORY);
+    }
+    client.paths(c::DELETE, &[0], &["*"]).ok();
+    assert_eq!(names(&server, ""), ["DIR", "HID"]);
+    client.paths(c::DELETE, &[2], &["*"]).ok();
+    assert_eq!(names(&server, ""), ["DIR"]);
+    client
+        .paths(c::DELETE, &[0], &["HID"])
+        .refused(Status::OBJECT_NAME_NOT_FOUND);
+}
+
+#[test]
+fn a_read_only_file_stops_a_deletion_and_files_before_it_are_gone() {
+    let server = with_files(&["A", "B", "C"]);
+    set_attributes(&server, "B", 1);
+    let mut client = server.client(CORE);
+    let reply = client.paths(c::DELETE, &[0], &["\\*.*"]);
+    assert_eq!(reply.status(), 5 << 16 | 1);
+    assert_eq!(names(&server, ""), ["B", "C"]);
+    server
+        .client(NT)
+        .paths(c::DELETE, &[0], &["B"])
+        .refused(Status::CANNOT_DELETE);
+}
+
+#[test]
+fn an_open_file_is_not_deleted_and_a_disk_that_fails_is_reported() {
+    let server = with_files(&["A", "B"]);
+    let (mut one, mut two) = (server.client(LANMAN), server.client(NT));
+    let fid = one.open("A");
+    two.paths(c::DELETE, &[0], &["A"])
+        .refused(Status::SHARING_VIOLATION);
+    one.close(fid).ok();
+    server
+        .fs
+        .inject(Fault::next(Call::RemoveFile, VfsError::Io(5)));
+    two.paths(c::DELETE, &[0], &["A"])
+        .refused(Status::UNEXPECTED_IO_ERROR);
+    one.open("A");
+    two.paths(c::DELETE, &[0], &["B"]).ok();
+    assert_eq!(names(&server, ""), ["A"]);
+}
+
+#[test]
+fn ren_star_a_star_b_renames_them_all() {
+    for dialect in [CORE, LM21, NT] {
+        let server = with_files(&["ONE.A", "TWO.A", "THREE.C"]);
+        let mut client = server.client(dialect);
+        client.paths(c::RENAME, &[6], &["\\*.A", "\\*.B"]).ok();
+        assert_eq!(
+            names(&server, ""),
+            ["ONE.B", "THREE.C", "TWO.B"],
+            "{dialect}"
+        );
+        client
+            .paths(c::RENAME, &[6], &["\\*.A", "\\*.B"])
+            .refused(Status::NO_SUCH_FILE);
+        client.paths(c::RENAME, &[6], &["\\T*.*", "\\X*.*"]).ok();
+        assert_eq!(
+            names(&server, ""),
+            ["ONE.B", "XHREE.C", "XWO.B"],
+            "{dialect}"
+        );
+        assert_eq!(server.fs.contents("XWO.B").unwrap(), b"TWO.A");
+    }
+}
+
+#[test]
+fn a_pattern_that_leads_to_a_name_that_is_taken_stops_there() {
+    let server = with_files(&["A.1", "B.1", "B.2", "C.1"]);
+    let mut client = server.client(CORE);
+    let reply = client.paths(c::RENAME, &[0], &["*.1", "*.2"]);
+    assert_eq!(
+        reply.status(),
+        5 << 16 | 1,
+        "the core protocol knows no other"
+    );
+    assert_eq!(names(&server, ""), ["A.2", "B.1", "B.2", "C.1"]);
+}
+
+#[test]
+fn names_are_found_under_their_new_name_in_any_case_and_by_8_3_name_at_once() {
+    let server = with_files(&["dir/Long name one.txt", "dir/b"]);
+    let mut dos = server.client(LM21);
+    let mut nt = server.client(NT);
+    dos.paths(
+        c::RENAME,
+        &[0],
+        &["\\DIR\\LONGNA~1.TXT", "\\DIR\\SHORT.TXT"],
+    )
+    .ok();
+    assert_eq!(names(&server, "dir"), ["SHORT.TXT", "b"]);
+    nt.paths(
+        c::RENAME,
+        &[0],
+        &["\\dir\\short.txt", "\\DIR\\Again a long one.txt"],
+    )
+    .ok();
+    dos.paths(c::RENAME, &[0], &["\\DIR\\AGAINA~1.TXT", "\\AGAINA~1.TXT"])
+        .ok();
+    assert_eq!(
+        names(&server, ""),
+        ["Again a long one.txt", "dir"],
+        "moving keeps the long name"
+    );
+    dos.paths(c::DELETE, &[0], &["\\AGAINA~1.TXT"]).ok();
+    assert_eq!(names(&server, ""), ["dir"]);
+}
+
+#[test]
+fn only_the_case_of_a_name_can_be_changed() {
+    let server = with_files(&["test1.txt"]);
+    let mut client = server.client(NT);
+    client
+        .paths(c::RENAME, &[0], &["TEST1.TXT", "TEST1.TXT"])
+        .ok();
+    assert_eq!(
+        names(&server, ""),
+        ["test1.txt"],
+        "a name renamed to itself"
+    );
+    client
+        .paths(c::RENAME, &[0], &["test1.txt", "Test1.txt"])
+        .ok();
+    assert_eq!(names(&server, ""), ["Test1.txt"]);
+    client
+        .paths(c::RENAME, &[0], &["tesT1.txt", "TEST2.txt"])
+        .ok();
+    client
+        .paths(c::RENAME, &[0], &["test1.txt", "test1.txt"])
+        .refused(Status::OBJECT_NAME_NOT_FOUND);
+}
+
+#[test]
+fn renaming_keeps_contents_times_and_attributes() {
+    let server = with_files(&["A"]);
+    set_attributes(&server, "A", 0x22);
+    let how = OpenHow {
+        read: true,
+        ..OpenHow::default()
+    };
+    let times = SetTimes {
+        modified: Some(FsTime(1_000_000_000)),
+        accessed: None,
+    };
+    server
+        .fs
+        .open("A", how)
+        .unwrap()
+        .0
+        .set_times(times)
+        .unwrap();
+    let before = (
+        server.fs.stat("A").unwrap(),
+        server.fs.attribute("A", DosAttrib::NAME),
+    );
+    let mut client = server.client(NT);
+    client
+        .paths(c::RENAME, &[0], &["A", "B"])
+        .refused(Status::NO_SUCH_FILE);
+    client.paths(c::RENAME, &[2], &["A", "B"]).ok();
+    let after = (
+        server.fs.stat("B").unwrap(),
+        server.fs.attribute("B", DosAttrib::NAME),
+    );
+    assert_eq!(
+        (after.0.modified, after.0.id),
+        (before.0.modified, before.0.id)
+    );
+    assert_eq!(after.1, before.1);
+}
+
+#[test]
+fn who_has_a_file_open_decides_whether_it_is_renamed_and_follows_it() {
+    const READ: u32 = 0x0012_0089;
+    let server = with_files(&["A"]);
+    let (mut one, mut two) = (server.client(NT), server.client(NT));
+    let fid = nt_open(&mut one, "A", READ, 3, 0);
+    two.paths(c::RENAME, &[0], &["A", "B"])
+        .refused(Status::SHARING_VIOLATION);
+    one.close(fid).ok();
+    let fid = nt_open(&mut one, "A", READ, 7, 0);
+    two.paths(c::RENAME, &[0], &["A", "B"]).ok();
+    let share = crate::table::ShareId(1);
+    assert!(
+        server
+            .server
+            .locked(|tables| tables.is_open_path(share, "B"))
+    );
+    one.close(fid).ok();
+}
+
+#[test]
+fn a_folder_is_renamed_unless_something_in_it_is_open_or_it_would_hold_itself() {
+    let server = with_files(&["d/f", "d/e/g"]);
+    let (mut one, mut two) = (server.client(NT), server.client(NT));
+    let fid = nt_open(&mut one, "d\\f", 0x0012_0089, 7, 0);
+    two.paths(c::RENAME, &[0], &["d", "n"])
+        .refused(Status::ACCESS_DENIED);
+    one.close(fid).ok();
+    two.paths(c::RENAME, &[0], &["d", "d\\e\\d"])
+        .refused(Status::ACCESS_DENIED);
+    two.paths(c::RENAME, &[0], &["d", "n"]).ok();
+    two.paths(c::CHECK_DIRECTORY, &[], &["N\\E"]).ok();
+    two.paths(c::CHECK_DIRECTORY, &[], &["D\\E"])
+        .refused(Status::OBJECT_PATH_NOT_FOUND);
+}
+
+#[test]
+fn a_batch_oplock_is_broken_before_a_file_goes_and_nothing_happens_until_then() {
+    let server = with_files(&["A.X", "B.X", "C.X"]);
+    let (mut holder, mut other) = (server.client(LANMAN), server.client(NT));
+    let words = [0xff, 0, 6, 0x42, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    let fid = holder.request(c::OPEN_ANDX, &words, b"B.X\0").ok().word(2);
+    let mut bytes = vec![4];
+    bytes.extend(other.string("*.X", 38));
+    other.post(c::DELETE, &block(&[0], &bytes));
+    assert!(other.answer().is_none());
+    assert_eq!(names(&server, "").len(), 3, "A.X must wait too");
+    assert_eq!(holder.answer().unwrap().header.command, c::LOCKING_ANDX);
+    holder.close(fid).ok();
+    other.answer().unwrap().ok();
+    assert!(names(&server, "").is_empty());
+}
+
+#[test]
+fn a_holder_that_never_answers_loses_its_oplock_and_keeps_its_file() {
+    let server = with_files(&["B.X"]);
+    let (mut holder, mut other) = (server.client(LANMAN), server.client(NT));
+    let words = [0xff, 0, 6, 0x42, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    holder.request(c::OPEN_ANDX, &words, b"B.X\0").ok();
+    let mut bytes = vec![4];
+    bytes.extend(other.string("B.X", 38));
+    other.post(c::DELETE, &block(&[0], &bytes));
+    other.pass(Span::from_secs(36));
+    other.answer().unwrap().refused(Status::SHARING_VIOLATION);
+}
+
+#[test]
+fn nt_rename_renames_links_and_copies_one_file() {
+    let server = with_files(&["a", "d/x"]);
+    let mut client = server.client(NT);
+    let mut run = |level: u16, old: &str, new: &str| {
+        client.paths(c::NT_RENAME, &[0x16, level, 0, 0], &[old, new])
+    };
+    run(0x104, "a", "b").ok();
+    run(0x103, "b", "c").ok();
+    run(0x105, "b", "e").ok();
+    run(0x104, "*", "x").refused(Status::OBJECT_PATH_SYNTAX_BAD);
+    run(0x102, "b", "x").refused(Status::INVALID_PARAMETER);
+    run(0x106, "b", "x").refused(Status::ACCESS_DENIED);
+    run(0x103, "b", "C").refused(Status::OBJECT_NAME_COLLISION);
+    run(0x103, "d", "k").refused(Status::FILE_IS_A_DIRECTORY);
+    run(0x104, "d\\x", "").ok();
+    assert_eq!(names(&server, ""), ["b", "c", "d", "e", "x"]);
+    let id = |path: &str| server.fs.stat(path).unwrap().id;
+    assert_eq!((id("b"), server.fs.stat("b").unwrap().links), (id("c"), 2));
+    assert_ne!(id("b"), id("e"));
+    assert_eq!(server.fs.contents("e").unwrap(), b"a");
+}
+
+#[test]
+fn readers_change_nothing() {
+    let server = with_files(&["A", "D/F"]);
+    let mut client = server.client(NT);
+    for tid in client.conn.trees.tids().collect::<Vec<_>>() {
+        let mut tree = client.conn.trees.remove(tid).unwrap();
+        tree.access = crate::share::Access::Read;
+        let uid = tree.uid;
+        let new = client
+            .conn
+            .trees
+            .add(9, tree.share, uid, tree.access)
+            .unwrap();
+        client.header.tid = new;
+    }
+    client
+        .paths(c::DELETE, &[0], &["*"])
+        .refused(Status::ACCESS_DENIED);
+    client
+        .paths(c::RENAME, &[0], &["A", "B"])
+        .refused(Status::ACCESS_DENIED);
+    client
+        .paths(c::CREATE_DIRECTORY, &[], &["X"])
+        .refused(Status::ACCESS_DENIED);
+    client
+        .paths(c::DELETE_DIRECTORY, &[], &["D"])
+        .refused(Status::ACCESS_DENIED);
+    client
+        .request(
+            c::COPY,
+            &[0xffff, 0x10, 0],
+            &[client_path("A"), client_path("B")].concat(),
+        )
+        .refused(Status::ACCESS_DENIED);
+    client.paths(c::CHECK_DIRECTORY, &[], &["D"]).ok();
+}
+
+/// A path as COPY and MOVE have it, in UTF-16LE behind one byte of padding or a terminator's second half.
+fn client_path(text: &str) -> Vec<u8> {
+    text.encode_utf16()
+        .chain([0])
+        .flat_map(u16::to_le_bytes)
+        .collect()
+}
+
+#[test]
+fn a_folder_marked_for_deletion_takes_nothing_new_and_goes_at_its_close() {
+    const ALL: u32 = 0x001f_01ff;
+    const DIRECTORY_DELETE_ON_CLOSE: u32 = 0x1001;
+    let server = with_files(&["f"]);
+    server.fs.add_dir("d").unwrap();
+    let (mut one, mut two) = (server.client(NT), server.client(NT));
+    two.paths(c::CHECK_DIRECTORY, &[], &["D"]).ok();
+    let held = nt_open(&mut one, "d", 0x0012_0089, 7, 1);
+    let fid = nt_open(&mut one, "d", ALL, 7, DIRECTORY_DELETE_ON_CLOSE);
+    one.close(fid).ok();
+    two.paths(c::CREATE_DIRECTORY, &[], &["d\\x"])
+        .refused(Status::DELETE_PENDING);
+    two.paths(c::RENAME, &[0], &["f", "d\\f"])
+        .refused(Status::DELETE_PENDING);
+    two.paths(c::CREATE, &[0, 0, 0], &["d\\n"])
+        .refused(Status::DELETE_PENDING);
+    one.close(held).ok();
+    two.paths(c::CHECK_DIRECTORY, &[], &["D"])
+        .refused(Status::OBJECT_NAME_NOT_FOUND);
+    assert_eq!(names(&server, ""), ["f"]);
+}
+
+#[test]
+fn a_file_that_the_tables_delete_vanishes_from_its_folders_index() {
+    let server = with_files(&["dir/Some long name.txt", "dir/b"]);
+    let (mut nt, mut dos) = (server.client(NT), server.client(LM21));
+    let found = |dos: &mut TestClient| {
+        dos.paths(
+            c::RENAME,
+            &[0],
+            &["\\DIR\\SOMELO~1.TXT", "\\DIR\\SOMELO~1.TXT"],
+        )
+    };
+    found(&mut dos).ok();
+    let fid = nt_open(&mut nt, "dir\\Some long name.txt", 0x0001_0000, 7, 0x1000);
+    server.fs.reset_calls();
+    nt.close(fid).ok();
+    found(&mut dos).refused(Status::OBJECT_NAME_NOT_FOUND);
+    assert_eq!(
+        server.fs.calls(Call::Names),
+        0,
+        "the index was kept up to date"
+    );
+}
+
+#[test]
+fn a_client_that_goes_away_takes_its_delete_on_close_files_with_it() {
+    let server = with_files(&["a"]);
+    let mut client = server.client(NT);
+    nt_open(&mut client, "a", 0x0001_0000, 7, 0x1000);
+    let now = client.now;
+    client.conn.handle_disconnect(now);
+    assert!(names(&server, "").is_empty());
+}
+
+#[path = "copy_tests.rs"]
+mod copy;

@@ -1,0 +1,207 @@
+//! Having a file to oneself for a moment: an open in the shared tables without a FID.
+
+use super::{Place, Step, remove_doomed};
+use crate::{
+    conn::{Call, Park, Retry},
+    error::Result,
+    table::{OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share},
+    vfs::{Kind, Stat},
+};
+use coax_wire::status::Status;
+
+/// What a change needs of the object it changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    /// Rights, as an NT access mask.
+    access: u32,
+    /// What others may do meanwhile ([`share`]).
+    sharing: u32,
+    /// The contents will be replaced.
+    overwrites: bool,
+}
+
+impl Wish {
+    /// To delete a file: nobody else has its data open ([MS-CIFS] 3.3.5.9).
+    pub(super) const DELETE_FILE: Self = Self::new(access::DELETE, share::NONE);
+    /// To remove a folder: whoever has it open lets it be deleted.
+    pub(super) const REMOVE_DIR: Self = Self::new(access::DELETE, share::ALL);
+    /// To rename: others may read and write if they let it be deleted.
+    pub(super) const RENAME: Self = Self::new(access::DELETE, share::READ | share::WRITE);
+    /// To rename by SetPathInformation, which shares everything.
+    pub(super) const RENAME_SHARED: Self = Self::new(access::DELETE, share::ALL);
+    /// To copy from.
+    pub(super) const COPY_FROM: Self = Self::new(access::READ_DATA, share::READ | share::WRITE);
+    /// To copy to, from the beginning.
+    pub(super) const OVERWRITE: Self = Self {
+        overwrites: true,
+        ..Self::new(access::WRITE_DATA, share::READ)
+    };
+    /// To append to.
+    pub(super) const APPEND: Self = Self::new(access::WRITE_DATA, share::READ);
+
+    const fn new(access: u32, sharing: u32) -> Self {
+        Self {
+            access,
+            sharing,
+            overwrites: false,
+        }
+    }
+}
+
+/// Whether the object was had.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Claimed {
+    Yes(OpenId),
+    Park(Park),
+}
+
+/// Ends a change that was parked and then cancelled.
+///
+/// # Errors
+/// `CANCELLED`.
+pub(super) fn check_cancelled(call: &Call<'_>) -> Result<()> {
+    let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) else {
+        return Ok(());
+    };
+    let server = &call.conn.server;
+    server.locked(|tables| tables.forget_parked(ticket));
+    Err(Status::CANCELLED.into())
+}
+
+/// Runs `work` while the object at `path` is claimed. If `work` marks it for deletion, it is gone afterwards, or when
+/// the last other open of it is closed.
+///
+/// # Errors
+/// `SHARING_VIOLATION`, `DELETE_PENDING`; those of `work`, and of the removal.
+pub(super) fn claiming(
+    call: &Call<'_>,
+    place: &Place,
+    (path, stat): (&str, &Stat),
+    wish: Wish,
+    work: impl FnOnce(OpenId) -> Result<()>,
+) -> Result<Step> {
+    let open = match claim(call, place, (path, stat), wish)? {
+        Claimed::Yes(open) => open,
+        Claimed::Park(park) => return Ok(Step::Park(park)),
+    };
+    let worked = work(open);
+    let released = release(call, place, open);
+    worked.and(released).map(|()| Step::Done)
+}
+
+/// Claims an object; [`release`] must follow.
+///
+/// # Errors
+/// As [`claiming`].
+pub(super) fn claim(
+    call: &Call<'_>,
+    place: &Place,
+    object: (&str, &Stat),
+    wish: Wish,
+) -> Result<Claimed> {
+    let server = &call.conn.server;
+    let request = request(call, place, object, wish);
+    match server.locked(|tables| tables.open(call.now, &request)) {
+        OpenOutcome::Granted { open, .. } => Ok(Claimed::Yes(open)),
+        OpenOutcome::BreakFirst { ticket, deadline } => Ok(Claimed::Park(Park {
+            ticket,
+            deadline: Some(deadline),
+        })),
+        OpenOutcome::SharingViolation => Err(Status::SHARING_VIOLATION.into()),
+        OpenOutcome::DeletePending => Err(Status::DELETE_PENDING.into()),
+        OpenOutcome::Refused(Refusal::TooManyOpens) => Err(Status::TOO_MANY_OPENED_FILES.into()),
+        OpenOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+    }
+}
+
+/// Gives a claim back, and removes what was marked for deletion meanwhile.
+///
+/// # Errors
+/// Those of the removal.
+pub(super) fn release(call: &Call<'_>, place: &Place, open: OpenId) -> Result<()> {
+    let server = &call.conn.server;
+    let doomed = match server.locked(|tables| tables.close(open)) {
+        Ok(closed) => closed.delete,
+        Err(_) => None,
+    };
+    match doomed {
+        Some(doomed) => remove_doomed(server, &place.share, &doomed),
+        None => Ok(()),
+    }
+}
+
+/// Has the oplocks broken that stand in the way of changing any of these objects, so that none of them is changed
+/// before all of them can be: a request that is parked runs again from its beginning.
+pub(super) fn settle_oplocks<'a>(
+    call: &Call<'_>,
+    place: &Place,
+    objects: impl Iterator<Item = (&'a str, &'a Stat)>,
+    wish: Wish,
+) -> Option<Park> {
+    let server = &call.conn.server;
+    server.locked(|tables| {
+        for object in objects {
+            if tables.opens_of_file(object.1.id).next().is_none() {
+                continue;
+            }
+            match tables.open(call.now, &request(call, place, object, wish)) {
+                OpenOutcome::Granted { open, .. } => drop(tables.close(open)),
+                OpenOutcome::BreakFirst { ticket, deadline } => {
+                    return Some(Park {
+                        ticket,
+                        deadline: Some(deadline),
+                    });
+                }
+                _ => {}
+            }
+        }
+        None
+    })
+}
+
+/// Whether an object could be claimed as far as share modes and pending deletion go.
+pub(super) fn would_fit(call: &Call<'_>, place: &Place, object: (&str, &Stat), wish: Wish) -> bool {
+    let request = request(call, place, object, wish);
+    let server = &call.conn.server;
+    server.locked(|tables| tables.would_fit(&request))
+}
+
+/// What becomes of a wait in the middle of a change of many files: it cannot be parked any more.
+///
+/// # Errors
+/// `SHARING_VIOLATION` instead of the wait.
+pub(super) fn too_late_to_park(call: &Call<'_>, step: Step) -> Result<()> {
+    match step {
+        Step::Done => Ok(()),
+        Step::Park(park) => {
+            let server = &call.conn.server;
+            server.locked(|tables| tables.forget_parked(park.ticket));
+            Err(Status::SHARING_VIOLATION.into())
+        }
+    }
+}
+
+fn request(call: &Call<'_>, place: &Place, (path, stat): (&str, &Stat), wish: Wish) -> OpenRequest {
+    let sharing = if place.share.options.share_modes {
+        wish.sharing
+    } else {
+        share::ALL
+    };
+    OpenRequest {
+        file: stat.id,
+        conn: call.conn.id,
+        uid: call.header.uid.0,
+        pid: (call.header.pid.0 & 0xffff) as u16,
+        tree: call.header.tid.0,
+        share: place.share.id,
+        path: path.into(),
+        is_directory: stat.kind == Kind::Directory,
+        access: wish.access,
+        sharing: Sharing::Nt(sharing),
+        oplock: OplockWish::None,
+        level2: false,
+        fake_oplocks: place.share.options.fake_oplocks,
+        overwrites: wish.overwrites,
+        delete_on_close: false,
+    }
+}

@@ -1,0 +1,598 @@
+//! Copying and moving in the server: COPY, MOVE and NT_RENAME's copy.
+
+use super::{
+    Place, Selection, Step,
+    claim::{Claimed, Wish, check_cancelled, claim, release, too_late_to_park},
+    matching::{NamePattern, folder_of, matches},
+    no_stream,
+    rename::{Source, Target, check_replaceable, find_source, move_name, target_of},
+};
+use crate::{
+    conn::{Call, Park},
+    error::{Error, Result},
+    names::{
+        attributes::{Attributes, DosAttrib, SearchAttributes},
+        path::{ClientPath, PathRules},
+    },
+    names_cache::Change,
+    ops::attributes::{self, Facts, join, name_of, parent_of},
+    vfs::{Kind, OpenHow, SetTimes, Stat, VfsError, VfsFile},
+};
+use alloc::{
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+use coax_wire::{codepage::eq_ignore_case, status::Status};
+
+/// What to do with a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfTaken {
+    /// Fail.
+    Fail,
+    /// Append to it.
+    Append,
+    /// Put the copy in its place.
+    Truncate,
+}
+
+/// A copy or a move as a command asks for it.
+#[derive(Clone, Debug)]
+pub struct CopySpec {
+    /// What to copy.
+    pub source: Selection,
+    /// Where to: a file, or the folder to copy into.
+    pub target: ClientPath,
+    /// The tree that the target is in.
+    pub target_place: Place,
+    /// Which files take part.
+    pub search: SearchAttributes,
+    /// How the client writes paths.
+    pub rules: PathRules,
+    /// What to do if the target file exists.
+    pub if_taken: IfTaken,
+    /// Whether to create it if it does not.
+    pub create: bool,
+    /// The target must be a file.
+    pub must_be_file: bool,
+    /// The target must be a folder.
+    pub must_be_directory: bool,
+    /// The source is text that ends at its first Control-Z.
+    pub source_ascii: bool,
+    /// The target is text that ends in Control-Z.
+    pub target_ascii: bool,
+    /// Copy a folder with all beneath it.
+    pub tree: bool,
+    /// Fail if extended attributes cannot be copied.
+    pub need_eas: bool,
+    /// Remove the source afterwards.
+    pub moves: bool,
+}
+
+/// A copy that failed.
+#[derive(Clone, Debug)]
+pub struct CopyFailure {
+    /// Why.
+    pub error: Error,
+    /// Files copied before.
+    pub copied: u16,
+    /// Path of the source file that failed, if it was one file's fault.
+    pub file: Option<String>,
+}
+
+impl From<Error> for CopyFailure {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            copied: 0,
+            file: None,
+        }
+    }
+}
+
+impl From<Status> for CopyFailure {
+    fn from(status: Status) -> Self {
+        Error::from(status).into()
+    }
+}
+
+/// How a copy went that did not fail.
+#[derive(Clone, Copy, Debug)]
+pub enum Copied {
+    /// So many files were copied.
+    Files(u16),
+    /// It waits for another's oplock and has changed nothing yet.
+    Park(Park),
+}
+
+/// How deep a tree copy goes.
+const MAX_DEPTH: usize = 64;
+/// DOS's end of text.
+const CONTROL_Z: u8 = 0x1a;
+
+/// Copies or moves what `spec` says, file after file until one fails (LAN Manager 1.0 extensions 9.2.1, 9.2.10), and
+/// says how many.
+///
+/// # Errors
+/// The first file's failure and what was done before it.
+pub fn copy(call: &Call<'_>, spec: &CopySpec) -> core::result::Result<Copied, CopyFailure> {
+    check_cancelled(call)?;
+    let mut copier = Copier {
+        call,
+        spec,
+        from: Place::of(call)?,
+        copied: 0,
+        appends: false,
+        at: None,
+    };
+    let (files, target) = copier.plan()?;
+    for file in &files {
+        match copier.copy_one(file, &target) {
+            Ok(Step::Done) => {}
+            Ok(Step::Park(park)) if copier.copied == 0 => return Ok(Copied::Park(park)),
+            outcome => {
+                let refused = outcome.and_then(|step| too_late_to_park(call, step));
+                return Err(CopyFailure {
+                    error: refused.err().unwrap_or(Status::SHARING_VIOLATION.into()),
+                    copied: copier.copied,
+                    file: Some(copier.at.unwrap_or_else(|| file.as_shown())),
+                });
+            }
+        }
+    }
+    Ok(Copied::Files(copier.copied))
+}
+
+/// A file or folder to copy.
+struct Item {
+    path: String,
+    shown: String,
+    facts: Facts,
+}
+
+impl Item {
+    /// Its path, the name as the client sees it.
+    fn as_shown(&self) -> String {
+        join(parent_of(&self.path), &self.shown)
+    }
+}
+
+/// Where copies go.
+enum Goal {
+    /// Into this folder.
+    Folder(String),
+    /// To this file.
+    File(ClientPath),
+}
+
+struct Copier<'a, 'c> {
+    call: &'a Call<'c>,
+    spec: &'a CopySpec,
+    from: Place,
+    copied: u16,
+    /// The target is one file for all, and the first is in it already.
+    appends: bool,
+    /// The file of a tree copy that is being copied.
+    at: Option<String>,
+}
+
+impl Copier<'_, '_> {
+    /// What is to be copied, and where to.
+    fn plan(&self) -> Result<(Vec<Item>, Goal)> {
+        no_stream(&self.spec.target)?;
+        let items = match &self.spec.source {
+            Selection::One(path) => Vec::from([self.single(path)?]),
+            Selection::Many(path) => {
+                let folder = folder_of(self.call, &self.from, path)?;
+                let pattern = NamePattern::new(self.call, &path.pattern);
+                let search = self.spec.search;
+                let found = matches(self.call, &self.from, &folder, &pattern, search)?;
+                let files = found.into_iter().filter(|item| !item.facts.is_directory());
+                let items = files.map(|item| Item {
+                    path: item.path,
+                    shown: item.shown,
+                    facts: item.facts,
+                });
+                items.collect()
+            }
+        };
+        if items.is_empty() {
+            return Err(Status::NO_SUCH_FILE.into());
+        }
+        let goal = self.goal()?;
+        Ok((items, goal))
+    }
+
+    fn single(&self, path: &ClientPath) -> Result<Item> {
+        no_stream(path)?;
+        let any = SearchAttributes(self.spec.search.0 | 0x0010);
+        let (real, facts) = find_source(self.call, &self.from, path, any)?;
+        let wants_folder = self.spec.tree;
+        if wants_folder && !facts.is_directory() {
+            return Err(Status::NOT_A_DIRECTORY.into());
+        }
+        if facts.is_directory() && !wants_folder && !self.spec.moves {
+            return Err(Status::FILE_IS_A_DIRECTORY.into());
+        }
+        Ok(Item {
+            shown: path.last().unwrap_or_default().to_string(),
+            path: real,
+            facts,
+        })
+    }
+
+    fn goal(&self) -> Result<Goal> {
+        let spec = self.spec;
+        let located = spec.target_place.finder(self.call).locate(&spec.target)?;
+        match located.stat.map(|stat| stat.kind) {
+            Some(Kind::Directory) if spec.must_be_file => Err(Status::FILE_IS_A_DIRECTORY.into()),
+            Some(Kind::Directory) => Ok(Goal::Folder(located.path)),
+            None if spec.tree => Ok(Goal::File(spec.target.clone())),
+            None if spec.must_be_directory => Err(Status::OBJECT_PATH_NOT_FOUND.into()),
+            Some(_) if spec.must_be_directory || spec.tree => Err(Status::NOT_A_DIRECTORY.into()),
+            _ if spec.moves && matches!(spec.source, Selection::Many(_)) => {
+                Err(Status::OBJECT_PATH_NOT_FOUND.into())
+            }
+            _ => Ok(Goal::File(spec.target.clone())),
+        }
+    }
+
+    fn copy_one(&mut self, item: &Item, goal: &Goal) -> Result<Step> {
+        if self.spec.tree {
+            return self.copy_tree(item, goal).map(|()| Step::Done);
+        }
+        let target = match goal {
+            Goal::File(path) => path.clone(),
+            Goal::Folder(_) => {
+                let child = self.spec.target.child(&item.shown, self.spec.rules);
+                child.map_err(|_| Status::OBJECT_NAME_INVALID)?
+            }
+        };
+        let source = Source {
+            path: &item.path,
+            shown: &item.shown,
+            facts: &item.facts,
+        };
+        let step = self.onto_path(&source, &target)?;
+        if matches!(step, Step::Done) {
+            self.copied = self.copied.saturating_add(1);
+            self.appends = matches!(goal, Goal::File(_));
+        }
+        Ok(step)
+    }
+
+    fn onto_path(&self, source: &Source<'_>, target: &ClientPath) -> Result<Step> {
+        let place = &self.spec.target_place;
+        if !self.same_share() {
+            let finder = place.finder(self.call);
+            let located = finder.locate(target)?;
+            let path = match located.stat {
+                Some(_) => located.path,
+                None => finder.spelling(&located.path),
+            };
+            return self.onto(source, &path, located.stat);
+        }
+        match target_of(self.call, place, source, target)? {
+            Target::Taken(to, stat) => self.onto(source, &to, Some(stat)),
+            Target::Free(to) if self.spec.moves || !eq_ignore_case(&to, source.path) => {
+                self.onto(source, &to, None)
+            }
+            // A file is not copied onto itself.
+            _ => Err(Status::SHARING_VIOLATION.into()),
+        }
+    }
+
+    fn same_share(&self) -> bool {
+        self.from.share.id == self.spec.target_place.share.id
+    }
+
+    fn onto(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
+        if self.spec.moves {
+            return self.move_onto(source, to, there);
+        }
+        self.copy_onto(source, to, there)
+    }
+
+    fn move_onto(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
+        self.call.must_write()?;
+        if !self.same_share() {
+            return self.move_across(source, to, there);
+        }
+        let object = (source.path, &source.facts.stat);
+        super::claim::claiming(self.call, &self.from, object, Wish::RENAME, |_| {
+            if let Some(stat) = there {
+                if self.spec.if_taken != IfTaken::Truncate {
+                    return Err(Status::OBJECT_NAME_COLLISION.into());
+                }
+                check_replaceable(self.call, &self.from, source, (to, stat))?;
+            }
+            move_name(self.call, &self.from, source, to, there.is_some())
+        })
+    }
+
+    /// Between shares a move is a copy and a deletion.
+    fn move_across(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
+        if source.facts.is_directory() {
+            return Err(Status::NOT_SAME_DEVICE.into());
+        }
+        if source.facts.attributes.contains(Attributes::READONLY) {
+            return Err(Status::CANNOT_DELETE.into());
+        }
+        let step = self.copy_onto(source, to, there)?;
+        if matches!(step, Step::Park(_)) {
+            return Ok(step);
+        }
+        let object = (source.path, &source.facts.stat);
+        let server = &self.call.conn.server;
+        let step =
+            super::claim::claiming(self.call, &self.from, object, Wish::DELETE_FILE, |open| {
+                let _ = server.locked(|tables| tables.set_delete_pending(open, true));
+                Ok(())
+            })?;
+        too_late_to_park(self.call, step).map(|()| Step::Done)
+    }
+
+    /// Copies one file, both ends claimed.
+    fn copy_onto(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
+        let object = (source.path, &source.facts.stat);
+        let from = match claim(self.call, &self.from, object, Wish::COPY_FROM)? {
+            Claimed::Yes(open) => open,
+            Claimed::Park(park) => return Ok(Step::Park(park)),
+        };
+        let copied = self.copy_claimed(source, to, there);
+        let released = release(self.call, &self.from, from);
+        copied.and_then(|step| released.map(|()| step))
+    }
+
+    fn copy_claimed(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
+        let place = &self.spec.target_place;
+        let (file, _) = self.from.vfs.open(source.path, READ)?;
+        let Some(stat) = there else {
+            if !self.spec.create {
+                return Err(Status::OBJECT_NAME_NOT_FOUND.into());
+            }
+            return self.copy_new(&*file, source.facts, to).map(|()| Step::Done);
+        };
+        if stat.id == source.facts.stat.id {
+            return Err(Status::SHARING_VIOLATION.into());
+        }
+        let facts = attributes::facts_at(&*place.vfs, &place.share, to, stat)?;
+        let if_taken = if self.appends {
+            IfTaken::Append
+        } else {
+            self.spec.if_taken
+        };
+        let refused = match (if_taken, stat.kind) {
+            (IfTaken::Fail, _) => Status::OBJECT_NAME_COLLISION,
+            (_, Kind::Directory) => Status::FILE_IS_A_DIRECTORY,
+            (_, Kind::Special) => Status::ACCESS_DENIED,
+            _ if facts.attributes.contains(Attributes::READONLY) => Status::ACCESS_DENIED,
+            _ => return self.copy_over(&*file, source.facts, (to, &facts), if_taken),
+        };
+        Err(refused.into())
+    }
+
+    /// Into a file that did not exist; if that fails, it does not exist afterwards.
+    fn copy_new(&self, from: &dyn VfsFile, facts: &Facts, to: &str) -> Result<()> {
+        let place = &self.spec.target_place;
+        place.check_folder(self.call, parent_of(to))?;
+        let finder = place.finder(self.call);
+        let change = Change::Added(name_of(to));
+        let file = finder.changing(parent_of(to), change, || Ok(place.vfs.open(to, CREATE)?.0))?;
+        let copied = self
+            .pour(from, &*file, 0)
+            .and_then(|()| self.dress(from, facts, &*file, to));
+        if copied.is_err() {
+            let change = Change::Removed(name_of(to));
+            let _ = finder.changing(parent_of(to), change, || Ok(place.vfs.remove_file(to)?));
+            return copied;
+        }
+        let server = &self.call.conn.server;
+        server.locked(|tables| tables.report_created(place.share.id, to, false));
+        Ok(())
+    }
+
+    /// Over a file, or to its end; if that fails, what was appended is taken away again.
+    fn copy_over(
+        &self,
+        from: &dyn VfsFile,
+        facts: &Facts,
+        (to, there): (&str, &Facts),
+        if_taken: IfTaken,
+    ) -> Result<Step> {
+        use crate::table::NotifyFilter;
+        let place = &self.spec.target_place;
+        let wish = match if_taken {
+            IfTaken::Append => Wish::APPEND,
+            _ => Wish::OVERWRITE,
+        };
+        super::claim::claiming(self.call, place, (to, &there.stat), wish, |open| {
+            let server = &self.call.conn.server;
+            server.locked(|tables| tables.before_write(open));
+            let file: Arc<dyn VfsFile> = place.vfs.open(to, WRITE)?.0;
+            if if_taken == IfTaken::Truncate {
+                file.set_len(0)?;
+                self.pour(from, &*file, 0)?;
+                self.dress(from, facts, &*file, to)?;
+            } else {
+                let end = self.end_of_text(&*file)?;
+                let poured = self.pour(from, &*file, end);
+                if poured.is_err() {
+                    let _ = file.set_len(there.stat.size);
+                    return poured;
+                }
+            }
+            let what = NotifyFilter::LAST_WRITE.or(NotifyFilter::SIZE);
+            server.locked(|tables| tables.report_modified(place.share.id, to, what));
+            Ok(())
+        })
+    }
+
+    /// Where appending begins: over the Control-Z that ends a text.
+    fn end_of_text(&self, file: &dyn VfsFile) -> Result<u64> {
+        let size = file.stat()?.size;
+        let Some(last) = size.checked_sub(1).filter(|_| self.spec.target_ascii) else {
+            return Ok(size);
+        };
+        let mut byte = [0];
+        file.read_at(last, &mut byte)?;
+        Ok(if byte == [CONTROL_Z] { last } else { size })
+    }
+
+    /// Pours the contents of one file into another from `at` on.
+    fn pour(&self, from: &dyn VfsFile, to: &dyn VfsFile, mut at: u64) -> Result<()> {
+        const BLOCK: usize = 1 << 16;
+        let mut buffer = alloc::vec![0; BLOCK];
+        let mut offset = 0u64;
+        loop {
+            let got = from.read_at(offset, &mut buffer)?;
+            let block = buffer.get(..got).unwrap_or_default();
+            let end = block
+                .iter()
+                .position(|b| self.spec.source_ascii && *b == CONTROL_Z);
+            let data = block.get(..end.unwrap_or(got)).unwrap_or_default();
+            if !data.is_empty() {
+                to.write_at(at, data).map_err(|(_, error)| error)?;
+            }
+            at = at.saturating_add(data.len() as u64);
+            offset = offset.saturating_add(got as u64);
+            if end.is_some() || got == 0 {
+                break;
+            }
+        }
+        if self.spec.target_ascii {
+            to.write_at(at, &[CONTROL_Z]).map_err(|(_, error)| error)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the copy the original's attributes, extended ones among them, and its time of last write.
+    fn dress(&self, from: &dyn VfsFile, facts: &Facts, to: &dyn VfsFile, path: &str) -> Result<()> {
+        let share = &self.spec.target_place.share;
+        self.copy_eas(from, to)?;
+        let has = attributes::facts_of(to, share, path)?;
+        let wanted = Attributes(facts.attributes.0 & Attributes::SETTABLE.0);
+        attributes::keep(to, share, &has, wanted, None)?;
+        Ok(to.set_times(SetTimes {
+            modified: Some(facts.stat.modified),
+            accessed: None,
+        })?)
+    }
+
+    fn copy_eas(&self, from: &dyn VfsFile, to: &dyn VfsFile) -> Result<()> {
+        let names = match from.attribute_names() {
+            Err(VfsError::Unsupported) => Vec::new(),
+            names => names?,
+        };
+        for name in names.iter().filter(|name| *name != DosAttrib::NAME) {
+            match to.set_attribute(name, &from.attribute(name)?) {
+                Err(VfsError::Unsupported) if self.spec.need_eas => {
+                    return Err(Status::EAS_NOT_SUPPORTED.into());
+                }
+                Err(VfsError::Unsupported) => return Ok(()),
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a folder's contents into another, which is made if need be (LAN Manager 2.0 extensions 5.3).
+    fn copy_tree(&mut self, item: &Item, goal: &Goal) -> Result<()> {
+        let place = &self.spec.target_place;
+        let top = match goal {
+            Goal::Folder(path) => path.clone(),
+            Goal::File(path) => {
+                let finder = place.finder(self.call);
+                let path = finder.spelling(&finder.locate(path)?.path);
+                self.check_outside(&item.path, &path)?;
+                self.make_folder(&path)?;
+                path
+            }
+        };
+        self.check_outside(&item.path, &top)?;
+        let mut folders = Vec::from([(item.path.clone(), top, 0)]);
+        while let Some((from, to, depth)) = folders.pop() {
+            if depth > MAX_DEPTH {
+                return Err(Status::OBJECT_NAME_INVALID.into());
+            }
+            self.copy_folder(&from, &to, depth, &mut folders)?;
+        }
+        Ok(())
+    }
+
+    fn check_outside(&self, from: &str, to: &str) -> Result<()> {
+        let rest = to.strip_prefix(from);
+        let inside = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if inside && self.same_share() {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        Ok(())
+    }
+
+    fn copy_folder(
+        &mut self,
+        from: &str,
+        to: &str,
+        depth: usize,
+        folders: &mut Vec<(String, String, usize)>,
+    ) -> Result<()> {
+        let place = &self.spec.target_place;
+        for name in self.from.vfs.open_dir(from)?.names()? {
+            let (source, target) = (join(from, &name), join(to, &name));
+            self.at = Some(source.clone());
+            let stat = self.from.vfs.stat(&source)?;
+            let there = place.vfs.stat(&target).ok();
+            match stat.kind {
+                Kind::Special => {}
+                Kind::Directory => {
+                    if there.is_none() {
+                        self.make_folder(&target)?;
+                    }
+                    folders.push((source, target, depth.saturating_add(1)));
+                }
+                Kind::File => {
+                    let facts =
+                        attributes::facts_at(&*self.from.vfs, &self.from.share, &source, stat)?;
+                    let source = Source {
+                        path: &source,
+                        shown: &name,
+                        facts: &facts,
+                    };
+                    let step = self.copy_onto(&source, &target, there)?;
+                    too_late_to_park(self.call, step)?;
+                    self.copied = self.copied.saturating_add(1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn make_folder(&self, path: &str) -> Result<()> {
+        let place = &self.spec.target_place;
+        place.check_folder(self.call, parent_of(path))?;
+        let finder = place.finder(self.call);
+        finder.changing(parent_of(path), Change::Added(name_of(path)), || {
+            Ok(place.vfs.make_dir(path)?)
+        })?;
+        let server = &self.call.conn.server;
+        server.locked(|tables| tables.report_created(place.share.id, path, true));
+        Ok(())
+    }
+}
+
+const READ: OpenHow = OpenHow {
+    read: true,
+    write: false,
+    create: false,
+    exclusive: false,
+    truncate: false,
+};
+const WRITE: OpenHow = OpenHow {
+    write: true,
+    ..READ
+};
+const CREATE: OpenHow = OpenHow {
+    create: true,
+    exclusive: true,
+    ..WRITE
+};

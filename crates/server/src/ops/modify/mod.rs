@@ -1,0 +1,117 @@
+//! Changing names: making and removing folders, deleting, renaming, linking, copying.
+//!
+//! Every change asks the shared tables first, as an open would ([`claim`]), so that share modes, oplocks and pending
+//! deletions are honoured; then the file system is changed, the folder's cached index with it, and whoever watches the
+//! folder is told.
+
+mod claim;
+mod copy;
+mod matching;
+mod remove;
+mod rename;
+
+pub use copy::{Copied, CopyFailure, CopySpec, IfTaken, copy};
+pub use matching::Selection;
+pub use remove::{delete, make_dir, remove_dir, set_delete_pending};
+pub use rename::{hard_link, rename, rename_open, rename_path};
+
+pub(super) use remove::remove_doomed;
+
+use super::locate::Finder;
+use crate::{
+    conn::{Call, Park},
+    error::Result,
+    names::path::{ClientPath, PathKind},
+    share::Share,
+    vfs::Vfs,
+};
+use alloc::sync::Arc;
+use coax_wire::{
+    header::{Flags2, Tid},
+    status::Status,
+};
+
+/// How a change went that did not fail.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// It is done.
+    Done,
+    /// It waits for another's oplock and has changed nothing yet.
+    Park(Park),
+}
+
+/// A share's folder, as a change reaches it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The share.
+    pub share: Arc<Share>,
+    /// Its folder.
+    pub vfs: Arc<dyn Vfs>,
+}
+
+impl Place {
+    /// The folder of the request's tree.
+    ///
+    /// # Errors
+    /// `BAD_TID`; `ACCESS_DENIED` on `IPC$`.
+    pub fn of(call: &Call<'_>) -> Result<Self> {
+        Self::of_tree(call, call.header.tid)
+    }
+
+    /// The folder of the request's tree, to be changed.
+    ///
+    /// # Errors
+    /// As [`Self::of`]; `ACCESS_DENIED` if the client may only read; `CANCELLED` if the change waited and was cancelled.
+    pub fn to_change(call: &Call<'_>) -> Result<Self> {
+        claim::check_cancelled(call)?;
+        call.must_write()?;
+        Self::of(call)
+    }
+
+    /// The folder of another tree of the connection.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn of_tree(call: &Call<'_>, tid: Tid) -> Result<Self> {
+        let tree = call.conn.trees.find(tid).ok_or(Status::BAD_TID)?;
+        let vfs = tree.share.vfs().ok_or(Status::ACCESS_DENIED)?;
+        Ok(Self {
+            share: tree.share.clone(),
+            vfs: vfs.clone(),
+        })
+    }
+
+    /// What finds names here.
+    pub fn finder<'a>(&'a self, call: &'a Call<'_>) -> Finder<'a> {
+        Finder {
+            server: &call.conn.server,
+            share: &self.share,
+            vfs: &*self.vfs,
+        }
+    }
+
+    /// Refuses new names in a folder that is about to be removed.
+    ///
+    /// # Errors
+    /// `DELETE_PENDING`.
+    pub(super) fn check_folder(&self, call: &Call<'_>, folder: &str) -> Result<()> {
+        let server = &call.conn.server;
+        if server.locked(|tables| tables.is_folder_doomed(self.share.id, folder)) {
+            return Err(Status::DELETE_PENDING.into());
+        }
+        Ok(())
+    }
+}
+
+/// Whether the client knows long names; one that does not means 8.3 names ([MS-CIFS] 2.2.4.7.1, SMB_FLAGS2_LONG_NAMES).
+pub(super) fn knows_long_names(call: &Call<'_>) -> bool {
+    call.header.flags2.has(Flags2::LONG_NAMES)
+}
+
+/// Streams cannot be renamed, removed or copied by these commands.
+fn no_stream(path: &ClientPath) -> Result<()> {
+    match path.kind() {
+        PathKind::Plain => Ok(()),
+        PathKind::Stream(_) => Err(Status::OBJECT_NAME_INVALID.into()),
+    }
+}

@@ -1,0 +1,247 @@
+//! Making folders; deleting files and folders, at once or when they are closed.
+
+use super::{
+    Place, Selection, Step,
+    claim::{Wish, claiming, settle_oplocks, too_late_to_park},
+    matching::{Match, NamePattern, folder_of, matches},
+    no_stream,
+};
+use crate::{
+    conn::Call,
+    error::Result,
+    names::{
+        attributes::{Attributes, SearchAttributes},
+        path::ClientPath,
+    },
+    names_cache::Change,
+    ops::{
+        attributes::{self, Facts, name_of, parent_of},
+        locate::Finder,
+    },
+    server::Server,
+    share::Share,
+    table::{Doomed, access},
+    vfs::{Kind, OpenHow, Vfs},
+};
+use alloc::string::String;
+use coax_wire::{header::Fid, status::Status};
+
+/// Makes a folder and says what its path is, in the file system's spelling.
+///
+/// # Errors
+/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; what the file system says.
+pub fn make_dir(call: &Call<'_>, path: &ClientPath) -> Result<String> {
+    let place = Place::to_change(call)?;
+    no_stream(path)?;
+    let finder = place.finder(call);
+    let located = finder.locate(path)?;
+    if located.stat.is_some() {
+        return Err(Status::OBJECT_NAME_COLLISION.into());
+    }
+    let path = finder.spelling(&located.path);
+    place.check_folder(call, parent_of(&path))?;
+    let change = Change::Added(name_of(&path));
+    finder.changing(parent_of(&path), change, || {
+        Ok(place.vfs.make_dir(&path)?)
+    })?;
+    let server = &call.conn.server;
+    server.locked(|tables| tables.report_created(place.share.id, &path, true));
+    Ok(path)
+}
+
+/// Removes an empty folder.
+///
+/// # Errors
+/// `OBJECT_NAME_NOT_FOUND`, `NOT_A_DIRECTORY`, `DIRECTORY_NOT_EMPTY`, `SHARING_VIOLATION`; `ACCESS_DENIED` for the
+/// share's root.
+pub fn remove_dir(call: &Call<'_>, path: &ClientPath) -> Result<Step> {
+    let place = Place::to_change(call)?;
+    no_stream(path)?;
+    if path.is_root() {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let located = place.finder(call).locate(path)?;
+    let stat = located.existing()?;
+    if stat.kind != Kind::Directory {
+        return Err(Status::NOT_A_DIRECTORY.into());
+    }
+    let server = &call.conn.server;
+    claiming(
+        call,
+        &place,
+        (&located.path, &stat),
+        Wish::REMOVE_DIR,
+        |open| {
+            check_empty(&*place.vfs, &located.path)?;
+            let _ = server.locked(|tables| tables.set_delete_pending(open, true));
+            Ok(())
+        },
+    )
+}
+
+/// Deletes a file, or all files that a pattern finds and `search` admits, one after the other until one cannot be
+/// deleted ([MS-CIFS] 3.3.5.9). Folders are never deleted.
+///
+/// # Errors
+/// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing is found or the file's attributes are not searched for;
+/// `FILE_IS_A_DIRECTORY`, `CANNOT_DELETE` (read-only), `SHARING_VIOLATION`.
+pub fn delete(call: &Call<'_>, selection: &Selection, search: SearchAttributes) -> Result<Step> {
+    let place = Place::to_change(call)?;
+    match selection {
+        Selection::One(path) => delete_one(call, &place, path, search),
+        Selection::Many(path) => {
+            let folder = folder_of(call, &place, path)?;
+            let pattern = NamePattern::new(call, &path.pattern);
+            let mut found = matches(call, &place, &folder, &pattern, search)?;
+            found.retain(|found| !found.facts.is_directory());
+            delete_all(call, &place, &found)
+        }
+    }
+}
+
+fn delete_one(
+    call: &Call<'_>,
+    place: &Place,
+    path: &ClientPath,
+    search: SearchAttributes,
+) -> Result<Step> {
+    no_stream(path)?;
+    let located = place.finder(call).locate(path)?;
+    let stat = located.existing()?;
+    let facts = attributes::facts_at(&*place.vfs, &place.share, &located.path, stat)?;
+    if facts.is_directory() {
+        return Err(Status::FILE_IS_A_DIRECTORY.into());
+    }
+    if !search.admits(facts.attributes) {
+        return Err(Status::NO_SUCH_FILE.into());
+    }
+    delete_file(call, place, &located.path, &facts)
+}
+
+fn delete_all(call: &Call<'_>, place: &Place, found: &[Match]) -> Result<Step> {
+    if found.is_empty() && call.retry.is_none() {
+        return Err(Status::NO_SUCH_FILE.into());
+    }
+    let objects = found.iter().map(|found| (&*found.path, &found.facts.stat));
+    if let Some(park) = settle_oplocks(call, place, objects, Wish::DELETE_FILE) {
+        return Ok(Step::Park(park));
+    }
+    for Match { path, facts, .. } in found {
+        match delete_file(call, place, path, facts) {
+            Err(error) if error.status() == Status::OBJECT_NAME_NOT_FOUND => {}
+            Err(error) => return Err(error),
+            Ok(step) => too_late_to_park(call, step)?,
+        }
+    }
+    Ok(Step::Done)
+}
+
+fn delete_file(call: &Call<'_>, place: &Place, path: &str, facts: &Facts) -> Result<Step> {
+    if facts.stat.kind != Kind::File {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    // Held open until its name is gone and the tables have forgotten it, so that no other file gets its identity.
+    let held = place.vfs.open(path, READ).ok();
+    let server = &call.conn.server;
+    let step = claiming(
+        call,
+        place,
+        (path, &facts.stat),
+        Wish::DELETE_FILE,
+        |open| {
+            check_deletable(&place.share, facts)?;
+            let _ = server.locked(|tables| tables.set_delete_pending(open, true));
+            Ok(())
+        },
+    );
+    drop(held);
+    step
+}
+
+const READ: OpenHow = OpenHow {
+    read: true,
+    write: false,
+    create: false,
+    exclusive: false,
+    truncate: false,
+};
+
+/// Marks an open file or folder for deletion at its last close, or takes that back (FileDispositionInformation,
+/// [MS-FSCC] 2.4.11).
+///
+/// # Errors
+/// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete; `CANNOT_DELETE` for a read-only file and the share's
+/// root; `DIRECTORY_NOT_EMPTY`.
+pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()> {
+    let opened = call.file(fid)?;
+    let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    if opened.access & access::DELETE == 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let place = Place::to_change(call)?;
+    let server = &call.conn.server;
+    let path = server
+        .locked(|tables| tables.get(open).map(|open| open.request.path.clone()))
+        .ok_or(Status::INVALID_HANDLE)?;
+    if pending {
+        if path.is_empty() {
+            return Err(Status::CANNOT_DELETE.into());
+        }
+        let facts = attributes::facts_of(&*file, &place.share, &path)?;
+        check_deletable(&place.share, &facts)?;
+        if facts.is_directory() {
+            check_empty(&*place.vfs, &path)?;
+        }
+    }
+    server
+        .locked(|tables| tables.set_delete_pending(open, pending))
+        .map_err(|_| Status::INVALID_HANDLE.into())
+}
+
+/// Removes a name whose deletion fell due, from the file system, the folder's index and the tables, and tells who
+/// watches the folder.
+///
+/// # Errors
+/// What the file system says; the tables have forgotten it in any case.
+pub(in crate::ops) fn remove_doomed(server: &Server, share: &Share, doomed: &Doomed) -> Result<()> {
+    let removed = match share.vfs() {
+        Some(vfs) => remove_name(server, share, &**vfs, doomed),
+        None => Err(Status::ACCESS_DENIED.into()),
+    };
+    server.locked(|tables| {
+        tables.finish_delete(doomed.file);
+        if removed.is_ok() {
+            tables.report_removed(doomed.share, &doomed.path, doomed.is_directory);
+        }
+    });
+    removed
+}
+
+fn remove_name(server: &Server, share: &Share, vfs: &dyn Vfs, doomed: &Doomed) -> Result<()> {
+    let finder = Finder { server, share, vfs };
+    let path = doomed.path.as_str();
+    let change = Change::Removed(name_of(path));
+    finder.changing(parent_of(path), change, || {
+        Ok(if doomed.is_directory {
+            vfs.remove_dir(path)?;
+        } else {
+            vfs.remove_file(path)?;
+        })
+    })
+}
+
+fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {
+    let read_only = facts.attributes.contains(Attributes::READONLY);
+    if read_only && !facts.is_directory() && !share.options.delete_readonly {
+        return Err(Status::CANNOT_DELETE.into());
+    }
+    Ok(())
+}
+
+fn check_empty(vfs: &dyn Vfs, path: &str) -> Result<()> {
+    if vfs.open_dir(path)?.names()?.is_empty() {
+        return Ok(());
+    }
+    Err(Status::DIRECTORY_NOT_EMPTY.into())
+}

@@ -1,0 +1,366 @@
+//! Renaming, by path, by pattern and by open file; hard links.
+
+use super::{
+    Place, Selection, Step,
+    claim::{Wish, claiming, settle_oplocks, too_late_to_park},
+    knows_long_names,
+    matching::{Match, NamePattern, folder_of, matches},
+    no_stream,
+};
+use crate::{
+    conn::{Call, Park},
+    error::Result,
+    names::{
+        attributes::{Attributes, SearchAttributes},
+        path::{ClientPath, PathRules},
+        wildcard::expand_destination,
+    },
+    names_cache::Change,
+    ops::attributes::{self, Facts, join, name_of, parent_of},
+    table::{BreakOutcome, Oplock, access},
+    vfs::{Kind, Stat},
+};
+use alloc::string::{String, ToString};
+use coax_wire::{codepage::eq_ignore_case, header::Fid, status::Status};
+
+/// What is renamed.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    /// Its path.
+    pub(super) path: &'a str,
+    /// Its name as the client wrote or sees it.
+    pub(super) shown: &'a str,
+    /// What it is.
+    pub(super) facts: &'a Facts,
+}
+
+/// What lies where something is to be renamed to.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// The very thing that is renamed, under this very name.
+    Itself,
+    /// Nothing, or the thing itself in another case: it can have this path.
+    Free(String),
+    /// Something else.
+    Taken(String, Stat),
+}
+
+/// Renames a file or folder, or all that a pattern finds and `search` admits, one after the other until one cannot be
+/// renamed; a pattern in `new` is filled in from each old name ([MS-CIFS] 3.3.5.10).
+///
+/// # Errors
+/// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing is found, or it is hidden or a system file and these are not
+/// searched for; `OBJECT_NAME_COLLISION`, `SHARING_VIOLATION`; `ACCESS_DENIED` for a folder in which something is
+/// open, or that would become a part of itself.
+pub fn rename(
+    call: &Call<'_>,
+    old: &Selection,
+    new: &Selection,
+    search: SearchAttributes,
+    rules: PathRules,
+) -> Result<Step> {
+    let place = Place::to_change(call)?;
+    match old {
+        Selection::One(path) => {
+            no_stream(path)?;
+            let shown = path.last().unwrap_or_default();
+            let (real, facts) = find_source(call, &place, path, search)?;
+            let source = Source {
+                path: &real,
+                shown,
+                facts: &facts,
+            };
+            rename_one(call, &place, &source, &new_path(new, shown, rules)?)
+        }
+        Selection::Many(path) => {
+            let folder = folder_of(call, &place, path)?;
+            let pattern = NamePattern::new(call, &path.pattern);
+            let found = matches(call, &place, &folder, &pattern, search)?;
+            rename_all(call, &place, &found, new, rules)
+        }
+    }
+}
+
+fn rename_all(
+    call: &Call<'_>,
+    place: &Place,
+    found: &[Match],
+    new: &Selection,
+    rules: PathRules,
+) -> Result<Step> {
+    if found.is_empty() {
+        return Err(Status::NO_SUCH_FILE.into());
+    }
+    let objects = found.iter().map(|found| (&*found.path, &found.facts.stat));
+    if let Some(park) = settle_oplocks(call, place, objects, Wish::RENAME) {
+        return Ok(Step::Park(park));
+    }
+    for Match { path, shown, facts } in found {
+        let source = Source { path, shown, facts };
+        let target = new_path(new, shown, rules)?;
+        let step = rename_one(call, place, &source, &target)?;
+        too_late_to_park(call, step)?;
+    }
+    Ok(Step::Done)
+}
+
+/// The file or folder at a path, if its attributes are searched for. Folders need not be searched for by name.
+///
+/// # Errors
+/// As [`rename`].
+pub(super) fn find_source(
+    call: &Call<'_>,
+    place: &Place,
+    path: &ClientPath,
+    search: SearchAttributes,
+) -> Result<(String, Facts)> {
+    let located = place.finder(call).locate(path)?;
+    let stat = located.existing()?;
+    let facts = attributes::facts_at(&*place.vfs, &place.share, &located.path, stat)?;
+    let judged = facts.attributes.without(Attributes::DIRECTORY);
+    if !search.admits(judged) && !search.admits(facts.attributes) {
+        return Err(Status::NO_SUCH_FILE.into());
+    }
+    if path.is_root() || stat.kind == Kind::Special {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    Ok((located.path, facts))
+}
+
+fn new_path(new: &Selection, shown: &str, rules: PathRules) -> Result<ClientPath> {
+    match new {
+        Selection::One(path) => Ok(path.clone()),
+        Selection::Many(path) => {
+            let name = expand_destination(&path.pattern, shown);
+            let child = path.folder.child(&name, rules);
+            child.map_err(|_| Status::OBJECT_NAME_INVALID.into())
+        }
+    }
+}
+
+/// Renames one file or folder by its path. Whoever has it open must let it be deleted.
+fn rename_one(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    new: &ClientPath,
+) -> Result<Step> {
+    no_stream(new)?;
+    let object = (source.path, &source.facts.stat);
+    claiming(call, place, object, Wish::RENAME, |_| {
+        match target_of(call, place, source, new)? {
+            Target::Itself => Ok(()),
+            Target::Taken(..) => Err(Status::OBJECT_NAME_COLLISION.into()),
+            Target::Free(to) => move_name(call, place, source, &to, false),
+        }
+    })
+}
+
+/// Renames by path as SetPathInformation does it (FileRenameInformation, [MS-FSCC] 2.4.42): of oplocks it breaks batch
+/// oplocks only.
+///
+/// # Errors
+/// As [`rename`] and [`rename_open`].
+pub fn rename_path(
+    call: &Call<'_>,
+    old: &ClientPath,
+    new: &ClientPath,
+    replace: bool,
+) -> Result<Step> {
+    let place = Place::to_change(call)?;
+    no_stream(old)?;
+    let any = SearchAttributes(0x0016);
+    let (path, facts) = find_source(call, &place, old, any)?;
+    let server = &call.conn.server;
+    let (id, conn) = (facts.stat.id, call.conn.id);
+    let broken = server.locked(|tables| tables.break_batch(call.now, conn, id, Oplock::LevelII));
+    if let BreakOutcome::Wait { ticket, deadline } = broken {
+        let deadline = Some(deadline);
+        return Ok(Step::Park(Park { ticket, deadline }));
+    }
+    if !super::claim::would_fit(call, &place, (&path, &facts.stat), Wish::RENAME_SHARED) {
+        return Err(Status::SHARING_VIOLATION.into());
+    }
+    let source = Source {
+        path: &path,
+        shown: old.last().unwrap_or_default(),
+        facts: &facts,
+    };
+    rename_to(call, &place, &source, new, replace).map(|()| Step::Done)
+}
+
+/// Renames what is open as `fid` (FileRenameInformation, [MS-FSCC] 2.4.42). No oplock is broken.
+///
+/// # Errors
+/// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete, if what is to be replaced is open, read-only or a
+/// folder, or for folders as with [`rename`]; `OBJECT_NAME_COLLISION`.
+pub fn rename_open(call: &Call<'_>, fid: Fid, new: &ClientPath, replace: bool) -> Result<()> {
+    let opened = call.file(fid)?;
+    let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    if opened.access & access::DELETE == 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let place = Place::to_change(call)?;
+    let server = &call.conn.server;
+    let path = server
+        .locked(|tables| tables.get(open).map(|open| open.request.path.clone()))
+        .ok_or(Status::INVALID_HANDLE)?;
+    if path.is_empty() {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let facts = attributes::facts_of(&*file, &place.share, &path)?;
+    let source = Source {
+        path: &path,
+        shown: name_of(&path),
+        facts: &facts,
+    };
+    rename_to(call, &place, &source, new, replace)
+}
+
+fn rename_to(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    new: &ClientPath,
+    replace: bool,
+) -> Result<()> {
+    no_stream(new)?;
+    match target_of(call, place, source, new)? {
+        Target::Itself => Ok(()),
+        Target::Free(to) => move_name(call, place, source, &to, false),
+        Target::Taken(..) if !replace => Err(Status::OBJECT_NAME_COLLISION.into()),
+        Target::Taken(to, stat) => {
+            check_replaceable(call, place, source, (&to, stat))?;
+            move_name(call, place, source, &to, true)
+        }
+    }
+}
+
+/// Only a file that nobody has open and that may be written is replaced, and only by a file.
+pub(super) fn check_replaceable(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    (path, stat): (&str, Stat),
+) -> Result<()> {
+    let facts = attributes::facts_at(&*place.vfs, &place.share, path, stat)?;
+    let server = &call.conn.server;
+    let is_open = server.locked(|tables| tables.opens_of_file(stat.id).next().is_some());
+    let refused = stat.kind != Kind::File
+        || source.facts.is_directory()
+        || facts.attributes.contains(Attributes::READONLY);
+    if is_open || refused {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    Ok(())
+}
+
+/// Where `new` leads for this source.
+///
+/// # Errors
+/// As [`crate::ops::locate::Finder::locate`].
+pub(super) fn target_of(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    new: &ClientPath,
+) -> Result<Target> {
+    let finder = place.finder(call);
+    let located = finder.locate(new)?;
+    let last = new.last().unwrap_or_default();
+    match located.stat {
+        None if !knows_long_names(call) && eq_ignore_case(last, source.shown) => {
+            // A client of 8.3 names moves it and leaves its name alone: the long name stays.
+            let parent = parent_of(&located.path);
+            Ok(Target::Free(join(parent, name_of(source.path))))
+        }
+        None => Ok(Target::Free(finder.spelling(&located.path))),
+        Some(stat) if located.path != source.path => Ok(Target::Taken(located.path, stat)),
+        Some(_) if last == source.shown || !eq_ignore_case(last, name_of(source.path)) => {
+            Ok(Target::Itself)
+        }
+        Some(_) => {
+            let to = finder.spelling(&join(parent_of(source.path), last));
+            Ok(match to == source.path {
+                true => Target::Itself,
+                false => Target::Free(to),
+            })
+        }
+    }
+}
+
+/// Gives what lies at the source's path another one, everywhere: file system, indexes, tables, watchers.
+///
+/// # Errors
+/// As [`rename`].
+pub(super) fn move_name(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    to: &str,
+    replace: bool,
+) -> Result<()> {
+    let (from, is_directory) = (source.path, source.facts.is_directory());
+    let (server, share) = (&call.conn.server, place.share.id);
+    if is_directory {
+        let inside = to
+            .strip_prefix(from)
+            .is_some_and(|rest| rest.starts_with('/'));
+        if inside || server.locked(|tables| tables.is_open_beneath(share, from)) {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+    }
+    place.check_folder(call, parent_of(to))?;
+    let finder = place.finder(call);
+    let work = || Ok(place.vfs.rename(from, to, replace)?);
+    if parent_of(from) == parent_of(to) {
+        let change = Change::Renamed(name_of(from), name_of(to));
+        finder.changing(parent_of(from), change, work)?;
+    } else {
+        let (gone, come) = (Change::Removed(name_of(from)), Change::Added(name_of(to)));
+        finder.changing(parent_of(from), gone, || {
+            finder.changing(parent_of(to), come, work)
+        })?;
+    }
+    server.locked(|tables| {
+        if replace {
+            tables.report_removed(share, to, false);
+        }
+        tables.rename_paths(share, from, to);
+        tables.report_renamed(share, from, to, is_directory);
+    });
+    Ok(())
+}
+
+/// Makes `new` another name of the file `old` (NT_RENAME with SMB_NT_RENAME_SET_LINK_INFO, [MS-CIFS] 3.3.5.53).
+///
+/// # Errors
+/// As [`rename`]; `FILE_IS_A_DIRECTORY`; `NOT_SUPPORTED` where the file system knows no links.
+pub fn hard_link(
+    call: &Call<'_>,
+    old: &ClientPath,
+    new: &ClientPath,
+    search: SearchAttributes,
+) -> Result<()> {
+    let place = Place::to_change(call)?;
+    no_stream(old)?;
+    no_stream(new)?;
+    let (from, facts) = find_source(call, &place, old, search)?;
+    if facts.is_directory() {
+        return Err(Status::FILE_IS_A_DIRECTORY.into());
+    }
+    let finder = place.finder(call);
+    let located = finder.locate(new)?;
+    if located.stat.is_some() {
+        return Err(Status::OBJECT_NAME_COLLISION.into());
+    }
+    let to = finder.spelling(&located.path).to_string();
+    place.check_folder(call, parent_of(&to))?;
+    finder.changing(parent_of(&to), Change::Added(name_of(&to)), || {
+        Ok(place.vfs.hard_link(&from, &to)?)
+    })?;
+    let server = &call.conn.server;
+    server.locked(|tables| tables.report_created(place.share.id, &to, false));
+    Ok(())
+}
