@@ -1,6 +1,7 @@
 //! Handlers: decode, act through [`crate::ops`], encode. One module per family of commands.
 
 pub mod echo;
+pub mod locking;
 pub mod logon;
 pub mod namespace;
 pub mod negotiate;

@@ -5,5 +5,6 @@ pub mod attributes;
 pub mod close;
 pub mod locate;
 pub mod modify;
+pub mod locking;
 pub mod open;
 pub mod transfer;
