@@ -4,7 +4,7 @@
 pub mod attributes;
 pub mod close;
 pub mod locate;
-pub mod modify;
 pub mod locking;
+pub mod modify;
 pub mod open;
 pub mod transfer;
