@@ -130,6 +130,16 @@ pub(super) const COMMANDS: &[Command] = &[
     row(c::READ_MPX_SECONDARY, Needs::Tree, h::raw::multiplexed),
     row(c::WRITE_MPX, Needs::Tree, h::raw::multiplexed),
     row(c::WRITE_MPX_SECONDARY, Needs::Tree, h::raw::multiplexed),
+    row(c::FIND_CLOSE2, Needs::Tree, h::find::find_close2),
+    row(
+        c::FIND_NOTIFY_CLOSE,
+        Needs::Tree,
+        h::find::find_notify_close,
+    ),
+    row(c::SEARCH, Needs::Tree, h::search::search),
+    row(c::FIND, Needs::Tree, h::search::find),
+    row(c::FIND_UNIQUE, Needs::Tree, h::search::find_unique),
+    row(c::FIND_CLOSE, Needs::Tree, h::search::find_close),
     row(c::ECHO, Needs::Nothing, h::echo::echo),
     row(c::PROCESS_EXIT, Needs::Session, h::echo::process_exit),
 ];

@@ -1,6 +1,7 @@
 //! Handlers: decode, act through [`crate::ops`], encode. One module per family of commands.
 
 pub mod echo;
+pub mod find;
 pub mod locking;
 pub mod logon;
 pub mod namespace;
@@ -8,6 +9,7 @@ pub mod negotiate;
 pub mod open;
 pub mod print;
 pub mod raw;
+pub mod search;
 pub mod session_setup;
 pub mod transaction;
 pub mod transfer;

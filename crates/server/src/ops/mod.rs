@@ -3,6 +3,7 @@
 
 pub mod attributes;
 pub mod close;
+pub mod find;
 pub mod locate;
 pub mod locking;
 pub mod modify;

@@ -1,8 +1,14 @@
 //! The one table of transactions: what names each, and who serves it.
 
 use super::{Serve, Transaction};
-use crate::error::Result;
-use coax_wire::{smb::transaction::Kind, status::Status};
+use crate::{error::Result, handlers::find};
+use coax_wire::{
+    smb::{
+        find_first2::{FIND_FIRST2, FIND_NEXT2},
+        transaction::Kind,
+    },
+    status::Status,
+};
 
 /// What names a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +22,10 @@ enum Route {
 }
 
 /// Every transaction served; of names, the first that fits counts.
-const ROUTES: &[(Route, Serve)] = &[];
+const ROUTES: &[(Route, Serve)] = &[
+    (Route::Trans2(FIND_FIRST2), find::find_first2),
+    (Route::Trans2(FIND_NEXT2), find::find_next2),
+];
 
 /// Functions that only the framework's own tests call.
 fn tested() -> &'static [(Route, Serve)] {
