@@ -185,6 +185,44 @@ impl Answer {
     }
 }
 
+/// A transaction's answer, taken apart.
+#[derive(Clone, Debug)]
+pub struct Trans2Answer {
+    pub answer: Answer,
+    pub parameters: Vec<u8>,
+    pub data: Vec<u8>,
+}
+
+impl Trans2Answer {
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        Self {
+            answer: self.answer.ok(),
+            ..self
+        }
+    }
+
+    #[track_caller]
+    pub fn refused(&self, status: Status) {
+        self.answer.refused(status);
+    }
+
+    /// A 16-bit number in the data.
+    pub fn u16(&self, at: usize) -> u16 {
+        u16::from_le_bytes(self.data[at..at + 2].try_into().unwrap())
+    }
+
+    /// A 32-bit number in the data.
+    pub fn u32(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.data[at..at + 4].try_into().unwrap())
+    }
+
+    /// A 64-bit number in the data.
+    pub fn u64(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.data[at..at + 8].try_into().unwrap())
+    }
+}
+
 impl TestClient {
     pub fn negotiate(&mut self, dialects: &[&str]) -> Answer {
         let mut out = Writer::default();
@@ -281,7 +319,7 @@ impl TestClient {
         let header = Header {
             command,
             mid,
-            flags: Flags(self.header.flags.0 | Flags::CASELESS),
+            flags: Flags(Flags::CASELESS),
             ..self.header
         };
         let mut out = Writer::default();
@@ -331,6 +369,91 @@ impl TestClient {
         let bytes = self.string(path, at);
         let words = [0xff, 0, 0, 0x42, 0x16, 0, 0, 0, 0x11, 0, 0, 0, 0, 0, 0];
         self.request(0x2d, &words, &bytes).ok().word(2)
+    }
+
+    /// A TRANSACTION2 in one message, and its one reply.
+    #[track_caller]
+    pub fn trans2(&mut self, function: u16, parameters: &[u8], data: &[u8]) -> Trans2Answer {
+        self.trans2_within(function, parameters, data, 0xff00)
+    }
+
+    /// The same with room for `max_data` bytes of data in the reply.
+    #[track_caller]
+    pub fn trans2_within(
+        &mut self,
+        function: u16,
+        parameters: &[u8],
+        data: &[u8],
+        max_data: u32,
+    ) -> Trans2Answer {
+        use coax_wire::smb::transaction::{Kind, Request};
+        let request = Request {
+            kind: Kind::Transaction2,
+            total_parameters: parameters.len() as u32,
+            total_data: data.len() as u32,
+            max_parameters: 64,
+            max_data,
+            max_setup: 0,
+            flags: 0,
+            timeout_ms: 0,
+            function,
+            setup: &function.to_le_bytes(),
+            name: coax_wire::block::WireStr {
+                raw: &[],
+                unicode: false,
+            },
+            parameters,
+            data,
+        };
+        let mut out = Writer::default();
+        request.emit(out.zeros(HEADER_LEN));
+        let block = out.as_slice()[HEADER_LEN..].to_vec();
+        let answer = self.send_block(0x32, &block);
+        let part = |count: usize, offset: usize| {
+            let word = |index| usize::from(answer.block().word(index).unwrap_or(0));
+            answer.message[word(offset)..][..word(count)].to_vec()
+        };
+        Trans2Answer {
+            parameters: part(3, 4),
+            data: part(6, 7),
+            answer,
+        }
+    }
+
+    /// TRANS2_QUERY_PATH_INFORMATION.
+    #[track_caller]
+    pub fn query_path(&mut self, level: u16, path: &str) -> Trans2Answer {
+        let parameters = self.path_parameters(level, path);
+        self.trans2(0x05, &parameters, b"")
+    }
+
+    /// TRANS2_QUERY_FILE_INFORMATION.
+    #[track_caller]
+    pub fn query_fid(&mut self, level: u16, fid: u16) -> Trans2Answer {
+        let parameters = [fid.to_le_bytes(), level.to_le_bytes()].concat();
+        self.trans2(0x07, &parameters, b"")
+    }
+
+    /// TRANS2_SET_PATH_INFORMATION.
+    #[track_caller]
+    pub fn set_path(&mut self, level: u16, path: &str, data: &[u8]) -> Answer {
+        let parameters = self.path_parameters(level, path);
+        self.trans2(0x06, &parameters, data).answer
+    }
+
+    /// TRANS2_SET_FILE_INFORMATION.
+    #[track_caller]
+    pub fn set_fid(&mut self, level: u16, fid: u16, data: &[u8]) -> Answer {
+        let parameters = [fid.to_le_bytes(), level.to_le_bytes(), [0, 0]].concat();
+        self.trans2(0x08, &parameters, data).answer
+    }
+
+    /// Level, four reserved bytes and a path.
+    pub fn path_parameters(&self, level: u16, path: &str) -> Vec<u8> {
+        let mut parameters = level.to_le_bytes().to_vec();
+        parameters.extend([0; 4]);
+        parameters.extend(self.string(path, 0));
+        parameters
     }
 
     pub fn close(&mut self, fid: u16) -> Answer {

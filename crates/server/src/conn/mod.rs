@@ -104,7 +104,7 @@ impl Connection {
         if self.closing {
             return;
         }
-        if self.raw.takes(message) {
+        if self.raw.expects_data() {
             crate::handlers::raw::data(self, now, message);
             return;
         }

@@ -1,16 +1,18 @@
 //! Handlers: decode, act through [`crate::ops`], encode. One module per family of commands.
 
 pub mod echo;
-pub mod find;
-pub mod locking;
+pub mod information;
 pub mod logon;
 pub mod namespace;
 pub mod negotiate;
 pub mod open;
 pub mod print;
+pub mod query_file;
 pub mod raw;
-pub mod search;
 pub mod session_setup;
+pub mod set_file;
+pub mod trans2_create;
 pub mod transaction;
 pub mod transfer;
 pub mod tree_connect;
+pub mod volume;

@@ -282,7 +282,7 @@ pub(super) fn open_action(opened: &Opened) -> u16 {
     }
 }
 
-fn open_andx_spec(
+pub(super) fn open_andx_spec(
     call: &Call<'_>,
     request: &open_andx::Request<'_>,
     path: ClientPath,
@@ -432,11 +432,7 @@ pub(super) fn nt_response(opened: &Opened, extended: bool) -> nt::Response {
         modified: time(facts.stat.modified),
         changed: time(facts.stat.changed),
         attributes: facts.attributes.to_ext(),
-        allocation: if facts.is_directory() {
-            0
-        } else {
-            facts.stat.allocated
-        },
+        allocation: facts.allocation(),
         size: facts.size(),
         resource_type: 0,
         pipe_state: 0,

@@ -3,11 +3,15 @@
 use crate::{
     error::Result,
     names::attributes::{Attributes, DosAttrib},
+    server::Server,
     share::Share,
     vfs::{FsTime, Kind, Stat, Vfs, VfsError, VfsFile},
 };
 use alloc::vec::Vec;
-use coax_wire::time::FileTime;
+use coax_wire::time::{FileTime, Time};
+
+/// Space is told in units of this many bytes.
+pub const CLUSTER: u64 = 4096;
 
 /// A file or folder as clients see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,33 @@ impl Facts {
         } else {
             self.stat.size
         }
+    }
+
+    /// Space taken on the disk as clients see it, in whole clusters: 0 for folders. Holes count, as if they were filled.
+    pub fn allocation(&self) -> u64 {
+        if self.is_directory() {
+            return 0;
+        }
+        let taken = self.stat.size.max(self.stat.allocated);
+        taken.checked_next_multiple_of(CLUSTER).unwrap_or(taken)
+    }
+
+    /// The same with the times that clients are to see at `now`: those of a file that is being written are held back
+    /// ([`crate::table::Tables::shown_times`]), and `dos filetime resolution` rounds down to two seconds.
+    pub fn seen(mut self, server: &Server, share: &Share, now: Time) -> Self {
+        let shown = server.locked(|tables| tables.shown_times(now, self.stat.id));
+        if let Some((modified, changed)) = shown {
+            (self.stat.modified, self.stat.changed) = (modified, changed);
+        }
+        if share.options.dos_filetime_resolution {
+            let even =
+                |time: FsTime| FsTime(time.0.saturating_sub(time.0.rem_euclid(2_000_000_000)));
+            self.created = even(self.created);
+            self.stat.modified = even(self.stat.modified);
+            self.stat.accessed = even(self.stat.accessed);
+            self.stat.changed = even(self.stat.changed);
+        }
+        self
     }
 
     /// What `stat` and the kept attribute `blob` make of the file called `name`.

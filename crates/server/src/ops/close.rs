@@ -4,7 +4,9 @@ use crate::{
     conn::Connection,
     error::Result,
     files::OpenFile,
-    vfs::{FsTime, SetTimes},
+    share::Access,
+    tree::Tree,
+    vfs::{FsTime, SetTimes, VfsResult},
 };
 use coax_wire::{header::Fid, status::Status, time::Time};
 
@@ -15,13 +17,7 @@ use coax_wire::{header::Fid, status::Status, time::Time};
 /// `INVALID_HANDLE`; what the file system says of a time that cannot be set. The FID is gone in any case.
 pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
-    let timed = match (&file.file, modified) {
-        (Some(opened), Some(_)) => opened.set_times(SetTimes {
-            modified,
-            accessed: None,
-        }),
-        _ => Ok(()),
-    };
+    let timed = set_write_time(conn, &file, modified, now);
     release(conn, &file);
     conn.handle_wake(now);
     Ok(timed?)
@@ -32,6 +28,32 @@ pub fn close_everything(conn: &mut Connection, now: Time) {
     for fid in conn.files.fids_where(|_| true) {
         let _ = close(conn, fid, None, now);
     }
+}
+
+/// Sets the time of last write that the client asks for, or that its writes make ([`crate::table::Tables`]).
+fn set_write_time(
+    conn: &Connection,
+    file: &OpenFile,
+    asked: Option<FsTime>,
+    now: Time,
+) -> VfsResult<()> {
+    let (Some(opened), Some(open)) = (&file.file, file.open) else {
+        return Ok(());
+    };
+    let may_write = |tree: &Tree| tree.access == Access::Write;
+    let asked = asked.filter(|_| conn.trees.find(file.tid).is_some_and(may_write));
+    let modified = conn
+        .server
+        .locked(|tables| tables.closing_write_time(now, open, asked));
+    if modified.is_none() {
+        return Ok(());
+    }
+    let set = opened.set_times(SetTimes {
+        modified,
+        accessed: None,
+    });
+    // Where only the owner may set times, the disk's own time of the last write is right enough.
+    if asked.is_some() { set } else { Ok(()) }
 }
 
 /// Gives up the open's row in the tables; what is to be deleted now goes. The client was told at its request what it

@@ -3,9 +3,9 @@
 
 pub mod attributes;
 pub mod close;
-pub mod find;
+pub mod eas;
 pub mod locate;
-pub mod locking;
+pub mod metadata;
 pub mod modify;
 pub mod open;
 pub mod transfer;

@@ -507,7 +507,9 @@ impl Opener<'_, '_> {
     }
 
     fn install_held(&mut self, held: Held) -> Result<Opened> {
+        let (server, now) = (&self.call.conn.server, self.call.now);
         let facts = attributes::facts_of(&*held.file, self.share, &held.path)?;
+        let facts = facts.seen(server, self.share, now);
         let limit = self.call.conn.server.config.limits.opens;
         let fid = self
             .call

@@ -5,7 +5,7 @@ use crate::{
     error::Result,
     files::OpenFile,
     table::{LockRange, NotifyFilter, OpenId, access},
-    vfs::{VfsError, VfsFile},
+    vfs::{Stat, VfsError, VfsFile},
 };
 use alloc::{sync::Arc, vec::Vec};
 use coax_wire::{header::Fid, status::Status};
@@ -41,20 +41,12 @@ struct Ready {
 /// # Errors
 /// `INVALID_HANDLE`, `ACCESS_DENIED`, `FILE_LOCK_CONFLICT`, `INVALID_DEVICE_REQUEST` on folders; what the file system
 /// says.
-pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
-    let ready = ready(call, fid, access::READ_DATA)?;
+pub fn read(call: &Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
+    let ready = ready(call, fid, access::READ_DATA | access::EXECUTE)?;
     check_locks(call, fid, ready.open, offset, len as u64, false)?;
     if len == 0 {
         return Ok(Read { tail: Tail::None });
     }
-    let read = fetch(ready, offset, len)?;
-    let opened = call.file_mut(fid)?;
-    opened.position = offset.saturating_add(read.len() as u64);
-    opened.stream.position = opened.position;
-    Ok(read)
-}
-
-fn fetch(ready: Ready, offset: u64, len: usize) -> Result<Read> {
     if ready.sendfile && len >= SENDFILE_MIN {
         let size = ready.file.stat()?.size;
         let len = size.saturating_sub(offset).min(len as u64) as usize;
@@ -100,37 +92,16 @@ pub fn write(
     if data.is_empty() {
         return Ok(0);
     }
-    prepare_change(call, fid, ready.open, NotifyFilter::LAST_WRITE)?;
+    prepare_write(call, fid, &ready)?;
     let written = match ready.file.write_at(offset, data) {
         Ok(()) => data.len(),
         Err((0, error)) => return Err(error.into()),
         Err((written, _)) => written,
     };
-    call.file_mut(fid)?.stream.position = offset.saturating_add(written as u64);
     if through || ready.sync {
         ready.file.sync()?;
     }
     Ok(written)
-}
-
-/// Whether `len` bytes at `offset` may be written now.
-///
-/// # Errors
-/// As [`write`].
-pub fn check_write(call: &Call<'_>, fid: Fid, offset: u64, len: u64) -> Result<()> {
-    let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
-    check_locks(call, fid, ready.open, offset, len, true)
-}
-
-/// Tells once that an earlier write behind on this FID has failed.
-///
-/// # Errors
-/// That failure; `INVALID_HANDLE`.
-pub fn report_failure(call: &mut Call<'_>, fid: Fid) -> Result<()> {
-    match call.file_mut(fid)?.stream.failed.take() {
-        Some(status) => Err(status.into()),
-        None => Ok(()),
-    }
 }
 
 /// Sets the file's length. Space is really reserved: a full disk is an error now and the length stays.
@@ -139,14 +110,40 @@ pub fn report_failure(call: &mut Call<'_>, fid: Fid) -> Result<()> {
 /// As [`write`].
 pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
-    let size = ready.file.stat()?.size;
-    let (from, to) = (size.min(len), size.max(len));
+    let before = ready.file.stat()?;
+    let (from, to) = (before.size.min(len), before.size.max(len));
     check_locks(call, fid, ready.open, from, to.saturating_sub(from), true)?;
-    prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
-    if size == len {
+    if before.size == len {
         return Ok(());
     }
-    Ok(ready.file.set_len(len)?)
+    prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
+    ready.file.set_len(len)?;
+    note_resize(call, fid, ready.open, &before)
+}
+
+/// Gives the file at least `len` bytes of space, or takes what lies beyond ([MS-FSA] 2.1.5.15.1). A full disk is an
+/// error now.
+///
+/// # Errors
+/// As [`write`].
+pub fn set_allocation(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
+    let ready = ready(call, fid, access::WRITE_DATA)?;
+    let before = ready.file.stat()?;
+    if len < before.size {
+        return set_len(call, fid, len);
+    }
+    ready.file.reserve(len)?;
+    note_resize(call, fid, ready.open, &before)
+}
+
+/// The length changed: its time shows at once, and the next write is a first one again.
+fn note_resize(call: &mut Call<'_>, fid: Fid, open: OpenId, before: &Stat) -> Result<()> {
+    let now = call.now;
+    call.file_mut(fid)?.written = false;
+    call.conn
+        .server
+        .locked(|tables| tables.note_resize(now, open, before));
+    Ok(())
 }
 
 /// Waits until the file's data is on the disk, if the share takes flushes at their word (`strict sync`).
@@ -228,6 +225,17 @@ fn check_locks(
         return Ok(());
     }
     Err(Status::FILE_LOCK_CONFLICT.into())
+}
+
+/// Before a write: as before any change, and the first write's time is noted.
+fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<()> {
+    if !call.file(fid)?.written {
+        let (now, before) = (call.now, ready.file.stat()?);
+        call.conn
+            .server
+            .locked(|tables| tables.note_write(now, ready.open, &before));
+    }
+    prepare_change(call, fid, ready.open, NotifyFilter::LAST_WRITE)
 }
 
 /// Before contents change: others' read caches end, watchers are told, and the open remembers.

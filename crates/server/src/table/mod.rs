@@ -26,6 +26,7 @@ mod oplocks;
 mod paths;
 mod patience;
 mod share_modes;
+mod write_times;
 
 #[cfg(test)]
 mod tests;
@@ -152,6 +153,7 @@ pub struct Tables {
     /// What parked opens wait for.
     tickets: BTreeMap<Ticket, FileId>,
     wakes: Vec<Arc<dyn Wake>>,
+    write_times: write_times::WriteTimes,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
 }

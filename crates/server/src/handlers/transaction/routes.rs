@@ -1,14 +1,8 @@
 //! The one table of transactions: what names each, and who serves it.
 
 use super::{Serve, Transaction};
-use crate::{error::Result, handlers::find};
-use coax_wire::{
-    smb::{
-        find_first2::{FIND_FIRST2, FIND_NEXT2},
-        transaction::Kind,
-    },
-    status::Status,
-};
+use crate::{error::Result, handlers as h};
+use coax_wire::{smb::transaction::Kind, status::Status};
 
 /// What names a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +17,21 @@ enum Route {
 
 /// Every transaction served; of names, the first that fits counts.
 const ROUTES: &[(Route, Serve)] = &[
-    (Route::Trans2(FIND_FIRST2), find::find_first2),
-    (Route::Trans2(FIND_NEXT2), find::find_next2),
+    (Route::Trans2(0x00), h::trans2_create::open2),
+    (Route::Trans2(0x03), h::volume::query),
+    (Route::Trans2(0x04), h::volume::set),
+    (Route::Trans2(0x05), h::query_file::by_path),
+    (Route::Trans2(0x06), h::set_file::by_path),
+    (Route::Trans2(0x07), h::query_file::by_fid),
+    (Route::Trans2(0x08), h::set_file::by_fid),
+    (Route::Trans2(0x09), h::trans2_create::not_implemented),
+    (Route::Trans2(0x0a), h::trans2_create::not_implemented),
+    (Route::Trans2(0x0b), h::trans2_create::not_implemented),
+    (Route::Trans2(0x0c), h::trans2_create::not_implemented),
+    (Route::Trans2(0x0d), h::trans2_create::create_directory),
+    (Route::Trans2(0x0e), h::trans2_create::not_implemented),
+    (Route::Trans2(0x10), h::trans2_create::get_dfs_referral),
+    (Route::Trans2(0x11), h::trans2_create::not_implemented),
 ];
 
 /// Functions that only the framework's own tests call.

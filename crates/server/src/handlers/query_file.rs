@@ -1,0 +1,224 @@
+//! What a file is: TRANS2_QUERY_PATH_INFORMATION, TRANS2_QUERY_FILE_INFORMATION ([MS-CIFS] 3.3.5.57.7, 3.3.5.57.9).
+
+use super::{
+    information::dos_times,
+    open::client_path,
+    transaction::{TransFlow, TransReply, Transaction},
+};
+use crate::{
+    conn::Call,
+    error::Result,
+    files::OpenKind,
+    names::{attributes::Attributes, path::Wildcards},
+    ops::{
+        eas::{self, Owned},
+        metadata::{READ_EA, Subject},
+    },
+    vfs::FsTime,
+};
+use alloc::{vec, vec::Vec};
+use coax_wire::{
+    codepage::utf16,
+    header::Fid,
+    info::{
+        ea,
+        file::{FileInfo, Level},
+    },
+    io::Writer,
+    status::Status,
+    time::FileTime,
+};
+
+/// Offset of the path in the parameters.
+const PATH_AT: usize = 6;
+
+/// TRANS2_QUERY_PATH_INFORMATION.
+///
+/// # Errors
+/// Those of the path; `INVALID_LEVEL`; `INVALID_DEVICE_REQUEST` on `IPC$`; `BUFFER_TOO_SMALL`.
+pub fn by_path(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let code = whole.parameters().u16("information level")?;
+    if call.tree()?.share.vfs().is_none() {
+        return Err(Status::INVALID_DEVICE_REQUEST.into());
+    }
+    let level = Level::of(code).ok_or(Status::INVALID_LEVEL)?;
+    let path = client_path(call, whole.string(PATH_AT), Wildcards::Refuse)?;
+    if level == Level::InfoIsNameValid {
+        return reply(whole, level, Vec::new());
+    }
+    let subject = Subject::at(call, &path)?;
+    let data = file_data(call, whole, level, &subject)?;
+    reply(whole, level, data)
+}
+
+/// TRANS2_QUERY_FILE_INFORMATION.
+///
+/// # Errors
+/// `INVALID_HANDLE`; as [`by_path`].
+pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let mut parameters = whole.parameters();
+    let fid = Fid(parameters.u16("FID")?);
+    let code = parameters.u16("information level")?;
+    let is_pipe = matches!(call.file(fid)?.kind, OpenKind::Pipe(_));
+    let level = Level::of(code)
+        .filter(|level| *level != Level::InfoIsNameValid)
+        .ok_or(Status::INVALID_LEVEL)?;
+    let data = if is_pipe {
+        pipe_data(call, fid, level)?
+    } else {
+        let subject = Subject::of(call, fid)?;
+        file_data(call, whole, level, &subject)?
+    };
+    reply(whole, level, data)
+}
+
+/// Levels of a fixed form fit or fail; of names and lists as much is sent as fits, with `BUFFER_OVERFLOW`
+/// ([MS-FSA] 2.1.5.12). Clients of the LAN Manager dialects say how much they take of what has no fixed form.
+fn reply(whole: &Transaction, level: Level, data: Vec<u8>) -> Result<TransFlow> {
+    let has_names = matches!(
+        level,
+        Level::Name | Level::All | Level::AltName | Level::Stream
+    );
+    if !has_names && data.len() > whole.max_data {
+        return Err(Status::BUFFER_TOO_SMALL.into());
+    }
+    Ok(TransReply::new(vec![0, 0], data).into())
+}
+
+fn file_data(
+    call: &Call<'_>,
+    whole: &Transaction,
+    level: Level,
+    subject: &Subject,
+) -> Result<Vec<u8>> {
+    match level {
+        Level::InfoQueryAllEas | Level::InfoQueryEasFromList => {
+            ea_data(call, whole, level, subject)
+        }
+        _ => fixed_data(call, level, subject),
+    }
+}
+
+/// The attributes asked for. A list too long for the client is told as an empty one where all are asked for, as NT
+/// does: OS/2 asks again with more room.
+fn ea_data(
+    call: &Call<'_>,
+    whole: &Transaction,
+    level: Level,
+    subject: &Subject,
+) -> Result<Vec<u8>> {
+    if let Some(through) = &subject.open {
+        if through.access & READ_EA == 0 {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+    }
+    let file = subject.file(call)?;
+    let mut list = if level == Level::InfoQueryAllEas {
+        eas::list(call, &*file)?
+    } else {
+        eas::get(call, &*file, &ea::parse_names(&whole.data)?)?
+    };
+    if level == Level::InfoQueryAllEas
+        && ea::list_len(list.iter().map(Owned::as_ea)) > whole.max_data
+    {
+        list.clear();
+    }
+    let mut out = Writer::default();
+    ea::emit_list(list.iter().map(Owned::as_ea), &mut out);
+    Ok(out.into_vec())
+}
+
+fn fixed_data(call: &Call<'_>, level: Level, subject: &Subject) -> Result<Vec<u8>> {
+    let facts = &subject.facts;
+    let time = |time: FsTime| FileTime::from_unix_ns(time.0);
+    let through = subject.open.as_ref();
+    let alt_name = match level {
+        Level::AltName => utf16::encode(&subject.short_name(call)?),
+        _ => Vec::new(),
+    };
+    let info = FileInfo {
+        dos_times: dos_times(call, facts),
+        created: time(facts.created),
+        accessed: time(facts.stat.accessed),
+        modified: time(facts.stat.modified),
+        changed: time(facts.stat.changed),
+        dos_attributes: facts.attributes.to_smb(),
+        attributes: facts.attributes.to_ext(),
+        allocation: facts.allocation(),
+        size: facts.size(),
+        links: links(subject),
+        delete_pending: subject.delete_pending,
+        directory: facts.is_directory(),
+        index: facts.stat.id.inode,
+        ea_size: ea_size(call, level, subject)?,
+        access: through.map_or(0, |through| through.access),
+        position: through.map_or(0, |through| through.position),
+        mode: through.map_or(0, |through| through.mode),
+        name: &utf16::encode(&subject.client_path()),
+        alt_name: &alt_name,
+    };
+    let mut out = Writer::default();
+    info.emit(level, &mut out);
+    Ok(out.into_vec())
+}
+
+/// Names of the file; the one whose deletion is pending does not count. Unix counts a folder's subfolders too.
+fn links(subject: &Subject) -> u32 {
+    let names = if subject.facts.is_directory() {
+        1
+    } else {
+        subject.facts.stat.links.max(1)
+    };
+    names.saturating_sub(u32::from(subject.delete_pending))
+}
+
+fn ea_size(call: &Call<'_>, level: Level, subject: &Subject) -> Result<u32> {
+    if !level.asks_for_eas() || !subject.share.options.ea_support {
+        return Ok(0);
+    }
+    match subject.file(call) {
+        Ok(file) => eas::size(call, &*file),
+        // A file that may not be read may still be asked about.
+        Err(error) if error.status() == Status::ACCESS_DENIED => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// What NT says of named pipes.
+fn pipe_data(call: &Call<'_>, fid: Fid, level: Level) -> Result<Vec<u8>> {
+    const PIPE_BUFFER: u64 = 4096;
+    let refused = match level {
+        Level::InfoQueryAllEas | Level::InfoQueryEasFromList => Status::ACCESS_DENIED,
+        Level::AltName
+        | Level::Stream
+        | Level::Compression
+        | Level::NetworkOpen
+        | Level::AttributeTag => Status::INVALID_PARAMETER,
+        _ => Status::OK,
+    };
+    if refused != Status::OK {
+        return Err(refused.into());
+    }
+    let opened = call.file(fid)?;
+    let mut name = alloc::string::String::from("\\");
+    name.push_str(opened.path.trim_start_matches(['\\', '/']));
+    let info = FileInfo {
+        attributes: Attributes::NORMAL.0,
+        dos_attributes: Attributes::NONE.to_smb(),
+        allocation: PIPE_BUFFER,
+        links: 1,
+        delete_pending: true,
+        access: opened.access,
+        mode: opened.mode,
+        name: &utf16::encode(&name),
+        ..FileInfo::default()
+    };
+    let mut out = Writer::default();
+    info.emit(level, &mut out);
+    Ok(out.into_vec())
+}
+
+#[cfg(test)]
+#[path = "query_file_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Creating with extended attributes: TRANS2_OPEN2, TRANS2_CREATE_DIRECTORY ([MS-CIFS] 3.3.5.57.2, 3.3.5.57.13).
+
+use super::{
+    open::{client_path, granted_mode, open_action, open_andx_spec, utime},
+    transaction::{TransFlow, TransReply, Transaction},
+};
+use crate::{
+    conn::Call,
+    error::Result,
+    names::path::Wildcards,
+    ops::{
+        close, eas, modify,
+        open::{Action, Opened, Opening, open},
+    },
+    vfs::OpenHow,
+};
+use alloc::vec::Vec;
+use coax_wire::{
+    info::ea::{self, Ea},
+    smb::trans2_open2::{Request, Response},
+    status::Status,
+};
+
+/// The attributes that the transaction's data asks for; many clients send no list at all where they want none.
+fn wanted_eas(whole: &Transaction) -> Result<Vec<Ea<'_>>> {
+    if whole.data.len() < 4 {
+        return Ok(Vec::new());
+    }
+    let list = ea::parse_list(&whole.data).map_err(|_| Status::EA_LIST_INCONSISTENT)?;
+    eas::check(&list)?;
+    Ok(list)
+}
+
+/// TRANS2_OPEN2. Attributes are given to a file that is created or overwritten. If that fails, what was created is
+/// deleted again.
+///
+/// # Errors
+/// As OPEN_ANDX; `EA_LIST_INCONSISTENT` and those of [`eas::set`].
+pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = Request::parse(&whole.parameters)?;
+    let list = wanted_eas(whole)?;
+    let path = client_path(call, whole.string(Request::PATH_AT), Wildcards::Refuse)?;
+    let spec = open_andx_spec(call, &request.as_open_andx(), path)?;
+    let opened = match open(call, &spec)? {
+        Opening::Park(park) => return Ok(TransFlow::Park(park)),
+        Opening::Opened(opened) => opened,
+    };
+    if opened.action != Action::Opened {
+        give(call, &opened, &list)?;
+    }
+    let facts = &opened.facts;
+    let response = Response {
+        fid: opened.fid,
+        attributes: facts.attributes.to_smb(),
+        created: utime(call, facts.created),
+        size: u32::try_from(facts.size()).unwrap_or(u32::MAX),
+        access: granted_mode(opened.access),
+        action: open_action(&opened),
+        ea_size: ea_size(call, &opened)?,
+    };
+    Ok(TransReply::new(response.to_vec(), Vec::new()).into())
+}
+
+fn ea_size(call: &Call<'_>, opened: &Opened) -> Result<u32> {
+    match &call.file(opened.fid)?.file {
+        Some(file) => eas::size(call, &**file),
+        None => Ok(0),
+    }
+}
+
+fn give(call: &mut Call<'_>, opened: &Opened, list: &[Ea<'_>]) -> Result<()> {
+    let file = call.file(opened.fid)?;
+    let (Some(on_disk), Some(open)) = (file.file.clone(), file.open) else {
+        return Ok(());
+    };
+    let given = eas::set(call, &*on_disk, list);
+    if given.is_err() {
+        if opened.action == Action::Created {
+            let server = &call.conn.server;
+            let _ = server.locked(|tables| tables.set_delete_pending(open, true));
+        }
+        call.chain_fid = None;
+        let now = call.now;
+        close::close(call.conn, opened.fid, None, now)?;
+    }
+    given
+}
+
+/// Offset of the path in CREATE_DIRECTORY's parameters.
+const DIRECTORY_PATH_AT: usize = 4;
+
+/// TRANS2_CREATE_DIRECTORY.
+///
+/// # Errors
+/// As CREATE_DIRECTORY; `EA_LIST_INCONSISTENT` and those of [`eas::set`].
+pub fn create_directory(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let list = wanted_eas(whole)?;
+    let path = client_path(call, whole.string(DIRECTORY_PATH_AT), Wildcards::Refuse)?;
+    let real = modify::make_dir(call, &path)?;
+    if !list.is_empty() {
+        let vfs = call.vfs()?;
+        let how = OpenHow {
+            read: true,
+            ..OpenHow::default()
+        };
+        let given = match vfs.open(&real, how) {
+            Ok((folder, _)) => eas::set(call, &*folder, &list),
+            Err(error) => Err(error.into()),
+        };
+        if given.is_err() {
+            let _ = vfs.remove_dir(&real);
+        }
+        given?;
+    }
+    Ok(TransReply::new(alloc::vec![0, 0], Vec::new()).into())
+}
+
+/// TRANS2 functions that no server offers: FSCTL, IOCTL2, FIND_NOTIFY_FIRST, FIND_NOTIFY_NEXT, SESSION_SETUP,
+/// REPORT_DFS_INCONSISTENCY ([MS-CIFS] 2.2.6.10 to 2.2.6.15).
+///
+/// # Errors
+/// `NOT_IMPLEMENTED`.
+pub fn not_implemented(_: &mut Call<'_>, _: &Transaction) -> Result<TransFlow> {
+    Err(Status::NOT_IMPLEMENTED.into())
+}
+
+/// TRANS2_GET_DFS_REFERRAL: no path leads elsewhere ([MS-CIFS] 2.2.6.16).
+///
+/// # Errors
+/// `NOT_FOUND`.
+pub fn get_dfs_referral(_: &mut Call<'_>, _: &Transaction) -> Result<TransFlow> {
+    Err(Status::NOT_FOUND.into())
+}
+
+#[cfg(test)]
+#[path = "trans2_create_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

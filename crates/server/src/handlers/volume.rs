@@ -1,0 +1,167 @@
+//! What a volume is and how much room it has: TRANS2_QUERY_FS_INFORMATION, TRANS2_SET_FS_INFORMATION ([MS-CIFS]
+//! 3.3.5.57.5, 2.2.6.5).
+
+use super::transaction::{TransFlow, TransReply, Transaction};
+use crate::{
+    conn::Call,
+    error::Result,
+    ops::attributes::CLUSTER,
+    share::{Access, Share},
+    vfs::Space,
+};
+use alloc::{string::String, vec::Vec};
+use coax_wire::{
+    codepage::utf16,
+    dialect::Generation,
+    info::volume::{Level, VolumeInfo, attribute},
+    io::Writer,
+    smb::query_information_disk::Response,
+    status::Status,
+    time::FileTime,
+};
+
+/// Bytes in a sector, whatever the disk's own are: the only size DOS knows.
+const SECTOR: u16 = 512;
+/// DOS clients are told of clusters of so many sectors, so that 16-bit counts reach 2 GB, and of no more than 2 GB:
+/// that is where their arithmetic ends (Q127852).
+const DOS_SECTORS: u16 = 64;
+/// NT 4 fails its first query with error 234 where the file system's name has eight characters or more (Q239447).
+const MAX_FS_NAME: usize = 7;
+/// Longest label of a FAT volume, characters: all that DOS and OS/2 have room for.
+const MAX_DOS_LABEL: usize = 11;
+/// Longest name of a file, characters.
+const MAX_NAME: u32 = 255;
+
+/// A volume's size in units that a client can count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Units {
+    total: u64,
+    free: u64,
+    sectors: u16,
+}
+
+impl Units {
+    fn of(space: Space, sectors: u16) -> Self {
+        let bytes = u64::from(sectors.max(1)).saturating_mul(u64::from(SECTOR));
+        let total = space.total / bytes;
+        Self {
+            total,
+            free: (space.free / bytes).min(total),
+            sectors,
+        }
+    }
+
+    /// As DOS counts.
+    fn dos(space: Space) -> Self {
+        let units = Self::of(space, DOS_SECTORS);
+        let most = u64::from(u16::MAX);
+        Self {
+            total: units.total.min(most),
+            free: units.free.min(most),
+            ..units
+        }
+    }
+}
+
+/// QUERY_INFORMATION_DISK's answer. What NT clients are told is right up to 1 TB: there units grow with the disk.
+pub(super) fn disk_units(generation: Generation, space: Space) -> Response {
+    let mut units = Units::dos(space);
+    if generation == Generation::Nt {
+        let mut sectors = 1u16;
+        units = Units::of(space, sectors);
+        while units.total > u64::from(u16::MAX) && sectors < 1 << 15 {
+            sectors = sectors.saturating_mul(2);
+            units = Units::of(space, sectors);
+        }
+    }
+    let clip = |count: u64| u16::try_from(count).unwrap_or(u16::MAX);
+    Response {
+        total_units: clip(units.total),
+        blocks_per_unit: units.sectors,
+        block_size: SECTOR,
+        free_units: clip(units.free),
+    }
+}
+
+/// TRANS2_QUERY_FS_INFORMATION.
+///
+/// # Errors
+/// `INVALID_LEVEL`; `ACCESS_DENIED` on `IPC$`; what the file system says.
+pub fn query(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let code = whole.parameters().u16("information level")?;
+    let level = Level::of(code).ok_or(Status::INVALID_LEVEL)?;
+    let data = volume_data(call, level)?;
+    Ok(TransReply::new(Vec::new(), data).into())
+}
+
+fn volume_data(call: &Call<'_>, level: Level) -> Result<Vec<u8>> {
+    let (share, vfs) = (call.share()?, call.vfs()?);
+    let units = match call.generation() {
+        Generation::Nt => Units::of(vfs.space()?, (CLUSTER / u64::from(SECTOR)) as u16),
+        _ => Units::dos(vfs.space()?),
+    };
+    let root = vfs.stat("")?;
+    let oldest = root.created.unwrap_or(root.modified.min(root.changed));
+    let file_system: String = share.file_system.chars().take(MAX_FS_NAME).collect();
+    let info = VolumeInfo {
+        created: FileTime::from_unix_ns(oldest.0),
+        serial: serial(&call.conn.server.config.name, &share.name),
+        label: &dos_label(call, &share),
+        label_unicode: &utf16::encode(&share.volume),
+        file_system: &utf16::encode(&file_system),
+        attributes: attributes(&share),
+        max_name: MAX_NAME,
+        total_units: units.total,
+        free_units: units.free,
+        sectors_per_unit: u32::from(units.sectors),
+        bytes_per_sector: SECTOR,
+        read_only: call.tree()?.access < Access::Write,
+    };
+    let mut out = Writer::default();
+    info.emit(level, &mut out);
+    Ok(out.into_vec())
+}
+
+/// The label in SMB_INFO_VOLUME. OS/2 and Windows 9x take its length to include the terminating zero.
+fn dos_label(call: &Call<'_>, share: &Share) -> Vec<u8> {
+    if call.unicode() {
+        return call.encode(&share.volume);
+    }
+    let cut: String = match call.generation() {
+        Generation::Nt => share.volume.clone(),
+        _ => share.volume.chars().take(MAX_DOS_LABEL).collect(),
+    };
+    let mut label = call.encode(&cut);
+    label.push(0);
+    label
+}
+
+fn attributes(share: &Share) -> u32 {
+    let keeps = attribute::CASE_PRESERVED_NAMES | attribute::UNICODE_ON_DISK;
+    if share.options.case_sensitive {
+        keeps | attribute::CASE_SENSITIVE_SEARCH
+    } else {
+        keeps
+    }
+}
+
+/// A serial number that stays with server and share, and differs between shares: clients tell changed floppies by it.
+fn serial(server: &str, share: &str) -> u32 {
+    let bytes = server.bytes().chain([0]).chain(share.bytes());
+    bytes.fold(0x811c_9dc5, |hash: u32, byte| {
+        (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// TRANS2_SET_FS_INFORMATION: nothing of a volume can be set.
+///
+/// # Errors
+/// `NOT_SUPPORTED`.
+pub fn set(_: &mut Call<'_>, _: &Transaction) -> Result<TransFlow> {
+    Err(Status::NOT_SUPPORTED.into())
+}
+
+#[cfg(test)]
+#[path = "volume_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

@@ -1,0 +1,297 @@
+//! What clients ask and change of files and folders besides their contents: by path, or through an open.
+
+use super::{
+    attributes::{self, Facts, name_of, parent_of},
+    locate::Finder,
+};
+use crate::{
+    conn::Call,
+    error::Result,
+    files::{OpenFile, OpenKind},
+    names::{
+        attributes::Attributes,
+        path::{ClientPath, PathKind},
+    },
+    share::Share,
+    table::{NotifyFilter, OpenId, access},
+    vfs::{FsTime, OpenHow, SetTimes, VfsFile},
+};
+use alloc::{string::String, sync::Arc};
+use coax_wire::{header::Fid, status::Status, time::TimeChange};
+
+/// Right to change extended attributes ([MS-CIFS] 2.2.1.4.1, FILE_WRITE_EA), and to read them.
+pub const WRITE_EA: u32 = 0x10;
+/// FILE_READ_EA.
+pub const READ_EA: u32 = 0x08;
+
+/// A file or folder asked about.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What it is, as clients see it now.
+    pub facts: Facts,
+    /// Its path now.
+    pub path: String,
+    /// Its share.
+    pub share: Arc<Share>,
+    /// It will be deleted when its last open is closed.
+    pub delete_pending: bool,
+    /// The open it was asked about through.
+    pub open: Option<Through>,
+}
+
+/// The open through which a file is asked about.
+#[derive(Clone, Debug)]
+pub struct Through {
+    /// The file.
+    pub file: Arc<dyn VfsFile>,
+    /// Its row in the shared table.
+    pub open: OpenId,
+    /// Rights granted.
+    pub access: u32,
+    /// Position.
+    pub position: u64,
+    /// Mode.
+    pub mode: u32,
+}
+
+/// Times and attributes to be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changes {
+    /// Creation.
+    pub created: TimeChange,
+    /// Last access.
+    pub accessed: TimeChange,
+    /// Last write.
+    pub modified: TimeChange,
+    /// Last change.
+    pub changed: TimeChange,
+    /// Settable attributes that replace those there are; `None` leaves them.
+    pub attributes: Option<u32>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self {
+            created: TimeChange::Leave,
+            accessed: TimeChange::Leave,
+            modified: TimeChange::Leave,
+            changed: TimeChange::Leave,
+            attributes: None,
+        }
+    }
+}
+
+impl Subject {
+    /// What lies at a path.
+    ///
+    /// # Errors
+    /// `OBJECT_NAME_NOT_FOUND`, `OBJECT_PATH_NOT_FOUND`; `DELETE_PENDING` if it is about to go; what the file system
+    /// says.
+    pub fn at(call: &Call<'_>, path: &ClientPath) -> Result<Self> {
+        if matches!(path.kind(), PathKind::Stream(_)) {
+            return Err(Status::OBJECT_NAME_INVALID.into());
+        }
+        let (share, vfs) = (call.share()?, call.vfs()?);
+        let server = &call.conn.server;
+        let finder = Finder {
+            server,
+            share: &share,
+            vfs: &*vfs,
+        };
+        let located = finder.locate(path)?;
+        let stat = located.existing()?;
+        if server.locked(|tables| tables.is_delete_pending(stat.id)) {
+            return Err(Status::DELETE_PENDING.into());
+        }
+        let facts = attributes::facts_at(&*vfs, &share, &located.path, stat)?;
+        Ok(Self {
+            facts: facts.seen(server, &share, call.now),
+            path: located.path,
+            share,
+            delete_pending: false,
+            open: None,
+        })
+    }
+
+    /// What `fid` has open.
+    ///
+    /// # Errors
+    /// `INVALID_HANDLE`, also for pipes and print jobs; what the file system says.
+    pub fn of(call: &Call<'_>, fid: Fid) -> Result<Self> {
+        let opened = call.file(fid)?;
+        let through = Through::new(opened)?;
+        let server = &call.conn.server;
+        let (path, delete_pending) = server.locked(|tables| {
+            let now_at = tables.get(through.open).map(|o| o.request.path.clone());
+            (now_at, tables.is_delete_pending(opened.id))
+        });
+        let path = path.unwrap_or_else(|| opened.path.clone());
+        let facts = attributes::facts_of(&*through.file, &opened.share, &path)?;
+        Ok(Self {
+            facts: facts.seen(server, &opened.share, call.now),
+            path,
+            share: opened.share.clone(),
+            delete_pending,
+            open: Some(through),
+        })
+    }
+
+    /// The file itself, opened if it was asked about by path.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn file(&self, call: &Call<'_>) -> Result<Arc<dyn VfsFile>> {
+        match &self.open {
+            Some(through) => Ok(through.file.clone()),
+            None => {
+                let how = OpenHow {
+                    read: true,
+                    ..OpenHow::default()
+                };
+                Ok(call.vfs()?.open(&self.path, how)?.0)
+            }
+        }
+    }
+
+    /// Refuses what the tree, or the open it goes through, does not allow.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`.
+    pub fn must_have(&self, call: &Call<'_>, right: u32) -> Result<()> {
+        call.must_write()?;
+        match &self.open {
+            Some(through) if through.access & right == 0 => Err(Status::ACCESS_DENIED.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The path as clients write it: with backslashes, from the share's root.
+    pub fn client_path(&self) -> String {
+        let mut path = String::from("\\");
+        path.push_str(&self.path.replace('/', "\\"));
+        path
+    }
+
+    /// The name in 8.3 form: the name itself if it is one. The root has none.
+    ///
+    /// # Errors
+    /// `OBJECT_NAME_NOT_FOUND`; what the file system says.
+    pub fn short_name(&self, call: &Call<'_>) -> Result<String> {
+        let vfs = call.vfs()?;
+        let server = &call.conn.server;
+        let finder = Finder {
+            server,
+            share: &self.share,
+            vfs: &*vfs,
+        };
+        let name = name_of(&self.path);
+        let short = finder.with_index(parent_of(&self.path), |index| {
+            let id = index.exact(name)?;
+            Some(index.short(id)?.to_text(server.config.code_page))
+        })?;
+        Ok(short.ok_or(Status::OBJECT_NAME_NOT_FOUND)?)
+    }
+
+    /// Changes times and attributes.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED` on trees that only read; what the file system says.
+    pub fn change(&self, call: &Call<'_>, changes: &Changes) -> Result<()> {
+        call.must_write()?;
+        let file = self.file(call)?;
+        self.keep(&*file, changes)?;
+        let times = SetTimes {
+            accessed: asked(changes.accessed),
+            modified: asked(changes.modified),
+        };
+        if times != SetTimes::default() {
+            file.set_times(times)?;
+        }
+        self.show(call, changes);
+        Ok(())
+    }
+
+    /// Attributes and time of creation.
+    fn keep(&self, file: &dyn VfsFile, changes: &Changes) -> Result<()> {
+        let created = asked(changes.created);
+        let wanted = changes.attributes.map_or(self.facts.attributes, |sent| {
+            self.facts.attributes.after_set(sent)
+        });
+        if created.is_none() && wanted == self.facts.attributes {
+            return Ok(());
+        }
+        let settable = Attributes(wanted.0 & Attributes::SETTABLE.0);
+        attributes::keep(file, &self.share, &self.facts, settable, created)
+    }
+
+    /// Tells the shared table of the new times, and watchers of the change.
+    fn show(&self, call: &Call<'_>, changes: &Changes) {
+        let open = self.open.as_ref().map(|through| through.open);
+        let stat = &self.facts.stat;
+        call.conn.server.locked(|tables| {
+            match (changes.modified, open) {
+                (TimeChange::Set(time), _) => tables.set_write_time(open, stat, FsTime(time)),
+                (TimeChange::Suspend, Some(open)) => tables.freeze_write_time(open, stat, true),
+                (TimeChange::Resume, Some(open)) => tables.freeze_write_time(open, stat, false),
+                _ => {}
+            }
+            if let TimeChange::Set(time) = changes.changed {
+                tables.set_change_time(stat, FsTime(time));
+            }
+            if let Some(what) = changes.filter() {
+                tables.report_modified(self.share.id, &self.path, what);
+            }
+        });
+    }
+}
+
+impl Through {
+    fn new(opened: &OpenFile) -> Result<Self> {
+        let is_file = matches!(opened.kind, OpenKind::File | OpenKind::Directory);
+        let (Some(file), Some(open), true) = (&opened.file, opened.open, is_file) else {
+            return Err(Status::INVALID_HANDLE.into());
+        };
+        Ok(Self {
+            file: file.clone(),
+            open,
+            access: opened.access,
+            position: opened.position,
+            mode: opened.mode,
+        })
+    }
+}
+
+impl Changes {
+    /// What watchers are told.
+    fn filter(&self) -> Option<NotifyFilter> {
+        let steps = [
+            (self.attributes.is_some(), NotifyFilter::ATTRIBUTES),
+            (asked(self.modified).is_some(), NotifyFilter::LAST_WRITE),
+            (asked(self.accessed).is_some(), NotifyFilter::LAST_ACCESS),
+            (asked(self.created).is_some(), NotifyFilter::CREATION),
+        ];
+        steps
+            .into_iter()
+            .filter_map(|(is, what)| is.then_some(what))
+            .reduce(NotifyFilter::or)
+    }
+}
+
+fn asked(change: TimeChange) -> Option<FsTime> {
+    match change {
+        TimeChange::Set(time) => Some(FsTime(time)),
+        _ => None,
+    }
+}
+
+/// Sets the length of a file through an open: FILE_WRITE_DATA is needed, and FILE_APPEND_DATA is not enough
+/// ([MS-FSA] 2.1.5.15.4).
+///
+/// # Errors
+/// `ACCESS_DENIED`, `DISK_FULL`; as [`super::transfer::set_len`].
+pub fn set_end_of_file(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
+    if call.file(fid)?.access & access::WRITE_DATA == 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    super::transfer::set_len(call, fid, len)
+}

@@ -1,0 +1,174 @@
+//! Times of last write as clients see them while a file is open.
+//!
+//! Windows does not show a write in the file's times at once, and programs count on it: one that writes, reads the time
+//! and later finds another believes that somebody else changed the file. So a first write shows [`DELAY`] later, or
+//! when its open is closed, and is then the time of that close; a change of the length shows at once; a time set by a
+//! client through an open stays whatever is written through it afterwards ([MS-FSA] 2.1.4.17, 2.1.5.4, 2.1.5.15.2).
+//!
+//! What is on the disk moves with every write all the same: here is only what a client is told meanwhile.
+
+use super::{OpenId, Tables};
+use crate::vfs::{FileId, FsTime, Stat};
+use alloc::collections::BTreeMap;
+use coax_wire::time::{Span, Time};
+
+/// How long after the first write through an open its time shows.
+const DELAY: Span = Span::from_secs(2);
+
+/// Times of files that are open and were changed.
+#[derive(Debug, Default)]
+pub(super) struct WriteTimes {
+    files: BTreeMap<FileId, Shown>,
+    writers: BTreeMap<OpenId, Writer>,
+}
+
+/// What is shown of a file.
+#[derive(Debug)]
+struct Shown {
+    modified: FsTime,
+    changed: FsTime,
+    /// A client set this time of last write: it is shown until all have closed the file.
+    set: Option<FsTime>,
+}
+
+/// What an open did to its file's times.
+#[derive(Debug, Default)]
+struct Writer {
+    /// When its write will show.
+    due: Option<Time>,
+    /// A write has been scheduled or shown: no further one shows before the close.
+    triggered: bool,
+    /// It wrote: its close is the time of last write.
+    wrote: bool,
+    /// A client set the time through it, or stopped its updates: writes leave it.
+    frozen: bool,
+}
+
+impl Tables {
+    /// Something is about to be written through `open` to its file, which is `before`.
+    pub fn note_write(&mut self, now: Time, open: OpenId, before: &Stat) {
+        self.write_times.shown(before);
+        let writer = self.write_times.writers.entry(open).or_default();
+        if writer.frozen {
+            return;
+        }
+        writer.wrote = true;
+        if !core::mem::replace(&mut writer.triggered, true) {
+            writer.due = Some(now + DELAY);
+        }
+    }
+
+    /// The length was changed through `open` of a file that was `before`: that shows at once.
+    pub fn note_resize(&mut self, now: Time, open: OpenId, before: &Stat) {
+        self.settle_write_times(now, before.id);
+        let writer = self.write_times.writers.entry(open).or_default();
+        if writer.frozen {
+            return;
+        }
+        *writer = Writer {
+            triggered: true,
+            ..Writer::default()
+        };
+        self.write_times.shown(before).show(now);
+    }
+
+    /// A client set the time of last write of a file that is `before`: through `open`, or by its path, where it only
+    /// matters if somebody has the file open.
+    pub fn set_write_time(&mut self, open: Option<OpenId>, before: &Stat, time: FsTime) {
+        if self.opens_of_file(before.id).next().is_none() {
+            return;
+        }
+        self.write_times.shown(before).set = Some(time);
+        if let Some(open) = open {
+            self.freeze_write_time(open, before, true);
+        }
+    }
+
+    /// Writes through `open` leave the time of last write (time -1 in [MS-FSCC] 2.4.7), or move it again (-2).
+    pub fn freeze_write_time(&mut self, open: OpenId, before: &Stat, frozen: bool) {
+        self.write_times.shown(before);
+        let writer = self.write_times.writers.entry(open).or_default();
+        writer.frozen = frozen;
+        writer.due = None;
+    }
+
+    /// A client set the time of last change of a file that is `before`. No file system lets us keep it: it is shown
+    /// until all have closed the file.
+    pub fn set_change_time(&mut self, before: &Stat, time: FsTime) {
+        if self.opens_of_file(before.id).next().is_some() {
+            self.write_times.shown(before).changed = time;
+        }
+    }
+
+    /// Times of last write and last change to tell instead of those on the disk, if there are any.
+    pub fn shown_times(&mut self, now: Time, file: FileId) -> Option<(FsTime, FsTime)> {
+        if self.write_times.files.is_empty() {
+            return None;
+        }
+        self.settle_write_times(now, file);
+        let shown = self.write_times.files.get(&file)?;
+        Some((shown.set.unwrap_or(shown.modified), shown.changed))
+    }
+
+    /// `open` is about to be closed by a client that may name a time of last write: which one is to be set, if any.
+    /// Must be called before [`Self::close`].
+    pub fn closing_write_time(
+        &mut self,
+        now: Time,
+        open: OpenId,
+        asked: Option<FsTime>,
+    ) -> Option<FsTime> {
+        let file = self.get(open)?.request.file;
+        self.settle_write_times(now, file);
+        let is_last = self.opens_of_file(file).nth(1).is_none();
+        let writer = self.write_times.writers.remove(&open).unwrap_or_default();
+        let shown = self.write_times.files.get_mut(&file);
+        let time = match &shown {
+            Some(shown) if writer.frozen => Some(shown.set.unwrap_or(shown.modified)),
+            _ if writer.wrote => asked.or(Some(FsTime(now.unix_ns()))),
+            _ => asked,
+        };
+        if let (Some(shown), Some(time)) = (shown, time) {
+            shown.modified = time;
+            shown.changed = time;
+        }
+        if is_last {
+            self.write_times.files.remove(&file);
+        }
+        time
+    }
+
+    /// Shows what has fallen due by `now`.
+    fn settle_write_times(&mut self, now: Time, file: FileId) {
+        let opens = self.files.get(&file).into_iter().flat_map(|f| &f.opens);
+        for open in opens {
+            let Some(writer) = self.write_times.writers.get_mut(open) else {
+                continue;
+            };
+            if writer.due.is_some_and(|due| due <= now) {
+                let due = writer.due.take().unwrap_or(now);
+                if let Some(shown) = self.write_times.files.get_mut(&file) {
+                    shown.show(due);
+                }
+            }
+        }
+    }
+}
+
+impl WriteTimes {
+    /// What is shown of the file that is `now`, from now on.
+    fn shown(&mut self, now: &Stat) -> &mut Shown {
+        self.files.entry(now.id).or_insert(Shown {
+            modified: now.modified,
+            changed: now.changed,
+            set: None,
+        })
+    }
+}
+
+impl Shown {
+    fn show(&mut self, time: Time) {
+        self.modified = FsTime(time.unix_ns());
+        self.changed = self.modified;
+    }
+}
