@@ -29,7 +29,7 @@ mod testkit;
 mod tree;
 pub mod vfs;
 
-pub use conn::{Client, Connection, Peer, Tail, Transmit};
+pub use conn::{Client, Connection, Held, Peer, Tail, Transmit};
 pub use error::{Error, Result, vfs_status};
 pub use event::Event;
 pub use server::Server;

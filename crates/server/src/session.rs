@@ -82,6 +82,11 @@ impl SessionTable {
         self.sessions.is_empty()
     }
 
+    /// Sessions and log-ons in progress.
+    pub fn len(&self) -> usize {
+        self.sessions.len().saturating_add(self.pending.len())
+    }
+
     /// A log-on in several steps begins or goes on: `uid` if it is the client's already, else a new one; `None` if
     /// `limit` are taken.
     pub fn suspend(&mut self, limit: usize, uid: Option<Uid>, logon: Box<Acceptor>) -> Option<Uid> {

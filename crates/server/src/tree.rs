@@ -69,6 +69,11 @@ impl TreeTable {
         self.trees.remove(&tid.0)
     }
 
+    /// How many are connected.
+    pub fn len(&self) -> usize {
+        self.trees.len()
+    }
+
     /// TIDs of all trees.
     pub fn tids(&self) -> impl Iterator<Item = Tid> {
         self.trees.keys().copied().map(Tid)

@@ -38,7 +38,14 @@ pub(super) struct Progress {
     pub signed: SignedRequest,
     /// What the parked command keeps for its next run.
     pub kept: Option<Box<Transaction>>,
+    /// Commands served so far.
+    pub served: usize,
 }
+
+/// The longest chain served. Clients chain four commands at most; each byte of a message could begin another.
+const MAX_CHAIN: usize = 32;
+/// AndX offsets have 16 bits: a block beyond this could not be found.
+const MAX_OFFSET: usize = 0xffff;
 
 /// What one command left to do.
 enum Step {
@@ -64,6 +71,7 @@ impl Connection {
             arrived: now,
             signed,
             kept: None,
+            served: 0,
         };
         if header.command == command::NT_CANCEL {
             return self.cancel(now, &header);
@@ -160,8 +168,13 @@ impl Progress {
             return Step::Finish;
         };
         self.link = Some(start);
-        if offset <= self.offset {
+        self.served = self.served.saturating_add(1);
+        if offset <= self.offset || self.served >= MAX_CHAIN {
             self.fail_unlinked(Status::INVALID_SMB);
+            return Step::Finish;
+        }
+        if self.reply.out.len().saturating_add(self.reply.tail.len()) > MAX_OFFSET {
+            self.fail_unlinked(Status::INSUFF_SERVER_RESOURCES);
             return Step::Finish;
         }
         self.reply.flatten();

@@ -8,11 +8,13 @@
 mod call;
 mod chain;
 mod dispatch;
+mod held;
 mod parked;
 mod reply;
 mod send;
 
 pub use call::{Call, Flow, Outcome, Park, Retry};
+pub use held::Held;
 pub use reply::{Reply, Tail, Transmit};
 
 use crate::{

@@ -16,6 +16,7 @@
 //!
 //! Everything iterates in a defined order, so that the same calls give the same events.
 
+mod census;
 mod connections;
 mod locking;
 mod locks;
@@ -31,6 +32,7 @@ mod write_times;
 #[cfg(test)]
 mod tests;
 
+pub use census::Census;
 pub use connections::Limits;
 pub use locking::{Cancelled, LockOutcome, LockRequest, LockSpan, Wait};
 pub use locks::{LockError, LockKind, LockRange};

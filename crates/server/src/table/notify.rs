@@ -117,6 +117,12 @@ pub(super) struct Watches {
     folders: BTreeMap<(ShareId, String), BTreeSet<OpenId>>,
 }
 
+impl Watches {
+    pub(super) fn len(&self) -> usize {
+        self.watches.len()
+    }
+}
+
 #[derive(Debug)]
 struct Watch {
     filter: NotifyFilter,

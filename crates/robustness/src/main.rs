@@ -1,0 +1,102 @@
+//! `coax-robustness run|seeds|replay`: see docs/fuzzing.md.
+#![allow(clippy::panic, clippy::expect_used)]
+
+use coax_robustness::{
+    run::run,
+    targets::{TARGETS, Target},
+};
+use std::{fs, path::Path, process::ExitCode, time::Duration};
+
+const USAGE: &str = "usage: coax-robustness run [--seconds N] [--seed N] [--keep DIR] [TARGET...]
+       coax-robustness seeds DIR
+       coax-robustness replay TARGET FILE...
+       coax-robustness list";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.split_first() {
+        Some((verb, rest)) if verb == "run" => run_targets(rest),
+        Some((verb, [folder])) if verb == "seeds" => write_seeds(Path::new(folder)),
+        Some((verb, [target, files @ ..])) if verb == "replay" => replay(target, files),
+        Some((verb, [])) if verb == "list" => {
+            TARGETS
+                .iter()
+                .for_each(|target| println!("{}", target.name));
+            ExitCode::SUCCESS
+        }
+        _ => usage(),
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}
+
+fn run_targets(arguments: &[String]) -> ExitCode {
+    let (mut seconds, mut seed, mut keep) = (10, 1, "target/fuzz-findings");
+    let mut names = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let value = || rest.clone().next().and_then(|text| text.parse().ok());
+        match argument.as_str() {
+            "--seconds" | "--seed" => {
+                let Some(number) = value() else {
+                    return usage();
+                };
+                *(if argument == "--seed" {
+                    &mut seed
+                } else {
+                    &mut seconds
+                }) = number;
+                rest.next();
+            }
+            "--keep" => match rest.next() {
+                Some(folder) => keep = folder,
+                None => return usage(),
+            },
+            name => names.push(name),
+        }
+    }
+    let chosen = |target: &&Target| names.is_empty() || names.contains(&target.name);
+    if names
+        .iter()
+        .any(|name| TARGETS.iter().all(|target| target.name != *name))
+    {
+        return usage();
+    }
+    let mut findings = 0;
+    for target in TARGETS.iter().filter(chosen) {
+        let outcome = run(target, Duration::from_secs(seconds), seed, Path::new(keep));
+        println!("{:20} {:>10} inputs", target.name, outcome.executions);
+        if let Some(path) = outcome.finding {
+            println!("FINDING in {}: {}", target.name, path.display());
+            findings += 1;
+        }
+    }
+    println!("{findings} findings (seed {seed})");
+    ExitCode::from(u8::from(findings > 0))
+}
+
+fn write_seeds(folder: &Path) -> ExitCode {
+    for target in TARGETS {
+        let own = folder.join(target.name);
+        fs::create_dir_all(&own).expect("a folder for seeds");
+        for (number, seed) in (target.seeds)().iter().enumerate() {
+            fs::write(own.join(format!("seed-{number:04}")), seed).expect("a seed's file");
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn replay(name: &str, files: &[String]) -> ExitCode {
+    let Some(target) = TARGETS.iter().find(|target| target.name == name) else {
+        return usage();
+    };
+    for file in files {
+        let input = fs::read(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+        (target.feed)(&input);
+        println!("{file}: fine");
+    }
+    ExitCode::SUCCESS
+}

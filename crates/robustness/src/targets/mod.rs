@@ -1,0 +1,81 @@
+//! The targets: a function of bytes that must neither panic nor break what it asserts, and seeds to start from.
+
+mod decoders;
+mod logon;
+mod names;
+mod seeds;
+mod session;
+
+use crate::engine::script;
+
+/// One target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, as `scripts/fuzz` takes it.
+    pub name: &'static str,
+    /// Runs one input.
+    pub feed: fn(&[u8]),
+    /// Inputs to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+const fn target(name: &'static str, feed: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {
+    Target { name, feed, seeds }
+}
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    target("connection", script::play, seeds::scripts),
+    target("messages", decoders::messages, seeds::smb_messages),
+    target("message", decoders::message, seeds::smb_messages),
+    target("blocks", decoders::blocks, seeds::smb_blocks),
+    target("nbt_names", decoders::nbt_name, seeds::nbt_names),
+    target(
+        "nbt_datagrams",
+        decoders::nbt_datagram,
+        seeds::nbt_datagrams,
+    ),
+    target("nbt_sessions", session::nbt_session, seeds::streams),
+    target("name_service", session::name_service, seeds::nbt_datagrams),
+    target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
+    target("spnego", logon::spnego, seeds::spnego),
+    target("log_on", logon::log_on, seeds::spnego),
+    target("responses", logon::responses, seeds::noise),
+    target("smbpasswd", logon::smbpasswd, seeds::smbpasswd),
+    target("smb_conf", names::smb_conf, seeds::smb_conf),
+    target("dosattrib", names::dosattrib, seeds::dosattrib),
+    target("code_pages", names::code_pages, seeds::texts),
+    target("wildcards", names::wildcards, seeds::patterns),
+    target("paths", names::paths, seeds::patterns),
+    target("short_names", names::short_names, seeds::texts),
+    target("times", names::times, seeds::noise),
+];
+
+/// The target of this name.
+pub fn by_name(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+/// Runs `data` through the target of this name: what the wrappers in `fuzz/` call.
+///
+/// # Panics
+/// If there is no such target, or if it finds something.
+pub fn feed(name: &str, data: &[u8]) {
+    let target = by_name(name).unwrap_or_else(|| panic!("no target {name}"));
+    (target.feed)(data);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_has_a_name_of_its_own_and_digests_its_seeds() {
+        for (i, target) in TARGETS.iter().enumerate() {
+            assert!(TARGETS[..i].iter().all(|other| other.name != target.name));
+            let seeds = (target.seeds)();
+            assert!(!seeds.is_empty(), "{} has no seeds", target.name);
+            seeds.iter().for_each(|seed| (target.feed)(seed));
+        }
+    }
+}

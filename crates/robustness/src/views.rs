@@ -1,0 +1,107 @@
+//! Every view of a message at once: header, blocks along the chain, and the commands' requests.
+
+use coax_wire::{
+    block::Block,
+    command,
+    error::Result,
+    header::{HEADER_LEN, Header},
+    io::Writer,
+    smb,
+};
+use std::{fmt::Debug, hint::black_box};
+
+/// Commands of a message, in order, the 0xFF at the end of a chain included: what tshark lists as `smb.cmd`.
+pub fn commands(message: &[u8]) -> Vec<u8> {
+    let Ok(header) = Header::parse(message) else {
+        return Vec::new();
+    };
+    let mut found = vec![header.command];
+    let mut at = (header.command, HEADER_LEN);
+    while command::is_andx(at.0) {
+        let Ok(block) = Block::at(message, at.1) else {
+            break;
+        };
+        let Some((next, offset)) = block.andx() else {
+            found.extend((!block.words.is_empty()).then_some(0xff));
+            break;
+        };
+        found.push(next);
+        if offset <= at.1 {
+            break;
+        }
+        at = (next, offset);
+    }
+    found
+}
+
+/// Looks at the message through every view there is, whatever command it says it is.
+pub fn look(message: &[u8]) {
+    let Ok(header) = Header::parse(message) else {
+        return;
+    };
+    let mut again = Writer::default();
+    header.emit(&mut again);
+    assert_eq!(Header::parse(again.as_slice()), Ok(header));
+    let mut at = HEADER_LEN;
+    for _ in 0..16 {
+        let Ok(block) = Block::at(message, at) else {
+            return;
+        };
+        look_at_block(&block);
+        match block.andx() {
+            Some((_, next)) if next > at => at = next,
+            _ => return,
+        }
+    }
+}
+
+/// Looks at one block through every view.
+pub fn look_at_block(block: &Block<'_>) {
+    assert!(block.bytes.len() <= usize::from(block.declared_bytes));
+    assert_eq!(block.words.len(), usize::from(block.word_count()) * 2);
+    for unicode in [false, true] {
+        look_at_strings(block, unicode);
+        look_at_opens(block, unicode);
+        see(smb::session_setup_andx::Request::parse(block, unicode));
+        see(smb::tree_connect_andx::Request::parse(block, unicode));
+    }
+    see(smb::negotiate::Request::parse(block));
+    if let Ok(request) = smb::negotiate::Request::parse(block) {
+        black_box(request.dialects().count());
+    }
+    look_at_transfers(block);
+    see(smb::tree_connect::Request::parse(block));
+}
+
+fn look_at_strings(block: &Block<'_>, unicode: bool) {
+    let mut strings = block.strings(unicode);
+    for _ in 0..8 {
+        let _ = strings.format(4);
+        black_box(strings.string());
+        let _ = black_box(strings.counted(5));
+    }
+    let _ = black_box(strings.bytes(3, "bytes"));
+    black_box((strings.rest().len(), strings.is_empty()));
+}
+
+fn look_at_opens(block: &Block<'_>, unicode: bool) {
+    see(smb::open::Open::parse(block, unicode));
+    see(smb::open::Create::parse(block, unicode));
+    see(smb::open_andx::Request::parse(block, unicode));
+    see(smb::nt_create_andx::Request::parse(block, unicode));
+}
+
+fn look_at_transfers(block: &Block<'_>) {
+    see(smb::close::Request::parse(block));
+    see(smb::read::Request::parse(block));
+    see(smb::read_andx::Request::parse(block));
+    see(smb::seek::Request::parse(block));
+    see(smb::write::Request::parse(block));
+    see(smb::write::AndClose::parse(block));
+    see(smb::write_andx::Request::parse(block));
+}
+
+/// Prints what was decoded: printing must not panic either.
+pub fn see<T: Debug>(view: Result<T>) {
+    black_box(format!("{view:?}"));
+}
