@@ -5,6 +5,7 @@ use coax_wire::{
     command,
     error::Result,
     header::{HEADER_LEN, Header},
+    info,
     io::Writer,
     smb,
 };
@@ -62,6 +63,7 @@ pub fn look_at_block(block: &Block<'_>) {
     for unicode in [false, true] {
         look_at_strings(block, unicode);
         look_at_opens(block, unicode);
+        look_at_names(block, unicode);
         see(smb::session_setup_andx::Request::parse(block, unicode));
         see(smb::tree_connect_andx::Request::parse(block, unicode));
     }
@@ -70,6 +72,8 @@ pub fn look_at_block(block: &Block<'_>) {
         black_box(request.dialects().count());
     }
     look_at_transfers(block);
+    look_at_locks_and_raw(block);
+    look_at_transactions(block);
     see(smb::tree_connect::Request::parse(block));
 }
 
@@ -89,6 +93,55 @@ fn look_at_opens(block: &Block<'_>, unicode: bool) {
     see(smb::open::Create::parse(block, unicode));
     see(smb::open_andx::Request::parse(block, unicode));
     see(smb::nt_create_andx::Request::parse(block, unicode));
+}
+
+fn look_at_names(block: &Block<'_>, unicode: bool) {
+    see(smb::copy::Request::parse(block, unicode));
+    see(smb::delete::Request::parse(block, unicode));
+    see(smb::directory::Request::parse(block, unicode));
+    see(smb::rename::Request::parse(block, unicode));
+    see(smb::rename::NtRequest::parse(block, unicode));
+    see(smb::query_information::parse_path(block, unicode));
+    see(smb::set_information::Request::parse(block, unicode));
+    see(smb::set_information::Request2::parse(block));
+    see(smb::query_information::parse_fid(block));
+    see(smb::query_information::Response::parse(block));
+    see(smb::query_information::Response2::parse(block));
+    see(smb::query_information_disk::Response::parse(block));
+}
+
+fn look_at_locks_and_raw(block: &Block<'_>) {
+    see(smb::ioctl::Request::parse(block));
+    see(smb::lock_byte_range::Request::parse(block));
+    see(smb::locking_andx::Request::parse(block));
+    see(smb::read_raw::Request::parse(block));
+    see(smb::write_raw::Request::parse(block));
+}
+
+fn look_at_transactions(block: &Block<'_>) {
+    use smb::transaction::{Kind, Request, Response, Secondary};
+    for kind in [Kind::Transaction, Kind::Transaction2, Kind::NtTransact] {
+        see(Request::parse(kind, block, false));
+        see(Request::parse(kind, block, true));
+        see(Secondary::parse(kind, block));
+        see(Response::parse(kind, block));
+    }
+}
+
+/// Data of transactions in every form it has: set levels, lists of extended attributes and their names.
+pub fn look_at_levels(level: u16, data: &[u8]) {
+    see(info::set_file::SetFile::parse(level, data));
+    if let Ok(list) = info::ea::parse_list(data) {
+        let mut again = Writer::default();
+        info::ea::emit_list(list.iter().copied(), &mut again);
+        assert_eq!(info::ea::parse_list(again.as_slice()), Ok(list));
+    }
+    if let Ok(chain) = info::ea::parse_chain(data) {
+        let mut again = Writer::default();
+        info::ea::emit_chain(chain.iter().copied(), &mut again);
+        assert_eq!(info::ea::parse_chain(again.as_slice()), Ok(chain));
+    }
+    see(info::ea::parse_names(data));
 }
 
 fn look_at_transfers(block: &Block<'_>) {

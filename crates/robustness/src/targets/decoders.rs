@@ -52,6 +52,13 @@ pub fn blocks(data: &[u8]) {
     views::look_at_block(&block);
 }
 
+/// An information level's number, then its data.
+pub fn levels(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let level = choices.u16();
+    views::look_at_levels(level, choices.rest());
+}
+
 /// A name as it stands in packets: what is decoded encodes to the same name.
 pub fn nbt_name(data: &[u8]) {
     let mut choices = Choices::new(data);

@@ -29,6 +29,7 @@ pub const TARGETS: &[Target] = &[
     target("messages", decoders::messages, seeds::smb_messages),
     target("message", decoders::message, seeds::smb_messages),
     target("blocks", decoders::blocks, seeds::smb_blocks),
+    target("levels", decoders::levels, seeds::levels),
     target("nbt_names", decoders::nbt_name, seeds::nbt_names),
     target(
         "nbt_datagrams",

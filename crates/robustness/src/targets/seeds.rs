@@ -57,6 +57,23 @@ pub fn scripts() -> Vec<Vec<u8>> {
     scripts
 }
 
+/// Set levels, and lists of extended attributes in both forms.
+pub fn levels() -> Vec<Vec<u8>> {
+    let list = b"\x1c\0\0\0\0\x04\x03\0NAME\0abc\0\x01\x02\0X\0yz";
+    let chain = b"\x14\0\0\0\0\x04\x03\0NAME\0abc\0\0\0\0\0\0\0\0\0\x01\x02\0X\0yz";
+    let rename = b"\x01\0\0\0\0\0\0\0\x06\0\0\0n\0e\0w\0";
+    let mut seeds: Vec<Vec<u8>> = [
+        1, 2, 0x101, 0x102, 0x103, 0x104, 1004, 1010, 1013, 1019, 1020,
+    ]
+    .iter()
+    .map(|level: &u16| [&level.to_le_bytes()[..], &[7; 44]].concat())
+    .collect();
+    seeds.push([&[2, 0], &list[..]].concat());
+    seeds.push([&[0x0f, 0x04], &chain[..]].concat());
+    seeds.push([&[0xf2, 0x03], &rename[..]].concat());
+    seeds
+}
+
 /// Names as they stand in name service packets.
 pub fn nbt_names() -> Vec<Vec<u8>> {
     nbt_datagrams()

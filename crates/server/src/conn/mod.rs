@@ -160,6 +160,7 @@ impl Connection {
     pub fn handle_disconnect(&mut self, now: Time) {
         self.closing = true;
         self.parked.clear();
+        self.transactions.clear();
         crate::ops::close::close_everything(self, now);
         let doomed = self.server.locked(|tables| tables.drop_connection(self.id));
         debug_assert!(doomed.is_empty(), "everything was closed before");
