@@ -128,7 +128,7 @@ impl NameCache {
     }
 
     /// Enters a change that the engine made between the states `before` and `after`. If the index was not good before,
-    /// it is forgotten.
+    /// it stays as it is, to be brought up to date by who asks next: searches hold places in it.
     pub fn changed(
         &mut self,
         share: ShareId,
@@ -141,7 +141,7 @@ impl NameCache {
             return;
         };
         if entry.seen.stamp != before {
-            return self.forget(share, folder);
+            return;
         }
         let held = entry.index.len();
         match change {
@@ -154,6 +154,12 @@ impl NameCache {
             .names
             .saturating_sub(held)
             .saturating_add(entry.index.len());
+    }
+
+    /// A number for an index made anew, never given before.
+    pub fn new_generation(&mut self) -> u64 {
+        self.clock = self.clock.wrapping_add(1);
+        self.clock
     }
 
     /// Takes a folder's index out, good or not, to be brought up to date.

@@ -1,12 +1,230 @@
 //! Searches kept open by one connection.
+//!
+//! A search holds no listing and no open folder: it is a folder's path, what is sought, and the place in the folder's
+//! index where it stands. Clients of the core protocol never close their searches, so the least useful goes when there
+//! are too many: first those that reached their end, then those longest unused.
+
+use crate::{
+    names::{
+        attributes::SearchAttributes,
+        index::NameId,
+        wildcard::{FcbPattern, Pattern},
+    },
+    ops::find::Place,
+};
+use alloc::{collections::BTreeMap, string::String};
+use coax_wire::header::{Header, Pid, Sid, Tid, Uid};
+
+/// What a search looks for.
+#[derive(Clone, Debug)]
+pub enum Mask {
+    /// Everything.
+    All,
+    /// The one file of this name, as look-ups find it.
+    Name(String),
+    /// Names, long or 8.3, that a pattern finds.
+    Pattern(Pattern),
+    /// 8.3 names that a file control block's pattern finds.
+    Fcb(FcbPattern),
+}
+
+/// A search.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Its number.
+    pub sid: Sid,
+    /// Tree.
+    pub tid: Tid,
+    /// Session.
+    pub uid: Uid,
+    /// Process that began it.
+    pub pid: Pid,
+    /// The folder, in the file system's spelling.
+    pub folder: String,
+    /// What is looked for.
+    pub mask: Mask,
+    /// Attributes entries may and must have.
+    pub attributes: SearchAttributes,
+    /// The client knows 8.3 names only.
+    pub short_names: bool,
+    /// What is looked for as the eleven characters of a file control block, for core resume keys.
+    pub pattern: [u8; 11],
+    /// Where it stands: after the last entry looked at.
+    pub place: Place,
+    /// The name there, to find the place again should the folder's index have been made anew.
+    pub last: String,
+    /// Which index the place is of.
+    pub generation: u64,
+    /// The end was reached.
+    pub finished: bool,
+}
+
+impl Search {
+    /// A search that stands at the beginning; [`Searches::open`] gives it its number.
+    pub fn new(header: &Header, folder: String, mask: Mask, attributes: SearchAttributes) -> Self {
+        Self {
+            sid: Sid(0),
+            tid: header.tid,
+            uid: header.uid,
+            pid: header.pid,
+            folder,
+            mask,
+            attributes,
+            short_names: false,
+            pattern: [b' '; 11],
+            place: Place::START,
+            last: String::new(),
+            generation: 0,
+            finished: false,
+        }
+    }
+
+    /// Stands it after `place` of the present index.
+    pub fn rewind(&mut self, place: Place) {
+        if self.place != place {
+            self.place = place;
+            self.last.clear();
+        }
+        self.finished = false;
+    }
+
+    /// Whether it is one file's search, which ends with the first found.
+    pub fn is_of_one(&self) -> bool {
+        matches!(self.mask, Mask::Name(_))
+    }
+}
 
 /// The searches of a connection.
 #[derive(Debug, Default)]
-pub struct Searches {}
+pub struct Searches {
+    open: BTreeMap<u16, (u64, Search)>,
+    next: u16,
+    clock: u64,
+}
 
 impl Searches {
     /// Whether none is open.
     pub fn is_empty(&self) -> bool {
-        true
+        self.open.is_empty()
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Keeps a search under a number of its own. At `limit` another goes.
+    pub fn open(&mut self, limit: usize, search: Search) -> Sid {
+        while self.open.len() >= limit.clamp(1, 60_000) {
+            self.evict();
+        }
+        let sid = self.free_sid();
+        self.put(Search { sid, ..search });
+        sid
+    }
+
+    /// Takes a search out to work on it, if it is this tree's.
+    pub fn take(&mut self, sid: Sid, tid: Tid) -> Option<Search> {
+        let search = self.open.get(&sid.0).filter(|(_, s)| s.tid == tid);
+        search?;
+        self.open.remove(&sid.0).map(|(_, search)| search)
+    }
+
+    /// Puts it back, as the one used last.
+    pub fn put(&mut self, search: Search) {
+        self.clock = self.clock.wrapping_add(1);
+        self.open.insert(search.sid.0, (self.clock, search));
+    }
+
+    /// Ends a search; whether there was one.
+    pub fn close(&mut self, sid: Sid, tid: Tid) -> bool {
+        self.take(sid, tid).is_some()
+    }
+
+    /// Ends all that `which` picks.
+    pub fn close_where(&mut self, which: impl Fn(&Search) -> bool) {
+        self.open.retain(|_, (_, search)| !which(search));
+    }
+
+    fn evict(&mut self) {
+        let worst = self
+            .open
+            .iter()
+            .min_by_key(|(_, (used, search))| (!search.finished, *used));
+        if let Some(sid) = worst.map(|(sid, _)| *sid) {
+            self.open.remove(&sid);
+        }
+    }
+
+    /// Numbers are neither 0 nor 0xFFFF, and their low byte is not 0: it begins the server's part of core resume keys.
+    fn free_sid(&mut self) -> Sid {
+        loop {
+            self.next = match self.next.wrapping_add(1) {
+                0xffff => 1,
+                next if next & 0xff == 0 => next | 1,
+                next => next,
+            };
+            if !self.open.contains_key(&self.next) {
+                return Sid(self.next);
+            }
+        }
+    }
+}
+
+impl Place {
+    /// The name's place.
+    pub fn of(id: NameId) -> Self {
+        Self(id.number().saturating_add(Self::FIRST_NAME))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn search() -> Search {
+        let header = Header {
+            tid: Tid(1),
+            ..Header::default()
+        };
+        Search::new(&header, String::new(), Mask::All, SearchAttributes(0))
+    }
+
+    #[test]
+    fn numbers_never_begin_with_a_zero_byte_and_come_round() {
+        let mut searches = Searches::default();
+        for _ in 0..200_000 {
+            let sid = searches.open(10, search());
+            assert!(sid.0 & 0xff != 0 && sid.0 != 0xffff);
+        }
+        assert_eq!(searches.len(), 10);
+    }
+
+    #[test]
+    fn the_finished_go_first_and_then_the_longest_unused() {
+        let mut searches = Searches::default();
+        let sids: alloc::vec::Vec<Sid> = (0..4).map(|_| searches.open(4, search())).collect();
+        let [a, b, c, d] = sids.try_into().unwrap();
+        let done = Search {
+            finished: true,
+            ..searches.take(d, Tid(1)).unwrap()
+        };
+        searches.put(done);
+        let used = searches.take(a, Tid(1)).unwrap();
+        searches.put(used);
+        searches.open(4, search());
+        assert!(!searches.close(d, Tid(1)), "it was finished");
+        searches.open(4, search());
+        searches.open(4, search());
+        assert!(!searches.close(b, Tid(1)) && !searches.close(c, Tid(1)));
+        assert!(searches.close(a, Tid(1)), "it was used since");
+    }
+
+    #[test]
+    fn a_search_is_found_on_its_own_tree_only() {
+        let mut searches = Searches::default();
+        let sid = searches.open(4, search());
+        assert!(!searches.close(sid, Tid(2)) && searches.close(sid, Tid(1)) && searches.is_empty());
     }
 }

@@ -319,7 +319,7 @@ impl TestClient {
         let header = Header {
             command,
             mid,
-            flags: Flags(Flags::CASELESS),
+            flags: Flags(self.header.flags.0 | Flags::CASELESS),
             ..self.header
         };
         let mut out = Writer::default();

@@ -29,6 +29,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use coax_netbios::{SessionConfig, Transport};
+use coax_server::Server;
 use coax_wire::{nbt::session::Framing, time::Span};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::{
@@ -84,8 +85,18 @@ impl Running {
     }
 
     fn start_with(settings: Settings, reporter: Reporter, threads: usize) -> Result<Self> {
+        let server = build::server(&settings)?;
+        Self::start_server(server, settings, reporter, threads)
+    }
+
+    fn start_server(
+        server: Server,
+        settings: Settings,
+        reporter: Reporter,
+        threads: usize,
+    ) -> Result<Self> {
         raise_file_limit();
-        let server = Arc::new(build::server(&settings)?);
+        let server = Arc::new(server);
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(threads.saturating_add(SPARE_THREADS))

@@ -106,7 +106,7 @@ impl Connection {
         if self.closing {
             return;
         }
-        if self.raw.expects_data() {
+        if self.raw.takes(message) {
             crate::handlers::raw::data(self, now, message);
             return;
         }

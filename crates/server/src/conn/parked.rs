@@ -7,7 +7,7 @@ use super::{
 };
 use crate::table::{self, Ticket};
 use alloc::vec::Vec;
-use coax_wire::{header::Header, time::Time};
+use coax_wire::{command, header::Header, time::Time};
 
 /// A waiting request.
 #[derive(Debug)]
@@ -74,9 +74,10 @@ impl Connection {
         }
     }
 
-    /// Whether requests wait.
+    /// Whether requests wait that are answered sooner or later; change notifications may wait for ever.
     pub(crate) fn has_parked(&self) -> bool {
-        !self.parked.is_empty()
+        let waits = |parked: &Parked| parked.progress.command != command::NT_TRANSACT;
+        self.parked.iter().any(waits)
     }
 
     /// Runs a parked request again, and says why.

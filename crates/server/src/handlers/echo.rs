@@ -42,5 +42,8 @@ pub fn process_exit(call: &mut Call<'_>) -> Outcome {
     for fid in fids {
         let _ = crate::ops::close::close(call.conn, fid, None, call.now);
     }
+    call.conn
+        .searches
+        .close_where(|search| search.pid == pid && search.uid == uid);
     call.done_empty().map_err(|_| Status::INVALID_SMB.into())
 }

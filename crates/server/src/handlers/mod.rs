@@ -1,7 +1,9 @@
 //! Handlers: decode, act through [`crate::ops`], encode. One module per family of commands.
 
 pub mod echo;
+pub mod find;
 pub mod information;
+pub mod locking;
 pub mod logon;
 pub mod namespace;
 pub mod negotiate;
@@ -9,6 +11,7 @@ pub mod open;
 pub mod print;
 pub mod query_file;
 pub mod raw;
+pub mod search;
 pub mod session_setup;
 pub mod set_file;
 pub mod trans2_create;

@@ -1,19 +1,59 @@
-//! Raw mode.
+//! Raw mode: READ_RAW, WRITE_RAW ([MS-CIFS] 3.3.5.24, 3.3.5.26), and the refusal of multiplexed mode, which needs a
+//! datagram transport (3.3.5.25, 3.3.5.27).
+//!
+//! While a raw write waits for its data, the next message of the connection *is* that data, whatever it looks like.
 
-use crate::{conn::Connection, table::OpenId};
+use crate::{
+    conn::{Call, Connection, Flow, Outcome, Reply, Tail},
+    error::Result,
+    ops::transfer,
+    session::SignedRequest,
+    table::OpenId,
+};
 use alloc::vec::Vec;
-use coax_wire::time::Time;
+use coax_wire::{
+    block::Block,
+    command,
+    header::{Fid, Header, PROTOCOL},
+    smb::{
+        read_raw,
+        write_raw::{Request, emit_response, mode},
+    },
+    status::Status,
+    time::Time,
+};
+
+/// The interim reply's number for files: how much a pipe still holds is not known.
+const NOT_A_PIPE: u16 = 0xffff;
 
 /// What the connection expects of raw mode.
 #[derive(Debug, Default)]
 pub struct RawState {
+    awaited: Option<Awaited>,
+    /// Length of the data that a refused raw write announced.
+    unwanted: Option<usize>,
+    /// Oplock breaks sent to the client, until they are found answered.
     breaks: Vec<OpenId>,
 }
 
+/// A raw write between its interim reply and its data.
+#[derive(Clone, Copy, Debug)]
+struct Awaited {
+    header: Header,
+    fid: Fid,
+    offset: u64,
+    promised: usize,
+    written: usize,
+    through: bool,
+}
+
 impl RawState {
-    /// Whether the next message is raw data.
-    pub fn expects_data(&self) -> bool {
-        false
+    /// Whether `message`, the next one, is raw data. Some clients (impacket) send the data of a raw write together with
+    /// its request: if that was refused, a message of just the length announced and without a header is that data.
+    pub fn takes(&mut self, message: &[u8]) -> bool {
+        let unwanted = self.unwanted.take();
+        self.awaited.is_some()
+            || (unwanted == Some(message.len()) && !message.starts_with(&PROTOCOL))
     }
 
     /// An oplock break was sent to the client.
@@ -22,5 +62,168 @@ impl RawState {
     }
 }
 
-/// Takes raw data.
-pub fn data(_conn: &mut Connection, _now: Time, _message: &[u8]) {}
+/// READ_RAW. Whatever hinders it is told by an empty reply; the client then learns more from another kind of read.
+pub fn read_raw(call: &mut Call<'_>) -> Outcome {
+    let tail = read(call).unwrap_or_default();
+    call.conn.send_raw(tail);
+    Ok(Flow::Silent)
+}
+
+fn read(call: &mut Call<'_>) -> Result<Tail> {
+    call.session()?;
+    call.tree()?;
+    let request = read_raw::Request::parse(&call.block)?;
+    let allowed = call.conn.server.config.read_raw && raw_mode_is_on(call);
+    if !allowed || call.conn.has_parked() || break_is_unanswered(call) {
+        return Err(Status::USE_STANDARD.into());
+    }
+    if call.file(request.fid)?.stream.failed.is_some() {
+        return Err(Status::UNSUCCESSFUL.into());
+    }
+    let len = usize::from(request.max_count);
+    Ok(transfer::read(call, request.fid, request.offset, len)?.tail)
+}
+
+fn raw_mode_is_on(call: &Call<'_>) -> bool {
+    let dialect = call.conn.client.dialect;
+    dialect.is_some_and(|dialect| dialect.raw) && !call.conn.signing.is_active()
+}
+
+/// A break may have crossed with the raw read and be taken for its data: an empty reply clears that up (SMB-LM1X, "Open
+/// and X", oplocks).
+fn break_is_unanswered(call: &mut Call<'_>) -> bool {
+    let mut breaks = core::mem::take(&mut call.conn.raw.breaks);
+    if !breaks.is_empty() {
+        call.conn.server.locked(|tables| {
+            breaks.retain(|open| {
+                tables
+                    .get(*open)
+                    .is_some_and(|open| open.breaking.is_some())
+            });
+        });
+    }
+    call.conn.raw.breaks = breaks;
+    !call.conn.raw.breaks.is_empty()
+}
+
+/// WRITE_RAW: writes the data it brings and asks for the rest. If there is no rest, or something is wrong, the final
+/// reply comes at once.
+pub fn write_raw(call: &mut Call<'_>) -> Outcome {
+    let mut written = 0;
+    let begun = begin_write(call, &mut written);
+    if let Ok(Some(awaited)) = begun {
+        call.conn.raw.awaited = Some(awaited);
+        emit_response(NOT_A_PIPE, call.out());
+        return Ok(Flow::Done);
+    }
+    call.header.command = command::WRITE_COMPLETE;
+    emit_response(written as u16, call.out());
+    match begun {
+        Ok(_) => Ok(Flow::Done),
+        Err(error) => Ok(Flow::DoneWith(error.status())),
+    }
+}
+
+fn begin_write(call: &mut Call<'_>, written: &mut usize) -> Result<Option<Awaited>> {
+    call.session()?;
+    call.tree()?;
+    let request = Request::parse(&call.block)?;
+    let promised = usize::from(request.count).checked_sub(request.data.len());
+    call.conn.raw.unwanted = promised.filter(|promised| *promised > 0);
+    let promised = promised.ok_or(Status::INVALID_SMB)?;
+    let (fid, offset) = (call.file(request.fid)?.fid, request.offset);
+    transfer::report_failure(call, fid)?;
+    transfer::check_write(call, fid, offset, u64::from(request.count))?;
+    let through = request.mode & mode::WRITE_THROUGH != 0;
+    *written = transfer::write(call, fid, offset, request.data, through)?;
+    if *written < request.data.len() {
+        return Err(Status::DISK_FULL.into());
+    }
+    if promised == 0 {
+        return Ok(None);
+    }
+    // What came with the request is written all the same: its count tells the client where to go on (SMB-LM1X 9.2.23).
+    if !call.conn.server.config.write_raw || !raw_mode_is_on(call) {
+        return Err(Status::USE_STANDARD.into());
+    }
+    call.conn.raw.unwanted = None;
+    Ok(Some(Awaited {
+        header: call.header,
+        fid,
+        offset: offset.saturating_add(*written as u64),
+        promised,
+        written: *written,
+        through,
+    }))
+}
+
+/// Takes the data of a raw write. A write that nobody waits for keeps its error for the next request on the FID.
+pub fn data(conn: &mut Connection, now: Time, message: &[u8]) {
+    let Some(awaited) = conn.raw.awaited.take() else {
+        return;
+    };
+    let header = Header {
+        command: command::WRITE_COMPLETE,
+        ..awaited.header
+    };
+    let mut reply = Reply::begin();
+    let mut call = Call {
+        conn,
+        header,
+        block: Block {
+            message: &[],
+            words: &[],
+            bytes: &[],
+            bytes_offset: 0,
+            declared_bytes: 0,
+        },
+        now,
+        reply: &mut reply,
+        chain_fid: None,
+        arrived: now,
+        ticket: None,
+        retry: None,
+        kept: None,
+    };
+    let mut written = awaited.written;
+    let failed = write_rest(&mut call, &awaited, message, &mut written).err();
+    let status = failed.map(crate::Error::status);
+    if awaited.through {
+        emit_response(written as u16, call.out());
+        reply.status = status;
+        conn.send_reply(&header, reply, SignedRequest::default());
+    } else if let (Some(status), Ok(file)) = (status, call.file_mut(awaited.fid)) {
+        file.stream.failed = Some(status);
+    }
+}
+
+/// Less than was promised is written as it is: a client that cannot go on sends an empty message. More is an error, and
+/// nothing of it is written.
+fn write_rest(
+    call: &mut Call<'_>,
+    awaited: &Awaited,
+    data: &[u8],
+    written: &mut usize,
+) -> Result<()> {
+    if data.len() > awaited.promised {
+        return Err(Status::INVALID_SMB.into());
+    }
+    let (fid, offset) = (awaited.fid, awaited.offset);
+    let rest = transfer::write(call, fid, offset, data, awaited.through)?;
+    *written = written.saturating_add(rest);
+    if rest < data.len() {
+        return Err(Status::DISK_FULL.into());
+    }
+    Ok(())
+}
+
+/// READ_MPX, WRITE_MPX and their secondary requests: clients fall back to standard reads and writes on this answer, and
+/// give up on a reset.
+pub fn multiplexed(_call: &mut Call<'_>) -> Outcome {
+    Err(Status::USE_STANDARD.into())
+}
+
+#[cfg(test)]
+#[path = "raw_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

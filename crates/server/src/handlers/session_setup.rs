@@ -249,6 +249,7 @@ pub fn logoff(call: &mut Call<'_>) -> Outcome {
         let _ = crate::ops::close::close(call.conn, fid, None, now);
     }
     call.conn.cancel_where(now, |header| header.uid == uid);
+    call.conn.searches.close_where(|search| search.uid == uid);
     call.conn.sessions.remove(uid);
     call.done_andx()
 }

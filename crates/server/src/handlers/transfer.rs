@@ -17,6 +17,7 @@ use coax_wire::{
 /// READ.
 pub fn read(call: &mut Call<'_>) -> Outcome {
     let request = read::Request::parse(&call.block)?;
+    ops::transfer::report_failure(call, request.fid)?;
     let room = room_for_data(call, READ_OVERHEAD);
     let wanted = usize::from(request.count).min(room);
     let data = ops::transfer::read(call, request.fid, u64::from(request.offset), wanted)?;
@@ -26,7 +27,7 @@ pub fn read(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Words, counts and buffer format of READ's reply.
-const READ_OVERHEAD: usize = 1 + 10 + 2 + 3;
+pub(super) const READ_OVERHEAD: usize = 1 + 10 + 2 + 3;
 
 /// How much data fits into a reply that is no larger than what the client takes.
 pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
@@ -38,6 +39,7 @@ pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
 /// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13).
 pub fn write(call: &mut Call<'_>) -> Outcome {
     let request = write::Request::parse(&call.block)?;
+    ops::transfer::report_failure(call, request.fid)?;
     let offset = u64::from(request.offset);
     let written = if request.count == 0 {
         ops::transfer::set_len(call, request.fid, offset)?;
@@ -49,16 +51,18 @@ pub fn write(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// WRITE_AND_CLOSE: the file is closed even if the write failed.
+/// WRITE_AND_CLOSE: the file is closed even if the write failed. With nothing to write it does nothing at all, as
+/// Windows has it (raw.write write close).
 pub fn write_and_close(call: &mut Call<'_>) -> Outcome {
     let request = write::AndClose::parse(&call.block)?;
     let fid = call.file(request.fid)?.fid;
+    if request.data.is_empty() {
+        write::emit_response(0, call.out());
+        return Ok(Flow::Done);
+    }
     let offset = u64::from(request.offset);
-    let written = if request.data.is_empty() {
-        ops::transfer::set_len(call, fid, offset).map(|()| 0)
-    } else {
-        ops::transfer::write(call, fid, offset, request.data, false)
-    };
+    let written = ops::transfer::report_failure(call, fid)
+        .and_then(|()| ops::transfer::write(call, fid, offset, request.data, false));
     let closed = close_file(call, fid, request.modified);
     let written = written?;
     closed?;
@@ -66,20 +70,25 @@ pub fn write_and_close(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SEEK: the position it sets is used by nothing but SEEK itself, and by NT's position information.
+/// SEEK: the position it sets is its own; reads and writes move it, and NT's position information does not see it
+/// (raw.seek).
 pub fn seek(call: &mut Call<'_>) -> Outcome {
     let request = seek::Request::parse(&call.block)?;
+    ops::transfer::report_failure(call, request.fid)?;
     let opened = call.file(request.fid)?;
     let file = opened.file.as_ref().ok_or(Status::INVALID_DEVICE_REQUEST)?;
-    let base = match request.mode {
-        0 => 0,
-        1 => opened.position as i64,
-        2 => i64::try_from(file.stat()?.size).unwrap_or(i64::MAX),
+    let from = |base: u64| {
+        let base = i64::try_from(base).unwrap_or(i64::MAX);
+        // A position before the beginning is the beginning ([MS-CIFS] 2.2.4.19.1).
+        base.saturating_add(i64::from(request.offset)).max(0) as u64
+    };
+    let position = match request.mode {
+        0 => u64::from(request.offset as u32),
+        1 => from(opened.stream.position),
+        2 => from(file.stat()?.size),
         _ => return Err(Status::INVALID_PARAMETER.into()),
     };
-    // A position before the beginning is the beginning ([MS-CIFS] 3.3.5.20).
-    let position = base.saturating_add(i64::from(request.offset)).max(0) as u64;
-    call.file_mut(request.fid)?.position = position;
+    call.file_mut(request.fid)?.stream.position = position;
     seek::emit_response(position as u32, call.out());
     Ok(Flow::Done)
 }
@@ -90,6 +99,7 @@ pub fn flush(call: &mut Call<'_>) -> Outcome {
     if fid == Fid(0xffff) {
         ops::transfer::flush_all(call);
     } else {
+        ops::transfer::report_failure(call, fid)?;
         ops::transfer::flush(call, fid)?;
     }
     call.done_empty()
@@ -99,7 +109,9 @@ pub fn flush(call: &mut Call<'_>) -> Outcome {
 pub fn close(call: &mut Call<'_>) -> Outcome {
     let request = close::Request::parse(&call.block)?;
     let fid = call.file(request.fid)?.fid;
+    let written_behind = ops::transfer::report_failure(call, fid);
     close_file(call, fid, request.modified)?;
+    written_behind?;
     call.done_empty()
 }
 
@@ -118,7 +130,8 @@ fn close_file(call: &mut Call<'_>, fid: Fid, modified: Utime) -> Result<()> {
 /// ([MS-SMB] 3.3.5.7); it is short only at the end of the file.
 pub fn read_andx(call: &mut Call<'_>) -> Outcome {
     let request = read_andx::Request::parse(&call.block)?;
-    let wanted = (request.max_count as usize).min(read_andx_limit(call));
+    ops::transfer::report_failure(call, request.fid)?;
+    let wanted = read_andx_count(call, request.max_count);
     let data = ops::transfer::read(call, request.fid, request.offset, wanted)?;
     read_andx::emit_response(data.len() as u32, 0xffff, call.out());
     call.reply.tail = data.tail;
@@ -130,21 +143,26 @@ const READ_ANDX_OVERHEAD: usize = 1 + 24 + 2 + 1;
 /// Most that fits into a NetBIOS session message of 17 length bits beside its headers.
 const LARGEST_READ: usize = 0x1_ffff - HEADER_LEN - READ_ANDX_OVERHEAD;
 
-fn read_andx_limit(call: &Call<'_>) -> usize {
+/// How much to read. The high half of the count is a timeout's for clients that do not know large reads.
+fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
     use coax_wire::smb::negotiate::cap;
-    let server = call.conn.server.config.large_readwrite;
-    if server
-        && call.conn.client.capabilities & cap::LARGE_READX != 0
-        && !call.conn.signing.is_active()
-    {
-        return LARGEST_READ;
+    if call.conn.client.capabilities & cap::LARGE_READX == 0 {
+        let count = (max_count & 0xffff) as usize;
+        return count.min(room_for_data(call, READ_ANDX_OVERHEAD));
     }
-    room_for_data(call, READ_ANDX_OVERHEAD)
+    let large = call.conn.server.config.large_readwrite && !call.conn.signing.is_active();
+    let limit = if large {
+        LARGEST_READ
+    } else {
+        room_for_data(call, READ_ANDX_OVERHEAD)
+    };
+    (max_count as usize).min(limit)
 }
 
 /// WRITE_ANDX. Length zero writes nothing ([MS-CIFS] 3.3.5.36).
 pub fn write_andx(call: &mut Call<'_>) -> Outcome {
     let request = write_andx::Request::parse(&call.block)?;
+    ops::transfer::report_failure(call, request.fid)?;
     let through = request.mode & write_andx::mode::WRITE_THROUGH != 0;
     let written = ops::transfer::write(call, request.fid, request.offset, request.data, through)?;
     write_andx::emit_response(written as u32, 0xffff, call.out());

@@ -219,6 +219,7 @@ pub fn tree_disconnect(call: &mut Call<'_>) -> Outcome {
 pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
     let now = call.now;
     call.conn.transactions.retain(|pending| !pending.is_of(tid));
+    call.conn.searches.close_where(|search| search.tid == tid);
     for fid in call.conn.files.fids_where(|file| file.tid == tid) {
         let _ = crate::ops::close::close(call.conn, fid, None, now);
     }

@@ -31,6 +31,18 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(u32);
 
+impl NameId {
+    /// The place as a number, for keys that clients keep.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The place of a number; it need not exist.
+    pub const fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// Candidates tried before an unrelated numbered name is made. Beyond a few, only contrived names get here.
 const MAX_CANDIDATES: u32 = 64;
 
@@ -50,6 +62,7 @@ pub struct DirIndex {
     /// Names whose 8.3 name cannot be found by folding, by that 8.3 name.
     shorts: HashTable<u32>,
     hasher: DefaultHashBuilder,
+    generation: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +87,7 @@ impl DirIndex {
             folded: HashTable::new(),
             shorts: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
+            generation: 0,
         }
     }
 
@@ -88,6 +102,16 @@ impl DirIndex {
         index.folded.reserve(names.len(), |_| 0);
         index.insert_all(names.iter().map(AsRef::as_ref));
         index
+    }
+
+    /// Which making of the folder's index this is: places are comparable within one.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The same under a generation of its own.
+    pub fn with_generation(self, generation: u64) -> Self {
+        Self { generation, ..self }
     }
 
     /// How many names there are.

@@ -201,15 +201,17 @@ impl Finder<'_> {
     /// Reads a folder's names, into the index that is known of it if there is one: its 8.3 names stay.
     fn read_index(&self, folder: &str, dir: &dyn VfsDir) -> Result<DirIndex> {
         let names = dir.names()?;
-        let known = self
-            .server
-            .locked(|tables| tables.names.take(self.share.id, folder));
+        let (known, generation) = self.server.locked(|tables| {
+            let known = tables.names.take(self.share.id, folder);
+            (known, tables.names.new_generation())
+        });
         Ok(match known {
             Some(mut index) => {
                 index.refresh(&names);
                 index
             }
-            None => DirIndex::build(Mangler::new(self.server.config.code_page), &names),
+            None => DirIndex::build(Mangler::new(self.server.config.code_page), &names)
+                .with_generation(generation),
         })
     }
 

@@ -4,7 +4,9 @@
 pub mod attributes;
 pub mod close;
 pub mod eas;
+pub mod find;
 pub mod locate;
+pub mod locking;
 pub mod metadata;
 pub mod modify;
 pub mod open;

@@ -41,12 +41,20 @@ struct Ready {
 /// # Errors
 /// `INVALID_HANDLE`, `ACCESS_DENIED`, `FILE_LOCK_CONFLICT`, `INVALID_DEVICE_REQUEST` on folders; what the file system
 /// says.
-pub fn read(call: &Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
-    let ready = ready(call, fid, access::READ_DATA | access::EXECUTE)?;
+pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
+    let ready = ready(call, fid, access::READ_DATA)?;
     check_locks(call, fid, ready.open, offset, len as u64, false)?;
     if len == 0 {
         return Ok(Read { tail: Tail::None });
     }
+    let read = fetch(ready, offset, len)?;
+    let opened = call.file_mut(fid)?;
+    opened.position = offset.saturating_add(read.len() as u64);
+    opened.stream.position = opened.position;
+    Ok(read)
+}
+
+fn fetch(ready: Ready, offset: u64, len: usize) -> Result<Read> {
     if ready.sendfile && len >= SENDFILE_MIN {
         let size = ready.file.stat()?.size;
         let len = size.saturating_sub(offset).min(len as u64) as usize;
@@ -98,10 +106,31 @@ pub fn write(
         Err((0, error)) => return Err(error.into()),
         Err((written, _)) => written,
     };
+    call.file_mut(fid)?.stream.position = offset.saturating_add(written as u64);
     if through || ready.sync {
         ready.file.sync()?;
     }
     Ok(written)
+}
+
+/// Whether `len` bytes at `offset` may be written now.
+///
+/// # Errors
+/// As [`write`].
+pub fn check_write(call: &Call<'_>, fid: Fid, offset: u64, len: u64) -> Result<()> {
+    let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
+    check_locks(call, fid, ready.open, offset, len, true)
+}
+
+/// Tells once that an earlier write behind on this FID has failed.
+///
+/// # Errors
+/// That failure; `INVALID_HANDLE`.
+pub fn report_failure(call: &mut Call<'_>, fid: Fid) -> Result<()> {
+    match call.file_mut(fid)?.stream.failed.take() {
+        Some(status) => Err(status.into()),
+        None => Ok(()),
+    }
 }
 
 /// Sets the file's length. Space is really reserved: a full disk is an error now and the length stays.

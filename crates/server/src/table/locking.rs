@@ -198,11 +198,16 @@ impl Tables {
         }
     }
 
-    /// Fails a waiting lock request (NT_CANCEL): its [`Event::Lock`] brings `error`.
-    pub fn cancel_waiting_lock(&mut self, id: OpenId, ticket: Ticket, error: LockError) {
-        if let Some(file) = self.opens.get(&id).map(|open| open.request.file) {
-            self.fail_waiter(file, ticket, error);
+    /// Gives up a waiting lock request (NT_CANCEL): there will be no [`Event::Lock`] for it. If it has been decided
+    /// meanwhile, returns how.
+    pub fn withdraw_lock(&mut self, id: OpenId, ticket: Ticket) -> Option<Result<(), LockError>> {
+        let request = &self.opens.get(&id)?.request;
+        let (conn, file) = (request.conn, request.file);
+        let decided = self.take_lock_outcome(conn, ticket);
+        if decided.is_none() && self.take_waiter(file, ticket).is_some() {
+            self.serve_waiters(file);
         }
+        decided
     }
 
     /// Whether byte-range locks let process `pid` read (or `write`) through `id`: if not, STATUS_FILE_LOCK_CONFLICT

@@ -52,6 +52,22 @@ impl Tables {
         }
     }
 
+    /// Takes the outcome of a waiting lock out of the mailbox, if it has been decided.
+    pub(super) fn take_lock_outcome(
+        &mut self,
+        conn: ConnId,
+        ticket: Ticket,
+    ) -> Option<Result<(), LockError>> {
+        let events = &mut self.connections.get_mut(&conn)?.events;
+        let at = events
+            .iter()
+            .position(|event| matches!(event, Event::Lock { ticket: of, .. } if *of == ticket))?;
+        match events.remove(at) {
+            Event::Lock { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+
     /// The connections whose mailboxes were empty and are not any more, to be woken after unlocking.
     /// [`super::locked`] does it.
     pub fn take_wakes(&mut self) -> Vec<Arc<dyn Wake>> {

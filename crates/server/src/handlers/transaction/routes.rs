@@ -2,7 +2,13 @@
 
 use super::{Serve, Transaction};
 use crate::{error::Result, handlers as h};
-use coax_wire::{smb::transaction::Kind, status::Status};
+use coax_wire::{
+    smb::{
+        find_first2::{FIND_FIRST2, FIND_NEXT2},
+        transaction::Kind,
+    },
+    status::Status,
+};
 
 /// What names a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +23,8 @@ enum Route {
 
 /// Every transaction served; of names, the first that fits counts.
 const ROUTES: &[(Route, Serve)] = &[
+    (Route::Trans2(FIND_FIRST2), h::find::find_first2),
+    (Route::Trans2(FIND_NEXT2), h::find::find_next2),
     (Route::Trans2(0x00), h::trans2_create::open2),
     (Route::Trans2(0x03), h::volume::query),
     (Route::Trans2(0x04), h::volume::set),

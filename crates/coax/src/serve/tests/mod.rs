@@ -6,6 +6,8 @@
     clippy::panic
 )]
 
+mod faults;
+
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
@@ -31,11 +33,15 @@ impl Fixture {
     }
 
     fn with_threads(options: &str, threads: usize) -> Self {
+        Self::build(options, threads, |_| {})
+    }
+
+    /// As the options say, and with the server changed before it starts.
+    fn build(options: &str, threads: usize, change: impl FnOnce(&mut Server)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let conf = format!(
-            "[global]\n{options}\n[DATA]\npath = {}\nguest ok = yes\n",
-            folder.path().display()
-        );
+        let path = folder.path().display();
+        let conf =
+            format!("[global]\n{options}\n[DATA]\npath = {path}\nguest ok = yes\nread only = no\n");
         let mut settings = load_text("test", &conf).settings;
         let loopback = crate::config::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
         settings.listen = crate::config::settings::Listeners {
@@ -45,7 +51,9 @@ impl Fixture {
         };
         let (tell, lines) = channel();
         let reporter = Reporter::to(move |line| drop(tell.send(line))).unwrap();
-        let running = Running::start_with(settings, reporter, threads).unwrap();
+        let mut server = build::server(&settings).unwrap();
+        change(&mut server);
+        let running = Running::start_server(server, settings, reporter, threads).unwrap();
         Self {
             running,
             lines,
@@ -81,26 +89,32 @@ impl Fixture {
     }
 }
 
-struct Client(TcpStream);
+struct Client {
+    stream: TcpStream,
+    tid: [u8; 2],
+}
 
 impl Client {
     fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
         stream.set_write_timeout(Some(LONG)).unwrap();
-        Self(stream)
+        Self {
+            stream,
+            tid: [0; 2],
+        }
     }
 
     fn send(&mut self, message: &[u8]) {
         let len = u32::try_from(message.len()).unwrap().to_be_bytes();
-        self.0.write_all(&[&len, message].concat()).unwrap();
+        self.stream.write_all(&[&len, message].concat()).unwrap();
     }
 
     fn receive(&mut self) -> Vec<u8> {
         let mut header = [0; 4];
-        self.0.read_exact(&mut header).unwrap();
+        self.stream.read_exact(&mut header).unwrap();
         let mut message = vec![0; u32::from_be_bytes(header) as usize & 0x1_ffff];
-        self.0.read_exact(&mut message).unwrap();
+        self.stream.read_exact(&mut message).unwrap();
         message
     }
 
@@ -123,8 +137,28 @@ impl Client {
         assert!(reply.ends_with(data), "the echo brings back what was sent");
     }
 
+    /// Negotiates the core protocol and connects to the share DATA.
+    fn use_the_share(&mut self) {
+        self.negotiate(CORE);
+        self.send(&request(0x70, &[], b"\x04DATA\0\x04\0\x04A:\0"));
+        let reply = self.receive();
+        assert_eq!((reply[4], reply[5]), (0x70, 0), "{reply:x?}");
+        self.tid = [reply[35], reply[36]];
+    }
+
+    /// Asks to open `path` in the share and leaves the answer for later.
+    fn ask_open(&mut self, path: &str) {
+        let mut message = request(
+            0x02,
+            &[0, 0, 0x16, 0],
+            &[b"\x04", path.as_bytes(), b"\0"].concat(),
+        );
+        message[24..26].copy_from_slice(&self.tid);
+        self.send(&message);
+    }
+
     fn is_closed(&mut self) -> bool {
-        matches!(self.0.read(&mut [0; 64]), Ok(0) | Err(_))
+        matches!(self.stream.read(&mut [0; 64]), Ok(0) | Err(_))
     }
 }
 
@@ -159,11 +193,11 @@ fn sessions_on_both_ports_echo_and_are_reported_from_start_to_end() {
     let server = Fixture::start("");
     let mut client = server.nbt();
     client
-        .0
+        .stream
         .write_all(&session_request("ATTIC", "DOSBOX"))
         .unwrap();
     let mut positive = [0; 4];
-    client.0.read_exact(&mut positive).unwrap();
+    client.stream.read_exact(&mut positive).unwrap();
     assert_eq!(positive, [0x82, 0, 0, 0]);
     assert_eq!(client.negotiate(CORE), 0);
     client.echo(b"hello");
@@ -207,13 +241,13 @@ fn requests_in_one_packet_and_a_request_in_many_packets_are_served_alike() {
         echo.as_slice(),
     ]
     .concat();
-    client.0.write_all(&framed.repeat(50)).unwrap();
+    client.stream.write_all(&framed.repeat(50)).unwrap();
     for _ in 0..50 {
         assert!(client.receive().ends_with(b"abc"));
     }
-    client.0.set_nodelay(true).unwrap();
+    client.stream.set_nodelay(true).unwrap();
     for byte in &framed {
-        client.0.write_all(std::slice::from_ref(byte)).unwrap();
+        client.stream.write_all(std::slice::from_ref(byte)).unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(client.receive().ends_with(b"abc"));
@@ -271,7 +305,10 @@ fn clients_that_stop_in_the_middle_of_a_message_hold_up_nobody() {
     let mut dead: Vec<Client> = (0..20).map(|_| server.direct()).collect();
     for client in &mut dead {
         client.negotiate(CORE);
-        client.0.write_all(b"\x00\x00\x10\x00\xffSMB\x2b").unwrap();
+        client
+            .stream
+            .write_all(b"\x00\x00\x10\x00\xffSMB\x2b")
+            .unwrap();
     }
     let mut live = server.direct();
     live.negotiate(CORE);
@@ -298,10 +335,15 @@ fn clients_that_do_not_read_their_replies_hold_up_nobody_and_lose_nothing() {
     for (client, sent) in stuck.iter_mut().zip(&mut sent) {
         client.negotiate(CORE);
         client
-            .0
+            .stream
             .set_write_timeout(Some(Duration::from_millis(400)))
             .unwrap();
-        while client.0.write(&framed).is_ok_and(|n| n == framed.len()) && *sent < 4_000 {
+        while client
+            .stream
+            .write(&framed)
+            .is_ok_and(|n| n == framed.len())
+            && *sent < 4_000
+        {
             *sent += 1;
         }
         assert!(
@@ -353,7 +395,7 @@ fn no_more_clients_are_served_than_the_limit_and_a_place_is_free_again_afterward
     loop {
         let mut client = server.direct();
         client.send(&request(0x72, &[], b"\x02PC NETWORK PROGRAM 1.0\0"));
-        if matches!(client.0.read(&mut [0; 4]), Ok(4)) {
+        if matches!(client.stream.read(&mut [0; 4]), Ok(4)) {
             break;
         }
         assert!(Instant::now() < until, "the place never became free");

@@ -1,0 +1,117 @@
+//! File systems that misbehave: one that blocks, and one that brings its thread down.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, mpsc},
+};
+
+use coax_server::{
+    share::{Share, ShareKind},
+    vfs::{OpenHow, Space, Stat, Vfs, VfsDir, VfsFile, VfsResult},
+};
+
+use super::*;
+
+/// The disk of share DATA, and what befalls whoever uses it.
+struct Trap(Box<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Trap")
+    }
+}
+
+impl Trap {
+    fn spring<T>(&self) -> VfsResult<T> {
+        (self.0)();
+        Err(coax_server::vfs::VfsError::NotFound)
+    }
+}
+
+impl Vfs for Trap {
+    fn open(&self, _: &str, _: OpenHow) -> VfsResult<(Arc<dyn VfsFile>, bool)> {
+        self.spring()
+    }
+    fn open_dir(&self, _: &str) -> VfsResult<Arc<dyn VfsDir>> {
+        self.spring()
+    }
+    fn stat(&self, _: &str) -> VfsResult<Stat> {
+        self.spring()
+    }
+    fn make_dir(&self, _: &str) -> VfsResult<()> {
+        self.spring()
+    }
+    fn remove_file(&self, _: &str) -> VfsResult<()> {
+        self.spring()
+    }
+    fn remove_dir(&self, _: &str) -> VfsResult<()> {
+        self.spring()
+    }
+    fn rename(&self, _: &str, _: &str, _: bool) -> VfsResult<()> {
+        self.spring()
+    }
+    fn hard_link(&self, _: &str, _: &str) -> VfsResult<()> {
+        self.spring()
+    }
+    fn attribute(&self, _: &str, _: &str) -> VfsResult<Vec<u8>> {
+        self.spring()
+    }
+    fn space(&self) -> VfsResult<Space> {
+        self.spring()
+    }
+}
+
+fn with_disk(trap: impl Fn() + Send + Sync + 'static) -> Fixture {
+    Fixture::build("", 4, |server| {
+        for share in server
+            .shares
+            .iter_mut()
+            .filter(|share| share.name == "DATA")
+        {
+            let kind = ShareKind::Disk(Arc::new(Trap(Box::new(trap))));
+            *share = Arc::new(Share {
+                kind,
+                ..Share::clone(share)
+            });
+            return;
+        }
+        panic!("the share is there");
+    })
+}
+
+#[test]
+fn a_panic_ends_that_connection_with_a_reason_and_no_other() {
+    let server = with_disk(|| panic!("the disk is on fire (as this test wants it)"));
+    let mut bystander = server.direct();
+    bystander.use_the_share();
+    let mut victim = server.direct();
+    victim.use_the_share();
+    victim.ask_open("\\FILE.TXT");
+    assert!(victim.is_closed());
+    assert!(server.disconnected().contains("defect"));
+    bystander.echo(b"still served");
+    server.running.stop();
+}
+
+#[test]
+fn a_disk_that_hangs_holds_up_its_client_alone_and_the_answer_comes_in_the_end() {
+    let (let_go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let server = with_disk(move || drop(wait.lock().unwrap().recv()));
+    let mut waiting = server.direct();
+    waiting.use_the_share();
+    waiting.ask_open("\\FILE.TXT");
+    for _ in 0..10 {
+        let mut other = server.direct();
+        other.use_the_share();
+        other.echo(b"not held up");
+    }
+    waiting.stream.set_nonblocking(true).unwrap();
+    assert!(
+        waiting.stream.read(&mut [0; 1]).is_err(),
+        "no answer can have come yet"
+    );
+    waiting.stream.set_nonblocking(false).unwrap();
+    drop(let_go);
+    assert_eq!(waiting.receive()[4], 0x02);
+}

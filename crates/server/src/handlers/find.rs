@@ -1,0 +1,304 @@
+//! TRANS2_FIND_FIRST2, TRANS2_FIND_NEXT2, FIND_CLOSE2, FIND_NOTIFY_CLOSE: [MS-CIFS] 3.3.5.58.3, 3.3.5.58.4, 3.3.5.38,
+//! 3.3.5.39.
+
+use super::transaction::{TransFlow, TransReply, Transaction};
+use crate::{
+    conn::{Call, Outcome},
+    error::Result,
+    names::{attributes::SearchAttributes, mangle::is_legal_long, path::SearchPath},
+    ops::{
+        find::{self, Found, Place, Walk, Walked},
+        locate::Finder,
+    },
+    search::Search,
+    share::Share,
+    vfs::Vfs,
+};
+use alloc::{string::String, sync::Arc, vec::Vec};
+use coax_wire::{
+    codepage::{CodePage, eq_ignore_case, utf16},
+    dialect::Generation,
+    header::{Flags2, Sid},
+    smb::{
+        find_close2,
+        find_first2::{self as wire, Entry, EntryList, FindFirst2, FindNext2, Level, flags},
+    },
+    status::Status,
+    time::ZoneMinutesWest,
+};
+
+/// Names of the old levels have 8-bit lengths, bytes.
+const MAX_OLD_NAME: usize = 255;
+
+/// Whether this client is shown 8.3 names only: one before NT's dialect that does not say that it knows others
+/// ([MS-CIFS] 2.2.3.1, SMB_FLAGS2_LONG_NAMES).
+pub(super) fn knows_short_names_only(call: &Call<'_>) -> bool {
+    call.generation() < Generation::Nt && !call.header.flags2.has(Flags2::LONG_NAMES)
+}
+
+/// Splits a search's path and finds its folder.
+///
+/// # Errors
+/// Those of the path; `OBJECT_PATH_NOT_FOUND`.
+pub(super) fn locate(call: &Call<'_>, text: &str) -> Result<(String, SearchPath)> {
+    let path =
+        SearchPath::parse(text, super::open::path_rules(call)).map_err(super::open::path_status)?;
+    let ground = Ground::of(call)?;
+    let folder = ground.finder(call).locate_folder(&path.folder);
+    let folder = folder.map_err(|error| match error.status() {
+        Status::NOT_A_DIRECTORY => Status::OBJECT_PATH_NOT_FOUND.into(),
+        _ => error,
+    })?;
+    Ok((folder, path))
+}
+
+/// A tree's share and folder, held while the connection is worked on.
+pub(super) struct Ground {
+    pub share: Arc<Share>,
+    pub vfs: Arc<dyn Vfs>,
+}
+
+impl Ground {
+    pub fn of(call: &Call<'_>) -> Result<Self> {
+        Ok(Self {
+            share: call.share()?,
+            vfs: call.vfs()?,
+        })
+    }
+
+    pub fn finder<'a>(&'a self, call: &'a Call<'_>) -> Finder<'a> {
+        Finder {
+            server: &call.conn.server,
+            share: &self.share,
+            vfs: &*self.vfs,
+        }
+    }
+}
+
+/// TRANS2_FIND_FIRST2.
+pub fn find_first2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = FindFirst2::parse(whole.parameters())?;
+    let level = Level::of(request.level).ok_or(Status::INVALID_LEVEL)?;
+    let text = call.text(whole.string(FindFirst2::NAME_OFFSET));
+    let (folder, path) = locate(call, &text)?;
+    let attributes = SearchAttributes(request.search_attributes);
+    let nt = call.generation() == Generation::Nt && call.unicode();
+    let mask = find::mask(&path.pattern, nt);
+    let mut search = Search::new(&call.header, folder, mask, attributes);
+    search.short_names = knows_short_names_only(call);
+    let listing = Listing {
+        level,
+        flags: request.flags,
+        count: request.search_count,
+    };
+    let (walked, list) = listing.fill(call, whole, &mut search)?;
+    if walked.count == 0 {
+        return Err(nothing_found(call).into());
+    }
+    let sid = if is_over(request.flags, walked) {
+        Sid(0)
+    } else {
+        let limit = call.conn.server.config.limits.searches;
+        call.conn.searches.open(limit, search)
+    };
+    Ok(answer(Some(sid), walked, list))
+}
+
+/// TRANS2_FIND_NEXT2. At the end it finds nothing and succeeds, as real servers have it.
+pub fn find_next2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = FindNext2::parse(whole.parameters())?;
+    let level = Level::of(request.level).ok_or(Status::INVALID_LEVEL)?;
+    let tid = call.header.tid;
+    let taken = call.conn.searches.take(request.sid, tid);
+    let mut search = taken.ok_or(Status::INVALID_HANDLE)?;
+    let listing = Listing {
+        level,
+        flags: request.flags,
+        count: request.search_count,
+    };
+    let filled = go_on(call, whole, &request, &mut search)
+        .and_then(|()| listing.fill(call, whole, &mut search));
+    let over = match &filled {
+        Ok((walked, _)) => is_over(request.flags, *walked),
+        Err(_) => false,
+    };
+    if !over {
+        call.conn.searches.put(search);
+    }
+    let (walked, list) = filled?;
+    Ok(answer(None, walked, list))
+}
+
+/// What a first search is told that finds nothing: DOS clients take the end of a search for an answer, NT's do not.
+fn nothing_found(call: &Call<'_>) -> Status {
+    if call.generation() == Generation::Nt {
+        Status::NO_SUCH_FILE
+    } else {
+        Status::NO_MORE_FILES
+    }
+}
+
+fn is_over(asked: u16, walked: Walked) -> bool {
+    asked & flags::CLOSE_AFTER_REQUEST != 0 || (walked.end && asked & flags::CLOSE_AT_EOS != 0)
+}
+
+fn answer(sid: Option<Sid>, walked: Walked, list: EntryList) -> TransFlow {
+    let found = wire::Found {
+        sid,
+        count: walked.count as u16,
+        end_of_search: walked.end,
+        last_name_offset: list.last_offset() as u16,
+    };
+    TransReply::new(found.to_bytes(), list.into_bytes()).into()
+}
+
+/// Stands the search where the client wants to go on: after the last entry, or after the one whose name it gives, or
+/// after the one whose resume key it gives if that name is gone or missing.
+fn go_on(
+    call: &Call<'_>,
+    whole: &Transaction,
+    request: &FindNext2,
+    search: &mut Search,
+) -> Result<()> {
+    if request.flags & flags::CONTINUE_FROM_LAST != 0 {
+        return Ok(());
+    }
+    let name = call.text(whole.string(FindNext2::NAME_OFFSET));
+    if !name.is_empty() && eq_ignore_case(&name, &search.last) {
+        return Ok(());
+    }
+    let ground = Ground::of(call)?;
+    let by_name = match name.as_str() {
+        "" => None,
+        name => ground.finder(call).place_of(&search.folder, name)?,
+    };
+    let by_key = (request.resume_key != 0).then_some(Place(request.resume_key));
+    if let Some(place) = by_name.or(by_key) {
+        search.rewind(place);
+    }
+    Ok(())
+}
+
+/// What a client wants to see of each entry, and how many.
+struct Listing {
+    level: Level,
+    flags: u16,
+    count: u16,
+}
+
+impl Listing {
+    fn fill(
+        &self,
+        call: &Call<'_>,
+        whole: &Transaction,
+        search: &mut Search,
+    ) -> Result<(Walked, EntryList)> {
+        let ground = Ground::of(call)?;
+        let walk = Walk::begin(ground.finder(call), &search.folder)?;
+        if self.level == Level::QueryEasFromList {
+            return Err(Status::EAS_NOT_SUPPORTED.into());
+        }
+        let mut shown = Shown {
+            list: self.list(call, whole.max_data),
+            page: call.conn.server.config.code_page,
+            short_names: search.short_names,
+            mangled_names: ground.share.options.mangled_names,
+        };
+        let max = usize::from(self.count.max(1));
+        let walked = walk.run(search, max, &mut |found| shown.push(found))?;
+        if walked.count == 0 && !walked.end {
+            return Err(Status::BUFFER_TOO_SMALL.into());
+        }
+        Ok((walked, shown.list))
+    }
+
+    fn list(&self, call: &Call<'_>, limit: usize) -> EntryList {
+        let mut list = EntryList::new(self.level, call.unicode(), limit);
+        list.resume_keys = self.flags & flags::RETURN_RESUME_KEYS != 0;
+        list.zone = ZoneMinutesWest(call.conn.server.config.time_zone_minutes);
+        list
+    }
+}
+
+/// Turns what is found into entries of the list.
+struct Shown {
+    list: EntryList,
+    page: CodePage,
+    short_names: bool,
+    mangled_names: bool,
+}
+
+impl Shown {
+    fn push(&mut self, found: &Found<'_>) -> bool {
+        let short = find::short_text(self.page, found);
+        let name = self.name(found, &short);
+        let facts = &found.facts;
+        let has_own_short = found.place > Place::PARENT
+            && self.mangled_names
+            && !eq_ignore_case(&short, found.name);
+        let short = if has_own_short {
+            utf16::encode(&short)
+        } else {
+            Vec::new()
+        };
+        let directory = facts.is_directory();
+        self.list.push(&Entry {
+            key: found.place.0,
+            created: facts.created.0,
+            accessed: facts.stat.accessed.0,
+            modified: facts.stat.modified.0,
+            changed: facts.stat.changed.0,
+            size: facts.size(),
+            allocated: if directory { 0 } else { facts.stat.allocated },
+            attributes: facts.attributes.to_ext(),
+            ea_size: 0,
+            file_id: facts.stat.id.inode,
+            short_name: &short,
+            name: &name,
+            eas: &[],
+        })
+    }
+
+    /// The name this client is shown, encoded: the long one, if the client knows such, can write it, and will not take
+    /// it for a pattern (KB Q140558).
+    fn name(&self, found: &Found<'_>, short: &str) -> Vec<u8> {
+        if found.place > Place::PARENT {
+            if self.short_names || !is_legal_long(found.name) {
+                return self.encode_short(short);
+            }
+            let long = if self.list.unicode {
+                Some(utf16::encode(found.name))
+            } else {
+                self.page.encode(found.name).ok()
+            };
+            let fits = |name: &Vec<u8>| !self.list.level.is_old() || name.len() <= MAX_OLD_NAME;
+            return long
+                .filter(fits)
+                .unwrap_or_else(|| self.encode_short(short));
+        }
+        self.encode_short(short)
+    }
+
+    fn encode_short(&self, short: &str) -> Vec<u8> {
+        if self.list.unicode {
+            utf16::encode(short)
+        } else {
+            self.page.encode_lossy(short)
+        }
+    }
+}
+
+/// FIND_CLOSE2.
+pub fn find_close2(call: &mut Call<'_>) -> Outcome {
+    let request = find_close2::Request::parse(&call.block)?;
+    if !call.conn.searches.close(request.sid, call.header.tid) {
+        return Err(Status::INVALID_HANDLE.into());
+    }
+    call.done_empty()
+}
+
+/// FIND_NOTIFY_CLOSE: the searches it would end exist no more ([MS-CIFS] 2.2.4.49), so there is nothing to do.
+pub fn find_notify_close(call: &mut Call<'_>) -> Outcome {
+    find_close2::Request::parse(&call.block)?;
+    call.done_empty()
+}

@@ -1,0 +1,255 @@
+//! SEARCH, FIND, FIND_UNIQUE, FIND_CLOSE: [MS-CIFS] 3.3.5.47, 3.3.5.48, 3.3.5.49.
+//!
+//! The resume key of each entry names the search and the entry's place, so that a client may go on after whichever entry
+//! it likes, and as often as it likes.
+
+use super::find::{Ground, locate};
+use crate::{
+    conn::{Call, Flow, Outcome},
+    error::Result,
+    names::{
+        attributes::{Attributes, SearchAttributes},
+        mangle::Mangler,
+        wildcard::FcbPattern,
+    },
+    ops::find::{self, Found, Place, Walk},
+    search::{Mask, Search},
+};
+use alloc::vec::Vec;
+use coax_wire::{
+    codepage::CodePage,
+    header::{Flags2, HEADER_LEN, Sid},
+    io::Writer,
+    smb::search::{
+        ENTRY_LEN, Entry, RESPONSE_OVERHEAD, Request, ResumeKey, emit_close_response, emit_response,
+    },
+    status::Status,
+    time::{DosDateTime, ZoneMinutesWest},
+};
+
+/// SEARCH: the search stays until another needs its place.
+pub fn search(call: &mut Call<'_>) -> Outcome {
+    serve(call, true)
+}
+
+/// FIND: the same, and FIND_CLOSE may end it.
+pub fn find(call: &mut Call<'_>) -> Outcome {
+    serve(call, true)
+}
+
+/// FIND_UNIQUE: the search ends with its one reply.
+pub fn find_unique(call: &mut Call<'_>) -> Outcome {
+    serve(call, false)
+}
+
+/// FIND_CLOSE. What is not there any more is closed.
+pub fn find_close(call: &mut Call<'_>) -> Outcome {
+    let request = Request::parse(&call.block, call.unicode())?;
+    let key = request.resume_key.ok_or(Status::INVALID_SMB)?;
+    call.conn.searches.close(sid_of(&key), call.header.tid);
+    emit_close_response(call.out());
+    Ok(Flow::Done)
+}
+
+fn serve(call: &mut Call<'_>, keep: bool) -> Outcome {
+    let request = Request::parse(&call.block, call.unicode())?;
+    let (count, entries) = match request.resume_key {
+        Some(key) => go_on(call, &request, key)?,
+        None => begin(call, &request, keep)?,
+    };
+    // Names are never in Unicode here, nor are they long ([MS-CIFS] 2.2.4.58).
+    call.header.flags2.0 &= !(Flags2::UNICODE | Flags2::IS_LONG_NAME);
+    emit_response(count, &entries, call.out());
+    Ok(Flow::Done)
+}
+
+/// A new search. One that finds nothing is not kept.
+fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16, Vec<u8>)> {
+    let text = call.text(request.path);
+    let attributes = SearchAttributes(request.search_attributes);
+    if attributes.wants_only_volume() {
+        return volume(call);
+    }
+    if text.is_empty() {
+        // MS-DOS clients go on with a search that found nothing as if it had a key; it must find nothing again.
+        return Err(Status::NO_MORE_FILES.into());
+    }
+    let (folder, path) = locate(call, &text)?;
+    let page = call.conn.server.config.code_page;
+    let mask = fcb_mask(page, &path.pattern);
+    let mut search = Search::new(&call.header, folder, mask, attributes);
+    search.short_names = true;
+    search.pattern = fcb_text(page, &path.pattern);
+    search.sid = Sid(1);
+    // The search needs its number before it has entries, as their keys hold it.
+    if keep {
+        let limit = call.conn.server.config.limits.searches;
+        search.sid = call.conn.searches.open(limit, search.clone());
+    }
+    let filled = fill(call, request, &mut search, ResumeKey::default());
+    match &filled {
+        Ok((1.., _)) if keep => call.conn.searches.put(search),
+        _ => drop(call.conn.searches.close(search.sid, call.header.tid)),
+    }
+    match filled? {
+        (0, _) => Err(Status::NO_MORE_FILES.into()),
+        found => Ok(found),
+    }
+}
+
+/// Goes on after the entry that the key came with. A search that is gone has no more entries.
+fn go_on(call: &mut Call<'_>, request: &Request<'_>, key: ResumeKey) -> Result<(u16, Vec<u8>)> {
+    let taken = call.conn.searches.take(sid_of(&key), call.header.tid);
+    let mut search = taken.ok_or(Status::NO_MORE_FILES)?;
+    search.rewind(place_of(&key));
+    let filled = fill(call, request, &mut search, key);
+    call.conn.searches.put(search);
+    filled
+}
+
+fn fill(
+    call: &Call<'_>,
+    request: &Request<'_>,
+    search: &mut Search,
+    key: ResumeKey,
+) -> Result<(u16, Vec<u8>)> {
+    let ground = Ground::of(call)?;
+    let walk = Walk::begin(ground.finder(call), &search.folder)?;
+    let room = call
+        .client_buffer()
+        .saturating_sub(HEADER_LEN + RESPONSE_OVERHEAD);
+    let max = usize::from(request.max_count.max(1)).min((room / ENTRY_LEN).max(1));
+    let config = &call.conn.server.config;
+    let (sid, pattern) = (search.sid, search.pattern);
+    let shown = Shown {
+        page: config.code_page,
+        zone: ZoneMinutesWest(config.time_zone_minutes),
+        upper: !call.header.flags2.has(Flags2::LONG_NAMES),
+        key: ResumeKey {
+            reserved: (key.reserved & !SERVER_BITS) | (search.attributes.0 as u8 & SERVER_BITS),
+            pattern,
+            ..key
+        },
+        sid,
+    };
+    let mut entries = Writer::with_capacity(max.min(64) * ENTRY_LEN);
+    let walked = walk.run(search, max, &mut |found| {
+        shown.entry(found, &mut entries);
+        true
+    })?;
+    Ok((walked.count as u16, entries.into_vec()))
+}
+
+/// The volume's label, as DOS has it: an entry whose name is parted after eight characters.
+fn volume(call: &Call<'_>) -> Result<(u16, Vec<u8>)> {
+    let share = call.share()?;
+    let label = call
+        .conn
+        .server
+        .config
+        .code_page
+        .encode_lossy(&share.volume);
+    if label.is_empty() {
+        return Err(Status::NO_MORE_FILES.into());
+    }
+    let (base, extension) = label.split_at_checked(8).unwrap_or((&label, &[]));
+    let dot: &[u8] = if extension.is_empty() { b"" } else { b"." };
+    let entry = Entry {
+        key: ResumeKey {
+            pattern: [b'?'; 11],
+            reserved: Attributes::VOLUME.0 as u8,
+            // No search has this number: going on finds nothing.
+            server: [0xff, 0xff, 0, 0, 0],
+            ..ResumeKey::default()
+        },
+        attributes: Attributes::VOLUME.0 as u8,
+        modified: DosDateTime::NONE,
+        size: 0,
+        name: &[base, dot, extension].concat(),
+    };
+    let mut entries = Writer::default();
+    entry.emit(&mut entries);
+    Ok((1, entries.into_vec()))
+}
+
+/// The bits of a key's first byte that are the server's.
+const SERVER_BITS: u8 = 0x1f;
+
+/// The number of the search that a key is of.
+fn sid_of(key: &ResumeKey) -> Sid {
+    let [low, high, ..] = key.server;
+    Sid(u16::from_le_bytes([low, high]))
+}
+
+/// The place of the entry that a key came with.
+fn place_of(key: &ResumeKey) -> Place {
+    let [_, _, a, b, c] = key.server;
+    Place(u32::from_le_bytes([a, b, c, 0]))
+}
+
+/// How entries are shown to this client.
+struct Shown {
+    page: CodePage,
+    zone: ZoneMinutesWest,
+    upper: bool,
+    key: ResumeKey,
+    sid: Sid,
+}
+
+impl Shown {
+    fn entry(&self, found: &Found<'_>, out: &mut Writer) {
+        let facts = &found.facts;
+        let [low, high] = self.sid.0.to_le_bytes();
+        let [a, b, c, _] = found.place.0.to_le_bytes();
+        let entry = Entry {
+            key: ResumeKey {
+                server: [low, high, a, b, c],
+                ..self.key
+            },
+            attributes: facts.attributes.to_smb() as u8,
+            modified: DosDateTime::from_unix_ns(facts.stat.modified.0, self.zone),
+            size: u32::try_from(facts.size()).unwrap_or(u32::MAX),
+            name: &self.name(found),
+        };
+        entry.emit(out);
+    }
+
+    /// The 8.3 name; in its own case if it is one and the client knows that names have case.
+    fn name(&self, found: &Found<'_>) -> Vec<u8> {
+        if found.place <= Place::PARENT {
+            return found.name.as_bytes().into();
+        }
+        if !self.upper && Mangler::new(self.page).legal(found.name) == Some(found.short) {
+            return self.page.encode_lossy(found.name);
+        }
+        found.short.as_bytes().into()
+    }
+}
+
+/// What a pattern of the core protocol looks for. One that no 8.3 name can fit is taken for a long name's, which clients
+/// of later dialects send here.
+fn fcb_mask(page: CodePage, pattern: &str) -> Mask {
+    let (base, extension) = pattern.split_once('.').unwrap_or((pattern, ""));
+    let fits = page.encode_lossy(base).len() <= 8 && page.encode_lossy(extension).len() <= 3;
+    match find::mask(pattern, false) {
+        Mask::Pattern(_) if fits => Mask::Fcb(FcbPattern::new(pattern)),
+        other => other,
+    }
+}
+
+/// The pattern's eleven characters in a control block.
+fn fcb_text(page: CodePage, pattern: &str) -> [u8; 11] {
+    let mut fields = [b' '; 11];
+    let (base, extension) = pattern.split_once('.').unwrap_or((pattern, ""));
+    let (left, right) = fields.split_at_mut(8);
+    for (field, part) in [(left, base), (right, extension)] {
+        for (slot, byte) in field.iter_mut().zip(page.encode_lossy(&page.upper(part))) {
+            *slot = byte;
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

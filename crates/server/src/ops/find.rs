@@ -1,0 +1,336 @@
+//! Walking a folder: names out of its index in batches, what lies under each from the file system, filtered as the
+//! client asked.
+//!
+//! The index is asked under the tables' lock for a bounded stretch of names at a time; the file system is asked without
+//! it. A name that is there all along is met once, whatever is created and deleted meanwhile.
+
+use super::{
+    attributes::{Facts, parent_of},
+    locate::Finder,
+};
+use crate::{
+    error::Result,
+    names::{
+        attributes::DosAttrib,
+        index::{DirIndex, NameId},
+        mangle::{Mangler, ShortName},
+        wildcard::{Pattern, has_wildcards},
+    },
+    search::{Mask, Search},
+    vfs::{Kind, VfsDir, VfsError},
+};
+use alloc::{
+    borrow::Cow,
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+use coax_wire::{codepage::CodePage, status::Status};
+
+/// Names looked at in one go while the tables are locked.
+const STRETCH: usize = 4_096;
+/// Names taken out of the index in one go.
+const BATCH: usize = 256;
+
+/// A place in a listing: before everything, `.`, `..`, or a name of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(pub u32);
+
+impl Place {
+    /// Before the first entry.
+    pub const START: Self = Self(0);
+    /// At `.`, the folder itself.
+    pub const SELF: Self = Self(1);
+    /// At `..`, the folder above.
+    pub const PARENT: Self = Self(2);
+    pub(crate) const FIRST_NAME: u32 = 3;
+
+    fn name_id(self) -> Option<NameId> {
+        self.0
+            .checked_sub(Self::FIRST_NAME)
+            .map(NameId::from_number)
+    }
+}
+
+/// A file or folder found.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// Its place.
+    pub place: Place,
+    /// Its name in the file system.
+    pub name: &'a str,
+    /// Its 8.3 name.
+    pub short: ShortName,
+    /// What it is.
+    pub facts: Facts,
+}
+
+/// How a walk ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walked {
+    /// Entries delivered.
+    pub count: usize,
+    /// Nothing follows.
+    pub end: bool,
+}
+
+/// A stretch of names out of an index.
+#[derive(Debug, Default)]
+struct Batch {
+    text: String,
+    names: Vec<(Place, usize, ShortName)>,
+    /// Where the index was left.
+    place: Place,
+    end: bool,
+    generation: u64,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::START
+    }
+}
+
+impl Batch {
+    fn push(&mut self, place: Place, name: &str, short: ShortName) {
+        self.text.push_str(name);
+        self.names.push((place, self.text.len(), short));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Place, &str, ShortName)> {
+        let starts = core::iter::once(0).chain(self.names.iter().map(|(_, end, _)| *end));
+        let names = self.names.iter().zip(starts);
+        names.map(|((place, end, short), start)| {
+            let name = self.text.get(start..*end).unwrap_or_default();
+            (*place, name, *short)
+        })
+    }
+}
+
+/// A walk of one search through its folder.
+#[derive(Debug)]
+pub struct Walk<'a> {
+    finder: Finder<'a>,
+    dir: Arc<dyn VfsDir>,
+    vetoed: Vec<Pattern>,
+    page: CodePage,
+}
+
+impl<'a> Walk<'a> {
+    /// Opens the folder.
+    ///
+    /// # Errors
+    /// `OBJECT_PATH_NOT_FOUND`; what the file system says.
+    pub fn begin(finder: Finder<'a>, folder: &str) -> Result<Self> {
+        let dir = finder.vfs.open_dir(folder).map_err(|error| match error {
+            VfsError::NotFound | VfsError::NotADirectory => Status::OBJECT_PATH_NOT_FOUND.into(),
+            other => crate::Error::from(other),
+        })?;
+        let vetoed = &finder.share.options.veto_files;
+        Ok(Self {
+            finder,
+            dir,
+            vetoed: vetoed.iter().map(|text| Pattern::nt(text)).collect(),
+            page: finder.server.config.code_page,
+        })
+    }
+
+    /// Delivers up to `max` entries from where `search` stands, until `sink` says that one has no room: that one is
+    /// delivered next time.
+    ///
+    /// # Errors
+    /// `OBJECT_PATH_NOT_FOUND` if the folder is gone; what the file system says of the folder.
+    pub fn run(
+        &self,
+        search: &mut Search,
+        max: usize,
+        sink: &mut dyn FnMut(&Found<'_>) -> bool,
+    ) -> Result<Walked> {
+        let mut count = 0;
+        while !search.finished {
+            let batch = self.batch(search, max.saturating_sub(count).clamp(1, BATCH))?;
+            for (place, name, short) in batch.iter() {
+                let Some(facts) = self.facts(&search.folder, place, name) else {
+                    continue;
+                };
+                if !search.attributes.admits(facts.attributes) {
+                    continue;
+                }
+                let found = Found {
+                    place,
+                    name,
+                    short,
+                    facts,
+                };
+                if count >= max || !sink(&found) {
+                    return Ok(Walked { count, end: false });
+                }
+                count += 1;
+                search.place = place;
+                search.last.clear();
+                search.last.push_str(name);
+            }
+            search.place = batch.place.max(search.place);
+            search.finished = batch.end || (search.is_of_one() && count > 0);
+        }
+        Ok(Walked { count, end: true })
+    }
+
+    /// What lies under a name; `None` if it is gone, may not be seen, or is no file or folder.
+    fn facts(&self, folder: &str, place: Place, name: &str) -> Option<Facts> {
+        let share = self.finder.share;
+        let above = parent_of(folder);
+        let (stat, blob) = match place {
+            Place::SELF => (self.dir.stat().ok()?, None),
+            Place::PARENT => (self.finder.vfs.stat(above).ok()?, None),
+            _ => {
+                let wanted = share
+                    .options
+                    .store_dos_attributes
+                    .then_some(DosAttrib::NAME);
+                self.dir.entry(name, wanted).ok()?
+            }
+        };
+        (stat.kind != Kind::Special).then(|| Facts::new(share, name, stat, blob.as_deref()))
+    }
+
+    fn batch(&self, search: &mut Search, max: usize) -> Result<Batch> {
+        let batch = self
+            .finder
+            .with_index(&search.folder, |index| self.stretch(index, search, max))?;
+        search.generation = batch.generation;
+        Ok(batch)
+    }
+
+    /// The next names that fit the search's mask.
+    fn stretch(&self, index: &DirIndex, search: &Search, max: usize) -> Batch {
+        let mut batch = Batch {
+            generation: index.generation(),
+            place: place_in(index, search),
+            ..Batch::default()
+        };
+        if let Mask::Name(name) = &search.mask {
+            self.one(index, name, search, &mut batch);
+            return batch;
+        }
+        self.dots(search, max, &mut batch);
+        for _ in 0..STRETCH {
+            if batch.names.len() >= max {
+                return batch;
+            }
+            let Some(id) = index.next_after(batch.place.name_id()) else {
+                batch.end = true;
+                return batch;
+            };
+            batch.place = Place::of(id);
+            if let (Some(name), Some(short)) = (index.name(id), index.short(id)) {
+                if self.fits(search, name, short) {
+                    batch.push(batch.place, name, short);
+                }
+            }
+        }
+        batch
+    }
+
+    /// The file of one name.
+    fn one(&self, index: &DirIndex, name: &str, search: &Search, batch: &mut Batch) {
+        batch.end = true;
+        let id = index.lookup(name);
+        let Some(id) = id.filter(|id| Place::of(*id) > search.place) else {
+            return;
+        };
+        if let (Some(name), Some(short)) = (index.name(id), index.short(id)) {
+            if self.is_shown(search, name) {
+                batch.place = Place::of(id);
+                batch.push(batch.place, name, short);
+            }
+        }
+    }
+
+    /// `.` and `..` come first, in the share's root too: clients have always been told so.
+    fn dots(&self, search: &Search, max: usize, batch: &mut Batch) {
+        for (place, name) in [(Place::SELF, "."), (Place::PARENT, "..")] {
+            if batch.place >= place || batch.names.len() >= max {
+                continue;
+            }
+            batch.place = place;
+            let fits = match &search.mask {
+                Mask::All => true,
+                Mask::Name(_) => false,
+                Mask::Pattern(pattern) => pattern.matches(name),
+                Mask::Fcb(pattern) => pattern.matches(name),
+            };
+            if fits {
+                batch.push(place, name, ShortName::default());
+            }
+        }
+    }
+
+    fn fits(&self, search: &Search, name: &str, short: ShortName) -> bool {
+        let short_fits = |pattern: &dyn Fn(&str) -> bool| {
+            self.has_short(name) && pattern(&self.page.decode(short.as_bytes()))
+        };
+        let found = match &search.mask {
+            Mask::All => true,
+            Mask::Name(_) => false,
+            Mask::Fcb(pattern) => short_fits(&|text| pattern.matches(text)),
+            Mask::Pattern(pattern) => {
+                (!search.short_names && pattern.matches(name))
+                    || short_fits(&|text| pattern.matches(text))
+            }
+        };
+        found && self.is_shown(search, name)
+    }
+
+    fn is_shown(&self, search: &Search, name: &str) -> bool {
+        let can = !search.short_names || self.has_short(name);
+        can && !self.vetoed.iter().any(|pattern| pattern.matches(name))
+    }
+
+    /// Whether the name has an 8.3 form that clients may see.
+    fn has_short(&self, name: &str) -> bool {
+        self.finder.share.options.mangled_names || Mangler::new(self.page).is_legal(name)
+    }
+}
+
+/// Where a search stands in the present index. If that was made anew, the place is found again by the name there.
+fn place_in(index: &DirIndex, search: &Search) -> Place {
+    if search.generation == index.generation() || search.last.is_empty() {
+        return search.place;
+    }
+    index.exact(&search.last).map_or(search.place, Place::of)
+}
+
+impl Finder<'_> {
+    /// The place of the entry that a client calls `name`, in the present index of `folder`.
+    ///
+    /// # Errors
+    /// As [`Finder::with_index`].
+    pub fn place_of(&self, folder: &str, name: &str) -> Result<Option<Place>> {
+        match name {
+            "." => Ok(Some(Place::SELF)),
+            ".." => Ok(Some(Place::PARENT)),
+            _ => self.with_index(folder, |index| index.lookup(name).map(Place::of)),
+        }
+    }
+}
+
+/// What a pattern looks for. Dialects before NT's, and NT's clients without Unicode, mean DOS's wildcards; a DOS program's
+/// `*.*` arrives as `????????.???`. Nothing at all is everything.
+pub fn mask(pattern: &str, nt: bool) -> Mask {
+    match pattern {
+        "" | "*" | "*.*" | "????????.???" => Mask::All,
+        name if !has_wildcards(name) && nt => Mask::Name(name.to_string()),
+        name if !has_wildcards(name) => Mask::Name(name.trim_end_matches(['.', ' ']).to_string()),
+        text if nt => Mask::Pattern(Pattern::nt(text)),
+        text => Mask::Pattern(Pattern::dos(text)),
+    }
+}
+
+/// The 8.3 name as text, in upper case; `.` and `..` as they are.
+pub fn short_text<'a>(page: CodePage, found: &'a Found<'_>) -> Cow<'a, str> {
+    if found.place <= Place::PARENT {
+        return Cow::Borrowed(found.name);
+    }
+    page.decode(found.short.as_bytes())
+}

@@ -1,0 +1,152 @@
+//! Byte-range locks and oplock acknowledgements through open files.
+
+use crate::{
+    conn::{Call, Park, Retry},
+    error::Result,
+    files::OpenKind,
+    table::{
+        Cancelled, LockError, LockKind, LockOutcome, LockRequest, LockSpan, OpenId, Oplock, Wait,
+    },
+};
+use alloc::vec::Vec;
+use coax_wire::{header::Fid, status::Status};
+
+/// The locks a command asks for: all or none.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// What to lock.
+    pub spans: Vec<LockSpan>,
+    /// How.
+    pub kind: LockKind,
+    /// How long to wait for it.
+    pub wait: Wait,
+    /// LOCKING_ANDX's type of lock; a cancel must name the same.
+    pub lock_type: u8,
+}
+
+/// How a lock request ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Locking {
+    /// Everything is locked.
+    Locked,
+    /// It waits.
+    Park(Park),
+}
+
+/// Locks; or, in a request that has been parked, says how its waiting ended.
+///
+/// # Errors
+/// `LOCK_NOT_GRANTED`, `FILE_LOCK_CONFLICT`, `INVALID_LOCK_RANGE`, `INVALID_HANDLE`; `CANCELLED` by NT_CANCEL;
+/// `RANGE_NOT_LOCKED` if the file was closed meanwhile; `INSUFF_SERVER_RESOURCES`.
+pub fn lock(call: &mut Call<'_>, fid: Fid, wish: Wish) -> Result<Locking> {
+    if let Some(retry) = call.retry.take() {
+        return waited(call, fid, &retry).map(|()| Locking::Locked);
+    }
+    let open = lockable(call, fid)?;
+    let options = &call.file(fid)?.share.options;
+    if !options.locking {
+        return Ok(Locking::Locked);
+    }
+    let (now, wait) = (
+        call.now,
+        if options.blocking_locks {
+            wish.wait
+        } else {
+            Wait::No
+        },
+    );
+    let request = LockRequest {
+        open,
+        spans: wish.spans,
+        kind: wish.kind,
+        wait,
+        lock_type: wish.lock_type,
+    };
+    match call.conn.server.locked(|tables| tables.lock(now, request)) {
+        LockOutcome::Granted => Ok(Locking::Locked),
+        LockOutcome::Failed(error) => Err(lock_status(error).into()),
+        LockOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+        LockOutcome::Waiting(ticket) => Ok(Locking::Park(Park {
+            ticket,
+            deadline: match wait {
+                Wait::For(span) => Some(now + span),
+                Wait::No | Wait::Forever => None,
+            },
+        })),
+    }
+}
+
+/// How the waiting of a parked request ended. The file may be closed by now.
+fn waited(call: &Call<'_>, fid: Fid, retry: &Retry) -> Result<()> {
+    let result = match (retry, call.ticket) {
+        (Retry::Lock(result), _) => *result,
+        (Retry::Cancelled, Some(ticket)) => {
+            let open = lockable(call, fid)?;
+            let withdrawn = |tables: &mut crate::table::Tables| tables.withdraw_lock(open, ticket);
+            match call.conn.server.locked(withdrawn) {
+                // The cancel came too late.
+                Some(result) => result,
+                None => return Err(Status::CANCELLED.into()),
+            }
+        }
+        _ => return Err(Status::INTERNAL_ERROR.into()),
+    };
+    result.map_err(|error| lock_status(error).into())
+}
+
+/// Unlocks, in order, up to the first span that is not locked exactly so.
+///
+/// # Errors
+/// `RANGE_NOT_LOCKED`, `INVALID_HANDLE`.
+pub fn unlock(call: &Call<'_>, fid: Fid, spans: &[LockSpan]) -> Result<()> {
+    let open = lockable(call, fid)?;
+    if !call.file(fid)?.share.options.locking {
+        return Ok(());
+    }
+    let unlocked = call.conn.server.locked(|tables| tables.unlock(open, spans));
+    unlocked.map_err(|error| lock_status(error).into())
+}
+
+/// Ends a waiting lock request of this type that has this span among its own: it fails with `FILE_LOCK_CONFLICT`.
+///
+/// # Errors
+/// ERRDOS/ERRcancelviolation if there is none.
+pub fn cancel(call: &Call<'_>, fid: Fid, span: LockSpan, lock_type: u8) -> Result<()> {
+    let open = lockable(call, fid)?;
+    let cancel = |tables: &mut crate::table::Tables| tables.cancel_lock(open, span, lock_type);
+    match call.conn.server.locked(cancel) {
+        Cancelled::Done => Ok(()),
+        Cancelled::NotFound => Err(Status::CANCEL_VIOLATION.into()),
+    }
+}
+
+/// The client has given up its oplock down to `level`. Nobody answers this, and who waited for it may go on.
+///
+/// # Errors
+/// `INVALID_HANDLE`.
+pub fn acknowledge_break(call: &Call<'_>, fid: Fid, level: Oplock) -> Result<()> {
+    if let Some(open) = call.file(fid)?.open {
+        let _ = call
+            .conn
+            .server
+            .locked(|tables| tables.acknowledge(open, level));
+    }
+    Ok(())
+}
+
+fn lockable(call: &Call<'_>, fid: Fid) -> Result<OpenId> {
+    let file = call.file(fid)?;
+    match (&file.kind, file.open) {
+        (OpenKind::File, Some(open)) => Ok(open),
+        _ => Err(Status::INVALID_DEVICE_REQUEST.into()),
+    }
+}
+
+fn lock_status(error: LockError) -> Status {
+    match error {
+        LockError::NotGranted => Status::LOCK_NOT_GRANTED,
+        LockError::Conflict => Status::FILE_LOCK_CONFLICT,
+        LockError::RangeNotLocked => Status::RANGE_NOT_LOCKED,
+        LockError::InvalidRange => Status::INVALID_LOCK_RANGE,
+    }
+}

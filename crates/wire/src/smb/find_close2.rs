@@ -1,0 +1,22 @@
+//! FIND_CLOSE2 (0x34) and FIND_NOTIFY_CLOSE (0x35): [MS-CIFS] 2.2.4.48, 2.2.4.49.
+
+use crate::{block::Block, error::Result, header::Sid};
+
+/// The end of a TRANS2 search, or of the obsolete notification searches. The reply has neither words nor bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Which search.
+    pub sid: Sid,
+}
+
+impl Request {
+    /// Decodes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        Ok(Self {
+            sid: Sid(block.word(0)?),
+        })
+    }
+}
