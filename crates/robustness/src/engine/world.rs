@@ -55,6 +55,8 @@ pub struct Options {
     pub capacity: u64,
     /// Shares have passwords.
     pub passwords: bool,
+    /// What the disk's share is called.
+    pub disk: &'static str,
 }
 
 impl Default for Options {
@@ -64,6 +66,7 @@ impl Default for Options {
             share: ShareOptions::default(),
             capacity: 64 << 20,
             passwords: false,
+            disk: "DISK",
         }
     }
 }
@@ -121,7 +124,7 @@ pub struct World {
 }
 
 impl World {
-    /// A server with the shares `DISK` (some files in it), `PRINT` and `IPC$`, and a user `ann` with password `Secret`.
+    /// A server with a disk (some files in it), the shares `PRINT` and `IPC$`, and a user `ann` with password `Secret`.
     pub fn new(options: Options) -> Self {
         let fs = Arc::new(disk(options.capacity));
         let passwords = SharePasswords {
@@ -153,7 +156,7 @@ impl World {
         let server = Server {
             config: options.config,
             shares: vec![
-                share(1, "DISK", ShareKind::Disk(fs.clone())),
+                share(1, options.disk, ShareKind::Disk(fs.clone())),
                 share(2, "IPC$", ShareKind::Ipc),
                 share(3, "PRINT", ShareKind::Printer(spool)),
             ],
