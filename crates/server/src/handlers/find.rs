@@ -302,3 +302,7 @@ pub fn find_notify_close(call: &mut Call<'_>) -> Outcome {
     find_close2::Request::parse(&call.block)?;
     call.done_empty()
 }
+
+#[cfg(test)]
+#[path = "find_tests.rs"]
+mod tests;
