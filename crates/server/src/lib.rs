@@ -19,6 +19,7 @@ pub mod names;
 mod names_cache;
 mod ops;
 mod pipe;
+mod rap;
 mod search;
 mod server;
 mod session;

@@ -1,5 +1,152 @@
-//! Named pipes of `IPC$`.
+//! Named pipes of `IPC$`: message pipes behind which a DCE/RPC service answers.
+//!
+//! A pipe takes bytes as they come, cuts them into PDUs by their own lengths, and keeps the answers as messages until
+//! they are read. Nothing is ever answered that was not asked, so a read of an empty pipe does not wait.
+
+mod association;
+pub mod services;
+
+use crate::error::Result;
+use alloc::{collections::VecDeque, vec::Vec};
+use association::Association;
+use coax_wire::status::Status;
+use services::{Asker, Service};
+
+/// Most that may lie unread in a pipe, bytes: a client that asks and never reads is told that the pipe is busy.
+const MAX_UNREAD: usize = 1 << 20;
+
+/// A pipe's state as clients see it ([MS-CIFS] 2.2.1.3): message type, message read mode, blocking, client end, any
+/// number of instances.
+pub const STATE: u16 = 0x05ff;
+/// Bits of the state that the client may set: non-blocking, message read mode.
+const SETTABLE: u16 = 0x8100;
+/// Bit of the state: reads end where messages end.
+const MESSAGE_READ: u16 = 0x0100;
 
 /// An open pipe.
 #[derive(Debug)]
-pub struct Pipe {}
+pub struct Pipe {
+    service: Service,
+    state: u16,
+    association: Association,
+    unread: VecDeque<Vec<u8>>,
+    /// Bytes of the first unread message that have been read.
+    read: usize,
+}
+
+/// What a read gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes.
+    pub data: Vec<u8>,
+    /// The message goes on.
+    pub more: bool,
+}
+
+impl Piece {
+    /// `BUFFER_OVERFLOW` if the message goes on.
+    pub fn status(&self) -> Status {
+        if self.more {
+            Status::BUFFER_OVERFLOW
+        } else {
+            Status::OK
+        }
+    }
+}
+
+impl Pipe {
+    /// A fresh pipe to a service.
+    pub fn new(service: Service) -> Self {
+        Self {
+            service,
+            state: STATE,
+            association: Association::new(service),
+            unread: VecDeque::new(),
+            read: 0,
+        }
+    }
+
+    /// The service behind it.
+    pub fn service(&self) -> Service {
+        self.service
+    }
+
+    /// Its state.
+    pub fn state(&self) -> u16 {
+        self.state
+    }
+
+    /// Sets read mode and blocking.
+    pub fn set_state(&mut self, state: u16) {
+        self.state = (self.state & !SETTABLE) | (state & SETTABLE);
+    }
+
+    /// Takes bytes from the client.
+    ///
+    /// # Errors
+    /// `PIPE_BUSY` if too much lies unread; `PIPE_BROKEN` for what is no DCE/RPC.
+    pub fn write(&mut self, asker: &Asker<'_>, data: &[u8]) -> Result<()> {
+        if self.available() > MAX_UNREAD {
+            return Err(Status::PIPE_BUSY.into());
+        }
+        self.association.take(asker, data, &mut self.unread)
+    }
+
+    /// Gives up to `max` bytes: of one message, or in byte mode of as many as there are.
+    ///
+    /// # Errors
+    /// `PIPE_EMPTY`.
+    pub fn read(&mut self, max: usize) -> Result<Piece> {
+        if self.unread.is_empty() {
+            return Err(Status::PIPE_EMPTY.into());
+        }
+        let mut data = Vec::new();
+        let mut more = false;
+        while let Some(message) = self.unread.front() {
+            let rest = message.get(self.read..).unwrap_or(&[]);
+            let taken = rest.get(..max.saturating_sub(data.len())).unwrap_or(rest);
+            data.extend_from_slice(taken);
+            more = taken.len() < rest.len();
+            if more {
+                self.read = self.read.saturating_add(taken.len());
+                break;
+            }
+            self.unread.pop_front();
+            self.read = 0;
+            if self.state & MESSAGE_READ != 0 {
+                break;
+            }
+        }
+        Ok(Piece {
+            data,
+            more: more && self.state & MESSAGE_READ != 0,
+        })
+    }
+
+    /// Up to `max` bytes of the next message, which stays.
+    pub fn peek(&self, max: usize) -> &[u8] {
+        let rest = self.next_message();
+        rest.get(..max).unwrap_or(rest)
+    }
+
+    /// Bytes left of the next message.
+    pub fn message_bytes(&self) -> usize {
+        self.next_message().len()
+    }
+
+    /// Bytes left of all messages.
+    pub fn available(&self) -> usize {
+        let all: usize = self.unread.iter().map(Vec::len).sum();
+        all.saturating_sub(self.read)
+    }
+
+    fn next_message(&self) -> &[u8] {
+        let message = self.unread.front().map_or(&[][..], Vec::as_slice);
+        message.get(self.read..).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+#[path = "pipe/tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+mod tests;

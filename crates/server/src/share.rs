@@ -201,6 +201,11 @@ impl Share {
         }
     }
 
+    /// Whether it is the share of named pipes.
+    pub fn is_ipc(&self) -> bool {
+        matches!(self.kind, ShareKind::Ipc)
+    }
+
     /// The folder behind it, if there is one.
     pub fn vfs(&self) -> Option<&Arc<dyn Vfs>> {
         match &self.kind {

@@ -81,6 +81,11 @@ impl TestServer {
         }
     }
 
+    /// Changes the server, before anybody is connected.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Server)) {
+        change(Arc::get_mut(&mut self.server).expect("nobody connected yet"));
+    }
+
     /// A fresh connection.
     pub fn connect(&self) -> TestClient {
         let woken = Arc::new(Flag::default());
@@ -108,7 +113,8 @@ impl TestServer {
     }
 }
 
-fn share(id: u32, name: &str, kind: ShareKind) -> Share {
+/// A share that guests may write.
+pub fn share(id: u32, name: &str, kind: ShareKind) -> Share {
     Share {
         id: ShareId(id),
         name: name.into(),

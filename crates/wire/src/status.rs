@@ -138,6 +138,7 @@ statuses! {
     FILE_CLOSED = 0xc000_0128, Dos 6, "The file was closed.";
     TOO_MANY_OPENED_FILES = 0xc000_011f, Dos 4, "Too many open files.";
     INVALID_LEVEL = 0xc000_0148, Dos 124, "No such information level.";
+    PIPE_EMPTY = 0xc000_00d9, Dos 232, "The pipe holds nothing to read.";
     PIPE_BROKEN = 0xc000_014b, Dos 109, "The pipe is broken.";
     USER_SESSION_DELETED = 0xc000_0203, Dos 92, "The session is gone.";
     INSUFF_SERVER_RESOURCES = 0xc000_0205, Dos 1130, "The server is out of resources.";

@@ -8,6 +8,7 @@ pub mod logon;
 pub mod namespace;
 pub mod negotiate;
 pub mod open;
+pub mod pipe;
 pub mod print;
 pub mod query_file;
 pub mod raw;

@@ -148,6 +148,9 @@ fn grant_core_oplock(call: &mut Call<'_>, oplock: Oplock) {
 /// exist: DOS redirectors set the search attributes from what DOS gives them, which is always 0x16.
 pub fn open(call: &mut Call<'_>) -> Outcome {
     let request = Open::parse(&call.block, call.unicode())?;
+    if call.share()?.is_ipc() {
+        return super::pipe::open(call, &request);
+    }
     let (rights, sharing) = dos_mode(AccessMode(request.access_mode))?;
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let mut spec = OpenSpec::existing(path, rights, sharing);
@@ -234,6 +237,9 @@ pub fn create_temporary(call: &mut Call<'_>) -> Outcome {
 /// OPEN_ANDX.
 pub fn open_andx(call: &mut Call<'_>) -> Outcome {
     let request = open_andx::Request::parse(&call.block, call.unicode())?;
+    if call.share()?.is_ipc() {
+        return super::pipe::open_andx(call, &request);
+    }
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let spec = open_andx_spec(call, &request, path)?;
     answer(call, &spec, |call, opened| {
@@ -325,6 +331,9 @@ pub(super) fn dos_disposition(open_mode: u16) -> Result<(IfExists, bool)> {
 /// NT_CREATE_ANDX.
 pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
     let request = nt::Request::parse(&call.block, call.unicode())?;
+    if call.share()?.is_ipc() {
+        return super::pipe::nt_create_andx(call, &request);
+    }
     let text = call.text(request.path);
     let spec = nt_spec(call, &request, &text)?;
     answer(call, &spec, |call, opened| {

@@ -17,6 +17,9 @@ use coax_wire::{
 /// READ.
 pub fn read(call: &mut Call<'_>) -> Outcome {
     let request = read::Request::parse(&call.block)?;
+    if super::pipe::is_pipe(call, request.fid) {
+        return super::pipe::read(call, &request);
+    }
     ops::transfer::report_failure(call, request.fid)?;
     let room = room_for_data(call, READ_OVERHEAD);
     let wanted = usize::from(request.count).min(room);
@@ -39,6 +42,9 @@ pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
 /// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13).
 pub fn write(call: &mut Call<'_>) -> Outcome {
     let request = write::Request::parse(&call.block)?;
+    if super::pipe::is_pipe(call, request.fid) {
+        return super::pipe::write(call, &request);
+    }
     ops::transfer::report_failure(call, request.fid)?;
     let offset = u64::from(request.offset);
     let written = if request.count == 0 {
@@ -130,6 +136,9 @@ fn close_file(call: &mut Call<'_>, fid: Fid, modified: Utime) -> Result<()> {
 /// ([MS-SMB] 3.3.5.7); it is short only at the end of the file.
 pub fn read_andx(call: &mut Call<'_>) -> Outcome {
     let request = read_andx::Request::parse(&call.block)?;
+    if super::pipe::is_pipe(call, request.fid) {
+        return super::pipe::read_andx(call, &request);
+    }
     ops::transfer::report_failure(call, request.fid)?;
     let wanted = read_andx_count(call, request.max_count);
     let data = ops::transfer::read(call, request.fid, request.offset, wanted)?;
@@ -144,7 +153,7 @@ const READ_ANDX_OVERHEAD: usize = 1 + 24 + 2 + 1;
 const LARGEST_READ: usize = 0x1_ffff - HEADER_LEN - READ_ANDX_OVERHEAD;
 
 /// How much to read. The high half of the count is a timeout's for clients that do not know large reads.
-fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
+pub(super) fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
     use coax_wire::smb::negotiate::cap;
     if call.conn.client.capabilities & cap::LARGE_READX == 0 {
         let count = (max_count & 0xffff) as usize;
@@ -162,6 +171,9 @@ fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
 /// WRITE_ANDX. Length zero writes nothing ([MS-CIFS] 3.3.5.36).
 pub fn write_andx(call: &mut Call<'_>) -> Outcome {
     let request = write_andx::Request::parse(&call.block)?;
+    if super::pipe::is_pipe(call, request.fid) {
+        return super::pipe::write_andx(call, &request);
+    }
     ops::transfer::report_failure(call, request.fid)?;
     let through = request.mode & write_andx::mode::WRITE_THROUGH != 0;
     let written = ops::transfer::write(call, request.fid, request.offset, request.data, through)?;

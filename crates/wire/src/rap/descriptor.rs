@@ -19,7 +19,7 @@ pub enum Item {
     BytesPointer(u16),
     /// `z`: in parameters a string in place, in records a pointer to one.
     Text,
-    /// `O`: a null pointer.
+    /// `O`, `l`: a null pointer; in records one to what is never sent.
     Null,
     /// `L`: length of the receive buffer.
     ReceiveLength,
@@ -27,7 +27,7 @@ pub enum Item {
     SendLength,
     /// `P`: number of the one field that is set.
     ParameterNumber,
-    /// `r`, `s`, `e`, `h`, `i`, `g`, `l`, `K`, `F`: nothing in the request.
+    /// `r`, `s`, `e`, `h`, `i`, `g`, `K`, `F`: nothing in the request.
     Returned,
     /// `N`: how many auxiliary records follow.
     Count,
@@ -81,12 +81,12 @@ fn item(letter: u8, count: u16) -> Option<Item> {
         b'B' => Item::Bytes(count),
         b'b' => Item::BytesPointer(count),
         b'z' => Item::Text,
-        b'O' => Item::Null,
+        b'O' | b'l' => Item::Null,
         b'L' => Item::ReceiveLength,
         b'T' => Item::SendLength,
         b'P' => Item::ParameterNumber,
         b'N' => Item::Count,
-        b'r' | b's' | b'e' | b'h' | b'i' | b'g' | b'l' | b'K' | b'F' => Item::Returned,
+        b'r' | b's' | b'e' | b'h' | b'i' | b'g' | b'K' | b'F' => Item::Returned,
         _ => return None,
     })
 }

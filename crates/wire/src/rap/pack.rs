@@ -13,6 +13,8 @@ pub enum Field {
     Dword(u32),
     /// A string, encoded, without zero: in place (`Bn`, cut to leave a zero) or behind a pointer (`z`).
     Text(Vec<u8>),
+    /// A null pointer (`z`, `b`, `l`).
+    Null,
 }
 
 /// Records laid out.
@@ -66,7 +68,8 @@ fn agrees(items: &[Item], record: &[Field]) -> bool {
             (item, field),
             (Item::Word | Item::Count | Item::Bytes(1), Field::Word(_))
                 | (Item::Dword, Field::Dword(_))
-                | (Item::Text | Item::Null | Item::Bytes(_), Field::Text(_))
+                | (Item::Text | Item::Bytes(_), Field::Text(_))
+                | (Item::Text | Item::Null | Item::BytesPointer(_), Field::Null)
         )
     })
 }

@@ -250,7 +250,7 @@ impl BindAck<'_> {
             out.u16(self.address.len() as u16 + 1);
             out.bytes(self.address.as_bytes()).u8(0);
         }
-        while (out.len() - start) % 4 != 0 {
+        while !(out.len() - start).is_multiple_of(4) {
             out.u8(0);
         }
         out.u8(self.verdicts.len() as u8).zeros(3);
@@ -274,7 +274,7 @@ impl BindAck<'_> {
 pub fn emit_bind_nak(reason: u16, call_id: u32, out: &mut Writer) {
     let start = begin(out, ptype::BIND_NAK, pfc::FIRST | pfc::LAST, call_id);
     out.u16(reason).u8(1).u8(5).u8(0);
-    while (out.len() - start) % 4 != 0 {
+    while !(out.len() - start).is_multiple_of(4) {
         out.u8(0);
     }
     end(out, start);

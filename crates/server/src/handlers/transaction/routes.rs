@@ -40,6 +40,12 @@ const ROUTES: &[(Route, Serve)] = &[
     (Route::Trans2(0x0e), h::trans2_create::not_implemented),
     (Route::Trans2(0x10), h::trans2_create::get_dfs_referral),
     (Route::Trans2(0x11), h::trans2_create::not_implemented),
+    (
+        Route::Name("\\PIPE\\LANMAN"),
+        h::pipe::remote_administration,
+    ),
+    (Route::Name("\\PIPE\\"), h::pipe::transact),
+    (Route::Name("\\PIPE"), h::pipe::transact),
 ];
 
 /// Functions that only the framework's own tests call.

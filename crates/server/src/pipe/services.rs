@@ -1,0 +1,167 @@
+//! The services behind the pipes: SRVSVC and WKSSVC, as far as listing shares and naming the machine goes.
+
+use crate::{
+    server::Server,
+    share::{Share, ShareKind},
+};
+use alloc::{format, string::String, vec::Vec};
+use coax_wire::{
+    rpc::{
+        Syntax, fault,
+        srvsvc::{self, ServerInfo, ShareInfo, TimeOfDay, share_type},
+        wkssvc,
+    },
+    time::Time,
+};
+
+/// Who asks what of whom, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The server asked.
+    pub server: &'a Server,
+    /// Now.
+    pub now: Time,
+}
+
+/// The version of NT that the server claims to be: 4.0.
+pub const VERSION: (u32, u32) = (4, 0);
+
+/// SV_TYPE bits ([MS-SRVS] 2.2.2.7): workstation, server, Unix, NT, NT server.
+const SERVER_TYPE: u32 = 0x9803;
+/// It has printers.
+const PRINT_QUEUE_SERVER: u32 = 0x0200;
+
+/// SV_TYPE bits of this server.
+pub fn server_type(server: &Server) -> u32 {
+    let prints = server
+        .shares
+        .iter()
+        .any(|share| matches!(share.kind, ShareKind::Printer(_)));
+    SERVER_TYPE | if prints { PRINT_QUEUE_SERVER } else { 0 }
+}
+
+/// A service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// `\srvsvc`.
+    Server,
+    /// `\wkssvc`.
+    Workstation,
+}
+
+impl Service {
+    /// The service of a pipe's name, with or without `\PIPE`, compared without case.
+    pub fn by_path(path: &str) -> Option<Self> {
+        let path = path.trim_start_matches('\\');
+        let name = match path.get(..5) {
+            Some(prefix) if prefix.eq_ignore_ascii_case("PIPE\\") => path.get(5..)?,
+            _ => path,
+        };
+        [Self::Server, Self::Workstation]
+            .into_iter()
+            .find(|service| service.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The pipe's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "srvsvc",
+            Self::Workstation => "wkssvc",
+        }
+    }
+
+    /// The interface it serves.
+    pub const fn interface(self) -> Syntax {
+        match self {
+            Self::Server => srvsvc::INTERFACE,
+            Self::Workstation => wkssvc::INTERFACE,
+        }
+    }
+
+    /// Executes a call.
+    ///
+    /// # Errors
+    /// A fault's status ([`fault`]).
+    pub fn execute(self, asker: &Asker<'_>, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, u32> {
+        match self {
+            Self::Server => {
+                let call = srvsvc::Call::parse(opnum, stub).map_err(|_| fault::NDR)?;
+                call.map(|call| serve(asker, &call))
+            }
+            Self::Workstation => {
+                let level = wkssvc::parse(opnum, stub).map_err(|_| fault::NDR)?;
+                let config = &asker.server.config;
+                level.map(|level| {
+                    wkssvc::info_results(level, &server_info(asker.server), &config.workgroup)
+                })
+            }
+        }
+        .ok_or(fault::OP_RNG_ERROR)
+    }
+}
+
+fn serve(asker: &Asker<'_>, call: &srvsvc::Call) -> Vec<u8> {
+    let server = asker.server;
+    match call {
+        srvsvc::Call::ShareEnum { level, resume } => {
+            let shares: Vec<_> = server.browseable().map(|share| share_info(share)).collect();
+            srvsvc::share_enum_results(*level, &shares, *resume)
+        }
+        srvsvc::Call::ShareGetInfo { name, level } => {
+            let share = server.share(name).map(|share| share_info(share));
+            srvsvc::share_info_results(*level, share.as_ref())
+        }
+        srvsvc::Call::ServerGetInfo { level } => {
+            srvsvc::server_info_results(*level, &server_info(server))
+        }
+        srvsvc::Call::RemoteTod => srvsvc::tod_results(&time_of_day(asker)),
+    }
+}
+
+/// The clock as this server tells it.
+pub fn time_of_day(asker: &Asker<'_>) -> TimeOfDay {
+    let zone = i32::from(asker.server.config.time_zone_minutes);
+    TimeOfDay::new(i64::try_from(asker.now.0).unwrap_or(i64::MAX), zone)
+}
+
+fn server_info(server: &Server) -> ServerInfo<'_> {
+    ServerInfo {
+        name: &server.config.name,
+        comment: &server.config.comment,
+        version: VERSION,
+        kind: server_type(server),
+    }
+}
+
+/// A share as listings show it. Nobody is told where its folder lies.
+fn share_info(share: &Share) -> ShareInfo {
+    ShareInfo {
+        name: share.name.clone(),
+        kind: share_kind(share),
+        comment: share.comment.clone(),
+        path: told_path(share),
+        users: 0,
+    }
+}
+
+/// The path that listings tell: one that DOS would have.
+pub fn told_path(share: &Share) -> String {
+    match share.kind {
+        ShareKind::Ipc => String::new(),
+        _ => format!("C:\\{}", share.name),
+    }
+}
+
+/// The type of a share, with the bit that hides those whose name ends with `$`.
+pub fn share_kind(share: &Share) -> u32 {
+    let kind = match share.kind {
+        ShareKind::Disk(_) => share_type::DISK,
+        ShareKind::Printer(_) => share_type::PRINT_QUEUE,
+        ShareKind::Ipc => share_type::IPC,
+    };
+    if share.name.ends_with('$') {
+        kind | share_type::SPECIAL
+    } else {
+        kind
+    }
+}

@@ -1,0 +1,225 @@
+//! The server, its users and its clock ([MS-RAP] 3.2.5.3 and following).
+
+use super::{Answer, Client, listed, packed, single, words};
+use crate::pipe::services::{VERSION, server_type, time_of_day};
+use alloc::{format, vec, vec::Vec};
+use coax_wire::{
+    rap::{Field, Request, code, function},
+    rpc::srvsvc::TimeOfDay,
+};
+
+/// SV_TYPE_DOMAIN_ENUM: workgroups are wanted, not servers ([MS-RAP] 2.5.5.1).
+const DOMAIN_ENUM: u32 = 0x8000_0000;
+/// SV_TYPE_LOCAL_LIST_ONLY.
+const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
+/// SV_TYPE_ALL.
+const ALL: u32 = 0xffff_ffff;
+
+/// NetServerGetInfo, levels 0 and 1.
+pub(super) fn server_info(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    let level = request.level().filter(|level| *level <= 1);
+    single(
+        request,
+        server_record(client, level.ok_or(code::INVALID_LEVEL)?),
+    )
+}
+
+/// NetServerEnum2 and 3: this server, or its workgroup.
+pub(super) fn server_list(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    let level = request.level().filter(|level| *level <= 1);
+    let level = level.ok_or(code::INVALID_LEVEL)?;
+    let wanted = request.dword().ok_or(code::INVALID_PARAMETER)?;
+    let record = if wanted != ALL && wanted & DOMAIN_ENUM != 0 {
+        Some(workgroup_record(client, level))
+    } else {
+        lists_us(client, request, wanted).then(|| server_record(client, level))
+    };
+    listed(request, record.as_slice())
+}
+
+fn lists_us(client: &Client<'_>, request: &Request<'_>, wanted: u32) -> bool {
+    let config = &client.asker.server.config;
+    let domain = request.text(0).filter(|domain| !domain.is_empty());
+    let ours = domain.is_none_or(|domain| {
+        config
+            .workgroup
+            .eq_ignore_ascii_case(&client.decode(domain))
+    });
+    // NetServerEnum3 goes on from a name: there is one server, so nothing comes after it.
+    let first = request
+        .text(1)
+        .filter(|_| request.function == function::NET_SERVER_ENUM3);
+    let begins = first.is_none_or(|first| client.decode(first).to_uppercase() <= config.name);
+    let kind = server_type(client.asker.server);
+    ours && begins && (wanted & !LOCAL_LIST_ONLY == 0 || wanted & kind != 0)
+}
+
+/// Level 0 (`B16`) or 1 (`B16BBDz`).
+fn server_record(client: &Client<'_>, level: u16) -> Vec<Field> {
+    let server = client.asker.server;
+    let kind = server_type(server);
+    named(
+        client,
+        level,
+        &server.config.name,
+        kind,
+        &server.config.comment,
+    )
+}
+
+/// The same of the workgroup: in the place of the comment stands its master browser.
+fn workgroup_record(client: &Client<'_>, level: u16) -> Vec<Field> {
+    let config = &client.asker.server.config;
+    named(client, level, &config.workgroup, DOMAIN_ENUM, &config.name)
+}
+
+fn named(client: &Client<'_>, level: u16, name: &str, kind: u32, comment: &str) -> Vec<Field> {
+    let mut fields = vec![client.text(name)];
+    if level == 1 {
+        fields.push(Field::Word(VERSION.0 as u16));
+        fields.push(Field::Word(VERSION.1 as u16));
+        fields.push(Field::Dword(kind));
+        fields.push(client.text(comment));
+    }
+    fields
+}
+
+/// NetWkstaGetInfo level 10 (`zzzBBzz`).
+pub(super) fn wksta_info(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    if request.level() != Some(10) {
+        return Err(code::INVALID_LEVEL);
+    }
+    let config = &client.asker.server.config;
+    let record = vec![
+        client.text(&config.name),
+        client.text(client.user()),
+        client.text(&config.workgroup),
+        Field::Word(VERSION.0 as u16),
+        Field::Word(VERSION.1 as u16),
+        client.text(&config.workgroup),
+        client.text(""),
+    ];
+    single(request, record)
+}
+
+/// NetRemoteTOD (`DDBBBBWWBBWB`).
+pub(super) fn remote_tod(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    let tod = time_of_day(&client.asker);
+    let mut record = vec![Field::Dword(tod.elapsed_s), Field::Dword(tod.msecs)];
+    record.extend(tod.time.map(|n| Field::Word(n as u16)));
+    record.push(Field::Word(tod.zone_minutes_west as u16));
+    record.push(Field::Word(TimeOfDay::TICK as u16));
+    record.extend(tod.date.map(|n| Field::Word(n as u16)));
+    record.push(Field::Word(tod.weekday as u16));
+    let packed = packed(request, &[record])?;
+    Ok(Answer {
+        parameters: words(&[code::SUCCESS, 0]),
+        data: packed.data,
+    })
+}
+
+/// NetUserGetInfo of the user who asks, levels 0, 1, 10 and 11. Others are nobody's business.
+pub(super) fn user_info(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    let name = client.decode(request.text(0).ok_or(code::INVALID_PARAMETER)?);
+    if !name.eq_ignore_ascii_case(client.user()) {
+        return Err(code::USER_NOT_FOUND);
+    }
+    let empty = || client.text("");
+    let mut record = vec![client.text(&name)];
+    match request.level() {
+        Some(0) => {}
+        Some(1) => {
+            // Pad, no password, its age, privilege, home, comment, flags, script.
+            record.extend([Field::Word(0), empty(), Field::Dword(0), privilege(client)]);
+            record.extend([empty(), empty(), Field::Word(1), empty()]);
+        }
+        Some(10) => record.extend([Field::Word(0), empty(), empty(), client.text(&name)]),
+        Some(11) => record.extend(user_11(client, &name)),
+        _ => return Err(code::INVALID_LEVEL),
+    }
+    single(request, record)
+}
+
+/// What level 11 (`B21BzzzWDDzzDDWWzWzDWb21W`) has after the name.
+fn user_11(client: &Client<'_>, name: &str) -> Vec<Field> {
+    const NO_LIMIT: u32 = 0xffff_ffff;
+    const HOURS_A_WEEK: u16 = 168;
+    let empty = || client.text("");
+    let server = client.text(&format!("\\\\{}", client.asker.server.config.name));
+    let mut fields = vec![Field::Word(0), empty(), empty(), client.text(name)];
+    fields.extend([privilege(client), Field::Dword(0), Field::Dword(0)]);
+    fields.extend([empty(), empty(), Field::Dword(0), Field::Dword(0)]);
+    fields.extend([Field::Word(0), Field::Word(0), server, Field::Word(0)]);
+    fields.extend([empty(), Field::Dword(NO_LIMIT), Field::Word(HOURS_A_WEEK)]);
+    fields.extend([Field::Null, Field::Word(0)]);
+    fields
+}
+
+/// USER_PRIV_GUEST or USER_PRIV_USER.
+fn privilege(client: &Client<'_>) -> Field {
+    Field::Word(u16::from(!client.session.is_guest()))
+}
+
+/// NetWkstaUserLogon level 1 (`WB21BWDWWDDDDDDDzzzD`): the log-on to a domain of Windows 95, which this server grants to
+/// whoever has logged on to it already.
+pub(super) fn user_logon(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    const NEVER: u32 = 0xffff_ffff;
+    const NAME: usize = 21;
+    if request.level() != Some(1) {
+        return Err(code::INVALID_LEVEL);
+    }
+    let bytes = request.values.iter().find_map(|value| match value {
+        coax_wire::rap::Value::Bytes(bytes) => Some(*bytes),
+        _ => None,
+    });
+    let name = bytes
+        .and_then(|bytes| bytes.get(..NAME))
+        .and_then(|name| name.split(|&byte| byte == 0).next());
+    let name = client.decode(name.ok_or(code::INVALID_PARAMETER)?);
+    if client.session.is_guest() || !name.eq_ignore_ascii_case(client.user()) {
+        return Err(code::ACCESS_DENIED);
+    }
+    let config = &client.asker.server.config;
+    let mut record = vec![Field::Word(0), client.text(&name), Field::Word(0)];
+    record.extend([
+        privilege(client),
+        Field::Dword(0),
+        Field::Word(0),
+        Field::Word(0),
+    ]);
+    record.extend([0, NEVER, NEVER, NEVER, 0, 0, NEVER].map(Field::Dword));
+    record.push(client.text(&format!("\\\\{}", config.name)));
+    record.extend([
+        client.text(&config.workgroup),
+        client.text(""),
+        Field::Dword(0),
+    ]);
+    single(request, record)
+}
+
+/// NetSessionEnum level 2: the one session that may be told about, the client's own.
+pub(super) fn session_list(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    listed(request, &[session_record(client, request)?])
+}
+
+/// NetSessionGetInfo level 2, of the client's own session.
+pub(super) fn session_info(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    let name = client.decode(request.text(0).ok_or(code::INVALID_PARAMETER)?);
+    let name = name.trim_start_matches('\\');
+    if !name.eq_ignore_ascii_case(client.name) {
+        return Err(code::CLIENT_NAME_NOT_FOUND);
+    }
+    single(request, session_record(client, request)?)
+}
+
+/// Level 2 (`zzWWWDDDz`): machine, user, connections, opens, users, seconds connected and idle, flags, kind.
+fn session_record(client: &Client<'_>, request: &Request<'_>) -> Result<Vec<Field>, u16> {
+    if request.level() != Some(2) {
+        return Err(code::INVALID_LEVEL);
+    }
+    let mut record = vec![client.text(client.name), client.text(client.user())];
+    record.extend([1, 0, 1].map(Field::Word));
+    record.extend([0, 0, 0].map(Field::Dword));
+    record.push(client.text(""));
+    Ok(record)
+}
