@@ -420,7 +420,8 @@ fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<alloc::string::Strin
     }
     let fid = u16::try_from(root).map_err(|_| Status::INVALID_HANDLE)?;
     let folder = call.file(coax_wire::header::Fid(fid))?;
-    Ok(alloc::format!("{}/{text}", folder.path))
+    let folder = folder.path.replace('/', "\\");
+    Ok(alloc::format!("{folder}\\{text}"))
 }
 
 /// The reply to an NT create.

@@ -29,19 +29,29 @@ pub struct PathRules {
     pub trims_trailing: bool,
     /// `name:stream` names a stream; otherwise a colon is an illegal character.
     pub streams: bool,
+    /// `/` separates as `\` does; otherwise it is an illegal character.
+    pub slashes: bool,
 }
 
 impl PathRules {
-    /// NT and whoever speaks NT LM 0.12: names are taken literally, streams exist.
+    /// NT and whoever speaks NT LM 0.12: names are taken literally, streams exist, a slash is no separator on the wire
+    /// (interoperability tests expect it to be an invalid name).
     pub const NT: Self = Self {
         trims_trailing: false,
         streams: true,
+        slashes: false,
     };
     /// DOS, OS/2 and all earlier dialects.
     pub const DOS: Self = Self {
         trims_trailing: true,
         streams: false,
+        slashes: true,
     };
+
+    /// Whether this character parts components.
+    const fn separates(self, c: char) -> bool {
+        c == '\\' || (c == '/' && self.slashes)
+    }
 }
 
 /// Whether the last component may be a pattern.
@@ -85,7 +95,7 @@ impl ClientPath {
             dot: false,
             closed: None,
         };
-        for component in raw.split(is_separator).filter(|c| !c.is_empty()) {
+        for component in raw.split(|c| rules.separates(c)).filter(|c| !c.is_empty()) {
             parser.component(component)?;
         }
         if parser.dot {
@@ -98,7 +108,7 @@ impl ClientPath {
         Ok(Self {
             text: parser.text,
             kind,
-            trailing_separator: raw.ends_with(is_separator),
+            trailing_separator: raw.ends_with(|c| rules.separates(c)),
         })
     }
 
@@ -107,7 +117,7 @@ impl ClientPath {
     /// # Errors
     /// What is wrong with the name.
     pub fn child(&self, name: &str, rules: PathRules) -> Result<Self, PathError> {
-        if name.is_empty() || name.contains(is_separator) {
+        if name.is_empty() || name.contains(['\\', '/']) {
             return Err(PathError::NameInvalid);
         }
         let name = Self::parse(name, rules, Wildcards::Refuse)?;
@@ -182,7 +192,7 @@ pub struct SearchPath {
 impl SearchPath {
     /// Splits and judges. The folder is judged first and by itself, as NT does.
     pub fn parse(raw: &str, rules: PathRules) -> Result<Self, PathError> {
-        let cut = raw.rfind(is_separator).map_or(0, |at| at + 1);
+        let cut = raw.rfind(|c| rules.separates(c)).map_or(0, |at| at + 1);
         let (folder, pattern) = (
             raw.get(..cut).unwrap_or_default(),
             raw.get(cut..).unwrap_or_default(),
@@ -301,13 +311,9 @@ fn parse_stream(text: &str) -> Result<Option<String>, PathError> {
     })
 }
 
-fn is_separator(c: char) -> bool {
-    matches!(c, '\\' | '/')
-}
-
 /// Characters that no name and no pattern holds. Separators and colons are dealt with before.
 fn is_illegal(c: char) -> bool {
-    matches!(c, '\0'..='\x1f' | '|')
+    matches!(c, '\0'..='\x1f' | '|' | '/')
 }
 
 #[cfg(test)]
@@ -336,7 +342,6 @@ mod tests {
         for raw in [
             "\\a\\b",
             "a\\b",
-            "a/b",
             "\\\\\\\\a\\\\b\\\\\\",
             "a\\x\\..\\b",
             "a\\b\\f\\o\\o\\..\\..\\..",
@@ -347,6 +352,16 @@ mod tests {
         for raw in ["", "\\", "a\\..", "\\a\\..\\"] {
             assert_eq!(nt(raw).unwrap(), "", "{raw}");
         }
+    }
+
+    #[test]
+    fn a_slash_separates_for_dos_and_is_illegal_for_nt() {
+        assert_eq!(dos("/a/b\\c/").unwrap(), "a/b/c");
+        for raw in ["a/b", "/", "a\\b/"] {
+            assert_eq!(nt(raw), Err(NameInvalid), "{raw}");
+        }
+        let pattern = SearchPath::parse("a/*", PathRules::NT);
+        assert_eq!(pattern, Err(NameInvalid));
     }
 
     #[test]
@@ -490,7 +505,8 @@ mod tests {
                         prop_assert!(!matches!(part, "." | "..") && !part.contains(['\\', '/', '\0', ':']));
                     }
                     prop_assert!(!path.text.starts_with('/') && !path.text.ends_with('/') && !path.text.contains("//"));
-                    let again = ClientPath::parse(&path.text, rules, wildcards).unwrap();
+                    let sent = path.text.replace('/', "\\");
+                    let again = ClientPath::parse(&sent, rules, wildcards).unwrap();
                     prop_assert_eq!(again.text, path.text);
                 }
             }
