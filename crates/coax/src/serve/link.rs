@@ -51,8 +51,10 @@ pub(super) enum Rest {
     Blocked,
     /// The client asks on, but others are waiting for a thread.
     Again,
-    /// The connection is over.
+    /// The connection is over, and what it held is to be closed.
     Over(End),
+    /// The connection is over, and what it held is closed.
+    Gone,
 }
 
 /// One client.
@@ -125,8 +127,13 @@ impl Link {
     }
 
     /// Delivers wakes and time-outs, and if the client is `ready`, serves it until it has nothing to ask.
+    /// Closes what it held if that was its last turn.
     pub(super) fn turn(&self, session: &mut Session, ready: bool) -> Rest {
         match self.serve(session, ready) {
+            Ok(Rest::Over(end)) | Err(Rest::Over(end)) => {
+                self.close(&end);
+                Rest::Gone
+            }
             Ok(rest) | Err(rest) => rest,
         }
     }

@@ -15,6 +15,9 @@ use serde::Serialize;
 /// Lines that may wait for a slow terminal or a full pipe; what comes beyond them is dropped, and counted.
 const WAITING_LINES: usize = 4096;
 
+/// Lines written at once.
+const BATCH: usize = 64;
+
 /// An event of the server or of one client. `client` numbers clients from 1 in the order they came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -244,6 +247,20 @@ impl std::fmt::Display for ClientLine {
     }
 }
 
+/// What a [`Reporter`] hands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A line.
+    Line(Line),
+    /// No more for the moment: what was told so far should be written.
+    Pause,
+}
+
+fn put(mut out: impl Write, text: &[u8]) -> std::io::Result<()> {
+    out.write_all(text)?;
+    out.flush()
+}
+
 /// Takes lines from every thread and never makes one wait.
 #[derive(Clone, Debug)]
 pub struct Reporter {
@@ -264,14 +281,24 @@ impl Reporter {
     /// # Errors
     /// The system gives no thread.
     pub fn start(json: bool, log_level: u8) -> std::io::Result<Self> {
-        Self::to(move |line| {
-            if json {
-                let text = serde_json::to_string(&line).unwrap_or_default();
-                let mut out = std::io::stdout().lock();
-                // Nobody may be reading; that is no reason to stop serving.
-                let _ = writeln!(out, "{text}").and_then(|()| out.flush());
-            } else if line.level() <= log_level {
-                let _ = writeln!(std::io::stderr(), "{line}");
+        let mut text = Vec::new();
+        // Nobody may be reading; that is no reason to stop serving.
+        Self::to(move |told| match told {
+            Told::Line(line) if json => {
+                let _ = serde_json::to_writer(&mut text, &line);
+                text.push(b'\n');
+            }
+            Told::Line(line) if line.level() <= log_level => {
+                let _ = writeln!(text, "{line}");
+            }
+            Told::Line(_) => {}
+            Told::Pause => {
+                let _ = if json {
+                    put(std::io::stdout().lock(), &text)
+                } else {
+                    put(std::io::stderr().lock(), &text)
+                };
+                text.clear();
             }
         })
     }
@@ -280,24 +307,30 @@ impl Reporter {
     ///
     /// # Errors
     /// The system gives no thread.
-    pub fn to(mut write: impl FnMut(Line) + Send + 'static) -> std::io::Result<Self> {
+    pub fn to(mut write: impl FnMut(Told) + Send + 'static) -> std::io::Result<Self> {
         let (lines, taken) = sync_channel(WAITING_LINES);
         let lost = Arc::new(AtomicU64::new(0));
         let missing = lost.clone();
         std::thread::Builder::new()
             .name("report".into())
             .spawn(move || {
-                for message in taken {
-                    match message {
-                        Message::Line(line) => write(line),
-                        Message::Flush(done) => drop(done),
+                while let Ok(first) = taken.recv() {
+                    let mut waiting = Vec::new();
+                    for message in std::iter::once(first).chain(taken.try_iter().take(BATCH)) {
+                        match message {
+                            Message::Line(line) => write(Told::Line(line)),
+                            Message::Flush(done) => waiting.push(done),
+                        }
                     }
                     match missing.swap(0, Ordering::Relaxed) {
                         0 => {}
-                        lost => write(Line::Notice {
+                        lost => write(Told::Line(Line::Notice {
                             text: format!("{lost} lines were lost: nobody read them in time"),
-                        }),
+                        })),
                     }
+                    write(Told::Pause);
+                    // Dropping them is the answer to whoever waits.
+                    drop(waiting);
                 }
             })?;
         Ok(Self { lines, lost })
@@ -363,9 +396,11 @@ mod tests {
     fn lines_that_nobody_takes_are_counted_and_do_not_block() {
         let (hold, held) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
-        let reporter = Reporter::to(move |line| {
+        let reporter = Reporter::to(move |told| {
             let _ = held.recv();
-            tell.send(line).unwrap();
+            if let Told::Line(line) = told {
+                tell.send(line).unwrap();
+            }
         })
         .unwrap();
         for n in 0..WAITING_LINES + 10 {

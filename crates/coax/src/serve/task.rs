@@ -45,6 +45,7 @@ pub(super) async fn attend(link: Arc<Link>, session: Session, seat: Seat) {
     };
     let end = client.live().await;
     drop(client);
+    let Some(end) = end else { return drop(seat) };
     // The engine closes files, which may block. A panic in there is dealt with in there.
     let _ = link.clone().host.pool.run(move || link.close(&end)).await;
     drop(seat);
@@ -60,17 +61,20 @@ struct Client {
 }
 
 impl Client {
-    async fn live(&mut self) -> End {
-        let mut rest = Rest::Idle;
+    /// Why it ended, unless it is closed already.
+    async fn live(&mut self) -> Option<End> {
+        // A client that connects has something to ask.
+        let mut rest = Rest::Again;
         loop {
             self.note_blocked(rest == Rest::Blocked);
             rest = match rest {
-                Rest::Over(end) => return end,
+                Rest::Gone => return None,
+                Rest::Over(end) => return Some(end),
                 Rest::Again => self.hot(true).await,
                 Rest::Idle | Rest::Blocked => match self.cold().await {
                     Cue::Ready => self.hot(true).await,
                     Cue::Attend => self.hot(false).await,
-                    Cue::Over(end) => return end,
+                    Cue::Over(end) => return Some(end),
                 },
             };
         }

@@ -63,19 +63,15 @@ impl Vfs for Trap {
 
 fn with_disk(trap: impl Fn() + Send + Sync + 'static) -> Fixture {
     Fixture::build("", 4, |server| {
-        for share in server
-            .shares
-            .iter_mut()
-            .filter(|share| share.name == "DATA")
-        {
-            let kind = ShareKind::Disk(Arc::new(Trap(Box::new(trap))));
-            *share = Arc::new(Share {
-                kind,
-                ..Share::clone(share)
-            });
-            return;
-        }
-        panic!("the share is there");
+        let mut shares = server.shares.iter_mut();
+        let share = shares
+            .find(|share| share.name == "DATA")
+            .expect("the share is there");
+        let kind = ShareKind::Disk(Arc::new(Trap(Box::new(trap))));
+        *share = Arc::new(Share {
+            kind,
+            ..Share::clone(share)
+        });
     })
 }
 
@@ -97,7 +93,10 @@ fn a_panic_ends_that_connection_with_a_reason_and_no_other() {
 fn a_disk_that_hangs_holds_up_its_client_alone_and_the_answer_comes_in_the_end() {
     let (let_go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
-    let server = with_disk(move || drop(wait.lock().unwrap().recv()));
+    let server = with_disk(move || {
+        // It fails when the other end is dropped, and that is what lets go.
+        let _ = wait.lock().unwrap().recv();
+    });
     let mut waiting = server.direct();
     waiting.use_the_share();
     waiting.ask_open("\\FILE.TXT");

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::*;
+use super::{report::Told, *};
 use crate::config::load::load_text;
 
 /// Far longer than anything here takes.
@@ -50,7 +50,13 @@ impl Fixture {
             names: Some(loopback),
         };
         let (tell, lines) = channel();
-        let reporter = Reporter::to(move |line| drop(tell.send(line))).unwrap();
+        let reporter = Reporter::to(move |told| {
+            if let Told::Line(line) = told {
+                // The test may have seen enough.
+                let _ = tell.send(line);
+            }
+        })
+        .unwrap();
         let mut server = build::server(&settings).unwrap();
         change(&mut server);
         let running = Running::start_server(server, settings, reporter, threads).unwrap();
