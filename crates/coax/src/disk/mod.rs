@@ -58,6 +58,8 @@ pub struct DiskOptions {
     pub file_mode: u32,
     /// Unix permission bits of a new folder, before the process' umask.
     pub dir_mode: u32,
+    /// The largest disk to admit to, bytes (`max disk size`); `None`: as large as it is.
+    pub max_disk: Option<u64>,
 }
 
 impl Default for DiskOptions {
@@ -67,6 +69,7 @@ impl Default for DiskOptions {
             wide_links: false,
             file_mode: 0o644,
             dir_mode: 0o755,
+            max_disk: None,
         }
     }
 }
@@ -85,6 +88,7 @@ pub struct DiskError {
 #[derive(Debug)]
 pub struct DiskFs {
     root: Arc<Root>,
+    max_disk: Option<u64>,
 }
 
 /// The share's folder, held open, and the rules by which paths are looked up beneath it.
@@ -119,6 +123,7 @@ impl DiskFs {
         root.probe().map_err(refuse)?;
         Ok(Self {
             root: Arc::new(root),
+            max_disk: options.max_disk,
         })
     }
 }
@@ -211,7 +216,12 @@ impl Vfs for DiskFs {
     }
 
     fn space(&self) -> VfsResult<Space> {
-        stat::space(&self.root.fd)
+        let space = stat::space(&self.root.fd)?;
+        let most = self.max_disk.unwrap_or(u64::MAX);
+        Ok(Space {
+            total: space.total.min(most),
+            free: space.free.min(most),
+        })
     }
 }
 

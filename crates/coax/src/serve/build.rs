@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::{Context, Result, bail};
 use coax_logon::{
     accounts::{Accounts, User},
+    policy::Policy,
     text::OemCodePage,
 };
 use coax_server::{
@@ -21,8 +22,8 @@ use crate::{
         list::{Names, Patterns},
         macros::{MacroValues, expand, has_macros},
         settings::{
-            CaseMode, GlobalSettings, MangledNames, MapToGuest, Protocol, Secret, Security,
-            Settings, ShareSettings, Signing, StrictLocking,
+            CaseMode, GlobalSettings, MangledNames, MapToGuest, NtlmAuth, Protocol, Secret,
+            Security, Settings, ShareSettings, Signing, StrictLocking,
         },
     },
     disk::{DiskFs, DiskOptions},
@@ -63,6 +64,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
             Security::Share => config::Security::Share,
         },
         encrypt_passwords: !global.plaintext_auth,
+        policy: policy(global),
         signing: match global.signing {
             Signing::Disabled => config::Signing::Off,
             Signing::Auto => config::Signing::Offered,
@@ -92,6 +94,16 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         aliases: global.netbios_aliases.clone(),
         ..Config::default()
     })
+}
+
+/// NTLMv2 is always admitted; `ntlm auth` says whether what is weaker is.
+fn policy(global: &GlobalSettings) -> Policy {
+    Policy {
+        lanman: global.lanman_auth,
+        ntlm_v1: global.ntlm_auth == NtlmAuth::V1Permitted,
+        plaintext: global.plaintext_auth,
+        null_passwords: global.null_passwords,
+    }
 }
 
 fn opens(global: &GlobalSettings) -> usize {
@@ -182,6 +194,7 @@ fn disk_share(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result
         wide_links: share.wide_links,
         file_mode: (0o666 & share.create_mask) | share.force_create_mode,
         dir_mode: (0o777 & share.directory_mask) | share.force_directory_mode,
+        max_disk: Some(share.max_disk_size_bytes).filter(|bytes| *bytes > 0),
     };
     let vfs = DiskFs::new(Path::new(&path), options).with_context(|| {
         format!(
@@ -332,6 +345,38 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("A")).unwrap();
         assert!(built(&format!("[A]\npath = {}/%S\n", folder.path().display())).is_ok());
+    }
+
+    #[test]
+    fn a_disk_is_shown_no_larger_than_the_settings_admit() {
+        let folder = tempfile::tempdir().unwrap();
+        let space = |option: &str| {
+            let share = format!("[A]\npath = {}\n{option}\n", folder.path().display());
+            built(&share).unwrap().shares[1]
+                .vfs()
+                .unwrap()
+                .space()
+                .unwrap()
+        };
+        assert!(space("").total > 1 << 20);
+        assert_eq!(space("max disk size = 1").total, 1 << 20);
+    }
+
+    #[test]
+    fn what_gives_passwords_away_is_admitted_only_where_the_settings_say_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let share = format!("[A]\npath = {}\n", folder.path().display());
+        let policy = |options: &str| {
+            built(&format!("[global]\n{options}\n{share}"))
+                .unwrap()
+                .config
+                .policy
+        };
+        let usual = policy("");
+        assert!(usual.ntlm_v1 && !usual.lanman && !usual.plaintext && !usual.null_passwords);
+        assert!(policy("lanman auth = yes").lanman);
+        assert!(policy("null passwords = yes").null_passwords);
+        assert!(!policy("ntlm auth = ntlmv2-only").ntlm_v1);
     }
 
     #[test]

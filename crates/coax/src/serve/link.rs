@@ -87,7 +87,7 @@ impl Link {
         address: String,
         number: u64,
     ) -> Self {
-        let story = Story::begin(host.reporter.clone(), number, address.clone(), transport);
+        let story = Story::begin(&host, number, address.clone(), transport);
         let inner = Inner {
             engine: None,
             outbox: Outbox::default(),

@@ -8,6 +8,7 @@ use coax_wire::nbt::session::Framing;
 
 use super::{
     guess::{Clues, guess},
+    host::Host,
     link::End,
     report::{ClientLine, Line, Reporter},
 };
@@ -19,6 +20,8 @@ const REFUSALS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Story {
     reporter: Reporter,
+    /// What guests are called.
+    guest: String,
     began: Instant,
     framing: Framing,
     line: ClientLine,
@@ -34,16 +37,12 @@ pub(super) struct Story {
 
 impl Story {
     /// A client has connected.
-    pub(super) fn begin(
-        reporter: Reporter,
-        number: u64,
-        address: String,
-        transport: Transport,
-    ) -> Self {
+    pub(super) fn begin(host: &Host, number: u64, address: String, transport: Transport) -> Self {
         let transport_name = match transport {
             Transport::Nbt139 => "nbt",
             Transport::Direct445 => "direct",
         };
+        let reporter = host.reporter.clone();
         reporter.tell(Line::Connected {
             client: number,
             address: address.clone(),
@@ -57,6 +56,7 @@ impl Story {
         };
         Self {
             reporter,
+            guest: host.settings.global.guest_account.clone(),
             began: Instant::now(),
             framing: transport.framing(),
             line,
@@ -112,7 +112,7 @@ impl Story {
             }
             Event::LoggedOn { user, how, native } => {
                 self.native.clone_from(&native);
-                self.line.log_on = Some(user.clone().unwrap_or_else(|| "guest".into()));
+                self.line.log_on = Some(user.clone().unwrap_or_else(|| self.guest.clone()));
                 self.line.how = Some(how);
                 self.reporter.tell(Line::LoggedOn {
                     client,
