@@ -11,6 +11,7 @@ mod guess;
 mod host;
 mod link;
 mod listen;
+mod log_file;
 mod names;
 mod outbox;
 pub mod report;
@@ -69,8 +70,11 @@ pub struct Running {
 /// # Errors
 /// What kept it from starting: a folder, an address, the system.
 pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
-    let reporter = Reporter::start(settings.json, settings.global.log_level)?;
+    let (reporter, trouble) = Reporter::start(&settings)?;
     let running = Running::start(settings, reporter)?;
+    trouble
+        .into_iter()
+        .for_each(|trouble| running.host.reporter.notice(trouble));
     greet(running.bound());
     running.until_signalled()
 }
@@ -107,10 +111,6 @@ impl Running {
         let host = Arc::new(Host::new(server, settings, reporter, threads));
         let (alive, gone) = mpsc::channel(1);
         let (bound, names) = runtime.block_on(async { open_doors(&host, alive) })?;
-        host.reporter.tell(Line::Listening {
-            nbt: bound.nbt.first().map(ToString::to_string),
-            direct: bound.direct.first().map(ToString::to_string),
-        });
         Ok(Self {
             runtime,
             host,
@@ -182,20 +182,23 @@ fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<(Bound, Optio
         })
         .collect::<Result<Vec<_>>>()?;
     let mut bound = Bound::default();
-    let numbers = Arc::new(AtomicU64::new(0));
-    for door in doors {
+    for door in &doors {
         let place: &mut Vec<SocketAddr> = if door.is_nbt() {
             &mut bound.nbt
         } else {
             &mut bound.direct
         };
         place.push(door.address()?);
-        tokio::spawn(listen::accept(
-            host.clone(),
-            door,
-            numbers.clone(),
-            alive.clone(),
-        ));
+    }
+    // Whoever started us waits for this line, so it is the first.
+    host.reporter.tell(Line::Listening {
+        nbt: bound.nbt.first().map(ToString::to_string),
+        direct: bound.direct.first().map(ToString::to_string),
+    });
+    let numbers = Arc::new(AtomicU64::new(0));
+    for door in doors {
+        let clients = listen::accept(host.clone(), door, numbers.clone(), alive.clone());
+        tokio::spawn(clients);
     }
     let mut names_at = None;
     if let Some(names) = names::Names::open(host) {

@@ -12,6 +12,12 @@ use std::{
 
 use serde::Serialize;
 
+use super::log_file::LogFile;
+use crate::config::{
+    macros::{MacroValues, expand_path},
+    settings::Settings,
+};
+
 /// Lines that may wait for a slow terminal or a full pipe; what comes beyond them is dropped, and counted.
 const WAITING_LINES: usize = 4096;
 
@@ -256,6 +262,87 @@ pub enum Told {
     Pause,
 }
 
+/// What is to be written where, at the next pause.
+struct Pages {
+    json: bool,
+    log_level: u8,
+    /// For standard output or standard error.
+    out: Vec<u8>,
+    /// For the log file.
+    text: Vec<u8>,
+    file: Option<LogFile>,
+}
+
+impl Pages {
+    /// And what is wrong with the log file, if anything is: it is wanted beside standard error, not instead.
+    fn open(settings: &Settings) -> (Self, Option<String>) {
+        let global = &settings.global;
+        let mut pages = Self {
+            json: settings.json,
+            log_level: global.log_level,
+            out: Vec::new(),
+            text: Vec::new(),
+            file: None,
+        };
+        let Some(path) = &global.log_file else {
+            return (pages, None);
+        };
+        let path = one_for_all(path);
+        match LogFile::open(path.as_ref(), global.max_log_kib) {
+            Ok(file) => {
+                pages.file = Some(file);
+                (pages, None)
+            }
+            Err(error) => (
+                pages,
+                Some(format!("cannot write the log file {path}: {error}")),
+            ),
+        }
+    }
+
+    fn line(&mut self, line: &Line) {
+        // Writing to memory does not fail.
+        if self.json {
+            let _ = serde_json::to_writer(&mut self.out, line);
+            self.out.push(b'\n');
+        }
+        if line.level() > self.log_level {
+            return;
+        }
+        if !self.json {
+            let _ = writeln!(self.out, "{line}");
+        }
+        if self.file.is_some() {
+            let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S");
+            let _ = writeln!(self.text, "{now} {line}");
+        }
+    }
+
+    fn put(&mut self) {
+        // Nobody may be reading, or the log's disk may be full; that is no reason to stop serving.
+        let _ = if self.json {
+            put(std::io::stdout().lock(), &self.out)
+        } else {
+            put(std::io::stderr().lock(), &self.out)
+        };
+        let _ = self.file.as_mut().map(|file| file.write(&self.text));
+        self.out.clear();
+        self.text.clear();
+    }
+}
+
+/// Samba keeps a log for each client by macros like `%m`; here is one for all, and they stand for its own name.
+fn one_for_all(path: &str) -> String {
+    let own = MacroValues {
+        client_name: "coax",
+        called_name: "coax",
+        user: "coax",
+        client_kind: "coax",
+        ..MacroValues::default()
+    };
+    expand_path(path, &own)
+}
+
 fn put(mut out: impl Write, text: &[u8]) -> std::io::Result<()> {
     out.write_all(text)?;
     out.flush()
@@ -276,31 +363,18 @@ enum Message {
 }
 
 impl Reporter {
-    /// Writes JSON to standard output, or text up to `log_level` to standard error.
+    /// Writes JSON to standard output, or text up to `log level` to standard error; and text to the `log file`. What is
+    /// wrong with that file comes back, to be told once the server is up.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub fn start(json: bool, log_level: u8) -> std::io::Result<Self> {
-        let mut text = Vec::new();
-        // Nobody may be reading; that is no reason to stop serving.
-        Self::to(move |told| match told {
-            Told::Line(line) if json => {
-                let _ = serde_json::to_writer(&mut text, &line);
-                text.push(b'\n');
-            }
-            Told::Line(line) if line.level() <= log_level => {
-                let _ = writeln!(text, "{line}");
-            }
-            Told::Line(_) => {}
-            Told::Pause => {
-                let _ = if json {
-                    put(std::io::stdout().lock(), &text)
-                } else {
-                    put(std::io::stderr().lock(), &text)
-                };
-                text.clear();
-            }
-        })
+    pub fn start(settings: &Settings) -> std::io::Result<(Self, Option<String>)> {
+        let (mut pages, trouble) = Pages::open(settings);
+        let reporter = Self::to(move |told| match told {
+            Told::Line(line) => pages.line(&line),
+            Told::Pause => pages.put(),
+        })?;
+        Ok((reporter, trouble))
     }
 
     /// Hands every line to `write`, on a thread of its own.
@@ -376,6 +450,40 @@ mod tests {
             serde_json::to_string(&line).unwrap(),
             r#"{"event":"listening","nbt":"127.0.0.1:1139","direct":null}"#
         );
+    }
+
+    #[test]
+    fn the_log_file_gets_text_up_to_the_log_level_whatever_else_is_printed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = format!("{}/log.%m", folder.path().display());
+        let mut settings = Settings {
+            json: true,
+            ..Settings::default()
+        };
+        (settings.global.log_file, settings.global.log_level) = (Some(path), 1);
+        let (mut pages, trouble) = Pages::open(&settings);
+        assert_eq!(trouble, None);
+        pages.line(&Line::Notice {
+            text: "the roof leaks".into(),
+        });
+        pages.line(&Line::Tree {
+            client: 1,
+            share: "DATA".into(),
+        });
+        pages.put();
+        let text = std::fs::read_to_string(folder.path().join("log.coax")).unwrap();
+        assert!(
+            text.ends_with(" the roof leaks\n") && text.lines().count() == 1,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_log_file_that_cannot_be_written_is_told_and_nothing_else() {
+        let mut settings = Settings::default();
+        settings.global.log_file = Some("/no/such/folder/log".into());
+        let (_, trouble) = Pages::open(&settings);
+        assert!(trouble.unwrap().contains("/no/such/folder/log"));
     }
 
     #[test]
