@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -20,6 +21,8 @@ CLIENTS = {
     "smbclient": smbclient, "raw": raw, "impacket": impacket, "pysmb": pysmb,
     "java": java, "curl": curl, "nmap": nmap, "names": names,
 }
+# no row takes more than a few seconds when all is well
+ROW_SECONDS = 120
 
 
 def parse():
@@ -49,10 +52,13 @@ def run_row(row, server, originals, scratch):
         for step in cell.STEPS:
             session.skip(step, "needs port 139: run where a network namespace can be made")
     else:
+        signal.alarm(ROW_SECONDS)
         try:
             row.run(session)
         except Exception as error:  # a client that cannot even begin
-            session.outcomes.setdefault("mkdir", cell.Outcome(cell.FAIL, f"{type(error).__name__}: {error}"[:300]))
+            session.outcomes["other"] = cell.Outcome(cell.FAIL, f"{type(error).__name__}: {error}"[:300])
+        finally:
+            signal.alarm(0)
     shutil.rmtree(session.fetched, ignore_errors=True)
     return {
         "client": row.name,
@@ -62,8 +68,13 @@ def run_row(row, server, originals, scratch):
     }
 
 
+def too_long(*_):
+    raise TimeoutError(f"no end after {ROW_SECONDS} s")
+
+
 def run(server, rows, progress=lambda text: None):
     """The results of all rows, in order. Also what the referee runs under its capture."""
+    signal.signal(signal.SIGALRM, too_long)
     with tempfile.TemporaryDirectory(prefix="peers-") as scratch:
         originals = corpus.make(Path(scratch) / "corpus")
         results = []

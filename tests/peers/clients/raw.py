@@ -33,7 +33,7 @@ class Core:
     def get(self, name):
         fid, size = self.connection.open(f"\\planted\\{name}")
         parts, at = [], 0
-        while piece := bytes(self.connection.read(fid, at, self.block)):
+        while (piece := bytes(self.connection.read(fid, at, self.block))) and at <= size:
             parts.append(piece)
             at += len(piece)
         self.connection.close_file(fid)
@@ -96,6 +96,8 @@ class Raw(Core):
         while piece := bytes(self.connection.read_raw(fid, at, self.block)):
             parts.append(piece)
             at += len(piece)
+            if at > corpus.SIZES[name]:
+                raise Failed(f"{name}: more than its size came back, {piece[:8]!r}…")
         self.connection.close_file(fid)
         return b"".join(parts)
 
