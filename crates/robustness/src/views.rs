@@ -6,7 +6,7 @@ use coax_wire::{
     error::Result,
     header::{HEADER_LEN, Header},
     info,
-    io::Writer,
+    io::{Reader, Writer},
     smb,
 };
 use std::{fmt::Debug, hint::black_box};
@@ -99,6 +99,7 @@ fn look_at_names(block: &Block<'_>, unicode: bool) {
     see(smb::copy::Request::parse(block, unicode));
     see(smb::delete::Request::parse(block, unicode));
     see(smb::directory::Request::parse(block, unicode));
+    see(smb::search::Request::parse(block, unicode));
     see(smb::rename::Request::parse(block, unicode));
     see(smb::rename::NtRequest::parse(block, unicode));
     see(smb::query_information::parse_path(block, unicode));
@@ -114,6 +115,7 @@ fn look_at_locks_and_raw(block: &Block<'_>) {
     see(smb::ioctl::Request::parse(block));
     see(smb::lock_byte_range::Request::parse(block));
     see(smb::locking_andx::Request::parse(block));
+    see(smb::find_close2::Request::parse(block));
     see(smb::read_raw::Request::parse(block));
     see(smb::write_raw::Request::parse(block));
 }
@@ -128,8 +130,12 @@ fn look_at_transactions(block: &Block<'_>) {
     }
 }
 
-/// Data of transactions in every form it has: set levels, lists of extended attributes and their names.
+/// Parameters and data of transactions in every form they have: searches and opens, set levels, lists of extended attributes and their names.
 pub fn look_at_levels(level: u16, data: &[u8]) {
+    see(smb::find_first2::FindFirst2::parse(Reader::new(data)));
+    see(smb::find_first2::FindNext2::parse(Reader::new(data)));
+    see(smb::trans2_open2::Request::parse(data));
+    see(smb::search::ResumeKey::parse(data));
     see(info::set_file::SetFile::parse(level, data));
     if let Ok(list) = info::ea::parse_list(data) {
         let mut again = Writer::default();

@@ -221,6 +221,112 @@ fn a_hundred_thousand_opens_are_cut_off_at_the_limit_and_given_back_at_the_end()
     world.end();
 }
 
+/// FIND_FIRST2 for `*` at level 1, one entry at a time, to be gone on with.
+fn find_first2() -> Vec<u8> {
+    let parameters = b"\x16\0\x01\0\0\0\x01\0\0\0\0\0\\*\0";
+    let at = 32 + 1 + 30 + 2 + 3;
+    let mut block = vec![
+        15,
+        parameters.len() as u8,
+        0,
+        0,
+        0,
+        10,
+        0,
+        0,
+        4,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    block.extend([parameters.len() as u8, 0, at, 0, 0, 0, at, 0, 1, 0, 1, 0]);
+    block.extend([parameters.len() as u8 + 3, 0, 0, 0, 0]);
+    block.extend(parameters);
+    block
+}
+
+#[test]
+fn sixty_five_thousand_searches_left_open_never_hold_more_than_the_limit() {
+    let mut options = Options::default();
+    options.config.limits.searches = 200;
+    let mut world = World::new(options);
+    let client = client(&mut world, "NT LM 0.12");
+    let limit = world.server.config.limits.searches;
+    let core = b"\x02\x01\0\x16\0\x0a\0\x04\\*.*\0\x05\0\0\0";
+    for number in 0..65_536 {
+        let (command, block) = match number % 2 {
+            0 => (c::TRANSACTION2, find_first2()),
+            _ => (c::SEARCH, core.to_vec()),
+        };
+        assert_eq!(
+            statuses(&world.request(client, command, &block)),
+            [0],
+            "search {number}"
+        );
+    }
+    assert_eq!(world.clients[client].conn.held().searches, limit);
+    world.end();
+}
+
+#[test]
+fn a_raw_write_cut_off_anywhere_leaves_in_the_file_what_was_acknowledged_and_nothing_torn() {
+    let (first, rest) = ([b'1'; 100], [b'2'; 400]);
+    let header = 32;
+    let block_len = 1 + 24 + 2 + first.len();
+    for cut in 0..=header + block_len + rest.len() {
+        let mut world = world();
+        let client = client(&mut world, "LANMAN1.0");
+        let fid = open(&mut world, client).unwrap();
+        let words = [
+            fid,
+            500,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1,
+            0,
+            0,
+            first.len() as u16,
+            (header + 27) as u16,
+        ];
+        let mut block = vec![12];
+        block.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        block.extend((first.len() as u16).to_le_bytes());
+        block.extend(first);
+        let message = world.clients[client].message(c::WRITE_RAW, &block);
+        // what the transport does not hold whole it never gives: the connection is gone then
+        let mut acknowledged = 0;
+        if cut >= message.len() {
+            let replies = world.give(client, &message);
+            assert_eq!(statuses(&replies), [0], "the interim reply");
+            acknowledged = first.len();
+        }
+        if cut == message.len() + rest.len() {
+            let replies = world.give(client, &rest);
+            assert_eq!(replies[0][4], c::WRITE_COMPLETE);
+            acknowledged += rest.len();
+        }
+        world.disconnect(client);
+        let contents = world.fs.contents("A.TXT").unwrap();
+        let expected: Vec<u8> = match acknowledged {
+            0 => b"hello".to_vec(),
+            100 => first.to_vec(),
+            _ => [&first[..], &rest].concat(),
+        };
+        assert_eq!(contents, expected, "cut at {cut}");
+        world.end();
+    }
+}
+
 #[test]
 fn every_client_request_of_the_captures_leaves_a_server_that_never_saw_it_coming_in_order() {
     for dialect in [

@@ -239,7 +239,8 @@ impl World {
             leaving.conn.handle_disconnect(now);
             while leaving.conn.poll_transmit().is_some() {}
             let held = leaving.conn.held();
-            assert_eq!((held.opens, held.parked, held.transactions), (0, 0, 0));
+            let left = held.opens + held.searches + held.parked + held.transactions;
+            assert_eq!(left, 0, "{held:?}");
             self.settle();
         }
     }
@@ -295,6 +296,7 @@ impl World {
                 sessions,
                 trees,
                 parked,
+                searches,
                 ..
             } = client.conn.held();
             assert!(
@@ -302,8 +304,8 @@ impl World {
                 "{own} opens, {sessions} sessions"
             );
             assert!(
-                trees <= limits.trees && parked <= limits.parked,
-                "{trees} trees, {parked} parked"
+                trees <= limits.trees && parked <= limits.parked && searches <= limits.searches,
+                "{trees} trees, {parked} parked, {searches} searches"
             );
             opens += own;
         }

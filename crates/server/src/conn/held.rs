@@ -12,6 +12,8 @@ pub struct Held {
     pub sessions: usize,
     /// Connected trees.
     pub trees: usize,
+    /// Searches kept open.
+    pub searches: usize,
     /// Requests parked.
     pub parked: usize,
     /// Transactions whose secondaries are awaited.
@@ -27,6 +29,7 @@ impl Connection {
             opens: self.files.len(),
             sessions: self.sessions.len(),
             trees: self.trees.len(),
+            searches: self.searches.len(),
             parked: self.parked.len(),
             transactions: self.transactions.len(),
             queued_bytes: self.transmits.iter().map(Transmit::len).sum(),

@@ -161,6 +161,7 @@ impl Connection {
         self.closing = true;
         self.parked.clear();
         self.transactions.clear();
+        self.searches.close_where(|_| true);
         crate::ops::close::close_everything(self, now);
         let doomed = self.server.locked(|tables| tables.drop_connection(self.id));
         debug_assert!(doomed.is_empty(), "everything was closed before");

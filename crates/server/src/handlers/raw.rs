@@ -26,6 +26,9 @@ use coax_wire::{
 /// The interim reply's number for files: how much a pipe still holds is not known.
 const NOT_A_PIPE: u16 = 0xffff;
 
+/// Oplock breaks remembered.
+const MOST_BREAKS: usize = 64;
+
 /// What the connection expects of raw mode.
 #[derive(Debug, Default)]
 pub struct RawState {
@@ -56,8 +59,12 @@ impl RawState {
             || (unwanted == Some(message.len()) && !message.starts_with(&PROTOCOL))
     }
 
-    /// An oplock break was sent to the client.
+    /// An oplock break was sent to the client. Only the latest are remembered: a client that never reads raw would gather
+    /// them for ever, and so many unanswered ones at a time are none's.
     pub fn note_break(&mut self, open: OpenId) {
+        if self.breaks.len() >= MOST_BREAKS {
+            self.breaks.remove(0);
+        }
         self.breaks.push(open);
     }
 }

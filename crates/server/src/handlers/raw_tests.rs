@@ -306,3 +306,12 @@ fn multiplexed_mode_is_refused_so_that_clients_fall_back() {
     }
     client.request(c::READ, &[fid, 5, 0, 0, 0], b"").ok();
 }
+
+#[test]
+fn a_client_that_never_reads_raw_does_not_gather_oplock_breaks_for_ever() {
+    let mut raw = super::RawState::default();
+    for number in 0..10_000 {
+        raw.note_break(crate::table::OpenId(number));
+    }
+    assert_eq!(raw.breaks.len(), super::MOST_BREAKS);
+}
