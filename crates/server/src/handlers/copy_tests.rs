@@ -1,7 +1,6 @@
 //! Stories of copying and moving in the server.
 
 use super::*;
-use crate::testkit::Answer;
 
 /// COPY or MOVE within the tree, paths without buffer formats.
 fn copy(

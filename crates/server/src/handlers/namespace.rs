@@ -284,7 +284,7 @@ fn finish(call: &mut Call<'_>, step: Step) -> Outcome {
 }
 
 /// What a client without NT statuses is told where a command's own error table differs from the general one.
-fn in_dos(call: &Call<'_>, error: Error, table: &[(Status, Status)]) -> Error {
+pub(super) fn in_dos(call: &Call<'_>, error: Error, table: &[(Status, Status)]) -> Error {
     let status = error.status();
     match table.iter().find(|(general, _)| *general == status) {
         Some((_, own)) if !call.nt_status() => (*own).into(),

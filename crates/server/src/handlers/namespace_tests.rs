@@ -3,7 +3,7 @@
 use crate::{
     memfs::{Call, Fault},
     names::attributes::DosAttrib,
-    testkit::{TestClient, TestServer, block},
+    testkit::{Answer, TestClient, TestServer, block},
     vfs::{FsTime, OpenHow, SetTimes, Vfs, VfsError},
 };
 use coax_wire::{command as c, status::Status, time::Span};
@@ -44,22 +44,35 @@ fn set_attributes(server: &TestServer, path: &str, attributes: u32) {
 
 /// NT_CREATE_ANDX of a file or folder that exists. Returns the FID.
 fn nt_open(client: &mut TestClient, path: &str, access: u32, share: u16, options: u32) -> u16 {
-    let mut words = vec![0u8; 48];
+    let reply = nt_create(client, path, access, share, options, 1, 0).ok();
+    let bytes = reply.block().words.to_vec();
+    u16::from_le_bytes([bytes[5], bytes[6]])
+}
+
+fn nt_create(
+    client: &mut TestClient,
+    path: &str,
+    access: u32,
+    share: u16,
+    options: u32,
+    disposition: u32,
+    attributes: u32,
+) -> Answer {
+    let mut words = [0u8; 48];
     words[0] = 0xff;
     let name = client.string(path, 1);
     words[5..7].copy_from_slice(&((name.len() - 3) as u16).to_le_bytes());
     words[7..11].copy_from_slice(&0u32.to_le_bytes());
     words[15..19].copy_from_slice(&access.to_le_bytes());
     words[31..33].copy_from_slice(&share.to_le_bytes());
-    words[35..39].copy_from_slice(&1u32.to_le_bytes());
+    words[27..31].copy_from_slice(&attributes.to_le_bytes());
+    words[35..39].copy_from_slice(&disposition.to_le_bytes());
     words[39..43].copy_from_slice(&options.to_le_bytes());
     let words: Vec<u16> = words
         .chunks(2)
         .map(|c| u16::from_le_bytes([c[0], c[1]]))
         .collect();
-    let reply = client.request(c::NT_CREATE_ANDX, &words, &name).ok();
-    let bytes = reply.block().words.to_vec();
-    u16::from_le_bytes([bytes[5], bytes[6]])
+    client.request(c::NT_CREATE_ANDX, &words, &name)
 }
 
 #[test]
@@ -591,6 +604,25 @@ fn a_client_that_goes_away_takes_its_delete_on_close_files_with_it() {
     let now = client.now;
     client.conn.handle_disconnect(now);
     assert!(names(&server, "").is_empty());
+}
+
+#[test]
+fn a_file_that_would_be_read_only_is_not_created_to_be_deleted_on_close() {
+    let server = with_files(&["old"]);
+    let mut client = server.client(NT);
+    for (path, disposition) in [("new", 2u32), ("old", 5)] {
+        let reply = nt_create(
+            &mut client,
+            path,
+            0x0012_0089 | 0x1_0000,
+            7,
+            0x1000,
+            disposition,
+            1,
+        );
+        reply.refused(Status::CANNOT_DELETE);
+    }
+    assert_eq!(names(&server, ""), ["old"]);
 }
 
 #[path = "copy_tests.rs"]

@@ -1,6 +1,7 @@
 //! Creating with extended attributes: TRANS2_OPEN2, TRANS2_CREATE_DIRECTORY ([MS-CIFS] 3.3.5.57.2, 3.3.5.57.13).
 
 use super::{
+    namespace::in_dos,
     open::{client_path, granted_mode, open_action, open_andx_spec, utime},
     transaction::{TransFlow, TransReply, Transaction},
 };
@@ -96,7 +97,10 @@ const DIRECTORY_PATH_AT: usize = 4;
 pub fn create_directory(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let list = wanted_eas(whole)?;
     let path = client_path(call, whole.string(DIRECTORY_PATH_AT), Wildcards::Refuse)?;
-    let real = modify::make_dir(call, &path)?;
+    // An NT client without NT statuses is told ERRrename here, as NT servers do (base.samba3error).
+    let taken = [(Status::OBJECT_NAME_COLLISION, Status::DOS_RENAME_EXISTS)];
+    let made = modify::make_dir(call, &path);
+    let real = made.map_err(|error| in_dos(call, error, &taken))?;
     if !list.is_empty() {
         let vfs = call.vfs()?;
         let how = OpenHow {

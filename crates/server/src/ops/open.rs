@@ -296,6 +296,9 @@ impl Opener<'_, '_> {
         if self.spec.overwrites() || self.spec.delete_on_close {
             self.call.must_write()?;
         }
+        if self.spec.overwrites() {
+            self.check_deletable_as_asked()?;
+        }
         if !facts.attributes.contains(Attributes::READONLY) || facts.is_directory() {
             return Ok(());
         }
@@ -304,6 +307,15 @@ impl Opener<'_, '_> {
         }
         if access & WRITING != 0 || self.spec.overwrites() {
             return Err(Status::ACCESS_DENIED.into());
+        }
+        Ok(())
+    }
+
+    /// A file that gets to be read-only cannot be deleted on close ([MS-FSA] 2.1.5.1).
+    fn check_deletable_as_asked(&self) -> Result<()> {
+        let read_only = self.spec.attributes.contains(Attributes::READONLY);
+        if self.spec.delete_on_close && read_only && !self.share.options.delete_readonly {
+            return Err(Status::CANNOT_DELETE.into());
         }
         Ok(())
     }
@@ -424,6 +436,9 @@ impl Opener<'_, '_> {
     fn create(mut self, located: &Located) -> Result<Opening> {
         self.call.must_write()?;
         let directory = self.spec.wanted == Wanted::Directory;
+        if !directory {
+            self.check_deletable_as_asked()?;
+        }
         let finder = Finder {
             server: &self.call.conn.server,
             share: self.share,

@@ -5,9 +5,9 @@ use crate::{
     error::Result,
     files::OpenFile,
     table::{LockRange, NotifyFilter, OpenId, access},
-    vfs::{Stat, VfsError, VfsFile},
+    vfs::{Stat, VfsFile},
 };
-use alloc::{sync::Arc, vec::Vec};
+use alloc::sync::Arc;
 use coax_wire::{header::Fid, status::Status};
 
 /// Reads of this many bytes and more may go from page cache to socket in the kernel.
@@ -283,26 +283,4 @@ fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilte
         }
     });
     Ok(())
-}
-
-/// Copies between two open files, in the server.
-///
-/// # Errors
-/// What the file system says; the target keeps what was copied by then.
-pub fn copy_contents(
-    from: &dyn VfsFile,
-    to: &dyn VfsFile,
-    mut at: u64,
-) -> core::result::Result<u64, VfsError> {
-    let mut buffer: Vec<u8> = alloc::vec![0; 1 << 16];
-    let mut offset = 0;
-    loop {
-        let got = from.read_at(offset, &mut buffer)?;
-        let Some(data) = buffer.get(..got).filter(|data| !data.is_empty()) else {
-            return Ok(offset);
-        };
-        to.write_at(at, data).map_err(|(_, error)| error)?;
-        offset = offset.saturating_add(got as u64);
-        at = at.saturating_add(got as u64);
-    }
 }

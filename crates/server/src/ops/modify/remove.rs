@@ -223,11 +223,11 @@ fn remove_name(server: &Server, share: &Share, vfs: &dyn Vfs, doomed: &Doomed) -
     let path = doomed.path.as_str();
     let change = Change::Removed(name_of(path));
     finder.changing(parent_of(path), change, || {
-        Ok(if doomed.is_directory {
-            vfs.remove_dir(path)?;
+        if doomed.is_directory {
+            Ok(vfs.remove_dir(path)?)
         } else {
-            vfs.remove_file(path)?;
-        })
+            Ok(vfs.remove_file(path)?)
+        }
     })
 }
 
