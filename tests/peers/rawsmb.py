@@ -327,7 +327,11 @@ class Connection:
         at = 32 + 1 + 24 + 2
         first = data[:with_request]
         words = struct.pack("<HHHIIHIHH", fid, len(data), 0, offset, 0, 1 if through else 0, 0, len(first), at)
-        self.call(WRITE_RAW, words, first)
+        self.send(WRITE_RAW, words, first)
+        reply = self.receive()
+        if reply.command == WRITE_COMPLETE:  # all of it was in the request, or the server wants no more of it
+            self.final_command = reply.command
+            return reply.word(0)
         self.send_all([struct.pack(">I", len(data) - with_request), data[with_request:]])
         if not through:
             return len(data)
