@@ -14,7 +14,7 @@ use coax_server::{
     share::{Access, Admission, Share, ShareKind, ShareOptions, SharePasswords},
     table::{ShareId, Tables},
 };
-use coax_wire::{codepage::CodePage, dialect::Generation};
+use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
 
 use super::{clock::zone_minutes_west, host::SharedTables};
 use crate::{
@@ -82,6 +82,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         pipes: global.nt_pipe_support,
         code_page,
         time_zone_minutes: i16::try_from(zone).unwrap_or(0),
+        sharing_violation_delay: sharing_delay(global),
         map_to_guest: match global.map_to_guest {
             MapToGuest::Never => config::MapToGuest::Never,
             MapToGuest::BadUser => config::MapToGuest::BadUser,
@@ -103,6 +104,13 @@ fn policy(global: &GlobalSettings) -> Policy {
         ntlm_v1: global.ntlm_auth == NtlmAuth::V1Permitted,
         plaintext: global.plaintext_auth,
         null_passwords: global.null_passwords,
+    }
+}
+
+fn sharing_delay(global: &GlobalSettings) -> Span {
+    match global.defer_sharing_violations {
+        true => Span(u64::from(global.sharing_delay_us) * 1_000),
+        false => Span(0),
     }
 }
 

@@ -79,10 +79,10 @@ pub fn write_and_unlock(call: &mut Call<'_>) -> Outcome {
 /// stays so if the rest fails.
 pub fn locking_andx(call: &mut Call<'_>) -> Outcome {
     let request = Request::parse(&call.block)?;
-    if call.retry.is_none() {
-        if let Some(flow) = before_locking(call, &request)? {
-            return Ok(flow);
-        }
+    if call.retry.is_none()
+        && let Some(flow) = before_locking(call, &request)?
+    {
+        return Ok(flow);
     }
     let wish = Wish {
         spans: request.locks.iter().map(span).collect(),

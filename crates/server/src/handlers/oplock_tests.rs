@@ -337,7 +337,7 @@ fn a_waiting_open_can_be_cancelled_and_the_close_then_wakes_nobody() {
     other
         .answer()
         .expect("cancelled")
-        .refused(Status::CANCELLED);
+        .refused(Status::SHARING_VIOLATION);
     one.close(fid).ok();
     assert!(other.answer().is_none());
     assert_eq!(other.conn.poll_timeout(), None);

@@ -210,6 +210,7 @@ fn opened(
     let chained = call.chain_fid;
     let spec = OpenSpec {
         wanted: Wanted::Either,
+        resizes: rights & access::WRITE_DATA != 0,
         ..OpenSpec::existing(path, rights, Sharing::Nt(share::ALL))
     };
     let fid = match open(call, &spec)? {

@@ -36,8 +36,8 @@ pub enum Locking {
 /// Locks; or, in a request that has been parked, says how its waiting ended.
 ///
 /// # Errors
-/// `LOCK_NOT_GRANTED`, `FILE_LOCK_CONFLICT`, `INVALID_LOCK_RANGE`, `INVALID_HANDLE`; `CANCELLED` by NT_CANCEL;
-/// `RANGE_NOT_LOCKED` if the file was closed meanwhile; `INSUFF_SERVER_RESOURCES`.
+/// `LOCK_NOT_GRANTED`, `FILE_LOCK_CONFLICT`, `INVALID_LOCK_RANGE`, `INVALID_HANDLE`; `FILE_LOCK_CONFLICT`
+/// also if NT_CANCEL ends it (raw.mux), `RANGE_NOT_LOCKED` if the file was closed meanwhile; `INSUFF_SERVER_RESOURCES`.
 pub fn lock(call: &mut Call<'_>, fid: Fid, wish: Wish) -> Result<Locking> {
     if let Some(retry) = call.retry.take() {
         return waited(call, fid, &retry).map(|()| Locking::Locked);
@@ -83,11 +83,8 @@ fn waited(call: &Call<'_>, fid: Fid, retry: &Retry) -> Result<()> {
         (Retry::Cancelled, Some(ticket)) => {
             let open = lockable(call, fid)?;
             let withdrawn = |tables: &mut crate::table::Tables| tables.withdraw_lock(open, ticket);
-            match call.conn.server.locked(withdrawn) {
-                // The cancel came too late.
-                Some(result) => result,
-                None => return Err(Status::CANCELLED.into()),
-            }
+            let decided_before = call.conn.server.locked(withdrawn);
+            decided_before.unwrap_or(Err(LockError::Conflict))
         }
         _ => return Err(Status::INTERNAL_ERROR.into()),
     };

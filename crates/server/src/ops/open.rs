@@ -15,7 +15,8 @@ use crate::{
     names_cache::Change,
     share::{Access, Share},
     table::{
-        OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Patience, Refusal, Sharing, access,
+        Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Patience, Refusal,
+        Sharing, Tables, access,
     },
     vfs::{FsTime, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
 };
@@ -80,6 +81,9 @@ pub struct OpenSpec {
     pub wanted: Wanted,
     /// The oplock asked for.
     pub oplock: OplockWish,
+    /// Others' copies of the contents are void whatever the disposition says: what opens the file will change its
+    /// length.
+    pub resizes: bool,
     /// Delete it when this open is closed.
     pub delete_on_close: bool,
     /// Space to reserve for a created file, bytes.
@@ -101,6 +105,7 @@ impl OpenSpec {
             created: None,
             wanted: Wanted::File,
             oplock: OplockWish::None,
+            resizes: false,
             delete_on_close: false,
             allocation: 0,
             mode: 0,
@@ -163,10 +168,11 @@ const ATTEMPTS: usize = 4;
 /// What [MS-CIFS] 3.3.5.51 names: collisions, missing names and paths, access, sharing.
 pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
     if let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) {
-        call.conn
-            .server
-            .locked(|tables| tables.forget_parked(ticket));
-        return Err(Status::CANCELLED.into());
+        let forget = |tables: &mut Tables| tables.forget_parked(ticket);
+        return Err(match call.conn.server.locked(forget) {
+            Forgotten::Suitor => Status::SHARING_VIOLATION.into(),
+            Forgotten::Other => Status::CANCELLED.into(),
+        });
     }
     if matches!(spec.path.kind(), PathKind::Stream(_)) {
         return Err(Status::OBJECT_NAME_INVALID.into());
@@ -344,7 +350,7 @@ impl Opener<'_, '_> {
             },
             level2: options.level2_oplocks && self.client_knows_level2(),
             fake_oplocks: options.fake_oplocks,
-            overwrites: self.spec.overwrites(),
+            overwrites: self.spec.overwrites() || self.spec.resizes,
             delete_on_close: self.spec.delete_on_close,
         }
     }

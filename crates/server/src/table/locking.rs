@@ -265,7 +265,16 @@ impl Tables {
         let Some(waiter) = self.take_waiter(file, ticket) else {
             return;
         };
-        let offset = waiter.request.spans.first().map(|span| span.range.offset);
+        let locks = self.files.get(&file).map(|file| &file.locks);
+        let taken = |(owner, range): &(Owner, LockRange)| {
+            locks.is_some_and(|locks| locks.conflicts(*owner, *range, waiter.request.kind))
+        };
+        let culprit = waiter.request.owned().find(taken);
+        let offset = culprit.map(|(_, range)| range.offset).or(waiter
+            .request
+            .spans
+            .first()
+            .map(|span| span.range.offset));
         if let Some(open) = self.opens.get_mut(&waiter.request.open) {
             open.failed_lock = offset;
         }

@@ -42,7 +42,7 @@ pub use notify::{
 };
 pub use opens::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
 pub use oplocks::{Break, BreakOutcome, Oplock, OplockWish};
-pub use patience::Patience;
+pub use patience::{Forgotten, Patience};
 pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
 
 use crate::vfs::FileId;

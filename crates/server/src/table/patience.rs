@@ -25,6 +25,15 @@ pub struct Patience {
     pub own: bool,
 }
 
+/// What a parked open that is forgotten waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgotten {
+    /// A close: share modes forbid it, and that is what its client is told (raw.mux).
+    Suitor,
+    /// An oplock's break, or nothing any more.
+    Other,
+}
+
 impl Tables {
     /// Opens as [`Self::open`] does, but an open that share modes forbid waits as long as `patience` says:
     /// [`OpenOutcome::BreakFirst`] then stands for the close that it waits for, and [`Event::Retry`] comes with that
@@ -60,15 +69,18 @@ impl Tables {
         OpenOutcome::BreakFirst { ticket, deadline }
     }
 
-    /// Forgets a parked open, whatever it waits for: it will not be retried.
-    pub fn forget_parked(&mut self, ticket: Ticket) {
+    /// Forgets a parked open: it will not be retried. Says what it waited for.
+    pub fn forget_parked(&mut self, ticket: Ticket) -> Forgotten {
         let Some(id) = self.tickets.remove(&ticket) else {
-            return;
+            return Forgotten::Other;
         };
         if let Some(file) = self.files.get_mut(&id) {
             file.parked.retain(|(_, parked)| *parked != ticket);
         }
-        self.take_suitor(id, ticket);
+        match self.take_suitor(id, ticket) {
+            Some(_) => Forgotten::Suitor,
+            None => Forgotten::Other,
+        }
     }
 
     /// Somebody has closed the file: all that wait for it may try again.

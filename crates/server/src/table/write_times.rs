@@ -124,9 +124,11 @@ impl Tables {
         let writer = self.write_times.writers.remove(&open).unwrap_or_default();
         let shown = self.write_times.files.get_mut(&file);
         let time = match &shown {
+            // What the close itself asks for stands above all (raw.close).
+            _ if asked.is_some() => asked,
             Some(shown) if writer.frozen => Some(shown.set.unwrap_or(shown.modified)),
-            _ if writer.wrote => asked.or(Some(FsTime(now.unix_ns()))),
-            _ => asked,
+            _ if writer.wrote => Some(FsTime(now.unix_ns())),
+            _ => None,
         };
         if let (Some(shown), Some(time)) = (shown, time) {
             shown.modified = time;

@@ -87,6 +87,10 @@ pub struct GlobalSettings {
     pub max_open_files: u32,
     /// `lock spin time`, milliseconds a refused lock without a time-out is tried again.
     pub lock_spin_ms: u32,
+    /// `defer sharing violations`: an open that share modes forbid waits for the file to be closed,
+    pub defer_sharing_violations: bool,
+    /// `smbd:sharedelay`, so many microseconds.
+    pub sharing_delay_us: u32,
     /// `oplock break wait time`, milliseconds between an open that breaks an oplock and the break.
     pub oplock_break_wait_ms: u32,
 
@@ -139,6 +143,8 @@ impl Default for GlobalSettings {
             max_clients: 0,
             max_open_files: 16_384,
             lock_spin_ms: 200,
+            defer_sharing_violations: true,
+            sharing_delay_us: 1_000_000,
             oplock_break_wait_ms: 0,
             log_level: 1,
             log_file: None,

@@ -45,7 +45,6 @@ pub(super) const MET: &[Parameter] = &[
     met_global("character set", "The character set of names on disk.", "names on disk are UTF-8; other bytes are kept as they are").gone_in("3.0.0"),
     met_share("oplock contention limit", "Clients contending for an oplock before none is granted.", "a file whose oplock was broken is not offered one again while others have it open").gone_in("4.8.0"),
     met_global("lock spin count", "How often a refused lock is tried again.", "the open table wakes a waiting lock as soon as it can be had").gone_in("3.0.37"),
-    met_global("defer sharing violations", "Wait a second before a sharing violation is told.", "an open that conflicts with an oplock waits for its break, every other is answered at once"),
     met_global("use spnego", "Offer extended security.", "SPNEGO is offered to clients that ask for it, and to no other").gone_in("4.8.0"),
     met_global("paranoid server security", "Mistrust the password server.", "coax checks passwords itself").gone_in("4.0.0"),
     met_share("dfree cache time", "Seconds to remember a disk's free space.", "asking the kernel costs less than remembering"),

@@ -173,7 +173,7 @@ pub fn rename_path(
     let (path, facts) = find_source(call, &place, old, any)?;
     let server = &call.conn.server;
     let (id, conn) = (facts.stat.id, call.conn.id);
-    let broken = server.locked(|tables| tables.break_batch(call.now, conn, id, Oplock::LevelII));
+    let broken = server.locked(|tables| tables.break_batch(call.now, conn, id, Oplock::None));
     if let BreakOutcome::Wait { ticket, deadline } = broken {
         let deadline = Some(deadline);
         return Ok(Step::Park(Park { ticket, deadline }));
