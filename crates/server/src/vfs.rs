@@ -219,6 +219,12 @@ pub trait VfsDir: Send + Sync + Debug {
     fn names(&self) -> VfsResult<Vec<String>>;
     /// What lies under one of its names, and that object's extended attribute `attribute` if it has it.
     fn entry(&self, name: &str, attribute: Option<&str>) -> VfsResult<(Stat, Option<Vec<u8>>)>;
+    /// Whether what lies under one of its names, and is now as `stat` says, may have extended attributes other than
+    /// `besides`: told without opening it, by file systems that can.
+    fn may_have_attributes(&self, name: &str, stat: &Stat, besides: &str) -> bool {
+        let _ = (name, stat, besides);
+        true
+    }
     /// The folder's own state: while `modified` and `changed` stay, its list of names has not changed, if
     /// [`tells_changes_after`](Self::tells_changes_after) it.
     fn stat(&self) -> VfsResult<Stat>;

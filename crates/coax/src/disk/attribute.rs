@@ -29,6 +29,18 @@ pub(super) fn of_path(path: &[u8], name: &str) -> VfsResult<Vec<u8>> {
     read(|buf| rustix::fs::lgetxattr(path, name, buf))
 }
 
+/// Whether what lies at `path`, which is no symbolic link, has other attributes of users than `besides`. What cannot be
+/// told may have.
+pub(super) fn others_of_path(path: &[u8], besides: &str) -> bool {
+    let Ok(list) = read(|buf| rustix::fs::llistxattr(path, buf)) else {
+        return true;
+    };
+    let names = list.split(|b| *b == 0);
+    names
+        .filter(|name| name.starts_with(b"user."))
+        .any(|name| name != besides.as_bytes())
+}
+
 /// The names of all of an open file's; ones that are not Unicode are left out, nobody can ask for them.
 pub(super) fn names_of(fd: &OwnedFd) -> VfsResult<Vec<String>> {
     let list = read(|buf| rustix::fs::flistxattr(fd, buf))?;

@@ -121,6 +121,16 @@ impl VfsDir for DiskDir {
         Ok((stat, value))
     }
 
+    fn may_have_attributes(&self, name: &str, stat: &Stat, besides: &str) -> bool {
+        let told = self.root.others.value(stat, besides, || {
+            let bytes = name::encode(name);
+            let is_link = stat_at(&self.fd, &bytes).is_ok_and(|seen| seen.1 == FileType::Symlink);
+            let path = [self.prefix.as_slice(), &bytes].concat();
+            (is_link || attribute::others_of_path(&path, besides)).then(Vec::new)
+        });
+        told.is_some()
+    }
+
     fn stat(&self) -> VfsResult<Stat> {
         stat_of(&self.fd)
     }

@@ -99,6 +99,8 @@ struct Root {
     file_mode: Mode,
     dir_mode: Mode,
     attributes: AttributeCache,
+    /// Who has attributes of users beside the one in `attributes`.
+    others: AttributeCache,
 }
 
 impl DiskFs {
@@ -119,6 +121,7 @@ impl DiskFs {
             file_mode: Mode::from_raw_mode(options.file_mode),
             dir_mode: Mode::from_raw_mode(options.dir_mode),
             attributes: AttributeCache::default(),
+            others: AttributeCache::default(),
         };
         root.probe().map_err(refuse)?;
         Ok(Self {

@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     names::{attributes::SearchAttributes, mangle::is_legal_long, path::SearchPath},
     ops::{
+        eas,
         find::{self, Found, Place, Walk, Walked},
         locate::Finder,
     },
@@ -19,6 +20,8 @@ use coax_wire::{
     codepage::{CodePage, eq_ignore_case, utf16},
     dialect::Generation,
     header::{Flags2, Sid},
+    info::ea::{self, Ea},
+    io::Writer,
     smb::{
         find_close2,
         find_first2::{self as wire, Entry, EntryList, FindFirst2, FindNext2, Level, flags},
@@ -195,10 +198,16 @@ impl Listing {
     ) -> Result<(Walked, EntryList)> {
         let ground = Ground::of(call)?;
         let walk = Walk::begin(ground.finder(call), &search.folder)?;
-        if self.level == Level::QueryEasFromList {
-            return Err(Status::EAS_NOT_SUPPORTED.into());
-        }
+        let wanted = match self.level {
+            Level::QueryEasFromList => ea::parse_names(&whole.data)?,
+            _ => Vec::new(),
+        };
+        let folder = search.folder.clone();
         let mut shown = Shown {
+            call,
+            walk: &walk,
+            folder: &folder,
+            wanted: &wanted,
             list: self.list(call, whole.max_data),
             page: call.conn.server.config.code_page,
             short_names: search.short_names,
@@ -221,17 +230,22 @@ impl Listing {
 }
 
 /// Turns what is found into entries of the list.
-struct Shown {
+struct Shown<'a> {
+    call: &'a Call<'a>,
+    walk: &'a Walk<'a>,
+    folder: &'a str,
+    wanted: &'a [&'a [u8]],
     list: EntryList,
     page: CodePage,
     short_names: bool,
     mangled_names: bool,
 }
 
-impl Shown {
+impl Shown<'_> {
     fn push(&mut self, found: &Found<'_>) -> bool {
         let short = find::short_text(self.page, found);
         let name = self.name(found, &short);
+        let (ea_size, eas) = self.eas(found);
         let facts = &found.facts;
         let has_own_short = found.place > Place::PARENT
             && self.mangled_names
@@ -251,11 +265,11 @@ impl Shown {
             size: facts.size(),
             allocated: if directory { 0 } else { facts.stat.allocated },
             attributes: facts.attributes.to_ext(),
-            ea_size: 0,
+            ea_size,
             file_id: facts.stat.id.inode,
             short_name: &short,
             name: &name,
-            eas: &[],
+            eas: &eas,
         })
     }
 
@@ -279,12 +293,43 @@ impl Shown {
         self.encode_short(short)
     }
 
+    /// How large the file's extended attributes are, or the list of those wanted. What cannot be opened has none.
+    fn eas(&self, found: &Found<'_>) -> (u32, Vec<u8>) {
+        if !self.list.level.has_ea_size() {
+            return (0, Vec::new());
+        }
+        let file = self.walk.open_for_attributes(self.folder, found);
+        if self.list.level != Level::QueryEasFromList {
+            let size = file.map(|file| eas::size(self.call, &*file));
+            return (size.and_then(Result::ok).unwrap_or(0), Vec::new());
+        }
+        let kept = file.and_then(|file| eas::get(self.call, &*file, self.wanted).ok());
+        let mut list = Writer::default();
+        match kept {
+            Some(kept) => ea::emit_list(kept.iter().map(eas::Owned::as_ea), &mut list),
+            None => ea::emit_list(
+                self.wanted.iter().map(|name| without_value(name)),
+                &mut list,
+            ),
+        }
+        (0, list.into_vec())
+    }
+
     fn encode_short(&self, short: &str) -> Vec<u8> {
         if self.list.unicode {
             utf16::encode(short)
         } else {
             self.page.encode_lossy(short)
         }
+    }
+}
+
+/// An attribute that a file does not have, as lists show it.
+fn without_value(name: &[u8]) -> Ea<'_> {
+    Ea {
+        flags: 0,
+        name,
+        value: &[],
     }
 }
 

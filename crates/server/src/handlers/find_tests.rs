@@ -421,3 +421,72 @@ fn a_listing_fits_the_data_the_client_takes() {
     assert!(data.len() <= 1_000 && parameters[4] == 0);
     assert_eq!(both(&data, count).len(), (1_000 + 8) / 120);
 }
+
+fn with_attributes() -> TestServer {
+    let server = TestServer::new();
+    for name in ["file1", "file2"] {
+        server.fs.add_file(name, b"").unwrap();
+    }
+    let how = crate::vfs::OpenHow {
+        read: true,
+        write: true,
+        ..crate::vfs::OpenHow::default()
+    };
+    let (file, _) = server.fs.open("file2", how).unwrap();
+    file.set_attribute("user.DOSATTRIB", b"0x20").unwrap();
+    file.set_attribute("user.SECOND EA", b"Value Two").unwrap();
+    server
+}
+
+#[test]
+fn the_size_of_extended_attributes_is_told() {
+    let server = with_attributes();
+    let mut client = server.client("NT LM 0.12");
+    for name in ["file1", "file2"] {
+        let parameters = words(&client, &[0, 9, 0, BOTH, 0, 0], name);
+        let answer = trans2(&mut client, 1, &parameters, 1_000);
+        let (_, data) = whole(&mut client, answer);
+        // The list's length, and for each attribute four bytes, name, zero, value.
+        let want = if name == "file1" {
+            0
+        } else {
+            4 + 4 + 9 + 1 + 9
+        };
+        assert_eq!(data[64..68], u32::to_le_bytes(want), "{name}");
+    }
+}
+
+#[test]
+fn attributes_asked_for_come_with_each_file_whether_it_has_them_or_not() {
+    let server = with_attributes();
+    let mut client = server.client("LANMAN2.1");
+    let names = b"\x0f\0\0\0\x09SECOND EA\0";
+    let parameters = words(&client, &[0, 9, 0, 3, 0, 0], "\\file*");
+    let mut request = Writer::default();
+    Request {
+        kind: Kind::Transaction2,
+        total_parameters: parameters.len() as u32,
+        total_data: names.len() as u32,
+        max_parameters: 10,
+        max_data: 1_000,
+        max_setup: 0,
+        flags: 0,
+        timeout_ms: 0,
+        function: 0,
+        setup: &[1, 0],
+        name: WireStr {
+            raw: b"",
+            unicode: false,
+        },
+        parameters: &parameters,
+        data: names,
+    }
+    .emit(request.zeros(HEADER_LEN));
+    let answer = client.send_block(c::TRANSACTION2, &request.as_slice()[HEADER_LEN..]);
+    let (parameters, data) = whole(&mut client, answer);
+    assert_eq!(parameters[2], 2);
+    let without = b"\x12\0\0\0\0\x09\0\0SECOND EA\0\x05FILE1\0";
+    let with = b"\x1b\0\0\0\0\x09\x09\0SECOND EA\0Value Two\x05FILE2\0";
+    assert_eq!(&data[22..22 + without.len()], without);
+    assert_eq!(&data[22 + without.len() + 22..], with);
+}

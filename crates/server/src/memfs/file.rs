@@ -252,6 +252,14 @@ impl VfsDir for MemDir {
         Ok((state.stat(id)?, value))
     }
 
+    fn may_have_attributes(&self, name: &str, _stat: &Stat, besides: &str) -> bool {
+        let state = self.handle.shared.lock();
+        let node = state
+            .child(self.handle.id, name)
+            .and_then(|id| state.node(id));
+        node.is_ok_and(|node| node.attributes.keys().any(|known| known != besides))
+    }
+
     fn stat(&self) -> VfsResult<Stat> {
         let mut state = self.handle.shared.lock();
         state.begin(Call::Stat)?;

@@ -5,7 +5,7 @@
 //! it. A name that is there all along is met once, whatever is created and deleted meanwhile.
 
 use super::{
-    attributes::{Facts, parent_of},
+    attributes::{Facts, join, parent_of},
     locate::Finder,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
         wildcard::{Pattern, has_wildcards},
     },
     search::{Mask, Search},
-    vfs::{Kind, VfsDir, VfsError},
+    vfs::{Kind, OpenHow, VfsDir, VfsError, VfsFile},
 };
 use alloc::{
     borrow::Cow,
@@ -174,6 +174,30 @@ impl<'a> Walk<'a> {
             search.finished = batch.end || (search.is_of_one() && count > 0);
         }
         Ok(Walked { count, end: true })
+    }
+
+    /// Opens what was found, if it may have extended attributes; that of most files is told without opening them.
+    pub fn open_for_attributes(&self, folder: &str, found: &Found<'_>) -> Option<Arc<dyn VfsFile>> {
+        let options = &self.finder.share.options;
+        let path = match found.place {
+            Place::SELF => folder.into(),
+            Place::PARENT => parent_of(folder).into(),
+            _ => join(folder, found.name),
+        };
+        let is_name = found.place > Place::PARENT;
+        let stat = &found.facts.stat;
+        let may = !is_name
+            || self
+                .dir
+                .may_have_attributes(found.name, stat, DosAttrib::NAME);
+        if !options.ea_support || !may {
+            return None;
+        }
+        let how = OpenHow {
+            read: true,
+            ..OpenHow::default()
+        };
+        self.finder.vfs.open(&path, how).ok().map(|(file, _)| file)
     }
 
     /// What lies under a name; `None` if it is gone, may not be seen, or is no file or folder.

@@ -47,6 +47,29 @@ pub fn attributes_work_on_folders_and_by_path(fs: &dyn Vfs) {
     assert_eq!(fs.attribute("", "user.a"), Err(VfsError::NoAttribute));
 }
 
+pub fn listings_tell_who_may_have_attributes(fs: &dyn Vfs) {
+    for name in ["KNOWN", "OTHER"] {
+        open(fs, name, CREATE)
+            .set_attribute("user.known", b"1")
+            .unwrap();
+    }
+    open(fs, "OTHER", WRITE)
+        .set_attribute("user.a", b"1")
+        .unwrap();
+    let dir = fs.open_dir("").unwrap();
+    for name in ["KNOWN", "OTHER"] {
+        let (stat, _) = dir.entry(name, None).unwrap();
+        let opened = open(fs, name, OpenHow::default());
+        let others = opened
+            .attribute_names()
+            .unwrap()
+            .iter()
+            .any(|n| n != "user.known");
+        let told = dir.may_have_attributes(name, &stat, "user.known");
+        assert!(told || !others, "{name} has others");
+    }
+}
+
 pub fn times_are_set_one_by_one(fs: &dyn Vfs) {
     put(fs, "A", b"data");
     fs.make_dir("D").unwrap();

@@ -78,6 +78,7 @@ macro_rules! conformance_tests {
         $crate::conformance_tests!(@ $fresh, metadata:
             attributes_are_set_read_replaced_and_removed,
             attributes_work_on_folders_and_by_path,
+            listings_tell_who_may_have_attributes,
             times_are_set_one_by_one,
             the_write_bit_goes_and_comes_back,
             space_tells_a_total_and_no_more_free_than_that,
