@@ -33,4 +33,4 @@ pub mod vfs;
 pub use conn::{Client, Connection, Held, Peer, Tail, Transmit};
 pub use error::{Error, Result, vfs_status};
 pub use event::Event;
-pub use server::Server;
+pub use server::{ExternalChange, Server};

@@ -4,9 +4,26 @@
 use crate::{
     config::Config,
     share::Share,
-    table::{Exclusive, Tables},
+    table::{Exclusive, NotifyFilter, ShareId, Tables},
 };
 use alloc::{string::String, sync::Arc, vec::Vec};
+
+/// A change that others than this server's clients have made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExternalChange {
+    /// It is there.
+    Created {
+        /// A folder.
+        is_directory: bool,
+    },
+    /// It is gone.
+    Removed {
+        /// It was a folder.
+        is_directory: bool,
+    },
+    /// Its contents, times or attributes are others.
+    Modified(NotifyFilter),
+}
 
 /// A server: configuration, shares and the tables of what is open.
 #[derive(Debug)]
@@ -50,6 +67,20 @@ impl Server {
     /// Runs `work` on the shared tables, and wakes whom it concerns once they are free again.
     pub fn locked<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> T {
         crate::table::locked(&*self.tables, work)
+    }
+
+    /// Something outside this server has changed a file or folder at `path` (relative to the share's root, parted by
+    /// `/`): for drivers that watch the disk. Clients who wait for such changes are told.
+    pub fn external_change(&self, share: ShareId, path: &str, change: ExternalChange) {
+        self.locked(|tables| match change {
+            ExternalChange::Created { is_directory } => {
+                tables.report_created(share, path, is_directory)
+            }
+            ExternalChange::Removed { is_directory } => {
+                tables.report_removed(share, path, is_directory)
+            }
+            ExternalChange::Modified(what) => tables.report_modified(share, path, what),
+        });
     }
 
     /// Names of the shares that are shown in listings.

@@ -137,6 +137,7 @@ statuses! {
     FILE_DELETED = 0xc000_0123, Dos 5, "The file was deleted.";
     FILE_CLOSED = 0xc000_0128, Dos 6, "The file was closed.";
     TOO_MANY_OPENED_FILES = 0xc000_011f, Dos 4, "Too many open files.";
+    INVALID_SECURITY_DESCR = 0xc000_0079, Dos 1338, "The security descriptor is malformed.";
     INVALID_LEVEL = 0xc000_0148, Dos 124, "No such information level.";
     PIPE_EMPTY = 0xc000_00d9, Dos 232, "The pipe holds nothing to read.";
     PIPE_BROKEN = 0xc000_014b, Dos 109, "The pipe is broken.";

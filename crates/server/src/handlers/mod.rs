@@ -7,6 +7,7 @@ pub mod locking;
 pub mod logon;
 pub mod namespace;
 pub mod negotiate;
+pub mod nt_transact;
 pub mod open;
 pub mod pipe;
 pub mod print;

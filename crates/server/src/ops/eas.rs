@@ -15,7 +15,7 @@ use coax_wire::{
 /// Where they are kept.
 const PREFIX: &str = "user.";
 /// What else is kept there, and is not the client's: DOS attributes, and what Samba keeps for itself.
-const PRIVATE: &[&str] = &["DOSATTRIB", "SAMBA_PAI"];
+const PRIVATE: &[&str] = &["DOSATTRIB", "SAMBA_PAI", "coax.sd"];
 /// Prefix under which Samba keeps alternate data streams.
 const STREAMS: &str = "DosStream.";
 /// Bytes that all attributes of a file together may take ([MS-FSCC] 2.4.16: the OS/2 limit).

@@ -10,4 +10,5 @@ pub mod locking;
 pub mod metadata;
 pub mod modify;
 pub mod open;
+pub mod security;
 pub mod transfer;

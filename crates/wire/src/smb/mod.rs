@@ -15,6 +15,7 @@ pub mod lock_byte_range;
 pub mod locking_andx;
 pub mod negotiate;
 pub mod nt_create_andx;
+pub mod nt_transact;
 pub mod open;
 pub mod open_andx;
 pub mod query_information;

@@ -1,0 +1,217 @@
+//! NT_TRANSACT: creating with a security descriptor and extended attributes, controls, change notification, security
+//! descriptors. [MS-CIFS] 3.3.5.59.
+
+use super::{
+    open::{nt_response, nt_spec},
+    pipe,
+    transaction::{TransFlow, TransReply, Transaction},
+};
+use crate::{
+    conn::{Call, Park, Retry},
+    error::Result,
+    files::OpenKind,
+    ops::{
+        self, eas,
+        open::{Action, Opened, Opening},
+        security,
+    },
+    table::{
+        NotifyFilter, NotifyOutcome, NotifyRecord, Refusal, WatchOutcome, WatchRequest, access,
+    },
+};
+use alloc::vec::Vec;
+use coax_wire::{
+    header::Fid,
+    io::Writer,
+    smb::nt_transact::{
+        CREATE_NAME, Create, Ioctl, NotifyChange, SecurityDesc, emit_change, emit_create_response,
+        parse_full_eas,
+    },
+    status::Status,
+};
+
+/// NT_TRANSACT_CREATE. What is given besides the name is checked before anything is created.
+pub fn create(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = Create::parse(&whole.parameters, &whole.data, whole.string(CREATE_NAME))?;
+    let text = call.text(request.open.path);
+    if call.share()?.is_ipc() {
+        let opened = pipe::nt_open(call, &text)?;
+        return Ok(created(&opened));
+    }
+    let wanted = parse_full_eas(request.eas)?;
+    eas::check(&wanted)?;
+    if !request.descriptor.is_empty() {
+        security::parse(request.descriptor)?;
+    }
+    let spec = nt_spec(call, &request.open, &text)?;
+    let opened = match ops::open::open(call, &spec)? {
+        Opening::Park(park) => return Ok(TransFlow::Park(park)),
+        Opening::Opened(opened) => opened,
+    };
+    if let Err(error) = dress(call, &opened, &request, &wanted) {
+        let now = call.now;
+        let _ = ops::close::close(call.conn, opened.fid, None, now);
+        return Err(error);
+    }
+    Ok(created(&nt_response(&opened, false)))
+}
+
+/// Gives a created file its attributes and descriptor. One that was there keeps its own.
+fn dress(
+    call: &Call<'_>,
+    opened: &Opened,
+    request: &Create<'_>,
+    wanted: &[coax_wire::info::ea::Ea<'_>],
+) -> Result<()> {
+    if opened.action == Action::Opened {
+        return Ok(());
+    }
+    let file = call.file(opened.fid)?.file.clone();
+    let file = file.ok_or(Status::INVALID_HANDLE)?;
+    eas::set(call, &*file, wanted)?;
+    if !request.descriptor.is_empty() {
+        security::set_new(call, opened.fid, request.descriptor)?;
+    }
+    Ok(())
+}
+
+fn created(opened: &coax_wire::smb::nt_create_andx::Response) -> TransFlow {
+    let mut out = Writer::default();
+    emit_create_response(opened, &mut out);
+    TransReply::new(out.into_vec(), Vec::new()).into()
+}
+
+/// Controls that are told apart ([MS-FSCC] 2.3).
+mod fsctl {
+    pub const PIPE_TRANSCEIVE: u32 = 0x0011_c017;
+    pub const SET_SPARSE: u32 = 0x0009_00c4;
+}
+
+/// NT_TRANSACT_IOCTL. A file is as sparse as the file system makes it, so asking for that is granted; snapshots, object
+/// identifiers and everything else is not supported.
+pub fn ioctl(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = Ioctl::parse(&whole.setup)?;
+    let opened = call.file(request.fid)?;
+    match request.code {
+        fsctl::PIPE_TRANSCEIVE if request.is_fsctl => pipe::transceive(call, whole, request.fid),
+        fsctl::SET_SPARSE if request.is_fsctl => match opened.kind {
+            OpenKind::File if opened.access & access::WRITE_DATA == 0 => {
+                Err(Status::ACCESS_DENIED.into())
+            }
+            OpenKind::File => Ok(TransReply::default().into()),
+            _ => Err(Status::INVALID_PARAMETER.into()),
+        },
+        _ => Err(Status::NOT_SUPPORTED.into()),
+    }
+}
+
+/// NT_TRANSACT_NOTIFY_CHANGE. The answer's records stand in the parameters. It waits until something changes, the client
+/// cancels, or the folder is closed.
+pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = NotifyChange::parse(&whole.setup)?;
+    match call.retry.clone() {
+        Some(Retry::Notify(outcome)) => return changes(&outcome, whole.max_parameters),
+        Some(Retry::Cancelled) => return Err(cancel(call, request.fid)),
+        _ => {}
+    }
+    let opened = call.file(request.fid)?;
+    let open = match (&opened.kind, opened.open) {
+        (OpenKind::Directory, Some(open)) => open,
+        _ => return Err(Status::INVALID_PARAMETER.into()),
+    };
+    if opened.access & access::READ_DATA == 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let watch = WatchRequest {
+        open,
+        filter: NotifyFilter(request.filter),
+        recursive: request.watch_tree,
+        buffer_bytes: whole.max_parameters,
+    };
+    match call.conn.server.locked(|tables| tables.watch(&watch)) {
+        WatchOutcome::Ready(outcome) => changes(&outcome, whole.max_parameters),
+        WatchOutcome::Waiting(ticket) => Ok(TransFlow::Park(Park {
+            ticket,
+            deadline: None,
+        })),
+        WatchOutcome::Refused(Refusal::UnknownOpen) => Err(Status::INVALID_HANDLE.into()),
+        WatchOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+    }
+}
+
+/// Takes a waiting request back. The folder may be closed by now.
+fn cancel(call: &Call<'_>, fid: Fid) -> crate::Error {
+    let open = call.file(fid).ok().and_then(|opened| opened.open);
+    if let (Some(open), Some(ticket)) = (open, call.ticket) {
+        call.conn
+            .server
+            .locked(|tables| tables.cancel_watch(open, ticket));
+    }
+    Status::CANCELLED.into()
+}
+
+fn changes(outcome: &NotifyOutcome, room: usize) -> Result<TransFlow> {
+    let records: &[NotifyRecord] = match outcome {
+        NotifyOutcome::Changes(records) => records,
+        NotifyOutcome::Closed => &[],
+        NotifyOutcome::DeletePending => return Err(Status::DELETE_PENDING.into()),
+    };
+    let mut out = Writer::default();
+    for (i, record) in records.iter().enumerate() {
+        let is_last = i + 1 == records.len();
+        emit_change(record.action as u32, &record.path, is_last, &mut out);
+    }
+    // Too many for the client: it lists the folder anew when it is told of none.
+    let records = if out.len() > room {
+        Vec::new()
+    } else {
+        out.into_vec()
+    };
+    Ok(TransReply::new(records, Vec::new()).into())
+}
+
+/// NT_TRANSACT_RENAME: reserved and never implemented ([MS-CIFS] 2.2.7.5).
+pub fn rename(_call: &mut Call<'_>, _whole: &Transaction) -> Result<TransFlow> {
+    Err(Status::NOT_IMPLEMENTED.into())
+}
+
+/// Quotas are the system's business.
+pub fn quota(_call: &mut Call<'_>, _whole: &Transaction) -> Result<TransFlow> {
+    Err(Status::NOT_SUPPORTED.into())
+}
+
+/// NT_TRANSACT_QUERY_SECURITY_DESC. If the client has no room it is told how much it needs.
+pub fn query_security_desc(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = SecurityDesc::parse(&whole.parameters)?;
+    let bytes = security::query(call, request.fid, request.information)?.to_bytes();
+    let mut needed = Writer::default();
+    needed.u32(bytes.len() as u32);
+    let needed = needed.into_vec();
+    if bytes.len() > whole.max_data {
+        let reply = TransReply::new(needed, Vec::new());
+        return Ok(reply.with_status(Status::BUFFER_TOO_SMALL).into());
+    }
+    Ok(TransReply::new(needed, bytes).into())
+}
+
+/// NT_TRANSACT_SET_SECURITY_DESC.
+pub fn set_security_desc(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let request = SecurityDesc::parse(&whole.parameters)?;
+    call.must_write()?;
+    security::set(call, request.fid, request.information, &whole.data)?;
+    let opened = call.file(request.fid)?;
+    if let Some(open) = opened.open {
+        call.conn.server.locked(|tables| {
+            let place = tables.get(open).map(|open| &open.request);
+            if let Some((share, path)) = place.map(|place| (place.share, place.path.clone())) {
+                tables.report_modified(share, &path, NotifyFilter::SECURITY);
+            }
+        });
+    }
+    Ok(TransReply::default().into())
+}
+
+#[cfg(test)]
+#[path = "nt_transact_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

@@ -1,0 +1,253 @@
+//! Security descriptors of files: kept in `user.coax.sd` as clients set them, made up where none is kept.
+//!
+//! All clients act as one user of the system underneath, so whoever asks is the owner of what has no descriptor.
+
+use crate::{
+    conn::Call,
+    error::Result,
+    session::Session,
+    share::Access,
+    vfs::{VfsError, VfsFile},
+};
+use alloc::vec;
+use coax_wire::{
+    header::Fid,
+    security::{Ace, Acl, Descriptor, Sid, ace_type, control, info},
+    status::Status,
+};
+
+/// Extended attribute that keeps a descriptor.
+const NAME: &str = "user.coax.sd";
+/// Largest descriptor taken, bytes: what an extended attribute holds.
+const MAX_BYTES: usize = 60_000;
+/// Rights over a descriptor ([MS-CIFS] 2.2.1.4.1).
+const READ_CONTROL: u32 = 0x0002_0000;
+const WRITE_DAC: u32 = 0x0004_0000;
+const WRITE_OWNER: u32 = 0x0008_0000;
+const SYSTEM_SECURITY: u32 = 0x0100_0000;
+/// All rights, and a reader's.
+const FULL_ACCESS: u32 = 0x001f_01ff;
+const READ_ACCESS: u32 = 0x0012_00a9;
+
+/// The parts of an open file's descriptor that `wanted` ([`info`]) names.
+///
+/// # Errors
+/// `INVALID_HANDLE`, `ACCESS_DENIED`; what the file system says.
+pub fn query(call: &Call<'_>, fid: Fid, wanted: u32) -> Result<Descriptor> {
+    let opened = call.file(fid)?;
+    let readable = info::OWNER | info::GROUP | info::DACL;
+    let needed = if wanted & readable != 0 {
+        READ_CONTROL
+    } else {
+        0
+    } | if wanted & info::SACL != 0 {
+        SYSTEM_SECURITY
+    } else {
+        0
+    };
+    if opened.access & needed != needed {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let file = opened.file.as_ref().ok_or(Status::INVALID_HANDLE)?;
+    let kept = kept(&**file)?;
+    let whole = match kept {
+        Some(kept) => kept,
+        None => default(call)?,
+    };
+    Ok(whole.only(wanted))
+}
+
+/// Puts the parts that `which` names into an open file's descriptor.
+///
+/// # Errors
+/// As [`query`]; `INVALID_SECURITY_DESCR` for one that does not decode.
+pub fn set(call: &Call<'_>, fid: Fid, which: u32, bytes: &[u8]) -> Result<()> {
+    let given = parse(bytes)?;
+    let opened = call.file(fid)?;
+    let needs = [
+        (info::OWNER | info::GROUP, WRITE_OWNER),
+        (info::DACL, WRITE_DAC),
+        (info::SACL, SYSTEM_SECURITY),
+    ];
+    let needed = needs
+        .iter()
+        .filter(|(part, _)| which & part != 0)
+        .fold(0, |needed, (_, right)| needed | right);
+    if opened.access & needed != needed {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    let file = opened.file.as_ref().ok_or(Status::INVALID_HANDLE)?;
+    let whole = match kept(&**file)? {
+        Some(kept) => kept,
+        None => default(call)?,
+    };
+    keep(&**file, &merged(whole, &given, which))
+}
+
+/// Gives a file just created the descriptor that its creator wants.
+///
+/// # Errors
+/// As [`set`].
+pub fn set_new(call: &Call<'_>, fid: Fid, bytes: &[u8]) -> Result<()> {
+    let given = parse(bytes)?;
+    let file = call
+        .file(fid)?
+        .file
+        .as_ref()
+        .ok_or(Status::INVALID_HANDLE)?;
+    let parts = info::OWNER | info::GROUP | info::DACL | info::SACL;
+    let parts = parts
+        & !if given.owner.is_none() {
+            info::OWNER
+        } else {
+            0
+        };
+    let parts = parts
+        & !if given.group.is_none() {
+            info::GROUP
+        } else {
+            0
+        };
+    let parts = parts & !if given.dacl.is_none() { info::DACL } else { 0 };
+    keep(&**file, &merged(default(call)?, &given, parts))
+}
+
+/// Checks a descriptor before anything is done.
+///
+/// # Errors
+/// `INVALID_SECURITY_DESCR`.
+pub fn parse(bytes: &[u8]) -> Result<Descriptor> {
+    if bytes.len() > MAX_BYTES {
+        return Err(Status::INVALID_SECURITY_DESCR.into());
+    }
+    Descriptor::parse(bytes).map_err(|_| Status::INVALID_SECURITY_DESCR.into())
+}
+
+fn merged(mut whole: Descriptor, given: &Descriptor, which: u32) -> Descriptor {
+    if which & info::OWNER != 0 {
+        whole.owner.clone_from(&given.owner);
+    }
+    if which & info::GROUP != 0 {
+        whole.group.clone_from(&given.group);
+    }
+    if which & info::SACL != 0 {
+        whole.sacl.clone_from(&given.sacl);
+    }
+    if which & info::DACL != 0 {
+        whole.dacl = Some(given.dacl.clone().unwrap_or(None));
+        let bits = control::DACL_PROTECTED | control::DACL_AUTO_INHERITED;
+        whole.control = (whole.control & !bits) | (given.control & control::DACL_PROTECTED);
+        // [MS-DTYP] 2.5.3.4.2: what asks for inheritance has it from now on.
+        let asks = control::DACL_AUTO_INHERIT_REQ | control::DACL_AUTO_INHERITED;
+        if given.control & asks == asks {
+            whole.control |= control::DACL_AUTO_INHERITED;
+        }
+    }
+    whole
+}
+
+/// The descriptor that is kept with a file. One that does not decode counts as none.
+fn kept(file: &dyn VfsFile) -> Result<Option<Descriptor>> {
+    match file.attribute(NAME) {
+        Ok(bytes) => Ok(Descriptor::parse(&bytes).ok()),
+        Err(VfsError::NoAttribute | VfsError::Unsupported) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn keep(file: &dyn VfsFile, descriptor: &Descriptor) -> Result<()> {
+    let bytes = descriptor.to_bytes();
+    if bytes.len() > MAX_BYTES {
+        return Err(Status::INVALID_SECURITY_DESCR.into());
+    }
+    Ok(file.set_attribute(NAME, &bytes)?)
+}
+
+/// What a file without a descriptor has: the asker owns it, and everybody may do what the tree lets the asker do.
+fn default(call: &Call<'_>) -> Result<Descriptor> {
+    let session = call.session()?;
+    let owner = user_sid(&call.conn.server.config.name, session);
+    let granted = match call.tree()?.access {
+        Access::Write => FULL_ACCESS,
+        _ => READ_ACCESS,
+    };
+    let ace = |sid: Sid, mask: u32| Ace {
+        kind: ace_type::ALLOWED,
+        flags: 0,
+        mask,
+        sid,
+    };
+    Ok(Descriptor {
+        control: 0,
+        owner: Some(owner.clone()),
+        group: Some(Sid::users()),
+        sacl: None,
+        dacl: Some(Some(Acl {
+            aces: vec![
+                ace(owner, granted),
+                ace(Sid::system(), FULL_ACCESS),
+                ace(Sid::everyone(), granted),
+            ],
+        })),
+    })
+}
+
+/// The SID of a session's user: the machine's domain made from its name, the user's number from his. A guest is 501.
+pub fn user_sid(server: &str, session: &Session) -> Sid {
+    const GUEST: u32 = 501;
+    const FIRST_USER: u32 = 1000;
+    let machine = [0, 1, 2].map(|seed| hash(seed, server));
+    let user = match &session.user {
+        None => GUEST,
+        Some(name) => FIRST_USER + hash(3, name) % 0x3fff_ffff,
+    };
+    Sid::new(5, &[21, machine[0], machine[1], machine[2], user])
+}
+
+/// FNV-1a of a name without case: the same name has the same number for ever.
+fn hash(seed: u32, name: &str) -> u32 {
+    const PRIME: u32 = 0x0100_0193;
+    let start = 0x811c_9dc5 ^ seed;
+    name.bytes()
+        .map(|byte| byte.to_ascii_lowercase())
+        .fold(start, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(PRIME)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use coax_wire::header::Uid;
+
+    #[test]
+    fn users_have_sids_of_their_own_that_do_not_depend_on_case() {
+        let session = |user: Option<&str>| Session {
+            uid: Uid(1),
+            user: user.map(Into::into),
+            domain: Default::default(),
+        };
+        let sid = |user| user_sid("COAX", &session(user));
+        assert_eq!(sid(Some("Ann")), sid(Some("ANN")));
+        assert_ne!(sid(Some("ann")), sid(Some("bob")));
+        assert_eq!(sid(None).sub_authorities.last(), Some(&501));
+        assert_ne!(sid(None), user_sid("OTHER", &session(None)));
+    }
+
+    #[test]
+    fn setting_a_part_leaves_the_others() {
+        let whole = Descriptor {
+            owner: Some(Sid::system()),
+            ..Descriptor::default()
+        };
+        let given = Descriptor {
+            owner: Some(Sid::everyone()),
+            dacl: Some(None),
+            ..Descriptor::default()
+        };
+        let merged = merged(whole, &given, info::DACL);
+        assert_eq!(merged.owner, Some(Sid::system()));
+        assert_eq!(merged.dacl, Some(None));
+    }
+}
