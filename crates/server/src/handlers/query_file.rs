@@ -12,7 +12,7 @@ use crate::{
     names::{attributes::Attributes, path::Wildcards},
     ops::{
         eas::{self, Owned},
-        metadata::{READ_EA, Subject},
+        metadata::{READ_EA, Subject, Through},
     },
     vfs::FsTime,
 };
@@ -107,10 +107,9 @@ fn ea_data(
     level: Level,
     subject: &Subject,
 ) -> Result<Vec<u8>> {
-    if let Some(through) = &subject.open {
-        if through.access & READ_EA == 0 {
-            return Err(Status::ACCESS_DENIED.into());
-        }
+    let may_read = |through: &Through| through.access & READ_EA != 0;
+    if !subject.open.as_ref().is_none_or(may_read) {
+        return Err(Status::ACCESS_DENIED.into());
     }
     let file = subject.file(call)?;
     let mut list = if level == Level::InfoQueryAllEas {

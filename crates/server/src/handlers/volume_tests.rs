@@ -1,6 +1,5 @@
 use super::*;
 use crate::{config::Config, share::ShareOptions, testkit::TestServer};
-use alloc::vec;
 
 const GB: u64 = 1 << 30;
 
@@ -118,6 +117,6 @@ fn unknown_levels_and_any_change_are_refused() {
             .refused(Status::INVALID_LEVEL);
     }
     client
-        .trans2(4, &vec![0; 4], b"")
+        .trans2(4, &[0; 4], b"")
         .refused(Status::NOT_SUPPORTED);
 }
