@@ -191,7 +191,8 @@ pub trait VfsFile: Send + Sync + Debug {
     /// What it is now.
     fn stat(&self) -> VfsResult<Stat>;
     /// Sets the length; a longer file reads as zeros. Space for an extension is really reserved: a full disk is
-    /// [`VfsError::NoSpace`] now and the length stays as it was.
+    /// [`VfsError::NoSpace`] now and the length stays as it was. A length that is no larger frees what was reserved
+    /// beyond it.
     fn set_len(&self, len: u64) -> VfsResult<()>;
     /// Reserves space up to `len` without changing the length.
     fn reserve(&self, len: u64) -> VfsResult<()>;

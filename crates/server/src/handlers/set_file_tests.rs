@@ -374,3 +374,17 @@ fn bad_names_and_lists_change_nothing() {
     let little = client.trans2_within(7, &parameters, b"", 100).ok();
     assert_eq!(little.data, b"\x04\0\0\0", "too long for this client");
 }
+
+#[test]
+fn what_was_reserved_and_not_written_to_is_free_after_the_last_close() {
+    let server = TestServer::new();
+    let mut client = server.client("NT LM 0.12");
+    let fid = client.open("\\F");
+    client.set_fid(0x103, fid, &(1u64 << 20).to_le_bytes()).ok();
+    assert_eq!(server.fs.stat("F").unwrap().allocated, 1 << 20);
+    let told = client.query_path(0x102, "\\F").ok();
+    assert_eq!((told.u64(0), told.u64(8)), (1 << 20, 0));
+    client.close(fid).ok();
+    assert_eq!(client.query_path(0x102, "\\F").ok().u64(0), 0);
+    assert_eq!(server.fs.stat("F").unwrap().allocated, 0);
+}

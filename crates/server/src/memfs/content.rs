@@ -75,7 +75,7 @@ impl Content {
     }
 
     pub(super) fn set_len(&mut self, len: u64) {
-        if len < self.len {
+        if len <= self.len {
             self.reserved = self.reserved.min(len);
             self.cut(len);
         }

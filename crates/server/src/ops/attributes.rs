@@ -22,6 +22,8 @@ pub struct Facts {
     pub attributes: Attributes,
     /// When it was created, nanoseconds since 1970.
     pub created: FsTime,
+    /// Space that a client reserved and was promised, bytes.
+    pub reserved: u64,
 }
 
 impl Facts {
@@ -39,19 +41,23 @@ impl Facts {
         }
     }
 
-    /// Space taken on the disk as clients see it, in whole clusters: 0 for folders. Holes count, as if they were filled.
+    /// Space taken on the disk as clients see it, in whole clusters: 0 for folders. Holes count, as if they were filled;
+    /// what the disk needs to keep attributes does not.
     pub fn allocation(&self) -> u64 {
         if self.is_directory() {
             return 0;
         }
-        let taken = self.stat.size.max(self.stat.allocated);
+        let taken = self.stat.size.max(self.reserved);
         taken.checked_next_multiple_of(CLUSTER).unwrap_or(taken)
     }
 
     /// The same with the times that clients are to see at `now`: those of a file that is being written are held back
     /// ([`crate::table::Tables::shown_times`]), and `dos filetime resolution` rounds down to two seconds.
     pub fn seen(mut self, server: &Server, share: &Share, now: Time) -> Self {
-        let shown = server.locked(|tables| tables.shown_times(now, self.stat.id));
+        let id = self.stat.id;
+        let (shown, reserved) =
+            server.locked(|tables| (tables.shown_times(now, id), tables.reserved(id)));
+        self.reserved = reserved;
         if let Some((modified, changed)) = shown {
             (self.stat.modified, self.stat.changed) = (modified, changed);
         }
@@ -90,6 +96,7 @@ impl Facts {
             stat,
             attributes,
             created: kept_time.or(stat.created).unwrap_or(oldest),
+            reserved: 0,
         }
     }
 }

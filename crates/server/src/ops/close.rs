@@ -5,6 +5,7 @@ use crate::{
     error::Result,
     files::OpenFile,
     share::Access,
+    table::access,
     tree::Tree,
     vfs::{FsTime, SetTimes, VfsResult},
 };
@@ -17,7 +18,7 @@ use coax_wire::{header::Fid, status::Status, time::Time};
 /// `INVALID_HANDLE`; what the file system says of a time that cannot be set. The FID is gone in any case.
 pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
-    let timed = set_write_time(conn, &file, modified, now);
+    let timed = settle(conn, &file, modified, now);
     release(conn, &file);
     conn.handle_wake(now);
     Ok(timed?)
@@ -30,21 +31,22 @@ pub fn close_everything(conn: &mut Connection, now: Time) {
     }
 }
 
-/// Sets the time of last write that the client asks for, or that its writes make ([`crate::table::Tables`]).
-fn set_write_time(
-    conn: &Connection,
-    file: &OpenFile,
-    asked: Option<FsTime>,
-    now: Time,
-) -> VfsResult<()> {
+/// Sets the time of last write that the client asks for, or that its writes make ([`crate::table::Tables`]), and gives
+/// back what was reserved and not written to.
+fn settle(conn: &Connection, file: &OpenFile, asked: Option<FsTime>, now: Time) -> VfsResult<()> {
     let (Some(opened), Some(open)) = (&file.file, file.open) else {
         return Ok(());
     };
     let may_write = |tree: &Tree| tree.access == Access::Write;
     let asked = asked.filter(|_| conn.trees.find(file.tid).is_some_and(may_write));
-    let modified = conn
-        .server
-        .locked(|tables| tables.closing_write_time(now, open, asked));
+    let (frees, modified) = conn.server.locked(|tables| {
+        let frees = tables.ends_reservation(open);
+        (frees, tables.closing_write_time(now, open, asked))
+    });
+    if frees && file.access & access::WRITE_DATA != 0 {
+        // Nothing is lost if it cannot be given back.
+        let _ = opened.stat().and_then(|stat| opened.set_len(stat.size));
+    }
     if modified.is_none() {
         return Ok(());
     }

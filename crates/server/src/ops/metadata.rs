@@ -290,8 +290,14 @@ fn asked(change: TimeChange) -> Option<FsTime> {
 /// # Errors
 /// `ACCESS_DENIED`, `DISK_FULL`; as [`super::transfer::set_len`].
 pub fn set_end_of_file(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
-    if call.file(fid)?.access & access::WRITE_DATA == 0 {
+    let opened = call.file(fid)?;
+    if opened.access & access::WRITE_DATA == 0 {
         return Err(Status::ACCESS_DENIED.into());
+    }
+    if let Some(file) = &opened.file {
+        if file.stat()?.size == len {
+            return Ok(());
+        }
     }
     super::transfer::set_len(call, fid, len)
 }

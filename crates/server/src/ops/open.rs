@@ -530,6 +530,10 @@ impl Opener<'_, '_> {
     fn install_held(&mut self, held: Held) -> Result<Opened> {
         let (server, now) = (&self.call.conn.server, self.call.now);
         let facts = attributes::facts_of(&*held.file, self.share, &held.path)?;
+        if self.spec.allocation > 0 && held.action != Action::Opened {
+            let (id, bytes) = (facts.stat.id, self.spec.allocation);
+            server.locked(|tables| tables.set_reserved(id, bytes));
+        }
         let facts = facts.seen(server, self.share, now);
         let limit = self.call.conn.server.config.limits.opens;
         let fid = self

@@ -142,11 +142,10 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let before = ready.file.stat()?;
     let (from, to) = (before.size.min(len), before.size.max(len));
     check_locks(call, fid, ready.open, from, to.saturating_sub(from), true)?;
-    if before.size == len {
-        return Ok(());
-    }
     prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
-    ready.file.set_len(len)?;
+    if before.size != len {
+        ready.file.set_len(len)?;
+    }
     note_resize(call, fid, ready.open, &before)
 }
 
@@ -158,10 +157,15 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
 pub fn set_allocation(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let ready = ready(call, fid, access::WRITE_DATA)?;
     let before = ready.file.stat()?;
+    if len >= before.size {
+        ready.file.reserve(len)?;
+    }
+    call.conn
+        .server
+        .locked(|tables| tables.set_reserved(before.id, len));
     if len < before.size {
         return set_len(call, fid, len);
     }
-    ready.file.reserve(len)?;
     note_resize(call, fid, ready.open, &before)
 }
 

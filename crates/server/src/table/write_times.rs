@@ -1,4 +1,4 @@
-//! Times of last write as clients see them while a file is open.
+//! Times of last write, and space reserved, as clients see them while a file is open.
 //!
 //! Windows does not show a write in the file's times at once, and programs count on it: one that writes, reads the time
 //! and later finds another believes that somebody else changed the file. So a first write shows [`DELAY`] later, or
@@ -20,6 +20,7 @@ const DELAY: Span = Span::from_secs(2);
 pub(super) struct WriteTimes {
     files: BTreeMap<FileId, Shown>,
     writers: BTreeMap<OpenId, Writer>,
+    reserved: BTreeMap<FileId, u64>,
 }
 
 /// What is shown of a file.
@@ -40,6 +41,8 @@ struct Writer {
     triggered: bool,
     /// It wrote: its close is the time of last write.
     wrote: bool,
+    /// It changed the length and wrote nothing since: the time shown is the time of last write.
+    resized: bool,
     /// A client set the time through it, or stopped its updates: writes leave it.
     frozen: bool,
 }
@@ -53,6 +56,7 @@ impl Tables {
             return;
         }
         writer.wrote = true;
+        writer.resized = false;
         if !core::mem::replace(&mut writer.triggered, true) {
             writer.due = Some(now + DELAY);
         }
@@ -67,6 +71,7 @@ impl Tables {
         }
         *writer = Writer {
             triggered: true,
+            resized: true,
             ..Writer::default()
         };
         self.write_times.shown(before).show(now);
@@ -100,6 +105,29 @@ impl Tables {
         }
     }
 
+    /// A client reserved space for a file, bytes: it is told of it until all have closed the file, and then what lies
+    /// beyond the end is free again, as on NTFS.
+    pub fn set_reserved(&mut self, file: FileId, bytes: u64) {
+        if self.opens_of_file(file).next().is_some() {
+            self.write_times.reserved.insert(file, bytes);
+        }
+    }
+
+    /// Space that clients reserved for a file, bytes.
+    pub fn reserved(&self, file: FileId) -> u64 {
+        let reserved = &self.write_times.reserved;
+        reserved.get(&file).copied().unwrap_or(0)
+    }
+
+    /// `open` is about to be closed: whether the file's reservation ends with it, if there was one.
+    pub fn ends_reservation(&mut self, open: OpenId) -> bool {
+        let Some(file) = self.get(open).map(|open| open.request.file) else {
+            return false;
+        };
+        let is_last = self.opens_of_file(file).nth(1).is_none();
+        is_last && self.write_times.reserved.remove(&file).is_some()
+    }
+
     /// Times of last write and last change to tell instead of those on the disk, if there are any.
     pub fn shown_times(&mut self, now: Time, file: FileId) -> Option<(FsTime, FsTime)> {
         if self.write_times.files.is_empty() {
@@ -127,6 +155,7 @@ impl Tables {
             // What the close itself asks for stands above all (raw.close).
             _ if asked.is_some() => asked,
             Some(shown) if writer.frozen => Some(shown.set.unwrap_or(shown.modified)),
+            Some(shown) if writer.resized => Some(shown.modified),
             _ if writer.wrote => Some(FsTime(now.unix_ns())),
             _ => None,
         };

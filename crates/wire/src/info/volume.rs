@@ -18,6 +18,8 @@ pub enum Level {
     Device,
     /// SMB_QUERY_FS_ATTRIBUTE_INFO (0x105), FileFsAttributeInformation.
     Attribute,
+    /// FileFsControlInformation: quotas.
+    Control,
     /// FileFsFullSizeInformation.
     FullSize,
 }
@@ -34,6 +36,7 @@ const CODES: &[(u16, Level)] = &[
     (PASS_THROUGH + 3, Level::Size),
     (PASS_THROUGH + 4, Level::Device),
     (PASS_THROUGH + 5, Level::Attribute),
+    (PASS_THROUGH + 6, Level::Control),
     (PASS_THROUGH + 7, Level::FullSize),
 ];
 
@@ -115,6 +118,10 @@ impl VolumeInfo<'_> {
                     .u64(self.free_units)
                     .u64(self.free_units);
                 self.put_unit(out);
+            }
+            // No thresholds of a content index, no quotas and no limits: 2.5.2 of [MS-FSCC].
+            Level::Control => {
+                out.zeros(24).u64(u64::MAX).u64(u64::MAX).zeros(8);
             }
             Level::Device => self.put_device(out),
             Level::Attribute => {
@@ -201,6 +208,7 @@ mod tests {
             b"\x07\0\0\0\xff\0\0\0\x08\0\0\0N\0T\0F\0S\0"
         );
         assert_eq!(bytes(&SAMPLE, Level::FullSize).len(), 32);
+        assert_eq!(bytes(&SAMPLE, Level::Control).len(), 48);
     }
 
     #[test]
