@@ -388,3 +388,25 @@ fn what_was_reserved_and_not_written_to_is_free_after_the_last_close() {
     assert_eq!(client.query_path(0x102, "\\F").ok().u64(0), 0);
     assert_eq!(server.fs.stat("F").unwrap().allocated, 0);
 }
+
+#[test]
+fn the_close_of_another_open_that_wrote_ends_a_time_that_was_set() {
+    let server = TestServer::new();
+    let mut writer = server.client("NT LM 0.12");
+    let mut setter = server.client("NT LM 0.12");
+    let (first, second) = (writer.open("\\F"), setter.open("\\F"));
+    write(&mut writer, first, b"x");
+    let wanted = hours_ago(24);
+    let data = basic([0, 0, wanted, 0], 0);
+    setter.set_fid(0x101, second, &data).ok();
+    writer.pass(Span::from_secs(10));
+    assert_eq!(times(&mut writer, "\\F").0[2], wanted);
+    writer.close(first).ok();
+    let closed = FileTime::from_unix_ns(writer.now.unix_ns()).0;
+    assert_eq!(times(&mut writer, "\\F").0[2], closed);
+    setter.now = writer.now;
+    setter.pass(Span::from_secs(3));
+    write(&mut setter, second, b"y");
+    setter.pass(Span::from_secs(3));
+    assert_eq!(setter.query_fid(0x101, second).ok().u64(16), closed);
+}

@@ -160,6 +160,10 @@ impl Tables {
             _ => None,
         };
         if let (Some(shown), Some(time)) = (shown, time) {
+            // What was written through this open ends a time that a client set through another.
+            if !writer.frozen {
+                shown.set = None;
+            }
             shown.modified = time;
             shown.changed = time;
         }
