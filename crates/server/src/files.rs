@@ -65,6 +65,10 @@ pub struct OpenFile {
 pub struct Stream {
     /// Where SEEK stands: it moves with reads and writes, too.
     pub position: u64,
+    /// The open whose position this is: its own, or that of the compatibility open it joined. None for pipes.
+    pub position_of: Option<OpenId>,
+    /// Whether other FIDs have the same position.
+    pub shared: bool,
     /// A write behind failed after its client had been told to go on: the next request on the FID says so
     /// ([MS-CIFS] 3.3.5.26).
     pub failed: Option<Status>,
@@ -106,8 +110,34 @@ impl Files {
     }
 
     /// Adds an open under its own FID.
-    pub fn insert(&mut self, file: OpenFile) {
+    pub fn insert(&mut self, mut file: OpenFile) {
+        if file.stream.position_of.is_some() && file.stream.position_of != file.open {
+            let one = file.stream.position_of;
+            let joined = self.files.values_mut();
+            for other in joined.filter(|other| other.stream.position_of == one) {
+                other.stream.shared = true;
+                file.stream.shared = true;
+                file.position = other.position;
+                file.stream.position = other.stream.position;
+            }
+        }
         self.files.insert(file.fid.0, file);
+    }
+
+    /// Moves the position of an open, and with it that of all that have the same.
+    pub fn reposition(&mut self, fid: Fid, change: impl Fn(&mut OpenFile)) {
+        let Some(file) = self.files.get_mut(&fid.0) else {
+            return;
+        };
+        change(file);
+        if !file.stream.shared {
+            return;
+        }
+        let one = file.stream.position_of;
+        let joined = self.files.values_mut();
+        joined
+            .filter(|other| other.stream.position_of == one)
+            .for_each(change);
     }
 
     /// Removes an open.

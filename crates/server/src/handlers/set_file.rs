@@ -75,7 +75,12 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
             let new = new_path(call, &subject.path, &rename)?;
             modify::rename_open(call, fid, &new, rename.replace)?;
         }
-        SetFile::Position(position) => call.file_mut(fid)?.position = position,
+        SetFile::Position(position) => {
+            let fid = call.file(fid)?.fid;
+            call.conn
+                .files
+                .reposition(fid, |opened| opened.position = position);
+        }
         SetFile::Mode(mode) => call.file_mut(fid)?.mode = legal_mode(mode)?,
     }
     Ok(done())

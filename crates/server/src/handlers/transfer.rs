@@ -94,7 +94,10 @@ pub fn seek(call: &mut Call<'_>) -> Outcome {
         2 => from(file.stat()?.size),
         _ => return Err(Status::INVALID_PARAMETER.into()),
     };
-    call.file_mut(request.fid)?.stream.position = position;
+    let fid = opened.fid;
+    call.conn
+        .files
+        .reposition(fid, |opened| opened.stream.position = position);
     seek::emit_response(position as u32, call.out());
     Ok(Flow::Done)
 }

@@ -124,6 +124,22 @@ fn a_failing_command_ends_its_chain_and_what_went_before_stands() {
 }
 
 #[test]
+fn compatibility_opens_of_one_process_have_one_position_and_others_their_own() {
+    let server = TestServer::new();
+    server.fs.add_file("F", b"0123456789").unwrap();
+    for (mode, shared) in [(0x02, 5), (0x42, 0)] {
+        let mut client = server.client("LANMAN1.0");
+        let words = [0xff, 0, 0, mode, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        let mut open = || client.request(c::OPEN_ANDX, &words, b"F\0").ok().word(2);
+        let (one, other) = (open(), open());
+        client.request(c::READ, &[one, 5, 0, 0, 0], b"").ok();
+        let here = client.request(c::SEEK, &[other, 1, 0, 0], b"").ok();
+        assert_eq!(here.word(0), shared);
+        client.conn.handle_disconnect(client.now);
+    }
+}
+
+#[test]
 fn a_full_disk_is_told_at_the_write_and_what_is_acknowledged_is_there() {
     let server = TestServer::new();
     server.fs.set_options(crate::memfs::MemOptions {

@@ -548,6 +548,13 @@ impl Opener<'_, '_> {
             OpenKind::File
         };
         let header = self.call.header;
+        let stream = Stream {
+            position_of: self.call.conn.server.locked(|tables| {
+                let open = tables.get(held.open);
+                open.map(|open| open.position_of)
+            }),
+            ..Stream::default()
+        };
         self.call.conn.files.insert(OpenFile {
             fid,
             kind,
@@ -561,7 +568,7 @@ impl Opener<'_, '_> {
             uid: header.uid,
             pid: header.pid,
             position: 0,
-            stream: Stream::default(),
+            stream,
             mode: self.spec.mode,
             written: false,
         });

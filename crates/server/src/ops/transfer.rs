@@ -48,9 +48,12 @@ pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Re
         return Ok(Read { tail: Tail::None });
     }
     let read = fetch(ready, offset, len)?;
-    let opened = call.file_mut(fid)?;
-    opened.position = offset.saturating_add(read.len() as u64);
-    opened.stream.position = opened.position;
+    let fid = call.file(fid)?.fid;
+    let end = offset.saturating_add(read.len() as u64);
+    call.conn.files.reposition(fid, |opened| {
+        opened.position = end;
+        opened.stream.position = end;
+    });
     Ok(read)
 }
 
@@ -106,7 +109,11 @@ pub fn write(
         Err((0, error)) => return Err(error.into()),
         Err((written, _)) => written,
     };
-    call.file_mut(fid)?.stream.position = offset.saturating_add(written as u64);
+    let fid = call.file(fid)?.fid;
+    let end = offset.saturating_add(written as u64);
+    call.conn
+        .files
+        .reposition(fid, |opened| opened.stream.position = end);
     if through || ready.sync {
         ready.file.sync()?;
     }

@@ -96,6 +96,8 @@ pub struct Open {
     pub oplock: Oplock,
     /// The oplock is being broken.
     pub breaking: Option<Break>,
+    /// The open whose file position this one shares: its own, or that of the open it joined.
+    pub position_of: OpenId,
     /// Offset of the last byte-range lock that failed here.
     pub(super) failed_lock: Option<u64>,
     share_access: u32,
@@ -344,6 +346,8 @@ impl Tables {
         } else {
             oplock
         };
+        let joined = joins.and_then(|first| self.opens.get(&first));
+        let position_of = joined.map_or(id, |open| open.position_of);
         let share_access = request.share_access();
         let request = request.clone();
         self.paths.insert(request.share, &request.path, id);
@@ -356,6 +360,7 @@ impl Tables {
             request,
             oplock: kept,
             breaking: None,
+            position_of,
             failed_lock: None,
             share_access,
         };
