@@ -1,5 +1,6 @@
 //! The targets: a function of bytes that must neither panic nor break what it asserts, and seeds to start from.
 
+mod calls;
 mod decoders;
 mod logon;
 mod names;
@@ -30,6 +31,9 @@ pub const TARGETS: &[Target] = &[
     target("message", decoders::message, seeds::smb_messages),
     target("blocks", decoders::blocks, seeds::smb_blocks),
     target("levels", decoders::levels, seeds::levels),
+    target("rap", calls::rap, seeds::rap),
+    target("rpc", calls::rpc, seeds::rpc),
+    target("security", calls::security, seeds::security),
     target("nbt_names", decoders::nbt_name, seeds::nbt_names),
     target(
         "nbt_datagrams",
@@ -77,6 +81,19 @@ mod tests {
             let seeds = (target.seeds)();
             assert!(!seeds.is_empty(), "{} has no seeds", target.name);
             seeds.iter().for_each(|seed| (target.feed)(seed));
+        }
+    }
+
+    #[test]
+    fn every_target_has_its_wrapper_for_libfuzzer() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
+        let manifest = std::fs::read_to_string(format!("{folder}/Cargo.toml")).unwrap();
+        assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+        for target in TARGETS {
+            let wrapper =
+                std::fs::read_to_string(format!("{folder}/fuzz_targets/{}.rs", target.name))
+                    .unwrap();
+            assert!(wrapper.contains(&format!("\"{}\"", target.name)));
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use crate::captures;
 use coax_server::names::attributes::{Attributes, DosAttrib};
-use coax_wire::header::HEADER_LEN;
+use coax_wire::{
+    header::HEADER_LEN,
+    security::{Descriptor, Sid},
+};
 
 /// Seeds are cut here, bytes.
 const LONGEST: usize = 2000;
@@ -72,6 +75,35 @@ pub fn levels() -> Vec<Vec<u8>> {
     seeds.push([&[0x0f, 0x04], &chain[..]].concat());
     seeds.push([&[0xf2, 0x03], &rename[..]].concat());
     seeds
+}
+
+/// Parameters of RAP calls.
+pub fn rap() -> Vec<Vec<u8>> {
+    vec![
+        b"\0\0WrLeh\0B13BWz\0\x01\0\0\x10".to_vec(),
+        b"\x01\0zWrLh\0B13BWz\0DISK\0\x01\0\0\x10".to_vec(),
+        b"\x68\0WrLehDz\0B16BBDz\0\x01\0\0\x10\xff\xff\xff\xffHOME\0".to_vec(),
+        b"\x84\0OOWb54WrLh\0WB21BWDWWDDDDDDDzzzD\0\x01\0".to_vec(),
+    ]
+}
+
+/// Fragments of the captures' pipes: they begin with version 5.0.
+pub fn rpc() -> Vec<Vec<u8>> {
+    let mut found = blobs(b"\x05\0\x0b\x03\x10\0\0\0", 0);
+    found.extend(blobs(b"\x05\0\0\x03\x10\0\0\0", 0));
+    found
+}
+
+/// Security descriptors: everybody and the owner.
+pub fn security() -> Vec<Vec<u8>> {
+    let everyone = Descriptor {
+        owner: Some(Sid::everyone()),
+        group: Some(Sid::users()),
+        dacl: Some(None),
+        ..Descriptor::default()
+    };
+    let list = b"\x01\0\x04\x80\x14\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0\x01\x01\0\0\0\0\0\x01\0\0\0\0\x02\0\x1c\0\x01\0\0\0\0\x03\x14\0\xff\x01\x1f\0\x01\x01\0\0\0\0\0\x01\0\0\0\0";
+    vec![everyone.to_bytes(), list.to_vec()]
 }
 
 /// Names as they stand in name service packets.
