@@ -23,6 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SMBD_GLOBALS = {
     "kernel change notify": "no", "smbd:sharedelay": "100000", "smbd:writetimeupdatedelay": "500000",
 }
+# suites that try every pair of share modes would wait a second for each that is refused
+COAX_GLOBALS = {"smbd:sharedelay": "100000"}
+COAX_OPTIONS = ("torture:sharedelay=100000",)
 SMBD_OPTIONS = ("torture:sharedelay=100000", "torture:writetimeupdatedelay=500000")
 SMBD_SHARE = {
     "vfs objects": "acl_xattr xattr_tdb streams_depot", "dos filemode": "yes", "strict rename": "yes",
@@ -55,7 +58,7 @@ def parse():
 def run_all(arguments, wanted, out):
     """The verdicts of all suites, in the order asked for."""
     settings = runner.Settings(out, arguments.timeout, arguments.max_protocol, arguments.target,
-                               (*arguments.option, *(SMBD_OPTIONS if arguments.subject == "smbd" else ())))
+                               (*arguments.option, *(SMBD_OPTIONS if arguments.subject == "smbd" else COAX_OPTIONS)))
     # the longest first, so that none of them is left alone at the end
     seconds = {test: float(row["seconds"] or 0) for test, row in conformance.read_samba().items()}
     todo, verdicts = queue.SimpleQueue(), {}
@@ -74,7 +77,7 @@ def run_all(arguments, wanted, out):
 
 def work(kind, number, settings, todo, verdicts):
     """One worker: suites one after another, with a new server whenever the last one did not survive a suite."""
-    options = {"globals_": SMBD_GLOBALS, "share": SMBD_SHARE} if kind == "smbd" else {}
+    options = {"globals_": SMBD_GLOBALS, "share": SMBD_SHARE} if kind == "smbd" else {"globals_": COAX_GLOBALS}
     options["more_shares"] = MORE_SHARES
     while True:
         with subject.start(kind, host=f"127.0.0.{number}", **options) as server:
