@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     names::{attributes::SearchAttributes, mangle::is_legal_long, path::SearchPath},
     ops::{
+        attributes::Facts,
         eas,
         find::{self, Found, Place, Walk, Walked},
         locate::Finder,
@@ -246,7 +247,7 @@ impl Shown<'_> {
         let short = find::short_text(self.page, found);
         let name = self.name(found, &short);
         let (ea_size, eas) = self.eas(found);
-        let facts = &found.facts;
+        let facts = &self.seen(found);
         let has_own_short = found.place > Place::PARENT
             && self.mangled_names
             && !eq_ignore_case(&short, found.name);
@@ -255,7 +256,6 @@ impl Shown<'_> {
         } else {
             Vec::new()
         };
-        let directory = facts.is_directory();
         self.list.push(&Entry {
             key: found.place.0,
             created: facts.created.0,
@@ -263,7 +263,7 @@ impl Shown<'_> {
             modified: facts.stat.modified.0,
             changed: facts.stat.changed.0,
             size: facts.size(),
-            allocated: if directory { 0 } else { facts.stat.allocated },
+            allocated: facts.allocation(),
             attributes: facts.attributes.to_ext(),
             ea_size,
             file_id: facts.stat.id.inode,
@@ -271,6 +271,16 @@ impl Shown<'_> {
             name: &name,
             eas: &eas,
         })
+    }
+
+    /// The times and the space that clients are to see now: the same as when they ask for one file.
+    fn seen(&self, found: &Found<'_>) -> Facts {
+        match self.call.share() {
+            Ok(share) => found
+                .facts
+                .seen(&self.call.conn.server, &share, self.call.now),
+            Err(_) => found.facts,
+        }
     }
 
     /// The name this client is shown, encoded: the long one, if the client knows such, can write it, and will not take
