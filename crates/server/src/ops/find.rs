@@ -25,7 +25,7 @@ use alloc::{
     sync::Arc,
     vec::Vec,
 };
-use coax_wire::{codepage::CodePage, status::Status};
+use coax_wire::{codepage::CodePage, status::Status, time::Time};
 
 /// Names looked at in one go while the tables are locked.
 const STRETCH: usize = 4_096;
@@ -114,14 +114,15 @@ pub struct Walk<'a> {
     dir: Arc<dyn VfsDir>,
     vetoed: Vec<Pattern>,
     page: CodePage,
+    now: Time,
 }
 
 impl<'a> Walk<'a> {
-    /// Opens the folder.
+    /// Opens the folder. `now` decides which times of writes are shown yet.
     ///
     /// # Errors
     /// `OBJECT_PATH_NOT_FOUND`; what the file system says.
-    pub fn begin(finder: Finder<'a>, folder: &str) -> Result<Self> {
+    pub fn begin(finder: Finder<'a>, folder: &str, now: Time) -> Result<Self> {
         let dir = finder.vfs.open_dir(folder).map_err(|error| match error {
             VfsError::NotFound | VfsError::NotADirectory => Status::OBJECT_PATH_NOT_FOUND.into(),
             other => crate::Error::from(other),
@@ -132,6 +133,7 @@ impl<'a> Walk<'a> {
             dir,
             vetoed: vetoed.iter().map(|text| Pattern::nt(text)).collect(),
             page: finder.server.config.code_page,
+            now,
         })
     }
 
@@ -215,7 +217,9 @@ impl<'a> Walk<'a> {
                 self.dir.entry(name, wanted).ok()?
             }
         };
-        (stat.kind != Kind::Special).then(|| Facts::new(share, name, stat, blob.as_deref()))
+        (stat.kind != Kind::Special).then(|| {
+            Facts::new(share, name, stat, blob.as_deref()).seen(self.finder.server, share, self.now)
+        })
     }
 
     fn batch(&self, search: &mut Search, max: usize) -> Result<Batch> {
