@@ -1,6 +1,6 @@
 //! What a server is told at its start. The binary fills it from smb.conf; tests and the lab fill it by hand.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_logon::policy::Policy;
 use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
 
@@ -110,6 +110,16 @@ pub struct Config {
     pub limits: Limits,
     /// Names of users who may log on are kept apart, in [`crate::Server::accounts`]; this list is of server aliases.
     pub aliases: Vec<String>,
+    /// Which account a client's user name stands for; without it, the one of that name.
+    pub user_names: Option<Arc<dyn UserNames>>,
+    /// The server is announced as one to set clocks by.
+    pub time_server: bool,
+}
+
+/// Which account the name that a client sends stands for (smb.conf `username map`).
+pub trait UserNames: Send + Sync + core::fmt::Debug {
+    /// The account's name.
+    fn account(&self, sent: &str) -> String;
 }
 
 impl Config {
@@ -166,6 +176,8 @@ impl Default for Config {
             map_to_guest: MapToGuest::BadUser,
             limits: Limits::default(),
             aliases: Vec::new(),
+            user_names: None,
+            time_server: false,
         }
     }
 }

@@ -72,6 +72,10 @@ pub struct ShareOptions {
     pub hide_dot_files: bool,
     /// Keep DOS attributes in `user.DOSATTRIB`.
     pub store_dos_attributes: bool,
+    /// A file its owner may not write is read-only to clients.
+    pub map_readonly: bool,
+    /// Folders were created at midnight of 1980-01-01, for programs that compare folders' times with files'.
+    pub fake_directory_create_times: bool,
     /// Keep extended attributes.
     pub ea_support: bool,
     /// Compare names to the letter.
@@ -80,6 +84,8 @@ pub struct ShareOptions {
     pub preserve_case: bool,
     /// New 8.3 names keep the case the client gave.
     pub short_preserve_case: bool,
+    /// Where the client's case is not kept, new names are upper case; else lower.
+    pub default_case_upper: bool,
     /// Give 8.3 names to long ones.
     pub mangled_names: bool,
     /// Round times to two seconds for DOS clients.
@@ -88,6 +94,8 @@ pub struct ShareOptions {
     pub delete_readonly: bool,
     /// Patterns of names that do not exist for clients.
     pub veto_files: Vec<String>,
+    /// Patterns of files on which no oplock is granted.
+    pub veto_oplock_files: Vec<String>,
     /// Patterns of names shown hidden.
     pub hide_files: Vec<String>,
     /// Files in read replies may go from page cache to socket in the kernel.
@@ -109,14 +117,18 @@ impl Default for ShareOptions {
             strict_allocate: true,
             hide_dot_files: true,
             store_dos_attributes: true,
+            map_readonly: true,
+            fake_directory_create_times: false,
             ea_support: true,
             case_sensitive: false,
             preserve_case: true,
             short_preserve_case: true,
+            default_case_upper: false,
             mangled_names: true,
             dos_filetime_resolution: false,
             delete_readonly: false,
             veto_files: Vec::new(),
+            veto_oplock_files: Vec::new(),
             hide_files: Vec::new(),
             use_sendfile: true,
         }
@@ -140,6 +152,8 @@ pub struct Admission {
     pub write_list: Vec<String>,
     /// Passwords of share-level security.
     pub passwords: SharePasswords,
+    /// How many trees of it may be connected at once, by all clients together; 0 is no limit.
+    pub max_connections: usize,
 }
 
 impl Admission {

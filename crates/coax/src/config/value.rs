@@ -114,18 +114,6 @@ pub const WORDS: Codec<Vec<String>> = Codec {
     show: |v| v.join(" "),
 };
 
-/// Paths below the share, parted by commas or spaces.
-pub const FOLDERS: Codec<Vec<String>> = Codec {
-    kind: "list of folders",
-    read: |t| {
-        Ok(words(t)
-            .iter()
-            .map(|w| w.trim_start_matches("./").trim_matches('/').to_string())
-            .collect())
-    },
-    show: |v| v.join(" "),
-};
-
 /// User names.
 pub const NAMES: Codec<Names> = Codec {
     kind: "list of users",

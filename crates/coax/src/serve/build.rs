@@ -22,9 +22,10 @@ use crate::{
         list::{Names, Patterns},
         macros::{MacroValues, expand, has_macros},
         settings::{
-            CaseMode, GlobalSettings, MangledNames, MapToGuest, NtlmAuth, Protocol, Secret,
-            Security, Settings, ShareSettings, Signing, StrictLocking,
+            CaseMode, GlobalSettings, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth,
+            Protocol, Secret, Security, Settings, ShareSettings, Signing, StrictLocking,
         },
+        usermap::UsernameMap,
     },
     disk::{DiskFs, DiskOptions},
 };
@@ -93,8 +94,33 @@ fn engine_config(settings: &Settings) -> Result<Config> {
             ..Limits::default()
         },
         aliases: global.netbios_aliases.clone(),
+        user_names: user_names(global)?,
+        time_server: global.time_server,
         ..Config::default()
     })
+}
+
+/// The `username map`, if there is one.
+fn user_names(global: &GlobalSettings) -> Result<Option<Arc<dyn config::UserNames>>> {
+    if global.username_map.is_none() {
+        return Ok(None);
+    }
+    match UsernameMap::load(global) {
+        Ok(map) => Ok(Some(Arc::new(MappedNames(map)))),
+        Err(wrong) => {
+            let words: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+            bail!("{}", words.join("\n"))
+        }
+    }
+}
+
+#[derive(Debug)]
+struct MappedNames(UsernameMap);
+
+impl config::UserNames for MappedNames {
+    fn account(&self, sent: &str) -> String {
+        self.0.user(sent).to_string()
+    }
 }
 
 /// NTLMv2 is always admitted; `ntlm auth` says whether what is weaker is.
@@ -273,6 +299,7 @@ fn admission(share: &ShareSettings) -> Admission {
             Granted::ReadOnly => Access::Read,
             Granted::ReadWrite => Access::Write,
         }),
+        max_connections: share.max_connections as usize,
         read_only: share.read_only,
         valid_users: names(&share.valid_users),
         invalid_users: names(&share.invalid_users),
@@ -304,6 +331,10 @@ fn share_options(share: &ShareSettings) -> ShareOptions {
         case_sensitive: share.case_sensitive == CaseMode::Sensitive,
         preserve_case: share.preserve_case,
         short_preserve_case: share.short_preserve_case,
+        default_case_upper: share.default_case == LetterCase::Upper,
+        map_readonly: share.map_readonly != MapReadonly::No,
+        fake_directory_create_times: share.fake_directory_create_times,
+        veto_oplock_files: patterns(&share.veto_oplock_files),
         mangled_names: share.mangled_names != MangledNames::No,
         dos_filetime_resolution: share.dos_filetime_resolution,
         delete_readonly: share.delete_readonly,

@@ -77,7 +77,9 @@ pub fn admit(call: &mut Call<'_>, user: &str, domain: &str, proof: Proof<'_>) ->
     if user.is_empty() && is_blank(proof.oem) && is_blank(proof.unicode) {
         return Ok(guest("anonymous"));
     }
-    let Some(account) = call.conn.server.accounts.find(user) else {
+    let mapped = config.user_names.as_ref().map(|names| names.account(user));
+    let name = mapped.as_deref().unwrap_or(user);
+    let Some(account) = call.conn.server.accounts.find(name) else {
         let why = format!("there is no user {user:?}");
         return or_guest(
             call,

@@ -112,18 +112,39 @@ fn connect(
         )
         .into());
     }
-    let limit = call.conn.server.config.limits.trees;
-    let uid = call.header.uid;
-    let tid = call
-        .conn
-        .trees
-        .add(limit, share.clone(), uid, access)
-        .ok_or(Status::INSUFF_SERVER_RESOURCES)?;
+    let tid = add_tree(call, &share, access)?;
     call.header.tid = tid;
     call.conn.events.push_back(Event::Connected {
         share: share.name.clone(),
     });
     Ok((tid, share))
+}
+
+fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, access: Access) -> Result<Tid> {
+    let most = share.admission.max_connections;
+    let conn = call.conn.id;
+    let server = call.conn.server.clone();
+    if !server.locked(|tables| tables.add_tree(conn, share.id, most)) {
+        let setting = Some(format!("[{}] max connections = 0", share.name));
+        let status = Status::REQUEST_NOT_ACCEPTED;
+        return Err(refuse(
+            call,
+            &share.name,
+            status,
+            "as many are connected as may be",
+            setting,
+        )
+        .into());
+    }
+    let limit = server.config.limits.trees;
+    let tid = call
+        .conn
+        .trees
+        .add(limit, share.clone(), call.header.uid, access);
+    if tid.is_none() {
+        server.locked(|tables| tables.drop_tree(conn, share.id));
+    }
+    Ok(tid.ok_or(Status::INSUFF_SERVER_RESOURCES)?)
 }
 
 /// Core clients connect trees without logging on; where users must log on, they are guests.
@@ -224,5 +245,8 @@ pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
         let _ = crate::ops::close::close(call.conn, fid, None, now);
     }
     call.conn.cancel_where(now, |header| header.tid == tid);
-    call.conn.trees.remove(tid);
+    if let Some(tree) = call.conn.trees.remove(tid) {
+        let (server, conn) = (&call.conn.server, call.conn.id);
+        server.locked(|tables| tables.drop_tree(conn, tree.share.id));
+    }
 }

@@ -82,7 +82,7 @@ impl Facts {
         };
         if stat.kind == Kind::Directory {
             attributes = attributes.with(Attributes::DIRECTORY);
-        } else if stat.mode & 0o200 == 0 {
+        } else if share.options.map_readonly && stat.mode & 0o200 == 0 {
             attributes = attributes.with(Attributes::READONLY);
         }
         if is_hidden_by_name(share, name) {
@@ -92,14 +92,19 @@ impl Facts {
             .and_then(|kept| kept.created)
             .map(|time| FsTime(time.unix_ns()));
         let oldest = stat.modified.min(stat.changed);
+        let faked = share.options.fake_directory_create_times && stat.kind == Kind::Directory;
+        let faked = faked.then_some(FAKE_DIRECTORY_TIME);
         Self {
             stat,
             attributes,
-            created: kept_time.or(stat.created).unwrap_or(oldest),
+            created: faked.or(kept_time).or(stat.created).unwrap_or(oldest),
             reserved: 0,
         }
     }
 }
+
+/// Midnight of 1980-01-01, the oldest time DOS knows (smb.conf `fake directory create times`).
+const FAKE_DIRECTORY_TIME: FsTime = FsTime(315_532_800_000_000_000);
 
 fn is_hidden_by_name(share: &Share, name: &str) -> bool {
     let dotted =

@@ -84,7 +84,12 @@ impl Finder<'_> {
         if keeps {
             return path.to_string();
         }
-        join(parent_of(path), &name.to_lowercase())
+        let folded = if self.share.options.default_case_upper {
+            name.to_uppercase()
+        } else {
+            name.to_lowercase()
+        };
+        join(parent_of(path), &folded)
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {

@@ -11,6 +11,7 @@ use crate::{
     names::{
         attributes::Attributes,
         path::{ClientPath, PathKind},
+        wildcard::Pattern,
     },
     names_cache::Change,
     share::{Access, Share},
@@ -343,7 +344,7 @@ impl Opener<'_, '_> {
             } else {
                 Sharing::Nt(7)
             },
-            oplock: if options.oplocks || options.fake_oplocks {
+            oplock: if self.may_have_oplock(path) {
                 self.spec.oplock
             } else {
                 OplockWish::None
@@ -353,6 +354,13 @@ impl Opener<'_, '_> {
             overwrites: self.spec.overwrites() || self.spec.resizes,
             delete_on_close: self.spec.delete_on_close,
         }
+    }
+
+    fn may_have_oplock(&self, path: &str) -> bool {
+        let options = &self.share.options;
+        let name = attributes::name_of(path);
+        let vetoed = |pattern: &String| Pattern::nt(pattern).matches(name);
+        (options.oplocks || options.fake_oplocks) && !options.veto_oplock_files.iter().any(vetoed)
     }
 
     fn client_knows_level2(&self) -> bool {

@@ -31,13 +31,21 @@ const SERVER_TYPE: u32 = 0x9803;
 /// It has printers.
 const PRINT_QUEUE_SERVER: u32 = 0x0200;
 
+/// Its clock may be taken as right.
+const TIME_SOURCE: u32 = 0x0020;
+
 /// SV_TYPE bits of this server.
 pub fn server_type(server: &Server) -> u32 {
     let prints = server
         .shares
         .iter()
         .any(|share| matches!(share.kind, ShareKind::Printer(_)));
-    SERVER_TYPE | if prints { PRINT_QUEUE_SERVER } else { 0 }
+    let time = if server.config.time_server {
+        TIME_SOURCE
+    } else {
+        0
+    };
+    SERVER_TYPE | time | if prints { PRINT_QUEUE_SERVER } else { 0 }
 }
 
 /// A service.

@@ -1,7 +1,11 @@
 //! Connections: who takes part, and what each may hold.
 
-use super::{ConnId, Doomed, Event, Open, OpenId, Refusal, Tables, Wake};
-use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
+use super::{ConnId, Doomed, Event, Open, OpenId, Refusal, ShareId, Tables, Wake};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    vec::Vec,
+};
 
 /// What one connection may hold. Each is refused with its own [`Refusal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub(super) struct Connection {
     pub(super) opens: BTreeSet<OpenId>,
     pub(super) locks: usize,
     pub(super) waits: usize,
+    /// Trees connected, by share.
+    pub(super) trees: BTreeMap<ShareId, usize>,
 }
 
 impl Tables {
@@ -46,6 +52,7 @@ impl Tables {
             opens: BTreeSet::new(),
             locks: 0,
             waits: 0,
+            trees: BTreeMap::new(),
         };
         self.connections.insert(id, connection);
         id
@@ -62,6 +69,26 @@ impl Tables {
             .into_iter()
             .filter_map(|open| self.close(open).ok()?.delete)
             .collect()
+    }
+
+    /// Counts a tree that `conn` connects, unless all connections together have `limit` (0: no limit) of that share.
+    pub fn add_tree(&mut self, conn: ConnId, share: ShareId, limit: usize) -> bool {
+        let held = |connection: &Connection| connection.trees.get(&share).copied().unwrap_or(0);
+        if limit > 0 && self.connections.values().map(held).sum::<usize>() >= limit {
+            return false;
+        }
+        if let Some(connection) = self.connections.get_mut(&conn) {
+            *connection.trees.entry(share).or_default() += 1;
+        }
+        true
+    }
+
+    /// A tree was disconnected.
+    pub fn drop_tree(&mut self, conn: ConnId, share: ShareId) {
+        let connection = self.connections.get_mut(&conn);
+        if let Some(count) = connection.and_then(|connection| connection.trees.get_mut(&share)) {
+            *count = count.saturating_sub(1);
+        }
     }
 
     /// The opens of a connection, oldest first.

@@ -85,14 +85,10 @@ pub struct GlobalSettings {
     pub max_clients: u32,
     /// `max open files`: files one client may have open.
     pub max_open_files: u32,
-    /// `lock spin time`, milliseconds a refused lock without a time-out is tried again.
-    pub lock_spin_ms: u32,
     /// `defer sharing violations`: an open that share modes forbid waits for the file to be closed,
     pub defer_sharing_violations: bool,
     /// `smbd:sharedelay`, so many microseconds.
     pub sharing_delay_us: u32,
-    /// `oplock break wait time`, milliseconds between an open that breaks an oplock and the break.
-    pub oplock_break_wait_ms: u32,
 
     /// `log level`: 0 errors, 1 clients, 2 refusals with reasons, 3 every request, 10 every byte.
     pub log_level: u8,
@@ -142,10 +138,8 @@ impl Default for GlobalSettings {
             keepalive_seconds: 300,
             max_clients: 0,
             max_open_files: 16_384,
-            lock_spin_ms: 200,
             defer_sharing_violations: true,
             sharing_delay_us: 1_000_000,
-            oplock_break_wait_ms: 0,
             log_level: 1,
             log_file: None,
             max_log_kib: 5_000,

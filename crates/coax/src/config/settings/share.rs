@@ -77,27 +77,15 @@ pub struct ShareSettings {
     pub hide_files: Patterns,
     /// `veto files`: names that match do not exist for clients.
     pub veto_files: Patterns,
-    /// `delete veto files`: removing a folder removes the vetoed files in it.
-    pub delete_veto_files: bool,
     /// `veto oplock files`: no oplocks on names that match.
     pub veto_oplock_files: Patterns,
-    /// `dont descend`: these folders are shown empty; paths below the share's root.
-    pub dont_descend: Vec<String>,
 
-    /// `map archive`: the owner's execute bit stands for the archive attribute where none is stored.
-    pub map_archive: bool,
-    /// `map hidden`: the world's execute bit stands for hidden.
-    pub map_hidden: bool,
-    /// `map system`: the group's execute bit stands for system.
-    pub map_system: bool,
     /// `map readonly`.
     pub map_readonly: MapReadonly,
     /// `store dos attributes`: keep DOS attributes in the extended attribute `user.DOSATTRIB`.
     pub store_dos_attributes: bool,
     /// `ea support`: clients may keep extended attributes.
     pub ea_support: bool,
-    /// `dos filetimes`: whoever may write a file may set its times.
-    pub dos_filetimes: bool,
     /// `dos filetime resolution`: times are rounded to DOS's 2 seconds.
     pub dos_filetime_resolution: bool,
     /// `fake directory create times`: folders were created in 1980.
@@ -176,16 +164,10 @@ impl Default for ShareSettings {
             hide_dot_files: true,
             hide_files: Patterns::default(),
             veto_files: Patterns::default(),
-            delete_veto_files: false,
             veto_oplock_files: Patterns::default(),
-            dont_descend: Vec::new(),
-            map_archive: true,
-            map_hidden: false,
-            map_system: false,
             map_readonly: MapReadonly::No,
             store_dos_attributes: true,
             ea_support: true,
-            dos_filetimes: true,
             dos_filetime_resolution: false,
             fake_directory_create_times: false,
             delete_readonly: false,

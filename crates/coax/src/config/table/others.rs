@@ -58,11 +58,19 @@ pub(super) const MET: &[Parameter] = &[
     met_global("timestamp logs", "Dates in the log.", "every line of the log has its time"),
     met_global("status", "Keep a table of connections for smbstatus.", "every client is reported as it comes and goes").gone_in("3.0.0"),
     met_global("nt smb support", "Offer NT commands.", "'server max protocol = LANMAN2' is the way to hold NT commands back").gone_in("3.0.0"),
+    met_share("dos filetimes", "Whoever may write a file may set its times.", "files belong to whoever runs coax, so whoever may write one may set its times"),
+    met_global("lock spin time", "Milliseconds between tries of a lock that waits.", "the open table wakes a waiting lock as soon as it can be had"),
     met_share("revalidate", "Ask for a password at every connection to a share.", "access is decided at every connection to a share").gone_in("2.2.0"),
 ];
 
 /// Without effect.
 pub(super) const NOT_HONOURED: &[Parameter] = &[
+    not_global("oplock break wait time", "Milliseconds to wait before asking a client to give up an oplock.", "a client is asked at once"),
+    not_share("delete veto files", "Removing a folder removes vetoed files in it.", "a folder that holds vetoed files is not empty: nothing that a client cannot see is removed on its word"),
+    not_share("dont descend", "Folders that are shown empty.", "'veto files' takes names away altogether").also(&["dont decend"]),
+    not_share("map archive", "The owner's execute bit stands for the archive attribute.", "attributes are kept in user.DOSATTRIB; a file without it has the archive attribute"),
+    not_share("map hidden", "The world's execute bit stands for the hidden attribute.", "attributes are kept in user.DOSATTRIB"),
+    not_share("map system", "The group's execute bit stands for the system attribute.", "attributes are kept in user.DOSATTRIB"),
     not_share("kernel oplocks", "Break oplocks when programs on this machine open a file.", "programs on this machine that write a file a client caches are not noticed: set 'oplocks = no' on shares that both use"),
     not_share("posix locking", "Pass locks on to the kernel.", "clients' locks hold among clients; programs on this machine do not see them"),
     not_global("unix extensions", "Offer Linux clients POSIX modes, owners and links.", "they would let clients make links out of the share, and no vintage client knows them").also(&["smb1 unix extensions"]),

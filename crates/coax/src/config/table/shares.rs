@@ -2,8 +2,8 @@
 
 use super::{Parameter, slot};
 use crate::config::value::{
-    BOOL, CASE_MODE, COMMAND, COUNT, FOLDERS, HOSTS, LETTER_CASE, MANGLED_NAMES, MAP_READONLY,
-    MEBIBYTES, MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT,
+    BOOL, CASE_MODE, COMMAND, COUNT, HOSTS, LETTER_CASE, MANGLED_NAMES, MAP_READONLY, MEBIBYTES,
+    MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT,
 };
 
 pub(super) const SHARE: &[Parameter] = &[
@@ -154,21 +154,6 @@ pub(super) const NAMES: &[Parameter] = &[
         PATTERNS,
         "Files that do not exist for clients."
     ),
-    slot!(
-        Share,
-        "delete veto files",
-        delete_veto_files,
-        BOOL,
-        "Removing a folder removes vetoed files in it."
-    ),
-    slot!(
-        Share,
-        "dont descend",
-        dont_descend,
-        FOLDERS,
-        "Folders that are shown empty."
-    )
-    .also(&["dont decend"]),
 ];
 
 pub(super) const ATTRIBUTES: &[Parameter] = &[
@@ -177,28 +162,7 @@ pub(super) const ATTRIBUTES: &[Parameter] = &[
         "store dos attributes",
         store_dos_attributes,
         BOOL,
-        "Keep DOS attributes in the extended attribute user.DOSATTRIB, as Samba does; the 'map' parameters serve files without it."
-    ),
-    slot!(
-        Share,
-        "map archive",
-        map_archive,
-        BOOL,
-        "The owner's execute bit stands for the archive attribute."
-    ),
-    slot!(
-        Share,
-        "map hidden",
-        map_hidden,
-        BOOL,
-        "The world's execute bit stands for the hidden attribute."
-    ),
-    slot!(
-        Share,
-        "map system",
-        map_system,
-        BOOL,
-        "The group's execute bit stands for the system attribute."
+        "Keep DOS attributes in the extended attribute user.DOSATTRIB, as Samba does."
     ),
     slot!(
         Share,
@@ -220,13 +184,6 @@ pub(super) const ATTRIBUTES: &[Parameter] = &[
         ea_support,
         BOOL,
         "Clients may keep extended attributes, as OS/2 does."
-    ),
-    slot!(
-        Share,
-        "dos filetimes",
-        dos_filetimes,
-        BOOL,
-        "Whoever may write a file may set its times."
     ),
     slot!(
         Share,
