@@ -38,6 +38,15 @@ pub enum Event {
         /// The smb.conf line or option that would allow it.
         setting: Option<String>,
     },
+    /// A print job is whole: the printer's command may run.
+    Printed {
+        /// The printer's share.
+        share: String,
+        /// The job's file, relative to the share's folder.
+        path: String,
+        /// What the client called it.
+        name: String,
+    },
     /// The connection must be closed: the client broke the protocol.
     Fatal {
         /// How.

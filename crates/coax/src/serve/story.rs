@@ -132,6 +132,9 @@ impl Story {
                 why,
                 setting,
             } => self.refused(what, status.to_string(), why, setting),
+            Event::Printed { share, path, .. } => {
+                self.note(&format!("printed {path} on {share}"));
+            }
             Event::Fatal { why } => self.fatal = Some(why),
         }
     }

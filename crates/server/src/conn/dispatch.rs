@@ -150,6 +150,11 @@ pub(super) const COMMANDS: &[Command] = &[
         h::information::query_disk,
     ),
     row(c::IOCTL, Needs::Tree, h::information::ioctl),
+    row(c::OPEN_PRINT_FILE, Needs::Tree, h::print::open_print_file),
+    row(c::WRITE_PRINT_FILE, Needs::Tree, h::print::write_print_file),
+    row(c::CLOSE_PRINT_FILE, Needs::Tree, h::print::close_print_file),
+    row(c::GET_PRINT_QUEUE, Needs::Tree, h::print::get_print_queue),
+    row(c::SEND_SINGLE_BLOCK, Needs::Dialect, h::print::messages),
     row(c::ECHO, Needs::Nothing, h::echo::echo),
     row(c::PROCESS_EXIT, Needs::Session, h::echo::process_exit),
 ];

@@ -18,7 +18,7 @@ use crate::{
 use coax_wire::{
     block::WireStr,
     dialect::Generation,
-    header::Flags,
+    header::{Fid, Flags},
     smb::{
         nt_create_andx::{self as nt, options},
         open::{Create, Open, OpenResponse, emit_create_response, emit_create_temporary_response},
@@ -151,6 +151,11 @@ pub fn open(call: &mut Call<'_>) -> Outcome {
     if call.share()?.is_ipc() {
         return super::pipe::open(call, &request);
     }
+    if super::print::is_printer(call) {
+        let name = call.text(request.path);
+        let fid = super::print::begin(call, &name)?;
+        return job_opened(call, fid, request.access_mode);
+    }
     let (rights, sharing) = dos_mode(AccessMode(request.access_mode))?;
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let mut spec = OpenSpec::existing(path, rights, sharing);
@@ -169,6 +174,18 @@ pub fn open(call: &mut Call<'_>) -> Outcome {
     })
 }
 
+fn job_opened(call: &mut Call<'_>, fid: Fid, access_mode: u16) -> Outcome {
+    let response = OpenResponse {
+        fid,
+        attributes: 0,
+        modified: Utime(0),
+        size: 0,
+        access_mode,
+    };
+    response.emit(call.out());
+    Ok(Flow::Done)
+}
+
 /// CREATE: cuts an existing file to nothing.
 pub fn create(call: &mut Call<'_>) -> Outcome {
     create_file(call, IfExists::Overwrite)
@@ -181,6 +198,12 @@ pub fn create_new(call: &mut Call<'_>) -> Outcome {
 
 fn create_file(call: &mut Call<'_>, if_exists: IfExists) -> Outcome {
     let request = Create::parse(&call.block, call.unicode())?;
+    if super::print::is_printer(call) {
+        let name = call.text(request.path);
+        let fid = super::print::begin(call, &name)?;
+        emit_create_response(fid, call.out());
+        return Ok(Flow::Done);
+    }
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let spec = core_create(call, path, request.attributes, request.time, if_exists)?;
     answer(call, &spec, |call, opened| {
@@ -239,6 +262,22 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
     let request = open_andx::Request::parse(&call.block, call.unicode())?;
     if call.share()?.is_ipc() {
         return super::pipe::open_andx(call, &request);
+    }
+    if super::print::is_printer(call) {
+        let name = call.text(request.path);
+        let response = open_andx::Response {
+            fid: super::print::begin(call, &name)?,
+            attributes: 0,
+            modified: Utime(0),
+            size: 0,
+            access: 1,
+            resource_type: 3,
+            pipe_state: 0,
+            action: 2,
+            extended: None,
+        };
+        response.emit(call.out());
+        return Ok(Flow::Done);
     }
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let spec = open_andx_spec(call, &request, path)?;
@@ -335,6 +374,17 @@ pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
         return super::pipe::nt_create_andx(call, &request);
     }
     let text = call.text(request.path);
+    if super::print::is_printer(call) {
+        let response = nt::Response {
+            fid: super::print::begin(call, &text)?,
+            action: 2,
+            attributes: 0x80,
+            resource_type: 3,
+            ..nt::Response::default()
+        };
+        response.emit(call.out());
+        return Ok(Flow::Done);
+    }
     let spec = nt_spec(call, &request, &text)?;
     answer(call, &spec, |call, opened| {
         let extended = request.flags & nt::flags::EXTENDED_RESPONSE != 0;

@@ -59,12 +59,15 @@ pub(super) fn is_pipe(call: &Call<'_>, fid: Fid) -> bool {
 /// # Errors
 /// `OBJECT_NAME_NOT_FOUND`.
 fn service(call: &Call<'_>, name: &str) -> Result<Service> {
-    let found = Service::by_path(name).filter(|_| call.conn.server.config.pipes);
+    served(call, Service::by_path(name))
+}
+
+fn served(call: &Call<'_>, found: Option<Service>) -> Result<Service> {
+    let found = found.filter(|_| call.conn.server.config.pipes);
     Ok(found.ok_or(Status::OBJECT_NAME_NOT_FOUND)?)
 }
 
-fn open_pipe(call: &mut Call<'_>, name: &str) -> Result<Fid> {
-    let service = service(call, name)?;
+fn open_pipe(call: &mut Call<'_>, service: Service) -> Result<Fid> {
     let share = call.share()?;
     let limit = call.conn.server.config.limits.opens;
     let fid = call.conn.files.free_fid(limit);
@@ -94,7 +97,8 @@ fn open_pipe(call: &mut Call<'_>, name: &str) -> Result<Fid> {
 /// NT_CREATE_ANDX on `IPC$`.
 pub(super) fn nt_create_andx(call: &mut Call<'_>, request: &nt::Request<'_>) -> Outcome {
     let name = call.text(request.path);
-    let fid = open_pipe(call, &name)?;
+    let service = served(call, Service::by_name(&name))?;
+    let fid = open_pipe(call, service)?;
     let extended = request.flags & nt::flags::EXTENDED_RESPONSE != 0;
     nt_response(fid, extended).emit(call.out());
     Ok(Flow::Done)
@@ -117,8 +121,8 @@ fn nt_response(fid: Fid, extended: bool) -> nt::Response {
 
 /// OPEN_ANDX on `IPC$`.
 pub(super) fn open_andx(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Outcome {
-    let name = call.text(request.path);
-    let fid = open_pipe(call, &name)?;
+    let service = service(call, &call.text(request.path))?;
+    let fid = open_pipe(call, service)?;
     let extended = request.flags & open_andx::flags::EXTENDED_RESPONSE != 0;
     let response = open_andx::Response {
         fid,
@@ -137,8 +141,8 @@ pub(super) fn open_andx(call: &mut Call<'_>, request: &open_andx::Request<'_>) -
 
 /// OPEN on `IPC$`.
 pub(super) fn open(call: &mut Call<'_>, request: &Open<'_>) -> Outcome {
-    let name = call.text(request.path);
-    let fid = open_pipe(call, &name)?;
+    let service = service(call, &call.text(request.path))?;
+    let fid = open_pipe(call, service)?;
     let response = OpenResponse {
         fid,
         attributes: 0,
@@ -225,9 +229,8 @@ pub(super) fn write_andx(call: &mut Call<'_>, request: &write_andx::Request<'_>)
     Ok(Flow::Done)
 }
 
-/// RAP on `\PIPE\LANMAN`: needs no open pipe.
+/// RAP on `\PIPE\LANMAN`: needs no open pipe, and is answered on every tree, as real servers do.
 pub fn remote_administration(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
-    must_be_ipc(call)?;
     let peer = &call.conn.peer;
     let name = peer.calling.as_deref().unwrap_or(&peer.address);
     let client = rap::Client {
@@ -367,7 +370,8 @@ pub(super) fn transceive(call: &mut Call<'_>, whole: &Transaction, fid: Fid) -> 
 
 /// What NT_TRANSACT_CREATE answers on `IPC$`.
 pub(super) fn nt_open(call: &mut Call<'_>, name: &str) -> Result<nt::Response> {
-    Ok(nt_response(open_pipe(call, name)?, false))
+    let service = served(call, Service::by_name(name))?;
+    Ok(nt_response(open_pipe(call, service)?, false))
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ fn shares_are_listed_by_writing_and_reading_a_pipe() {
 #[test]
 fn a_transaction_writes_and_reads_at_once_and_the_rest_is_read() {
     let mut client = ipc_client("NT LM 0.12");
-    let opened = open(&mut client, "\\pipe\\srvsvc").ok();
+    let opened = open(&mut client, "\\SrvSvc").ok();
     let fid = fid_of(&opened);
     let ack = transaction(&mut client, "\\PIPE\\", &[0x26, fid], b"", &bind(), 4280).ok();
     assert_eq!(
@@ -247,8 +247,9 @@ fn a_lan_manager_client_lists_shares_without_opening_the_pipe() {
 }
 
 #[test]
-fn pipes_are_served_on_ipc_only() {
+fn pipes_are_served_on_ipc_only_and_rap_everywhere() {
     let mut client = TestServer::new().client("NT LM 0.12");
-    let refused = transaction(&mut client, "\\PIPE\\LANMAN", &[], b"\0\0", b"", 0);
+    let refused = transaction(&mut client, "\\PIPE\\srvsvc", &[0x53, 0], b"", b"", 0);
     refused.refused(Status::ACCESS_DENIED);
+    transaction(&mut client, "\\PIPE\\LANMAN", &[], b"\0\0", b"", 0).ok();
 }

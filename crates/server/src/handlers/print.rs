@@ -1,5 +1,220 @@
-//! Print jobs.
+//! Print jobs: OPEN_PRINT_FILE, WRITE_PRINT_FILE, CLOSE_PRINT_FILE, GET_PRINT_QUEUE, and files that DOS and NT clients open
+//! on a printer share. [MS-CIFS] 3.3.5.52 to 3.3.5.54.
+//!
+//! A job is spooled under a hidden name and gets its own when it is closed, so that whoever watches the folder sees whole
+//! jobs only. One whose client disappears is thrown away.
+
+use crate::{
+    conn::{Call, Connection, Flow, Outcome},
+    error::Result,
+    event::Event,
+    files::{OpenFile, OpenKind},
+    share::ShareKind,
+    table::access,
+    vfs::{OpenHow, VfsError, VfsFile},
+};
+use alloc::{format, string::String, sync::Arc};
+use coax_wire::{header::Fid, smb::print, status::Status};
+
+/// How many names are tried for a job.
+const ATTEMPTS: u64 = 1000;
+/// Longest part of a job's name that the client chooses, characters.
+const LONGEST_IDENTIFIER: usize = 40;
 
 /// A job being spooled.
 #[derive(Debug)]
-pub struct Job {}
+pub struct Job {
+    /// Name while it is spooled.
+    spooled_as: String,
+    /// Name when it is whole, without number and ending.
+    identifier: String,
+    /// Bytes so far.
+    bytes: u64,
+}
+
+/// Whether the tree is a printer's.
+pub(super) fn is_printer(call: &Call<'_>) -> bool {
+    call.share()
+        .is_ok_and(|share| matches!(share.kind, ShareKind::Printer(_)))
+}
+
+/// Begins a job.
+///
+/// # Errors
+/// `ACCESS_DENIED` for who may not write; what the file system says.
+pub(super) fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
+    call.must_write()?;
+    let (share, vfs) = (call.share()?, call.vfs()?);
+    let limit = call.conn.server.config.limits.opens;
+    let fid = call.conn.files.free_fid(limit);
+    let fid = fid.ok_or(Status::TOO_MANY_OPENED_FILES)?;
+    let (spooled_as, file) = spool_file(&*vfs, call.now.0 / 1_000_000)?;
+    let header = call.header;
+    call.conn.files.insert(OpenFile {
+        fid,
+        kind: OpenKind::PrintJob(Job {
+            spooled_as: spooled_as.clone(),
+            identifier: tame(identifier),
+            bytes: 0,
+        }),
+        id: file.stat()?.id,
+        file: Some(file),
+        open: None,
+        share,
+        path: spooled_as,
+        access: access::WRITE_DATA | access::APPEND_DATA,
+        tid: header.tid,
+        uid: header.uid,
+        pid: header.pid,
+        position: 0,
+        stream: Default::default(),
+        mode: 0,
+        written: false,
+    });
+    call.chain_fid = Some(fid);
+    Ok(fid)
+}
+
+fn spool_file(vfs: &dyn crate::vfs::Vfs, seed: u64) -> Result<(String, Arc<dyn VfsFile>)> {
+    let how = OpenHow {
+        read: true,
+        write: true,
+        create: true,
+        exclusive: true,
+        truncate: false,
+    };
+    for number in 0..ATTEMPTS {
+        let name = format!(".coax-{}.spool", seed.wrapping_add(number));
+        match vfs.open(&name, how) {
+            Ok((file, _)) => return Ok((name, file)),
+            Err(VfsError::Exists) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Status::QUEUE_FULL.into())
+}
+
+/// What a client calls its job, as part of a file's name: letters, digits and a few signs, no path.
+fn tame(identifier: &str) -> String {
+    let last = identifier.rsplit(['\\', '/', ':']).next().unwrap_or("");
+    let tamed: String = last
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(LONGEST_IDENTIFIER)
+        .collect();
+    let tamed = tamed.trim_matches('.');
+    if tamed.is_empty() {
+        "job".into()
+    } else {
+        tamed.into()
+    }
+}
+
+/// Appends to a job, wherever the client says its data belongs: printers do not seek. `None`: `fid` is no job.
+///
+/// # Errors
+/// What the file system says.
+pub(crate) fn append(call: &mut Call<'_>, fid: Fid, data: &[u8]) -> Result<Option<usize>> {
+    let Ok(opened) = call.file_mut(fid) else {
+        return Ok(None);
+    };
+    let (OpenKind::PrintJob(job), Some(file)) = (&mut opened.kind, &opened.file) else {
+        return Ok(None);
+    };
+    let written = match file.write_at(job.bytes, data) {
+        Ok(()) => data.len(),
+        Err((0, error)) => return Err(error.into()),
+        Err((written, _)) => written,
+    };
+    job.bytes = job.bytes.saturating_add(written as u64);
+    Ok(Some(written))
+}
+
+/// A job is closed: it appears under its own name and is reported. If the connection is gone, or nothing was written,
+/// it goes instead.
+pub(crate) fn end(conn: &mut Connection, file: &OpenFile) {
+    let (OpenKind::PrintJob(job), Some(vfs)) = (&file.kind, file.share.vfs()) else {
+        return;
+    };
+    if conn.is_closing() || job.bytes == 0 {
+        // Whatever is left of it has a hidden name and harms nobody.
+        let _ = vfs.remove_file(&job.spooled_as);
+        return;
+    }
+    for number in 1..=ATTEMPTS {
+        let path = format!("{}-{number:03}.prn", job.identifier);
+        match vfs.rename(&job.spooled_as, &path, false) {
+            Err(VfsError::Exists) => {}
+            Err(_) => return,
+            Ok(()) => {
+                conn.server
+                    .locked(|tables| tables.report_created(file.share.id, &path, false));
+                conn.events.push_back(Event::Printed {
+                    share: file.share.name.clone(),
+                    path,
+                    name: job.identifier.clone(),
+                });
+                return;
+            }
+        }
+    }
+}
+
+/// OPEN_PRINT_FILE.
+pub fn open_print_file(call: &mut Call<'_>) -> Outcome {
+    let request = print::Open::parse(&call.block, call.unicode())?;
+    must_be_printer(call)?;
+    let identifier = call.text(request.identifier);
+    let fid = begin(call, &identifier)?;
+    print::emit_open_response(fid, call.out());
+    Ok(Flow::Done)
+}
+
+/// WRITE_PRINT_FILE.
+pub fn write_print_file(call: &mut Call<'_>) -> Outcome {
+    let request = print::Write::parse(&call.block)?;
+    match append(call, request.fid, request.data)? {
+        None => Err(Status::INVALID_HANDLE.into()),
+        Some(written) if written < request.data.len() => Err(Status::DISK_FULL.into()),
+        Some(_) => call.done_empty(),
+    }
+}
+
+/// CLOSE_PRINT_FILE.
+pub fn close_print_file(call: &mut Call<'_>) -> Outcome {
+    let fid = call.file(Fid(call.block.word(0)?))?.fid;
+    let now = call.now;
+    crate::ops::close::close(call.conn, fid, None, now)?;
+    call.done_empty()
+}
+
+/// GET_PRINT_QUEUE: a job leaves the queue when it is whole, so the queue is empty.
+pub fn get_print_queue(call: &mut Call<'_>) -> Outcome {
+    must_be_printer(call)?;
+    print::emit_empty_queue(call.out());
+    Ok(Flow::Done)
+}
+
+/// SEND_SINGLE_BLOCK and its kin: messages between users, which servers do not take.
+pub fn messages(_call: &mut Call<'_>) -> Outcome {
+    Err(Status::DOS_UNSUPPORTED.into())
+}
+
+fn must_be_printer(call: &Call<'_>) -> Result<()> {
+    if is_printer(call) {
+        Ok(())
+    } else {
+        Err(Status::BAD_DEVICE_TYPE.into())
+    }
+}
+
+#[cfg(test)]
+#[path = "print_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests;

@@ -20,6 +20,7 @@ pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Tim
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
     let timed = settle(conn, &file, modified, now);
     release(conn, &file);
+    crate::handlers::print::end(conn, &file);
     conn.handle_wake(now);
     Ok(timed?)
 }

@@ -98,6 +98,9 @@ pub fn write(
     data: &[u8],
     through: bool,
 ) -> Result<usize> {
+    if let Some(spooled) = crate::handlers::print::append(call, fid, data)? {
+        return Ok(spooled);
+    }
     let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
     check_locks(call, fid, ready.open, offset, data.len() as u64, true)?;
     if data.is_empty() {

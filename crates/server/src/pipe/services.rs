@@ -65,6 +65,12 @@ impl Service {
             Some(prefix) if prefix.eq_ignore_ascii_case("PIPE\\") => path.get(5..)?,
             _ => path,
         };
+        Self::by_name(name)
+    }
+
+    /// The service of a pipe's name as NT's opens give it: without `\PIPE`, which would be a folder there.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let name = name.trim_start_matches('\\');
         [Self::Server, Self::Workstation]
             .into_iter()
             .find(|service| service.name().eq_ignore_ascii_case(name))

@@ -171,6 +171,8 @@ fn pipes_are_found_with_and_without_prefix_and_without_case() {
     for path in ["\\srvsvc", "srvsvc", "\\PIPE\\SrvSvc", "\\pipe\\srvsvc"] {
         assert_eq!(Service::by_path(path), Some(Service::Server), "{path}");
     }
+    assert_eq!(Service::by_name("\\\\SrvSvc"), Some(Service::Server));
+    assert_eq!(Service::by_name("\\pipe\\srvsvc"), None);
     assert_eq!(Service::by_path("\\lsarpc"), None);
     assert_eq!(Service::by_path("\\PIPE\\"), None);
 }

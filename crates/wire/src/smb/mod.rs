@@ -18,6 +18,7 @@ pub mod nt_create_andx;
 pub mod nt_transact;
 pub mod open;
 pub mod open_andx;
+pub mod print;
 pub mod query_information;
 pub mod query_information_disk;
 pub mod read;

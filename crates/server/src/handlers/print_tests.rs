@@ -1,0 +1,151 @@
+//! Print jobs as DOS clients send them.
+
+use super::tame;
+use crate::{
+    Event,
+    share::{Access, Admission, Share, ShareKind},
+    testkit::{TestClient, TestServer, share},
+};
+use coax_wire::{command as c, status::Status};
+use std::{sync::Arc, vec, vec::Vec};
+
+fn server(access: Access) -> TestServer {
+    let mut server = TestServer::new();
+    let fs = server.fs.clone();
+    server.edit(|inner| {
+        inner.shares.push(Arc::new(Share {
+            admission: Admission {
+                guest: Some(access),
+                ..Admission::default()
+            },
+            ..share(3, "LASER", ShareKind::Printer(fs))
+        }));
+    });
+    server
+}
+
+fn printer(server: &TestServer) -> TestClient {
+    let mut client = server.client("LANMAN1.0");
+    client.connect_share("LASER");
+    client
+}
+
+fn piece(data: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![1];
+    bytes.extend((data.len() as u16).to_le_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+fn printed(client: &mut TestClient) -> Option<Event> {
+    core::iter::from_fn(|| client.conn.poll_event())
+        .find(|event| matches!(event, Event::Printed { .. }))
+}
+
+#[test]
+fn a_job_appears_whole_when_it_is_closed() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let fid = client
+        .paths(c::OPEN_PRINT_FILE, &[0, 0], &["MY JOB"])
+        .ok()
+        .word(0);
+    for data in [&b"first "[..], b"second"] {
+        client
+            .request(c::WRITE_PRINT_FILE, &[fid], &piece(data))
+            .ok();
+    }
+    assert!(server.fs.contents("MY_JOB-001.prn").is_err());
+    client.request(c::CLOSE_PRINT_FILE, &[fid], b"").ok();
+    assert_eq!(
+        server.fs.contents("MY_JOB-001.prn").unwrap(),
+        b"first second"
+    );
+    let told = Event::Printed {
+        share: "LASER".into(),
+        path: "MY_JOB-001.prn".into(),
+        name: "MY_JOB".into(),
+    };
+    assert_eq!(printed(&mut client), Some(told));
+}
+
+#[test]
+fn a_file_opened_and_written_on_a_printer_is_a_job() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let by_andx = client.open("\\SPOOL.TXT");
+    let by_create = client
+        .paths(c::CREATE, &[0, 0, 0], &["\\SPOOL.TXT"])
+        .ok()
+        .word(0);
+    for fid in [by_andx, by_create] {
+        for data in [b"ab", b"cd"] {
+            let words = [fid, 2, 0, 0, 0];
+            let reply = client.request(c::WRITE, &words, &piece(data)).ok();
+            assert_eq!(reply.word(0), 2);
+        }
+        client.close(fid).ok();
+    }
+    assert_eq!(server.fs.contents("SPOOL.TXT-001.prn").unwrap(), b"abcd");
+    assert_eq!(server.fs.contents("SPOOL.TXT-002.prn").unwrap(), b"abcd");
+}
+
+#[test]
+fn a_job_whose_client_disappears_is_thrown_away() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let fid = client
+        .paths(c::OPEN_PRINT_FILE, &[0, 0], &["J"])
+        .ok()
+        .word(0);
+    client
+        .request(c::WRITE_PRINT_FILE, &[fid], &piece(b"half"))
+        .ok();
+    client.conn.handle_disconnect(client.now);
+    assert!(server.fs.contents("J-001.prn").is_err());
+    assert_eq!(printed(&mut client), None);
+}
+
+#[test]
+fn the_queue_is_empty_and_disks_have_none() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let reply = client.request(c::GET_PRINT_QUEUE, &[10, 0], b"").ok();
+    assert_eq!((reply.word(0), reply.bytes()), (0, vec![1, 0, 0]));
+    client.connect_share("DISK");
+    let refused = client.request(c::GET_PRINT_QUEUE, &[10, 0], b"");
+    refused.refused(Status::BAD_DEVICE_TYPE);
+    let refused = client.paths(c::OPEN_PRINT_FILE, &[0, 0], &["J"]);
+    refused.refused(Status::BAD_DEVICE_TYPE);
+}
+
+#[test]
+fn who_may_only_read_prints_nothing_and_lies_about_lengths_are_refused() {
+    let readers = server(Access::Read);
+    let mut client = printer(&readers);
+    let refused = client.paths(c::OPEN_PRINT_FILE, &[0, 0], &["J"]);
+    refused.refused(Status::ACCESS_DENIED);
+    let writers = server(Access::Write);
+    let mut client = printer(&writers);
+    let fid = client
+        .paths(c::OPEN_PRINT_FILE, &[0, 0], &["J"])
+        .ok()
+        .word(0);
+    let lie = client.request(c::WRITE_PRINT_FILE, &[fid], b"\x01\xff\x00abc");
+    lie.refused(Status::INVALID_SMB);
+    let no_job = client.request(c::WRITE_PRINT_FILE, &[fid + 1], &piece(b"a"));
+    no_job.refused(Status::INVALID_HANDLE);
+}
+
+#[test]
+fn names_of_jobs_never_leave_the_folder() {
+    for (given, tamed) in [
+        ("..\\..\\etc\\passwd", "passwd"),
+        ("..", "job"),
+        ("", "job"),
+        ("LPT1:", "job"),
+        ("a b*c", "a_b_c"),
+    ] {
+        assert_eq!(tame(given), tamed);
+    }
+}
