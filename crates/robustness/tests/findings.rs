@@ -69,3 +69,50 @@ fn a_chain_of_four_reads_is_served_whole() {
     );
     world.end();
 }
+
+#[test]
+fn a_raw_read_behind_another_command_does_not_swallow_that_ones_reply() {
+    for follower in [
+        c::READ_RAW,
+        c::WRITE_RAW,
+        c::ECHO,
+        c::TRANSACTION2_SECONDARY,
+    ] {
+        let mut world = World::new(Options::default());
+        let client = nt_client(&mut world);
+        let fid = open(&mut world, client).unwrap();
+        let mut chain = reads(fid, 2);
+        chain[1] = follower;
+        chain.truncate(27);
+        chain.extend([
+            8,
+            fid as u8,
+            (fid >> 8) as u8,
+            0,
+            0,
+            0,
+            0,
+            10,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ]);
+        let replies = world.request(client, c::READ_ANDX, &chain);
+        assert_eq!(replies.len(), 1, "{follower:#x}");
+        let status = Header::parse(&replies[0]).unwrap().status;
+        assert_eq!(status, 0x0001_0002, "{follower:#x}: STATUS_INVALID_SMB");
+        assert_eq!(
+            replies[0][32], 12,
+            "{follower:#x}: the read's own answer stands first"
+        );
+        world.end();
+    }
+}

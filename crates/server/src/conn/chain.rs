@@ -114,6 +114,10 @@ impl Connection {
     ) -> Step {
         let (ticket, retry) = resumed.unzip();
         let start = progress.reply.out.len();
+        if progress.served > 0 && dispatch::stands_alone(progress.command) {
+            progress.fail(start, Status::INVALID_SMB);
+            return Step::Finish;
+        }
         let outcome = Block::at(message, progress.offset)
             .map_err(crate::Error::from)
             .and_then(|block| {
