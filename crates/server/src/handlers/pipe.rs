@@ -119,9 +119,15 @@ fn nt_response(fid: Fid, extended: bool) -> nt::Response {
     }
 }
 
-/// OPEN_ANDX on `IPC$`.
+/// OPEN_ANDX on `IPC$`: names of pipes begin with `PIPE\` there, with or without backslashes before.
 pub(super) fn open_andx(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Outcome {
-    let service = service(call, &call.text(request.path))?;
+    const PREFIX: &str = "PIPE\\";
+    let name = call.text(request.path);
+    let prefix = name.trim_start_matches('\\').get(..PREFIX.len());
+    if !prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(PREFIX)) {
+        return Err(Status::OBJECT_PATH_SYNTAX_BAD.into());
+    }
+    let service = service(call, &name)?;
     let fid = open_pipe(call, service)?;
     let extended = request.flags & open_andx::flags::EXTENDED_RESPONSE != 0;
     let response = open_andx::Response {
