@@ -1,7 +1,7 @@
 //! Every view of a message at once: header, blocks along the chain, and the commands' requests.
 
 use coax_wire::{
-    block::Block,
+    block::{Block, WireStr},
     command,
     error::Result,
     header::{HEADER_LEN, Header},
@@ -136,6 +136,15 @@ pub fn look_at_levels(level: u16, data: &[u8]) {
     see(smb::find_first2::FindNext2::parse(Reader::new(data)));
     see(smb::trans2_open2::Request::parse(data));
     see(smb::search::ResumeKey::parse(data));
+    see(smb::nt_transact::Ioctl::parse(data));
+    see(smb::nt_transact::NotifyChange::parse(data));
+    see(smb::nt_transact::SecurityDesc::parse(data));
+    see(smb::nt_transact::parse_full_eas(data));
+    let path = WireStr {
+        raw: data,
+        unicode: false,
+    };
+    see(smb::nt_transact::Create::parse(data, data, path));
     see(info::set_file::SetFile::parse(level, data));
     if let Ok(list) = info::ea::parse_list(data) {
         let mut again = Writer::default();

@@ -27,7 +27,7 @@ const fn target(name: &'static str, feed: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>
 /// Every target.
 pub const TARGETS: &[Target] = &[
     target("connection", script::play, seeds::scripts),
-    target("messages", decoders::messages, seeds::smb_messages),
+    target("messages", decoders::messages, seeds::conversations),
     target("message", decoders::message, seeds::smb_messages),
     target("blocks", decoders::blocks, seeds::smb_blocks),
     target("levels", decoders::levels, seeds::levels),

@@ -31,6 +31,28 @@ pub fn smb_messages() -> Vec<Vec<u8>> {
     found
 }
 
+/// Sessions of the captures as their clients spoke them: options, then each message with its length before it.
+pub fn conversations() -> Vec<Vec<u8>> {
+    let mut found: Vec<Vec<u8>> = captures::names()
+        .iter()
+        .map(|name| conversation(name))
+        .collect();
+    found.extend(smb_messages());
+    found
+}
+
+fn conversation(name: &str) -> Vec<u8> {
+    let mut session = vec![0];
+    for message in captures::messages(name) {
+        let is_request = message.get(9).is_some_and(|flags| flags & 0x80 == 0);
+        if is_request && session.len() + message.len() < 4000 {
+            session.extend((message.len() as u16).to_le_bytes());
+            session.extend(message);
+        }
+    }
+    session
+}
+
 /// What stands behind the header in these.
 pub fn smb_blocks() -> Vec<Vec<u8>> {
     let messages = smb_messages().into_iter();
