@@ -10,12 +10,8 @@ use coax_wire::header::Uid;
 /// A logged-on session.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Its UID.
-    pub uid: Uid,
     /// User name; `None` for a guest.
     pub user: Option<String>,
-    /// Domain the client named.
-    pub domain: String,
 }
 
 impl Session {
@@ -47,24 +43,20 @@ impl SessionTable {
     }
 
     /// Adds a session, or says that all UIDs up to `limit` are taken.
-    pub fn add(&mut self, limit: usize, user: Option<String>, domain: String) -> Option<Uid> {
+    pub fn add(&mut self, limit: usize, user: Option<String>) -> Option<Uid> {
         let uid = self.free_uid(limit)?;
-        self.sessions.insert(uid.0, Session { uid, user, domain });
+        self.sessions.insert(uid.0, Session { user });
         Some(uid)
     }
 
     /// Adds a session under a UID that a log-on in several steps was given.
-    pub fn establish(&mut self, uid: Uid, user: Option<String>, domain: String) {
-        self.sessions.insert(uid.0, Session { uid, user, domain });
+    pub fn establish(&mut self, uid: Uid, user: Option<String>) {
+        self.sessions.insert(uid.0, Session { user });
     }
 
     /// Lets a client without session set-up in as a guest.
     pub fn imply_guest(&mut self) {
-        self.implied.get_or_insert_with(|| Session {
-            uid: Uid(0),
-            user: None,
-            domain: String::new(),
-        });
+        self.implied.get_or_insert(Session { user: None });
     }
 
     /// Whether `uid` is a session that was set up.

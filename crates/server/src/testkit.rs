@@ -17,7 +17,7 @@ use crate::{
 use alloc::{string::String, sync::Arc, vec, vec::Vec};
 use coax_wire::{
     block::Block,
-    header::{Flags, Flags2, HEADER_LEN, Header, Mid, Pid, Tid, Uid},
+    header::{Flags, Flags2, HEADER_LEN, Header, Mid, Pid, Tid},
     io::Writer,
     status::Status,
     time::{Span, Time},
@@ -233,7 +233,7 @@ impl TestClient {
     pub fn negotiate(&mut self, dialects: &[&str]) -> Answer {
         let mut out = Writer::default();
         coax_wire::smb::negotiate::Request::emit(dialects, &mut out);
-        if dialects.iter().any(|d| *d == "NT LM 0.12") {
+        if dialects.contains(&"NT LM 0.12") {
             self.header.flags2 = Flags2(Flags2::NT_STATUS | Flags2::UNICODE | Flags2::LONG_NAMES);
         }
         self.header.pid = Pid(77);

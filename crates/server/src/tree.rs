@@ -2,17 +2,13 @@
 
 use crate::share::{Access, Share};
 use alloc::{collections::BTreeMap, sync::Arc};
-use coax_wire::header::{Tid, Uid};
+use coax_wire::header::Tid;
 
 /// A connection to a share.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Its TID.
-    pub tid: Tid,
     /// The share.
     pub share: Arc<Share>,
-    /// Who connected it.
-    pub uid: Uid,
     /// What they may do.
     pub access: Access,
 }
@@ -31,13 +27,7 @@ impl TreeTable {
     }
 
     /// Adds a tree, or says that `limit` are connected.
-    pub fn add(
-        &mut self,
-        limit: usize,
-        share: Arc<Share>,
-        uid: Uid,
-        access: Access,
-    ) -> Option<Tid> {
+    pub fn add(&mut self, limit: usize, share: Arc<Share>, access: Access) -> Option<Tid> {
         if self.trees.len() >= limit.min(60_000) {
             return None;
         }
@@ -52,15 +42,7 @@ impl TreeTable {
             }
         }
         let tid = Tid(self.next);
-        self.trees.insert(
-            tid.0,
-            Tree {
-                tid,
-                share,
-                uid,
-                access,
-            },
-        );
+        self.trees.insert(tid.0, Tree { share, access });
         Some(tid)
     }
 
@@ -69,13 +51,14 @@ impl TreeTable {
         self.trees.remove(&tid.0)
     }
 
+    /// TIDs of all trees.
+    #[cfg(test)]
+    pub fn tids(&self) -> impl Iterator<Item = Tid> {
+        self.trees.keys().copied().map(Tid)
+    }
+
     /// How many are connected.
     pub fn len(&self) -> usize {
         self.trees.len()
-    }
-
-    /// TIDs of all trees.
-    pub fn tids(&self) -> impl Iterator<Item = Tid> {
-        self.trees.keys().copied().map(Tid)
     }
 }

@@ -512,12 +512,7 @@ fn readers_change_nothing() {
     for tid in client.conn.trees.tids().collect::<Vec<_>>() {
         let mut tree = client.conn.trees.remove(tid).unwrap();
         tree.access = crate::share::Access::Read;
-        let uid = tree.uid;
-        let new = client
-            .conn
-            .trees
-            .add(9, tree.share, uid, tree.access)
-            .unwrap();
+        let new = client.conn.trees.add(9, tree.share, tree.access).unwrap();
         client.header.tid = new;
     }
     client

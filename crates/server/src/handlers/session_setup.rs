@@ -67,7 +67,7 @@ fn plain_logon(call: &mut Call<'_>, request: &Request<'_>, proof: Proof<'_>) -> 
     let uid = call
         .conn
         .sessions
-        .add(limit, admitted.user.clone(), domain)
+        .add(limit, admitted.user.clone())
         .ok_or(Status::TOO_MANY_UIDS)?;
     welcome(call, request, uid, &admitted, None)
 }
@@ -85,7 +85,7 @@ fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> O
         Step::Continue(answer) => return ask_further(call, ours.then_some(uid), acceptor, &answer),
         Step::Authenticate(authenticate) => authenticate,
     };
-    let (admitted, domain) = admit_ntlmssp(call, &authenticate)?;
+    let admitted = admit_ntlmssp(call, &authenticate)?;
     let accepted = acceptor
         .accept(admitted.verified.as_ref())
         .map_err(|error| refuse_token(call, &format!("{error}")))?;
@@ -96,25 +96,20 @@ fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> O
             .as_ref()
             .map(Signer::for_extended_security),
     )?;
-    let uid = establish(call, ours.then_some(uid), admitted.user.clone(), domain)?;
+    let uid = establish(call, ours.then_some(uid), admitted.user.clone())?;
     welcome(call, request, uid, &admitted, Some(&accepted.token))
 }
 
-fn establish(
-    call: &mut Call<'_>,
-    uid: Option<Uid>,
-    user: Option<String>,
-    domain: String,
-) -> Result<Uid> {
+fn establish(call: &mut Call<'_>, uid: Option<Uid>, user: Option<String>) -> Result<Uid> {
     if let Some(uid) = uid {
-        call.conn.sessions.establish(uid, user, domain);
+        call.conn.sessions.establish(uid, user);
         return Ok(uid);
     }
     let limit = call.conn.server.config.limits.sessions;
     Ok(call
         .conn
         .sessions
-        .add(limit, user, domain)
+        .add(limit, user)
         .ok_or(Status::TOO_MANY_UIDS)?)
 }
 
@@ -145,11 +140,11 @@ fn ask_further(
     Ok(Flow::DoneWith(Status::MORE_PROCESSING_REQUIRED))
 }
 
-fn admit_ntlmssp(call: &mut Call<'_>, request: &AuthenticateRequest) -> Result<(Admitted, String)> {
+fn admit_ntlmssp(call: &mut Call<'_>, request: &AuthenticateRequest) -> Result<Admitted> {
     let page = logon::Page(call.conn.server.config.code_page);
     let (user, domain) = (request.user.decode(&page), request.domain.decode(&page));
     if request.anonymous {
-        return Ok((logon::guest("anonymous"), domain));
+        return Ok(logon::guest("anonymous"));
     }
     let extended = request.claim(&user, &domain).extended_session_security;
     let proof = Proof {
@@ -158,7 +153,7 @@ fn admit_ntlmssp(call: &mut Call<'_>, request: &AuthenticateRequest) -> Result<(
         extended,
         challenge: Some(request.challenge),
     };
-    Ok((logon::admit(call, &user, &domain, proof)?, domain))
+    logon::admit(call, &user, &domain, proof)
 }
 
 fn refuse_token(call: &mut Call<'_>, why: &str) -> Status {

@@ -67,9 +67,8 @@ fn ntlm_v1(password: &str) -> Vec<u8> {
 
 fn refusal(client: &mut TestClient) -> (alloc::string::String, Option<alloc::string::String>) {
     loop {
-        match client.conn.poll_event().expect("a refusal") {
-            Event::Refused { why, setting, .. } => return (why, setting),
-            _ => {}
+        if let Event::Refused { why, setting, .. } = client.conn.poll_event().expect("a refusal") {
+            return (why, setting);
         }
     }
 }

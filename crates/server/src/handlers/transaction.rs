@@ -44,12 +44,8 @@ pub struct Transaction {
     pub max_parameters: usize,
     /// Data bytes the reply may have.
     pub max_data: usize,
-    /// Setup words the reply may have.
-    pub max_setup: usize,
     /// Flags ([`flags`]).
     pub flags: u16,
-    /// How long the client is ready to wait, milliseconds; 0 is no waiting, `0xFFFF_FFFF` for ever.
-    pub timeout_ms: u32,
     /// Strings are UTF-16LE.
     pub unicode: bool,
 }
@@ -117,8 +113,6 @@ pub enum TransFlow {
     Reply(TransReply),
     /// It waits: it runs again, with the same transaction and [`Call::retry`] set.
     Park(Park),
-    /// Nothing is sent.
-    Silent,
 }
 
 impl From<TransReply> for TransFlow {
@@ -200,7 +194,6 @@ fn run(call: &mut Call<'_>, whole: &Transaction) -> Outcome {
     }
     match served? {
         TransFlow::Park(park) => Ok(Flow::Park(park)),
-        TransFlow::Silent => Ok(Flow::Silent),
         TransFlow::Reply(_) if whole.flags & flags::NO_RESPONSE != 0 => Ok(Flow::Silent),
         TransFlow::Reply(reply) => Ok(answer(call, whole, reply)),
     }

@@ -137,10 +137,7 @@ fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, access: Access) -> Result<T
         .into());
     }
     let limit = server.config.limits.trees;
-    let tid = call
-        .conn
-        .trees
-        .add(limit, share.clone(), call.header.uid, access);
+    let tid = call.conn.trees.add(limit, share.clone(), access);
     if tid.is_none() {
         server.locked(|tables| tables.drop_tree(conn, share.id));
     }

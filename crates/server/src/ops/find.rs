@@ -251,10 +251,10 @@ impl<'a> Walk<'a> {
                 return batch;
             };
             batch.place = Place::of(id);
-            if let (Some(name), Some(short)) = (index.name(id), index.short(id)) {
-                if self.fits(search, name, short) {
-                    batch.push(batch.place, name, short);
-                }
+            if let (Some(name), Some(short)) = (index.name(id), index.short(id))
+                && self.fits(search, name, short)
+            {
+                batch.push(batch.place, name, short);
             }
         }
         batch
@@ -267,11 +267,11 @@ impl<'a> Walk<'a> {
         let Some(id) = id.filter(|id| Place::of(*id) > search.place) else {
             return;
         };
-        if let (Some(name), Some(short)) = (index.name(id), index.short(id)) {
-            if self.is_shown(search, name) {
-                batch.place = Place::of(id);
-                batch.push(batch.place, name, short);
-            }
+        if let (Some(name), Some(short)) = (index.name(id), index.short(id))
+            && self.is_shown(search, name)
+        {
+            batch.place = Place::of(id);
+            batch.push(batch.place, name, short);
         }
     }
 

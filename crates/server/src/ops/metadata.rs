@@ -294,10 +294,10 @@ pub fn set_end_of_file(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     if opened.access & access::WRITE_DATA == 0 {
         return Err(Status::ACCESS_DENIED.into());
     }
-    if let Some(file) = &opened.file {
-        if file.stat()?.size == len {
-            return Ok(());
-        }
+    if let Some(file) = &opened.file
+        && file.stat()?.size == len
+    {
+        return Ok(());
     }
     super::transfer::set_len(call, fid, len)
 }

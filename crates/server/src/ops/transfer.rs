@@ -287,13 +287,12 @@ fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilte
     let first = !core::mem::replace(&mut opened.written, true);
     call.conn.server.locked(|tables| {
         tables.before_write(open);
-        if first {
-            if let Some((share, path)) = tables
+        if first
+            && let Some((share, path)) = tables
                 .get(open)
                 .map(|o| (o.request.share, o.request.path.clone()))
-            {
-                tables.report_modified(share, &path, what);
-            }
+        {
+            tables.report_modified(share, &path, what);
         }
     });
     Ok(())

@@ -6,7 +6,6 @@ use crate::{
     share::{Share, ShareKind},
     testkit::{NOW, TestServer, share},
 };
-use coax_wire::header::Uid;
 use proptest::prelude::*;
 use std::{string::String, sync::Arc, vec::Vec};
 
@@ -28,9 +27,7 @@ fn server() -> TestServer {
 
 fn ask(server: &TestServer, user: Option<&str>, parameters: &[u8]) -> Answer {
     let session = Session {
-        uid: Uid(1),
         user: user.map(String::from),
-        domain: String::new(),
     };
     let client = Client {
         asker: Asker {

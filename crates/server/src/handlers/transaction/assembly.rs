@@ -151,9 +151,7 @@ fn whole(call: &Call<'_>, request: &Request<'_>, parameters: usize, data: usize)
         data: vec![0; data],
         max_parameters: size(request.max_parameters),
         max_data: size(request.max_data),
-        max_setup: usize::from(request.max_setup),
         flags: request.flags,
-        timeout_ms: request.timeout_ms,
         unicode: call.unicode(),
     }
 }
@@ -256,7 +254,7 @@ mod tests {
             pieces in prop::collection::vec((0u32..70, 1usize..20), 0..40),
         ) {
             let (mut half, mut received) = (vec![0; 64], Received::default());
-            let mut bitmap = vec![false; 64];
+            let mut bitmap = [false; 64];
             for (at, len) in pieces {
                 let bytes = vec![1; len];
                 let span = bitmap.get_mut(at as usize..at as usize + len);

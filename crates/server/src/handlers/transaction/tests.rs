@@ -32,7 +32,7 @@ pub(super) fn mirror(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFl
     }
     let reply = TransReply::new(whole.parameters.clone(), whole.data.clone());
     Ok(TransReply {
-        setup: if whole.max_setup > 0 {
+        setup: if whole.kind == Kind::Transaction2 {
             vec![7, 0]
         } else {
             vec![]
