@@ -28,6 +28,7 @@ pub mod table;
 #[cfg(test)]
 mod testkit;
 mod tree;
+mod tunnel;
 pub mod vfs;
 
 pub use conn::{Client, Connection, Held, Peer, Tail, Transmit};
