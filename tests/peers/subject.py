@@ -221,6 +221,7 @@ def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
         write_config(config, {**COMMON, **(globals_ or {})}, shares, folder)
         command = [binary, "serve", "--config", config, "--user", f"{USER}:{PASSWORD}", "--json"]
         command += ["--nbt", f"{host}:{nbt}", "--direct", f"{host}:{direct}"]
+        command += ["--names", f"{host}:137"] if OWN_NAMESPACE else []
         log = open(os.environ.get("COAX_LOG", base / "coax.err"), "ab")
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True

@@ -36,12 +36,13 @@ impl DosStatus {
     }
 
     /// The nearest code that DOS knows. The core protocol's tables (*SMB Core Protocol* 5, error class ERRDOS) end
-    /// where DOS 3 did: a folder that is not empty cannot be accessed, a name that is taken neither, and whatever is
-    /// wrong with a path is a bad path.
+    /// where DOS 3 did: a folder that is not empty cannot be accessed, a name that is taken neither, whatever is wrong
+    /// with a path is a bad path, and what is wrong with an unlock is ERRlock (section 5.15).
     pub const fn for_dos(self) -> Self {
         let code = match (self.class, self.code) {
             (Class::Dos, 123 | 161 | 267) => 3,
             (Class::Dos, 145 | 183 | 303) => 5,
+            (Class::Dos, 158) => 33,
             (_, code) => code,
         };
         Self { code, ..self }
@@ -300,6 +301,7 @@ mod tests {
             assert_eq!(dos(status), 3);
         }
         assert_eq!(dos(Status::SHARING_VIOLATION), 32);
+        assert_eq!(dos(Status::RANGE_NOT_LOCKED), 33);
     }
 
     #[test]

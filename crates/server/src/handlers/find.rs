@@ -75,7 +75,6 @@ impl Ground {
             server: &call.conn.server,
             share: &self.share,
             vfs: &*self.vfs,
-            now: call.now,
         }
     }
 }

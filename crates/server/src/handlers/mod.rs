@@ -21,3 +21,8 @@ pub mod transaction;
 pub mod transfer;
 pub mod tree_connect;
 pub mod volume;
+
+#[cfg(test)]
+mod core_tests;
+#[cfg(test)]
+mod dos_client_tests;

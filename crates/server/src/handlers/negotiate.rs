@@ -7,7 +7,7 @@ use crate::{
 };
 use alloc::{string::String, vec::Vec};
 use coax_wire::{
-    dialect::{self, Dialect, Generation, NegotiateShape},
+    dialect::{self, Dialect, NegotiateShape},
     header::Flags2,
     smb::negotiate::{Request, Response, cap, raw_mode, security},
     status::Status,
@@ -124,12 +124,10 @@ fn challenge(call: &Call<'_>, extended: bool) -> Vec<u8> {
     call.conn.challenge.to_vec()
 }
 
-/// Names in the reply: OEM for LAN Manager; for NT in the encoding that the client's flags ask, and never aligned
-/// ([MS-CIFS] 2.2.4.52.2: the challenge is followed by them at once).
+/// Names in the reply: OEM for LAN Manager; for NT in UTF-16 wherever CAP_UNICODE is offered, whatever the request's
+/// flags say, and never aligned. So NT and Samba do, and nmap reads nothing else ([MS-CIFS] 2.2.4.52.2 leaves it open).
 fn name(call: &Call<'_>, dialect: &Dialect, name: &str) -> Vec<u8> {
-    let unicode = dialect.shape == NegotiateShape::Nt
-        && dialect.generation == Generation::Nt
-        && call.unicode();
+    let unicode = dialect.shape == NegotiateShape::Nt && call.conn.server.config.unicode;
     let mut bytes = call.encode_as(name, unicode);
     bytes.extend_from_slice(if unicode { &[0, 0] } else { &[0] });
     bytes

@@ -167,11 +167,22 @@ pub fn open(call: &mut Call<'_>) -> Outcome {
             attributes: opened.facts.attributes.to_smb(),
             modified: utime(call, opened.facts.stat.modified),
             size: opened.facts.size().min(u64::from(u32::MAX)) as u32,
-            access_mode: request.access_mode,
+            access_mode: mode_told(call, request.access_mode, opened.access),
         };
         response.emit(call.out());
         Ok(Flow::Done)
     })
+}
+
+/// What OPEN's reply says of the access. Under the core protocol 0, 1 or 2 (section 5.1 of its specification), and so
+/// for a file control block's open, which asks for whatever there is; otherwise the mode asked, sharing and all, as
+/// Windows says it (raw.open openold).
+fn mode_told(call: &Call<'_>, asked: u16, granted: u32) -> u16 {
+    const BY_CONTROL_BLOCK: u16 = 0xff;
+    if call.generation() <= Generation::CorePlus || asked & 0xff == BY_CONTROL_BLOCK {
+        return granted_mode(granted);
+    }
+    asked
 }
 
 fn job_opened(call: &mut Call<'_>, fid: Fid, access_mode: u16) -> Outcome {

@@ -186,13 +186,9 @@ pub fn write_print_file(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// CLOSE_PRINT_FILE. What is no job is not closed, and refused with the general error of servers (raw.close).
+/// CLOSE_PRINT_FILE.
 pub fn close_print_file(call: &mut Call<'_>) -> Outcome {
-    let opened = call.file(Fid(call.block.word(0)?))?;
-    if !matches!(opened.kind, OpenKind::PrintJob(_)) {
-        return Err(Status::INVALID_SMB.into());
-    }
-    let fid = opened.fid;
+    let fid = call.file(Fid(call.block.word(0)?))?.fid;
     let now = call.now;
     crate::ops::close::close(call.conn, fid, None, now)?;
     call.done_empty()

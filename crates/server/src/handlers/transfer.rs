@@ -8,6 +8,7 @@ use crate::{
     vfs::FsTime,
 };
 use coax_wire::{
+    dialect::Generation,
     header::{Fid, HEADER_LEN},
     smb::{close, read, read_andx, seek, write, write_andx},
     status::Status,
@@ -32,20 +33,17 @@ pub fn read(call: &mut Call<'_>) -> Outcome {
 /// Words, counts and buffer format of READ's reply.
 pub(super) const READ_OVERHEAD: usize = 1 + 10 + 2 + 3;
 
-/// How much data fits into a reply that is no larger than what the client takes.
+/// How much data fits into a reply that is no larger than what the client takes, behind what the chain has answered.
 pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
+    let before = call.reply.out.len().max(HEADER_LEN);
     call.client_buffer()
-        .saturating_sub(HEADER_LEN + overhead)
+        .saturating_sub(before.saturating_add(overhead))
         .max(1)
 }
 
-/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13). A count of more than is there is a wrong
-/// parameter, not a malformed message (raw.write bad-write).
+/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13).
 pub fn write(call: &mut Call<'_>) -> Outcome {
-    let request = match write::Request::parse(&call.block) {
-        Err(coax_wire::Error::Outside { .. }) => return Err(Status::INVALID_PARAMETER.into()),
-        request => request?,
-    };
+    let request = write::Request::parse(&call.block)?;
     if super::pipe::is_pipe(call, request.fid) {
         return super::pipe::write(call, &request);
     }
@@ -139,8 +137,7 @@ fn close_file(call: &mut Call<'_>, fid: Fid, modified: Utime) -> Result<()> {
     ops::close::close(call.conn, fid, modified, now)
 }
 
-/// READ_ANDX. A reply is never larger than what the client takes, unless it asked for a large read
-/// ([MS-SMB] 3.3.5.7); it is short only at the end of the file.
+/// READ_ANDX. Short only at the end of the file, whatever the size of the client's buffer, once large reads were offered.
 pub fn read_andx(call: &mut Call<'_>) -> Outcome {
     let request = read_andx::Request::parse(&call.block)?;
     if super::pipe::is_pipe(call, request.fid) {
@@ -159,20 +156,24 @@ const READ_ANDX_OVERHEAD: usize = 1 + 24 + 2 + 1;
 /// Most that fits into a NetBIOS session message of 17 length bits beside its headers.
 const LARGEST_READ: usize = 0x1_ffff - HEADER_LEN - READ_ANDX_OVERHEAD;
 
-/// How much to read. The high half of the count is a timeout's for clients that do not know large reads.
+/// How much to read. Once CAP_LARGE_READX was offered, a read comes back full whatever the client said of its own
+/// capabilities and buffer: pysmb states neither and takes a short reply for the end of the file, and Samba looks at
+/// nothing but dialect and `large readwrite` either. In a chain replies share one message, which is the client's buffer.
+/// The high half of the count is a timeout's for clients that do not know large reads.
 pub(super) fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
-    use coax_wire::smb::negotiate::cap;
-    if call.conn.client.capabilities & cap::LARGE_READX == 0 {
-        let count = (max_count & 0xffff) as usize;
-        return count.min(room_for_data(call, READ_ANDX_OVERHEAD));
-    }
-    let large = call.conn.server.config.large_readwrite && !call.conn.signing.is_active();
-    let limit = if large {
+    use coax_wire::{command::READ_ANDX, smb::negotiate::cap};
+    let count = match call.conn.client.capabilities & cap::LARGE_READX {
+        0 => max_count & 0xffff,
+        _ => max_count,
+    };
+    let offered = call.generation() == Generation::Nt && call.conn.server.config.large_readwrite;
+    let alone = call.header.command == READ_ANDX && call.block.andx().is_none();
+    let limit = if offered && alone {
         LARGEST_READ
     } else {
         room_for_data(call, READ_ANDX_OVERHEAD)
     };
-    (max_count as usize).min(limit)
+    (count as usize).min(limit)
 }
 
 /// WRITE_ANDX. Length zero writes nothing ([MS-CIFS] 3.3.5.36).

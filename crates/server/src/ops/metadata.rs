@@ -97,7 +97,6 @@ impl Subject {
             server,
             share: &share,
             vfs: &*vfs,
-            now: call.now,
         };
         let located = finder.locate(path)?;
         let stat = located.existing()?;
@@ -184,7 +183,6 @@ impl Subject {
             server,
             share: &self.share,
             vfs: &*vfs,
-            now: call.now,
         };
         let name = name_of(&self.path);
         let short = finder.with_index(parent_of(&self.path), |index| {

@@ -87,7 +87,6 @@ impl Place {
             server: &call.conn.server,
             share: &self.share,
             vfs: &*self.vfs,
-            now: call.now,
         }
     }
 
