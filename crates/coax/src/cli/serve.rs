@@ -63,7 +63,7 @@ pub struct ServeArgs {
     /// The workgroup it belongs to [default: WORKGROUP]
     #[arg(long, value_name = "NAME", value_parser = NETBIOS_NAME.read)]
     pub workgroup: Option<String>,
-    /// Any parameter of smb.conf's [global]: --option 'read raw = no'
+    /// Any parameter of smb.conf's global section: --option 'read raw = no'
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = option)]
     pub options: Vec<String>,
     /// Report as JSON, one object a line
