@@ -1,7 +1,7 @@
 //! The SMB1 server engine: negotiate → session → tree → command, sans-IO.
 //!
 //! [`Server`] is what is shared and fixed, [`table::Tables`] what is shared and changes, [`Connection`] one client. A
-//! handler (in [`handlers`]) decodes with `coax_wire`, acts through [`ops`], which alone talk to the [`vfs`], and
+//! handler (in `handlers`) decodes with `coax_wire`, acts through `ops`, which alone talk to the [`vfs`], and
 //! encodes the reply.
 #![no_std]
 extern crate alloc;
@@ -28,6 +28,7 @@ pub mod table;
 #[cfg(test)]
 mod testkit;
 mod tree;
+mod tunnel;
 pub mod vfs;
 
 pub use conn::{Client, Connection, Held, Peer, Tail, Transmit};

@@ -5,7 +5,7 @@
 //! it enters into the index ([`NameCache::changed`]), so that a busy folder of 50,000 files is read once.
 
 use crate::{
-    names::index::DirIndex,
+    names::{index::DirIndex, mangle::ShortName},
     table::ShareId,
     vfs::{FsTime, Stat, VfsDir, VfsResult},
 };
@@ -108,6 +108,12 @@ impl NameCache {
     /// Whether the folder is indexed at all, good or not: only then is it worth telling about changes.
     pub fn knows(&self, share: ShareId, folder: &str) -> bool {
         self.folders.contains_key(&(share, folder.to_string()))
+    }
+
+    /// The 8.3 name that was generated for a name of the folder; `None` if the name is its own.
+    pub fn generated_short(&self, share: ShareId, folder: &str, name: &str) -> Option<ShortName> {
+        let entry = self.folders.get(&(share, folder.to_string()))?;
+        entry.index.generated_short(entry.index.exact(name)?)
     }
 
     /// Keeps a folder's index.

@@ -93,7 +93,8 @@ impl CodePage {
         }
     }
 
-    /// Bytes to Unicode. Never fails: an undefined byte `b` becomes U+EF00 + `b`.
+    /// Bytes to Unicode. Never fails: an undefined byte `b` becomes U+EF00 + `b`. What [`Self::encode`] makes of the text
+    /// decodes to that text again.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         if bytes.is_ascii() {
             // An ASCII slice is UTF-8, so this borrows.
@@ -102,12 +103,27 @@ impl CodePage {
         if matches!(self.table, Table::Utf8) {
             return pages::decode_utf8(bytes);
         }
-        let mut out = String::with_capacity(bytes.len() * 2);
+        let decoded = self.decode_units(bytes, false);
+        // The usual bytes of a twin may make a pair with an undefined byte before them.
+        if decoded.twins && decoded.undefined {
+            return Cow::Owned(self.decode_units(bytes, true).text);
+        }
+        Cow::Owned(decoded.text)
+    }
+
+    /// Decodes one character after the other. Where a page holds a character twice, the unusual pair of bytes is taken
+    /// for two undefined ones if `exactly`.
+    fn decode_units(self, bytes: &[u8], exactly: bool) -> Decoded {
+        let mut out = Decoded::default();
+        out.text.reserve(bytes.len() * 2);
         let mut rest = bytes;
         while let Some((&first, tail)) = rest.split_first() {
             let two = rest.get(..2).filter(|_| self.is_lead_byte(first));
-            if let Some(c) = two.and_then(|pair| self.table.decode(pair)) {
-                out.push(c);
+            if let Some((c, twin)) = two.and_then(|pair| self.decode_pair(pair))
+                && !(twin && exactly)
+            {
+                out.text.push(c);
+                out.twins |= twin;
                 rest = rest.get(2..).unwrap_or_default();
                 continue;
             }
@@ -116,10 +132,18 @@ impl CodePage {
             } else {
                 self.table.decode(&[first])
             };
-            out.push(single.unwrap_or_else(|| undefined(first)));
+            out.undefined |= single.is_none();
+            out.text.push(single.unwrap_or_else(|| undefined(first)));
             rest = tail;
         }
-        Cow::Owned(out)
+        out
+    }
+
+    /// The character of two bytes, and whether others are its usual ones.
+    fn decode_pair(self, pair: &[u8]) -> Option<(char, bool)> {
+        let c = self.table.decode(pair)?;
+        let (usual, len) = self.table.encode(c)?;
+        Some((c, usual.get(..usize::from(len)) != Some(pair)))
     }
 
     /// Unicode to bytes; fails at the first character that the page lacks.
@@ -219,6 +243,16 @@ impl FromStr for CodePage {
             .and_then(Self::from_number)
             .ok_or(UnknownCodePage)
     }
+}
+
+/// Text, and what was met on the way.
+#[derive(Default)]
+struct Decoded {
+    text: String,
+    /// Characters by other than their usual bytes.
+    twins: bool,
+    /// Undefined bytes.
+    undefined: bool,
 }
 
 /// The private-use character that stands for an undefined byte.

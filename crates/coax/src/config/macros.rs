@@ -87,6 +87,23 @@ pub fn expand_path(text: &str, values: &MacroValues<'_>) -> String {
     })
 }
 
+/// As [`expand`], for a command that a shell runs: what a client sent of itself is one word and no option. Every character
+/// but letters, digits, `-`, `_` and `.` becomes `_`, and so does a `-` or `.` at the beginning.
+pub fn expand_command(text: &str, values: &MacroValues<'_>) -> String {
+    expand_with(text, values, one_word)
+}
+
+/// `value` as one word of a command, for values of [`MacroValues::further`] that a client chose.
+pub fn one_word(value: &str) -> String {
+    let kept = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let first = |(place, c): (usize, char)| match c {
+        '-' | '.' if place == 0 => '_',
+        c if kept(c) => c,
+        _ => '_',
+    };
+    value.chars().enumerate().map(first).collect()
+}
+
 fn expand_with(text: &str, values: &MacroValues<'_>, harmless: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -197,6 +214,20 @@ mod tests {
         assert_eq!(
             expand_path("/srv/%m/%u/%S", &values),
             "/srv/_.._.._etc/_../a_b_c"
+        );
+    }
+
+    #[test]
+    fn what_a_client_calls_itself_is_one_word_of_a_command() {
+        let values = MacroValues {
+            client_name: "-o x;rm -rf ~",
+            user: "$(reboot)`reboot`\n'\"|&<>*?",
+            client_kind: "Anna_1.5-b",
+            ..MacroValues::default()
+        };
+        assert_eq!(
+            expand_command("lpr -J %m %u %a", &values),
+            "lpr -J _o_x_rm_-rf__ __reboot__reboot__________ Anna_1.5-b"
         );
     }
 

@@ -260,7 +260,7 @@ fn disk_share(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result
 
 /// The share's folder. Its macros are expanded once, at the start, so those that differ from client to client cannot be
 /// used.
-fn path(settings: &Settings, share: &ShareSettings) -> Result<String> {
+pub(super) fn path(settings: &Settings, share: &ShareSettings) -> Result<String> {
     let client_macros = [
         "%m", "%M", "%I", "%i", "%L", "%u", "%U", "%a", "%R", "%T", "%d",
     ];

@@ -12,7 +12,7 @@ use coax_server::{
 };
 use tokio::sync::watch;
 
-use super::{clock::Clock, report::Reporter};
+use super::{clock::Clock, printing::Printing, report::Reporter};
 use crate::config::settings::Settings;
 
 /// Most clients at once where the settings name no number.
@@ -29,6 +29,8 @@ pub(super) struct Host {
     pub(super) reporter: Reporter,
     /// The threads that serve clients.
     pub(super) pool: Pool,
+    /// Where finished print jobs go.
+    pub(super) printing: Printing,
     /// How it was configured.
     pub(super) settings: Settings,
     /// How sessions are held.
@@ -44,6 +46,7 @@ impl Host {
         server: Arc<Server>,
         settings: Settings,
         reporter: Reporter,
+        printing: Printing,
         threads: usize,
     ) -> Self {
         Self {
@@ -56,6 +59,7 @@ impl Host {
                 busy: AtomicUsize::new(0),
                 jobs: AtomicUsize::new(0),
             },
+            printing,
             settings,
             stopping: AtomicBool::new(false),
             stop: watch::Sender::new(false),

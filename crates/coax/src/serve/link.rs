@@ -5,7 +5,9 @@
 //! can wait in `recv` while an oplock break goes out.
 
 use std::{
+    net::SocketAddr,
     os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -13,16 +15,18 @@ use std::{
 };
 
 use coax_netbios::{Session, Transport};
-use coax_server::{Connection, Peer};
+use coax_server::{Connection, Event, Peer};
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
     host::Host,
     outbox::Outbox,
+    printing::Job,
     socket::{Received, Socket},
     story::Story,
     wake::Bell,
 };
+use crate::config::macros::MacroValues;
 
 /// The longest time a thread serves one client while others wait for a thread.
 const TURN_MS: u64 = 20;
@@ -160,14 +164,17 @@ impl Link {
     /// Closes what the client held, and tells the end of its story. The engine may have panicked; it may do so again.
     pub(super) fn close(&self, end: &End) {
         let mut inner = self.lock();
-        let engine = inner.engine.take();
+        let mut engine = inner.engine.take();
         let now = self.host.clock.now();
         let closing =
-            std::panic::AssertUnwindSafe(|| engine.map(|mut engine| engine.handle_disconnect(now)));
-        if std::panic::catch_unwind(closing).is_err() {
+            AssertUnwindSafe(|| engine.as_mut().map(|engine| engine.handle_disconnect(now)));
+        if catch_unwind(closing).is_err() {
             inner
                 .story
                 .note("closing its files failed: a defect of coax");
+            // Its opens and locks must not stand in others' way for ever.
+            let dropping = AssertUnwindSafe(|| engine.as_mut().map(Connection::abandon));
+            let _ = catch_unwind(dropping);
         }
         let sent = inner.outbox.sent_total();
         inner.story.end(end, sent);
@@ -277,6 +284,9 @@ impl Link {
             outbox.push(header, transmit);
         }
         while let Some(event) = engine.poll_event() {
+            if let Event::Printed { share, path, name } = &event {
+                self.print(story, Job { share, path, name });
+            }
             story.event(event);
         }
         let deadline = engine.poll_timeout().map_or(NEVER, |time| time.0);
@@ -291,6 +301,21 @@ impl Link {
             Ok(())
         } else {
             Err(Rest::Blocked)
+        }
+    }
+
+    /// A print job is whole.
+    fn print(&self, story: &Story, job: Job<'_>) {
+        let settings = &self.host.settings;
+        let peer = self.address.parse::<SocketAddr>().ok();
+        let addresses = peer.zip(self.socket.local_address());
+        let values = MacroValues {
+            host_name: &settings.global.netbios_name,
+            workgroup: &settings.global.workgroup,
+            ..story.macros(addresses.map(|(peer, ours)| (peer.ip(), ours.ip())))
+        };
+        if let Err(why) = self.host.printing.take(settings, job, &values) {
+            story.note(&why);
         }
     }
 

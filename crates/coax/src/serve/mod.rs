@@ -14,6 +14,7 @@ mod listen;
 mod log_file;
 mod names;
 mod outbox;
+mod printing;
 pub mod report;
 mod socket;
 mod story;
@@ -108,7 +109,9 @@ impl Running {
             .enable_all()
             .build()
             .context("the system gives no threads")?;
-        let host = Arc::new(Host::new(server, settings, reporter, threads));
+        let printing = printing::Printing::start(&settings, &reporter)
+            .context("the system gives no thread to print with")?;
+        let host = Arc::new(Host::new(server, settings, reporter, printing, threads));
         let (alive, gone) = mpsc::channel(1);
         let (bound, names) = runtime.block_on(async { open_doors(&host, alive) })?;
         Ok(Self {

@@ -2,6 +2,7 @@
 
 use std::{
     io::IoSlice,
+    net::SocketAddr,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     time::Duration,
 };
@@ -111,6 +112,11 @@ impl Socket {
                 _ => return,
             }
         }
+    }
+
+    /// Our address on this connection.
+    pub(super) fn local_address(&self) -> Option<SocketAddr> {
+        SockRef::from(&self.0).local_addr().ok()?.as_socket()
     }
 
     fn patiently(&self, mut send: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {

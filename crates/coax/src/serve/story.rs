@@ -1,6 +1,6 @@
 //! What is told of one client, from its first byte to its last.
 
-use std::time::Instant;
+use std::{net::IpAddr, time::Instant};
 
 use coax_netbios::Transport;
 use coax_server::Event;
@@ -12,6 +12,7 @@ use super::{
     link::End,
     report::{ClientLine, Line, Reporter},
 };
+use crate::config::macros::MacroValues;
 
 /// Refusals that a client's line lists; a client that tries on and on is not listed on and on.
 const REFUSALS: usize = 8;
@@ -136,6 +137,20 @@ impl Story {
                 self.note(&format!("printed {path} on {share}"));
             }
             Event::Fatal { why } => self.fatal = Some(why),
+        }
+    }
+
+    /// What the client's part of a command's macros stands for; `addresses` are its and ours.
+    pub(super) fn macros(&self, addresses: Option<(IpAddr, IpAddr)>) -> MacroValues<'_> {
+        MacroValues {
+            client_name: self.line.name.as_deref().unwrap_or_default(),
+            addresses,
+            called_name: self.called.as_deref().unwrap_or_default(),
+            user: self.line.log_on.as_deref().unwrap_or(&self.guest),
+            dialect: self.line.dialect.unwrap_or_default(),
+            client_kind: &self.native,
+            connection: self.line.client,
+            ..MacroValues::default()
         }
     }
 

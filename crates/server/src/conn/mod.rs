@@ -167,6 +167,13 @@ impl Connection {
         debug_assert!(doomed.is_empty(), "everything was closed before");
     }
 
+    /// [`Self::handle_disconnect`] did not come to its end: gives up what the connection has in the shared tables, so that it
+    /// is in nobody's way. Files that were to be deleted stay.
+    pub fn abandon(&mut self) {
+        self.closing = true;
+        self.server.locked(|tables| tables.drop_connection(self.id));
+    }
+
     /// Asks the driver to close, and says why.
     pub(crate) fn fatal(&mut self, why: String) {
         self.closing = true;

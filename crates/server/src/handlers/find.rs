@@ -75,6 +75,7 @@ impl Ground {
             server: &call.conn.server,
             share: &self.share,
             vfs: &*self.vfs,
+            now: call.now,
         }
     }
 }

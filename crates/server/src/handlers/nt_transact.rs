@@ -22,7 +22,7 @@ use crate::{
 use alloc::vec::Vec;
 use coax_wire::{
     header::Fid,
-    io::Writer,
+    io::{Reader, Writer},
     smb::nt_transact::{
         CREATE_NAME, Create, Ioctl, NotifyChange, SecurityDesc, emit_change, emit_create_response,
         parse_full_eas,
@@ -170,9 +170,12 @@ fn changes(outcome: &NotifyOutcome, room: usize) -> Result<TransFlow> {
     Ok(TransReply::new(records, Vec::new()).into())
 }
 
-/// NT_TRANSACT_RENAME: reserved and never implemented ([MS-CIFS] 2.2.7.5).
-pub fn rename(_call: &mut Call<'_>, _whole: &Transaction) -> Result<TransFlow> {
-    Err(Status::NOT_IMPLEMENTED.into())
+/// NT_TRANSACT_RENAME: reserved and never implemented ([MS-CIFS] 2.2.7.5). Windows looks at the handle, renames nothing
+/// and answers success (raw.rename nttransrename).
+pub fn rename(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
+    let fid = Reader::new(&whole.parameters).u16("FID")?;
+    call.file(Fid(fid))?;
+    Ok(TransReply::default().into())
 }
 
 /// Quotas are the system's business.

@@ -279,3 +279,20 @@ fn sparse_files_are_granted_and_other_controls_refused() {
     control(&mut client, 0x0014_4064, fid).refused(Status::NOT_SUPPORTED);
     control(&mut client, 0x0009_00c4, fid + 1).refused(Status::INVALID_HANDLE);
 }
+
+#[test]
+fn nt_transact_rename_asks_for_an_open_file_and_renames_nothing() {
+    let server = TestServer::new();
+    let mut client = server.client(NT);
+    let fid = client.open("\\OLD");
+    for (fid, told) in [(fid, None), (fid + 1, Some(Status::INVALID_HANDLE))] {
+        let parameters = [&fid.to_le_bytes()[..], &[0, 0], &client.string("NEW", 0)].concat();
+        post(&mut client, 5, &[], &parameters, b"", (0, 0));
+        let answer = client.answer().unwrap();
+        match told {
+            None => drop(answer.ok()),
+            Some(status) => answer.refused(status),
+        }
+    }
+    assert!(server.fs.contents("OLD").is_ok() && server.fs.contents("NEW").is_err());
+}

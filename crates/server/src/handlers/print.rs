@@ -186,9 +186,13 @@ pub fn write_print_file(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// CLOSE_PRINT_FILE.
+/// CLOSE_PRINT_FILE. What is no job is not closed, and refused with the general error of servers (raw.close).
 pub fn close_print_file(call: &mut Call<'_>) -> Outcome {
-    let fid = call.file(Fid(call.block.word(0)?))?.fid;
+    let opened = call.file(Fid(call.block.word(0)?))?;
+    if !matches!(opened.kind, OpenKind::PrintJob(_)) {
+        return Err(Status::INVALID_SMB.into());
+    }
+    let fid = opened.fid;
     let now = call.now;
     crate::ops::close::close(call.conn, fid, None, now)?;
     call.done_empty()

@@ -149,3 +149,13 @@ fn names_of_jobs_never_leave_the_folder() {
         assert_eq!(tame(given), tamed);
     }
 }
+
+#[test]
+fn closing_what_is_no_job_as_a_job_is_an_error_and_leaves_it_open() {
+    let mut client = server(Access::Write).client("LANMAN1.0");
+    let fid = client.open("\\FILE.TXT");
+    client
+        .request(c::CLOSE_PRINT_FILE, &[fid], b"")
+        .refused(Status::INVALID_SMB);
+    client.close(fid).ok();
+}

@@ -41,9 +41,13 @@ pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
         .max(1)
 }
 
-/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13).
+/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13). A count of more than is there is a wrong
+/// parameter, not a malformed message (raw.write bad-write).
 pub fn write(call: &mut Call<'_>) -> Outcome {
-    let request = write::Request::parse(&call.block)?;
+    let request = match write::Request::parse(&call.block) {
+        Err(coax_wire::Error::Outside { .. }) => return Err(Status::INVALID_PARAMETER.into()),
+        request => request?,
+    };
     if super::pipe::is_pipe(call, request.fid) {
         return super::pipe::write(call, &request);
     }

@@ -184,3 +184,17 @@ fn a_full_disk_is_told_at_the_write_and_what_is_acknowledged_is_there() {
     client.close(fid).ok();
     assert_eq!(server.fs.contents("F").unwrap().len() as u32, at);
 }
+
+#[test]
+fn a_write_of_more_than_was_sent_is_a_wrong_parameter_and_writes_nothing() {
+    let server = TestServer::new();
+    let mut client = server.client("NT LM 0.12");
+    let fid = client.open("F");
+    for bytes in [&b""[..], b"\x01\xff\xffab"] {
+        client
+            .request(c::WRITE, &[fid, 0xffff, 0, 0, 0], bytes)
+            .refused(Status::INVALID_PARAMETER);
+    }
+    client.close(fid).ok();
+    assert_eq!(server.fs.contents("F").unwrap(), b"");
+}

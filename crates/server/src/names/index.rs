@@ -134,6 +134,13 @@ impl DirIndex {
         self.live(id).map(|entry| entry.short)
     }
 
+    /// The same if it was generated, not the name itself in upper case.
+    pub fn generated_short(&self, id: NameId) -> Option<ShortName> {
+        let short = self.short(id)?;
+        let own = self.mangler.legal(self.name(id)?);
+        (own != Some(short)).then_some(short)
+    }
+
     /// Which file a client means: the one of exactly this name; else one that differs in case only; else the one with
     /// this 8.3 name.
     pub fn lookup(&self, name: &str) -> Option<NameId> {

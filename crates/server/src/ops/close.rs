@@ -19,7 +19,7 @@ use coax_wire::{header::Fid, status::Status, time::Time};
 pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
     let timed = settle(conn, &file, modified, now);
-    release(conn, &file);
+    release(conn, &file, now);
     crate::handlers::print::end(conn, &file);
     conn.handle_wake(now);
     Ok(timed?)
@@ -61,10 +61,10 @@ fn settle(conn: &Connection, file: &OpenFile, asked: Option<FsTime>, now: Time) 
 
 /// Gives up the open's row in the tables; what is to be deleted now goes. The client was told at its request what it
 /// may expect: if the file system refuses, there is nobody left to tell.
-fn release(conn: &Connection, file: &OpenFile) {
+fn release(conn: &Connection, file: &OpenFile, now: Time) {
     let Some(open) = file.open else { return };
     let closed = conn.server.locked(|tables| tables.close(open));
     if let Ok(Some(doomed)) = closed.map(|closed| closed.delete) {
-        let _ = super::modify::remove_doomed(&conn.server, &file.share, &doomed);
+        let _ = super::modify::remove_doomed(&conn.server, &file.share, &doomed, now);
     }
 }

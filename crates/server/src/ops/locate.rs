@@ -1,16 +1,21 @@
 //! From a client's path to the file it means: letter for letter, in another case, or by an 8.3 name.
 
-use super::attributes::{join, parent_of};
+use super::attributes::{self, join, name_of, parent_of};
 use crate::{
     error::Result,
-    names::{index::DirIndex, mangle::Mangler, path::ClientPath},
+    names::{
+        index::DirIndex,
+        mangle::{Mangler, ShortName},
+        path::ClientPath,
+    },
     names_cache::{Change, Seen, Stamp},
     server::Server,
     share::Share,
-    vfs::{Kind, Stat, Vfs, VfsDir, VfsError},
+    tunnel::Gone,
+    vfs::{FsTime, Kind, Stat, Vfs, VfsDir, VfsError},
 };
 use alloc::string::{String, ToString};
-use coax_wire::status::Status;
+use coax_wire::{status::Status, time::Time};
 
 /// Where a client's path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct Finder<'a> {
     pub share: &'a Share,
     /// Its folder.
     pub vfs: &'a dyn Vfs,
+    /// When the request is served.
+    pub now: Time,
 }
 
 impl Finder<'_> {
@@ -74,7 +81,7 @@ impl Finder<'_> {
 
     /// The spelling a new name gets: as the client gave it, or folded as `default case` and `preserve case` say.
     pub fn spelling(&self, path: &str) -> String {
-        let name = super::attributes::name_of(path);
+        let name = name_of(path);
         let is_short = Mangler::new(self.server.config.code_page).is_legal(name);
         let keeps = if is_short {
             self.share.options.short_preserve_case
@@ -90,6 +97,43 @@ impl Finder<'_> {
             name.to_lowercase()
         };
         join(parent_of(path), &folded)
+    }
+
+    /// The name and, perhaps, the creation time that a new file gets: those of a file that went under this 8.3 name a
+    /// moment ago ([`crate::tunnel`]), else [`Self::spelling`].
+    pub fn reborn(&self, path: &str) -> (String, Option<FsTime>) {
+        let (folder, name) = (parent_of(path), name_of(path));
+        let gone = Mangler::new(self.server.config.code_page)
+            .legal(name)
+            .and_then(|short| {
+                self.server
+                    .locked(|tables| tables.tunnel.find(self.now, self.share.id, folder, short))
+            })
+            .map(|gone| (join(folder, &gone.name), gone.created))
+            .filter(|(path, _)| matches!(self.vfs.stat(path), Err(VfsError::NotFound)));
+        match gone {
+            Some((path, created)) => (path, Some(created)),
+            None => (self.spelling(path), None),
+        }
+    }
+
+    /// What to remember of a file that is about to lose its name, if its 8.3 name was generated.
+    fn leaving(&self, folder: &str, change: Change<'_>) -> Option<(ShortName, Gone)> {
+        let name = match change {
+            Change::Added(_) => return None,
+            Change::Removed(name) | Change::Renamed(name, _) => name,
+        };
+        let short = self
+            .server
+            .locked(|tables| tables.names.generated_short(self.share.id, folder, name))?;
+        let path = join(folder, name);
+        let stat = self.vfs.stat(&path).ok()?;
+        let facts = attributes::facts_at(self.vfs, self.share, &path, stat).ok()?;
+        let gone = Gone {
+            name: name.to_string(),
+            created: facts.created,
+        };
+        (stat.kind == Kind::File).then_some((short, gone))
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
@@ -236,6 +280,7 @@ impl Finder<'_> {
         if !known {
             return work();
         }
+        let leaving = self.leaving(folder, change);
         let before = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
         let result = work()?;
         let after = self
@@ -243,13 +288,17 @@ impl Finder<'_> {
             .open_dir(folder)
             .and_then(|dir| Seen::now(&*dir))
             .ok();
-        self.server.locked(|tables| match (before, after) {
-            (Some(before), Some(after)) => {
-                tables
-                    .names
-                    .changed(self.share.id, folder, before, after, change)
+        let (now, share) = (self.now, self.share.id);
+        self.server.locked(|tables| {
+            if let Some((short, gone)) = leaving {
+                tables.tunnel.remember(now, share, folder, short, gone);
             }
-            _ => tables.names.forget(self.share.id, folder),
+            match (before, after) {
+                (Some(before), Some(after)) => {
+                    tables.names.changed(share, folder, before, after, change)
+                }
+                _ => tables.names.forget(share, folder),
+            }
         });
         Ok(result)
     }
@@ -266,3 +315,8 @@ fn path_error(error: VfsError) -> crate::Error {
 #[path = "locate_tests.rs"]
 #[allow(clippy::unwrap_used)]
 mod tests;
+
+#[cfg(test)]
+#[path = "tunnel_tests.rs"]
+#[allow(clippy::unwrap_used)]
+mod tunnel_tests;

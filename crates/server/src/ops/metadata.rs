@@ -97,6 +97,7 @@ impl Subject {
             server,
             share: &share,
             vfs: &*vfs,
+            now: call.now,
         };
         let located = finder.locate(path)?;
         let stat = located.existing()?;
@@ -183,6 +184,7 @@ impl Subject {
             server,
             share: &self.share,
             vfs: &*vfs,
+            now: call.now,
         };
         let name = name_of(&self.path);
         let short = finder.with_index(parent_of(&self.path), |index| {

@@ -184,6 +184,7 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
             server: &call.conn.server,
             share: &share,
             vfs: &*vfs,
+            now: call.now,
         };
         let located = finder.locate(&spec.path)?;
         let opener = Opener {
@@ -457,15 +458,19 @@ impl Opener<'_, '_> {
             server: &self.call.conn.server,
             share: self.share,
             vfs: self.vfs,
+            now: self.call.now,
         };
-        let path = finder.spelling(&located.path);
+        let (path, reborn) = match directory {
+            true => (finder.spelling(&located.path), None),
+            false => finder.reborn(&located.path),
+        };
         self.check_folder(parent_of(&path))?;
         let change = Change::Added(attributes::name_of(&path));
         let file = finder.changing(parent_of(&path), change, || {
             self.create_file(&path, directory)
         })?;
         let facts = attributes::facts_of(&*file, self.share, &path)?;
-        let dressed = self.dress(&*file, &facts, self.spec.created);
+        let dressed = self.dress(&*file, &facts, self.spec.created.or(reborn));
         let access = self.resolve_access(&Facts {
             attributes: Attributes::NONE,
             ..facts

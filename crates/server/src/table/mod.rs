@@ -158,6 +158,8 @@ pub struct Tables {
     write_times: write_times::WriteTimes,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
+    /// Names that went a moment ago.
+    pub(crate) tunnel: crate::tunnel::Tunnel,
 }
 
 /// What all opens of one file have in common.

@@ -202,6 +202,19 @@ fn utf16_is_little_endian_and_drops_half_a_unit() {
     assert_eq!(utf16::len("Aä\u{1F600}\u{10d800}"), 5);
 }
 
+#[test]
+fn a_twin_after_an_undefined_byte_is_undefined_too_and_alone_it_is_itself() {
+    // Of Big5's two codes of one character the usual one would make a pair with the byte before it.
+    let page = page(950);
+    let bytes = [0xa1, 0x9b, 0x76];
+    let text = page.decode(&bytes).into_owned();
+    assert_eq!(text, "\u{efa1}\u{ef9b}v");
+    assert_eq!(page.encode(&text).unwrap(), bytes);
+    let alone = page.decode(&bytes[1..]).into_owned();
+    assert_eq!(alone.chars().count(), 1);
+    assert_ne!(page.encode(&alone).unwrap(), &bytes[1..]);
+}
+
 proptest! {
     #[test]
     fn any_units_survive(units in prop::collection::vec(prop_oneof![any::<u16>(), 0xd700u16..=0xe000, 0xdbf0u16..=0xdc10], 0..20)) {
@@ -216,6 +229,16 @@ proptest! {
         if !page.is_lead_byte(0x81) {
             prop_assert_eq!(page.encode(&page.decode(&bytes)).unwrap(), bytes);
         }
+    }
+
+    #[test]
+    fn an_undefined_byte_before_a_character_that_the_page_holds_twice_stays_apart_from_it(
+        first in 0x80u8.., lead in 0x80u8.., trail in any::<u8>(), which in 0usize..4,
+    ) {
+        let page = page([932, 936, 949, 950][which]);
+        let text = page.decode(&[first, lead, trail]).into_owned();
+        let again = page.encode(&text).unwrap();
+        prop_assert_eq!(page.decode(&again).into_owned(), text);
     }
 
     #[test]

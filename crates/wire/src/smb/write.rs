@@ -39,9 +39,9 @@ impl<'a> Request<'a> {
         let data = if count == 0 {
             &[]
         } else {
-            strings.bytes(3, "buffer format")?;
             strings
-                .bytes(usize::from(count), "data")
+                .bytes(3, "buffer format")
+                .and_then(|_| strings.bytes(usize::from(count), "data"))
                 .map_err(|_| Error::Outside { what: "count" })?
         };
         Ok(Self {

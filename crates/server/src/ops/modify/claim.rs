@@ -125,7 +125,7 @@ pub(super) fn release(call: &Call<'_>, place: &Place, open: OpenId) -> Result<()
         Err(_) => None,
     };
     match doomed {
-        Some(doomed) => remove_doomed(server, &place.share, &doomed),
+        Some(doomed) => remove_doomed(server, &place.share, &doomed, call.now),
         None => Ok(()),
     }
 }

@@ -268,7 +268,7 @@ impl Copier<'_, '_> {
             let located = finder.locate(target)?;
             let path = match located.stat {
                 Some(_) => located.path,
-                None => finder.spelling(&located.path),
+                None => finder.reborn(&located.path).0,
             };
             return self.onto(source, &path, located.stat);
         }

@@ -87,6 +87,7 @@ impl Place {
             server: &call.conn.server,
             share: &self.share,
             vfs: &*self.vfs,
+            now: call.now,
         }
     }
 

@@ -24,7 +24,7 @@ use crate::{
     vfs::{Kind, OpenHow, Vfs},
 };
 use alloc::string::String;
-use coax_wire::{header::Fid, status::Status};
+use coax_wire::{header::Fid, status::Status, time::Time};
 
 /// Makes a folder and says what its path is, in the file system's spelling.
 ///
@@ -204,9 +204,14 @@ pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()
 ///
 /// # Errors
 /// What the file system says; the tables have forgotten it in any case.
-pub(in crate::ops) fn remove_doomed(server: &Server, share: &Share, doomed: &Doomed) -> Result<()> {
+pub(in crate::ops) fn remove_doomed(
+    server: &Server,
+    share: &Share,
+    doomed: &Doomed,
+    now: Time,
+) -> Result<()> {
     let removed = match share.vfs() {
-        Some(vfs) => remove_name(server, share, &**vfs, doomed),
+        Some(vfs) => remove_name(server, share, &**vfs, doomed, now),
         None => Err(Status::ACCESS_DENIED.into()),
     };
     server.locked(|tables| {
@@ -218,8 +223,19 @@ pub(in crate::ops) fn remove_doomed(server: &Server, share: &Share, doomed: &Doo
     removed
 }
 
-fn remove_name(server: &Server, share: &Share, vfs: &dyn Vfs, doomed: &Doomed) -> Result<()> {
-    let finder = Finder { server, share, vfs };
+fn remove_name(
+    server: &Server,
+    share: &Share,
+    vfs: &dyn Vfs,
+    doomed: &Doomed,
+    now: Time,
+) -> Result<()> {
+    let finder = Finder {
+        server,
+        share,
+        vfs,
+        now,
+    };
     let path = doomed.path.as_str();
     let change = Change::Removed(name_of(path));
     finder.changing(parent_of(path), change, || {

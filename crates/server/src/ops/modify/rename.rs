@@ -275,7 +275,8 @@ pub(super) fn target_of(
             let parent = parent_of(&located.path);
             Ok(Target::Free(join(parent, name_of(source.path))))
         }
-        None => Ok(Target::Free(finder.spelling(&located.path))),
+        None if source.facts.is_directory() => Ok(Target::Free(finder.spelling(&located.path))),
+        None => Ok(Target::Free(finder.reborn(&located.path).0)),
         Some(stat) if located.path != source.path => Ok(Target::Taken(located.path, stat)),
         Some(_) if last == source.shown || !eq_ignore_case(last, name_of(source.path)) => {
             Ok(Target::Itself)
@@ -355,7 +356,7 @@ pub fn hard_link(
     if located.stat.is_some() {
         return Err(Status::OBJECT_NAME_COLLISION.into());
     }
-    let to = finder.spelling(&located.path).to_string();
+    let to = finder.reborn(&located.path).0;
     place.check_folder(call, parent_of(&to))?;
     finder.changing(parent_of(&to), Change::Added(name_of(&to)), || {
         Ok(place.vfs.hard_link(&from, &to)?)

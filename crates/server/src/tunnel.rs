@@ -1,0 +1,152 @@
+//! Names that went a moment ago, so that who comes back under their 8.3 name gets them again.
+//!
+//! A program of DOS saves by deleting (or renaming away) `AVERYL~1.TEX` and making a new file of that name: it knows
+//! no other. NT remembers for fifteen seconds what went, and gives the new file the long name and the creation time of
+//! the old (KB172190, "Windows NT Contains File System Tunneling Capabilities"). This remembers files whose 8.3 name
+//! was generated; it cannot tell by which of its names a file was removed, and takes it to be the short one.
+
+use crate::{names::mangle::ShortName, table::ShareId, vfs::FsTime};
+use alloc::{
+    collections::{BTreeMap, VecDeque},
+    string::{String, ToString},
+};
+use coax_wire::time::{Span, Time};
+
+/// How long a name is remembered: NT's `MaximumTunnelEntryAgeInSeconds`.
+const AGE: Span = Span::from_secs(15);
+/// How many names are remembered, of all shares together: NT's `MaximumTunnelEntries` on a server.
+const MAX_ENTRIES: usize = 1_024;
+
+/// A file that went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// Its long name.
+    pub name: String,
+    /// When it was created.
+    pub created: FsTime,
+}
+
+type Key = (ShareId, String, ShortName);
+
+/// The files that went lately, by share, folder and 8.3 name.
+#[derive(Debug, Default)]
+pub struct Tunnel {
+    gone: BTreeMap<Key, (Time, Gone)>,
+    /// In the order in which they went; one that went twice stands here twice.
+    order: VecDeque<(Time, Key)>,
+}
+
+impl Tunnel {
+    /// A file of `folder` went whose generated 8.3 name was `short`.
+    pub fn remember(
+        &mut self,
+        now: Time,
+        share: ShareId,
+        folder: &str,
+        short: ShortName,
+        gone: Gone,
+    ) {
+        self.forget_old(now);
+        while self.order.len() >= MAX_ENTRIES {
+            self.forget_first();
+        }
+        let key = (share, folder.to_string(), short);
+        self.order.push_back((now, key.clone()));
+        self.gone.insert(key, (now, gone));
+    }
+
+    /// What went lately from `folder` and had this 8.3 name.
+    pub fn find(
+        &mut self,
+        now: Time,
+        share: ShareId,
+        folder: &str,
+        short: ShortName,
+    ) -> Option<Gone> {
+        self.forget_old(now);
+        if self.gone.is_empty() {
+            return None;
+        }
+        let key = (share, folder.to_string(), short);
+        self.gone.get(&key).map(|(_, gone)| gone.clone())
+    }
+
+    fn forget_old(&mut self, now: Time) {
+        while self
+            .order
+            .front()
+            .is_some_and(|(went, _)| *went + AGE <= now)
+        {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        let Some((went, key)) = self.order.pop_front() else {
+            return;
+        };
+        if self.gone.get(&key).is_some_and(|(time, _)| *time == went) {
+            self.gone.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::names::mangle::Mangler;
+    use coax_wire::codepage::CodePage;
+
+    const SHARE: ShareId = ShareId(1);
+
+    fn short(name: &str) -> ShortName {
+        Mangler::new(CodePage::cp437()).legal(name).unwrap()
+    }
+
+    fn gone(name: &str) -> Gone {
+        Gone {
+            name: name.into(),
+            created: FsTime(7),
+        }
+    }
+
+    fn seconds(count: u64) -> Time {
+        Time(0) + Span::from_secs(count)
+    }
+
+    #[test]
+    fn a_name_is_remembered_for_fifteen_seconds_in_its_own_folder() {
+        let mut tunnel = Tunnel::default();
+        let name = short("LETTER~1.TXT");
+        tunnel.remember(seconds(1), SHARE, "a", name, gone("letter home.txt"));
+        let found = tunnel.find(seconds(15), SHARE, "a", name);
+        assert_eq!(found, Some(gone("letter home.txt")));
+        assert_eq!(tunnel.find(seconds(15), SHARE, "b", name), None);
+        assert_eq!(tunnel.find(seconds(15), ShareId(2), "a", name), None);
+        assert_eq!(tunnel.find(seconds(16), SHARE, "a", name), None);
+    }
+
+    #[test]
+    fn a_name_that_goes_again_is_remembered_anew() {
+        let mut tunnel = Tunnel::default();
+        let name = short("LETTER~1.TXT");
+        tunnel.remember(seconds(1), SHARE, "", name, gone("letter home.txt"));
+        tunnel.remember(seconds(9), SHARE, "", name, gone("letters.html"));
+        let found = tunnel.find(seconds(20), SHARE, "", name);
+        assert_eq!(found, Some(gone("letters.html")));
+        assert_eq!(tunnel.find(seconds(24), SHARE, "", name), None);
+    }
+
+    #[test]
+    fn only_so_many_names_are_remembered_and_the_oldest_go_first() {
+        let mut tunnel = Tunnel::default();
+        let name = |n: usize| short(&alloc::format!("F{n}~1"));
+        for n in 0..=MAX_ENTRIES {
+            tunnel.remember(seconds(1), SHARE, "", name(n), gone("long name"));
+        }
+        assert_eq!(tunnel.order.len(), MAX_ENTRIES);
+        assert_eq!(tunnel.find(seconds(1), SHARE, "", name(0)), None);
+        assert!(tunnel.find(seconds(1), SHARE, "", name(1)).is_some());
+    }
+}
