@@ -7,7 +7,7 @@ use crate::{
     handlers::transaction::Transaction,
     session::Session,
     share::{Access, Share},
-    table::{LockError, NotifyOutcome, Ticket},
+    table::{LockError, NotifyOutcome, Patience, Ticket},
     tree::Tree,
     vfs::Vfs,
 };
@@ -219,6 +219,15 @@ impl Call<'_> {
             .client
             .dialect
             .map_or(Generation::Core, |dialect| dialect.generation)
+    }
+
+    /// How long this request may wait for others to close a file. A client of an older generation has one request
+    /// outstanding: for it nothing of its own closes meanwhile.
+    pub fn patience(&self) -> Patience {
+        Patience {
+            until: self.arrived + self.conn.server.config.sharing_violation_delay,
+            own: self.generation() == Generation::Nt,
+        }
     }
 
     /// Whether the client is told NT statuses.

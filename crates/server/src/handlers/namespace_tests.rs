@@ -274,7 +274,7 @@ fn an_open_file_is_not_deleted_and_a_disk_that_fails_is_reported() {
     let server = with_files(&["A", "B"]);
     let (mut one, mut two) = (server.client(LANMAN), server.client(NT));
     let fid = one.open("A");
-    two.paths(c::DELETE, &[0], &["A"])
+    one.paths(c::DELETE, &[0], &["A"])
         .refused(Status::SHARING_VIOLATION);
     one.close(fid).ok();
     server
@@ -414,26 +414,6 @@ fn renaming_keeps_contents_times_and_attributes() {
         (before.0.modified, before.0.id)
     );
     assert_eq!(after.1, before.1);
-}
-
-#[test]
-fn who_has_a_file_open_decides_whether_it_is_renamed_and_follows_it() {
-    const READ: u32 = 0x0012_0089;
-    let server = with_files(&["A"]);
-    let (mut one, mut two) = (server.client(NT), server.client(NT));
-    let fid = nt_open(&mut one, "A", READ, 3, 0);
-    two.paths(c::RENAME, &[0], &["A", "B"])
-        .refused(Status::SHARING_VIOLATION);
-    one.close(fid).ok();
-    let fid = nt_open(&mut one, "A", READ, 7, 0);
-    two.paths(c::RENAME, &[0], &["A", "B"]).ok();
-    let share = crate::table::ShareId(1);
-    assert!(
-        server
-            .server
-            .locked(|tables| tables.is_open_path(share, "B"))
-    );
-    one.close(fid).ok();
 }
 
 #[test]
@@ -622,3 +602,6 @@ fn a_file_that_would_be_read_only_is_not_created_to_be_deleted_on_close() {
 
 #[path = "copy_tests.rs"]
 mod copy;
+
+#[path = "patience_tests.rs"]
+mod patience;

@@ -16,13 +16,13 @@ use crate::{
     names_cache::Change,
     share::{Access, Share},
     table::{
-        Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Patience, Refusal,
-        Sharing, Tables, access,
+        Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing, Tables,
+        access,
     },
     vfs::{FsTime, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
-use coax_wire::{dialect::Generation, header::Fid, status::Status};
+use coax_wire::{header::Fid, status::Status};
 
 /// What to do if the file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -369,18 +369,9 @@ impl Opener<'_, '_> {
         self.call.conn.client.capabilities & cap::LEVEL_II_OPLOCKS != 0
     }
 
-    /// How long to wait for others to close the file. A client of an older generation has one request outstanding: for
-    /// it nothing of its own closes meanwhile.
-    fn patience(&self) -> Patience {
-        Patience {
-            until: self.call.arrived + self.call.conn.server.config.sharing_violation_delay,
-            own: self.call.generation() == Generation::Nt,
-        }
-    }
-
     fn ask_tables(&self, request: &OpenRequest) -> Result<Asked> {
         let now = self.call.now;
-        let patience = self.patience();
+        let patience = self.call.patience();
         match self
             .call
             .conn

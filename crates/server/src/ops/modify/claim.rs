@@ -4,7 +4,9 @@ use super::{Place, Step, remove_doomed};
 use crate::{
     conn::{Call, Park, Retry},
     error::Result,
-    table::{OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share},
+    table::{
+        Forgotten, OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share,
+    },
     vfs::{Kind, Stat},
 };
 use coax_wire::status::Status;
@@ -58,14 +60,16 @@ pub(super) enum Claimed {
 /// Ends a change that was parked and then cancelled.
 ///
 /// # Errors
-/// `CANCELLED`.
+/// `SHARING_VIOLATION` if it waited for a close, else `CANCELLED`.
 pub(super) fn check_cancelled(call: &Call<'_>) -> Result<()> {
     let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) else {
         return Ok(());
     };
     let server = &call.conn.server;
-    server.locked(|tables| tables.forget_parked(ticket));
-    Err(Status::CANCELLED.into())
+    match server.locked(|tables| tables.forget_parked(ticket)) {
+        Forgotten::Suitor => Err(Status::SHARING_VIOLATION.into()),
+        Forgotten::Other => Err(Status::CANCELLED.into()),
+    }
 }
 
 /// Runs `work` while the object at `path` is claimed. If `work` marks it for deletion, it is gone afterwards, or when
@@ -89,7 +93,8 @@ pub(super) fn claiming(
     worked.and(released).map(|()| Step::Done)
 }
 
-/// Claims an object; [`release`] must follow.
+/// Claims an object, if need be after others have closed it within the time that opens wait too; [`release`] must
+/// follow.
 ///
 /// # Errors
 /// As [`claiming`].
@@ -101,7 +106,7 @@ pub(super) fn claim(
 ) -> Result<Claimed> {
     let server = &call.conn.server;
     let request = request(call, place, object, wish);
-    match server.locked(|tables| tables.open(call.now, &request)) {
+    match server.locked(|tables| tables.open_patiently(call.now, &request, call.patience())) {
         OpenOutcome::Granted { open, .. } => Ok(Claimed::Yes(open)),
         OpenOutcome::BreakFirst { ticket, deadline } => Ok(Claimed::Park(Park {
             ticket,
@@ -130,9 +135,10 @@ pub(super) fn release(call: &Call<'_>, place: &Place, open: OpenId) -> Result<()
     }
 }
 
-/// Has the oplocks broken that stand in the way of changing any of these objects, so that none of them is changed
-/// before all of them can be: a request that is parked runs again from its beginning.
-pub(super) fn settle_oplocks<'a>(
+/// Has the oplocks broken that stand in the way of changing any of these objects, and waits a while for those who have
+/// one open to close it, so that none of them is changed before all of them can be: a request that is parked runs again
+/// from its beginning.
+pub(super) fn settle<'a>(
     call: &Call<'_>,
     place: &Place,
     objects: impl Iterator<Item = (&'a str, &'a Stat)>,
@@ -144,7 +150,8 @@ pub(super) fn settle_oplocks<'a>(
             if tables.opens_of_file(object.1.id).next().is_none() {
                 continue;
             }
-            match tables.open(call.now, &request(call, place, object, wish)) {
+            let request = request(call, place, object, wish);
+            match tables.open_patiently(call.now, &request, call.patience()) {
                 OpenOutcome::Granted { open, .. } => drop(tables.close(open)),
                 OpenOutcome::BreakFirst { ticket, deadline } => {
                     return Some(Park {

@@ -36,7 +36,7 @@ use coax_wire::{
 pub enum Step {
     /// It is done.
     Done,
-    /// It waits for another's oplock and has changed nothing yet.
+    /// It waits for another to give up an oplock or close a file, and has changed nothing yet.
     Park(Park),
 }
 

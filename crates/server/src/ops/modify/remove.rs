@@ -2,7 +2,7 @@
 
 use super::{
     Place, Selection, Step,
-    claim::{Wish, claiming, settle_oplocks, too_late_to_park},
+    claim::{Wish, claiming, settle, too_late_to_park},
     matching::{Match, NamePattern, folder_of, matches},
     no_stream,
 };
@@ -123,7 +123,7 @@ fn delete_all(call: &Call<'_>, place: &Place, found: &[Match]) -> Result<Step> {
         return Err(Status::NO_SUCH_FILE.into());
     }
     let objects = found.iter().map(|found| (&*found.path, &found.facts.stat));
-    if let Some(park) = settle_oplocks(call, place, objects, Wish::DELETE_FILE) {
+    if let Some(park) = settle(call, place, objects, Wish::DELETE_FILE) {
         return Ok(Step::Park(park));
     }
     for Match { path, facts, .. } in found {

@@ -2,7 +2,7 @@
 
 use super::{
     Place, Selection, Step,
-    claim::{Wish, claiming, settle_oplocks, too_late_to_park},
+    claim::{Wish, claiming, settle, too_late_to_park},
     knows_long_names,
     matching::{Match, NamePattern, folder_of, matches},
     no_stream,
@@ -92,7 +92,7 @@ fn rename_all(
         return Err(Status::NO_SUCH_FILE.into());
     }
     let objects = found.iter().map(|found| (&*found.path, &found.facts.stat));
-    if let Some(park) = settle_oplocks(call, place, objects, Wish::RENAME) {
+    if let Some(park) = settle(call, place, objects, Wish::RENAME) {
         return Ok(Step::Park(park));
     }
     for Match { path, shown, facts } in found {

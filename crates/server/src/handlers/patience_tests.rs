@@ -1,0 +1,109 @@
+//! Changes of names that meet a sharing violation wait a second for the file to be closed, as opens do (KB150384).
+
+use super::*;
+
+const READ: u32 = 0x0012_0089;
+
+/// Posts a core command with these paths, which is not answered at once.
+fn post(client: &mut TestClient, command: u8, paths: &[&str]) -> coax_wire::header::Mid {
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.push(4);
+        let text = client.string(path, 32 + 1 + 2 + 2 + bytes.len());
+        bytes.extend(text);
+    }
+    let mid = client.post(command, &block(&[0], &bytes));
+    assert!(client.answer().is_none(), "answered before its time");
+    mid
+}
+
+fn refused_in_the_end(client: &mut TestClient, command: u8, paths: &[&str]) {
+    post(client, command, paths);
+    client.pass(Span::from_millis(999));
+    assert!(client.answer().is_none());
+    client.pass(Span::from_millis(1));
+    let answer = client.answer().unwrap();
+    answer.refused(Status::SHARING_VIOLATION);
+}
+
+#[test]
+fn a_delete_and_a_rename_wait_for_the_close_and_are_refused_after_a_second() {
+    for (command, paths, left) in [
+        (c::DELETE, &["A"][..], &["B"][..]),
+        (c::RENAME, &["A", "C"], &["B", "C"]),
+        (c::DELETE, &["*"], &[]),
+    ] {
+        let server = with_files(&["A", "B"]);
+        let (mut one, mut two) = (server.client(LANMAN), server.client(NT));
+        let fid = one.open("A");
+        if command == c::DELETE && paths == ["*"] {
+            post(&mut two, command, paths);
+            assert_eq!(names(&server, ""), ["A", "B"], "nothing has gone yet");
+        } else {
+            refused_in_the_end(&mut two, command, paths);
+            post(&mut two, command, paths);
+        }
+        one.close(fid).ok();
+        two.answer().unwrap().ok();
+        assert_eq!(names(&server, ""), left);
+    }
+}
+
+#[test]
+fn a_folder_that_somebody_holds_is_removed_once_it_is_closed() {
+    let server = with_files(&[]);
+    server.fs.add_dir("D").unwrap();
+    let (mut one, mut two) = (server.client(NT), server.client(NT));
+    let fid = nt_open(&mut one, "D", READ, 3, 1);
+    let path = two.string("D", 32 + 1 + 2 + 1);
+    two.post(
+        c::DELETE_DIRECTORY,
+        &block(&[], &[&[4], &path[..]].concat()),
+    );
+    assert!(two.answer().is_none());
+    one.close(fid).ok();
+    two.answer().unwrap().ok();
+    assert!(names(&server, "").is_empty());
+}
+
+#[test]
+fn a_dos_client_is_told_at_once_of_a_file_that_it_has_open_itself() {
+    let server = with_files(&["A"]);
+    let mut client = server.client(LM21);
+    client.open("A");
+    client
+        .paths(c::DELETE, &[0], &["A"])
+        .refused(Status::SHARING_VIOLATION);
+}
+
+#[test]
+fn a_waiting_delete_that_is_cancelled_is_a_sharing_violation_and_leaves_nothing_behind() {
+    let server = with_files(&["A"]);
+    let (mut one, mut two) = (server.client(LANMAN), server.client(NT));
+    let fid = one.open("A");
+    let mid = post(&mut two, c::DELETE, &["A"]);
+    two.post_as(mid, c::NT_CANCEL, &block(&[], b""));
+    let answer = two.answer().unwrap();
+    answer.refused(Status::SHARING_VIOLATION);
+    one.close(fid).ok();
+    assert!(two.answer().is_none());
+    assert_eq!(names(&server, ""), ["A"]);
+}
+
+#[test]
+fn who_has_a_file_open_decides_whether_it_is_renamed_and_follows_it() {
+    let server = with_files(&["A"]);
+    let (mut one, mut two) = (server.client(NT), server.client(NT));
+    let fid = nt_open(&mut one, "A", READ, 3, 0);
+    refused_in_the_end(&mut two, c::RENAME, &["A", "B"]);
+    one.close(fid).ok();
+    let fid = nt_open(&mut one, "A", READ, 7, 0);
+    two.paths(c::RENAME, &[0], &["A", "B"]).ok();
+    let share = crate::table::ShareId(1);
+    assert!(
+        server
+            .server
+            .locked(|tables| tables.is_open_path(share, "B"))
+    );
+    one.close(fid).ok();
+}
