@@ -377,6 +377,21 @@ impl TestClient {
         self.request(0x2d, &words, &bytes).ok().word(2)
     }
 
+    /// NT_CREATE_ANDX that shares everything, with access, disposition and options.
+    #[track_caller]
+    pub fn nt_create(&mut self, path: &str, access: u32, how: (u32, u32)) -> Answer {
+        let mut block = vec![24, 0xff, 0, 0, 0, 0];
+        let name = self.string(path, HEADER_LEN + 1 + 48 + 2);
+        block.extend((name.len() as u16).to_le_bytes());
+        for field in [0, 0, access, 0, 0, 0, 7, how.0, how.1, 2] {
+            block.extend(u32::to_le_bytes(field));
+        }
+        block.push(0);
+        block.extend((name.len() as u16).to_le_bytes());
+        block.extend(name);
+        self.send_block(0xa2, &block)
+    }
+
     /// A TRANSACTION2 in one message, and its one reply.
     #[track_caller]
     pub fn trans2(&mut self, function: u16, parameters: &[u8], data: &[u8]) -> Trans2Answer {

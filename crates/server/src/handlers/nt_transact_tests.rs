@@ -260,6 +260,7 @@ fn attributes_given_at_creation_are_there_and_bad_ones_create_nothing() {
     post(&mut client, 1, b"", &parameters, bad, (100, 0));
     let refused = client.answer().unwrap();
     refused.refused(Status::INVALID_EA_NAME);
+    assert_eq!(parts(&refused), Default::default(), "a warning has a body");
     assert!(server.fs.contents("G").is_err());
 }
 

@@ -28,6 +28,8 @@ use coax_wire::{
     time::{FileTime, TimeChange, Utime, ZoneMinutesWest},
 };
 
+/// What OPEN_ANDX's extended reply says of a user's rights, whoever it is ([MS-SMB] 2.2.4.1.2): the standard rights.
+const STANDARD_RIGHTS: u32 = 0x001f_0000;
 /// Rights of an open for reading, and for writing, as DOS clients mean them ([MS-CIFS] 2.2.4.3.1).
 const READ_RIGHTS: u32 = 0x0012_0089;
 const WRITE_RIGHTS: u32 = 0x0012_0116;
@@ -98,6 +100,9 @@ fn answer(
     }
 }
 
+/// The DOS access mode that opens a program to run it.
+const EXECUTE: u16 = 3;
+
 /// What a DOS access mode asks for: rights and what others may do.
 ///
 /// # Errors
@@ -110,7 +115,7 @@ fn dos_mode(mode: AccessMode) -> Result<(u32, Sharing)> {
         0 => READ_RIGHTS,
         1 => WRITE_RIGHTS,
         2 => READ_RIGHTS | WRITE_RIGHTS,
-        3 => READ_RIGHTS | access::EXECUTE,
+        EXECUTE => READ_RIGHTS | access::EXECUTE,
         _ => return Err(Status::BAD_ACCESS.into()),
     };
     let deny = match mode.sharing() {
@@ -239,7 +244,7 @@ fn core_create(
         if_exists,
         create: true,
         attributes: Attributes(u32::from(attributes)),
-        created: set_time(call, time),
+        modified: set_time(call, time),
         oplock: core_oplock(call),
         ..OpenSpec::existing(path, READ_RIGHTS | WRITE_RIGHTS, sharing)
     })
@@ -304,7 +309,7 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
             resource_type: 0,
             pipe_state: 0,
             action: open_action(opened),
-            extended: extended.then_some((opened.access, 0)),
+            extended: extended.then_some((STANDARD_RIGHTS, 0)),
         };
         response.emit(call.out());
         Ok(Flow::Done)
@@ -344,7 +349,13 @@ pub(super) fn open_andx_spec(
     path: ClientPath,
 ) -> Result<OpenSpec> {
     let (rights, sharing) = dos_mode(request.access_mode)?;
-    let (if_exists, create) = dos_disposition(request.open_mode)?;
+    let (if_exists, create) = match dos_disposition(request.open_mode) {
+        // To open for execution and fail if it exists is to create, as NT servers have it.
+        Err(_) if request.open_mode & 0x13 == 0 && request.access_mode.access() == EXECUTE => {
+            (IfExists::Fail, true)
+        }
+        disposition => disposition?,
+    };
     let oplock = match (
         request.flags & open_andx::flags::OPLOCK,
         request.flags & open_andx::flags::OPBATCH,
@@ -359,7 +370,7 @@ pub(super) fn open_andx_spec(
         attributes: Attributes(u32::from(request.attributes)),
         created: set_time(call, request.created),
         oplock,
-        allocation: u64::from(request.allocation),
+        length: u64::from(request.allocation),
         ..OpenSpec::existing(path, rights, sharing)
     })
 }
@@ -455,6 +466,11 @@ pub(super) fn nt_spec(call: &Call<'_>, request: &nt::Request<'_>, text: &str) ->
 fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {
     const DELETE: u32 = 0x0001_0000;
     const IMPLIES_DELETE: u32 = 0x1200_0000;
+    // Options above 24 bits do not exist; FILE_RESERVE_OPFILTER is for local callers.
+    const INVALID_OPTIONS: u32 = 0xff10_0000;
+    // FILE_SYNCHRONOUS_IO_ALERT and _NONALERT want SYNCHRONIZE, which generic rights include.
+    const SYNCHRONOUS: u32 = 0x30;
+    const MAY_SYNCHRONIZE: u32 = 0xf010_0000;
     let has = |bits: u32| request.options & bits != 0;
     if has(options::DIRECTORY) && has(options::NON_DIRECTORY) {
         return Err(Status::INVALID_PARAMETER.into());
@@ -463,6 +479,9 @@ fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {
         return Err(Status::INVALID_PARAMETER.into());
     }
     if has(options::DELETE_ON_CLOSE) && request.access & (DELETE | IMPLIES_DELETE) == 0 {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    if has(INVALID_OPTIONS) || has(SYNCHRONOUS) && request.access & MAY_SYNCHRONIZE == 0 {
         return Err(Status::INVALID_PARAMETER.into());
     }
     if has(options::OPEN_BY_FILE_ID) {
@@ -511,3 +530,8 @@ pub(super) fn nt_response(opened: &Opened, extended: bool) -> nt::Response {
         extended: extended.then_some((opened.access, 0)),
     }
 }
+
+#[cfg(test)]
+#[path = "open_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

@@ -180,6 +180,23 @@ fn share_level_security_asks_for_the_shares_password_and_not_the_users() {
 }
 
 #[test]
+fn a_device_type_that_does_not_exist_is_no_disk() {
+    let server = server(Config::default());
+    let mut client = server.client("NT LM 0.12");
+    let mut connect = |service: &str| {
+        let path = client.string("\\\\COAX\\DISK", 32 + 1 + 8 + 2 + 1);
+        let bytes = [b"\0", &path[..], service.as_bytes(), b"\0"].concat();
+        client.request(0x75, &[0xff, 0, 0, 1], &bytes)
+    };
+    for disk in ["A:", "z:", "?????", ""] {
+        connect(disk).ok();
+    }
+    for other in ["FOOBA", "LPT1:", "IPC", "COMM", "AB:", ":"] {
+        connect(other).refused(Status::BAD_DEVICE_TYPE);
+    }
+}
+
+#[test]
 fn logging_off_closes_what_the_user_has_open() {
     let server = server(Config::default());
     let mut client = server.client("NT LM 0.12");

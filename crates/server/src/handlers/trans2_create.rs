@@ -2,7 +2,7 @@
 
 use super::{
     namespace::in_dos,
-    open::{client_path, granted_mode, open_action, open_andx_spec, utime},
+    open::{client_path, open_action, open_andx_spec, utime},
     transaction::{TransFlow, TransReply, Transaction},
 };
 use crate::{
@@ -33,14 +33,17 @@ fn wanted_eas(whole: &Transaction) -> Result<Vec<Ea<'_>>> {
 }
 
 /// TRANS2_OPEN2. Attributes are given to a file that is created or overwritten. If that fails, what was created is
-/// deleted again.
+/// deleted again. The answer's access mode is the one asked for, as NT servers have it.
 ///
 /// # Errors
-/// As OPEN_ANDX; `EA_LIST_INCONSISTENT` and those of [`eas::set`].
+/// As OPEN_ANDX, but `OBJECT_NAME_COLLISION` for what shall neither open nor create; `EA_LIST_INCONSISTENT` and those of [`eas::set`].
 pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = Request::parse(&whole.parameters)?;
     let list = wanted_eas(whole)?;
     let path = client_path(call, whole.string(Request::PATH_AT), Wildcards::Refuse)?;
+    if request.open_mode == 0 {
+        return Err(Status::OBJECT_NAME_COLLISION.into());
+    }
     let spec = open_andx_spec(call, &request.as_open_andx(), path)?;
     let opened = match open(call, &spec)? {
         Opening::Park(park) => return Ok(TransFlow::Park(park)),
@@ -55,7 +58,7 @@ pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         attributes: facts.attributes.to_smb(),
         created: utime(call, facts.created),
         size: u32::try_from(facts.size()).unwrap_or(u32::MAX),
-        access: granted_mode(opened.access),
+        access: request.access_mode.0,
         action: open_action(&opened),
         ea_size: ea_size(call, &opened)?,
     };

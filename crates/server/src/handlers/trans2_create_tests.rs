@@ -40,6 +40,12 @@ fn open2_creates_with_attributes_and_says_how_long_their_list_is() {
         assert_eq!(client.query_path(4, "\\NEW").ok().data, eas);
         let again = client.trans2(0, &parameters, b"").ok();
         assert_eq!(again.parameters[18..20], [1, 0], "opened");
+        assert_eq!(again.parameters[12..14], [0x42, 0], "the mode asked for");
+        let mut neither = parameters.clone();
+        neither[12] = 0;
+        client
+            .trans2(0, &neither, b"")
+            .refused(Status::OBJECT_NAME_COLLISION);
     }
 }
 

@@ -192,11 +192,22 @@ fn run(call: &mut Call<'_>, whole: &Transaction) -> Outcome {
     if whole.flags & flags::DISCONNECT_TID != 0 && !matches!(served, Ok(TransFlow::Park(_))) {
         super::tree_connect::disconnect(call, call.header.tid);
     }
-    match served? {
+    let served = match served {
+        Err(error) if whole.kind == Kind::NtTransact && is_warning(error.status()) => {
+            TransReply::default().with_status(error.status()).into()
+        }
+        other => other?,
+    };
+    match served {
         TransFlow::Park(park) => Ok(Flow::Park(park)),
         TransFlow::Reply(_) if whole.flags & flags::NO_RESPONSE != 0 => Ok(Flow::Silent),
         TransFlow::Reply(reply) => Ok(answer(call, whole, reply)),
     }
+}
+
+/// Whether NT clients take the status for a warning, with which an answer of the usual form comes ([MS-ERREF] 2.3).
+fn is_warning(status: Status) -> bool {
+    status.0 >> 30 == 2
 }
 
 /// Cuts an answer to what the client takes and writes it into as many messages as it needs. Data that is cut off is

@@ -166,7 +166,8 @@ fn check_service(call: &mut Call<'_>, share: &Share, service: &str) -> Result<()
         "IPC" => matches!(share.kind, ShareKind::Ipc),
         "COMM" => false,
         other if other.starts_with("LPT") => matches!(share.kind, ShareKind::Printer(_)),
-        _ => matches!(share.kind, ShareKind::Disk(_)),
+        other if is_drive(other) => matches!(share.kind, ShareKind::Disk(_)),
+        _ => false,
     };
     if matches {
         return Ok(());
@@ -176,6 +177,11 @@ fn check_service(call: &mut Call<'_>, share: &Share, service: &str) -> Result<()
         share.service()
     );
     Err(refuse(call, &share.name, Status::BAD_DEVICE_TYPE, &why, None).into())
+}
+
+/// Disks are asked for as `A:`; who names the local drive they are to become is understood.
+fn is_drive(service: &str) -> bool {
+    matches!(service.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic())
 }
 
 fn access(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {

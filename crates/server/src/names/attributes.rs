@@ -37,6 +37,8 @@ impl Attributes {
     pub const OFFLINE: Self = Self(0x1000);
     /// Left out of content indexing.
     pub const NOT_CONTENT_INDEXED: Self = Self(0x2000);
+    /// Our own mark, never on the wire: the file has a security descriptor of its own. Samba leaves such bits alone.
+    pub const DESCRIBED: Self = Self(0x4000_0000);
     /// What a client may set: read-only, hidden, system, archive, temporary, offline, not-indexed.
     pub const SETTABLE: Self = Self(0x3127);
 

@@ -24,6 +24,9 @@ pub struct Facts {
     pub created: FsTime,
     /// Space that a client reserved and was promised, bytes.
     pub reserved: u64,
+    /// It may have a security descriptor of its own. Known from the kept attributes, which are read anyway; on shares
+    /// that keep none, any file may.
+    pub described: bool,
 }
 
 impl Facts {
@@ -99,6 +102,9 @@ impl Facts {
             attributes,
             created: faked.or(kept_time).or(stat.created).unwrap_or(oldest),
             reserved: 0,
+            described: kept.map_or(!share.options.store_dos_attributes, |kept| {
+                kept.attributes.contains(Attributes::DESCRIBED)
+            }),
         }
     }
 }
@@ -160,8 +166,13 @@ pub fn keep(
         return keep_in_mode(file, facts, attributes);
     }
     let created = created.unwrap_or(facts.created);
+    let described = if facts.described {
+        Attributes::DESCRIBED
+    } else {
+        Attributes::NONE
+    };
     let blob = DosAttrib {
-        attributes,
+        attributes: attributes.with(described),
         created: Some(FileTime::from_unix_ns(created.0)),
     }
     .encode();
@@ -172,6 +183,30 @@ pub fn keep(
         Err(VfsError::Unsupported) => keep_in_mode(file, facts, attributes),
         other => Ok(other?),
     }
+}
+
+/// Notes in a file's kept attributes that it has a security descriptor of its own.
+///
+/// # Errors
+/// What the file system says.
+pub fn mark_described(file: &dyn VfsFile, share: &Share) -> Result<()> {
+    if !share.options.store_dos_attributes {
+        return Ok(());
+    }
+    let blob = kept(file.attribute(DosAttrib::NAME))?;
+    let mut now = match blob.as_deref().and_then(DosAttrib::decode) {
+        Some(now) => now,
+        None if file.stat()?.kind == Kind::Directory => DosAttrib::default(),
+        None => DosAttrib {
+            attributes: Attributes::ARCHIVE,
+            created: None,
+        },
+    };
+    if now.attributes.contains(Attributes::DESCRIBED) {
+        return Ok(());
+    }
+    now.attributes = now.attributes.with(Attributes::DESCRIBED);
+    Ok(file.set_attribute(DosAttrib::NAME, &now.encode())?)
 }
 
 fn keep_in_mode(file: &dyn VfsFile, facts: &Facts, attributes: Attributes) -> Result<()> {

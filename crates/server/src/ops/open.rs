@@ -1,8 +1,11 @@
 //! Opening and creating: one operation behind every command that opens.
 
+mod rights;
+
 use super::{
     attributes::{self, Facts, parent_of},
     locate::{Finder, Located},
+    security,
 };
 use crate::{
     conn::{Call, Park, Retry},
@@ -14,12 +17,12 @@ use crate::{
         wildcard::Pattern,
     },
     names_cache::Change,
-    share::{Access, Share},
+    share::Share,
     table::{
         Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing, Tables,
         access,
     },
-    vfs::{FsTime, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
+    vfs::{FsTime, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
 use coax_wire::{header::Fid, status::Status};
@@ -78,6 +81,8 @@ pub struct OpenSpec {
     pub attributes: Attributes,
     /// Creation time of a created file, if the client gives one.
     pub created: Option<FsTime>,
+    /// Time of last write of a created or overwritten file, if the client gives one.
+    pub modified: Option<FsTime>,
     /// File or folder.
     pub wanted: Wanted,
     /// The oplock asked for.
@@ -89,6 +94,8 @@ pub struct OpenSpec {
     pub delete_on_close: bool,
     /// Space to reserve for a created file, bytes.
     pub allocation: u64,
+    /// Length of a created or overwritten file, bytes.
+    pub length: u64,
     /// NT's mode bits (write-through, sequential only …).
     pub mode: u32,
 }
@@ -104,11 +111,13 @@ impl OpenSpec {
             create: false,
             attributes: Attributes::NONE,
             created: None,
+            modified: None,
             wanted: Wanted::File,
             oplock: OplockWish::None,
             resizes: false,
             delete_on_close: false,
             allocation: 0,
+            length: 0,
             mode: 0,
         }
     }
@@ -142,21 +151,6 @@ pub enum Opening {
     Park(Park),
 }
 
-/// MAXIMUM_ALLOWED and the generic bits of an access mask ([MS-CIFS] 2.2.1.4.1).
-mod generic {
-    pub const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
-    pub const ALL: u32 = 0x1000_0000;
-    pub const EXECUTE: u32 = 0x2000_0000;
-    pub const WRITE: u32 = 0x4000_0000;
-    pub const READ: u32 = 0x8000_0000;
-}
-
-/// All rights, and those of a reader.
-const FULL_ACCESS: u32 = 0x001f_01ff;
-const READ_ACCESS: u32 = 0x0012_00a9;
-/// Rights that change a file: WRITE_DATA, APPEND, WRITE_EA, DELETE_CHILD, WRITE_ATTRIBUTES, DELETE, WRITE_DAC,
-/// WRITE_OWNER.
-const CHANGING: u32 = 0x000d_0156;
 /// Rights that a read-only file refuses: WRITE_DATA, APPEND.
 const WRITING: u32 = 0x6;
 
@@ -223,11 +217,19 @@ struct Held {
     access: u32,
 }
 
+/// A file just made, and whether it could be given what it is to have.
+struct New {
+    file: Arc<dyn VfsFile>,
+    path: String,
+    facts: Facts,
+    dressed: Result<()>,
+}
+
 impl Opener<'_, '_> {
     fn open_existing(mut self, located: &Located, stat: Stat) -> Result<Opening> {
         let facts = attributes::facts_at(self.vfs, self.share, &located.path, stat)?;
         self.check_existing(&facts)?;
-        let access = self.resolve_access(&facts)?;
+        let access = self.access_to(&located.path, &facts)?;
         self.check_read_only(&facts, access)?;
         let request = self.request(&located.path, &facts, access);
         let (open, oplock) = match self.ask_tables(&request)? {
@@ -271,33 +273,6 @@ impl Opener<'_, '_> {
             return Err(Status::ACCESS_DENIED.into());
         }
         Ok(())
-    }
-
-    /// What the mask amounts to on this tree and this file.
-    fn resolve_access(&self, facts: &Facts) -> Result<u32> {
-        let allowed = self.allowed(facts)?;
-        let asked = expand_generic(self.spec.access);
-        let asked = if asked & generic::MAXIMUM_ALLOWED != 0 {
-            (asked & !generic::MAXIMUM_ALLOWED) | allowed
-        } else {
-            asked
-        };
-        if asked & CHANGING & !allowed != 0 {
-            return Err(Status::ACCESS_DENIED.into());
-        }
-        Ok(asked)
-    }
-
-    fn allowed(&self, facts: &Facts) -> Result<u32> {
-        if self.call.tree()?.access < Access::Write {
-            return Ok(READ_ACCESS);
-        }
-        let read_only = facts.attributes.contains(Attributes::READONLY) && !facts.is_directory();
-        Ok(if read_only {
-            FULL_ACCESS & !WRITING
-        } else {
-            FULL_ACCESS
-        })
     }
 
     fn check_read_only(&self, facts: &Facts, access: u32) -> Result<()> {
@@ -433,39 +408,42 @@ impl Opener<'_, '_> {
         if wanted != has || created.is_some() {
             attributes::keep(file, self.share, facts, wanted, created)?;
         }
-        if self.spec.allocation > 0 && !facts.is_directory() {
+        if facts.is_directory() {
+            return Ok(());
+        }
+        if self.spec.allocation > 0 {
             file.reserve(self.spec.allocation)?;
         }
-        Ok(())
+        if self.spec.length > 0 {
+            file.set_len(self.spec.length)?;
+        }
+        Ok(self.set_write_time(file)?)
+    }
+
+    /// Gives a created or overwritten file the time of last write that the client names.
+    fn set_write_time(&self, file: &dyn VfsFile) -> core::result::Result<(), VfsError> {
+        match self.spec.modified {
+            None => Ok(()),
+            modified => file.set_times(SetTimes {
+                modified,
+                ..SetTimes::default()
+            }),
+        }
     }
 
     fn create(mut self, located: &Located) -> Result<Opening> {
         self.call.must_write()?;
+        let access = self.access_to_new()?;
         let directory = self.spec.wanted == Wanted::Directory;
         if !directory {
             self.check_deletable_as_asked()?;
         }
-        let finder = Finder {
-            server: &self.call.conn.server,
-            share: self.share,
-            vfs: self.vfs,
-            now: self.call.now,
-        };
-        let (path, reborn) = match directory {
-            true => (finder.spelling(&located.path), None),
-            false => finder.reborn(&located.path),
-        };
-        self.check_folder(parent_of(&path))?;
-        let change = Change::Added(attributes::name_of(&path));
-        let file = finder.changing(parent_of(&path), change, || {
-            self.create_file(&path, directory)
-        })?;
-        let facts = attributes::facts_of(&*file, self.share, &path)?;
-        let dressed = self.dress(&*file, &facts, self.spec.created.or(reborn));
-        let access = self.resolve_access(&Facts {
-            attributes: Attributes::NONE,
-            ..facts
-        })?;
+        let New {
+            file,
+            path,
+            facts,
+            dressed,
+        } = self.make(located, directory)?;
         let request = self.request(&path, &facts, access);
         let (open, oplock) = match self.ask_tables(&OpenRequest {
             overwrites: false,
@@ -487,6 +465,39 @@ impl Opener<'_, '_> {
             access,
         });
         self.install(held, open)
+    }
+
+    /// Makes a file or folder that is not there, with what it inherits and is to have.
+    fn make(&self, located: &Located, directory: bool) -> Result<New> {
+        let finder = Finder {
+            server: &self.call.conn.server,
+            share: self.share,
+            vfs: self.vfs,
+            now: self.call.now,
+        };
+        let (path, reborn) = match directory {
+            true => (finder.spelling(&located.path), None),
+            false => finder.reborn(&located.path),
+        };
+        self.check_folder(parent_of(&path))?;
+        let described = security::descriptor_at(self.vfs, parent_of(&path))?;
+        self.check_addition(described.as_ref(), directory)?;
+        let change = Change::Added(attributes::name_of(&path));
+        let file = finder.changing(parent_of(&path), change, || {
+            self.create_file(&path, directory)
+        })?;
+        let facts = attributes::facts_of(&*file, self.share, &path)?;
+        let dressed = self.dress(&*file, &facts, self.spec.created.or(reborn));
+        let dressed = dressed.and_then(|()| match &described {
+            Some(folder) => security::inherit(self.call, &*file, folder, directory),
+            None => Ok(()),
+        });
+        Ok(New {
+            file,
+            path,
+            facts,
+            dressed,
+        })
     }
 
     /// A folder that is about to be removed takes nothing new ([MS-FSA] 2.1.5.1.1).
@@ -590,17 +601,4 @@ impl Opener<'_, '_> {
 enum Asked {
     Granted(OpenId, Oplock),
     Park(Park),
-}
-
-/// Replaces generic bits by what they stand for on files ([MS-CIFS] 2.2.1.4.1).
-fn expand_generic(mask: u32) -> u32 {
-    const EXPANSIONS: [(u32, u32); 4] = [
-        (generic::READ, 0x0012_0089),
-        (generic::WRITE, 0x0012_0116),
-        (generic::EXECUTE, 0x0012_00a0),
-        (generic::ALL, FULL_ACCESS),
-    ];
-    let generic_bits = generic::READ | generic::WRITE | generic::EXECUTE | generic::ALL;
-    let asked = EXPANSIONS.iter().filter(|(bit, _)| mask & bit != 0);
-    asked.fold(mask & !generic_bits, |mask, (_, bits)| mask | bits)
 }

@@ -1,15 +1,22 @@
 //! Security descriptors of files: kept in `user.coax.sd` as clients set them, made up where none is kept.
 //!
-//! All clients act as one user of the system underneath, so whoever asks is the owner of what has no descriptor.
+//! All clients act as one user of the system underneath, so whoever asks is the owner of what has no descriptor. A file
+//! that has one is opened by whom it admits; what is created in a folder that has one inherits from it. Names are the
+//! share's: who may write on the tree may remove and rename what lies on it.
 
+mod check;
+
+pub use check::expand_generic;
+
+use super::attributes::{mark_described, parent_of};
 use crate::{
     conn::Call,
     error::Result,
     session::Session,
     share::Access,
-    vfs::{VfsError, VfsFile},
+    vfs::{Vfs, VfsError, VfsFile},
 };
-use alloc::vec;
+use alloc::{vec, vec::Vec};
 use coax_wire::{
     header::Fid,
     security::{Ace, Acl, Descriptor, Sid, ace_type, control, info},
@@ -20,14 +27,30 @@ use coax_wire::{
 const NAME: &str = "user.coax.sd";
 /// Largest descriptor taken, bytes: what an extended attribute holds.
 const MAX_BYTES: usize = 60_000;
-/// Rights over a descriptor ([MS-CIFS] 2.2.1.4.1).
-const READ_CONTROL: u32 = 0x0002_0000;
-const WRITE_DAC: u32 = 0x0004_0000;
-const WRITE_OWNER: u32 = 0x0008_0000;
-const SYSTEM_SECURITY: u32 = 0x0100_0000;
-/// All rights, and a reader's.
-const FULL_ACCESS: u32 = 0x001f_01ff;
-const READ_ACCESS: u32 = 0x0012_00a9;
+
+/// Rights of files and folders ([MS-CIFS] 2.2.1.4.1).
+pub mod right {
+    /// FILE_READ_DATA, FILE_LIST_DIRECTORY.
+    pub const READ_DATA: u32 = 0x1;
+    /// FILE_DELETE_CHILD.
+    pub const DELETE_CHILD: u32 = 0x40;
+    /// FILE_READ_ATTRIBUTES.
+    pub const READ_ATTRIBUTES: u32 = 0x80;
+    /// DELETE.
+    pub const DELETE: u32 = 0x0001_0000;
+    /// READ_CONTROL: to read the descriptor.
+    pub const READ_CONTROL: u32 = 0x0002_0000;
+    /// WRITE_DAC: to change who may do what.
+    pub const WRITE_DAC: u32 = 0x0004_0000;
+    /// WRITE_OWNER.
+    pub const WRITE_OWNER: u32 = 0x0008_0000;
+    /// ACCESS_SYSTEM_SECURITY: the SACL.
+    pub const SYSTEM_SECURITY: u32 = 0x0100_0000;
+    /// All there are.
+    pub const ALL: u32 = 0x001f_01ff;
+    /// A reader's.
+    pub const READ: u32 = 0x0012_00a9;
+}
 
 /// The parts of an open file's descriptor that `wanted` ([`info`]) names.
 ///
@@ -37,11 +60,11 @@ pub fn query(call: &Call<'_>, fid: Fid, wanted: u32) -> Result<Descriptor> {
     let opened = call.file(fid)?;
     let readable = info::OWNER | info::GROUP | info::DACL;
     let needed = if wanted & readable != 0 {
-        READ_CONTROL
+        right::READ_CONTROL
     } else {
         0
     } | if wanted & info::SACL != 0 {
-        SYSTEM_SECURITY
+        right::SYSTEM_SECURITY
     } else {
         0
     };
@@ -65,9 +88,9 @@ pub fn set(call: &Call<'_>, fid: Fid, which: u32, bytes: &[u8]) -> Result<()> {
     let given = parse(bytes)?;
     let opened = call.file(fid)?;
     let needs = [
-        (info::OWNER | info::GROUP, WRITE_OWNER),
-        (info::DACL, WRITE_DAC),
-        (info::SACL, SYSTEM_SECURITY),
+        (info::OWNER | info::GROUP, right::WRITE_OWNER),
+        (info::DACL, right::WRITE_DAC),
+        (info::SACL, right::SYSTEM_SECURITY),
     ];
     let needed = needs
         .iter()
@@ -81,7 +104,7 @@ pub fn set(call: &Call<'_>, fid: Fid, which: u32, bytes: &[u8]) -> Result<()> {
         Some(kept) => kept,
         None => default(call)?,
     };
-    keep(&**file, &merged(whole, &given, which))
+    keep(call, &**file, &merged(whole, &given, which))
 }
 
 /// Gives a file just created the descriptor that its creator wants.
@@ -109,7 +132,12 @@ pub fn set_new(call: &Call<'_>, fid: Fid, bytes: &[u8]) -> Result<()> {
             0
         };
     let parts = parts & !if given.dacl.is_none() { info::DACL } else { 0 };
-    keep(&**file, &merged(default(call)?, &given, parts))
+    let inherited = kept(&**file)?;
+    let whole = match inherited {
+        Some(inherited) => inherited,
+        None => default(call)?,
+    };
+    keep(call, &**file, &merged(whole, &given, parts))
 }
 
 /// Checks a descriptor before anything is done.
@@ -134,7 +162,7 @@ fn merged(mut whole: Descriptor, given: &Descriptor, which: u32) -> Descriptor {
         whole.sacl.clone_from(&given.sacl);
     }
     if which & info::DACL != 0 {
-        whole.dacl = Some(given.dacl.clone().unwrap_or(None));
+        whole.dacl = Some(given.dacl.clone().unwrap_or(None).map(check::specific));
         let bits = control::DACL_PROTECTED | control::DACL_AUTO_INHERITED;
         whole.control = (whole.control & !bits) | (given.control & control::DACL_PROTECTED);
         // [MS-DTYP] 2.5.3.4.2: what asks for inheritance has it from now on.
@@ -148,19 +176,89 @@ fn merged(mut whole: Descriptor, given: &Descriptor, which: u32) -> Descriptor {
 
 /// The descriptor that is kept with a file. One that does not decode counts as none.
 fn kept(file: &dyn VfsFile) -> Result<Option<Descriptor>> {
-    match file.attribute(NAME) {
+    decoded(file.attribute(NAME))
+}
+
+fn decoded(read: core::result::Result<Vec<u8>, VfsError>) -> Result<Option<Descriptor>> {
+    match read {
         Ok(bytes) => Ok(Descriptor::parse(&bytes).ok()),
         Err(VfsError::NoAttribute | VfsError::Unsupported) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-fn keep(file: &dyn VfsFile, descriptor: &Descriptor) -> Result<()> {
+fn keep(call: &Call<'_>, file: &dyn VfsFile, descriptor: &Descriptor) -> Result<()> {
     let bytes = descriptor.to_bytes();
     if bytes.len() > MAX_BYTES {
         return Err(Status::INVALID_SECURITY_DESCR.into());
     }
-    Ok(file.set_attribute(NAME, &bytes)?)
+    file.set_attribute(NAME, &bytes)?;
+    mark_described(file, &*call.share()?)
+}
+
+/// The descriptor that the file at `path` has of its own.
+///
+/// # Errors
+/// What the file system says.
+pub fn descriptor_at(vfs: &dyn Vfs, path: &str) -> Result<Option<Descriptor>> {
+    decoded(vfs.attribute(path, NAME))
+}
+
+/// The rights that the descriptor of the file at `path` gives whoever asks; its folder lets him delete it and read its
+/// attributes. `None` if it has no descriptor.
+///
+/// # Errors
+/// What the file system says.
+pub fn granted(call: &Call<'_>, vfs: &dyn Vfs, path: &str) -> Result<Option<u32>> {
+    let Some(own) = descriptor_at(vfs, path)? else {
+        return Ok(None);
+    };
+    let own = granted_by(call, &own)?;
+    let folder = match path.is_empty() {
+        true => None,
+        false => descriptor_at(vfs, parent_of(path))?,
+    };
+    let by_folder = match folder {
+        Some(folder) => granted_by(call, &folder)?,
+        None => right::ALL,
+    };
+    let lets = [
+        (right::DELETE_CHILD, right::DELETE),
+        (right::READ_DATA, right::READ_ATTRIBUTES),
+    ];
+    let lets = lets.iter().filter(|(has, _)| by_folder & has != 0);
+    Ok(Some(lets.fold(own, |own, (_, lets)| own | lets)))
+}
+
+/// The rights that `descriptor` gives whoever asks.
+///
+/// # Errors
+/// `BAD_UID`.
+pub fn granted_by(call: &Call<'_>, descriptor: &Descriptor) -> Result<u32> {
+    let session = call.session()?;
+    let user = user_sid(&call.conn.server.config.name, session);
+    let groups = match session.user {
+        Some(_) => vec![Sid::everyone(), Sid::users(), Sid::authenticated_users()],
+        None => vec![Sid::everyone()],
+    };
+    Ok(check::granted(descriptor, &user, &groups))
+}
+
+/// Gives a file or folder just created what it inherits from its folder's descriptor.
+///
+/// # Errors
+/// What the file system says.
+pub fn inherit(
+    call: &Call<'_>,
+    file: &dyn VfsFile,
+    folder: &Descriptor,
+    is_directory: bool,
+) -> Result<()> {
+    let own = default(call)?;
+    match check::inherited(folder, own, is_directory) {
+        Some(inherited) => keep(call, file, &inherited),
+        None => Ok(()),
+    }
 }
 
 /// What a file without a descriptor has: the asker owns it, and everybody may do what the tree lets the asker do.
@@ -168,8 +266,8 @@ fn default(call: &Call<'_>) -> Result<Descriptor> {
     let session = call.session()?;
     let owner = user_sid(&call.conn.server.config.name, session);
     let granted = match call.tree()?.access {
-        Access::Write => FULL_ACCESS,
-        _ => READ_ACCESS,
+        Access::Write => right::ALL,
+        _ => right::READ,
     };
     let ace = |sid: Sid, mask: u32| Ace {
         kind: ace_type::ALLOWED,
@@ -185,7 +283,7 @@ fn default(call: &Call<'_>) -> Result<Descriptor> {
         dacl: Some(Some(Acl {
             aces: vec![
                 ace(owner, granted),
-                ace(Sid::system(), FULL_ACCESS),
+                ace(Sid::system(), right::ALL),
                 ace(Sid::everyone(), granted),
             ],
         })),
@@ -216,35 +314,6 @@ fn hash(seed: u32, name: &str) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn users_have_sids_of_their_own_that_do_not_depend_on_case() {
-        let session = |user: Option<&str>| Session {
-            user: user.map(Into::into),
-        };
-        let sid = |user| user_sid("COAX", &session(user));
-        assert_eq!(sid(Some("Ann")), sid(Some("ANN")));
-        assert_ne!(sid(Some("ann")), sid(Some("bob")));
-        assert_eq!(sid(None).sub_authorities.last(), Some(&501));
-        assert_ne!(sid(None), user_sid("OTHER", &session(None)));
-    }
-
-    #[test]
-    fn setting_a_part_leaves_the_others() {
-        let whole = Descriptor {
-            owner: Some(Sid::system()),
-            ..Descriptor::default()
-        };
-        let given = Descriptor {
-            owner: Some(Sid::everyone()),
-            dacl: Some(None),
-            ..Descriptor::default()
-        };
-        let merged = merged(whole, &given, info::DACL);
-        assert_eq!(merged.owner, Some(Sid::system()));
-        assert_eq!(merged.dacl, Some(None));
-    }
-}
+#[path = "security/tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+mod tests;

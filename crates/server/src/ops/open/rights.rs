@@ -1,0 +1,113 @@
+//! What an access mask amounts to on a tree and a file ([MS-CIFS] 2.2.1.4.1, [MS-FSA] 2.1.5.1.2.1).
+
+use super::{Opener, WRITING};
+use crate::{
+    error::Result,
+    names::attributes::Attributes,
+    ops::{
+        attributes::Facts,
+        security::{self, expand_generic, right},
+    },
+    share::Access,
+    table::access,
+};
+use coax_wire::status::Status;
+
+/// Asks for whatever may be had.
+const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
+/// Bits of an access mask that mean something.
+const DEFINED: u32 = 0xf31f_01ff;
+/// Rights that change a file: WRITE_DATA, APPEND, WRITE_EA, DELETE_CHILD, WRITE_ATTRIBUTES, DELETE, WRITE_DAC,
+/// WRITE_OWNER.
+const CHANGING: u32 = 0x000d_0156;
+
+impl Opener<'_, '_> {
+    /// The rights that an open of the file at `path` gets.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`; `PRIVILEGE_NOT_HELD` for the SACL of a file with a descriptor of its own.
+    pub(super) fn access_to(&self, path: &str, facts: &Facts) -> Result<u32> {
+        let on_tree = self.allowed_on_tree()?;
+        let mut allowed = on_tree;
+        if facts.attributes.contains(Attributes::READONLY) && !facts.is_directory() {
+            allowed &= !WRITING;
+        }
+        let asked = self.asked()?;
+        let granted = match facts.described {
+            true => security::granted(self.call, self.vfs, path)?,
+            false => None,
+        };
+        let Some(granted) = granted else {
+            return resolve(asked, allowed);
+        };
+        if asked & right::SYSTEM_SECURITY != 0 {
+            return Err(Status::PRIVILEGE_NOT_HELD.into());
+        }
+        let overwriting = if self.spec.overwrites() {
+            access::WRITE_DATA
+        } else {
+            0
+        };
+        if (asked & right::ALL | overwriting) & !granted != 0 {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        resolve(asked, allowed & granted)
+    }
+
+    /// The rights that an open which creates gets: whoever creates a file may do with it what the tree lets him.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`.
+    pub(super) fn access_to_new(&self) -> Result<u32> {
+        resolve(self.asked()?, self.allowed_on_tree()?)
+    }
+
+    /// Refuses to create at `path` what the folder's descriptor does not let this user add.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`.
+    pub(super) fn check_addition(
+        &self,
+        folder: Option<&coax_wire::security::Descriptor>,
+        directory: bool,
+    ) -> Result<()> {
+        let needed = if directory {
+            access::APPEND_DATA
+        } else {
+            access::WRITE_DATA
+        };
+        match folder {
+            Some(folder) if security::granted_by(self.call, folder)? & needed == 0 => {
+                Err(Status::ACCESS_DENIED.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn asked(&self) -> Result<u32> {
+        match self.spec.access & !DEFINED {
+            0 => Ok(expand_generic(self.spec.access)),
+            _ => Err(Status::ACCESS_DENIED.into()),
+        }
+    }
+
+    fn allowed_on_tree(&self) -> Result<u32> {
+        Ok(match self.call.tree()?.access {
+            Access::Write => right::ALL,
+            _ => right::READ,
+        })
+    }
+}
+
+/// Attributes may always be read, and NT servers say so of every open.
+fn resolve(asked: u32, allowed: u32) -> Result<u32> {
+    let asked = if asked & MAXIMUM_ALLOWED != 0 {
+        (asked & !MAXIMUM_ALLOWED) | allowed
+    } else {
+        asked
+    };
+    if asked & CHANGING & !allowed != 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    Ok(asked | right::READ_ATTRIBUTES)
+}
