@@ -190,6 +190,14 @@ pub trait VfsFile: Send + Sync + Debug {
     fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), (usize, VfsError)>;
     /// What it is now.
     fn stat(&self) -> VfsResult<Stat>;
+
+    /// Its length, bytes: [`Self::stat`]'s, perhaps at less cost.
+    ///
+    /// # Errors
+    /// Only if the disk fails.
+    fn size(&self) -> VfsResult<u64> {
+        Ok(self.stat()?.size)
+    }
     /// Sets the length; a longer file reads as zeros. Space for an extension is really reserved: a full disk is
     /// [`VfsError::NoSpace`] now and the length stays as it was. A length that is no larger frees what was reserved
     /// beyond it.

@@ -5,7 +5,7 @@ use std::any::Any;
 use coax_server::vfs::{FsTime, OpenHow, SetTimes, Stat, VfsError, VfsFile, VfsResult};
 use rustix::{
     fd::OwnedFd,
-    fs::{FallocateFlags, Mode, Timespec, Timestamps, UTIME_OMIT, XattrFlags},
+    fs::{FallocateFlags, Mode, SeekFrom, Timespec, Timestamps, UTIME_OMIT, XattrFlags},
     io::Errno,
 };
 
@@ -149,6 +149,11 @@ impl VfsFile for DiskFile {
 
     fn stat(&self) -> VfsResult<Stat> {
         stat_of(&self.fd)
+    }
+
+    fn size(&self) -> VfsResult<u64> {
+        // A third of what `statx` costs. It moves the descriptor's position, which nothing here uses.
+        rustix::fs::seek(&self.fd, SeekFrom::End(0)).map_err(error)
     }
 
     fn set_len(&self, len: u64) -> VfsResult<()> {

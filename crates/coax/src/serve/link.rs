@@ -138,7 +138,12 @@ impl Link {
                 self.close(&end);
                 Rest::Gone
             }
-            Ok(rest) | Err(rest) => rest,
+            Ok(rest) | Err(rest) => {
+                if let Some(engine) = &mut self.lock().engine {
+                    engine.rest();
+                }
+                rest
+            }
         }
     }
 
@@ -293,7 +298,7 @@ impl Link {
         if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
             self.bell.nudge();
         }
-        outbox.flush(&self.socket).map_err(|e| over(&e))?;
+        engine.recycle(outbox.flush(&self.socket).map_err(|e| over(&e))?);
         if engine.is_closing() {
             return Err(Rest::Over(End::Because(story.fatal())));
         }

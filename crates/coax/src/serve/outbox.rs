@@ -9,9 +9,6 @@ use rustix::{fd::OwnedFd, io::Errno};
 use super::socket::Socket;
 use crate::disk::DiskFile;
 
-/// File data from this length on goes by `sendfile`; below it, reading it and sending it with its header in one call is
-/// cheaper.
-const SENDFILE_MIN: usize = 16 * 1024;
 /// Stands in for what a file has lost since its length was promised.
 const ZEROS: [u8; 4096] = [0; 4096];
 
@@ -68,8 +65,10 @@ impl Outbox {
         self.sent_total
     }
 
-    /// Sends as much as the client takes without making us wait for long; the rest stays.
-    pub(super) fn flush(&mut self, socket: &Socket) -> Result<(), Errno> {
+    /// Sends as much as the client takes without making us wait for long; the rest stays. Gives back the largest buffer that
+    /// is done with.
+    pub(super) fn flush(&mut self, socket: &Socket) -> Result<Vec<u8>, Errno> {
+        let mut done = Vec::new();
         while let Some(entry) = self.queue.front_mut() {
             let before = entry.sent;
             let outcome = entry.send(socket);
@@ -77,21 +76,26 @@ impl Outbox {
                 .sent_total
                 .saturating_add(entry.sent.saturating_sub(before) as u64);
             if !outcome? {
-                return Ok(());
+                return Ok(done);
             }
-            self.queue.pop_front();
+            let sent = self.queue.pop_front();
+            if let Some(Tail::Bytes(bytes)) = sent.map(|entry| entry.message.tail)
+                && bytes.len() > done.len()
+            {
+                done = bytes;
+            }
         }
         if self.queue.capacity() > 64 {
             self.queue.shrink_to(4);
         }
-        Ok(())
+        Ok(done)
     }
 }
 
 impl Entry {
     /// Sends until all is sent (`true`) or the client takes no more.
     fn send(&mut self, socket: &Socket) -> Result<bool, Errno> {
-        self.load_small()?;
+        self.load_strange()?;
         let front = self.framing_len.saturating_add(self.message.head.len());
         let len = front.saturating_add(self.message.tail.len());
         while self.sent < len {
@@ -130,10 +134,10 @@ impl Entry {
         socket.send(&parts, more)
     }
 
-    /// Reads a tail that is too small for `sendfile`, or whose file the kernel does not know.
-    fn load_small(&mut self) -> Result<(), Errno> {
+    /// Reads a tail whose file the kernel does not know.
+    fn load_strange(&mut self) -> Result<(), Errno> {
         if let Tail::File { file, offset, len } = &self.message.tail
-            && (*len < SENDFILE_MIN || disk_file(&self.message.tail).is_none())
+            && disk_file(&self.message.tail).is_none()
         {
             let mut bytes = vec![0; *len];
             file.read_at(*offset, &mut bytes).map_err(|_| Errno::IO)?;

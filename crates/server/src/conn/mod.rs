@@ -73,6 +73,8 @@ pub struct Connection {
     parked: Vec<Parked>,
     transmits: VecDeque<Transmit>,
     pub(crate) events: VecDeque<Event>,
+    /// A buffer that was sent and may be used again.
+    spare: Vec<u8>,
     closing: bool,
 }
 
@@ -97,6 +99,7 @@ impl Connection {
             parked: Vec::new(),
             transmits: VecDeque::new(),
             events: VecDeque::new(),
+            spare: Vec::new(),
             closing: false,
         }
     }
@@ -133,6 +136,26 @@ impl Connection {
     /// The next message to send, in order. Call until `None` after every `handle_*`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
+    }
+
+    /// Takes back the bytes of a [`Tail::Bytes`] that were sent: the next read uses them again, which spares it clearing and
+    /// the allocator. Optional.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        if buffer.len() > self.spare.len() {
+            self.spare = buffer;
+        }
+    }
+
+    /// The client has nothing to ask for the moment: frees what was kept for speed alone.
+    pub fn rest(&mut self) {
+        self.spare = Vec::new();
+    }
+
+    /// A buffer of `len` bytes, whatever they are, to be overwritten.
+    pub(crate) fn spare_buffer(&mut self, len: usize) -> Vec<u8> {
+        let mut buffer = core::mem::take(&mut self.spare);
+        buffer.resize(len, 0);
+        buffer
     }
 
     /// The next thing to report.

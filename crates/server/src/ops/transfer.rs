@@ -1,7 +1,7 @@
 //! Reading and writing open files: rights, byte-range locks, full disks.
 
 use crate::{
-    conn::{Call, Tail},
+    conn::{Call, Connection, Tail},
     error::Result,
     files::OpenFile,
     table::{LockRange, NotifyFilter, OpenId, access},
@@ -12,6 +12,11 @@ use coax_wire::{header::Fid, status::Status};
 
 /// Reads of this many bytes and more may go from page cache to socket in the kernel.
 const SENDFILE_MIN: usize = 16_384;
+/// A kernel that moves pages without copying them does so this many at a time (Linux: the slots of a pipe); a range over
+/// more pages goes in pieces, and copying it is cheaper (docs/performance.md).
+const SENDFILE_PAGES: u64 = 16;
+/// Bytes of a page.
+const PAGE: u64 = 4096;
 
 /// What a read gave: data in memory, or the promise of data in the file.
 #[derive(Debug)]
@@ -47,7 +52,7 @@ pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Re
     if len == 0 {
         return Ok(Read { tail: Tail::None });
     }
-    let read = fetch(ready, offset, len)?;
+    let read = fetch(call.conn, ready, offset, len)?;
     let fid = call.file(fid)?.fid;
     let end = offset.saturating_add(read.len() as u64);
     call.conn.files.reposition(fid, |opened| {
@@ -57,9 +62,9 @@ pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Re
     Ok(read)
 }
 
-fn fetch(ready: Ready, offset: u64, len: usize) -> Result<Read> {
-    if ready.sendfile && len >= SENDFILE_MIN {
-        let size = ready.file.stat()?.size;
+fn fetch(conn: &mut Connection, ready: Ready, offset: u64, len: usize) -> Result<Read> {
+    if ready.sendfile && is_for_the_kernel(offset, len) {
+        let size = ready.file.size()?;
         let len = size.saturating_sub(offset).min(len as u64) as usize;
         if len >= SENDFILE_MIN {
             return Ok(Read {
@@ -70,18 +75,19 @@ fn fetch(ready: Ready, offset: u64, len: usize) -> Result<Read> {
                 },
             });
         }
-        return into_memory(&*ready.file, offset, len);
     }
-    into_memory(&*ready.file, offset, len)
-}
-
-fn into_memory(file: &dyn VfsFile, offset: u64, len: usize) -> Result<Read> {
-    let mut data = alloc::vec![0; len];
-    let got = file.read_at(offset, &mut data)?;
+    let mut data = conn.spare_buffer(len);
+    let got = ready.file.read_at(offset, &mut data)?;
     data.truncate(got);
     Ok(Read {
         tail: Tail::Bytes(data),
     })
+}
+
+/// Whether the kernel sends a range of a file at less cost than reading and sending it.
+fn is_for_the_kernel(offset: u64, len: usize) -> bool {
+    let pages = (offset % PAGE).saturating_add(len as u64).div_ceil(PAGE);
+    len >= SENDFILE_MIN && pages <= SENDFILE_PAGES
 }
 
 /// Writes `data` at `offset` and says how much of it is in the file.
