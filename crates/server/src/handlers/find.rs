@@ -5,9 +5,12 @@ use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::{
     conn::{Call, Outcome},
     error::Result,
-    names::{attributes::SearchAttributes, mangle::is_legal_long, path::SearchPath},
+    names::{
+        attributes::{Attributes, SearchAttributes},
+        mangle::is_legal_long,
+        path::SearchPath,
+    },
     ops::{
-        attributes::Facts,
         eas,
         find::{self, Found, Place, Walk, Walked},
         locate::Finder,
@@ -96,7 +99,12 @@ pub fn find_first2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow
         flags: request.flags,
         count: request.search_count,
     };
-    let (walked, list) = listing.fill(call, whole, &mut search)?;
+    let (walked, list) = if attributes.wants_only_volume() && call.generation() != Generation::Nt {
+        search.finished = true;
+        listing.label(call, whole)?
+    } else {
+        listing.fill(call, whole, &mut search)?
+    };
     if walked.count == 0 {
         return Err(nothing_found(call).into());
     }
@@ -223,6 +231,29 @@ impl Listing {
         Ok((walked, shown.list))
     }
 
+    /// The volume's label as the one entry there is, for DOS and OS/2, which ask for it as the core protocol does
+    /// ([MS-CIFS] 2.2.1.2.4, SMB_FILE_ATTRIBUTE_VOLUME). NT's clients do not ask like this.
+    fn label(&self, call: &Call<'_>, whole: &Transaction) -> Result<(Walked, EntryList)> {
+        let share = call.share()?;
+        let times = call.vfs()?.stat("")?;
+        let mut list = self.list(call, whole.max_data);
+        let name = call.encode(&share.volume);
+        let mut eas = Writer::default();
+        ea::emit_list(core::iter::empty(), &mut eas);
+        let entry = Entry {
+            created: times.created.unwrap_or(times.modified).0,
+            accessed: times.accessed.0,
+            modified: times.modified.0,
+            changed: times.changed.0,
+            attributes: Attributes::VOLUME.0,
+            name: &name,
+            eas: eas.as_slice(),
+            ..Entry::default()
+        };
+        let count = usize::from(!name.is_empty() && list.push(&entry));
+        Ok((Walked { count, end: true }, list))
+    }
+
     fn list(&self, call: &Call<'_>, limit: usize) -> EntryList {
         let mut list = EntryList::new(self.level, call.unicode(), limit);
         list.resume_keys = self.flags & flags::RETURN_RESUME_KEYS != 0;
@@ -248,7 +279,7 @@ impl Shown<'_> {
         let short = find::short_text(self.page, found);
         let name = self.name(found, &short);
         let (ea_size, eas) = self.eas(found);
-        let facts = &self.seen(found);
+        let facts = &found.facts;
         let has_own_short = found.place > Place::PARENT
             && self.mangled_names
             && !eq_ignore_case(&short, found.name);
@@ -272,16 +303,6 @@ impl Shown<'_> {
             name: &name,
             eas: &eas,
         })
-    }
-
-    /// The times and the space that clients are to see now: the same as when they ask for one file.
-    fn seen(&self, found: &Found<'_>) -> Facts {
-        match self.call.share() {
-            Ok(share) => found
-                .facts
-                .seen(&self.call.conn.server, &share, self.call.now),
-            Err(_) => found.facts,
-        }
     }
 
     /// The name this client is shown, encoded: the long one, if the client knows such, can write it, and will not take

@@ -14,6 +14,7 @@ use alloc::{
     collections::BTreeSet,
     format,
     string::{String, ToString},
+    sync::Arc,
     vec,
     vec::Vec,
 };
@@ -489,4 +490,36 @@ fn attributes_asked_for_come_with_each_file_whether_it_has_them_or_not() {
     let with = b"\x1b\0\0\0\0\x09\x09\0SECOND EA\0Value Two\x05FILE2\0";
     assert_eq!(&data[22..22 + without.len()], without);
     assert_eq!(&data[22 + without.len() + 22..], with);
+}
+
+#[test]
+fn os_2_is_told_the_volumes_label_and_nothing_after_it() {
+    const STANDARD: u16 = 1;
+    let server = crowded(2);
+    let mut client = server.client("LANMAN2.1");
+    let parameters = words(&client, &[8, 20, 0, STANDARD, 0, 0], "\\*.*");
+    let answer = trans2(&mut client, 1, &parameters, 1_000);
+    let (parameters, data) = whole(&mut client, answer);
+    assert_eq!(parameters[2..6], [1, 0, 1, 0], "one entry, and no more");
+    assert_eq!((data[20], &data[22..]), (8, &b"\x04DISK\0"[..]));
+    let sid = u16::from_le_bytes([parameters[0], parameters[1]]);
+    let parameters = words(&client, &[sid, 20, STANDARD, 0, 0, 8], "");
+    let answer = trans2(&mut client, 2, &parameters, 1_000);
+    let (parameters, data) = whole(&mut client, answer);
+    assert_eq!((&parameters[..4], data.len()), (&[0, 0, 1, 0][..], 0));
+}
+
+#[test]
+fn a_label_that_is_empty_is_not_found_and_nt_clients_are_told_of_files() {
+    let mut server = crowded(2);
+    server.edit(|server| {
+        for share in &mut server.shares {
+            Arc::get_mut(share).unwrap().volume.clear();
+        }
+    });
+    let mut client = server.client("LANMAN2.1");
+    let none = first(&mut client, "\\*.*", 8, 20, 0).unwrap_err();
+    none.refused(Status::NO_MORE_FILES);
+    let mut client = server.client("NT LM 0.12");
+    assert_eq!(first(&mut client, "\\*", 8, 20, 0).unwrap().found.len(), 2);
 }

@@ -9,7 +9,7 @@ use crate::{
     config::{Config, Limits},
     share::ShareOptions,
     testkit::{TestClient, TestServer},
-    vfs::Vfs,
+    vfs::{FsTime, Vfs},
 };
 use alloc::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use coax_wire::{command as c, header::Flags2, status::Status};
+use coax_wire::{command as c, header::Flags2, status::Status, time::Span};
 
 const CORE: &str = "PC NETWORK PROGRAM 1.0";
 
@@ -27,6 +27,7 @@ const CORE: &str = "PC NETWORK PROGRAM 1.0";
 struct Listed {
     key: Vec<u8>,
     attributes: u8,
+    time: u16,
     size: u32,
     name: String,
 }
@@ -37,6 +38,7 @@ fn listed(bytes: &[u8]) -> Vec<Listed> {
     let entries = entries.map(|entry| Listed {
         key: entry[..21].to_vec(),
         attributes: entry[21],
+        time: u16::from_le_bytes([entry[22], entry[23]]),
         size: u32::from_le_bytes(entry[26..30].try_into().unwrap()),
         name: entry[30..]
             .iter()
@@ -411,4 +413,22 @@ fn malformed_requests_are_refused() {
     client
         .request(c::FIND_CLOSE, &[0, 0], b"\x04\0\x05\0\0")
         .refused(Status::INVALID_SMB);
+}
+
+#[test]
+fn the_time_of_a_file_that_is_being_written_is_that_of_queries_by_path() {
+    let server = TestServer::new();
+    server.fs.add_file("F", b"x").unwrap();
+    let (mut writer, mut client) = (server.client("LANMAN1.0"), server.client(CORE));
+    let mut shown = || ask(&mut client, c::SEARCH, [1, 0], "\\F", b"").unwrap()[0].time;
+    let fid = writer.open("F");
+    let before = shown();
+    writer.pass(Span::from_secs(60));
+    server.fs.set_time(FsTime(writer.now.unix_ns()));
+    writer
+        .request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0y")
+        .ok();
+    assert_eq!(shown(), before, "held back while it is written");
+    writer.close(fid).ok();
+    assert_eq!(shown(), before + (1 << 5), "a minute later");
 }

@@ -178,7 +178,7 @@ impl Found {
 }
 
 /// One file found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Resume key; never 0.
     pub key: u32,
