@@ -19,6 +19,12 @@ def make(folder):
     return folder
 
 
+def plant(path, size):
+    """Writes one file of that many bytes, the same on every run."""
+    path.write_bytes(random.Random(path.name).randbytes(size))
+    return path
+
+
 def digest(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 

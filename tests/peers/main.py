@@ -14,11 +14,11 @@ import tomllib
 from pathlib import Path
 
 from . import cell, corpus, install, subject
-from .clients import curl, impacket, java, names, nmap, pysmb, raw, smbclient
+from .clients import bulk, core, curl, impacket, java, names, nmap, pysmb, raw, smbclient
 
 EXPECTED = Path(__file__).parent / "expected.toml"
 CLIENTS = {
-    "smbclient": smbclient, "raw": raw, "impacket": impacket, "pysmb": pysmb,
+    "smbclient": smbclient, "raw": raw, "core": core, "bulk": bulk, "impacket": impacket, "pysmb": pysmb,
     "java": java, "curl": curl, "nmap": nmap, "names": names,
 }
 # no row takes more than a few seconds when all is well

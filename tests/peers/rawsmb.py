@@ -24,6 +24,8 @@ DIALECTS = {
 }
 
 MKDIR, RMDIR, OPEN, CREATE, CLOSE, DELETE, RENAME = 0x00, 0x01, 0x02, 0x03, 0x04, 0x06, 0x07
+FLUSH, LOCK, UNLOCK, CTEMP, MKNEW, EXIT, LOCK_AND_READ, WRITE_AND_UNLOCK = 0x05, 0x0C, 0x0D, 0x0E, 0x0F, 0x11, 0x13, 0x14
+OPEN_PRINT_FILE, WRITE_PRINT_FILE, CLOSE_PRINT_FILE, GET_PRINT_QUEUE = 0xC0, 0xC1, 0xC2, 0xC3
 GETATR, SETATR, READ, WRITE, CHKPATH, SEEK, READ_RAW, WRITE_RAW = 0x08, 0x09, 0x0A, 0x0B, 0x10, 0x12, 0x1A, 0x1D
 WRITE_COMPLETE, ECHO, OPEN_ANDX, READ_ANDX, WRITE_ANDX, TRANS2 = 0x20, 0x2B, 0x2D, 0x2E, 0x2F, 0x32
 TREE_CONNECT, TREE_DISCONNECT, NEGOTIATE, SESSION_SETUP_ANDX = 0x70, 0x71, 0x72, 0x73
@@ -197,10 +199,10 @@ class Connection:
             reply = self.call(SESSION_SETUP_ANDX, start + struct.pack("<HI", len(lm), 0), lm + names)
         self.uid = reply.uid
 
-    def tree_connect(self, server, share, password=""):
+    def tree_connect(self, server, share, password="", device="A:"):
         """The core's TREE_CONNECT: no log-on before it, the share's password in it. The server's buffer size."""
         path = f"\\\\{server}\\{share}".upper()
-        reply = self.call(TREE_CONNECT, b"", text(path) + text(password) + text("A:"))
+        reply = self.call(TREE_CONNECT, b"", text(path) + text(password) + text(device))
         self.tid = reply.word(1)
         return reply.word(0)
 
@@ -261,6 +263,47 @@ class Connection:
 
     def seek(self, fid, mode, offset):
         return self.call(SEEK, struct.pack("<HHi", fid, mode, offset)).long(0)
+
+    def flush(self, fid):
+        self.call(FLUSH, COUNTS.pack(fid))
+
+    def lock(self, fid, offset, count):
+        self.call(LOCK, struct.pack("<HII", fid, count, offset))
+
+    def unlock(self, fid, offset, count):
+        self.call(UNLOCK, struct.pack("<HII", fid, count, offset))
+
+    def lock_and_read(self, fid, offset, count):
+        reply = self.call(LOCK_AND_READ, struct.pack("<HHIH", fid, count, offset, 0))
+        return bytes(reply.message[reply.data_at + 3 : reply.data_at + 3 + reply.word(0)])
+
+    def write_and_unlock(self, fid, offset, data):
+        words = struct.pack("<HHIH", fid, len(data), offset, 0)
+        return self.call(WRITE_AND_UNLOCK, words, b"\x01" + COUNTS.pack(len(data)) + bytes(data)).word(0)
+
+    def mknew(self, path, attributes=0):
+        return self.call(MKNEW, struct.pack("<HI", attributes, 0), text(path)).word(0)
+
+    def ctemp(self, folder):
+        """The FID, and the name the server chose."""
+        reply = self.call(CTEMP, struct.pack("<HI", 0, 0), text(folder))
+        return reply.word(0), reply.data[1:].split(b"\x00")[0].decode("cp850")
+
+    def exit_process(self):
+        self.call(EXIT)
+
+    def open_print_file(self, name, setup=0, mode=1):
+        return self.call(OPEN_PRINT_FILE, struct.pack("<HH", setup, mode), text(name)).word(0)
+
+    def write_print_file(self, fid, data):
+        self.call(WRITE_PRINT_FILE, COUNTS.pack(fid), b"\x01" + COUNTS.pack(len(data)) + data)
+
+    def close_print_file(self, fid):
+        self.call(CLOSE_PRINT_FILE, COUNTS.pack(fid))
+
+    def print_queue(self, count=10):
+        """How many jobs wait."""
+        return self.call(GET_PRINT_QUEUE, struct.pack("<HH", count, 0)).word(0)
 
     def search(self, pattern, attributes=0x16, count=50):
         """SEARCH from first to last: (name, attributes, size) of every entry."""

@@ -29,7 +29,7 @@ FIELDS = ["frame.number", "tcp.stream", "tcp.srcport", "udp.srcport", "smb.cmd",
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/tshark-referee", description=__doc__)
     parser.add_argument("--subject", default="coax")
-    parser.add_argument("--only", default="smbclient,raw,impacket,pysmb,java,curl,nmap,names")
+    parser.add_argument("--only", default="smbclient,raw,core,impacket,pysmb,java,curl,nmap,names")
     parser.add_argument("--row", default="")
     parser.add_argument("--keep", metavar="FILE", help="keep the capture there")
     parser.add_argument("--json", action="store_true")

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 USER = "smbtest"
 PASSWORD = "Pass1234"
 SHARE = "tmp"
+PRINTER = "laser"
 WORKGROUP = "WORKGROUP"
 OWN_NAMESPACE = bool(os.environ.get("COAX_PEERS_NAMESPACE"))
 
@@ -61,6 +62,8 @@ class Subject:
     password: str = PASSWORD
     folder: Path | None = None
     pid: int | None = None
+    printer: str | None = None
+    spool: Path | None = None
 
     @property
     def name(self):
@@ -216,8 +219,11 @@ def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
         nbt, direct = wanted_ports or ((139, 445) if OWN_NAMESPACE else (0, 0))
         folder = Path(folder) if folder else base / "share"
         folder.mkdir(mode=0o777, exist_ok=True)
+        spool = base / "spool"
+        spool.mkdir(mode=0o777)
         config = base / "smb.conf"
-        shares = {SHARE: share or {}, **(more_shares or {})}
+        printer = {PRINTER: {"path": spool, "printable": "yes"}}
+        shares = {SHARE: share or {}, **printer, **(more_shares or {})}
         write_config(config, {**COMMON, **(globals_ or {})}, shares, folder)
         command = [binary, "serve", "--config", config, "--user", f"{USER}:{PASSWORD}", "--json"]
         command += ["--nbt", f"{host}:{nbt}", "--direct", f"{host}:{direct}"]
@@ -228,7 +234,7 @@ def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
         )
         try:
             nbt, direct = listening_line(process, Path(log.name))
-            yield Subject("coax", host, nbt, direct, folder=folder, pid=process.pid)
+            yield Subject("coax", host, nbt, direct, folder=folder, pid=process.pid, printer=PRINTER, spool=spool)
         finally:
             stop(process)
             log.close()
