@@ -1,6 +1,11 @@
 //! The core protocol and MICROSOFT NETWORKS 1.03 as their specification draws them: every request and every reply byte
 //! for byte, headers included (Microsoft Networks SMB File Sharing Protocol, November 1988; sections in the names).
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
 
 use crate::{
     share::{Access, Admission, Share, ShareKind},
