@@ -156,6 +156,7 @@ statuses! {
     TOO_MANY_UIDS = 0x005a_0002, Server 90, "Too many user sessions.";
     QUEUE_FULL = 0x0031_0002, Server 49, "The print queue is full.";
     SERVER_PAUSED = 0x0051_0002, Server 81, "The server is paused.";
+    MESSAGES_OFF = 0x0052_0002, Server 82, "Messages between users are not received.";
     USE_MPX = 0x00fa_0002, Server 250, "Use multiplexed mode, raw mode is not available now.";
     USE_STANDARD = 0x00fb_0002, Server 251, "Use standard reads and writes, raw and multiplexed modes are not available.";
     SERVER_ACCESS = 0x0004_0002, Server 4, "The share password does not allow this.";

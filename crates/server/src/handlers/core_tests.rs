@@ -512,3 +512,30 @@ fn a_job_is_opened_written_closed_and_gone_from_the_queue() {
     );
     assert_eq!(server.fs.contents("JIM-001.prn").unwrap(), b"\x1bEabc");
 }
+
+#[test]
+fn a_raw_write_of_core_plus_is_refused_before_its_data_and_write_takes_over() {
+    let server = TestServer::new();
+    let mut wire = Wire::connected(&server, CORE_PLUS);
+    wire.ok(
+        c::CREATE,
+        b"\x03\0\0\0\0\0\0\x04\0\x04\\A\0",
+        b"\x01\x01\0\0\0",
+    );
+    // handle, count in all, reserved, offset, time-out, mode, reserved, data here, their place
+    let request = b"\x0c\x01\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    wire.send(c::WRITE_RAW, request);
+    // ERRuseSTD; the final reply's form, with a count of none, says that no data is awaited
+    wire.hear(c::WRITE_COMPLETE, [SERVER, 0, 251, 0], b"\x01\0\0\0\0");
+    let write = b"\x05\x01\0\x03\0\0\0\0\0\0\0\x06\0\x01\x03\0abc";
+    wire.ok(c::WRITE, write, b"\x01\x03\0\0\0");
+    assert_eq!(server.fs.contents("A").unwrap(), b"abc");
+}
+
+#[test]
+fn messages_between_users_are_no_business_of_a_file_server() {
+    let (_, mut wire) = core();
+    // 6.1: originator, destination, text
+    let message = b"\0\x10\0\x04JIM\0\x04ANN\0\x01\x03\0tea";
+    wire.refused(c::SEND_SINGLE_BLOCK, message, SERVER, 82);
+}

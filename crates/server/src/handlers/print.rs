@@ -205,9 +205,9 @@ pub fn get_print_queue(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SEND_SINGLE_BLOCK and its kin: messages between users, which servers do not take.
+/// SEND_SINGLE_BLOCK: messages between users, which this server does not take (ERRmsgoff, core protocol section 6.1).
 pub fn messages(_call: &mut Call<'_>) -> Outcome {
-    Err(Status::DOS_UNSUPPORTED.into())
+    Err(Status::MESSAGES_OFF.into())
 }
 
 fn must_be_printer(call: &Call<'_>) -> Result<()> {
