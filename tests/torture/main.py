@@ -23,9 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SMBD_GLOBALS = {
     "kernel change notify": "no", "smbd:sharedelay": "100000", "smbd:writetimeupdatedelay": "500000",
 }
-# suites that try every pair of share modes would wait a second for each that is refused
-COAX_GLOBALS = {"smbd:sharedelay": "100000"}
-COAX_OPTIONS = ("torture:sharedelay=100000",)
+# suites that try every pair of share modes would wait a second for each that is refused, and those of write times a
+# multiple of two seconds for each that does not change
+COAX_GLOBALS = {"smbd:sharedelay": "100000", "smbd:writetimeupdatedelay": "500000"}
+COAX_OPTIONS = ("torture:sharedelay=100000", "torture:writetimeupdatedelay=500000")
 SMBD_OPTIONS = ("torture:sharedelay=100000", "torture:writetimeupdatedelay=500000")
 SMBD_SHARE = {
     "vfs objects": "acl_xattr xattr_tdb streams_depot", "dos filemode": "yes", "strict rename": "yes",

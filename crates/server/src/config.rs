@@ -104,6 +104,8 @@ pub struct Config {
     /// How long an open that share modes forbid waits for others to close the file. NT servers wait a second, whatever
     /// the dialect.
     pub sharing_violation_delay: Span,
+    /// How long after the first write through an open its time shows. NT servers take two seconds.
+    pub write_time_delay: Span,
     /// Logging on with an unknown user name, or a wrong password, gives a guest session.
     pub map_to_guest: MapToGuest,
     /// Caps per connection.
@@ -127,6 +129,7 @@ impl Config {
     pub fn tables(&self) -> crate::table::Config {
         crate::table::Config {
             break_timeout: self.oplock_break_timeout,
+            write_time_delay: self.write_time_delay,
             limits: crate::table::Limits {
                 opens: self.limits.opens,
                 ..crate::table::Limits::default()
@@ -173,6 +176,7 @@ impl Default for Config {
             time_zone_minutes: 0,
             oplock_break_timeout: Span::from_secs(30),
             sharing_violation_delay: Span::from_secs(1),
+            write_time_delay: Span::from_secs(2),
             map_to_guest: MapToGuest::BadUser,
             limits: Limits::default(),
             aliases: Vec::new(),

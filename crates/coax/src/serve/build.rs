@@ -84,6 +84,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         code_page,
         time_zone_minutes: i16::try_from(zone).unwrap_or(0),
         sharing_violation_delay: sharing_delay(global),
+        write_time_delay: Span(u64::from(global.write_time_delay_us) * 1_000),
         map_to_guest: match global.map_to_guest {
             MapToGuest::Never => config::MapToGuest::Never,
             MapToGuest::BadUser => config::MapToGuest::BadUser,

@@ -79,6 +79,8 @@ pub struct Config {
     /// After so many breaks of an exclusive or batch oplock on one file, none is granted on it until all have closed
     /// it (smb.conf `oplock contention limit`). 0: no limit.
     pub contention_limit: u32,
+    /// How long after the first write through an open its time shows.
+    pub write_time_delay: Span,
     /// What one connection may hold.
     pub limits: Limits,
 }
@@ -88,6 +90,7 @@ impl Default for Config {
         Self {
             break_timeout: Span::from_secs(35),
             contention_limit: 2,
+            write_time_delay: Span::from_secs(2),
             limits: Limits::default(),
         }
     }

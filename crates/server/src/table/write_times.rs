@@ -1,7 +1,7 @@
 //! Times of last write, and space reserved, as clients see them while a file is open.
 //!
 //! Windows does not show a write in the file's times at once, and programs count on it: one that writes, reads the time
-//! and later finds another believes that somebody else changed the file. So a first write shows [`DELAY`] later, or
+//! and later finds another believes that somebody else changed the file. So a first write shows two seconds later, or
 //! when its open is closed, and is then the time of that close; a change of the length shows at once; a time set by a
 //! client through an open stays whatever is written through it afterwards ([MS-FSA] 2.1.4.17, 2.1.5.4, 2.1.5.15.2).
 //!
@@ -10,10 +10,7 @@
 use super::{OpenId, Tables};
 use crate::vfs::{FileId, FsTime, Stat};
 use alloc::collections::BTreeMap;
-use coax_wire::time::{Span, Time};
-
-/// How long after the first write through an open its time shows.
-const DELAY: Span = Span::from_secs(2);
+use coax_wire::time::Time;
 
 /// Times of files that are open and were changed.
 #[derive(Debug, Default)]
@@ -58,7 +55,7 @@ impl Tables {
         writer.wrote = true;
         writer.resized = false;
         if !core::mem::replace(&mut writer.triggered, true) {
-            writer.due = Some(now + DELAY);
+            writer.due = Some(now + self.config.write_time_delay);
         }
     }
 

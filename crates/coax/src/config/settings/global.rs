@@ -89,6 +89,8 @@ pub struct GlobalSettings {
     pub defer_sharing_violations: bool,
     /// `smbd:sharedelay`, so many microseconds.
     pub sharing_delay_us: u32,
+    /// `smbd:writetimeupdatedelay`, so many microseconds.
+    pub write_time_delay_us: u32,
 
     /// `log level`: 0 errors, 1 clients, 2 refusals with reasons, 3 every request, 10 every byte.
     pub log_level: u8,
@@ -140,6 +142,7 @@ impl Default for GlobalSettings {
             max_open_files: 16_384,
             defer_sharing_violations: true,
             sharing_delay_us: 1_000_000,
+            write_time_delay_us: 2_000_000,
             log_level: 1,
             log_file: None,
             max_log_kib: 5_000,

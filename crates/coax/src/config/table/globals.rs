@@ -184,6 +184,8 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
         "Let an open that another's open forbids wait a second for the file to be closed, as Windows does."),
     slot!(Global, "smbd:sharedelay", sharing_delay_us, COUNT,
         "Microseconds that 'defer sharing violations' waits."),
+    slot!(Global, "smbd:writetimeupdatedelay", write_time_delay_us, COUNT,
+        "Microseconds after which a write to an open file shows in its time of last write."),
     slot!(Global, "log level", log_level, LOG_LEVEL,
         "0 errors, 1 clients, 2 refusals and their reasons, 3 every request, 10 every byte; above 2 it costs speed.")
         .also(&["debug level"]),

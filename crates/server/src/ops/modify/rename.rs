@@ -20,7 +20,7 @@ use crate::{
     table::{BreakOutcome, Oplock, access},
     vfs::{Kind, Stat},
 };
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use coax_wire::{codepage::eq_ignore_case, header::Fid, status::Status};
 
 /// What is renamed.
