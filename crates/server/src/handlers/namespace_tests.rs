@@ -572,16 +572,6 @@ fn a_file_that_the_tables_delete_vanishes_from_its_folders_index() {
 }
 
 #[test]
-fn a_client_that_goes_away_takes_its_delete_on_close_files_with_it() {
-    let server = with_files(&["a"]);
-    let mut client = server.client(NT);
-    nt_open(&mut client, "a", 0x0001_0000, 7, 0x1000);
-    let now = client.now;
-    client.conn.handle_disconnect(now);
-    assert!(names(&server, "").is_empty());
-}
-
-#[test]
 fn a_file_that_would_be_read_only_is_not_created_to_be_deleted_on_close() {
     let server = with_files(&["old"]);
     let mut client = server.client(NT);

@@ -1,4 +1,5 @@
-//! Changes of names that meet a sharing violation wait a second for the file to be closed, as opens do (KB150384).
+//! Changes of names and the opens that stand in their way: they wait a second for the file to be closed, as opens do
+//! (KB150384), and what is to be deleted goes with the last open.
 
 use super::*;
 
@@ -106,4 +107,14 @@ fn who_has_a_file_open_decides_whether_it_is_renamed_and_follows_it() {
             .locked(|tables| tables.is_open_path(share, "B"))
     );
     one.close(fid).ok();
+}
+
+#[test]
+fn a_client_that_goes_away_takes_its_delete_on_close_files_with_it() {
+    let server = with_files(&["a"]);
+    let mut client = server.client(NT);
+    nt_open(&mut client, "a", 0x0001_0000, 7, 0x1000);
+    let now = client.now;
+    client.conn.handle_disconnect(now);
+    assert!(names(&server, "").is_empty());
 }

@@ -94,21 +94,7 @@ pub fn matches(
 ) -> Result<Vec<Match>> {
     let finder = place.finder(call);
     let share = &place.share;
-    let mangles = share.options.mangled_names;
-    let page = call.conn.server.config.code_page;
-    let names = finder.with_index(folder, |index: &DirIndex| {
-        let visible = index.iter().filter_map(|(id, name)| {
-            let shown = if pattern.short {
-                let short = index.short(id)?.to_text(page);
-                (mangles || eq_ignore_case(&short, name)).then_some(short)?
-            } else {
-                name.to_string()
-            };
-            let found = pattern.pattern.matches(&shown);
-            found.then(|| (name.to_string(), shown))
-        });
-        visible.collect::<Vec<_>>()
-    })?;
+    let names = fitting(call, place, folder, pattern)?;
     let dir = place.vfs.open_dir(folder)?;
     let attribute = share
         .options
@@ -129,6 +115,30 @@ pub fn matches(
         }
     }
     Ok(found)
+}
+
+/// A folder's names that fit a pattern, each with what the client is shown of it.
+fn fitting(
+    call: &Call<'_>,
+    place: &Place,
+    folder: &str,
+    pattern: &NamePattern,
+) -> Result<Vec<(String, String)>> {
+    let mangles = place.share.options.mangled_names;
+    let page = call.conn.server.config.code_page;
+    place.finder(call).with_index(folder, |index: &DirIndex| {
+        let visible = index.iter().filter_map(|(id, name)| {
+            let shown = if pattern.short {
+                let short = index.short(id)?.to_text(page);
+                (mangles || eq_ignore_case(&short, name)).then_some(short)?
+            } else {
+                name.to_string()
+            };
+            let found = pattern.pattern.matches(&shown);
+            found.then(|| (name.to_string(), shown))
+        });
+        visible.collect()
+    })
 }
 
 /// The folder of a search.
