@@ -157,11 +157,13 @@ impl Call<'_> {
     /// The open file of `fid`, or of the chain's open: a chain's FID replaces the one in later commands.
     ///
     /// # Errors
-    /// `INVALID_HANDLE` if there is none on this tree.
+    /// `INVALID_HANDLE` if there is none on this tree, or another session of the connection opened it.
     pub fn file(&self, fid: Fid) -> Result<&OpenFile> {
         let fid = self.chain_fid.unwrap_or(fid);
         let file = self.conn.files.find(fid).ok_or(Status::INVALID_HANDLE)?;
-        if file.tid != self.header.tid {
+        let another_users =
+            file.uid != self.header.uid && self.conn.sessions.is_logged_on(file.uid);
+        if file.tid != self.header.tid || another_users {
             return Err(Status::INVALID_HANDLE.into());
         }
         Ok(file)

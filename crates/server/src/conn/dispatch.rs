@@ -15,6 +15,8 @@ pub(super) enum Needs {
     Session,
     /// A session and a tree.
     Tree,
+    /// A tree, whoever connected it: it outlives its user's session, and is given up without one.
+    TreeAlone,
 }
 
 /// One command.
@@ -52,7 +54,7 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
     row(
         c::TREE_DISCONNECT,
-        Needs::Tree,
+        Needs::TreeAlone,
         h::tree_connect::tree_disconnect,
     ),
     row(c::OPEN, Needs::Tree, h::open::open),
@@ -194,8 +196,10 @@ fn check(needs: Needs, call: &Call<'_>) -> Result<()> {
     if needs == Needs::Dialect {
         return Ok(());
     }
-    call.session()?;
-    if needs == Needs::Tree {
+    if needs != Needs::TreeAlone {
+        call.session()?;
+    }
+    if matches!(needs, Needs::Tree | Needs::TreeAlone) {
         call.tree()?;
     }
     Ok(())

@@ -77,6 +77,9 @@ fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> O
     let uid = call.header.uid;
     let known = call.conn.sessions.take_pending(uid);
     let ours = known.is_some() || call.conn.sessions.is_logged_on(uid);
+    if uid.0 != 0 && !ours {
+        return Err(Status::BAD_UID.into());
+    }
     let mut acceptor = known.unwrap_or_else(|| Box::new(Acceptor::new(ntlmssp(call))));
     let step = acceptor
         .handle(token)

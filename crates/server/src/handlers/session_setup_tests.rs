@@ -205,3 +205,46 @@ fn logging_off_closes_what_the_user_has_open() {
     client.close(fid).refused(Status::BAD_UID);
     assert!(client.conn.is_idle());
 }
+
+#[test]
+fn what_one_session_opened_is_not_anothers() {
+    let server = server(Config::default());
+    let mut client = server.client("NT LM 0.12");
+    let first = client.header.uid;
+    let fid = client.open("F");
+    let second = log_on(&mut client, "", b"", b"").ok().header.uid;
+    assert_ne!(first, second);
+    client.header.uid = second;
+    client.close(fid).refused(Status::INVALID_HANDLE);
+    client.header.uid = first;
+    client.close(fid).ok();
+}
+
+#[test]
+fn a_tree_outlives_the_session_that_connected_it() {
+    let server = server(Config::default());
+    let mut client = server.client("NT LM 0.12");
+    let first = client.header.uid;
+    let second = log_on(&mut client, "", b"", b"").ok().header.uid;
+    client.request(0x74, &[0xff, 0], b"").ok();
+    client.header.uid = second;
+    let fid = client.open("F");
+    client.close(fid).ok();
+    client.header.uid = first;
+    client.request(0x71, &[], b"").ok();
+    client.request(0x71, &[], b"").refused(Status::BAD_TID);
+}
+
+#[test]
+fn an_extended_log_on_under_a_uid_that_nobody_was_given_is_refused() {
+    let server = server(Config::default());
+    let mut client = nt(&server);
+    let words = [0xff, 0, 0xffff, 50, 1, 0, 0, 4, 0, 0, 0xd0fc, 0x8000];
+    client.header.uid = Uid(999);
+    client
+        .request(0x73, &words, b"NTLM\0\0\0\0")
+        .refused(Status::BAD_UID);
+    client.header.uid = Uid(0);
+    let told = client.request(0x73, &words, b"NTLM\0\0\0\0");
+    assert_ne!(told.status(), Status::BAD_UID.to_wire(true));
+}

@@ -193,7 +193,7 @@ fn run(call: &mut Call<'_>, whole: &Transaction) -> Outcome {
         super::tree_connect::disconnect(call, call.header.tid);
     }
     let served = match served {
-        Err(error) if whole.kind == Kind::NtTransact && is_warning(error.status()) => {
+        Err(error) if call.nt_status() && is_warning(error.status()) => {
             TransReply::default().with_status(error.status()).into()
         }
         other => other?,

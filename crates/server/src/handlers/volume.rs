@@ -106,6 +106,7 @@ fn volume_data(call: &Call<'_>, level: Level) -> Result<Vec<u8>> {
     let info = VolumeInfo {
         created: FileTime::from_unix_ns(oldest.0),
         serial: serial(&call.conn.server.config.name, &share.name),
+        object_id: object_id(&call.conn.server.config.name, &share.name),
         label: &dos_label(call, &share),
         label_unicode: &utf16::encode(&share.volume),
         file_system: &utf16::encode(&file_system),
@@ -147,8 +148,24 @@ fn attributes(share: &Share) -> u32 {
 
 /// A serial number that stays with server and share, and differs between shares: clients tell changed floppies by it.
 fn serial(server: &str, share: &str) -> u32 {
+    hash(0, server, share)
+}
+
+/// An identifier that stays with server and share, in the form of a name-based GUID (RFC 9562 section 5.8: version 8).
+fn object_id(server: &str, share: &str) -> [u8; 16] {
+    let mut id = [0; 16];
+    for (seed, part) in (1..).zip(id.chunks_mut(4)) {
+        part.copy_from_slice(&hash(seed, server, share).to_le_bytes());
+    }
+    id[7] = id[7] & 0x0f | 0x80;
+    id[8] = id[8] & 0x3f | 0x80;
+    id
+}
+
+/// FNV-1a of both names without case.
+fn hash(seed: u32, server: &str, share: &str) -> u32 {
     let bytes = server.bytes().chain([0]).chain(share.bytes());
-    bytes.fold(0x811c_9dc5, |hash: u32, byte| {
+    bytes.fold(0x811c_9dc5 ^ seed, |hash: u32, byte| {
         (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
     })
 }

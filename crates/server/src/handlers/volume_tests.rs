@@ -109,9 +109,21 @@ fn attributes_name_the_file_system_in_less_than_eight_characters() {
 }
 
 #[test]
+fn the_volumes_object_identifier_is_a_guid_that_stays() {
+    let mut client = TestServer::new().client("NT LM 0.12");
+    let told = client.trans2(3, &1008u16.to_le_bytes(), b"").ok();
+    assert_eq!(told.data.len(), 64);
+    assert_eq!((told.data[7] >> 4, told.data[8] >> 6), (8, 2));
+    assert_eq!(told.data[16..], [0; 48]);
+    let again = TestServer::new().client("NT LM 0.12");
+    let again = { again }.trans2(3, &1008u16.to_le_bytes(), b"").ok();
+    assert_eq!(told.data, again.data);
+}
+
+#[test]
 fn unknown_levels_and_any_change_are_refused() {
     let mut client = TestServer::new().client("NT LM 0.12");
-    for level in [0u16, 3, 0x200, 1008] {
+    for level in [0u16, 3, 0x200, 1009] {
         client
             .trans2(3, &level.to_le_bytes(), b"")
             .refused(Status::INVALID_LEVEL);

@@ -22,6 +22,8 @@ pub enum Level {
     Control,
     /// FileFsFullSizeInformation.
     FullSize,
+    /// FileFsObjectIdInformation.
+    ObjectId,
 }
 
 /// Every number a level has.
@@ -38,6 +40,7 @@ const CODES: &[(u16, Level)] = &[
     (PASS_THROUGH + 5, Level::Attribute),
     (PASS_THROUGH + 6, Level::Control),
     (PASS_THROUGH + 7, Level::FullSize),
+    (PASS_THROUGH + 8, Level::ObjectId),
 ];
 
 /// Bits of the file system's attributes ([MS-CIFS] 2.2.8.2.6).
@@ -72,6 +75,8 @@ pub struct VolumeInfo<'a> {
     pub created: FileTime,
     /// Serial number.
     pub serial: u32,
+    /// What identifies the volume everywhere, 16 bytes.
+    pub object_id: [u8; 16],
     /// Label in the message's encoding.
     pub label: &'a [u8],
     /// Label, UTF-16LE.
@@ -112,6 +117,10 @@ impl VolumeInfo<'_> {
             Level::Size => {
                 out.u64(self.total_units).u64(self.free_units);
                 self.put_unit(out);
+            }
+            Level::ObjectId => {
+                const EXTENDED: usize = 48;
+                out.bytes(&self.object_id).zeros(EXTENDED);
             }
             Level::FullSize => {
                 out.u64(self.total_units)
@@ -166,6 +175,7 @@ mod tests {
     const SAMPLE: VolumeInfo<'static> = VolumeInfo {
         created: FileTime(9),
         serial: 0x1234_5678,
+        object_id: *b"sixteen bytes it",
         label: b"DISK",
         label_unicode: b"D\0I\0S\0K\0",
         file_system: b"N\0T\0F\0S\0",
@@ -209,6 +219,8 @@ mod tests {
         );
         assert_eq!(bytes(&SAMPLE, Level::FullSize).len(), 32);
         assert_eq!(bytes(&SAMPLE, Level::Control).len(), 48);
+        let id = bytes(&SAMPLE, Level::ObjectId);
+        assert_eq!((id.len(), &id[..16]), (64, &b"sixteen bytes it"[..]));
     }
 
     #[test]
