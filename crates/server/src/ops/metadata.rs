@@ -3,6 +3,7 @@
 use super::{
     attributes::{self, Facts, name_of, parent_of},
     locate::Finder,
+    security,
 };
 use crate::{
     conn::Call,
@@ -154,16 +155,24 @@ impl Subject {
         }
     }
 
-    /// Refuses what the tree, or the open it goes through, does not allow.
+    /// Refuses what the tree, or the open it goes through, or by path the file's own descriptor, does not allow.
     ///
     /// # Errors
     /// `ACCESS_DENIED`.
     pub fn must_have(&self, call: &Call<'_>, right: u32) -> Result<()> {
         call.must_write()?;
-        match &self.open {
-            Some(through) if through.access & right == 0 => Err(Status::ACCESS_DENIED.into()),
-            _ => Ok(()),
+        let granted = match &self.open {
+            Some(through) => through.access,
+            None if self.facts.described => {
+                let by_descriptor = security::granted(call, &*call.vfs()?, &self.path)?;
+                by_descriptor.unwrap_or(right)
+            }
+            None => right,
+        };
+        if granted & right == 0 {
+            return Err(Status::ACCESS_DENIED.into());
         }
+        Ok(())
     }
 
     /// The path as clients write it: with backslashes, from the share's root.
@@ -199,7 +208,10 @@ impl Subject {
     /// # Errors
     /// `ACCESS_DENIED` on trees that only read; what the file system says.
     pub fn change(&self, call: &Call<'_>, changes: &Changes) -> Result<()> {
-        call.must_write()?;
+        match self.open {
+            Some(_) => call.must_write()?,
+            None => self.must_have(call, access::WRITE_ATTRIBUTES)?,
+        }
         let file = self.file(call)?;
         self.keep(&*file, changes)?;
         let times = SetTimes {

@@ -1,8 +1,8 @@
 //! Security descriptors of files: kept in `user.coax.sd` as clients set them, made up where none is kept.
 //!
 //! All clients act as one user of the system underneath, so whoever asks is the owner of what has no descriptor. A file
-//! that has one is opened by whom it admits; what is created in a folder that has one inherits from it. Names are the
-//! share's: who may write on the tree may remove and rename what lies on it.
+//! that has one is opened, and changed by path, by whom it admits; what is created in a folder that has one inherits from
+//! it. Names are the share's: who may write on the tree may remove and rename what lies on it.
 
 mod check;
 

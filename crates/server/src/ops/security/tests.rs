@@ -162,9 +162,13 @@ fn attributes_set_later_leave_a_descriptor_in_force() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let fid = fid(&client.nt_create("\\f", right::ALL, CREATE).ok());
+    let hidden = [2, 0, 0, 0, 0, 0, 0, 0];
     describe(&mut client, fid, 0, &[]);
+    let refused = client.paths(0x09, &hidden, &["\\f"]);
+    refused.refused(Status::ACCESS_DENIED);
+    describe(&mut client, fid, 0, &[(Sid::everyone(), 0, 0x100)]);
     client.close(fid).ok();
-    client.paths(0x09, &[2, 0, 0, 0, 0, 0, 0, 0], &["\\f"]).ok();
+    client.paths(0x09, &hidden, &["\\f"]).ok();
     assert_eq!(client.paths(0x08, &[], &["\\f"]).ok().word(0), 2);
     let refused = open(&mut client, "\\f", 1).unwrap_err();
     refused.refused(Status::ACCESS_DENIED);
