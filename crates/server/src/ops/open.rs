@@ -392,8 +392,8 @@ impl Opener<'_, '_> {
             false => finder.reborn(&located.path),
         };
         self.check_folder(parent_of(&path))?;
-        let described = security::descriptor_at(self.vfs, parent_of(&path))?;
-        self.check_addition(described.as_ref(), directory)?;
+        let described =
+            security::of_folder_to_grow(self.call, self.vfs, parent_of(&path), directory)?;
         let change = Change::Added(attributes::name_of(&path));
         let file = finder.changing(parent_of(&path), change, || {
             self.create_file(&path, directory)

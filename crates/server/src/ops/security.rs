@@ -32,6 +32,10 @@ const MAX_BYTES: usize = 60_000;
 pub mod right {
     /// FILE_READ_DATA, FILE_LIST_DIRECTORY.
     pub const READ_DATA: u32 = 0x1;
+    /// FILE_ADD_FILE.
+    pub const ADD_FILE: u32 = 0x2;
+    /// FILE_ADD_SUBDIRECTORY.
+    pub const ADD_SUBDIRECTORY: u32 = 0x4;
     /// FILE_DELETE_CHILD.
     pub const DELETE_CHILD: u32 = 0x40;
     /// FILE_READ_ATTRIBUTES.
@@ -200,7 +204,7 @@ fn keep(call: &Call<'_>, file: &dyn VfsFile, descriptor: &Descriptor) -> Result<
 ///
 /// # Errors
 /// What the file system says.
-pub fn descriptor_at(vfs: &dyn Vfs, path: &str) -> Result<Option<Descriptor>> {
+fn descriptor_at(vfs: &dyn Vfs, path: &str) -> Result<Option<Descriptor>> {
     decoded(vfs.attribute(path, NAME))
 }
 
@@ -234,7 +238,7 @@ pub fn granted(call: &Call<'_>, vfs: &dyn Vfs, path: &str) -> Result<Option<u32>
 ///
 /// # Errors
 /// `BAD_UID`.
-pub fn granted_by(call: &Call<'_>, descriptor: &Descriptor) -> Result<u32> {
+fn granted_by(call: &Call<'_>, descriptor: &Descriptor) -> Result<u32> {
     let session = call.session()?;
     let user = user_sid(&call.conn.server.config.name, session);
     let groups = match session.user {
@@ -242,6 +246,30 @@ pub fn granted_by(call: &Call<'_>, descriptor: &Descriptor) -> Result<u32> {
         None => vec![Sid::everyone()],
     };
     Ok(check::granted(descriptor, &user, &groups))
+}
+
+/// The descriptor of a folder that is to get something new, which inherits from it.
+///
+/// # Errors
+/// `ACCESS_DENIED` if the folder does not let whoever asks add a file, or a folder; what the file system says.
+pub fn of_folder_to_grow(
+    call: &Call<'_>,
+    vfs: &dyn Vfs,
+    folder: &str,
+    by_directory: bool,
+) -> Result<Option<Descriptor>> {
+    let needed = if by_directory {
+        right::ADD_SUBDIRECTORY
+    } else {
+        right::ADD_FILE
+    };
+    let Some(folder) = descriptor_at(vfs, folder)? else {
+        return Ok(None);
+    };
+    if granted_by(call, &folder)? & needed == 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    Ok(Some(folder))
 }
 
 /// Gives a file or folder just created what it inherits from its folder's descriptor.

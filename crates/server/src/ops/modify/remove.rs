@@ -17,6 +17,7 @@ use crate::{
     ops::{
         attributes::{self, Facts, name_of, parent_of},
         locate::Finder,
+        security,
     },
     server::Server,
     share::Share,
@@ -29,7 +30,8 @@ use coax_wire::{header::Fid, status::Status, time::Time};
 /// Makes a folder and says what its path is, in the file system's spelling.
 ///
 /// # Errors
-/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; what the file system says.
+/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; `ACCESS_DENIED` if the descriptor of the folder
+/// around does not let it grow; what the file system says.
 pub fn make_dir(call: &Call<'_>, path: &ClientPath) -> Result<String> {
     let place = Place::to_change(call)?;
     no_stream(path)?;
@@ -40,9 +42,22 @@ pub fn make_dir(call: &Call<'_>, path: &ClientPath) -> Result<String> {
     }
     let path = finder.spelling(&located.path);
     place.check_folder(call, parent_of(&path))?;
+    let described = security::of_folder_to_grow(call, &*place.vfs, parent_of(&path), true)?;
     let change = Change::Added(name_of(&path));
     finder.changing(parent_of(&path), change, || {
-        Ok(place.vfs.make_dir(&path)?)
+        place.vfs.make_dir(&path)?;
+        let inherited = described.map_or(Ok(()), |folder| {
+            let how = OpenHow {
+                read: true,
+                ..OpenHow::default()
+            };
+            let (new, _) = place.vfs.open(&path, how)?;
+            security::inherit(call, &*new, &folder, true)
+        });
+        if inherited.is_err() {
+            let _ = place.vfs.remove_dir(&path);
+        }
+        inherited
     })?;
     let server = &call.conn.server;
     server.locked(|tables| tables.report_created(place.share.id, &path, true));

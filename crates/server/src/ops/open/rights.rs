@@ -62,28 +62,6 @@ impl Opener<'_, '_> {
         resolve(self.asked()?, self.allowed_on_tree()?)
     }
 
-    /// Refuses to create at `path` what the folder's descriptor does not let this user add.
-    ///
-    /// # Errors
-    /// `ACCESS_DENIED`.
-    pub(super) fn check_addition(
-        &self,
-        folder: Option<&coax_wire::security::Descriptor>,
-        directory: bool,
-    ) -> Result<()> {
-        let needed = if directory {
-            access::APPEND_DATA
-        } else {
-            access::WRITE_DATA
-        };
-        match folder {
-            Some(folder) if security::granted_by(self.call, folder)? & needed == 0 => {
-                Err(Status::ACCESS_DENIED.into())
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn asked(&self) -> Result<u32> {
         match self.spec.access & !DEFINED {
             0 => Ok(expand_generic(self.spec.access)),

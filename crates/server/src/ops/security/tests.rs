@@ -218,6 +218,9 @@ fn what_is_created_in_a_described_folder_inherits() {
         (Sid::creator_owner(), OI | CI | IO | INHERITED, WRITE_DATA),
     ];
     assert_eq!(described(&mut client, below).1, expected);
+    client.paths(0x00, &[], &["\\d\\g"]).ok();
+    let made = fid(&client.nt_create("\\d\\g", right::READ_CONTROL, (1, 1)).ok());
+    assert_eq!(described(&mut client, made).1, expected);
 }
 
 #[test]
@@ -230,5 +233,7 @@ fn a_folder_that_admits_no_additions_takes_none() {
         let refused = client.nt_create("\\d\\new", 1, how);
         refused.refused(Status::ACCESS_DENIED);
     }
+    let by_name = client.paths(0x00, &[], &["\\d\\new"]);
+    by_name.refused(Status::ACCESS_DENIED);
     assert!(server.fs.contents("d/new").is_err(), "nothing is left");
 }
