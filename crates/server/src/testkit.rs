@@ -407,6 +407,25 @@ impl TestClient {
         data: &[u8],
         max_data: u32,
     ) -> Trans2Answer {
+        self.post_trans2_within(function, parameters, data, max_data);
+        let answer = self.answer().expect("a reply");
+        let part = |count: usize, offset: usize| {
+            let word = |index| usize::from(answer.block().word(index).unwrap_or(0));
+            answer.message[word(offset)..][..word(count)].to_vec()
+        };
+        Trans2Answer {
+            parameters: part(3, 4),
+            data: part(6, 7),
+            answer,
+        }
+    }
+
+    /// Sends a TRANSACTION2 in one message and waits for nothing.
+    pub fn post_trans2(&mut self, function: u16, parameters: &[u8], data: &[u8]) {
+        self.post_trans2_within(function, parameters, data, 0xff00);
+    }
+
+    fn post_trans2_within(&mut self, function: u16, parameters: &[u8], data: &[u8], max_data: u32) {
         use coax_wire::smb::transaction::{Kind, Request};
         let request = Request {
             kind: Kind::Transaction2,
@@ -429,16 +448,7 @@ impl TestClient {
         let mut out = Writer::default();
         request.emit(out.zeros(HEADER_LEN));
         let block = out.as_slice()[HEADER_LEN..].to_vec();
-        let answer = self.send_block(0x32, &block);
-        let part = |count: usize, offset: usize| {
-            let word = |index| usize::from(answer.block().word(index).unwrap_or(0));
-            answer.message[word(offset)..][..word(count)].to_vec()
-        };
-        Trans2Answer {
-            parameters: part(3, 4),
-            data: part(6, 7),
-            answer,
-        }
+        self.post(0x32, &block);
     }
 
     /// TRANS2_QUERY_PATH_INFORMATION.

@@ -118,3 +118,27 @@ fn a_client_that_goes_away_takes_its_delete_on_close_files_with_it() {
     client.conn.handle_disconnect(now);
     assert!(names(&server, "").is_empty());
 }
+
+#[test]
+fn a_rename_by_set_path_information_waits_too() {
+    const RENAME_INFORMATION: u16 = 0x3f2;
+    let server = with_files(&["A"]);
+    let (mut one, mut two) = (server.client(NT), server.client(NT));
+    for (name, closes) in [("B", true), ("C", false)] {
+        let old = names(&server, "").remove(0);
+        let fid = nt_open(&mut one, &old, READ, 3, 0);
+        let new = coax_wire::codepage::utf16::encode(name);
+        let data = [&[0; 8][..], &(new.len() as u32).to_le_bytes(), &new].concat();
+        let parameters = two.path_parameters(RENAME_INFORMATION, &old);
+        two.post_trans2(0x06, &parameters, &data);
+        assert!(two.answer().is_none(), "waits");
+        if closes {
+            one.close(fid).ok();
+            two.answer().unwrap().ok();
+        } else {
+            two.pass(Span::from_secs(1));
+            two.answer().unwrap().refused(Status::SHARING_VIOLATION);
+        }
+        assert_eq!(names(&server, ""), ["B"]);
+    }
+}

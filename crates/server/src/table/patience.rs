@@ -45,11 +45,26 @@ impl Tables {
         patience: Patience,
     ) -> OpenOutcome {
         let outcome = self.open(now, request);
-        let waits = outcome == OpenOutcome::SharingViolation
-            && now < patience.until
-            && (patience.own || self.others_forbid(request));
-        if !waits {
+        if outcome != OpenOutcome::SharingViolation {
             return outcome;
+        }
+        match self.wait_for_close(now, request, patience) {
+            Some((ticket, deadline)) => OpenOutcome::BreakFirst { ticket, deadline },
+            None => outcome,
+        }
+    }
+
+    /// Waits for the close of what forbids `request`, as long as `patience` says: [`Event::Retry`] comes with it, or at
+    /// the deadline. `None` if it is not worth waiting.
+    pub fn wait_for_close(
+        &mut self,
+        now: Time,
+        request: &OpenRequest,
+        patience: Patience,
+    ) -> Option<(Ticket, Time)> {
+        let waits = now < patience.until && (patience.own || self.others_forbid(request));
+        if !waits {
+            return None;
         }
         let ticket = self.next_ticket();
         let deadline = patience.until;
@@ -66,7 +81,7 @@ impl Tables {
         self.tickets.insert(ticket, request.file);
         self.deadlines
             .insert((deadline, Timer::Patience(request.file, ticket)));
-        OpenOutcome::BreakFirst { ticket, deadline }
+        Some((ticket, deadline))
     }
 
     /// Forgets a parked open: it will not be retried. Says what it waited for.

@@ -166,11 +166,30 @@ pub(super) fn settle<'a>(
     })
 }
 
-/// Whether an object could be claimed as far as share modes and pending deletion go.
-pub(super) fn would_fit(call: &Call<'_>, place: &Place, object: (&str, &Stat), wish: Wish) -> bool {
+/// Sees that an object could be claimed as far as share modes and pending deletion go, breaking no oplock, or waits for
+/// others to close it.
+///
+/// # Errors
+/// `SHARING_VIOLATION`.
+pub(super) fn must_fit(
+    call: &Call<'_>,
+    place: &Place,
+    object: (&str, &Stat),
+    wish: Wish,
+) -> Result<Step> {
     let request = request(call, place, object, wish);
-    let server = &call.conn.server;
-    server.locked(|tables| tables.would_fit(&request))
+    call.conn.server.locked(|tables| {
+        if tables.would_fit(&request) {
+            return Ok(Step::Done);
+        }
+        let waits = match tables.is_delete_pending(request.file) {
+            true => None,
+            false => tables.wait_for_close(call.now, &request, call.patience()),
+        };
+        let (ticket, deadline) = waits.ok_or(Status::SHARING_VIOLATION)?;
+        let deadline = Some(deadline);
+        Ok(Step::Park(Park { ticket, deadline }))
+    })
 }
 
 /// What becomes of a wait in the middle of a change of many files: it cannot be parked any more.

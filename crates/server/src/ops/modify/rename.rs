@@ -2,7 +2,7 @@
 
 use super::{
     Place, Selection, Step,
-    claim::{Wish, claiming, settle, too_late_to_park},
+    claim::{Wish, claiming, must_fit, settle, too_late_to_park},
     knows_long_names,
     matching::{Match, NamePattern, folder_of, matches},
     no_stream,
@@ -178,8 +178,9 @@ pub fn rename_path(
         let deadline = Some(deadline);
         return Ok(Step::Park(Park { ticket, deadline }));
     }
-    if !super::claim::would_fit(call, &place, (&path, &facts.stat), Wish::RENAME_SHARED) {
-        return Err(Status::SHARING_VIOLATION.into());
+    let step = must_fit(call, &place, (&path, &facts.stat), Wish::RENAME_SHARED)?;
+    if matches!(step, Step::Park(_)) {
+        return Ok(step);
     }
     let source = Source {
         path: &path,
