@@ -15,6 +15,8 @@ pub(super) enum Needs {
     Session,
     /// A session and a tree.
     Tree,
+    /// The same, for commands whose first concern is a FID: without session or tree they are told that it is none.
+    File,
     /// A tree, whoever connected it: it outlives its user's session, and is given up without one.
     TreeAlone,
 }
@@ -63,18 +65,18 @@ pub(super) const COMMANDS: &[Command] = &[
     row(c::CREATE_TEMPORARY, Needs::Tree, h::open::create_temporary),
     row(c::OPEN_ANDX, Needs::Tree, h::open::open_andx),
     row(c::NT_CREATE_ANDX, Needs::Tree, h::open::nt_create_andx),
-    row(c::CLOSE, Needs::Tree, h::transfer::close),
-    row(c::FLUSH, Needs::Tree, h::transfer::flush),
-    row(c::READ, Needs::Tree, h::transfer::read),
-    row(c::WRITE, Needs::Tree, h::transfer::write),
+    row(c::CLOSE, Needs::File, h::transfer::close),
+    row(c::FLUSH, Needs::File, h::transfer::flush),
+    row(c::READ, Needs::File, h::transfer::read),
+    row(c::WRITE, Needs::File, h::transfer::write),
     row(
         c::WRITE_AND_CLOSE,
-        Needs::Tree,
+        Needs::File,
         h::transfer::write_and_close,
     ),
-    row(c::SEEK, Needs::Tree, h::transfer::seek),
-    row(c::READ_ANDX, Needs::Tree, h::transfer::read_andx),
-    row(c::WRITE_ANDX, Needs::Tree, h::transfer::write_andx),
+    row(c::SEEK, Needs::File, h::transfer::seek),
+    row(c::READ_ANDX, Needs::File, h::transfer::read_andx),
+    row(c::WRITE_ANDX, Needs::File, h::transfer::write_andx),
     row(c::TRANSACTION, Needs::Tree, h::transaction::transaction),
     row(
         c::TRANSACTION_SECONDARY,
@@ -113,19 +115,19 @@ pub(super) const COMMANDS: &[Command] = &[
     row(c::NT_RENAME, Needs::Tree, h::namespace::nt_rename),
     row(c::COPY, Needs::Tree, h::namespace::copy),
     row(c::MOVE, Needs::Tree, h::namespace::r#move),
-    row(c::LOCK_BYTE_RANGE, Needs::Tree, h::locking::lock_byte_range),
+    row(c::LOCK_BYTE_RANGE, Needs::File, h::locking::lock_byte_range),
     row(
         c::UNLOCK_BYTE_RANGE,
-        Needs::Tree,
+        Needs::File,
         h::locking::unlock_byte_range,
     ),
-    row(c::LOCK_AND_READ, Needs::Tree, h::locking::lock_and_read),
+    row(c::LOCK_AND_READ, Needs::File, h::locking::lock_and_read),
     row(
         c::WRITE_AND_UNLOCK,
-        Needs::Tree,
+        Needs::File,
         h::locking::write_and_unlock,
     ),
-    row(c::LOCKING_ANDX, Needs::Tree, h::locking::locking_andx),
+    row(c::LOCKING_ANDX, Needs::File, h::locking::locking_andx),
     row(c::READ_RAW, Needs::Dialect, h::raw::read_raw),
     row(c::WRITE_RAW, Needs::Dialect, h::raw::write_raw),
     row(c::READ_MPX, Needs::Tree, h::raw::multiplexed),
@@ -195,6 +197,9 @@ fn check(needs: Needs, call: &Call<'_>) -> Result<()> {
     }
     if needs == Needs::Dialect {
         return Ok(());
+    }
+    if needs == Needs::File && (call.session().is_err() || call.tree().is_err()) {
+        return Err(Status::INVALID_HANDLE.into());
     }
     if needs != Needs::TreeAlone {
         call.session()?;

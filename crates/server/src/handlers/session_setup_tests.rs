@@ -202,7 +202,10 @@ fn logging_off_closes_what_the_user_has_open() {
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("F");
     client.request(0x74, &[0xff, 0], b"").ok();
-    client.close(fid).refused(Status::BAD_UID);
+    client.close(fid).refused(Status::INVALID_HANDLE);
+    client
+        .request(0x74, &[0xff, 0], b"")
+        .refused(Status::BAD_UID);
     assert!(client.conn.is_idle());
 }
 

@@ -15,7 +15,8 @@ pub(super) fn granted(descriptor: &Descriptor, user: &Sid, groups: &[Sid]) -> u3
     let (mut granted, mut denied) = (0, 0);
     for ace in list.aces.iter().filter(counts) {
         let meant = ace.sid == *user || groups.contains(&ace.sid);
-        if !meant && !(owns && ace.sid == owner_rights) {
+        let meant = meant || owns && ace.sid == owner_rights;
+        if !meant {
             continue;
         }
         match ace.kind {
