@@ -432,15 +432,7 @@ pub(super) fn nt_spec(call: &Call<'_>, request: &nt::Request<'_>, text: &str) ->
         _ => return Err(Status::INVALID_PARAMETER.into()),
     };
     check_nt_options(request)?;
-    let directory = request.options & options::DIRECTORY != 0;
-    let wanted = match (
-        directory,
-        request.options & options::NON_DIRECTORY != 0 || path.has_trailing_separator(),
-    ) {
-        (true, _) => Wanted::Directory,
-        (false, true) if request.options & options::NON_DIRECTORY != 0 => Wanted::File,
-        _ => Wanted::Either,
-    };
+    let wanted = nt_wanted(request);
     let oplock = match (
         request.flags & nt::flags::OPLOCK,
         request.flags & nt::flags::OPBATCH,
@@ -461,6 +453,16 @@ pub(super) fn nt_spec(call: &Call<'_>, request: &nt::Request<'_>, text: &str) ->
         mode: request.options & 0x003e,
         ..OpenSpec::existing(path, 0, Sharing::Nt(request.share_access & 0x7))
     })
+}
+
+fn nt_wanted(request: &nt::Request<'_>) -> Wanted {
+    if request.options & options::DIRECTORY != 0 {
+        Wanted::Directory
+    } else if request.options & options::NON_DIRECTORY != 0 {
+        Wanted::File
+    } else {
+        Wanted::Either
+    }
 }
 
 fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {

@@ -469,6 +469,21 @@ impl Opener<'_, '_> {
             .files
             .free_fid(limit)
             .ok_or(Status::TOO_MANY_OPENED_FILES)?;
+        let (action, oplock, access) = (held.action, held.oplock, held.access);
+        let file = self.open_file_of(held, fid, &facts);
+        self.call.conn.files.insert(file);
+        self.call.chain_fid = Some(fid);
+        Ok(Opened {
+            fid,
+            action,
+            facts,
+            oplock,
+            access,
+        })
+    }
+
+    /// The row that the connection keeps of what is held.
+    fn open_file_of(&self, held: Held, fid: Fid, facts: &Facts) -> OpenFile {
         let kind = if facts.is_directory() {
             OpenKind::Directory
         } else {
@@ -482,7 +497,7 @@ impl Opener<'_, '_> {
             }),
             ..Stream::default()
         };
-        self.call.conn.files.insert(OpenFile {
+        OpenFile {
             fid,
             kind,
             file: Some(held.file),
@@ -498,15 +513,7 @@ impl Opener<'_, '_> {
             stream,
             mode: self.spec.mode,
             written: false,
-        });
-        self.call.chain_fid = Some(fid);
-        Ok(Opened {
-            fid,
-            action: held.action,
-            facts,
-            oplock: held.oplock,
-            access: held.access,
-        })
+        }
     }
 }
 
