@@ -178,6 +178,16 @@ pub trait Vfs: Send + Sync + Debug {
     fn hard_link(&self, from: &str, to: &str) -> VfsResult<()>;
     /// One extended attribute, by its full name (`user.…`).
     fn attribute(&self, path: &str, name: &str) -> VfsResult<Vec<u8>>;
+    /// The same, of what was at `path` as `stat` just before: file systems may remember it for as long as that stays.
+    fn attribute_in(&self, path: &str, stat: &Stat, name: &str) -> VfsResult<Vec<u8>> {
+        let _ = stat;
+        self.attribute(path, name)
+    }
+    /// What [`VfsDir::tells_changes_after`] says of the folder at `path`, which is now as `stat` says.
+    fn tells_changes_after(&self, path: &str, stat: &Stat) -> bool {
+        self.open_dir(path)
+            .is_ok_and(|dir| dir.tells_changes_after(stat))
+    }
     /// Room on the file system.
     fn space(&self) -> VfsResult<Space>;
 }

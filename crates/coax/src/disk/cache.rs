@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    convert::Infallible,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -41,12 +42,24 @@ impl AttributeCache {
         name: &str,
         read: impl FnOnce() -> Option<Vec<u8>>,
     ) -> Option<Vec<u8>> {
+        let read = || Ok::<_, Infallible>(read());
+        let Ok(value) = self.try_value(stat, name, read);
+        value
+    }
+
+    /// The same, for a `read` that may fail, which is not remembered.
+    pub(super) fn try_value<E>(
+        &self,
+        stat: &Stat,
+        name: &str,
+        read: impl FnOnce() -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Option<Vec<u8>>, E> {
         if let Some((changed, value)) = self.of(name).values.get(&stat.id)
             && *changed == stat.changed
         {
-            return value.as_deref().map(Vec::from);
+            return Ok(value.as_deref().map(Vec::from));
         }
-        let value = read();
+        let value = read()?;
         if settled_anywhere(stat) && value.as_ref().is_none_or(|v| v.len() <= LONGEST) {
             let mut seen = self.of(name);
             if seen.values.len() >= MOST {
@@ -55,7 +68,7 @@ impl AttributeCache {
             seen.values
                 .insert(stat.id, (stat.changed, value.as_deref().map(Box::from)));
         }
-        value
+        Ok(value)
     }
 
     fn of(&self, name: &str) -> MutexGuard<'_, Seen> {
@@ -103,6 +116,14 @@ mod tests {
         assert_eq!(value(stat(2, 5), "user.a", "other"), b"other");
         assert_eq!(value(stat(1, 6), "user.a", "two"), b"two");
         assert_eq!(value(stat(1, 6), "user.b", "named"), b"named");
+    }
+
+    #[test]
+    fn a_failure_is_not_remembered() {
+        let cache = AttributeCache::default();
+        assert_eq!(cache.try_value(&stat(1, 5), "user.a", || Err(7)), Err(7));
+        let read = cache.try_value(&stat(1, 5), "user.a", || Ok::<_, i32>(Some(vec![1])));
+        assert_eq!(read, Ok(Some(vec![1])));
     }
 
     #[test]

@@ -32,15 +32,20 @@ pub(super) fn settled_anywhere(stat: &Stat) -> bool {
 
 /// Will any change of this folder's names after `stat` move its times?
 pub(super) fn settled(folder: impl AsFd, stat: &Stat) -> bool {
-    if settled_anywhere(stat) {
-        return true;
-    }
-    let file_system =
-        rustix::fs::fstatfs(folder).map_or(0, |f| u64::try_from(f.f_type).unwrap_or(0));
+    settled_anywhere(stat) || settled_on(file_system(folder), stat)
+}
+
+/// Which file system it lies on, as `statfs` numbers them; 0 if that cannot be told.
+pub(super) fn file_system(file: impl AsFd) -> u64 {
+    rustix::fs::fstatfs(file).map_or(0, |f| u64::try_from(f.f_type).unwrap_or(0))
+}
+
+/// As [`settled`], for a folder on that file system.
+pub(super) fn settled_on(file_system: u64, stat: &Stat) -> bool {
     match file_system {
         EXT4 if kernel_is_fine() => true,
         EXT4 | XFS | BTRFS | TMPFS | OVERLAYFS => older_than(stat, KERNEL_TICK),
-        _ => false,
+        _ => settled_anywhere(stat),
     }
 }
 

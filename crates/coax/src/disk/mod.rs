@@ -95,6 +95,8 @@ pub struct DiskFs {
 #[derive(Debug)]
 struct Root {
     fd: OwnedFd,
+    /// Its device, and what kind of file system is there.
+    file_system: (u64, u64),
     resolve: ResolveFlags,
     file_mode: Mode,
     dir_mode: Mode,
@@ -115,7 +117,9 @@ impl DiskFs {
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(root, flags, Mode::empty()).map_err(|e| refuse(e.to_string()))?;
+        let device = stat_of(&fd).map_err(|e| refuse(e.to_string()))?.id.device;
         let root = Root {
+            file_system: (device, clock::file_system(&fd)),
             fd,
             resolve: resolve_flags(options),
             file_mode: Mode::from_raw_mode(options.file_mode),
@@ -216,6 +220,25 @@ impl Vfs for DiskFs {
         path::check(path)?;
         let fd = self.root.look_up(path, OFlags::PATH, Mode::empty())?;
         attribute::of_path_fd(&fd, name)
+    }
+
+    fn attribute_in(&self, path: &str, stat: &Stat, name: &str) -> VfsResult<Vec<u8>> {
+        let read = || match self.attribute(path, name) {
+            Ok(value) => Ok(Some(value)),
+            Err(VfsError::NoAttribute) => Ok(None),
+            Err(other) => Err(other),
+        };
+        let value = self.root.attributes.try_value(stat, name, read)?;
+        value.ok_or(VfsError::NoAttribute)
+    }
+
+    fn tells_changes_after(&self, folder: &str, stat: &Stat) -> bool {
+        let (device, file_system) = self.root.file_system;
+        if stat.id.device == device {
+            return clock::settled_on(file_system, stat);
+        }
+        self.open_dir(folder)
+            .is_ok_and(|dir| dir.tells_changes_after(stat))
     }
 
     fn space(&self) -> VfsResult<Space> {
@@ -345,7 +368,10 @@ impl Root {
     }
 
     fn stat(&self, path: &str) -> VfsResult<Stat> {
-        if !path.contains('/') && !path.is_empty() {
+        if path.is_empty() {
+            return stat_of(&self.fd);
+        }
+        if !path.contains('/') {
             let (stat, file_type) = stat_at(&self.fd, &name::encode(path))?;
             if !file_type.is_symlink() {
                 return Ok(stat);

@@ -9,6 +9,8 @@ use rustix::{fd::OwnedFd, io::Errno};
 use super::socket::Socket;
 use crate::disk::DiskFile;
 
+/// Bytes of a page.
+const PAGE: u64 = 4096;
 /// Stands in for what a file has lost since its length was promised.
 const ZEROS: [u8; 4096] = [0; 4096];
 
@@ -96,6 +98,7 @@ impl Entry {
     /// Sends until all is sent (`true`) or the client takes no more.
     fn send(&mut self, socket: &Socket) -> Result<bool, Errno> {
         self.load_strange()?;
+        self.load_uneven()?;
         let front = self.framing_len.saturating_add(self.message.head.len());
         let len = front.saturating_add(self.message.tail.len());
         while self.sent < len {
@@ -132,6 +135,29 @@ impl Entry {
             IoSlice::new(rest)
         });
         socket.send(&parts, more)
+    }
+
+    /// A file's range that begins within a page would lie in one page more than it needs, and a pipe takes 16: what lies
+    /// before the next page is sent from memory with the head.
+    fn load_uneven(&mut self) -> Result<(), Errno> {
+        let Transmit { head, tail } = &mut self.message;
+        let Some((fd, at)) = disk_file(tail) else {
+            return Ok(());
+        };
+        let uneven = at.next_multiple_of(PAGE).saturating_sub(at) as usize;
+        if uneven == 0 || self.sent > 0 || uneven >= tail.len() {
+            return Ok(());
+        }
+        let start = head.len();
+        head.resize(start.saturating_add(uneven), 0);
+        // Where the file has ended meanwhile zeros stay: the length was promised.
+        let room = head.get_mut(start..).unwrap_or_default();
+        rustix::io::pread(fd, room, at)?;
+        if let Tail::File { offset, len, .. } = tail {
+            *offset = offset.saturating_add(uneven as u64);
+            *len = len.saturating_sub(uneven);
+        }
+        Ok(())
     }
 
     /// Reads a tail whose file the kernel does not know.

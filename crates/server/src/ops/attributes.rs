@@ -129,7 +129,7 @@ fn is_hidden_by_name(share: &Share, name: &str) -> bool {
 /// What the file system says, but for attributes it does not keep.
 pub fn facts_at(vfs: &dyn Vfs, share: &Share, path: &str, stat: Stat) -> Result<Facts> {
     let blob = if share.options.store_dos_attributes {
-        kept(vfs.attribute(path, DosAttrib::NAME))?
+        kept(vfs.attribute_in(path, &stat, DosAttrib::NAME))?
     } else {
         None
     };

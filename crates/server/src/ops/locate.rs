@@ -232,14 +232,13 @@ impl Finder<'_> {
         let cached = self
             .server
             .locked(|tables| tables.names.ask(self.share.id, folder, stamp, &question));
-        if let Some((answer, true)) = cached {
+        if let Some((answer, settled)) = cached
+            && (settled || !self.vfs.tells_changes_after(folder, &stat))
+        {
             return Ok(answer);
         }
         let dir = self.vfs.open_dir(folder).map_err(path_error)?;
         let seen = Seen::now(&*dir)?;
-        if let (Some((answer, false)), false) = (cached, seen.settled && seen.stamp == stamp) {
-            return Ok(answer);
-        }
         let index = self.read_index(folder, &*dir)?;
         let answer = question(&index);
         self.server
@@ -283,11 +282,10 @@ impl Finder<'_> {
         let leaving = self.leaving(folder, change);
         let before = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
         let result = work()?;
-        let after = self
-            .vfs
-            .open_dir(folder)
-            .and_then(|dir| Seen::now(&*dir))
-            .ok();
+        let after = self.vfs.stat(folder).ok().map(|stat| Seen {
+            stamp: Stamp::from(&stat),
+            settled: self.vfs.tells_changes_after(folder, &stat),
+        });
         let (now, share) = (self.now, self.share.id);
         self.server.locked(|tables| {
             if let Some((short, gone)) = leaving {
