@@ -7,6 +7,7 @@
 )]
 
 mod faults;
+mod reads;
 
 use std::{
     io::{Read, Write},
@@ -24,7 +25,7 @@ const LONG: Duration = Duration::from_secs(20);
 struct Fixture {
     running: Running,
     lines: Receiver<Line>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Fixture {
@@ -63,7 +64,7 @@ impl Fixture {
         Self {
             running,
             lines,
-            _folder: folder,
+            folder,
         }
     }
 
