@@ -144,7 +144,7 @@ impl Entry {
         let Some((fd, at)) = disk_file(tail) else {
             return Ok(());
         };
-        let uneven = at.next_multiple_of(PAGE).saturating_sub(at) as usize;
+        let uneven = ((PAGE - at % PAGE) % PAGE) as usize;
         if uneven == 0 || self.sent > 0 || uneven >= tail.len() {
             return Ok(());
         }

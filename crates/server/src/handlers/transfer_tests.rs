@@ -198,3 +198,14 @@ fn a_write_of_more_than_was_sent_is_a_wrong_parameter_and_writes_nothing() {
     client.close(fid).ok();
     assert_eq!(server.fs.contents("F").unwrap(), b"");
 }
+
+#[test]
+fn what_an_abandoned_connection_had_open_is_in_nobody_s_way() {
+    let server = TestServer::new();
+    let mut lost = server.client("NT LM 0.12");
+    lost.open("A.TXT");
+    assert_eq!(server.server.locked(|tables| tables.open_count()), 1);
+    lost.conn.abandon();
+    assert_eq!(server.server.locked(|tables| tables.open_count()), 0);
+    assert!(lost.conn.is_closing());
+}

@@ -87,7 +87,7 @@ fn fetch(conn: &mut Connection, ready: Ready, offset: u64, len: usize) -> Result
 /// Whether the kernel sends a range of a file at less cost than reading and sending it. What lies before the first whole
 /// page does not count: it is sent with the reply's head.
 fn is_for_the_kernel(offset: u64, len: usize) -> bool {
-    let uneven = offset.checked_next_multiple_of(PAGE).unwrap_or(offset) - offset;
+    let uneven = (PAGE - offset % PAGE) % PAGE;
     let pages = (len as u64).saturating_sub(uneven).div_ceil(PAGE);
     len >= SENDFILE_MIN && pages <= SENDFILE_PAGES
 }
