@@ -45,6 +45,7 @@ STEPS = [
     Step("documentation", ["cargo", "doc", "-q", "--locked", "--workspace", "--no-deps"], 600),
     Step("unit and scenario tests", ["cargo", "test", "--locked", "--workspace"], 1200, True),
     Step("release build", ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 900),
+    Step("the README's first command", ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900),
     Step("peers", ["scripts/peers", "--why"], 600),
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
