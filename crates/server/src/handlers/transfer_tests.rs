@@ -209,3 +209,13 @@ fn what_an_abandoned_connection_had_open_is_in_nobody_s_way() {
     assert_eq!(server.server.locked(|tables| tables.open_count()), 0);
     assert!(lost.conn.is_closing());
 }
+
+#[test]
+fn an_open_in_an_access_mode_that_does_not_exist_is_refused_before_the_path_is_looked_at() {
+    let server = TestServer::new();
+    let mut client = server.client(CORE);
+    for mode in [0x04, 0x08, 0x0a, 0x50] {
+        let reply = client.paths(c::OPEN, &[mode, 0x16], &["NONE\\NONE"]);
+        reply.refused(Status::BAD_ACCESS);
+    }
+}

@@ -16,9 +16,10 @@ impl AccessMode {
     /// The mode of opens by file control block.
     pub const FCB: Self = Self(0xff);
 
-    /// Access: 0 read, 1 write, 2 read and write, 3 execute.
+    /// Access: 0 read, 1 write, 2 read and write, 3 execute; what is above does not exist, the reserved bit 3 included, as
+    /// smbd has it too.
     pub fn access(self) -> u16 {
-        self.0 & 0x7
+        self.0 & 0xf
     }
 
     /// Sharing: 0 compatibility, 1 deny all, 2 deny write, 3 deny read, 4 deny none.
