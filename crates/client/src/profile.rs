@@ -1,0 +1,270 @@
+//! What a redirector does, as data: `data/clients/*.toml`, read into [`Profile`].
+//!
+//! Every value is a [`Fact`]: it names its source, or says that it is assumed and why. The engine obeys the values and
+//! knows no redirector by name.
+
+mod fact;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use fact::{Fact, Ground};
+pub use step::Step;
+
+use alloc::{string::String, vec::Vec};
+use coax_netbios::Transport;
+use serde::Deserialize;
+
+/// A redirector.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Profile {
+    /// Short name, as in `--as NAME`.
+    pub name: String,
+    /// What it is, in one line.
+    pub title: String,
+    /// What is worth knowing about it.
+    #[serde(default)]
+    pub about: String,
+    /// What it offers.
+    pub negotiate: Negotiate,
+    /// How it proves who its user is.
+    pub logon: LogOn,
+    /// Buffers.
+    pub buffers: Buffers,
+    /// What carries its messages.
+    pub transport: Carriage,
+    /// How it reads a file's data.
+    pub read: Reading,
+    /// How it writes a file's data.
+    pub write: Writing,
+    /// When it uses raw mode.
+    pub raw: RawRules,
+    /// What it does around a copy.
+    pub copy: Copying,
+}
+
+/// What the negotiate request offers, and how the header's flags are set from then on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Negotiate {
+    /// Dialect strings, in order.
+    pub dialects: Fact<Vec<String>>,
+    /// UTF-16LE strings, where the server can.
+    pub unicode: Fact<bool>,
+    /// NTSTATUS instead of class and code, where the server can.
+    pub nt_status: Fact<bool>,
+    /// SPNEGO, where the server can.
+    pub extended_security: Fact<bool>,
+    /// The header's flags ([`coax_wire::header::Flags`]).
+    pub flags: Fact<u8>,
+    /// The header's Flags2 apart from the three above ([`coax_wire::header::Flags2`]).
+    pub flags2: Fact<u16>,
+    /// Capabilities it claims in the session set-up ([`coax_wire::smb::negotiate::cap`]), of those the server has.
+    pub capabilities: Fact<u32>,
+}
+
+/// How the user is proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// The password itself. Used with servers that want it, whatever the profile says, if this was asked for.
+    Plaintext,
+    /// The LAN Manager response alone.
+    Lm,
+    /// LM and NTLM responses.
+    Ntlm,
+    /// LMv2 and NTLMv2 responses.
+    Ntlmv2,
+}
+
+/// How it logs on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LogOn {
+    /// Its best proof of who the user is.
+    pub proof: Fact<Proof>,
+    /// User name and password are sent in capitals.
+    pub capitals: Fact<bool>,
+    /// The tree connect rides in the session set-up's AndX chain.
+    pub chain_tree_connect: Fact<bool>,
+    /// What it calls its operating system.
+    pub native_os: Fact<String>,
+    /// What it calls itself.
+    pub native_lan_man: Fact<String>,
+}
+
+/// Buffer sizes, bytes, and how many requests.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Buffers {
+    /// The largest message it takes, as its session set-up says.
+    pub announced: Fact<u16>,
+    /// The largest message it makes, if the server takes that much.
+    pub request: Fact<u32>,
+    /// Requests outstanding at once, as its session set-up says.
+    pub max_mpx: Fact<u16>,
+}
+
+/// How messages are cut into writes to TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// One write a message.
+    Whole,
+    /// The four bytes of the session header apart from the rest.
+    SessionHeader,
+    /// File data apart from what precedes it.
+    Data,
+}
+
+/// Which port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Port {
+    /// 139, with a NetBIOS session.
+    Nbt,
+    /// 445.
+    Direct,
+}
+
+impl From<Port> for Transport {
+    fn from(port: Port) -> Self {
+        match port {
+            Port::Nbt => Self::Nbt139,
+            Port::Direct => Self::Direct445,
+        }
+    }
+}
+
+/// What carries its messages.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Carriage {
+    /// Port.
+    pub port: Fact<Port>,
+    /// How messages are cut into writes to TCP.
+    pub cut: Fact<Cut>,
+}
+
+/// A command family that moves data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// READ and WRITE.
+    Core,
+    /// READ_ANDX and WRITE_ANDX.
+    Andx,
+    /// READ_RAW and WRITE_RAW, while [`RawRules`] allow it; else what stands in `otherwise`.
+    Raw,
+}
+
+/// How many bytes a request moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", untagged)]
+pub enum BlockSize {
+    /// So many.
+    Bytes(u32),
+    /// What the negotiated buffer holds.
+    Buffer(FillsBuffer),
+}
+
+/// The word `"buffer"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FillsBuffer {
+    /// The word.
+    Buffer,
+}
+
+/// How it reads a file's data.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Reading {
+    /// Method.
+    pub method: Fact<Method>,
+    /// Method where raw mode is not possible.
+    pub otherwise: Fact<Method>,
+    /// Bytes a request, other than raw.
+    pub block: Fact<BlockSize>,
+    /// Bytes a raw request.
+    pub raw_block: Fact<u32>,
+    /// What it takes off the buffer for headers when a block fills it, bytes.
+    pub headroom: Fact<u32>,
+    /// Requests in flight: more than one where it reads ahead.
+    pub in_flight: Fact<u16>,
+}
+
+/// How it writes a file's data.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Writing {
+    /// Method.
+    pub method: Fact<Method>,
+    /// Method where raw mode is not possible.
+    pub otherwise: Fact<Method>,
+    /// Bytes a request, other than raw.
+    pub block: Fact<BlockSize>,
+    /// Bytes a raw request.
+    pub raw_block: Fact<u32>,
+    /// What it takes off the buffer for headers when a block fills it, bytes.
+    pub headroom: Fact<u32>,
+    /// Requests in flight: more than one where it writes behind.
+    pub in_flight: Fact<u16>,
+    /// Data is to be on the server's disk before the reply. A raw write has a final reply only then.
+    pub through: Fact<bool>,
+    /// A raw write's first message carries as much data as fits.
+    pub data_with_raw_request: Fact<bool>,
+}
+
+/// When raw mode is used, if both sides know it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawRules {
+    /// A raw read moves at least this share of the request buffer, percent.
+    pub read_at_least: Fact<u32>,
+    /// A raw write moves at least this share of the request buffer, percent.
+    pub write_at_least: Fact<u32>,
+    /// Not while another request is outstanding, a watch on a folder among them.
+    pub alone: Fact<bool>,
+    /// No more raw mode after one exchange took longer, milliseconds; 0: no such rule.
+    pub time_limit_ms: Fact<u32>,
+}
+
+/// What it does around a copy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Copying {
+    /// From the server: the requests in order.
+    pub get: Fact<Vec<Step>>,
+    /// To the server: the requests in order.
+    pub put: Fact<Vec<Step>>,
+    /// Bytes the copying program asks for at a time: a read or write never crosses a multiple of it. 0: no matter.
+    pub application_block: Fact<u32>,
+}
+
+impl Profile {
+    /// What is contradictory in it, in words; `None` if nothing.
+    pub fn fault(&self) -> Option<&'static str> {
+        let transfers =
+            |steps: &[Step]| steps.iter().filter(|step| **step == Step::Transfer).count();
+        let raw = [*self.read.otherwise, *self.write.otherwise].contains(&Method::Raw);
+        let none = |n: u16| n == 0;
+        if self.negotiate.dialects.is_empty() {
+            Some("negotiate.dialects offers nothing")
+        } else if transfers(&self.copy.get) != 1 || transfers(&self.copy.put) != 1 {
+            Some("copy.get and copy.put must hold \"transfer\" once")
+        } else if raw {
+            Some("otherwise must be \"core\" or \"andx\"")
+        } else if none(*self.read.in_flight) || none(*self.write.in_flight) {
+            Some("in-flight must be 1 or more")
+        } else if [&self.read.block, &self.write.block]
+            .iter()
+            .any(|block| ***block == BlockSize::Bytes(0))
+        {
+            Some("block must be 1 or more, or \"buffer\"")
+        } else {
+            None
+        }
+    }
+}

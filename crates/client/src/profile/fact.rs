@@ -1,0 +1,69 @@
+//! A value and how it is known.
+
+use alloc::string::String;
+use core::ops::Deref;
+use serde::Deserialize;
+
+/// How a value is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Published or seen, here.
+    Source(String),
+    /// Not known; the reason for this choice.
+    Assumed(String),
+}
+
+/// A value with its ground: `{ value = 1024, source = "…" }` or `{ value = 1024, assumed = "…" }`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written<T>")]
+pub struct Fact<T> {
+    value: T,
+    ground: Ground,
+}
+
+impl<T> Fact<T> {
+    /// A value that somebody chose: an option of the command line, a scenario's change.
+    pub fn chosen(value: T, why: impl Into<String>) -> Self {
+        Self {
+            value,
+            ground: Ground::Assumed(why.into()),
+        }
+    }
+
+    /// How it is known.
+    pub fn ground(&self) -> &Ground {
+        &self.ground
+    }
+}
+
+impl<T> Deref for Fact<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written<T> {
+    value: T,
+    source: Option<String>,
+    assumed: Option<String>,
+}
+
+impl<T> TryFrom<Written<T>> for Fact<T> {
+    type Error = &'static str;
+
+    fn try_from(written: Written<T>) -> Result<Self, &'static str> {
+        let ground = match (written.source, written.assumed) {
+            (Some(source), None) => Ground::Source(source),
+            (None, Some(why)) => Ground::Assumed(why),
+            _ => return Err("a value needs either \"source\" or \"assumed\""),
+        };
+        Ok(Self {
+            value: written.value,
+            ground,
+        })
+    }
+}
