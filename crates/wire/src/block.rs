@@ -96,6 +96,23 @@ impl<'a> Block<'a> {
         self.message.get(offset..end).ok_or(Error::Outside { what })
     }
 
+    /// The place of `len` bytes at `offset` from the header, checked as [`Self::slice`] checks it.
+    ///
+    /// # Errors
+    /// [`Error::Outside`] naming `what`.
+    pub fn range(
+        &self,
+        offset: usize,
+        len: usize,
+        what: &'static str,
+    ) -> Result<core::ops::Range<usize>> {
+        if len == 0 {
+            return Ok(0..0);
+        }
+        self.slice(offset, len, what)?;
+        Ok(offset..offset.saturating_add(len))
+    }
+
     /// A cursor over the strings and buffers in the data bytes.
     pub fn strings(&self, unicode: bool) -> Strings<'a> {
         let end = self.bytes_offset.saturating_add(self.bytes.len());
@@ -121,7 +138,25 @@ impl WireStr<'_> {
     pub const fn is_empty(&self) -> bool {
         self.raw.is_empty()
     }
+
+    /// Appends the string with its terminator, in its own encoding; UTF-16LE is aligned first.
+    pub fn emit(&self, out: &mut Writer) {
+        if self.unicode {
+            put_unicode(out, self.raw);
+        } else {
+            put_oem(out, self.raw);
+        }
+    }
+
+    /// Appends the buffer-format byte 4 and the string, as the core commands have paths ([MS-CIFS] 2.2.3.3). UTF-16LE is
+    /// aligned between the two.
+    pub fn emit_formatted(&self, out: &mut Writer) {
+        self.emit(out.u8(FORMAT_STRING));
+    }
 }
+
+/// The buffer-format byte of a zero-terminated string ([MS-CIFS] 2.2.3.3).
+pub const FORMAT_STRING: u8 = 4;
 
 /// Reads strings as they stand in data bytes: UTF-16LE ones aligned to two bytes from the header's start.
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +186,13 @@ impl<'a> Strings<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Takes a buffer-format byte if the next byte is that one: replies of real servers lack some.
+    pub fn maybe_format(&mut self, expected: u8) {
+        if self.reader.rest().first() == Some(&expected) {
+            self.reader.take_up_to(1);
+        }
     }
 
     /// Takes a zero-terminated string in the message's encoding. A missing terminator at the end of the bytes is
@@ -283,6 +325,19 @@ impl<'w> BlockWriter<'w> {
         let count = self.out.len() - at + tail;
         self.out.patch_u16(at - 2, count as u16);
     }
+}
+
+/// Appends a block without words and bytes, as requests that need neither have and most replies of the core protocol.
+pub fn put_empty(out: &mut Writer) {
+    BlockWriter::begin(out).finish(0);
+}
+
+/// Names `command` as the next of an AndX chain in the block that begins at `block_at`; the next block is appended at the
+/// writer's end, where the named offset points ([MS-CIFS] 2.2.3.4).
+pub fn chain(out: &mut Writer, block_at: usize, command: u8) {
+    let next = out.len() as u16;
+    out.patch(block_at.saturating_add(1), &[command]);
+    out.patch_u16(block_at.saturating_add(3), next);
 }
 
 /// Appends a zero-terminated OEM string (already encoded).

@@ -1,6 +1,12 @@
 //! CLOSE (0x04), [MS-CIFS] 2.2.4.5.
 
-use crate::{block::Block, error::Result, header::Fid, time::Utime};
+use crate::{
+    block::{Block, BlockWriter},
+    error::Result,
+    header::Fid,
+    io::Writer,
+    time::Utime,
+};
 
 /// A close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,5 +28,12 @@ impl Request {
             fid: Fid(words.u16("FID")?),
             modified: Utime(words.u32("last write time").unwrap_or(0)),
         })
+    }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block.words().u16(self.fid.0).u32(self.modified.0);
+        block.finish(0);
     }
 }

@@ -3,16 +3,22 @@
 //! A `Request::parse` decodes whatever has one of the command's legal word counts, judging nothing: values are as they
 //! stand, and data that a count places outside the message is the only thing refused. A `Response::emit` (and
 //! `Request::emit`, for clients) writes the legal form.
+//!
+//! A reply's `parse` trusts nothing and forgives what real servers do: strings and trailing words that are missing are
+//! empty or 0. Commands without an entry here are an empty block both ways ([`crate::block::put_empty`]).
 
 pub mod close;
 pub mod copy;
 pub mod delete;
 pub mod directory;
+pub mod echo;
 pub mod find_close2;
 pub mod find_first2;
+pub mod flush;
 pub mod ioctl;
 pub mod lock_byte_range;
 pub mod locking_andx;
+pub mod logoff_andx;
 pub mod negotiate;
 pub mod nt_create_andx;
 pub mod nt_transact;
@@ -36,3 +42,8 @@ pub mod tree_connect_andx;
 pub mod write;
 pub mod write_andx;
 pub mod write_raw;
+
+#[cfg(test)]
+mod client_tests;
+#[cfg(test)]
+mod testkit;

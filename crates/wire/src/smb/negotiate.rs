@@ -1,9 +1,9 @@
 //! NEGOTIATE (0x72), [MS-CIFS] 2.2.4.52; extended security: [MS-SMB] 2.2.4.5.
 
 use crate::{
-    block::{Block, BlockWriter, put_oem},
+    block::{Block, BlockWriter, Strings, put_oem},
     dialect::NegotiateShape,
-    error::Result,
+    error::{Error, Result},
     io::Writer,
 };
 use alloc::vec::Vec;
@@ -62,6 +62,9 @@ pub mod cap {
     pub const EXTENDED_SECURITY: u32 = 0x8000_0000;
 }
 
+/// Length of the challenge of all LAN Manager and NT servers, bytes.
+const CHALLENGE_LEN: usize = 8;
+
 /// What the client offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -104,7 +107,7 @@ impl<'a> Request<'a> {
 }
 
 /// What the server answers. Fields that the reply's shape lacks are ignored.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// Index of the chosen dialect.
     pub index: u16,
@@ -132,7 +135,7 @@ pub struct Response {
     pub time_zone: i16,
     /// Challenge; empty if passwords are plaintext or with extended security.
     pub challenge: Vec<u8>,
-    /// Domain or workgroup, encoded and terminated as the client reads it.
+    /// Domain or workgroup, encoded; to be emitted, terminated as the client reads it.
     pub domain: Vec<u8>,
     /// Server name, the same (NT).
     pub server: Vec<u8>,
@@ -150,10 +153,103 @@ impl Response {
         }
     }
 
+    /// The index that says: none of the dialects offered.
+    pub const NONE: u16 = 0xffff;
+
+    /// Decodes, and says which shape the reply has. `unicode` is the header's flag. Domain and server come without their
+    /// terminators, in UTF-16LE only in the NT shape and only if the flag says so.
+    ///
+    /// Windows 98 says that its challenge has no bytes and sends eight all the same, which it then expects to be used.
+    ///
+    /// # Errors
+    /// [`Error::WordCount`]; [`Error::Short`] if challenge or GUID are not there.
+    pub fn parse(block: &Block<'_>, unicode: bool) -> Result<(NegotiateShape, Self)> {
+        match block.word_count() {
+            1 => Ok((
+                NegotiateShape::Core,
+                Self {
+                    index: block.word(0)?,
+                    ..Self::default()
+                },
+            )),
+            13..=16 => Ok((NegotiateShape::Lanman, Self::parse_lanman(block)?)),
+            17.. => Ok((NegotiateShape::Nt, Self::parse_nt(block, unicode)?)),
+            found => Err(Error::WordCount {
+                what: "NEGOTIATE",
+                found,
+            }),
+        }
+    }
+
+    fn parse_lanman(block: &Block<'_>) -> Result<Self> {
+        let mut words = block.words();
+        let mut response = Self {
+            index: words.u16("dialect index")?,
+            security_mode: words.u16("security mode")? as u8,
+            max_buffer: u32::from(words.u16("max buffer")?),
+            max_mpx: words.u16("max mpx")?,
+            max_vcs: words.u16("max VCs")?,
+            raw_mode: words.u16("raw mode")?,
+            session_key: words.u32("session key")?,
+            dos_time: (words.u16("time")?, words.u16("date")?),
+            time_zone: words.u16("time zone")? as i16,
+            ..Self::default()
+        };
+        let len = usize::from(words.u16("challenge length")?);
+        let mut strings = block.strings(false);
+        response.take_challenge(&mut strings, len)?;
+        response.domain = strings.string().raw.to_vec();
+        Ok(response)
+    }
+
+    fn parse_nt(block: &Block<'_>, unicode: bool) -> Result<Self> {
+        let mut words = block.words();
+        let mut response = Self {
+            index: words.u16("dialect index")?,
+            security_mode: words.u8("security mode")?,
+            max_mpx: words.u16("max mpx")?,
+            max_vcs: words.u16("max VCs")?,
+            max_buffer: words.u32("max buffer")?,
+            max_raw: words.u32("max raw size")?,
+            session_key: words.u32("session key")?,
+            capabilities: words.u32("capabilities")?,
+            file_time: words.u64("system time")?,
+            time_zone: words.u16("time zone")? as i16,
+            ..Self::default()
+        };
+        let len = usize::from(words.u8("challenge length")?);
+        let mut strings = block.strings(unicode);
+        if response.capabilities & cap::EXTENDED_SECURITY != 0 {
+            let guid = strings.bytes(16, "server GUID")?;
+            let guid = guid.try_into().map_err(|_| Error::Short {
+                what: "server GUID",
+            })?;
+            response.extended = Some((guid, strings.rest().to_vec()));
+            return Ok(response);
+        }
+        response.take_challenge(&mut strings, len)?;
+        // These two are not aligned: they follow the challenge as they are.
+        let mut names = Strings::of(strings.rest(), 0, unicode);
+        response.domain = names.string().raw.to_vec();
+        response.server = names.string().raw.to_vec();
+        Ok(response)
+    }
+
+    fn take_challenge(&mut self, strings: &mut Strings<'_>, len: usize) -> Result<()> {
+        let encrypts = self.security_mode & security::ENCRYPT_PASSWORDS != 0;
+        let len = if len == 0 && encrypts {
+            CHALLENGE_LEN.min(strings.rest().len())
+        } else {
+            len
+        };
+        self.challenge = strings.bytes(len, "challenge")?.to_vec();
+        Ok(())
+    }
+
     /// Appends the reply to a client that offered nothing known.
     pub fn emit_none(out: &mut Writer) {
         let mut block = BlockWriter::begin(out);
-        block.words().u16(0xffff);
+        block.words().u16(Self::NONE);
         block.finish(0);
     }
 

@@ -4,7 +4,7 @@ use crate::{
     block::{Block, BlockWriter, WireStr},
     error::{Error, Result},
     header::Fid,
-    io::Writer,
+    io::{Reader, Writer},
     time::FileTime,
 };
 
@@ -103,6 +103,20 @@ impl<'a> Request<'a> {
             .unwrap_or_else(|_| block.strings(unicode).string());
         Ok(Self { path, ..request })
     }
+
+    /// Appends the request, with 24 words. The name's length counts no terminator; one is written all the same, as NT
+    /// does.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin_andx(out);
+        let words = block.words();
+        words.u8(0).u16(self.path.raw.len() as u16);
+        words.u32(self.flags).u32(self.root).u32(self.access);
+        words.u64(self.allocation).u32(self.attributes);
+        words.u32(self.share_access).u32(self.disposition);
+        words.u32(self.options).u32(self.impersonation).u8(0);
+        self.path.emit(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// The reply. Clients other than Windows read beyond the 34 words of the specification's form only if they asked for
@@ -140,6 +154,37 @@ pub struct Response {
 }
 
 impl Response {
+    /// Decodes, with 34 words, or those of the extended reply: 50, of which Windows counts 42 ([MS-SMB] 2.2.4.9.2).
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        let mut words = block.words();
+        words.u32("AndX")?;
+        let response = Self {
+            oplock: words.u8("oplock level")?,
+            fid: Fid(words.u16("FID")?),
+            action: words.u32("create action")?,
+            created: FileTime(words.u64("creation time")?),
+            accessed: FileTime(words.u64("last access time")?),
+            modified: FileTime(words.u64("last write time")?),
+            changed: FileTime(words.u64("last change time")?),
+            attributes: words.u32("attributes")?,
+            allocation: words.u64("allocation size")?,
+            size: words.u64("end of file")?,
+            resource_type: words.u16("resource type")?,
+            pipe_state: words.u16("pipe state")?,
+            directory: words.u8("directory")? != 0,
+            extended: None,
+        };
+        Ok(Self {
+            extended: (block.word_count() >= 42)
+                .then(|| extended_rights(block))
+                .flatten(),
+            ..response
+        })
+    }
+
     /// Appends the reply.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);
@@ -163,4 +208,14 @@ impl Response {
         }
         block.finish(0);
     }
+}
+
+/// Where the rights stand in the extended reply's words: behind the volume's GUID and the file's number, bytes.
+const RIGHTS_AT: usize = 4 + 64 + 16 + 8;
+
+fn extended_rights(block: &Block<'_>) -> Option<(u32, u32)> {
+    let words_at = block.bytes_offset.checked_sub(block.words.len() + 2)?;
+    let mut r = Reader::at(block.message, words_at + RIGHTS_AT, "access rights").ok()?;
+    let user = r.u32("access rights").ok()?;
+    Some((user, r.u32("guest's access rights").ok()?))
 }

@@ -2,7 +2,7 @@
 //! 2.2.4.15.
 
 use crate::{
-    block::{Block, BlockWriter, WireStr},
+    block::{Block, BlockWriter, FORMAT_STRING, WireStr},
     error::Result,
     header::Fid,
     io::Writer,
@@ -37,6 +37,17 @@ impl<'a> Open<'a> {
             path: strings.string(),
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.access_mode)
+            .u16(self.search_attributes);
+        self.path.emit_formatted(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// A create: of a file, a new file, or (the path a folder) one whose name the server chooses.
@@ -67,6 +78,14 @@ impl<'a> Create<'a> {
             path: strings.string(),
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block.words().u16(self.attributes).u32(self.time.0);
+        self.path.emit_formatted(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// OPEN's reply.
@@ -85,6 +104,21 @@ pub struct OpenResponse {
 }
 
 impl OpenResponse {
+    /// Decodes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        let mut words = block.words();
+        Ok(Self {
+            fid: Fid(words.u16("FID")?),
+            attributes: words.u16("attributes")?,
+            modified: Utime(words.u32("last write time")?),
+            size: words.u32("file size")?,
+            access_mode: words.u16("access mode")?,
+        })
+    }
+
     /// Appends the reply.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin(out);
@@ -97,6 +131,24 @@ impl OpenResponse {
             .u16(self.access_mode);
         block.finish(0);
     }
+}
+
+/// Decodes the reply of CREATE and CREATE_NEW.
+///
+/// # Errors
+/// [`crate::Error::Short`].
+pub fn parse_create_response(block: &Block<'_>) -> Result<Fid> {
+    block.word(0).map(Fid)
+}
+
+/// Decodes the reply of CREATE_TEMPORARY: the file and its name, OEM. The format byte may be missing.
+///
+/// # Errors
+/// [`crate::Error::Short`].
+pub fn parse_create_temporary_response<'a>(block: &Block<'a>) -> Result<(Fid, WireStr<'a>)> {
+    let mut strings = block.strings(false);
+    strings.maybe_format(FORMAT_STRING);
+    Ok((Fid(block.word(0)?), strings.string()))
 }
 
 /// Appends the reply of CREATE and CREATE_NEW.

@@ -97,6 +97,24 @@ impl<'a> Request<'a> {
             ..request
         })
     }
+
+    /// Appends the request, with 15 words.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin_andx(out);
+        block
+            .words()
+            .u16(self.flags)
+            .u16(self.access_mode.0)
+            .u16(self.search_attributes)
+            .u16(self.attributes)
+            .u32(self.created.0)
+            .u16(self.open_mode)
+            .u32(self.allocation)
+            .u32(self.timeout_ms)
+            .u32(0);
+        self.path.emit(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// The reply: 15 words, or 19 if the extended one was asked for.
@@ -123,6 +141,33 @@ pub struct Response {
 }
 
 impl Response {
+    /// Decodes, with 15 words or with 19.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`] if there are not even those up to the action.
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        let mut words = block.words();
+        words.u32("AndX")?;
+        let response = Self {
+            fid: Fid(words.u16("FID")?),
+            attributes: words.u16("attributes")?,
+            modified: Utime(words.u32("last write time")?),
+            size: words.u32("file size")?,
+            access: words.u16("access")?,
+            resource_type: words.u16("resource type")?,
+            pipe_state: words.u16("pipe state")?,
+            action: words.u16("action")?,
+            extended: None,
+        };
+        words.take_up_to(6);
+        let user = words.u32("access rights");
+        let guest = words.u32("guest's access rights");
+        Ok(Self {
+            extended: user.ok().zip(guest.ok()),
+            ..response
+        })
+    }
+
     /// Appends the reply.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);

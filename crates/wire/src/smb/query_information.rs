@@ -18,6 +18,22 @@ pub fn parse_path<'a>(block: &Block<'a>, unicode: bool) -> Result<WireStr<'a>> {
     Ok(strings.string())
 }
 
+/// QUERY_INFORMATION's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Path of the file or folder.
+    pub path: WireStr<'a>,
+}
+
+impl Request<'_> {
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        self.path.emit_formatted(block.bytes());
+        block.finish(0);
+    }
+}
+
 /// QUERY_INFORMATION's reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response {
@@ -62,6 +78,22 @@ impl Response {
 /// [`crate::Error::Short`].
 pub fn parse_fid(block: &Block<'_>) -> Result<Fid> {
     Ok(Fid(block.word(0)?))
+}
+
+/// QUERY_INFORMATION2's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request2 {
+    /// The open file.
+    pub fid: Fid,
+}
+
+impl Request2 {
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block.words().u16(self.fid.0);
+        block.finish(0);
+    }
 }
 
 /// Three times as DOS has them, date before time: in QUERY_INFORMATION2, SET_INFORMATION2 and the information levels of

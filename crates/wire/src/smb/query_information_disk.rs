@@ -1,4 +1,4 @@
-//! QUERY_INFORMATION_DISK (0x80), [MS-CIFS] 2.2.4.57.
+//! QUERY_INFORMATION_DISK (0x80), [MS-CIFS] 2.2.4.57. The request is an empty block.
 
 use crate::{
     block::{Block, BlockWriter},

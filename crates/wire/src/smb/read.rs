@@ -6,6 +6,7 @@ use crate::{
     header::Fid,
     io::Writer,
 };
+use core::ops::Range;
 
 /// A read at a 32-bit offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,29 @@ impl Request {
         block.finish(0);
     }
 }
+
+/// The reply: where in the message its data lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The data's place, bytes from the header's first. Empty at the end of the file.
+    pub data: Range<usize>,
+}
+
+impl Response {
+    /// Decodes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`]; [`crate::Error::Outside`] if there is less data than the words say.
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        let count = usize::from(block.word(0)?);
+        let start = block.bytes_offset.saturating_add(DATA_HEAD);
+        let data = block.range(start, count, "data")?;
+        Ok(Self { data })
+    }
+}
+
+/// Bytes before the data: buffer format and length.
+const DATA_HEAD: usize = 3;
 
 /// Appends the reply's block up to its data, of which `count` bytes follow.
 pub fn emit_response(count: u16, out: &mut Writer) {

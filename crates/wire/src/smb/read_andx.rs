@@ -6,6 +6,7 @@ use crate::{
     header::Fid,
     io::Writer,
 };
+use core::ops::Range;
 
 /// A read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,12 @@ impl Request {
 
     /// Appends the request, with 12 words if the offset or count need them.
     pub fn emit(&self, out: &mut Writer) {
+        self.emit_wide(self.offset >> 32 != 0 || self.max_count > 0xffff, out);
+    }
+
+    /// Appends the request with 12 words, as NT clients always do, or with the 10 that LAN Manager servers know. A count
+    /// of 16 bits leaves its field to the timeout.
+    pub fn emit_wide(&self, wide: bool, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);
         let words = block.words();
         words
@@ -67,11 +74,45 @@ impl Request {
             .u32(self.offset as u32)
             .u16(self.max_count as u16)
             .u16(self.min_count);
-        words.u32(self.max_count >> 16).u16(0);
-        if self.offset >> 32 != 0 || self.max_count > 0xffff {
+        words.u32(match self.max_count >> 16 {
+            0 => self.timeout_ms,
+            high => high,
+        });
+        words.u16(0);
+        if wide {
             words.u32((self.offset >> 32) as u32);
         }
         block.finish(0);
+    }
+}
+
+/// The reply: where in the message its data lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// What a pipe or device still holds, bytes; 0xFFFF (-1) of files.
+    pub remaining: u16,
+    /// The data's place, bytes from the header's first. Empty at the end of the file.
+    pub data: Range<usize>,
+}
+
+impl Response {
+    /// Decodes. Servers without large reads leave what they like in the high word of the length: it counts only if the
+    /// message holds that much.
+    ///
+    /// # Errors
+    /// [`Error::Short`]; [`Error::Outside`] if the data lies outside the message.
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        let mut words = block.words();
+        words.u32("AndX")?;
+        let remaining = words.u16("remaining")?;
+        words.u32("reserved")?;
+        let low = usize::from(words.u16("data length")?);
+        let offset = usize::from(words.u16("data offset")?);
+        let high = usize::from(words.u16("data length high").unwrap_or(0));
+        let data = block
+            .range(offset, high << 16 | low, "data")
+            .or_else(|_| block.range(offset, low, "data"))?;
+        Ok(Self { remaining, data })
     }
 }
 

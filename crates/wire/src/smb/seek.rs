@@ -33,6 +33,25 @@ impl Request {
             offset: words.u32("offset")? as i32,
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.fid.0)
+            .u16(self.mode)
+            .u32(self.offset as u32);
+        block.finish(0);
+    }
+}
+
+/// Decodes the reply: the new position.
+///
+/// # Errors
+/// [`crate::Error::Short`].
+pub fn parse_response(block: &Block<'_>) -> Result<u32> {
+    block.words().u32("position")
 }
 
 /// Appends the reply: the new position.

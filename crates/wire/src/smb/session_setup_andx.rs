@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// How the client logs on: the three forms that word counts tell apart.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials<'a> {
     /// Ten words (LAN Manager): one password or LM response.
     Lanman {
@@ -29,7 +29,7 @@ pub enum Credentials<'a> {
 }
 
 /// What the client says of itself and its user.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Largest message the client takes, bytes.
     pub max_buffer: u16,
@@ -111,6 +111,52 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
+    /// Appends the request in the form of its credentials. Names that are `None` are left out; none may follow one.
+    ///
+    /// UTF-16LE names are aligned, passwords are as they come.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin_andx(out);
+        let words = block.words();
+        words
+            .u16(self.max_buffer)
+            .u16(self.max_mpx)
+            .u16(self.vc_number)
+            .u32(self.session_key);
+        match self.credentials {
+            Credentials::Lanman { password } => words.u16(password.len() as u16).u32(0),
+            Credentials::Nt {
+                oem_password,
+                unicode_password,
+            } => words
+                .u16(oem_password.len() as u16)
+                .u16(unicode_password.len() as u16)
+                .u32(0)
+                .u32(self.capabilities),
+            Credentials::Extended { token } => {
+                words.u16(token.len() as u16).u32(0).u32(self.capabilities)
+            }
+        };
+        let bytes = block.bytes();
+        match self.credentials {
+            Credentials::Lanman { password } => bytes.bytes(password),
+            Credentials::Nt {
+                oem_password,
+                unicode_password,
+            } => bytes.bytes(oem_password).bytes(unicode_password),
+            Credentials::Extended { token } => bytes.bytes(token),
+        };
+        let names = [
+            self.account,
+            self.domain,
+            self.native_os,
+            self.native_lan_man,
+        ];
+        for name in names.into_iter().flatten() {
+            name.emit(bytes);
+        }
+        block.finish(0);
+    }
+
     fn common(block: &Block<'a>) -> Result<(Self, crate::io::Reader<'a>)> {
         let mut words = block.words();
         words.u32("AndX")?;
@@ -142,7 +188,7 @@ impl<'a> Request<'a> {
 }
 
 /// The server's answer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response<'a> {
     /// Bit 0: logged on as guest.
     pub action: u16,
@@ -158,7 +204,37 @@ pub struct Response<'a> {
     pub unicode: bool,
 }
 
-impl Response<'_> {
+impl<'a> Response<'a> {
+    /// Bit of `action`: logged on as guest.
+    pub const GUEST: u16 = 0x0001;
+
+    /// Decodes, with 3 words, or 4 and a token; `unicode` is the header's flag. Strings that are missing are empty.
+    ///
+    /// # Errors
+    /// [`Error::WordCount`]; [`Error::Short`] if the token runs past the bytes.
+    pub fn parse(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        if !matches!(block.word_count(), 3 | 4) {
+            return Err(Error::WordCount {
+                what: "SESSION_SETUP_ANDX",
+                found: block.word_count(),
+            });
+        }
+        let action = block.word(2)?;
+        let mut strings = block.strings(unicode);
+        let token = match block.word(3) {
+            Ok(len) => Some(strings.bytes(usize::from(len), "security blob")?),
+            Err(_) => None,
+        };
+        Ok(Self {
+            action,
+            token,
+            native_os: strings.string().raw,
+            native_lan_man: strings.string().raw,
+            domain: strings.string().raw,
+            unicode,
+        })
+    }
+
     /// Appends the reply.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);

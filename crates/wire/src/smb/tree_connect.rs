@@ -1,14 +1,14 @@
-//! TREE_CONNECT (0x70) and TREE_DISCONNECT's counterpart of the core protocol, [MS-CIFS] 2.2.4.50.
+//! TREE_CONNECT (0x70), [MS-CIFS] 2.2.4.50; TREE_DISCONNECT (0x71, 2.2.4.51) has an empty block both ways.
 
 use crate::{
-    block::{Block, BlockWriter, WireStr},
+    block::{Block, BlockWriter, FORMAT_STRING, WireStr, put_oem},
     error::Result,
     header::Tid,
     io::Writer,
 };
 
 /// A core client's request for a share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Share, perhaps with `\\server\` before it.
     pub path: WireStr<'a>,
@@ -36,10 +36,19 @@ impl<'a> Request<'a> {
             service: strings.string(),
         })
     }
+
+    /// Appends the request. All three strings are written as OEM ones, which their bytes have to be.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        for text in [self.path, self.password, self.service] {
+            put_oem(block.bytes().u8(FORMAT_STRING), text.raw);
+        }
+        block.finish(0);
+    }
 }
 
 /// The answer: how large messages may be, and the tree.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
     /// Largest message the server takes, bytes: core clients learn it here.
     pub max_buffer: u16,
@@ -48,6 +57,17 @@ pub struct Response {
 }
 
 impl Response {
+    /// Decodes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        Ok(Self {
+            max_buffer: block.word(0)?,
+            tid: Tid(block.word(1)?),
+        })
+    }
+
     /// Appends the reply.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin(out);

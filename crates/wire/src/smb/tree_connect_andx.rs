@@ -2,12 +2,12 @@
 
 use crate::{
     block::{Block, BlockWriter, WireStr, put_oem, put_unicode},
-    error::Result,
+    error::{Error, Result},
     io::Writer,
 };
 
 /// A request for a share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Bit 0: disconnect the header's tree first.
     pub flags: u16,
@@ -39,10 +39,24 @@ impl<'a> Request<'a> {
             service: strings.oem_string(),
         })
     }
+
+    /// Appends the request. The service is written as an OEM string, which its bytes have to be.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin_andx(out);
+        block
+            .words()
+            .u16(self.flags)
+            .u16(self.password.len() as u16);
+        let bytes = block.bytes();
+        bytes.bytes(self.password);
+        self.path.emit(bytes);
+        put_oem(bytes, self.service.raw);
+        block.finish(0);
+    }
 }
 
 /// The answer. LAN Manager 1 clients get two words, later ones three; extended ones seven ([MS-SMB] 2.2.4.7.2).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response<'a> {
     /// Words: 2, 3 or 7.
     pub word_count: u8,
@@ -58,7 +72,34 @@ pub struct Response<'a> {
     pub unicode: bool,
 }
 
-impl Response<'_> {
+impl<'a> Response<'a> {
+    /// Decodes; `unicode` is the header's flag (the service is OEM always). What older servers leave out is 0 or empty.
+    ///
+    /// # Errors
+    /// [`Error::WordCount`] if there is not even an AndX head.
+    pub fn parse(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        if block.word_count() < 2 {
+            return Err(Error::WordCount {
+                what: "TREE_CONNECT_ANDX",
+                found: block.word_count(),
+            });
+        }
+        let mut words = block.words();
+        words.u32("AndX")?;
+        let optional_support = words.u16("optional support").unwrap_or(0);
+        let user = words.u32("access rights").unwrap_or(0);
+        let guest = words.u32("guest's access rights").unwrap_or(0);
+        let mut strings = block.strings(unicode);
+        Ok(Self {
+            word_count: block.word_count(),
+            optional_support,
+            access: (user, guest),
+            service: strings.oem_string().raw,
+            file_system: strings.string().raw,
+            unicode,
+        })
+    }
+
     /// Appends the reply.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);

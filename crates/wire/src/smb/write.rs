@@ -65,6 +65,19 @@ impl<'a> Request<'a> {
         block.bytes().u8(1).u16(self.count).bytes(self.data);
         block.finish(0);
     }
+
+    /// Appends the request up to its data, of which `count` bytes follow; `data` is left out.
+    pub fn emit_head(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.fid.0)
+            .u16(self.count)
+            .u32(self.offset)
+            .u16(self.remaining);
+        block.bytes().u8(1).u16(self.count);
+        block.finish(usize::from(self.count));
+    }
 }
 
 /// WRITE_AND_CLOSE: a write, then a close with the time the client names.
@@ -103,6 +116,27 @@ impl<'a> AndClose<'a> {
             data,
         })
     }
+
+    /// Appends the request, with 6 words.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.fid.0)
+            .u16(self.data.len() as u16)
+            .u32(self.offset)
+            .u32(self.modified.0);
+        block.bytes().u8(0).bytes(self.data);
+        block.finish(0);
+    }
+}
+
+/// Decodes the reply of all three: how many bytes were written.
+///
+/// # Errors
+/// [`Error::Short`].
+pub fn parse_response(block: &Block<'_>) -> Result<u16> {
+    block.word(0)
 }
 
 /// Appends the reply: how many bytes were written.

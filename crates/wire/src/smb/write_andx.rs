@@ -69,7 +69,39 @@ impl<'a> Request<'a> {
 
     /// Appends the request, with 14 words, and the data.
     pub fn emit(&self, out: &mut Writer) {
-        let data_offset = out.len() + 1 + 28 + 2 + 1;
+        let head = Head {
+            fid: self.fid,
+            offset: self.offset,
+            mode: self.mode,
+            remaining: self.remaining,
+            len: self.data.len() as u32,
+        };
+        head.emit(true, out);
+        out.bytes(self.data);
+    }
+}
+
+/// A write whose data is sent from elsewhere, right behind the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// File.
+    pub fid: Fid,
+    /// Where, bytes. Without the wide form its low 32 bits.
+    pub offset: u64,
+    /// How ([`mode`]).
+    pub mode: u16,
+    /// How much the client means to write from here on; advisory.
+    pub remaining: u16,
+    /// How many bytes of data follow.
+    pub len: u32,
+}
+
+impl Head {
+    /// Appends the request up to its data: with 14 words if `wide`, as NT servers with large files know them, else with
+    /// the 12 of LAN Manager. One pad byte puts the data at a multiple of four.
+    pub fn emit(&self, wide: bool, out: &mut Writer) {
+        let words_len = if wide { 28 } else { 24 };
+        let data_offset = out.len() + 1 + words_len + 2 + 1;
         let mut block = BlockWriter::begin_andx(out);
         let words = block.words();
         words
@@ -79,12 +111,47 @@ impl<'a> Request<'a> {
             .u16(self.mode)
             .u16(self.remaining);
         words
-            .u16((self.data.len() >> 16) as u16)
-            .u16(self.data.len() as u16)
+            .u16((self.len >> 16) as u16)
+            .u16(self.len as u16)
             .u16(data_offset as u16);
-        words.u32((self.offset >> 32) as u32);
-        block.bytes().u8(0).bytes(self.data);
-        block.finish(0);
+        if wide {
+            words.u32((self.offset >> 32) as u32);
+        }
+        block.bytes().u8(0);
+        block.finish(self.len as usize);
+    }
+}
+
+/// The reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// How many bytes were written. The high word is the server's if it has large writes; else it may be anything, and
+    /// [`Self::count_low`] is what was written.
+    pub count: u32,
+    /// What a pipe still holds, bytes; 0xFFFF (-1) of files.
+    pub available: u16,
+}
+
+impl Response {
+    /// Decodes.
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn parse(block: &Block<'_>) -> Result<Self> {
+        let mut words = block.words();
+        words.u32("AndX")?;
+        let low = u32::from(words.u16("count")?);
+        let available = words.u16("available")?;
+        let high = u32::from(words.u16("count high").unwrap_or(0));
+        Ok(Self {
+            count: high << 16 | low,
+            available,
+        })
+    }
+
+    /// The low word of the count: the whole count of writes below 64 KiB.
+    pub const fn count_low(&self) -> u16 {
+        self.count as u16
     }
 }
 

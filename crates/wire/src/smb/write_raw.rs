@@ -3,6 +3,7 @@
 
 use crate::{
     block::{Block, BlockWriter},
+    command,
     error::{Error, Result},
     header::Fid,
     io::Writer,
@@ -85,6 +86,37 @@ impl<'a> Request<'a> {
         }
         block.bytes().bytes(self.data);
         block.finish(0);
+    }
+}
+
+/// What a server answers to a raw write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// WRITE_RAW: go on and send the data.
+    Interim {
+        /// What a pipe can take, bytes; 0xFFFF (-1) of files.
+        available: u16,
+    },
+    /// WRITE_COMPLETE: done, or given up before the data was asked for if no interim reply came before it.
+    Complete {
+        /// How many bytes were written, those of the request among them.
+        count: u16,
+    },
+}
+
+impl Response {
+    /// Decodes the reply with this command code in its header. An error's reply may lack its word, and then says that
+    /// nothing is available or written.
+    ///
+    /// # Errors
+    /// [`Error::Value`] if the command is neither.
+    pub fn parse(code: u8, block: &Block<'_>) -> Result<Self> {
+        let number = block.word(0).unwrap_or(0);
+        match code {
+            command::WRITE_RAW => Ok(Self::Interim { available: number }),
+            command::WRITE_COMPLETE => Ok(Self::Complete { count: number }),
+            _ => Err(Error::Value { what: "command" }),
+        }
     }
 }
 

@@ -1,0 +1,50 @@
+//! What the tests of all commands need: messages with a header of zeros, and messages cut and bent.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use crate::{block::Block, header::HEADER_LEN, io::Writer};
+use alloc::vec::Vec;
+
+/// A message of a header of zeros and what `emit` appends.
+pub fn message(emit: impl FnOnce(&mut Writer)) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.zeros(HEADER_LEN);
+    emit(&mut out);
+    out.into_vec()
+}
+
+/// What `emit` appends behind a header.
+pub fn block_bytes(emit: impl FnOnce(&mut Writer)) -> Vec<u8> {
+    message(emit).split_off(HEADER_LEN)
+}
+
+/// A message of a header of zeros and `block`.
+pub fn with_header(block: &[u8]) -> Vec<u8> {
+    message(|out| {
+        out.bytes(block);
+    })
+}
+
+/// The first block of a message that has one.
+pub fn first(message: &[u8]) -> Block<'_> {
+    Block::first(message).unwrap()
+}
+
+/// Lets `look` see the first block of every prefix of a message, and of the message with each byte behind the header
+/// set to 0, 0xFF, and one more than it is.
+pub fn cut_and_bent(message: &[u8], look: impl Fn(&Block<'_>)) {
+    for len in 0..message.len() {
+        if let Ok(block) = Block::first(&message[..len]) {
+            look(&block);
+        }
+    }
+    for at in HEADER_LEN..message.len() {
+        for value in [0, 0xff, message[at].wrapping_add(1)] {
+            let mut bent = message.to_vec();
+            bent[at] = value;
+            if let Ok(block) = Block::first(&bent) {
+                look(&block);
+            }
+        }
+    }
+}
