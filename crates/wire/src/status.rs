@@ -2,6 +2,8 @@
 //!
 //! Values and pairs are those of [MS-CIFS] 2.2.2.4; pairs it does not list follow what NT servers send.
 
+pub mod reply;
+
 use core::fmt;
 
 /// Error class of a DOS-style status.
@@ -180,6 +182,20 @@ statuses! {
     DOS_BAD_SHARE = 0x0020_0001, Dos 32, "Another open forbids this one.";
     DOS_UNSUPPORTED = 0x0032_0001, Dos 50, "Not supported.";
     NOT_SAME_DEVICE = 0xc000_00d4, Dos 17, "Not the same device.";
+    DATA_ERROR = 0xc000_003e, Dos 23, "The disk holds damaged data.";
+    CRC_ERROR = 0xc000_003f, Dos 23, "The disk's check sum is wrong.";
+    NO_LOGON_SERVERS = 0xc000_005e, Dos 1311, "No server that could check the log-on was found.";
+    INVALID_LOGON_HOURS = 0xc000_006f, Server 2241, "The account may not log on at this time.";
+    INVALID_WORKSTATION = 0xc000_0070, Server 2240, "The account may not log on from this machine.";
+    BAD_NETWORK_PATH = 0xc000_00be, Dos 53, "The server's name was not found.";
+    NETWORK_NAME_DELETED = 0xc000_00c9, Dos 64, "The share was taken back, or the tree connection is gone.";
+    TOO_MANY_SESSIONS = 0xc000_00ce, Dos 69, "The server has as many sessions as it takes.";
+    VIRTUAL_CIRCUIT_CLOSED = 0xc000_00d6, Dos 240, "The session was closed.";
+    LOGON_TYPE_NOT_GRANTED = 0xc000_015b, Dos 1385, "The account may not log on over the network.";
+    IO_DEVICE_ERROR = 0xc000_0185, Dos 1117, "The device reported an error.";
+    ACCOUNT_EXPIRED = 0xc000_0193, Server 2239, "The account has expired.";
+    PASSWORD_MUST_CHANGE = 0xc000_0224, Server 2242, "The password must be changed first.";
+    ACCOUNT_LOCKED_OUT = 0xc000_0234, Server 2239, "The account is locked after too many wrong passwords.";
 }
 
 impl Status {

@@ -2,7 +2,7 @@
 //! from the LAN Manager 2.0 extensions 5.3. [MS-CIFS] 2.2.4.37 only names them.
 
 use crate::{
-    block::{Block, BlockWriter, Strings, WireStr},
+    block::{Block, BlockWriter, FORMAT_STRING, Strings, WireStr},
     error::Result,
     header::Tid,
     io::Writer,
@@ -75,12 +75,45 @@ impl<'a> Request<'a> {
             target: path(&mut strings),
         })
     }
+
+    /// Appends the request as the specification has it, without buffer formats.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.tid2.0)
+            .u16(self.open_function)
+            .u16(self.flags);
+        self.source.emit(block.bytes());
+        self.target.emit(block.bytes());
+        block.finish(0);
+    }
+}
+
+/// The reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response<'a> {
+    /// Files copied or moved.
+    pub count: u16,
+    /// The file that failed; empty if none did.
+    pub failed: WireStr<'a>,
+}
+
+impl<'a> Response<'a> {
+    /// Decodes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(block: &Block<'a>, unicode: bool) -> Result<Self> {
+        Ok(Self {
+            count: block.word(0)?,
+            failed: path(&mut block.strings(unicode)),
+        })
+    }
 }
 
 fn path<'a>(strings: &mut Strings<'a>) -> WireStr<'a> {
-    if strings.rest().first() == Some(&4) {
-        let _ = strings.format(4);
-    }
+    strings.maybe_format(FORMAT_STRING);
     strings.string()
 }
 

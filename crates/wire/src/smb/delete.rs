@@ -29,6 +29,14 @@ impl<'a> Request<'a> {
             path: strings.string(),
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block.words().u16(self.search_attributes);
+        self.path.emit_formatted(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// Appends a request for an OEM path, already encoded.

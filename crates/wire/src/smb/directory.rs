@@ -26,6 +26,13 @@ impl<'a> Request<'a> {
             path: strings.string(),
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        self.path.emit_formatted(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// Appends a request for the folder of an OEM path, already encoded.

@@ -31,6 +31,15 @@ impl<'a> Request<'a> {
             new,
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block.words().u16(self.search_attributes);
+        self.old.emit_formatted(block.bytes());
+        self.new.emit_formatted(block.bytes());
+        block.finish(0);
+    }
 }
 
 /// Appends a RENAME for OEM paths, already encoded.
@@ -87,6 +96,19 @@ impl<'a> NtRequest<'a> {
             old,
             new,
         })
+    }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.search_attributes)
+            .u16(self.level)
+            .u32(self.reserved);
+        self.old.emit_formatted(block.bytes());
+        self.new.emit_formatted(block.bytes());
+        block.finish(0);
     }
 }
 

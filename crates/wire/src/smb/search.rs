@@ -11,6 +11,8 @@ use crate::{
 pub const RESUME_KEY_LEN: usize = 21;
 /// Length of a directory entry, resume key included, bytes.
 pub const ENTRY_LEN: usize = 43;
+/// The buffer-format byte of a variable block.
+const FORMAT_VARIABLE: u8 = 5;
 /// Bytes of a reply that are no entries: words, counts and the block's head.
 pub const RESPONSE_OVERHEAD: usize = 1 + 2 + 2 + 3;
 /// Room for a name and its terminator, bytes.
@@ -87,13 +89,29 @@ impl<'a> Request<'a> {
             resume_key: resume_key(&mut strings)?,
         })
     }
+
+    /// Appends the request.
+    pub fn emit(&self, out: &mut Writer) {
+        let mut block = BlockWriter::begin(out);
+        block
+            .words()
+            .u16(self.max_count)
+            .u16(self.search_attributes);
+        let bytes = block.bytes();
+        self.path.emit_formatted(bytes);
+        match &self.resume_key {
+            Some(key) => key.emit(bytes.u8(FORMAT_VARIABLE).u16(RESUME_KEY_LEN as u16)),
+            None => drop(bytes.u8(FORMAT_VARIABLE).u16(0)),
+        }
+        block.finish(0);
+    }
 }
 
 fn resume_key(strings: &mut crate::block::Strings<'_>) -> Result<Option<ResumeKey>> {
     if strings.is_empty() {
         return Ok(None);
     }
-    strings.format(5)?;
+    strings.format(FORMAT_VARIABLE)?;
     match usize::from(strings.u16("resume key length")?) {
         0 => Ok(None),
         len => ResumeKey::parse(strings.bytes(len, "resume key")?).map(Some),
@@ -115,7 +133,29 @@ pub struct Entry<'a> {
     pub name: &'a [u8],
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Decodes 43 bytes. The name ends at its first zero; spaces behind a name are padding.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let mut r = Reader::new(bytes);
+        let key = ResumeKey::parse(r.take(RESUME_KEY_LEN, "resume key")?)?;
+        let attributes = r.u8("attributes")?;
+        let time = r.u16("time")?;
+        let date = r.u16("date")?;
+        let size = r.u32("file size")?;
+        let field = r.take(NAME_LEN, "name")?;
+        let name = field.split(|&byte| byte == 0).next().unwrap_or(field);
+        Ok(Self {
+            key,
+            attributes,
+            modified: DosDateTime { date, time },
+            size,
+            name: name.trim_ascii_end(),
+        })
+    }
+
     /// Appends the 43 bytes. The name ends with a zero, and a name shorter than eight characters is padded with spaces
     /// behind it, as Windows 98 does: clients that work with file control blocks read fields, not strings (KB Q159972).
     pub fn emit(&self, out: &mut Writer) {
@@ -136,11 +176,48 @@ impl Entry<'_> {
     }
 }
 
+/// The reply of SEARCH, FIND and FIND_UNIQUE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response<'a> {
+    /// Entries as the words count them. Zero ends the search.
+    pub count: u16,
+    data: &'a [u8],
+}
+
+impl<'a> Response<'a> {
+    /// Decodes. The entries' block may lack, as it may in replies of an error.
+    ///
+    /// # Errors
+    /// [`crate::Error::Short`].
+    pub fn parse(block: &Block<'a>) -> Result<Self> {
+        let mut strings = block.strings(false);
+        strings.maybe_format(FORMAT_VARIABLE);
+        let len = usize::from(strings.u16("data length").unwrap_or(0));
+        let rest = strings.rest();
+        Ok(Self {
+            count: block.word(0)?,
+            data: rest.get(..len).unwrap_or(rest),
+        })
+    }
+
+    /// The entries: as many as the words count, and not more than are there.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
+        let whole = self.data.chunks_exact(ENTRY_LEN);
+        whole
+            .take(usize::from(self.count))
+            .filter_map(|bytes| Entry::parse(bytes).ok())
+    }
+}
+
 /// Appends the reply of SEARCH, FIND and FIND_UNIQUE: `entries` holds `count` entries as [`Entry::emit`] writes them.
 pub fn emit_response(count: u16, entries: &[u8], out: &mut Writer) {
     let mut block = BlockWriter::begin(out);
     block.words().u16(count);
-    block.bytes().u8(5).u16(entries.len() as u16).bytes(entries);
+    block
+        .bytes()
+        .u8(FORMAT_VARIABLE)
+        .u16(entries.len() as u16)
+        .bytes(entries);
     block.finish(0);
 }
 

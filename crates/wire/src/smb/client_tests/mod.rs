@@ -6,6 +6,7 @@
 use crate::block::WireStr;
 
 mod information;
+mod names;
 mod opens;
 mod session;
 mod transfers;
