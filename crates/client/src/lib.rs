@@ -1,5 +1,42 @@
-//! The sans-IO SMB1 redirector: one engine that behaves as a profile says.
+//! The sans-IO SMB1 redirector: one engine that behaves as a [`profile::Profile`] says.
+//!
+//! A [`Client`] is one connection to one share. Bytes off the wire and the time go in; bytes for the wire, reads and
+//! writes of local files ([`LocalFiles`]), [`Event`]s and the next deadline come out. Work is handed in as
+//! [`Operation`]s and ends with [`Event::Done`].
+//!
+//! ```text
+//!           received / handle_timeout                 submit(Operation)
+//!                      │                                     │
+//!   session ── conn ── setup (negotiate, log on, tree) ── jobs (copy, list, stat …)
+//!                      │                                     │
+//!           poll_transmit / poll_timeout              poll_event / poll_exchange
+//! ```
 #![no_std]
+#![forbid(unsafe_code)]
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
+mod calls;
+mod conn;
+mod error;
+mod event;
+mod jobs;
+mod link;
+mod local;
 pub mod profile;
+mod setup;
+mod target;
+
+pub use calls::{Exchange, Tail, Transmit};
+pub use conn::Client;
+pub use error::{Changed, Error, Unfit};
+pub use event::{Event, JobId, Operation, Outcome};
+pub use jobs::{
+    copy::{CopySpec, Direction, Existing},
+    list::Entry,
+    stat::{DiskSpace, FileStat},
+};
+pub use link::Link;
+pub use local::{LocalError, LocalFiles, NoFiles};
+pub use target::{Credentials, Target};

@@ -1,0 +1,354 @@
+//! One connection: session, set-up, and the jobs one after the other.
+
+use crate::{
+    calls::{Calls, Exchange, Owner, Request, Transmit},
+    error::Error,
+    event::{Event, JobId, Operation},
+    jobs::{self, Context, Job, Step, reply::Reply},
+    link::Link,
+    local::LocalFiles,
+    profile::Profile,
+    setup::{Setup, Stage},
+    target::Target,
+};
+use alloc::{boxed::Box, collections::VecDeque, sync::Arc};
+use coax_netbios::{Session, SessionConfig};
+use coax_wire::{block::put_empty, command, time::Time};
+
+/// One connection to one share, seen from the client.
+///
+/// A driver's round: read into [`recv_space`](Self::recv_space), report with [`received`](Self::received), send what
+/// [`poll_transmit`](Self::poll_transmit) gives (each in one write), take [`poll_event`](Self::poll_event) until there
+/// is none, sleep until [`poll_timeout`](Self::poll_timeout).
+pub struct Client {
+    session: Session,
+    core: Core,
+}
+
+struct Core {
+    profile: Arc<Profile>,
+    calls: Calls,
+    state: State,
+    events: VecDeque<Event>,
+    queue: VecDeque<(JobId, Operation)>,
+    active: Option<(JobId, Box<dyn Job>)>,
+    next_job: u32,
+    recording: bool,
+}
+
+enum State {
+    SettingUp(Box<Setup>),
+    Ready(Box<Link>),
+    Closed,
+}
+
+impl Client {
+    /// The client's end of a fresh connection. Poll for transmits at once.
+    pub fn new(now: Time, profile: Arc<Profile>, target: Target) -> Self {
+        let config = SessionConfig {
+            max_message: target.transport.framing().max_len(),
+            ..SessionConfig::default()
+        };
+        let session = Session::client(
+            now,
+            target.transport,
+            target.called.clone(),
+            target.calling.clone(),
+            config,
+        );
+        let calls = Calls::new(session.framing(), *profile.transport.cut);
+        let mut client = Self {
+            session,
+            core: Core {
+                state: State::SettingUp(Box::new(Setup::new(profile.clone(), target))),
+                profile,
+                calls,
+                events: VecDeque::new(),
+                queue: VecDeque::new(),
+                active: None,
+                next_job: 0,
+                recording: false,
+            },
+        };
+        client.turn(now, &mut crate::NoFiles);
+        client
+    }
+
+    /// Keeps a record of every exchange, for [`poll_exchange`](Self::poll_exchange).
+    pub fn record_exchanges(&mut self) {
+        self.core.recording = true;
+    }
+
+    /// Hands in an operation; it begins when those before it are over.
+    pub fn submit(&mut self, now: Time, operation: Operation, files: &mut dyn LocalFiles) -> JobId {
+        self.core.next_job = self.core.next_job.wrapping_add(1);
+        let job = JobId(self.core.next_job);
+        if matches!(self.core.state, State::Closed) {
+            let result = Err(Error::Closed { waiting: None });
+            self.core.events.push_back(Event::Done { job, result });
+            return job;
+        }
+        self.core.queue.push_back((job, operation));
+        self.core.work(now, files);
+        job
+    }
+
+    /// Space to read the server's bytes into, `hint` being how many are known to be there (0 if unknown).
+    pub fn recv_space(&mut self, hint: usize) -> &mut [u8] {
+        self.session.recv_space(hint)
+    }
+
+    /// The first `count` bytes of the space were read at `now`. Poll transmits and events next.
+    pub fn received(&mut self, now: Time, count: usize, files: &mut dyn LocalFiles) {
+        self.session.received(now, count);
+        self.turn(now, files);
+    }
+
+    /// Takes bytes that lie elsewhere, by copying.
+    pub fn handle_bytes(&mut self, now: Time, bytes: &[u8], files: &mut dyn LocalFiles) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let taken = self.session.handle_bytes(now, rest);
+            self.turn(now, files);
+            rest = rest.get(taken..).unwrap_or_default();
+            if taken == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The server closed its side, or the transport failed.
+    pub fn handle_eof(&mut self, now: Time, files: &mut dyn LocalFiles) {
+        self.turn(now, files);
+        let waiting = self.core.calls.oldest();
+        let error = match self.session.handle_eof() {
+            Err(coax_netbios::SessionError::CutShort) | Ok(()) => Error::Closed { waiting },
+            Err(error) => Error::Session(error),
+        };
+        self.core.close(error);
+    }
+
+    /// It is `now`: does what is due. Poll transmits and events next.
+    pub fn handle_timeout(&mut self, now: Time, files: &mut dyn LocalFiles) {
+        self.session.handle_timeout(now);
+        self.turn(now, files);
+        if let Some(error) = self.core.calls.overdue(now) {
+            self.core.close(error);
+        }
+    }
+
+    /// The next bytes to send, in one write. Poll again until there are none.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        if let Some(head) = self.session.poll_transmit() {
+            return Some(Transmit {
+                head,
+                ..Transmit::default()
+            });
+        }
+        if !self.session.is_established() {
+            return None;
+        }
+        self.core.calls.poll_transmit()
+    }
+
+    /// What happened. Poll again until there is nothing.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.core.events.pop_front()
+    }
+
+    /// An exchange that is over, if they are recorded.
+    pub fn poll_exchange(&mut self) -> Option<Exchange> {
+        self.core.calls.exchanges.pop_front()
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout). Changes with every call that takes a time.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let session = self.session.poll_timeout();
+        let calls = self.core.calls.deadline();
+        session.into_iter().chain(calls).min()
+    }
+
+    /// Whether the connection is over.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.core.state, State::Closed)
+    }
+
+    /// What was agreed, once the share is connected.
+    pub fn link(&self) -> Option<&Link> {
+        match &self.core.state {
+            State::Ready(link) => Some(link),
+            _ => None,
+        }
+    }
+
+    /// Says good-bye: disconnects the tree and logs off. Send what there is to transmit, then close.
+    pub fn finish(&mut self, now: Time) {
+        self.core.finish(now);
+    }
+
+    /// Takes the messages that are there.
+    fn turn(&mut self, now: Time, files: &mut dyn LocalFiles) {
+        loop {
+            match self.session.poll_message() {
+                Some(Ok(message)) => {
+                    let result = self.core.message(now, message, files);
+                    self.session.consume();
+                    if let Err(error) = result {
+                        self.core.close(error);
+                    }
+                }
+                Some(Err(error)) => {
+                    self.core.close(Error::Session(error));
+                    return;
+                }
+                None => break,
+            }
+            if matches!(self.core.state, State::Closed) {
+                return;
+            }
+        }
+        if self.session.is_established() {
+            self.core.established(now);
+            self.core.work(now, files);
+        }
+    }
+}
+
+impl Core {
+    /// The session stands: the negotiation may begin.
+    fn established(&mut self, now: Time) {
+        if let State::SettingUp(setup) = &mut self.state
+            && let Err(error) = setup.begin(now, &mut self.calls)
+        {
+            self.close(error);
+        }
+    }
+
+    fn message(
+        &mut self,
+        now: Time,
+        message: &[u8],
+        files: &mut dyn LocalFiles,
+    ) -> Result<(), Error> {
+        let Some((owner, part, reply)) = self.calls.answer(now, message)? else {
+            return Ok(());
+        };
+        if !self.recording {
+            self.calls.exchanges.clear();
+        }
+        match owner {
+            Owner::Setup => self.set_up(now, &reply),
+            Owner::Nobody => Ok(()),
+            Owner::Job(job) => self.job_reply(now, job, part, &reply, files),
+        }
+    }
+
+    fn set_up(&mut self, now: Time, reply: &Reply<'_>) -> Result<(), Error> {
+        let State::SettingUp(setup) = &mut self.state else {
+            return Ok(());
+        };
+        if let Stage::Connected(link) = setup.reply(now, &mut self.calls, reply)? {
+            self.events.push_back(Event::Connected(link.clone()));
+            self.state = State::Ready(link);
+        }
+        Ok(())
+    }
+
+    fn job_reply(
+        &mut self,
+        now: Time,
+        job: JobId,
+        part: u32,
+        reply: &Reply<'_>,
+        files: &mut dyn LocalFiles,
+    ) -> Result<(), Error> {
+        self.with_job(now, files, |active, cx| {
+            if cx.job != job {
+                return Ok(Step::Waiting);
+            }
+            active.reply(cx, part, reply)?;
+            Ok(Step::Waiting)
+        })
+    }
+
+    /// Lets the jobs go on as far as they can.
+    fn work(&mut self, now: Time, files: &mut dyn LocalFiles) {
+        while matches!(self.state, State::Ready(_)) {
+            if self.active.is_none() {
+                let Some((job, operation)) = self.queue.pop_front() else {
+                    return;
+                };
+                self.active = Some((job, jobs::begin(operation)));
+            }
+            if let Err(error) = self.with_job(now, files, |job, cx| job.advance(cx)) {
+                self.close(error);
+            }
+            if self.active.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Runs `act` on the active job and deals with how it ends. Fatal errors are the caller's.
+    fn with_job(
+        &mut self,
+        now: Time,
+        files: &mut dyn LocalFiles,
+        act: impl FnOnce(&mut dyn Job, &mut Context<'_>) -> Result<Step, Error>,
+    ) -> Result<(), Error> {
+        let (State::Ready(link), Some((id, job))) = (&self.state, &mut self.active) else {
+            return Ok(());
+        };
+        let id = *id;
+        let mut cx = Context {
+            now,
+            link,
+            profile: &self.profile,
+            calls: &mut self.calls,
+            files,
+            events: &mut self.events,
+            job: id,
+        };
+        let result = match act(job.as_mut(), &mut cx) {
+            Ok(Step::Waiting) => return Ok(()),
+            Ok(Step::Done(outcome)) => Ok(outcome),
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => {
+                job.give_up(&mut cx);
+                Err(error)
+            }
+        };
+        self.active = None;
+        self.events.push_back(Event::Done { job: id, result });
+        Ok(())
+    }
+
+    fn finish(&mut self, now: Time) {
+        if !matches!(self.state, State::Ready(_)) {
+            return;
+        }
+        let mut disconnect = Request::new(command::TREE_DISCONNECT, 0);
+        put_empty(&mut disconnect.out);
+        // Nothing hangs on these two: the connection is closed next.
+        let _ = self.calls.send(now, Owner::Nobody, disconnect);
+        self.state = State::Closed;
+    }
+
+    /// The connection is over: everything that was left ends with `error`.
+    fn close(&mut self, error: Error) {
+        if matches!(self.state, State::Closed) {
+            return;
+        }
+        self.state = State::Closed;
+        let active = self.active.take().map(|(job, _)| job);
+        let queued = core::mem::take(&mut self.queue);
+        for job in active
+            .into_iter()
+            .chain(queued.into_iter().map(|(job, _)| job))
+        {
+            let result = Err(error.clone());
+            self.events.push_back(Event::Done { job, result });
+        }
+        self.events.push_back(Event::Closed(error));
+    }
+}

@@ -1,0 +1,289 @@
+//! A copy: the profile's script of requests, with the data in its midst.
+
+mod download;
+mod script;
+mod upload;
+
+use super::{Context, Job, Step as Progress, reply::Reply};
+use crate::{
+    calls::Request,
+    error::Error,
+    event::{Event, Outcome},
+    profile::Step,
+};
+use alloc::{string::String, vec::Vec};
+use coax_wire::{
+    command,
+    header::{Fid, Mid},
+    smb::close,
+    time::Utime,
+};
+use download::Download;
+use upload::Upload;
+
+/// Which way a copy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the server.
+    ToClient,
+    /// To the server.
+    ToServer,
+}
+
+/// What to do with a file that is there already, when copying to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It is replaced.
+    Replace,
+    /// It is kept, and the copy refused.
+    Keep,
+    /// Its beginning is kept, and the copy goes on behind it.
+    Resume,
+}
+
+/// A copy of one file's data.
+#[derive(Clone, Debug)]
+pub struct CopySpec {
+    /// Which way.
+    pub direction: Direction,
+    /// The file on the server.
+    pub path: String,
+    /// Where to begin, bytes; more than 0 to go on with a broken copy.
+    pub from: u64,
+    /// The local file's length, when copying to the server; `None` copies until the local end, which is unknown.
+    pub size: Option<u64>,
+    /// The local file may be read at any offset, and handed to the kernel.
+    pub seekable: bool,
+    /// Time of last write to set on the server, nanoseconds since 1970.
+    pub modified: Option<i64>,
+    /// DOS attributes of a file that is made.
+    pub attributes: u16,
+    /// When the file is there already.
+    pub existing: Existing,
+}
+
+impl CopySpec {
+    /// A copy from the server.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self {
+            direction: Direction::ToClient,
+            path: path.into(),
+            from: 0,
+            size: None,
+            seekable: true,
+            modified: None,
+            attributes: 0,
+            existing: Existing::Keep,
+        }
+    }
+
+    /// A copy of `size` bytes to the server, replacing what is there.
+    pub fn put(path: impl Into<String>, size: u64) -> Self {
+        Self {
+            direction: Direction::ToServer,
+            size: Some(size),
+            attributes: ATTRIBUTE_ARCHIVE,
+            existing: Existing::Replace,
+            ..Self::get(path)
+        }
+    }
+}
+
+/// The archive attribute, which DOS sets on every file that is written ([MS-CIFS] 2.2.1.2.4).
+const ATTRIBUTE_ARCHIVE: u16 = 0x20;
+
+/// Marks of requests that are not data.
+const STEP: u32 = 0;
+const WATCH_FOLDER: u32 = 1;
+const WATCH: u32 = 2;
+/// Marks from here on are the transfer's.
+const DATA: u32 = 16;
+
+#[derive(Debug)]
+enum Stage {
+    /// The next step of the script may begin.
+    Next,
+    /// A step waits for its reply.
+    Awaiting(Step),
+    /// The data moves.
+    Moving(Mover),
+}
+
+#[derive(Debug)]
+enum Mover {
+    Down(Download),
+    Up(Upload),
+}
+
+/// What requests told of the file on the server.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    size: Option<u64>,
+    modified: Option<i64>,
+    attributes: Option<u16>,
+}
+
+/// A watch on the file's folder, resting with the server.
+#[derive(Debug, Default)]
+struct Watch {
+    folder: Option<Fid>,
+    request: Option<Mid>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Copy {
+    spec: CopySpec,
+    steps: Option<Vec<Step>>,
+    done_steps: usize,
+    stage: Stage,
+    fid: Option<Fid>,
+    known: Known,
+    watch: Watch,
+    /// Bytes that are at the other end, from [`CopySpec::from`] on.
+    moved: u64,
+    /// Bytes until the next [`Event::Progress`].
+    reported: u64,
+}
+
+/// Progress is told once every so many bytes.
+const REPORT_EVERY: u64 = 1 << 18;
+
+impl Copy {
+    pub fn new(spec: CopySpec) -> Self {
+        Self {
+            spec,
+            steps: None,
+            done_steps: 0,
+            stage: Stage::Next,
+            fid: None,
+            known: Known::default(),
+            watch: Watch::default(),
+            moved: 0,
+            reported: 0,
+        }
+    }
+
+    fn to_server(&self) -> bool {
+        self.spec.direction == Direction::ToServer
+    }
+
+    /// The script's next step, as this dialect has it.
+    fn next_step(&mut self, cx: &Context<'_>) -> Option<Step> {
+        let to_server = self.to_server();
+        let steps = self.steps.get_or_insert_with(|| {
+            let copying = &cx.profile.copy;
+            let script = if to_server {
+                &copying.put
+            } else {
+                &copying.get
+            };
+            let suited = |step: &Step| step.suited(cx.link.generation(), cx.link.nt_smbs());
+            script.iter().filter_map(suited).collect()
+        });
+        let step = steps.get(self.done_steps).copied();
+        self.done_steps = self.done_steps.saturating_add(1);
+        step
+    }
+
+    fn opened(&self) -> Result<Fid, Error> {
+        self.fid.ok_or(Error::Protocol(
+            "a copy whose script does not open the file",
+        ))
+    }
+
+    fn mover(&self) -> Result<Mover, Error> {
+        let fid = self.opened()?;
+        Ok(if self.to_server() {
+            Mover::Up(Upload::new(fid, &self.spec))
+        } else {
+            Mover::Down(Download::new(fid, self.spec.from, self.known.size))
+        })
+    }
+
+    /// Notes how far the transfer is, and tells it now and then.
+    fn note(&mut self, cx: &mut Context<'_>, moved: u64) {
+        self.moved = moved;
+        if self.moved >= self.reported.saturating_add(REPORT_EVERY) {
+            self.reported = self.moved;
+            cx.events.push_back(Event::Progress {
+                job: cx.job,
+                bytes: self.moved,
+            });
+        }
+    }
+
+    /// Lets the data move on; whether it is all there.
+    fn move_on(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let Stage::Moving(mover) = &mut self.stage else {
+            return Ok(false);
+        };
+        let (over, moved) = match mover {
+            Mover::Down(down) => (down.advance(cx)?, down.moved()),
+            Mover::Up(up) => (up.advance(cx)?, up.moved()),
+        };
+        self.note(cx, moved);
+        Ok(over)
+    }
+}
+
+impl Job for Copy {
+    fn advance(&mut self, cx: &mut Context<'_>) -> Result<Progress, Error> {
+        loop {
+            match self.stage {
+                Stage::Awaiting(_) => return Ok(Progress::Waiting),
+                Stage::Moving(_) => {
+                    if !self.move_on(cx)? {
+                        return Ok(Progress::Waiting);
+                    }
+                    self.stage = Stage::Next;
+                }
+                Stage::Next => match self.next_step(cx) {
+                    Some(Step::Transfer) => self.stage = Stage::Moving(self.mover()?),
+                    Some(step) => {
+                        if self.send_step(cx, step)? {
+                            self.stage = Stage::Awaiting(step);
+                        }
+                    }
+                    None => {
+                        self.end_watch(cx);
+                        return Ok(Progress::Done(Outcome::Copied {
+                            bytes: self.moved,
+                            modified: self.known.modified,
+                            attributes: self.known.attributes,
+                        }));
+                    }
+                },
+            }
+        }
+    }
+
+    fn reply(&mut self, cx: &mut Context<'_>, part: u32, reply: &Reply<'_>) -> Result<(), Error> {
+        match (part, &mut self.stage) {
+            (STEP, Stage::Awaiting(step)) => {
+                let step = *step;
+                self.stage = Stage::Next;
+                self.step_reply(cx, step, reply)
+            }
+            (WATCH_FOLDER, _) => self.watch_folder(cx, reply),
+            // A change that the watch reports is the copy's own.
+            (WATCH, _) => Ok(()),
+            (_, Stage::Moving(Mover::Down(down))) => down.reply(cx, part, reply),
+            (_, Stage::Moving(Mover::Up(up))) => up.reply(cx, part, reply),
+            _ => Ok(()),
+        }
+    }
+
+    fn give_up(&mut self, cx: &mut Context<'_>) {
+        if let Some(fid) = self.fid.take() {
+            let mut request = Request::new(command::CLOSE, STEP);
+            close::Request {
+                fid,
+                modified: Utime(0),
+            }
+            .emit(&mut request.out);
+            // The copy has failed already; the answer changes nothing.
+            let _ = cx.send(request);
+        }
+        self.end_watch(cx);
+    }
+}

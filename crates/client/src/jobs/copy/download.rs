@@ -1,0 +1,299 @@
+//! From the server: reads by the profile's methods.
+
+use super::{Context, DATA};
+use crate::{
+    calls::Request,
+    error::{Changed, Error, Unfit},
+    jobs::{copy::script::block_bytes, reply::Reply},
+    profile::Method,
+};
+use alloc::{collections::BTreeMap, vec::Vec};
+use coax_wire::{
+    command,
+    header::Fid,
+    smb::{negotiate::cap, read, read_andx, read_raw},
+    time::Time,
+};
+
+/// Beyond this a 32-bit offset cannot point.
+const FOUR_GIB: u64 = 1 << 32;
+
+#[derive(Debug)]
+struct Asked {
+    offset: u64,
+    len: u32,
+    raw: bool,
+    sent: Time,
+}
+
+#[derive(Debug)]
+pub(super) struct Download {
+    fid: Fid,
+    from: u64,
+    next: u64,
+    /// The file's length as it was told; unknown lengths are read to their end.
+    size: Option<u64>,
+    /// A plain read found nothing: the file ends there.
+    end_seen: bool,
+    asked: BTreeMap<u32, Asked>,
+    /// What short replies left out, to be asked for again.
+    gaps: Vec<(u64, u32)>,
+    /// The most that a plain read brought, if servers give less than is asked for.
+    most: Option<u32>,
+    mark: u32,
+    arrived: u64,
+    /// A short raw read came: what it means, a plain one tells ([MS-CIFS] 2.2.4.22.2).
+    doubt: bool,
+    /// Raw mode took too long once.
+    raw_is_slow: bool,
+}
+
+impl Download {
+    pub fn new(fid: Fid, from: u64, size: Option<u64>) -> Self {
+        Self {
+            fid,
+            from,
+            next: from,
+            size,
+            end_seen: false,
+            asked: BTreeMap::new(),
+            gaps: Vec::new(),
+            most: None,
+            mark: DATA,
+            arrived: 0,
+            doubt: false,
+            raw_is_slow: false,
+        }
+    }
+
+    /// Bytes that arrived.
+    pub fn moved(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Asks for as much as may be outstanding; whether all is here.
+    pub fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        while !self.all_asked() && self.asked.len() < cx.depth(*cx.profile.read.in_flight) {
+            let alone = self.doubt || self.asked.values().any(|asked| asked.raw);
+            if alone && !self.asked.is_empty() {
+                break;
+            }
+            self.ask(cx)?;
+        }
+        if !self.asked.is_empty() || !self.all_asked() {
+            return Ok(false);
+        }
+        let found = self.from.saturating_add(self.arrived);
+        match self.size.map(|size| size.max(self.from)) {
+            Some(expected) if expected != found => Err(Changed { expected, found }.into()),
+            _ => Ok(true),
+        }
+    }
+
+    /// Whether there is nothing left to ask for.
+    fn all_asked(&self) -> bool {
+        self.end_seen || (self.gaps.is_empty() && self.size.is_some_and(|size| self.next >= size))
+    }
+
+    pub fn reply(
+        &mut self,
+        cx: &mut Context<'_>,
+        part: u32,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let Some(asked) = self.asked.remove(&part) else {
+            return Ok(());
+        };
+        let range = match reply.command {
+            command::READ_RAW if asked.raw && reply.is_bare() => 0..reply.message.len(),
+            command::READ_ANDX => {
+                read_andx::Response::parse(&reply.ok()?)
+                    .map_err(reply.nonsense())?
+                    .data
+            }
+            command::READ => {
+                read::Response::parse(&reply.ok()?)
+                    .map_err(reply.nonsense())?
+                    .data
+            }
+            _ => {
+                reply.ok()?;
+                return Err(Error::Protocol(
+                    "an answer of another command than was asked",
+                ));
+            }
+        };
+        let data = reply.message.get(range).unwrap_or_default();
+        if data.len() > asked.len as usize {
+            return Err(Error::Protocol("more data than was asked for"));
+        }
+        if !data.is_empty() {
+            cx.files.write(cx.job, asked.offset, data)?;
+        }
+        self.took(cx, &asked, data.len() as u64);
+        Ok(())
+    }
+
+    /// Notes what a reply means for what comes next.
+    fn took(&mut self, cx: &Context<'_>, asked: &Asked, len: u64) {
+        self.arrived = self.arrived.saturating_add(len);
+        let limit = u64::from(*cx.profile.raw.time_limit_ms);
+        let took = cx.now.0.saturating_sub(asked.sent.0) / 1_000_000;
+        if asked.raw && limit != 0 && took > limit {
+            self.raw_is_slow = true;
+        }
+        let short = u64::from(asked.len).saturating_sub(len);
+        if asked.raw {
+            // The end, an error, or a server that was busy: a plain read tells.
+            self.doubt = short > 0;
+            self.next = asked.offset.saturating_add(len);
+        } else if len == 0 {
+            self.end_seen = true;
+            self.gaps.clear();
+        } else {
+            self.doubt = false;
+            if short > 0 {
+                self.most = Some(len as u32);
+                self.gaps
+                    .push((asked.offset.saturating_add(len), short as u32));
+            }
+        }
+    }
+
+    fn ask(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        let (offset, rest) = match self.gaps.pop() {
+            Some((offset, len)) => (offset, u64::from(len)),
+            None => (
+                self.next,
+                self.size
+                    .map_or(u64::MAX, |size| size.saturating_sub(self.next)),
+            ),
+        };
+        let raw = !self.doubt && self.may_use_raw(cx, rest);
+        let method = match *cx.profile.read.method {
+            Method::Raw if !raw => *cx.profile.read.otherwise,
+            method => method,
+        };
+        let len = self.len(cx, method, offset, rest);
+        let request = self.request(cx, method, offset, len)?;
+        let asked = Asked {
+            offset,
+            len,
+            raw: method == Method::Raw,
+            sent: cx.now,
+        };
+        self.asked.insert(self.mark, asked);
+        self.mark = self.mark.wrapping_add(1).max(DATA);
+        if offset == self.next {
+            self.next = offset.saturating_add(u64::from(len));
+        } else if u64::from(len) < rest {
+            self.gaps.push((
+                offset.saturating_add(u64::from(len)),
+                (rest as u32).saturating_sub(len),
+            ));
+        }
+        cx.send(request).map(drop)
+    }
+
+    fn may_use_raw(&self, cx: &Context<'_>, rest: u64) -> bool {
+        let rules = &cx.profile.raw;
+        let block = rest.min(u64::from(*cx.profile.read.raw_block));
+        let least = u64::from(cx.room()).saturating_mul(u64::from(*rules.read_at_least)) / 100;
+        *cx.profile.read.method == Method::Raw
+            && cx.link.raw_read
+            && !self.raw_is_slow
+            && block >= least
+            && self.asked.is_empty()
+            && (!*rules.alone || cx.calls.outstanding() == 0)
+    }
+
+    /// How many bytes the next request asks for: never across what the application reads at a time.
+    fn len(&self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
+        let reading = &cx.profile.read;
+        let block = match method {
+            Method::Raw => (*reading.raw_block).min(cx.link.max_raw).min(65_535),
+            Method::Core => {
+                block_bytes(*reading.block, cx.room(), *reading.headroom).min(core_room(cx))
+            }
+            Method::Andx => {
+                let block = block_bytes(*reading.block, cx.room(), *reading.headroom);
+                if cx.link.has(cap::LARGE_READX) {
+                    block
+                } else {
+                    block.min(core_room(cx))
+                }
+            }
+        };
+        let application = u64::from(*cx.profile.copy.application_block);
+        let chunk = match application {
+            0 => u64::MAX,
+            size => size.saturating_sub(offset.checked_rem(size).unwrap_or(0)),
+        };
+        let most = self
+            .most
+            .filter(|_| method != Method::Raw)
+            .unwrap_or(u32::MAX);
+        u64::from(block.min(most)).min(rest).min(chunk) as u32
+    }
+
+    fn request(
+        &self,
+        cx: &Context<'_>,
+        method: Method,
+        offset: u64,
+        len: u32,
+    ) -> Result<Request, Error> {
+        let wide = cx.link.has(cap::LARGE_FILES);
+        if offset.saturating_add(u64::from(len)) > FOUR_GIB && (!wide || method == Method::Core) {
+            return Err(Unfit::Beyond("an offset of 4 GiB and more", cx.link.dialect.name).into());
+        }
+        let fid = self.fid;
+        Ok(match method {
+            Method::Core => {
+                let mut request = Request::new(command::READ, self.mark);
+                read::Request {
+                    fid,
+                    offset: offset as u32,
+                    count: len as u16,
+                    remaining: 0,
+                }
+                .emit(&mut request.out);
+                request
+            }
+            Method::Andx => {
+                let mut request = Request::new(command::READ_ANDX, self.mark);
+                read_andx::Request {
+                    fid,
+                    offset,
+                    max_count: len,
+                    min_count: 0,
+                    timeout_ms: 0,
+                }
+                .emit_wide(wide, &mut request.out);
+                request
+            }
+            Method::Raw => {
+                let mut request = Request::new(command::READ_RAW, self.mark);
+                read_raw::Request {
+                    fid,
+                    offset,
+                    max_count: len as u16,
+                    min_count: 0,
+                    timeout_ms: 0,
+                }
+                .emit(&mut request.out);
+                request
+            }
+        })
+    }
+}
+
+/// Data bytes that fit in a reply: what both sides' buffers hold, less header, words and counts.
+fn core_room(cx: &Context<'_>) -> u32 {
+    let announced = u32::from(*cx.profile.buffers.announced);
+    cx.link
+        .max_buffer
+        .min(announced)
+        .saturating_sub(*cx.profile.read.headroom)
+        .clamp(1, 65_535)
+}

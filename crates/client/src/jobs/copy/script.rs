@@ -1,0 +1,464 @@
+//! The requests around the data.
+
+use super::{Context, Copy, Existing, STEP, WATCH, WATCH_FOLDER};
+use crate::{
+    calls::Request,
+    error::Error,
+    jobs::{reply::Reply, stat, transact::Transaction},
+    link::Text,
+    profile::{BlockSize, Step},
+};
+use coax_wire::{
+    block::put_empty,
+    command,
+    header::Fid,
+    io::Writer,
+    smb::{
+        close, find_first2, flush, nt_create_andx, nt_transact, open, open_andx, query_information,
+        query_information_disk, search, seek, set_information, transaction::Kind, write,
+    },
+    time::{DosDateTime, Utime},
+};
+
+/// Attributes that a search or open may meet: read-only, hidden, system, archive.
+const ANY_FILE: u16 = 0x27;
+/// Open to read, others may do what they like ([MS-CIFS] 2.2.4.3.1).
+const READ_DENY_NONE: u16 = 0x40;
+/// Open to write, nobody else may write.
+const WRITE_DENY_WRITE: u16 = 0x21;
+const GENERIC_READ: u32 = 0x8000_0000;
+/// Read and write data, read and write attributes, delete, synchronise: what a copy needs of a file it makes.
+const WRITE_ACCESS: u32 = 0x0013_0197;
+/// Others may read, write and delete.
+const SHARE_ALL: u32 = 7;
+const SHARE_READ: u32 = 1;
+
+/// What a block of the profile's size comes to with this much room for a message.
+pub(super) fn block_bytes(block: BlockSize, room: u32, headroom: u32) -> u32 {
+    match block {
+        BlockSize::Bytes(bytes) => bytes.max(1),
+        BlockSize::Buffer(_) => room.saturating_sub(headroom).max(1),
+    }
+}
+
+impl Copy {
+    /// Sends a step's request; `false` if this copy does not need it.
+    pub(super) fn send_step(&mut self, cx: &mut Context<'_>, step: Step) -> Result<bool, Error> {
+        match step {
+            Step::Open | Step::OpenAndx | Step::NtCreate => self.send_open(cx, step)?,
+            Step::QueryPath => {
+                let path = self.spec.path.clone();
+                stat::query_path(cx, STEP, &path)?;
+            }
+            Step::QueryFile => stat::query_file(cx, STEP, self.opened()?)?,
+            Step::FindFirst2 => self.send_find(cx)?,
+            Step::Notify => return self.open_folder(cx),
+            Step::SetSize | Step::SetEndOfFile if self.spec.size.is_none() => return Ok(false),
+            Step::SetTimesFid | Step::SetFileTimes | Step::SetAttributes
+                if self.spec.modified.is_none() =>
+            {
+                return Ok(false);
+            }
+            Step::SetEndOfFile => {
+                stat::set_end_of_file(cx, STEP, self.opened()?, self.spec.size.unwrap_or(0))?;
+            }
+            Step::SetFileTimes => {
+                let modified = self.spec.modified.unwrap_or(0);
+                stat::set_file_times(cx, STEP, self.opened()?, modified)?;
+            }
+            Step::Transfer => return Ok(false),
+            step => {
+                let request = self.simple(cx, step)?;
+                cx.send(request)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Requests of one command and no more.
+    fn simple(&mut self, cx: &Context<'_>, step: Step) -> Result<Request, Error> {
+        let path = cx.link.path(&self.spec.path)?;
+        let modified = self.modified(cx);
+        Ok(match step {
+            Step::DiskAttributes => of(command::QUERY_INFORMATION_DISK, put_empty),
+            Step::CheckDirectory => {
+                let folder = cx.link.path(parent(&self.spec.path))?;
+                of(command::CHECK_DIRECTORY, |out| {
+                    coax_wire::smb::directory::Request {
+                        path: folder.as_wire(),
+                    }
+                    .emit(out);
+                })
+            }
+            Step::Search => search_for(&path),
+            Step::GetAttributes => of(command::QUERY_INFORMATION, |out| {
+                query_information::Request {
+                    path: path.as_wire(),
+                }
+                .emit(out);
+            }),
+            Step::SetAttributes => of(command::SET_INFORMATION, |out| {
+                let attributes = self.spec.attributes;
+                set_information::Request {
+                    attributes,
+                    modified,
+                    path: path.as_wire(),
+                }
+                .emit(out);
+            }),
+            step => self.with_file(cx, step, self.opened()?)?,
+        })
+    }
+
+    /// Requests about the open file.
+    fn with_file(&mut self, cx: &Context<'_>, step: Step, fid: Fid) -> Result<Request, Error> {
+        let modified = self.modified(cx);
+        Ok(match step {
+            Step::GetAttributesFid => of(command::QUERY_INFORMATION2, |out| {
+                query_information::Request2 { fid }.emit(out);
+            }),
+            Step::SeekEnd => of(command::SEEK, |out| {
+                seek::Request {
+                    fid,
+                    mode: 2,
+                    offset: 0,
+                }
+                .emit(out);
+            }),
+            Step::SetSize => of(command::WRITE, |out| {
+                let offset = self.spec.size.unwrap_or(0) as u32;
+                write::Request {
+                    fid,
+                    count: 0,
+                    offset,
+                    remaining: 0,
+                    data: &[],
+                }
+                .emit(out);
+            }),
+            Step::Flush => of(command::FLUSH, |out| flush::Request { fid }.emit(out)),
+            Step::SetTimesFid => of(command::SET_INFORMATION2, |out| {
+                set_information::Request2 {
+                    fid,
+                    times: self.dos_times(cx),
+                }
+                .emit(out);
+            }),
+            _ => {
+                self.fid = None;
+                of(command::CLOSE, |out| {
+                    close::Request { fid, modified }.emit(out)
+                })
+            }
+        })
+    }
+
+    /// The time to set, in the server's local time; 0 if none.
+    fn modified(&self, cx: &Context<'_>) -> Utime {
+        let set = self.spec.modified.filter(|_| self.to_server());
+        set.map_or(Utime(0), |ns| Utime::from_unix_ns(ns, cx.link.zone))
+    }
+
+    fn dos_times(&self, cx: &Context<'_>) -> query_information::DosTimes {
+        let modified = self.spec.modified.map_or(DosDateTime::NONE, |ns| {
+            DosDateTime::from_unix_ns(ns, cx.link.zone)
+        });
+        query_information::DosTimes {
+            created: DosDateTime::NONE,
+            accessed: DosDateTime::NONE,
+            modified,
+        }
+    }
+
+    fn send_open(&mut self, cx: &mut Context<'_>, step: Step) -> Result<(), Error> {
+        let path = cx.link.path(&self.spec.path)?;
+        let request = match step {
+            Step::NtCreate => self.nt_create(&path),
+            Step::OpenAndx => self.open_andx(cx, &path),
+            _ => self.core_open(cx, &path),
+        };
+        cx.send(request).map(drop)
+    }
+
+    fn nt_create(&self, path: &Text) -> Request {
+        let writes = self.to_server();
+        of(command::NT_CREATE_ANDX, |out| {
+            nt_create_andx::Request {
+                flags: 0,
+                root: 0,
+                access: if writes { WRITE_ACCESS } else { GENERIC_READ },
+                allocation: 0,
+                attributes: u32::from(self.spec.attributes),
+                share_access: if writes { SHARE_READ } else { SHARE_ALL },
+                disposition: match self.spec.existing {
+                    _ if !writes => 1,
+                    Existing::Replace => 5,
+                    Existing::Keep => 2,
+                    Existing::Resume => 3,
+                },
+                options: nt_create_andx::options::NON_DIRECTORY
+                    | nt_create_andx::options::SEQUENTIAL_ONLY,
+                impersonation: 2,
+                path: path.as_wire(),
+            }
+            .emit(out);
+        })
+    }
+
+    fn open_andx(&self, cx: &Context<'_>, path: &Text) -> Request {
+        let writes = self.to_server();
+        of(command::OPEN_ANDX, |out| {
+            open_andx::Request {
+                flags: open_andx::flags::QUERY_INFORMATION,
+                access_mode: open_andx::AccessMode(if writes {
+                    WRITE_DENY_WRITE
+                } else {
+                    READ_DENY_NONE
+                }),
+                search_attributes: ANY_FILE,
+                attributes: self.spec.attributes,
+                created: self.modified(cx),
+                open_mode: match self.spec.existing {
+                    _ if !writes => 0x01,
+                    Existing::Replace => 0x12,
+                    Existing::Keep => 0x10,
+                    Existing::Resume => 0x11,
+                },
+                allocation: 0,
+                timeout_ms: 0,
+                path: path.as_wire(),
+            }
+            .emit(out);
+        })
+    }
+
+    /// CREATE truncates what is there; CREATE_NEW refuses it; a file to go on with is opened.
+    fn core_open(&self, cx: &Context<'_>, path: &Text) -> Request {
+        let (attributes, time) = (self.spec.attributes, self.modified(cx));
+        let code = match self.spec.existing {
+            _ if !self.to_server() => command::OPEN,
+            Existing::Replace => command::CREATE,
+            Existing::Keep => command::CREATE_NEW,
+            Existing::Resume => command::OPEN,
+        };
+        let access_mode = if self.to_server() {
+            WRITE_DENY_WRITE
+        } else {
+            READ_DENY_NONE
+        };
+        of(code, |out| match code {
+            command::OPEN => open::Open {
+                access_mode,
+                search_attributes: ANY_FILE,
+                path: path.as_wire(),
+            }
+            .emit(out),
+            _ => open::Create {
+                attributes,
+                time,
+                path: path.as_wire(),
+            }
+            .emit(out),
+        })
+    }
+
+    fn send_find(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        let path = cx.link.path(&self.spec.path)?;
+        let level = if cx.link.nt_smbs() { 0x104 } else { 1 };
+        let find = find_first2::FindFirst2 {
+            search_attributes: ANY_FILE,
+            search_count: 1,
+            flags: find_first2::flags::CLOSE_AFTER_REQUEST | find_first2::flags::CLOSE_AT_EOS,
+            level,
+        };
+        let mut parameters = Writer::default();
+        parameters
+            .u16(find.search_attributes)
+            .u16(find.search_count)
+            .u16(find.flags)
+            .u16(find.level)
+            .u32(0);
+        path.as_wire().emit(&mut parameters);
+        Transaction {
+            parameters: parameters.as_slice(),
+            max_data: 1024,
+            ..Transaction::trans2(find_first2::FIND_FIRST2)
+        }
+        .send(cx, STEP)
+        .map(drop)
+    }
+
+    /// Takes a step's reply.
+    pub(super) fn step_reply(
+        &mut self,
+        cx: &mut Context<'_>,
+        step: Step,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let block = match step {
+            // What is not there yet is about to be made.
+            Step::Search | Step::FindFirst2 | Step::GetAttributes | Step::QueryPath
+                if self.to_server() =>
+            {
+                return Ok(());
+            }
+            _ => reply.ok()?,
+        };
+        let nonsense = reply.nonsense();
+        match step {
+            Step::Open if self.to_server() && reply.command != command::OPEN => {
+                self.fid = Some(open::parse_create_response(&block).map_err(nonsense)?);
+            }
+            Step::Open => {
+                let opened = open::OpenResponse::parse(&block).map_err(nonsense)?;
+                self.fid = Some(opened.fid);
+                self.learn(
+                    cx,
+                    u64::from(opened.size),
+                    opened.modified,
+                    opened.attributes,
+                );
+            }
+            Step::OpenAndx => {
+                let opened = open_andx::Response::parse(&block).map_err(nonsense)?;
+                self.fid = Some(opened.fid);
+                self.learn(
+                    cx,
+                    u64::from(opened.size),
+                    opened.modified,
+                    opened.attributes,
+                );
+            }
+            Step::NtCreate => {
+                let opened = nt_create_andx::Response::parse(&block).map_err(nonsense)?;
+                self.fid = Some(opened.fid);
+                self.known.size = Some(opened.size);
+                self.known.modified = Some(opened.modified.unix_ns());
+                self.known.attributes = Some(opened.attributes as u16);
+            }
+            Step::GetAttributes => {
+                let told = query_information::Response::parse(&block).map_err(nonsense)?;
+                self.learn(cx, u64::from(told.size), told.modified, told.attributes);
+            }
+            Step::DiskAttributes => {
+                query_information_disk::Response::parse(&block).map_err(nonsense)?;
+            }
+            Step::QueryPath | Step::QueryFile => self.learn_stat(cx, reply)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, cx: &Context<'_>, size: u64, modified: Utime, attributes: u16) {
+        self.known.size = Some(size);
+        self.known.attributes = Some(attributes);
+        if modified.0 != 0 {
+            self.known.modified = Some(modified.unix_ns(cx.link.zone));
+        }
+    }
+
+    fn learn_stat(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
+        let told = stat::parse(cx, &reply.gathered.data).map_err(reply.nonsense())?;
+        self.known.size = Some(told.size);
+        self.known.modified = told.modified.or(self.known.modified);
+        self.known.attributes = Some(told.attributes);
+        Ok(())
+    }
+
+    /// Opens the file's folder, to watch it.
+    fn open_folder(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let folder = cx.link.path(parent(&self.spec.path))?;
+        let mut request = of(command::NT_CREATE_ANDX, |out| {
+            nt_create_andx::Request {
+                flags: 0,
+                root: 0,
+                access: LIST_FOLDER,
+                allocation: 0,
+                attributes: 0,
+                share_access: SHARE_ALL,
+                disposition: 1,
+                options: nt_create_andx::options::DIRECTORY,
+                impersonation: 2,
+                path: folder.as_wire(),
+            }
+            .emit(out);
+        });
+        request.part = WATCH_FOLDER;
+        cx.send(request)?;
+        // The copy does not wait for the watch, but what comes next is answered after it.
+        Ok(false)
+    }
+
+    /// The folder is open: leaves a watch with the server.
+    pub(super) fn watch_folder(
+        &mut self,
+        cx: &mut Context<'_>,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let Ok(block) = reply.ok() else {
+            return Ok(());
+        };
+        let folder = nt_create_andx::Response::parse(&block)
+            .map_err(reply.nonsense())?
+            .fid;
+        self.watch.folder = Some(folder);
+        let mut setup = Writer::default();
+        setup.u32(NAMES_AND_SIZES).u16(folder.0).u16(0);
+        let mut request = Transaction {
+            kind: Kind::NtTransact,
+            function: nt_transact::function::NOTIFY_CHANGE,
+            setup: setup.as_slice(),
+            max_parameters: 1024,
+            ..Transaction::trans2(0)
+        }
+        .request(cx, WATCH)?;
+        request.patience = None;
+        self.watch.request = Some(cx.send(request)?);
+        Ok(())
+    }
+
+    /// Takes the watch back and closes the folder.
+    pub(super) fn end_watch(&mut self, cx: &mut Context<'_>) {
+        // The copy is over; what becomes of these changes nothing.
+        if let Some(mid) = self.watch.request.take() {
+            let cancel = of(command::NT_CANCEL, put_empty);
+            let _ = cx.calls.send_unanswered(mid, cancel);
+        }
+        if let Some(fid) = self.watch.folder.take() {
+            let modified = Utime(0);
+            let _ = cx.send(of(command::CLOSE, |out| {
+                close::Request { fid, modified }.emit(out)
+            }));
+        }
+    }
+}
+
+/// The right to list a folder ([MS-CIFS] 2.2.1.4.2).
+const LIST_FOLDER: u32 = 0x0010_0001;
+/// File names, folder names, attributes, sizes, times of last write ([MS-CIFS] 2.2.7.4.1).
+const NAMES_AND_SIZES: u32 = 0x1f;
+
+fn of(command: u8, emit: impl FnOnce(&mut Writer)) -> Request {
+    let mut request = Request::new(command, STEP);
+    emit(&mut request.out);
+    request
+}
+
+fn search_for(path: &Text) -> Request {
+    of(command::SEARCH, |out| {
+        search::Request {
+            max_count: 1,
+            search_attributes: ANY_FILE,
+            path: path.as_wire(),
+            resume_key: None,
+        }
+        .emit(out);
+    })
+}
+
+/// The folder of a path, without its last part.
+fn parent(path: &str) -> &str {
+    path.rfind(['/', '\\'])
+        .and_then(|at| path.get(..at))
+        .unwrap_or("")
+}

@@ -1,0 +1,388 @@
+//! To the server: writes by the profile's methods.
+
+use super::{Context, CopySpec, DATA};
+use crate::{
+    calls::{Request, Tail},
+    error::{Changed, Error, Unfit},
+    jobs::{
+        copy::script::block_bytes,
+        reply::{Reply, alike},
+    },
+    profile::Method,
+};
+use alloc::{collections::BTreeMap, vec::Vec};
+use coax_wire::{
+    command,
+    header::{Fid, HEADER_LEN},
+    smb::{negotiate::cap, write, write_andx, write_raw},
+    status::Status,
+    time::Time,
+};
+
+/// Beyond this a 32-bit offset cannot point.
+const FOUR_GIB: u64 = 1 << 32;
+
+/// A raw write's request without data, at most: header, word count, words, byte count, padding.
+const RAW_HEAD: u32 = HEADER_LEN as u32 + 1 + 28 + 2 + 1;
+
+#[derive(Debug)]
+struct Sent {
+    offset: u64,
+    len: u32,
+    /// What a raw write sends when the server says go.
+    raw: Option<Tail>,
+    at: Time,
+}
+
+#[derive(Debug)]
+pub(super) struct Upload {
+    fid: Fid,
+    from: u64,
+    next: u64,
+    size: Option<u64>,
+    seekable: bool,
+    sent: BTreeMap<u32, Sent>,
+    mark: u32,
+    written: u64,
+    raw_is_slow: bool,
+    /// The server refused a raw write: plain ones from now on.
+    raw_refused: bool,
+    /// A block that a refused raw write left, to be sent again.
+    again: Option<(u64, Vec<u8>)>,
+}
+
+impl Upload {
+    pub fn new(fid: Fid, spec: &CopySpec) -> Self {
+        Self {
+            fid,
+            from: spec.from,
+            next: spec.from,
+            size: spec.size,
+            seekable: spec.seekable,
+            sent: BTreeMap::new(),
+            mark: DATA,
+            written: 0,
+            raw_is_slow: false,
+            raw_refused: false,
+            again: None,
+        }
+    }
+
+    /// Bytes that the server took.
+    pub fn moved(&self) -> u64 {
+        self.written
+    }
+
+    /// Sends as much as may be outstanding; whether all is there.
+    pub fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        while !self.all_sent() && self.sent.len() < cx.depth(*cx.profile.write.in_flight) {
+            if self.sent.values().any(|sent| sent.raw.is_some()) {
+                break;
+            }
+            self.send(cx)?;
+        }
+        if !self.sent.is_empty() || !self.all_sent() {
+            return Ok(false);
+        }
+        let found = self.from.saturating_add(self.written);
+        match self.size.map(|size| size.max(self.from)) {
+            Some(expected) if expected != found => Err(Changed { expected, found }.into()),
+            _ => Ok(true),
+        }
+    }
+
+    fn all_sent(&self) -> bool {
+        self.again.is_none() && self.size.is_some_and(|size| self.next >= size)
+    }
+
+    pub fn reply(
+        &mut self,
+        cx: &mut Context<'_>,
+        part: u32,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let Some(sent) = self.sent.remove(&part) else {
+            return Ok(());
+        };
+        match reply.command {
+            command::WRITE_RAW | command::WRITE_COMPLETE => self.raw_reply(cx, part, sent, reply),
+            command::WRITE_ANDX => {
+                let response =
+                    write_andx::Response::parse(&reply.ok()?).map_err(reply.nonsense())?;
+                let count = if sent.len > 0xffff {
+                    response.count
+                } else {
+                    u32::from(response.count_low())
+                };
+                self.took(&sent, count)
+            }
+            _ => {
+                let count = write::parse_response(&reply.ok()?).map_err(reply.nonsense())?;
+                self.took(&sent, u32::from(count))
+            }
+        }
+    }
+
+    /// A server that takes less than it was sent has no room for the rest ([MS-CIFS] 2.2.4.12.2).
+    fn took(&mut self, sent: &Sent, count: u32) -> Result<(), Error> {
+        if count < sent.len {
+            return Err(Error::NoRoomLeft {
+                sent: sent.len,
+                taken: count,
+            });
+        }
+        self.written = self.written.saturating_add(u64::from(sent.len));
+        Ok(())
+    }
+
+    fn raw_reply(
+        &mut self,
+        cx: &mut Context<'_>,
+        part: u32,
+        mut sent: Sent,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let through = *cx.profile.write.through;
+        match sent.raw.take() {
+            Some(data) if reply.is_interim() => {
+                cx.send_bare(data)?;
+                if through {
+                    self.sent.insert(part, sent);
+                } else {
+                    self.written = self.written.saturating_add(u64::from(sent.len));
+                }
+                Ok(())
+            }
+            Some(data) => self.raw_refusal(cx, &sent, data, reply),
+            None => {
+                self.time_raw(cx, &sent);
+                let response = write_raw::Response::parse(reply.command, &reply.ok()?)
+                    .map_err(reply.nonsense())?;
+                let write_raw::Response::Complete { count } = response else {
+                    return Err(Error::Protocol("two interim replies to a raw write"));
+                };
+                self.took(&sent, u32::from(count))
+            }
+        }
+    }
+
+    fn time_raw(&mut self, cx: &Context<'_>, sent: &Sent) {
+        let limit = u64::from(*cx.profile.raw.time_limit_ms);
+        let took = cx.now.0.saturating_sub(sent.at.0) / 1_000_000;
+        self.raw_is_slow |= limit != 0 && took > limit;
+    }
+
+    /// The server wants no raw write now: the block goes again, plainly ([MS-CIFS] 2.2.4.25.3). A full disk stays full.
+    fn raw_refusal(
+        &mut self,
+        cx: &mut Context<'_>,
+        sent: &Sent,
+        data: Tail,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let fallback = [
+            Status::USE_STANDARD,
+            Status::USE_MPX,
+            Status::INSUFFICIENT_RESOURCES,
+            Status::NOT_SUPPORTED,
+        ];
+        if !fallback.iter().any(|status| alike(reply.status, *status)) {
+            return Err(reply.refusal());
+        }
+        self.raw_refused = true;
+        let rest = self.bytes_of(cx, data)?;
+        let head = (sent.len as usize).saturating_sub(rest.len());
+        let mut block = alloc::vec![0; head];
+        if head > 0 && self.seekable {
+            cx.files.read(cx.job, sent.offset, &mut block)?;
+        }
+        block.extend_from_slice(&rest);
+        self.again = Some((sent.offset, block));
+        Ok(())
+    }
+
+    fn bytes_of(&self, cx: &mut Context<'_>, data: Tail) -> Result<Vec<u8>, Error> {
+        match data {
+            Tail::None => Ok(Vec::new()),
+            Tail::Bytes(bytes) => Ok(bytes),
+            Tail::Local { offset, len, .. } => {
+                let mut bytes = alloc::vec![0; len];
+                let got = cx.files.read(cx.job, offset, &mut bytes)?;
+                bytes.truncate(got);
+                Ok(bytes)
+            }
+        }
+    }
+
+    fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        let rest = match &self.again {
+            Some((_, block)) => block.len() as u64,
+            None => self
+                .size
+                .map_or(u64::MAX, |size| size.saturating_sub(self.next)),
+        };
+        let method = match *cx.profile.write.method {
+            Method::Raw if !self.may_use_raw(cx, rest) => *cx.profile.write.otherwise,
+            method => method,
+        };
+        let offset = self.again.as_ref().map_or(self.next, |(offset, _)| *offset);
+        let len = self.len(cx, method, offset, rest);
+        let data = self.take(cx, offset, len, method)?;
+        let len = data.len() as u32;
+        if len == 0 {
+            self.size = Some(self.next);
+            return Ok(());
+        }
+        let request = match method {
+            Method::Raw => self.raw_request(cx, offset, data)?,
+            _ => self.plain_request(cx, method, offset, data)?,
+        };
+        if offset == self.next {
+            self.next = offset.saturating_add(u64::from(len));
+        }
+        self.mark = self.mark.wrapping_add(1).max(DATA);
+        cx.send(request).map(drop)
+    }
+
+    /// The block's data: where it lies, if the driver may fetch it itself, or its bytes.
+    fn take(
+        &mut self,
+        cx: &mut Context<'_>,
+        offset: u64,
+        len: u32,
+        method: Method,
+    ) -> Result<Tail, Error> {
+        if let Some((at, mut block)) = self.again.take() {
+            let rest = block.split_off((len as usize).min(block.len()));
+            if !rest.is_empty() {
+                self.again = Some((at.saturating_add(u64::from(len)), rest));
+            }
+            return Ok(Tail::Bytes(block));
+        }
+        let whole = method != Method::Raw || !*cx.profile.write.data_with_raw_request;
+        if self.seekable && self.size.is_some() && !cx.calls.signed() && whole {
+            let (job, len) = (cx.job, len as usize);
+            return Ok(Tail::Local { job, offset, len });
+        }
+        let mut bytes = alloc::vec![0; len as usize];
+        let got = cx.files.read(cx.job, offset, &mut bytes)?;
+        bytes.truncate(got);
+        if let Some(expected) = self.size.filter(|_| got < len as usize) {
+            let found = offset.saturating_add(got as u64);
+            return Err(Changed { expected, found }.into());
+        }
+        Ok(Tail::Bytes(bytes))
+    }
+
+    fn may_use_raw(&self, cx: &Context<'_>, rest: u64) -> bool {
+        let rules = &cx.profile.raw;
+        let block = rest.min(u64::from(*cx.profile.write.raw_block));
+        let least = u64::from(cx.room()).saturating_mul(u64::from(*rules.write_at_least)) / 100;
+        cx.link.raw_write
+            && !self.raw_is_slow
+            && !self.raw_refused
+            && block >= least
+            && self.sent.is_empty()
+            && (!*rules.alone || cx.calls.outstanding() == 0)
+    }
+
+    fn len(&self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
+        let writing = &cx.profile.write;
+        let room = cx.room().saturating_sub(*writing.headroom).max(1);
+        let block = block_bytes(*writing.block, cx.room(), *writing.headroom);
+        let block = match method {
+            Method::Raw => (*writing.raw_block).min(cx.link.max_raw).min(65_535),
+            Method::Andx if cx.link.has(cap::LARGE_WRITEX) => block,
+            Method::Andx | Method::Core => block.min(room).min(65_535),
+        };
+        let chunk = match u64::from(*cx.profile.copy.application_block) {
+            0 => u64::MAX,
+            size => size.saturating_sub(offset.checked_rem(size).unwrap_or(0)),
+        };
+        u64::from(block).min(rest).min(chunk) as u32
+    }
+
+    fn plain_request(
+        &mut self,
+        cx: &Context<'_>,
+        method: Method,
+        offset: u64,
+        data: Tail,
+    ) -> Result<Request, Error> {
+        let wide = cx.link.has(cap::LARGE_FILES);
+        let len = data.len() as u32;
+        if offset.saturating_add(u64::from(len)) > FOUR_GIB && (!wide || method == Method::Core) {
+            return Err(Unfit::Beyond("an offset of 4 GiB and more", cx.link.dialect.name).into());
+        }
+        let fid = self.fid;
+        let mut request = if method == Method::Core {
+            let mut request = Request::new(command::WRITE, self.mark);
+            write::Request {
+                fid,
+                offset: offset as u32,
+                count: len as u16,
+                remaining: 0,
+                data: &[],
+            }
+            .emit_head(&mut request.out);
+            request
+        } else {
+            let mut request = Request::new(command::WRITE_ANDX, self.mark);
+            let mode = u16::from(*cx.profile.write.through);
+            write_andx::Head {
+                fid,
+                offset,
+                mode,
+                remaining: 0,
+                len,
+            }
+            .emit(wide, &mut request.out);
+            request
+        };
+        request.tail = data;
+        request.payload = len;
+        self.note(cx, offset, len, None);
+        Ok(request)
+    }
+
+    fn raw_request(&mut self, cx: &Context<'_>, offset: u64, data: Tail) -> Result<Request, Error> {
+        let through = *cx.profile.write.through;
+        let len = data.len() as u32;
+        let mut request = Request::new(command::WRITE_RAW, self.mark);
+        let (first, rest) = match data {
+            Tail::Bytes(mut bytes) if *cx.profile.write.data_with_raw_request => {
+                let room = cx.room().saturating_sub(RAW_HEAD) as usize;
+                let rest = bytes.split_off(room.min(bytes.len()));
+                (bytes, Tail::Bytes(rest))
+            }
+            data => (Vec::new(), data),
+        };
+        write_raw::Request {
+            fid: self.fid,
+            count: len as u16,
+            offset,
+            timeout_ms: 0,
+            mode: if through {
+                write_raw::mode::WRITE_THROUGH
+            } else {
+                0
+            },
+            data: &first,
+        }
+        .emit(&mut request.out);
+        request.payload = len;
+        request.answered_twice = through;
+        self.note(cx, offset, len, Some(rest));
+        Ok(request)
+    }
+
+    fn note(&mut self, cx: &Context<'_>, offset: u64, len: u32, raw: Option<Tail>) {
+        let sent = Sent {
+            offset,
+            len,
+            raw,
+            at: cx.now,
+        };
+        self.sent.insert(self.mark, sent);
+    }
+}

@@ -1,0 +1,151 @@
+//! What client and server agreed on.
+
+use crate::error::Unfit;
+use alloc::{string::String, vec::Vec};
+use coax_logon::text::utf16le;
+use coax_wire::{
+    block::WireStr,
+    codepage::{CodePage, utf16},
+    dialect::{Dialect, Generation},
+    header::{Tid, Uid},
+    smb::negotiate::cap,
+    time::ZoneMinutesWest,
+};
+
+/// What client and server agreed on, and what the server said of itself.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The dialect.
+    pub dialect: &'static Dialect,
+    /// Security mode bits ([`coax_wire::smb::negotiate::security`]).
+    pub security: u8,
+    /// The largest message the server takes, bytes.
+    pub max_buffer: u32,
+    /// Requests outstanding at once.
+    pub max_mpx: u16,
+    /// READ_RAW may be used.
+    pub raw_read: bool,
+    /// WRITE_RAW may be used.
+    pub raw_write: bool,
+    /// Largest raw transfer, bytes.
+    pub max_raw: u32,
+    /// Capabilities both have ([`cap`]).
+    pub capabilities: u32,
+    /// The server's instance.
+    pub session_key: u32,
+    /// The server's time zone.
+    pub zone: ZoneMinutesWest,
+    /// Strings are UTF-16LE.
+    pub unicode: bool,
+    /// Statuses are NTSTATUS.
+    pub nt_status: bool,
+    /// SPNEGO was agreed.
+    pub extended_security: bool,
+    /// Messages are signed.
+    pub signed: bool,
+    /// The server took us for a guest.
+    pub guest: bool,
+    /// The code page of names without Unicode.
+    pub code_page: CodePage,
+    /// The server's domain, as it says.
+    pub domain: String,
+    /// The server's operating system, as it says.
+    pub native_os: String,
+    /// The server's LAN manager, as it says.
+    pub native_lan_man: String,
+    /// The kind of share, as the server says.
+    pub service: String,
+    /// The logged-on user.
+    pub uid: Uid,
+    /// The connected share.
+    pub tid: Tid,
+}
+
+/// An encoded string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    raw: Vec<u8>,
+    unicode: bool,
+}
+
+impl Text {
+    pub fn as_wire(&self) -> WireStr<'_> {
+        WireStr {
+            raw: &self.raw,
+            unicode: self.unicode,
+        }
+    }
+}
+
+impl Link {
+    /// Whether both sides have all of these capabilities.
+    pub fn has(&self, bits: u32) -> bool {
+        self.capabilities & bits == bits
+    }
+
+    /// The protocol's generation.
+    pub fn generation(&self) -> Generation {
+        self.dialect.generation
+    }
+
+    /// Whether the NT commands exist.
+    pub fn nt_smbs(&self) -> bool {
+        self.dialect.is_nt() && self.has(cap::NT_SMBS)
+    }
+
+    /// Whether TRANS2 exists.
+    pub fn trans2(&self) -> bool {
+        self.generation() >= Generation::Lanman2
+    }
+
+    /// A path as this server wants it: backslashes, a leading one, and the agreed encoding.
+    pub(crate) fn path(&self, path: &str) -> Result<Text, Unfit> {
+        let mut text = String::with_capacity(path.len().saturating_add(1));
+        for part in path.split(['/', '\\']).filter(|part| !part.is_empty()) {
+            text.push('\\');
+            text.push_str(part);
+        }
+        if text.is_empty() {
+            text.push('\\');
+        }
+        self.text(&text)
+    }
+
+    /// A string in the agreed encoding.
+    pub(crate) fn text(&self, text: &str) -> Result<Text, Unfit> {
+        if self.unicode {
+            return Ok(Text {
+                raw: utf16le(text),
+                unicode: true,
+            });
+        }
+        oem(self.code_page, text)
+    }
+
+    /// What a string off the wire says.
+    pub(crate) fn decode(&self, text: WireStr<'_>) -> String {
+        decode(self.code_page, text)
+    }
+}
+
+/// A string in a code page.
+pub(crate) fn oem(page: CodePage, text: &str) -> Result<Text, Unfit> {
+    let raw = page.encode(text).map_err(|error| Unfit::Unmappable {
+        name: text.into(),
+        character: error.character,
+        page: error.page,
+    })?;
+    Ok(Text {
+        raw,
+        unicode: false,
+    })
+}
+
+/// What a string off the wire says.
+pub(crate) fn decode(page: CodePage, text: WireStr<'_>) -> String {
+    if text.unicode {
+        utf16::decode(text.raw)
+    } else {
+        page.decode(text.raw).into_owned()
+    }
+}

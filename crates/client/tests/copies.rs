@@ -1,0 +1,76 @@
+//! Every redirector copies to and from every dialect's server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod pair;
+
+use coax_client::{CopySpec, Operation, Outcome};
+use coax_server::config::Config;
+use coax_wire::dialect::Generation;
+use pair::{Pair, noise, profiles};
+
+const GENERATIONS: [Generation; 6] = [
+    Generation::Core,
+    Generation::CorePlus,
+    Generation::Lanman1,
+    Generation::Lanman2,
+    Generation::Lanman21,
+    Generation::Nt,
+];
+
+fn there_and_back(pair: &mut Pair, data: &[u8], what: &str) {
+    let put = Operation::Copy(CopySpec {
+        modified: Some(1_000_000_000_000_000_000),
+        ..CopySpec::put("UP.BIN", data.len() as u64)
+    });
+    let outcome = pair
+        .run(put, data)
+        .unwrap_or_else(|error| panic!("{what}: put: {error}"));
+    let Outcome::Copied { bytes, .. } = outcome else {
+        panic!("{what}: {outcome:?}")
+    };
+    assert_eq!(bytes, data.len() as u64, "{what}");
+    assert!(
+        pair.fs.contents("UP.BIN").unwrap() == data,
+        "{what}: what arrived differs"
+    );
+    let get = Operation::Copy(CopySpec::get("UP.BIN"));
+    pair.run(get, &[])
+        .unwrap_or_else(|error| panic!("{what}: get: {error}"));
+    assert!(pair.local() == data, "{what}: what came back differs");
+}
+
+#[test]
+fn every_profile_copies_both_ways_with_every_generation_it_can_agree_on() {
+    let data = noise(300_001);
+    let mut agreed = 0;
+    for profile in profiles() {
+        for generation in GENERATIONS {
+            let config = Config {
+                min_generation: Generation::Core,
+                max_generation: generation,
+                ..Config::default()
+            };
+            let mut pair = Pair::with(profile.clone(), config, |_| {});
+            pair.turn();
+            pair.turn();
+            pair.turn();
+            if pair.client.is_closed() {
+                continue;
+            }
+            agreed += 1;
+            for data in [&data[..], &data[..1], &[]] {
+                there_and_back(
+                    &mut pair,
+                    data,
+                    &format!("{} on {generation:?}", profile.name),
+                );
+            }
+        }
+    }
+    assert!(agreed >= 6, "{agreed}");
+}
