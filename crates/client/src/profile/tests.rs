@@ -2,18 +2,36 @@
 extern crate std;
 
 use super::*;
-use std::{fs, path::Path};
+use std::{
+    format, fs,
+    path::{Path, PathBuf},
+};
 
-fn profiles() -> Vec<Profile> {
+fn files<T: serde::de::DeserializeOwned>() -> Vec<T> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
     let files = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let parse = |path: std::path::PathBuf| -> Profile {
+    let parse = |path: PathBuf| -> T {
         toml::from_str(&fs::read_to_string(&path).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     files.map(parse).collect()
+}
+
+fn profiles() -> Vec<Profile> {
+    files()
+}
+
+/// How many values name a source, and how many are assumed.
+fn grounds(table: &toml::Table) -> (usize, usize) {
+    let within = table
+        .values()
+        .filter_map(toml::Value::as_table)
+        .map(grounds)
+        .fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+    let here = |key| usize::from(table.contains_key("value") && table.contains_key(key));
+    (within.0 + here("source"), within.1 + here("assumed"))
 }
 
 #[test]
@@ -23,6 +41,48 @@ fn every_profile_is_whole_and_free_of_contradictions() {
     for profile in profiles {
         assert_eq!(profile.fault(), None, "{}", profile.name);
     }
+}
+
+#[test]
+fn the_page_about_profiles_counts_what_is_known_of_each() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (mut sourced, mut assumed) = (0, 0);
+    for table in files::<toml::Table>() {
+        let name = table.get("name").and_then(toml::Value::as_str).unwrap();
+        let (known, supposed) = grounds(&table);
+        (sourced, assumed) = (sourced + known, assumed + supposed);
+        let start = format!("| [{name}](../data/clients/{name}.toml) |");
+        let end = format!("| {known} | {supposed} |");
+        let mut rows = page.lines().filter(|line| line.starts_with(&start));
+        let row = rows.next().unwrap_or_default();
+        assert!(row.ends_with(&end), "docs/clients.md needs {start} … {end}");
+    }
+    let all = sourced + assumed;
+    let sum = format!("Of {all} values {sourced} are sourced and {assumed} assumed");
+    assert!(page.contains(&sum), "docs/clients.md needs: {sum}");
+}
+
+#[test]
+fn profiles_have_the_block_sizes_of_the_documents() {
+    let profiles = profiles();
+    let find = |name: &str| profiles.iter().find(|one| one.name == name).unwrap();
+    let predir = find("ibm-dls-5.0-predir");
+    assert_eq!(*predir.read.method, Method::Core);
+    assert_eq!(*predir.read.block, BlockSize::Bytes(1024));
+    for name in ["ms-net-3.11-full", "ibm-dls-4.0", "ibm-dls-5.0-full"] {
+        assert_eq!(*find(name).read.method, Method::Raw, "{name}");
+        assert_eq!(*find(name).read.raw_block, 65_024, "{name}");
+    }
+    for name in ["ms-net-3.11-full", "ibm-dls-5.0-full", "ibm-dls-5.0-predir"] {
+        assert_eq!(*find(name).write.method, Method::Raw, "{name}");
+        assert_eq!(*find(name).write.raw_block, 65_024, "{name}");
+    }
+    let explorer = find("nt-4-explorer");
+    assert_eq!(*explorer.read.raw_block, 61_440);
+    assert!(explorer.copy.put.contains(&Step::Notify) && *explorer.raw.alone);
+    assert_eq!(*explorer.buffers.request - *explorer.write.headroom, 4_292);
+    assert!(!find("nt-4-copy").copy.put.contains(&Step::Notify));
 }
 
 #[test]
