@@ -3,6 +3,7 @@
 
 pub mod ea;
 pub mod file;
+pub mod reply;
 pub mod set_file;
 pub mod volume;
 

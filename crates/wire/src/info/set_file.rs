@@ -2,7 +2,11 @@
 
 use super::PASS_THROUGH;
 use crate::{
-    block::WireStr, error::Result, io::Reader, smb::query_information::DosTimes, time::FileTime,
+    block::WireStr,
+    error::Result,
+    io::{Reader, Writer},
+    smb::query_information::DosTimes,
+    time::FileTime,
 };
 
 /// Times and attributes to be set.
@@ -74,6 +78,49 @@ impl<'a> SetFile<'a> {
             (_, Some(16)) => Self::Mode(r.u32("mode")?),
             _ => return Ok(None),
         }))
+    }
+
+    /// The number of the level that carries it: [MS-CIFS]'s where it has one, else the class of [MS-FSCC] plus
+    /// [`PASS_THROUGH`].
+    pub const fn code(&self) -> u16 {
+        match self {
+            Self::InfoStandard(_) => 1,
+            Self::InfoSetEas(_) => 2,
+            Self::Basic(_) => 0x101,
+            Self::Disposition(_) => 0x102,
+            Self::Allocation(_) => 0x103,
+            Self::EndOfFile(_) => 0x104,
+            Self::Rename(_) => PASS_THROUGH + 10,
+            Self::Position(_) => PASS_THROUGH + 14,
+            Self::Mode(_) => PASS_THROUGH + 16,
+        }
+    }
+
+    /// Appends the data. SMB_INFO_STANDARD's times are followed by the sizes and attributes of the query's form, which
+    /// servers ignore and OS/2 wants to see ([MS-CIFS] 2.2.8.4.1).
+    pub fn emit(&self, out: &mut Writer) {
+        match self {
+            Self::InfoStandard(times) => {
+                times.emit(out);
+                out.zeros(10);
+            }
+            Self::InfoSetEas(list) => drop(out.bytes(list)),
+            Self::Basic(basic) => {
+                for time in [basic.created, basic.accessed, basic.modified, basic.changed] {
+                    out.u64(time.0);
+                }
+                out.u32(basic.attributes).u32(0);
+            }
+            Self::Disposition(delete) => drop(out.u8(u8::from(*delete))),
+            Self::Allocation(bytes) | Self::EndOfFile(bytes) | Self::Position(bytes) => {
+                out.u64(*bytes);
+            }
+            Self::Mode(mode) => drop(out.u32(*mode)),
+            Self::Rename(rename) => {
+                out.u32(u32::from(rename.replace)).u32(rename.root);
+                out.u32(rename.name.raw.len() as u32).bytes(rename.name.raw);
+            }
+        }
     }
 }
 
@@ -147,6 +194,40 @@ mod tests {
             SetFile::parse(1020, &[1, 0, 0, 0, 1, 0, 0, 0]).unwrap(),
             Some(SetFile::EndOfFile(0x1_0000_0001))
         );
+    }
+
+    #[test]
+    fn what_is_to_be_set_comes_back() {
+        let name = WireStr {
+            raw: b"a\0",
+            unicode: true,
+        };
+        for set in [
+            SetFile::InfoStandard(DosTimes::default()),
+            SetFile::InfoSetEas(b"\x04\0\0\0"),
+            SetFile::Basic(Basic {
+                modified: FileTime(7),
+                attributes: 0x80,
+                ..Basic::default()
+            }),
+            SetFile::Disposition(true),
+            SetFile::Allocation(1 << 40),
+            SetFile::EndOfFile(5),
+            SetFile::Rename(Rename {
+                replace: true,
+                root: 0,
+                name,
+            }),
+            SetFile::Position(9),
+            SetFile::Mode(2),
+        ] {
+            let mut out = Writer::default();
+            set.emit(&mut out);
+            assert_eq!(SetFile::parse(set.code(), out.as_slice()), Ok(Some(set)));
+        }
+        let mut out = Writer::default();
+        SetFile::Basic(Basic::default()).emit(&mut out);
+        assert_eq!(out.len(), 40);
     }
 
     proptest! {
