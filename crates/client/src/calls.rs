@@ -1,11 +1,6 @@
 //! Requests on their way: numbered, signed, framed, and matched with their replies.
 
-use crate::{
-    error::Error,
-    event::JobId,
-    jobs::reply::{Gathered, Reply},
-    profile::Cut,
-};
+use crate::{error::Error, event::JobId, jobs::reply::Reply, profile::Cut};
 use alloc::{
     collections::{BTreeMap, VecDeque},
     vec::Vec,
@@ -16,7 +11,10 @@ use coax_wire::{
     header::{Flags, Flags2, HEADER_LEN, Header, Mid, Pid, Tid, Uid},
     io::Writer,
     nbt::session::Framing,
-    smb::transaction,
+    smb::{
+        reassembly::Reassembly,
+        transaction::{Kind, Response},
+    },
     time::{Span, Time},
 };
 
@@ -107,6 +105,8 @@ pub(crate) struct Request {
     pub patience: Option<Span>,
     /// A final reply follows the interim one.
     pub answered_twice: bool,
+    /// Of a transaction: what its answer is put together in.
+    pub gathered: Option<Reassembly>,
 }
 
 impl Request {
@@ -121,6 +121,7 @@ impl Request {
             payload: 0,
             patience: Some(PATIENCE),
             answered_twice: false,
+            gathered: None,
         }
     }
 }
@@ -136,7 +137,7 @@ pub(crate) struct Call {
     number: Option<RequestNumber>,
     payload: u32,
     answered_twice: bool,
-    gathered: Gathered,
+    gathered: Option<Reassembly>,
 }
 
 /// The sending side of a connection.
@@ -234,6 +235,7 @@ impl Calls {
             payload,
             patience,
             answered_twice,
+            gathered,
         } = request;
         let number = self.post(mid, command, out, tail)?;
         let call = Call {
@@ -245,7 +247,7 @@ impl Calls {
             number,
             payload,
             answered_twice,
-            gathered: Gathered::default(),
+            gathered,
         };
         if command == command::READ_RAW {
             self.raw = Some(mid.0);
@@ -283,12 +285,9 @@ impl Calls {
         };
         self.check(&call, &header, message)?;
         let mut reply = Reply::parse(header, message, call.command)?;
-        if transaction::Kind::of(call.command).is_some() && reply.is_whole_or_part() {
-            if !call.gathered.add(call.command, &reply)? {
-                self.waiting.insert(header.mid.0, call);
-                return Ok(None);
-            }
-            reply.gathered = core::mem::take(&mut call.gathered);
+        if !gather(&mut call, &mut reply)? {
+            self.waiting.insert(header.mid.0, call);
+            return Ok(None);
         }
         let (owner, part) = (call.owner, call.part);
         if call.answered_twice && reply.is_interim() {
@@ -315,7 +314,7 @@ impl Calls {
                 && message.len() < MAX_REFUSAL
         });
         let parsed = refusal.and_then(|header| Reply::parse(header, message, call.command).ok());
-        let reply = parsed.unwrap_or_else(|| Reply::raw(Mid(mid), message));
+        let reply = parsed.unwrap_or_else(|| Reply::raw(message));
         let moved = if reply.is_bare() {
             message.len() as u32
         } else {
@@ -434,5 +433,25 @@ impl Calls {
         }
         self.outbox.push_back(Transmit { head, tail });
         Ok(())
+    }
+}
+
+/// Takes a transaction's reply in; whether the answer is whole.
+fn gather(call: &mut Call, reply: &mut Reply<'_>) -> Result<bool, Error> {
+    let kind = Kind::of(call.command).filter(|_| reply.is_whole_or_part());
+    let Some((kind, gathered)) = kind.zip(call.gathered.as_mut()) else {
+        return Ok(true);
+    };
+    let nonsense = reply.nonsense();
+    let piece = Response::parse(kind, &reply.any()?).map_err(&nonsense)?;
+    let Some(piece) = piece else {
+        return Ok(false);
+    };
+    match gathered.push(&piece).map_err(&nonsense)? {
+        Some(whole) => {
+            reply.gathered = whole;
+            Ok(true)
+        }
+        None => Ok(false),
     }
 }

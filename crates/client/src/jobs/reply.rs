@@ -1,22 +1,17 @@
 //! A reply as jobs see it.
 
 use crate::error::Error;
-use alloc::vec::Vec;
 use coax_wire::{
     block::Block,
     command,
-    header::{Header, Mid},
-    smb::{read, read_andx, transaction},
+    header::Header,
+    smb::{read, read_andx, reassembly::Whole},
     status::{Status, reply::ReplyStatus},
 };
-
-/// The most parameter and data bytes of a transaction's answer that are taken, each: what 16-bit totals can say.
-const MAX_GATHERED: usize = 0x1_0000;
 
 /// One message from the server.
 #[derive(Debug)]
 pub(crate) struct Reply<'m> {
-    pub mid: Mid,
     /// The reply's own command; WRITE_COMPLETE ends what WRITE_RAW began.
     pub command: u8,
     pub status: Status,
@@ -25,7 +20,7 @@ pub(crate) struct Reply<'m> {
     pub unicode: bool,
     block: Option<Block<'m>>,
     /// The whole answer of a transaction.
-    pub gathered: Gathered,
+    pub gathered: Whole,
     header: Header,
 }
 
@@ -36,27 +31,25 @@ impl<'m> Reply<'m> {
             what,
         })?;
         Ok(Self {
-            mid: header.mid,
             command: header.command,
             status: ReplyStatus::of(&header).status(),
             message,
             unicode: header.unicode(),
             block: Some(block),
-            gathered: Gathered::default(),
+            gathered: Whole::default(),
             header,
         })
     }
 
     /// The data of a raw read.
-    pub fn raw(mid: Mid, message: &'m [u8]) -> Self {
+    pub fn raw(message: &'m [u8]) -> Self {
         Self {
-            mid,
             command: command::READ_RAW,
             status: Status::OK,
             message,
             unicode: false,
             block: None,
-            gathered: Gathered::default(),
+            gathered: Whole::default(),
             header: Header::default(),
         }
     }
@@ -128,79 +121,4 @@ impl<'m> Reply<'m> {
 /// Whether two statuses mean the same, whichever form they came in.
 pub(crate) fn alike(one: Status, other: Status) -> bool {
     one == other || one.dos() == other.dos()
-}
-
-/// The pieces of a transaction's answer, put together.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Gathered {
-    pub parameters: Vec<u8>,
-    pub data: Vec<u8>,
-    got_parameters: usize,
-    got_data: usize,
-}
-
-impl Gathered {
-    /// Takes a reply in; whether the answer is whole now.
-    pub fn add(&mut self, command: u8, reply: &Reply<'_>) -> Result<bool, Error> {
-        let nonsense = |what| Error::Nonsense { command, what };
-        let kind =
-            transaction::Kind::of(command).ok_or(Error::Protocol("a transaction's reply"))?;
-        let Some(piece) = transaction::Response::parse(kind, &reply.any()?).map_err(nonsense)?
-        else {
-            return Ok(false);
-        };
-        let totals = (piece.total_parameters as usize, piece.total_data as usize);
-        if totals.0 > MAX_GATHERED || totals.1 > MAX_GATHERED {
-            return Err(Error::Protocol("a transaction's answer that is too long"));
-        }
-        let put = [
-            place(
-                &mut self.parameters,
-                totals.0,
-                piece.parameter_displacement,
-                piece.parameters,
-            ),
-            place(
-                &mut self.data,
-                totals.1,
-                piece.data_displacement,
-                piece.data,
-            ),
-        ];
-        if put.contains(&false) {
-            return Err(Error::Protocol(
-                "a transaction's answer with pieces outside it",
-            ));
-        }
-        self.got_parameters = self.got_parameters.saturating_add(piece.parameters.len());
-        self.got_data = self.got_data.saturating_add(piece.data.len());
-        // Totals may shrink from one piece to the next ([MS-CIFS] 2.2.4.33.2).
-        let whole = self.got_parameters >= totals.0 && self.got_data >= totals.1;
-        if !whole && piece.parameters.is_empty() && piece.data.is_empty() {
-            return Err(Error::Protocol(
-                "a transaction's answer with an empty piece",
-            ));
-        }
-        self.parameters.truncate(totals.0);
-        self.data.truncate(totals.1);
-        Ok(whole)
-    }
-}
-
-fn place(into: &mut Vec<u8>, total: usize, at: u32, piece: &[u8]) -> bool {
-    let at = at as usize;
-    let end = at.saturating_add(piece.len());
-    if end > total {
-        return false;
-    }
-    if into.len() < end {
-        into.resize(end, 0);
-    }
-    match into.get_mut(at..end) {
-        Some(room) => {
-            room.copy_from_slice(piece);
-            true
-        }
-        None => false,
-    }
 }

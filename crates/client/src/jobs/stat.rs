@@ -8,15 +8,13 @@ use coax_wire::{
     command,
     header::Fid,
     io::{Reader, Writer},
-    smb::{query_information, query_information_disk, set_information},
+    smb::{
+        query_information, query_information_disk, set_information,
+        trans2::{self, function},
+    },
     time::{FileTime, Utime},
 };
 
-/// TRANS2 subcommands ([MS-CIFS] 2.2.2.2).
-const QUERY_PATH_INFORMATION: u16 = 5;
-const SET_PATH_INFORMATION: u16 = 6;
-const QUERY_FILE_INFORMATION: u16 = 7;
-const SET_FILE_INFORMATION: u16 = 8;
 /// Information levels ([MS-CIFS] 2.2.2.3.3, 2.2.2.3.4).
 const INFO_STANDARD: u16 = 1;
 const QUERY_FILE_ALL_INFO: u16 = 0x107;
@@ -60,13 +58,10 @@ pub struct DiskSpace {
 /// Asks for everything about a path.
 pub(crate) fn query_path(cx: &mut Context<'_>, part: u32, path: &str) -> Result<(), Error> {
     let path = cx.link.path(path)?;
-    let mut parameters = Writer::default();
-    parameters.u16(level(cx)).u32(0);
-    path.as_wire().emit(&mut parameters);
     Transaction {
-        parameters: parameters.as_slice(),
+        parameters: &trans2::of_path(level(cx), &path.as_wire()),
         max_data: 4096,
-        ..Transaction::trans2(QUERY_PATH_INFORMATION)
+        ..Transaction::trans2(function::QUERY_PATH_INFORMATION)
     }
     .send(cx, part)
     .map(drop)
@@ -74,12 +69,10 @@ pub(crate) fn query_path(cx: &mut Context<'_>, part: u32, path: &str) -> Result<
 
 /// Asks for everything about an open file.
 pub(crate) fn query_file(cx: &mut Context<'_>, part: u32, fid: Fid) -> Result<(), Error> {
-    let mut parameters = Writer::default();
-    parameters.u16(fid.0).u16(level(cx));
     Transaction {
-        parameters: parameters.as_slice(),
+        parameters: &trans2::query_file(fid, level(cx)),
         max_data: 4096,
-        ..Transaction::trans2(QUERY_FILE_INFORMATION)
+        ..Transaction::trans2(function::QUERY_FILE_INFORMATION)
     }
     .send(cx, part)
     .map(drop)
@@ -131,12 +124,10 @@ fn set_file(
     level: u16,
     data: &[u8],
 ) -> Result<(), Error> {
-    let mut parameters = Writer::default();
-    parameters.u16(fid.0).u16(level).u16(0);
     Transaction {
-        parameters: parameters.as_slice(),
+        parameters: &trans2::set_file(fid, level),
         data,
-        ..Transaction::trans2(SET_FILE_INFORMATION)
+        ..Transaction::trans2(function::SET_FILE_INFORMATION)
     }
     .send(cx, part)
     .map(drop)
@@ -147,7 +138,11 @@ fn basic(modified: Option<i64>, attributes: Option<u16>) -> Vec<u8> {
     let mut data = Writer::default();
     let stamp = modified.map_or(FileTime::NONE, FileTime::from_unix_ns);
     // An attribute word of 0 leaves the attributes; NORMAL takes all away.
-    let attributes = attributes.map_or(0, |attributes| u32::from(attributes).max(NORMAL_IF_NONE));
+    let attributes = match attributes {
+        None => 0,
+        Some(0) => NORMAL,
+        Some(bits) => u32::from(bits),
+    };
     data.u64(0)
         .u64(0)
         .u64(stamp.0)
@@ -158,7 +153,7 @@ fn basic(modified: Option<i64>, attributes: Option<u16>) -> Vec<u8> {
 }
 
 /// `ATTR_NORMAL` ([MS-CIFS] 2.2.1.2.3).
-const NORMAL_IF_NONE: u32 = 0x80;
+const NORMAL: u32 = 0x80;
 
 fn level(cx: &Context<'_>) -> u16 {
     if cx.link.nt_smbs() {
@@ -284,13 +279,10 @@ impl SetStat {
     /// NT servers set what is named and leave the rest.
     fn set_path(&self, cx: &mut Context<'_>) -> Result<(), Error> {
         let path = cx.link.path(&self.path)?;
-        let mut parameters = Writer::default();
-        parameters.u16(SET_FILE_BASIC_INFO).u32(0);
-        path.as_wire().emit(&mut parameters);
         Transaction {
-            parameters: parameters.as_slice(),
+            parameters: &trans2::of_path(SET_FILE_BASIC_INFO, &path.as_wire()),
             data: &basic(self.modified, self.attributes),
-            ..Transaction::trans2(SET_PATH_INFORMATION)
+            ..Transaction::trans2(function::SET_PATH_INFORMATION)
         }
         .send(cx, 0)
         .map(drop)

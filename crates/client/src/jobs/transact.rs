@@ -8,7 +8,10 @@ use crate::{
 use coax_wire::{
     block::WireStr,
     header::{HEADER_LEN, Mid},
-    smb::transaction::{self, Kind},
+    smb::{
+        reassembly::Reassembly,
+        transaction::{self, Kind},
+    },
 };
 
 /// A transaction to send in one message.
@@ -74,6 +77,8 @@ impl Transaction<'_> {
             data: self.data,
         }
         .emit(&mut request.out);
+        let most = (self.max_parameters as usize, self.max_data as usize);
+        request.gathered = Some(Reassembly::new(most.0, most.1));
         let (needed, room) = (request.out.len(), cx.link.max_buffer as usize);
         if needed > room.max(HEADER_LEN) {
             return Err(Unfit::NoRoom { needed, room }.into());

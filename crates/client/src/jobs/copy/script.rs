@@ -271,16 +271,8 @@ impl Copy {
             flags: find_first2::flags::CLOSE_AFTER_REQUEST | find_first2::flags::CLOSE_AT_EOS,
             level,
         };
-        let mut parameters = Writer::default();
-        parameters
-            .u16(find.search_attributes)
-            .u16(find.search_count)
-            .u16(find.flags)
-            .u16(find.level)
-            .u32(0);
-        path.as_wire().emit(&mut parameters);
         Transaction {
-            parameters: parameters.as_slice(),
+            parameters: &find.to_bytes(&path.as_wire()),
             max_data: 1024,
             ..Transaction::trans2(find_first2::FIND_FIRST2)
         }
