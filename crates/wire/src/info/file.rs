@@ -1,6 +1,9 @@
 //! What TRANS2_QUERY_PATH_INFORMATION and TRANS2_QUERY_FILE_INFORMATION answer: [MS-CIFS] 2.2.8.3, [MS-FSCC] 2.4.
 
-use super::PASS_THROUGH;
+use super::{
+    PASS_THROUGH,
+    streams::{self, StreamEntry},
+};
 use crate::{io::Writer, smb::query_information::DosTimes, time::FileTime};
 
 /// A level, whichever of its numbers it was asked for by.
@@ -220,12 +223,15 @@ impl FileInfo<'_> {
 
     /// The one stream that every file has. Folders have none.
     fn put_stream(&self, out: &mut Writer) {
-        const UNNAMED: &[u8] = b":\0:\0$\0D\0A\0T\0A\0";
         if self.directory {
             return;
         }
-        out.u32(0).u32(UNNAMED.len() as u32);
-        out.u64(self.size).u64(self.allocation).bytes(UNNAMED);
+        let unnamed = StreamEntry {
+            name: streams::UNNAMED,
+            size: self.size,
+            allocation: self.allocation,
+        };
+        streams::emit(&[unnamed], out);
     }
 }
 

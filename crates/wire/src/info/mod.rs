@@ -5,6 +5,7 @@ pub mod ea;
 pub mod file;
 pub mod reply;
 pub mod set_file;
+pub mod streams;
 pub mod volume;
 
 /// Levels of [MS-FSCC] are passed through SMB as their class plus this ([MS-SMB] 2.2.2.3.5).

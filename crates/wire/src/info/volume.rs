@@ -51,6 +51,8 @@ pub mod attribute {
     pub const CASE_PRESERVED_NAMES: u32 = 0x02;
     /// Names are Unicode.
     pub const UNICODE_ON_DISK: u32 = 0x04;
+    /// Files have named streams ([MS-FSCC] 2.5.1).
+    pub const NAMED_STREAMS: u32 = 0x0004_0000;
 }
 
 impl Level {
