@@ -26,6 +26,7 @@ SMBD_GLOBALS = {
 # suites that try every pair of share modes would wait a second for each that is refused, and those of write times a
 # multiple of two seconds for each that does not change
 COAX_GLOBALS = {"smbd:sharedelay": "100000", "smbd:writetimeupdatedelay": "500000"}
+COAX_SHARE = {"vfs objects": "streams_xattr"}
 COAX_OPTIONS = ("torture:sharedelay=100000", "torture:writetimeupdatedelay=500000")
 SMBD_OPTIONS = ("torture:sharedelay=100000", "torture:writetimeupdatedelay=500000")
 SMBD_SHARE = {
@@ -78,7 +79,7 @@ def run_all(arguments, wanted, out):
 
 def work(kind, number, settings, todo, verdicts):
     """One worker: suites one after another, with a new server whenever the last one did not survive a suite."""
-    options = {"globals_": SMBD_GLOBALS, "share": SMBD_SHARE} if kind == "smbd" else {"globals_": COAX_GLOBALS}
+    options = {"globals_": SMBD_GLOBALS, "share": SMBD_SHARE} if kind == "smbd" else {"globals_": COAX_GLOBALS, "share": COAX_SHARE}
     options["more_shares"] = MORE_SHARES
     while True:
         with subject.start(kind, host=f"127.0.0.{number}", **options) as server:

@@ -78,6 +78,8 @@ pub struct ShareOptions {
     pub fake_directory_create_times: bool,
     /// Keep extended attributes.
     pub ea_support: bool,
+    /// Keep named streams, as extended attributes.
+    pub streams: bool,
     /// Compare names to the letter.
     pub case_sensitive: bool,
     /// New names keep the case the client gave.
@@ -120,6 +122,7 @@ impl Default for ShareOptions {
             map_readonly: true,
             fake_directory_create_times: false,
             ea_support: true,
+            streams: false,
             case_sensitive: false,
             preserve_case: true,
             short_preserve_case: true,

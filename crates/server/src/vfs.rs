@@ -97,6 +97,17 @@ pub struct FileId {
     pub device: u64,
     /// The object on it (inode).
     pub inode: u64,
+    /// Which of its streams: 0 is the object itself, and all that a [`Vfs`] tells of. Others are the engine's
+    /// (`ops::streams`).
+    pub stream: u64,
+}
+
+impl FileId {
+    /// The object that a stream belongs to.
+    #[must_use]
+    pub const fn object(self) -> Self {
+        Self { stream: 0, ..self }
+    }
 }
 
 /// What a file system tells of a file or folder.
@@ -224,6 +235,15 @@ pub trait VfsFile: Send + Sync + Debug {
     fn attribute(&self, name: &str) -> VfsResult<Vec<u8>>;
     /// Sets (or creates) one.
     fn set_attribute(&self, name: &str, value: &[u8]) -> VfsResult<()>;
+    /// Has `change` make a new value of the one there is, with no other change of it in between.
+    ///
+    /// # Errors
+    /// [`VfsError::NoAttribute`]; those of `change` and of setting it.
+    fn update_attribute(
+        &self,
+        name: &str,
+        change: &mut dyn FnMut(&mut Vec<u8>) -> VfsResult<()>,
+    ) -> VfsResult<()>;
     /// Removes one.
     fn remove_attribute(&self, name: &str) -> VfsResult<()>;
     /// Full names of all extended attributes.

@@ -90,7 +90,11 @@ mod tests {
 
     fn stat(inode: u64, changed: i64) -> Stat {
         Stat {
-            id: FileId { device: 1, inode },
+            id: FileId {
+                device: 1,
+                inode,
+                stream: 0,
+            },
             kind: Kind::File,
             size: 0,
             allocated: 0,

@@ -39,7 +39,7 @@ pub(super) fn error(errno: Errno) -> VfsError {
         Errno::NOSPC | Errno::DQUOT => VfsError::NoSpace,
         Errno::MFILE | Errno::NFILE => VfsError::TooManyOpen,
         Errno::NAMETOOLONG => VfsError::NameTooLong,
-        Errno::FBIG => VfsError::TooLarge,
+        Errno::FBIG | Errno::TOOBIG => VfsError::TooLarge,
         Errno::BUSY | Errno::TXTBSY | Errno::AGAIN => VfsError::Busy,
         Errno::OPNOTSUPP | Errno::NOSYS => VfsError::Unsupported,
         Errno::NODATA => VfsError::NoAttribute,

@@ -1,6 +1,9 @@
 //! An open file on disk.
 
-use std::any::Any;
+use std::{
+    any::Any,
+    sync::{Mutex, PoisonError},
+};
 
 use coax_server::vfs::{FsTime, OpenHow, SetTimes, Stat, VfsError, VfsFile, VfsResult};
 use rustix::{
@@ -23,6 +26,8 @@ const ASK_FIRST: u64 = 64 << 20;
 /// Where space cannot be reserved, an extension up to this is written as zeros, which is as good.
 const ZEROS_AT_MOST: u64 = 64 << 20;
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+/// Who changes an attribute by what it was has one of these, chosen by the file: the system can only replace attributes.
+static UPDATES: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 const OWNER_WRITE: u32 = 0o200;
 const NANOS: i64 = 1_000_000_000;
 
@@ -223,6 +228,19 @@ impl VfsFile for DiskFile {
 
     fn set_attribute(&self, name: &str, value: &[u8]) -> VfsResult<()> {
         rustix::fs::fsetxattr(&self.fd, name, value, XattrFlags::empty()).map_err(error)
+    }
+
+    fn update_attribute(
+        &self,
+        name: &str,
+        change: &mut dyn FnMut(&mut Vec<u8>) -> VfsResult<()>,
+    ) -> VfsResult<()> {
+        let inode = stat_of(&self.fd)?.id.inode;
+        let turn = UPDATES.get((inode % UPDATES.len() as u64) as usize);
+        let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut value = self.attribute(name)?;
+        change(&mut value)?;
+        self.set_attribute(name, &value)
     }
 
     fn remove_attribute(&self, name: &str) -> VfsResult<()> {

@@ -51,6 +51,7 @@ fn convert(statx: &Statx) -> VfsResult<(Stat, FileType)> {
         id: FileId {
             device: rustix::fs::makedev(statx.stx_dev_major, statx.stx_dev_minor),
             inode: statx.stx_ino,
+            stream: 0,
         },
         kind,
         size: if kind == Kind::File {

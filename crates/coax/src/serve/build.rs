@@ -329,6 +329,7 @@ fn share_options(share: &ShareSettings) -> ShareOptions {
         hide_dot_files: share.hide_dot_files,
         store_dos_attributes: share.store_dos_attributes,
         ea_support: share.ea_support,
+        streams: share.keeps_streams(),
         case_sensitive: share.case_sensitive == CaseMode::Sensitive,
         preserve_case: share.preserve_case,
         short_preserve_case: share.short_preserve_case,

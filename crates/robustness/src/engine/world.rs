@@ -105,6 +105,7 @@ impl Options {
         options.share.strict_locking = !bit(5);
         options.share.fake_oplocks = bit(6);
         options.share.case_sensitive = bit(7);
+        options.share.streams = bit(0) != bit(5);
         options.passwords = bit(7);
         options
     }

@@ -89,7 +89,11 @@ pub fn delete(call: &mut Call<'_>) -> Outcome {
 /// RENAME.
 pub fn rename(call: &mut Call<'_>) -> Outcome {
     let request = rename::Request::parse(&call.block, call.unicode())?;
-    let (old, new) = (selection(call, request.old)?, selection(call, request.new)?);
+    let old = selection(call, request.old)?;
+    let new = match stream_beside(call, request.new)? {
+        Some(stream) => Selection::One(stream),
+        None => selection(call, request.new)?,
+    };
     let search = SearchAttributes(request.search_attributes);
     rename_files(call, &old, &new, search)
 }
@@ -117,8 +121,13 @@ pub fn nt_rename(call: &mut Call<'_>) -> Outcome {
         return Err(Status::OBJECT_PATH_SYNTAX_BAD.into());
     }
     let old = client_path(call, request.old, Wildcards::Refuse)?;
-    let new = client_path(call, request.new, Wildcards::Refuse)?;
-    let new = into_root(call, new, &old)?;
+    let new = match stream_beside(call, request.new)? {
+        Some(stream) => stream,
+        None => {
+            let new = client_path(call, request.new, Wildcards::Refuse)?;
+            into_root(call, new, &old)?
+        }
+    };
     let search = SearchAttributes(request.search_attributes);
     match request.level {
         level::RENAME_FILE => {
@@ -274,6 +283,12 @@ fn target_place(call: &Call<'_>, tid2: Tid) -> Result<Place> {
 /// What a path selects whose last component may be a pattern.
 fn selection(call: &Call<'_>, raw: WireStr<'_>) -> Result<Selection> {
     Selection::parse(&call.text(raw), path_rules(call)).map_err(|error| path_status(error).into())
+}
+
+/// The stream that a rename leads to, if the new name is one.
+fn stream_beside(call: &Call<'_>, raw: WireStr<'_>) -> Result<Option<ClientPath>> {
+    let stream = ClientPath::stream_beside(&call.text(raw), path_rules(call));
+    stream.map_err(|error| path_status(error).into())
 }
 
 fn finish(call: &mut Call<'_>, step: Step) -> Outcome {

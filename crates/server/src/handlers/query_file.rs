@@ -13,6 +13,7 @@ use crate::{
     ops::{
         eas::{self, Owned},
         metadata::{READ_EA, Subject, Through},
+        streams,
     },
     vfs::FsTime,
 };
@@ -95,6 +96,7 @@ fn file_data(
         Level::InfoQueryAllEas | Level::InfoQueryEasFromList => {
             ea_data(call, whole, level, subject)
         }
+        Level::Stream if subject.share.options.streams => streams::information(call, subject),
         _ => fixed_data(call, level, subject),
     }
 }
@@ -107,6 +109,9 @@ fn ea_data(
     level: Level,
     subject: &Subject,
 ) -> Result<Vec<u8>> {
+    if subject.stream.is_some() {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
     let may_read = |through: &Through| through.access & READ_EA != 0;
     if !subject.open.as_ref().is_none_or(may_read) {
         return Err(Status::ACCESS_DENIED.into());

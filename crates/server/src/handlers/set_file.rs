@@ -3,7 +3,7 @@
 
 use super::{
     information::dos_changes,
-    open::{client_path, parse_path},
+    open::{client_path, parse_path, path_rules, path_status},
     transaction::{TransFlow, TransReply, Transaction},
 };
 use crate::{
@@ -164,6 +164,9 @@ fn basic_changes(subject: &Subject, basic: &Basic) -> Result<Changes> {
 }
 
 fn set_eas(call: &Call<'_>, subject: &Subject, list: &[u8]) -> Result<()> {
+    if subject.stream.is_some() {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
     subject.must_have(call, WRITE_EA)?;
     let changes = ea::parse_list(list).map_err(|_| Status::EA_LIST_INCONSISTENT)?;
     eas::check(&changes)?;
@@ -189,6 +192,10 @@ fn new_path(call: &Call<'_>, old: &str, rename: &Rename<'_>) -> Result<ClientPat
     let name = call.text(rename.name);
     if name.contains(['\\', '/']) {
         return Err(Status::NOT_SUPPORTED.into());
+    }
+    let beside = ClientPath::stream_beside(&name, path_rules(call)).map_err(path_status)?;
+    if let Some(stream) = beside {
+        return Ok(stream);
     }
     let folder = parent_of(old).replace('/', "\\");
     parse_path(call, &format!("{folder}\\{name}"), Wildcards::Refuse)

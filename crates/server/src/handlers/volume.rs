@@ -138,12 +138,14 @@ fn dos_label(call: &Call<'_>, share: &Share) -> Vec<u8> {
 }
 
 fn attributes(share: &Share) -> u32 {
-    let keeps = attribute::CASE_PRESERVED_NAMES | attribute::UNICODE_ON_DISK;
+    let mut keeps = attribute::CASE_PRESERVED_NAMES | attribute::UNICODE_ON_DISK;
     if share.options.case_sensitive {
-        keeps | attribute::CASE_SENSITIVE_SEARCH
-    } else {
-        keeps
+        keeps |= attribute::CASE_SENSITIVE_SEARCH;
     }
+    if share.options.streams {
+        keeps |= attribute::NAMED_STREAMS;
+    }
+    keeps
 }
 
 /// A serial number that stays with server and share, and differs between shares: clients tell changed floppies by it.

@@ -162,6 +162,21 @@ impl VfsFile for MemFile {
         })
     }
 
+    fn update_attribute(
+        &self,
+        name: &str,
+        change: &mut dyn FnMut(&mut Vec<u8>) -> VfsResult<()>,
+    ) -> VfsResult<()> {
+        self.change_metadata(Call::SetAttribute, |node, now| {
+            let value = node.attributes.get_mut(name).ok_or(VfsError::NoAttribute)?;
+            let mut new = value.clone();
+            change(&mut new)?;
+            *value = new;
+            node.touch_metadata(now);
+            Ok(())
+        })
+    }
+
     fn remove_attribute(&self, name: &str) -> VfsResult<()> {
         self.change_metadata(Call::RemoveAttribute, |node, now| {
             node.attributes.remove(name).ok_or(VfsError::NoAttribute)?;

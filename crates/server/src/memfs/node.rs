@@ -62,6 +62,7 @@ impl Node {
             id: FileId {
                 device: DEVICE,
                 inode,
+                stream: 0,
             },
             kind,
             size,

@@ -68,6 +68,8 @@ pub enum Wildcards {
 pub enum PathKind {
     /// A file or directory.
     Plain,
+    /// A file's data, named as the stream it is: `NAME::$DATA`. No folder has it.
+    Data,
     /// A stream of a file other than its data; the name as sent, without `:$DATA`.
     Stream(String),
 }
@@ -102,7 +104,7 @@ impl ClientPath {
             return Err(PathError::NameInvalid);
         }
         let kind = match parser.closed {
-            Some(Last::Stream(name)) => PathKind::Stream(name),
+            Some(Last::Stream(kind)) => kind,
             _ => PathKind::Plain,
         };
         Ok(Self {
@@ -110,6 +112,21 @@ impl ClientPath {
             kind,
             trailing_separator: raw.ends_with(|c| rules.separates(c)),
         })
+    }
+
+    /// Another stream of a file that is named elsewhere: `:NAME`, `:NAME:$DATA` or `::$DATA`, as renames of streams say
+    /// where to ([MS-FSCC] 2.4.42). `None` if `raw` is no such name.
+    ///
+    /// # Errors
+    /// What is wrong with the name.
+    pub fn stream_beside(raw: &str, rules: PathRules) -> Result<Option<Self>, PathError> {
+        match raw.strip_prefix(':').filter(|_| rules.streams) {
+            Some(stream) => Ok(Some(Self {
+                kind: parse_stream(stream)?,
+                ..Self::root()
+            })),
+            None => Ok(None),
+        }
     }
 
     /// What is called `name` in this folder.
@@ -221,7 +238,7 @@ impl SearchPath {
 /// What a component was that nothing may follow.
 enum Last {
     Pattern,
-    Stream(String),
+    Stream(PathKind),
 }
 
 struct Parser {
@@ -260,7 +277,7 @@ impl Parser {
     fn down(&mut self, component: &str) -> Result<(), PathError> {
         let (name, stream) = match component.split_once(':') {
             None => (component, None),
-            Some((name, stream)) if self.rules.streams => (name, parse_stream(stream)?),
+            Some((name, stream)) if self.rules.streams => (name, Some(parse_stream(stream)?)),
             Some(_) => return Err(PathError::NameInvalid),
         };
         let name = if self.rules.trims_trailing {
@@ -293,21 +310,21 @@ impl Parser {
 
 /// What follows a colon: `stream`, `stream:$DATA`, or `:$DATA`, which is the file itself ([MS-FSCC] 2.1.5). Types
 /// other than `$DATA` name nothing that a client can open.
-fn parse_stream(text: &str) -> Result<Option<String>, PathError> {
+fn parse_stream(text: &str) -> Result<PathKind, PathError> {
     let (name, kind) = text.split_once(':').unwrap_or((text, ""));
     let data = kind.eq_ignore_ascii_case("$DATA");
     let typed = text.contains(':');
     if (typed && !data)
         || (!typed && name.is_empty())
-        || name.contains('\0')
+        || name.contains(['\0', '/', '\\'])
         || utf16::len(name) > MAX_COMPONENT
     {
         return Err(PathError::NameInvalid);
     }
     Ok(if name.is_empty() {
-        None
+        PathKind::Data
     } else {
-        Some(name.to_owned())
+        PathKind::Stream(name.to_owned())
     })
 }
 
@@ -443,7 +460,7 @@ mod tests {
             stream("d\\f.txt:s x:$data"),
             Ok(("d/f.txt".to_owned(), named))
         );
-        assert_eq!(stream("f::$DATA"), Ok(("f".to_owned(), PathKind::Plain)));
+        assert_eq!(stream("f::$DATA"), Ok(("f".to_owned(), PathKind::Data)));
         for raw in [
             "f:",
             ":s",
@@ -452,11 +469,18 @@ mod tests {
             "f::",
             "f:s:$BITMAP",
             "f:s\\g",
+            "f:s/g",
             "f::$DATA:x",
         ] {
             assert_eq!(stream(raw), Err(NameInvalid), "{raw}");
         }
         assert_eq!(dos("f:s"), Err(NameInvalid));
+        let beside = |raw: &str| ClientPath::stream_beside(raw, PathRules::NT);
+        let kind = |raw: &str| beside(raw).map(|path| path.map(|path| path.kind));
+        assert_eq!(kind(":s:$DATA"), Ok(Some(PathKind::Stream("s".to_owned()))));
+        assert_eq!(kind("::$DATA"), Ok(Some(PathKind::Data)));
+        assert_eq!((kind("f:s"), kind(":")), (Ok(None), Err(NameInvalid)));
+        assert_eq!(ClientPath::stream_beside(":s", PathRules::DOS), Ok(None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::{
     conn::Call,
     error::Result,
+    ops::streams,
     vfs::{VfsError, VfsFile},
 };
 use alloc::{format, string::String, vec::Vec};
@@ -16,8 +17,6 @@ use coax_wire::{
 const PREFIX: &str = "user.";
 /// What else is kept there, and is not the client's: DOS attributes, and what Samba keeps for itself.
 const PRIVATE: &[&str] = &["DOSATTRIB", "SAMBA_PAI", "coax.sd"];
-/// Prefix under which Samba keeps alternate data streams.
-const STREAMS: &str = "DosStream.";
 /// Bytes that all attributes of a file together may take ([MS-FSCC] 2.4.16: the OS/2 limit).
 const MAX_LIST: usize = 0xffff;
 
@@ -182,8 +181,9 @@ fn names(file: &dyn VfsFile) -> Result<Vec<String>> {
     };
     let mut names: Vec<String> = all
         .iter()
+        .filter(|name| !name.starts_with(streams::PREFIX))
         .filter_map(|name| name.strip_prefix(PREFIX))
-        .filter(|name| !PRIVATE.contains(name) && !name.starts_with(STREAMS))
+        .filter(|name| !PRIVATE.contains(name))
         .map(String::from)
         .collect();
     names.sort();

@@ -4,6 +4,7 @@ use super::{
     attributes::{self, Facts, name_of, parent_of},
     locate::Finder,
     security,
+    streams::{self, StreamFile},
 };
 use crate::{
     conn::Call,
@@ -15,7 +16,7 @@ use crate::{
     },
     share::Share,
     table::{NotifyFilter, OpenId, access},
-    vfs::{FsTime, OpenHow, SetTimes, VfsFile},
+    vfs::{FsTime, OpenHow, SetTimes, Vfs, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
 use coax_wire::{header::Fid, status::Status, time::TimeChange};
@@ -32,6 +33,8 @@ pub struct Subject {
     pub facts: Facts,
     /// Its path now.
     pub path: String,
+    /// The named stream of it that is meant.
+    pub stream: Option<String>,
     /// Its share.
     pub share: Arc<Share>,
     /// It will be deleted when its last open is closed.
@@ -89,10 +92,10 @@ impl Subject {
     /// `OBJECT_NAME_NOT_FOUND`, `OBJECT_PATH_NOT_FOUND`; `DELETE_PENDING` if it is about to go; what the file system
     /// says.
     pub fn at(call: &Call<'_>, path: &ClientPath) -> Result<Self> {
-        if matches!(path.kind(), PathKind::Stream(_)) {
+        let (share, vfs) = (call.share()?, call.vfs()?);
+        if matches!(path.kind(), PathKind::Stream(_)) && !share.options.streams {
             return Err(Status::OBJECT_NAME_INVALID.into());
         }
-        let (share, vfs) = (call.share()?, call.vfs()?);
         let server = &call.conn.server;
         let finder = Finder {
             server,
@@ -105,10 +108,25 @@ impl Subject {
         if server.locked(|tables| tables.is_delete_pending(stat.id)) {
             return Err(Status::DELETE_PENDING.into());
         }
-        let facts = attributes::facts_at(&*vfs, &share, &located.path, stat)?;
+        let (facts, stream) = match path.kind() {
+            PathKind::Stream(name) => {
+                let stream = stream_at(&*vfs, &located.path, name)?;
+                let facts = attributes::facts_of(&stream, &share, &located.path)?;
+                let id = facts.stat.id;
+                if server.locked(|tables| tables.is_delete_pending(id)) {
+                    return Err(Status::DELETE_PENDING.into());
+                }
+                (facts, Some(String::from(stream.name())))
+            }
+            _ => (
+                attributes::facts_at(&*vfs, &share, &located.path, stat)?,
+                None,
+            ),
+        };
         Ok(Self {
             facts: facts.seen(server, &share, call.now),
             path: located.path,
+            stream,
             share,
             delete_pending: false,
             open: None,
@@ -123,15 +141,17 @@ impl Subject {
         let opened = call.file(fid)?;
         let through = Through::new(opened)?;
         let server = &call.conn.server;
-        let (path, delete_pending) = server.locked(|tables| {
-            let now_at = tables.get(through.open).map(|o| o.request.path.clone());
+        let (now_at, delete_pending) = server.locked(|tables| {
+            let request = tables.get(through.open).map(|open| &open.request);
+            let now_at = request.map(|request| (request.path.clone(), request.stream.clone()));
             (now_at, tables.is_delete_pending(opened.id))
         });
-        let path = path.unwrap_or_else(|| opened.path.clone());
+        let (path, stream) = now_at.unwrap_or_else(|| (opened.path.clone(), None));
         let facts = attributes::facts_of(&*through.file, &opened.share, &path)?;
         Ok(Self {
             facts: facts.seen(server, &opened.share, call.now),
             path,
+            stream,
             share: opened.share.clone(),
             delete_pending,
             open: Some(through),
@@ -145,6 +165,9 @@ impl Subject {
     pub fn file(&self, call: &Call<'_>) -> Result<Arc<dyn VfsFile>> {
         match &self.open {
             Some(through) => Ok(through.file.clone()),
+            None if let Some(name) = &self.stream => {
+                Ok(Arc::new(stream_at(&*call.vfs()?, &self.path, name)?))
+            }
             None => {
                 let how = OpenHow {
                     read: true,
@@ -179,6 +202,10 @@ impl Subject {
     pub fn client_path(&self) -> String {
         let mut path = String::from("\\");
         path.push_str(&self.path.replace('/', "\\"));
+        if let Some(stream) = &self.stream {
+            path.push(':');
+            path.push_str(stream);
+        }
         path
     }
 
@@ -289,6 +316,13 @@ impl Changes {
             .filter_map(|(is, what)| is.then_some(what))
             .reduce(NotifyFilter::or)
     }
+}
+
+/// The stream that a client calls `name`, of what lies at `path`.
+fn stream_at(vfs: &dyn Vfs, path: &str, name: &str) -> Result<StreamFile> {
+    let base = streams::open_base(vfs, path)?;
+    let found = streams::find(&base, name)?;
+    Ok(found.ok_or(Status::OBJECT_NAME_NOT_FOUND)?)
 }
 
 fn asked(change: TimeChange) -> Option<FsTime> {

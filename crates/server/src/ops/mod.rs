@@ -11,4 +11,5 @@ pub mod metadata;
 pub mod modify;
 pub mod open;
 pub mod security;
+pub mod streams;
 pub mod transfer;

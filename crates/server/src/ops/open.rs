@@ -2,6 +2,7 @@
 
 mod rights;
 mod spec;
+mod streams;
 
 pub use spec::{IfExists, OpenSpec, Wanted};
 
@@ -81,8 +82,8 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
             Forgotten::Other => Status::CANCELLED.into(),
         });
     }
-    if matches!(spec.path.kind(), PathKind::Stream(_)) {
-        return Err(Status::OBJECT_NAME_INVALID.into());
+    if spec.path.kind() == &PathKind::Data && spec.wanted == Wanted::Directory {
+        return Err(Status::NOT_A_DIRECTORY.into());
     }
     for _ in 0..ATTEMPTS {
         let (share, vfs) = (call.share()?, call.vfs()?);
@@ -100,6 +101,10 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
             vfs: &*vfs,
         };
         let attempt = match located.stat {
+            _ if let PathKind::Stream(name) = spec.path.kind() => match share.options.streams {
+                true => opener.open_stream(&located, name),
+                false => Err(Status::OBJECT_NAME_INVALID.into()),
+            },
             Some(stat) => opener.open_existing(&located, stat),
             None if spec.create => opener.create(&located),
             None => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
@@ -167,6 +172,9 @@ impl Opener<'_, '_> {
     fn check_existing(&self, facts: &Facts) -> Result<()> {
         let refused = match (self.spec.if_exists, facts.stat.kind, self.spec.wanted) {
             (_, Kind::Special, _) => Status::ACCESS_DENIED,
+            (_, Kind::Directory, _) if self.spec.path.kind() == &PathKind::Data => {
+                Status::FILE_IS_A_DIRECTORY
+            }
             (IfExists::Fail, ..) => Status::OBJECT_NAME_COLLISION,
             (_, Kind::Directory, Wanted::File) => Status::FILE_IS_A_DIRECTORY,
             (_, Kind::File, Wanted::Directory) => Status::NOT_A_DIRECTORY,
@@ -225,6 +233,7 @@ impl Opener<'_, '_> {
             tree: self.call.header.tid.0,
             share: self.share.id,
             path: path.into(),
+            stream: None,
             is_directory: facts.is_directory(),
             access,
             sharing: if options.share_modes {
@@ -232,15 +241,22 @@ impl Opener<'_, '_> {
             } else {
                 Sharing::Nt(7)
             },
-            oplock: if self.may_have_oplock(path) {
-                self.spec.oplock
-            } else {
-                OplockWish::None
-            },
+            oplock: self.oplock(path),
             level2: options.level2_oplocks && self.client_knows_level2(),
             fake_oplocks: options.fake_oplocks,
             overwrites: self.spec.overwrites() || self.spec.resizes,
             delete_on_close: self.spec.delete_on_close,
+        }
+    }
+
+    /// The oplock that may be had. None is a batch oplock where the path names a stream, be it that of the data, as
+    /// Windows has it (raw.oplock stream1).
+    fn oplock(&self, path: &str) -> OplockWish {
+        let names_stream = self.spec.path.kind() != &PathKind::Plain;
+        match self.spec.oplock {
+            OplockWish::Batch if names_stream => OplockWish::None,
+            wish if self.may_have_oplock(path) => wish,
+            _ => OplockWish::None,
         }
     }
 
@@ -304,6 +320,9 @@ impl Opener<'_, '_> {
             _ => return Ok(Action::Opened),
         };
         file.set_len(0)?;
+        if self.share.options.streams {
+            crate::ops::streams::remove_all(file)?;
+        }
         self.dress(file, facts, self.spec.created)?;
         Ok(action)
     }

@@ -27,6 +27,7 @@ mod oplocks;
 mod paths;
 mod patience;
 mod share_modes;
+mod streams;
 mod write_times;
 
 #[cfg(test)]

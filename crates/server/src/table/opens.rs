@@ -39,6 +39,8 @@ pub struct OpenRequest {
     pub share: ShareId,
     /// Where the file is, as in [`crate::vfs`], in the spelling of the file system.
     pub path: String,
+    /// The named stream of what lies there; `None` for the file or folder itself.
+    pub stream: Option<String>,
     /// Whether it is a folder: those get no oplocks.
     pub is_directory: bool,
     /// Access mask, generic bits and MAXIMUM_ALLOWED resolved ([`access`]).
@@ -100,7 +102,7 @@ pub struct Open {
     pub position_of: OpenId,
     /// Offset of the last byte-range lock that failed here.
     pub(super) failed_lock: Option<u64>,
-    share_access: u32,
+    pub(super) share_access: u32,
 }
 
 /// A name whose deletion falls due. The file's entry stays, refusing opens with [`OpenOutcome::DeletePending`], until
@@ -113,6 +115,8 @@ pub struct Doomed {
     pub share: ShareId,
     /// Its path now.
     pub path: String,
+    /// Remove this named stream of it, and leave the rest.
+    pub stream: Option<String>,
     /// Remove it as a folder.
     pub is_directory: bool,
 }
@@ -159,6 +163,7 @@ impl OpenRequest {
             file: self.file,
             share: self.share,
             path: self.path.clone(),
+            stream: self.stream.clone(),
             is_directory: self.is_directory,
         }
     }
@@ -250,8 +255,9 @@ impl Tables {
             }
         }
         self.wake_suitors(request.file);
+        let delete = self.settle(request.file);
         Ok(Closed {
-            delete: self.settle(request.file),
+            delete: self.settle_object(request.file, delete),
         })
     }
 
@@ -268,10 +274,13 @@ impl Tables {
 
     /// Whether the file is marked for deletion (or is just being deleted): opens of it, and of new names in it if it
     /// is a folder, are refused with STATUS_DELETE_PENDING.
+    ///
+    /// A stream goes with the file it belongs to.
     pub fn is_delete_pending(&self, file: FileId) -> bool {
-        self.files
-            .get(&file)
-            .is_some_and(|file| file.deleting || file.doomed.is_some())
+        [file, file.object()].iter().any(|id| {
+            let entry = self.files.get(id);
+            entry.is_some_and(|file| file.deleting || file.doomed.is_some())
+        })
     }
 
     /// Whether the folder at this path is marked for deletion: nothing new is made in it.
@@ -325,6 +334,9 @@ impl Tables {
         let wanted = (request.effective_access(), request.share_access());
         let conflict =
             |open: &Open| share_conflict((open.request.access, open.share_access), wanted);
+        if self.streams_forbid(request) {
+            return Fit::Conflicts;
+        }
         if !self.opens_of_file(request.file).any(conflict) {
             return Fit::Fits;
         }
@@ -384,9 +396,12 @@ impl Tables {
     }
 
     /// After a close: forgets a file nobody has open, or says what to delete.
-    fn settle(&mut self, id: FileId) -> Option<Doomed> {
+    pub(super) fn settle(&mut self, id: FileId) -> Option<Doomed> {
         let file = self.files.get(&id).filter(|file| file.opens.is_empty())?;
         let doomed = file.doomed.clone();
+        if doomed.is_some() && self.has_open_streams(id) {
+            return None;
+        }
         self.doomed.remove(&id);
         if doomed.is_some() {
             let deleting = File {

@@ -188,6 +188,16 @@ impl Tables {
 }
 
 impl WriteTimes {
+    /// What was kept of one stream is now that of another.
+    pub(super) fn renamed(&mut self, from: FileId, to: FileId) {
+        if let Some(shown) = self.files.remove(&from) {
+            self.files.insert(to, shown);
+        }
+        if let Some(reserved) = self.reserved.remove(&from) {
+            self.reserved.insert(to, reserved);
+        }
+    }
+
     /// What is shown of the file that is `now`, from now on.
     fn shown(&mut self, now: &Stat) -> &mut Shown {
         self.files.entry(now.id).or_insert(Shown {

@@ -48,6 +48,14 @@ impl Loader {
     }
 }
 
+fn modules_without_effect(share: &ShareSettings) -> impl Iterator<Item = Diagnostic> {
+    let help = "there are no modules; streams_xattr alone is known, and keeps named streams";
+    share.other_modules().map(move |module| {
+        let message = format!("[{}]: 'vfs objects' {module} has no effect", share.name);
+        Diagnostic::note(message).help(help)
+    })
+}
+
 fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnostic>) {
     let Draft { mut share, at, .. } = draft;
     let mut said = Vec::new();
@@ -72,6 +80,7 @@ fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnos
         );
         said.push(Diagnostic::note(message).help(help));
     }
+    said.extend(modules_without_effect(&share));
     if security == Security::Share
         && share.password.is_none()
         && share.read_only_password.is_none()

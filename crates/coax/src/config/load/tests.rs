@@ -168,6 +168,16 @@ fn a_share_without_a_folder_is_closed() {
 }
 
 #[test]
+fn of_file_system_modules_the_one_for_streams_is_honoured_and_the_others_are_said() {
+    let text = "[x]\npath = /\nvfs objects = acl_xattr Streams_XATTR\n[y]\npath = /\n";
+    let loaded = read(text);
+    assert!(share(&loaded, "x").keeps_streams() && !share(&loaded, "y").keeps_streams());
+    let notes = said(text);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].2.contains("acl_xattr"), "{notes:?}");
+}
+
+#[test]
 fn macros_in_paths_stay_for_later() {
     let loaded = read("[x]\npath = /srv/%u\n");
     assert_eq!(share(&loaded, "x").path, "/srv/%u");

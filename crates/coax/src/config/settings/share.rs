@@ -86,6 +86,8 @@ pub struct ShareSettings {
     pub store_dos_attributes: bool,
     /// `ea support`: clients may keep extended attributes.
     pub ea_support: bool,
+    /// `vfs objects`: of Samba's modules, `streams_xattr` means something here.
+    pub vfs_objects: Vec<String>,
     /// `dos filetime resolution`: times are rounded to DOS's 2 seconds.
     pub dos_filetime_resolution: bool,
     /// `fake directory create times`: folders were created in 1980.
@@ -132,6 +134,25 @@ pub struct ShareSettings {
     pub wide_links: bool,
 }
 
+/// Samba's module that keeps named streams where coax keeps them.
+const STREAMS_MODULE: &str = "streams_xattr";
+
+impl ShareSettings {
+    /// Whether files have named streams.
+    pub fn keeps_streams(&self) -> bool {
+        self.vfs_objects.iter().any(|module| is_streams(module))
+    }
+
+    /// The modules of `vfs objects` that mean nothing here.
+    pub fn other_modules(&self) -> impl Iterator<Item = &String> {
+        self.vfs_objects.iter().filter(|module| !is_streams(module))
+    }
+}
+
+fn is_streams(module: &str) -> bool {
+    module.eq_ignore_ascii_case(STREAMS_MODULE)
+}
+
 impl Default for ShareSettings {
     fn default() -> Self {
         Self {
@@ -168,6 +189,7 @@ impl Default for ShareSettings {
             map_readonly: MapReadonly::No,
             store_dos_attributes: true,
             ea_support: true,
+            vfs_objects: Vec::new(),
             dos_filetime_resolution: false,
             fake_directory_create_times: false,
             delete_readonly: false,

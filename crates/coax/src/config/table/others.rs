@@ -160,7 +160,6 @@ pub(super) const NOT_HONOURED: &[Parameter] = &[
     not_global("syslog only", "Log to syslog alone.", "the log goes to standard error"),
     not_global("max packet", "Bytes of a message.", "'max xmit' is its successor").also(&["packet size"]).gone_in("3.0.0"),
     not_global("socket address", "The one address to listen at.", "'interfaces' with 'bind interfaces only = yes' does the same, and --nbt and --direct do it for each port").also(&["nbt client socket address"]),
-    not_share("vfs objects", "Modules between server and disk.", "there are no modules").also(&["vfs object"]),
     not_global("usershare path", "Where users define shares of their own.", "shares are those of this file and the command line"),
     not_global("usershare allow guests", "Whether users' shares admit guests.", "shares are those of this file and the command line"),
     not_global("usershare max shares", "How many shares users may define.", "shares are those of this file and the command line"),

@@ -3,7 +3,7 @@
 use super::{Parameter, slot};
 use crate::config::value::{
     BOOL, CASE_MODE, COMMAND, COUNT, HOSTS, LETTER_CASE, MANGLED_NAMES, MAP_READONLY, MEBIBYTES,
-    MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT,
+    MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT, WORDS,
 };
 
 pub(super) const SHARE: &[Parameter] = &[
@@ -185,6 +185,14 @@ pub(super) const ATTRIBUTES: &[Parameter] = &[
         BOOL,
         "Clients may keep extended attributes, as OS/2 does."
     ),
+    slot!(
+        Share,
+        "vfs objects",
+        vfs_objects,
+        WORDS,
+        "With 'streams_xattr', files have named streams, kept as Samba's module of that name keeps them and as long as an extended attribute may be; without it they are refused. There are no other modules, and each that is named is said at start."
+    )
+    .also(&["vfs object"]),
     slot!(
         Share,
         "dos filetime resolution",

@@ -104,9 +104,16 @@ pub(super) fn claim(
     object: (&str, &Stat),
     wish: Wish,
 ) -> Result<Claimed> {
+    ask(call, &request(call, place, object, wish))
+}
+
+/// The same of a request made of other things.
+///
+/// # Errors
+/// As [`claiming`].
+pub(super) fn ask(call: &Call<'_>, request: &OpenRequest) -> Result<Claimed> {
     let server = &call.conn.server;
-    let request = request(call, place, object, wish);
-    match server.locked(|tables| tables.open_patiently(call.now, &request, call.patience())) {
+    match server.locked(|tables| tables.open_patiently(call.now, request, call.patience())) {
         OpenOutcome::Granted { open, .. } => Ok(Claimed::Yes(open)),
         OpenOutcome::BreakFirst { ticket, deadline } => Ok(Claimed::Park(Park {
             ticket,
@@ -207,7 +214,12 @@ pub(super) fn too_late_to_park(call: &Call<'_>, step: Step) -> Result<()> {
     }
 }
 
-fn request(call: &Call<'_>, place: &Place, (path, stat): (&str, &Stat), wish: Wish) -> OpenRequest {
+pub(super) fn request(
+    call: &Call<'_>,
+    place: &Place,
+    (path, stat): (&str, &Stat),
+    wish: Wish,
+) -> OpenRequest {
     let sharing = if place.share.options.share_modes {
         wish.sharing
     } else {
@@ -221,6 +233,7 @@ fn request(call: &Call<'_>, place: &Place, (path, stat): (&str, &Stat), wish: Wi
         tree: call.header.tid.0,
         share: place.share.id,
         path: path.into(),
+        stream: None,
         is_directory: stat.kind == Kind::Directory,
         access: wish.access,
         sharing: Sharing::Nt(sharing),

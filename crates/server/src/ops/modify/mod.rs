@@ -9,6 +9,7 @@ mod copy;
 mod matching;
 mod remove;
 mod rename;
+mod streams;
 
 pub use copy::{Copied, CopyFailure, CopySpec, IfTaken, copy};
 pub use matching::Selection;
@@ -109,10 +110,21 @@ pub(super) fn knows_long_names(call: &Call<'_>) -> bool {
     call.header.flags2.has(Flags2::LONG_NAMES)
 }
 
-/// Streams cannot be renamed, removed or copied by these commands.
+/// The name of the stream that a path names, where the share keeps streams.
+///
+/// # Errors
+/// `OBJECT_NAME_INVALID` where it does not.
+fn stream_of<'a>(place: &Place, path: &'a ClientPath) -> Result<Option<&'a str>> {
+    match path.kind() {
+        PathKind::Stream(name) if place.share.options.streams => Ok(Some(name)),
+        _ => no_stream(path).map(|()| None),
+    }
+}
+
+/// Refuses streams where a file or folder is meant.
 fn no_stream(path: &ClientPath) -> Result<()> {
     match path.kind() {
-        PathKind::Plain => Ok(()),
+        PathKind::Plain | PathKind::Data => Ok(()),
         PathKind::Stream(_) => Err(Status::OBJECT_NAME_INVALID.into()),
     }
 }

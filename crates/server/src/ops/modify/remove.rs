@@ -4,7 +4,7 @@ use super::{
     Place, Selection, Step,
     claim::{Wish, claiming, settle, too_late_to_park},
     matching::{Match, NamePattern, folder_of, matches},
-    no_stream,
+    no_stream, stream_of, streams,
 };
 use crate::{
     conn::Call,
@@ -15,6 +15,7 @@ use crate::{
     },
     names_cache::Change,
     ops::{
+        self,
         attributes::{self, Facts, name_of, parent_of},
         locate::Finder,
         security,
@@ -120,7 +121,9 @@ fn delete_one(
     path: &ClientPath,
     search: SearchAttributes,
 ) -> Result<Step> {
-    no_stream(path)?;
+    if let Some(name) = stream_of(place, path)? {
+        return streams::delete(call, place, path, name);
+    }
     let located = place.finder(call).locate(path)?;
     let stat = located.existing()?;
     let facts = attributes::facts_at(&*place.vfs, &place.share, &located.path, stat)?;
@@ -231,7 +234,7 @@ pub(in crate::ops) fn remove_doomed(
     };
     server.locked(|tables| {
         tables.finish_delete(doomed.file);
-        if removed.is_ok() {
+        if removed.is_ok() && doomed.stream.is_none() {
             tables.report_removed(doomed.share, &doomed.path, doomed.is_directory);
         }
     });
@@ -245,13 +248,17 @@ fn remove_name(
     doomed: &Doomed,
     now: Time,
 ) -> Result<()> {
+    let path = doomed.path.as_str();
+    if let Some(stream) = &doomed.stream {
+        let base = ops::streams::open_base(vfs, path)?;
+        return Ok(ops::streams::remove(&*base, stream)?);
+    }
     let finder = Finder {
         server,
         share,
         vfs,
         now,
     };
-    let path = doomed.path.as_str();
     let change = Change::Removed(name_of(path));
     finder.changing(parent_of(path), change, || {
         if doomed.is_directory {
@@ -262,7 +269,7 @@ fn remove_name(
     })
 }
 
-fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {
+pub(super) fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {
     let read_only = facts.attributes.contains(Attributes::READONLY);
     if read_only && !facts.is_directory() && !share.options.delete_readonly {
         return Err(Status::CANNOT_DELETE.into());

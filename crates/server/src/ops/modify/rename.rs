@@ -5,7 +5,7 @@ use super::{
     claim::{Wish, claiming, must_fit, settle, too_late_to_park},
     knows_long_names,
     matching::{Match, NamePattern, folder_of, matches},
-    no_stream,
+    no_stream, stream_of, streams,
 };
 use crate::{
     conn::{Call, Park},
@@ -17,7 +17,7 @@ use crate::{
     },
     names_cache::Change,
     ops::attributes::{self, Facts, join, name_of, parent_of},
-    table::{BreakOutcome, Oplock, access},
+    table::{BreakOutcome, Oplock, Tables, access},
     vfs::{Kind, Stat},
 };
 use alloc::string::String;
@@ -62,7 +62,9 @@ pub fn rename(
     let place = Place::to_change(call)?;
     match old {
         Selection::One(path) => {
-            no_stream(path)?;
+            if let Some(name) = stream_of(&place, path)? {
+                return streams::rename(call, &place, path, name, new);
+            }
             let shown = path.last().unwrap_or_default();
             let (real, facts) = find_source(call, &place, path, search)?;
             let source = Source {
@@ -195,7 +197,7 @@ pub fn rename_path(
 /// # Errors
 /// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete, if what is to be replaced is open, read-only or a
 /// folder, or for folders as with [`rename`]; `OBJECT_NAME_COLLISION`.
-pub fn rename_open(call: &Call<'_>, fid: Fid, new: &ClientPath, replace: bool) -> Result<()> {
+pub fn rename_open(call: &mut Call<'_>, fid: Fid, new: &ClientPath, replace: bool) -> Result<()> {
     let opened = call.file(fid)?;
     let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
     let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
@@ -204,11 +206,16 @@ pub fn rename_open(call: &Call<'_>, fid: Fid, new: &ClientPath, replace: bool) -
     }
     let place = Place::to_change(call)?;
     let server = &call.conn.server;
-    let path = server
-        .locked(|tables| tables.get(open).map(|open| open.request.path.clone()))
-        .ok_or(Status::INVALID_HANDLE)?;
-    if path.is_empty() {
+    let now_at = |tables: &mut Tables| {
+        let request = &tables.get(open)?.request;
+        Some((request.path.clone(), request.stream.clone()))
+    };
+    let (path, stream) = server.locked(now_at).ok_or(Status::INVALID_HANDLE)?;
+    if path.is_empty() && stream.is_none() {
         return Err(Status::ACCESS_DENIED.into());
+    }
+    if let Some(stream) = &stream {
+        return streams::rename_open(call, &place, fid, (&path, stream), new, replace);
     }
     let facts = attributes::facts_of(&*file, &place.share, &path)?;
     let source = Source {

@@ -7,6 +7,7 @@ use super::*;
 
 fn doomed(path: &str) -> Option<Doomed> {
     Some(Doomed {
+        stream: None,
         file: FILE,
         share: SHARE,
         path: path.to_string(),

@@ -23,6 +23,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const FILE: FileId = FileId {
     device: 1,
     inode: 100,
+    stream: 0,
 };
 pub(super) const SHARE: ShareId = ShareId(1);
 pub(super) const READ: u32 = 0x0012_0089;
@@ -106,6 +107,7 @@ pub(super) fn request(conn: ConnId) -> OpenRequest {
         tree: 1,
         share: SHARE,
         path: "dir/file.dat".to_string(),
+        stream: None,
         is_directory: false,
         access: ALL,
         sharing: Sharing::Nt(share::NONE),
@@ -127,7 +129,11 @@ pub(super) fn shared(conn: ConnId) -> OpenRequest {
 pub(super) fn path(path: &str, inode: u64, request: OpenRequest) -> OpenRequest {
     OpenRequest {
         path: path.to_string(),
-        file: FileId { device: 1, inode },
+        file: FileId {
+            device: 1,
+            inode,
+            stream: 0,
+        },
         ..request
     }
 }

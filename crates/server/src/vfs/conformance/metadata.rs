@@ -70,6 +70,30 @@ pub fn listings_tell_who_may_have_attributes(fs: &dyn Vfs) {
     }
 }
 
+pub fn attributes_are_changed_by_what_they_were(fs: &dyn Vfs) {
+    put(fs, "A", b"data");
+    fs.make_dir("D").unwrap();
+    for path in ["A", "D"] {
+        let file = open(fs, path, OpenHow::default());
+        let mut double = |value: &mut Vec<u8>| {
+            value.extend_from_within(..);
+            Ok(())
+        };
+        let none = file.update_attribute("user.x", &mut double);
+        assert_eq!(none, Err(VfsError::NoAttribute));
+        file.set_attribute("user.x", b"ab").unwrap();
+        file.update_attribute("user.x", &mut double).unwrap();
+        assert_eq!(file.attribute("user.x").unwrap(), b"abab");
+        let mut refuse = |value: &mut Vec<u8>| {
+            value.clear();
+            Err(VfsError::TooLarge)
+        };
+        let refused = file.update_attribute("user.x", &mut refuse);
+        assert_eq!(refused, Err(VfsError::TooLarge));
+        assert_eq!(file.attribute("user.x").unwrap(), b"abab");
+    }
+}
+
 pub fn times_are_set_one_by_one(fs: &dyn Vfs) {
     put(fs, "A", b"data");
     fs.make_dir("D").unwrap();

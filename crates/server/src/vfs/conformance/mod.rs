@@ -77,6 +77,7 @@ macro_rules! conformance_tests {
         );
         $crate::conformance_tests!(@ $fresh, metadata:
             attributes_are_set_read_replaced_and_removed,
+            attributes_are_changed_by_what_they_were,
             attributes_work_on_folders_and_by_path,
             listings_tell_who_may_have_attributes,
             times_are_set_one_by_one,

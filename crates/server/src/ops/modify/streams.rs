@@ -1,0 +1,254 @@
+//! Deleting and renaming named streams.
+
+use super::{
+    Place, Selection, Step,
+    claim::{Claimed, Wish, ask, release, request},
+    remove::check_deletable,
+};
+use crate::{
+    conn::Call,
+    error::Result,
+    names::path::{ClientPath, PathKind},
+    ops::{
+        attributes::{self, Facts},
+        streams::{self, StreamFile},
+    },
+    table::{OpenId, OpenRequest, Tables},
+    vfs::{FileId, Kind, OpenHow, VfsFile},
+};
+use alloc::{
+    string::{String, ToString},
+    sync::Arc,
+};
+use coax_wire::{codepage::eq_ignore_case, header::Fid, status::Status};
+
+/// A stream that is there.
+struct Found {
+    path: String,
+    /// Of the object that it belongs to.
+    facts: Facts,
+    base: Arc<dyn VfsFile>,
+    stream: StreamFile,
+}
+
+/// Deletes a stream.
+///
+/// # Errors
+/// `OBJECT_NAME_NOT_FOUND`, `SHARING_VIOLATION`, `DELETE_PENDING`; `CANNOT_DELETE` if the file is read-only.
+pub(super) fn delete(
+    call: &Call<'_>,
+    place: &Place,
+    path: &ClientPath,
+    name: &str,
+) -> Result<Step> {
+    let found = find(call, place, path, name)?;
+    check_deletable(&place.share, &found.facts)?;
+    claiming(call, place, &found, |open| {
+        let server = &call.conn.server;
+        let marked = server.locked(|tables| tables.set_delete_pending(open, true));
+        marked.map_err(|_| Status::INVALID_HANDLE.into())
+    })
+}
+
+/// Renames a stream that nobody has open; the new name is `:NAME`.
+///
+/// # Errors
+/// `INVALID_PARAMETER` if the new name is none of a stream of the same file; `OBJECT_NAME_COLLISION`; as [`delete`].
+pub(super) fn rename(
+    call: &Call<'_>,
+    place: &Place,
+    path: &ClientPath,
+    name: &str,
+    new: &Selection,
+) -> Result<Step> {
+    let found = find(call, place, path, name)?;
+    let to = match new {
+        Selection::One(new) if new.is_root() => new.kind(),
+        _ => return Err(Status::INVALID_PARAMETER.into()),
+    };
+    let to = match to {
+        PathKind::Stream(to) => to,
+        PathKind::Data => return Err(Status::OBJECT_NAME_COLLISION.into()),
+        PathKind::Plain => return Err(Status::INVALID_PARAMETER.into()),
+    };
+    claiming(call, place, &found, |_| {
+        let (id, from) = (found.facts.stat.id, found.stream.name());
+        make_way(call, &found.base, id, (from, to), false)?;
+        move_stream(&found.stream, &found.base, to, None).map(drop)
+    })
+}
+
+/// Renames the stream that `fid` has open, at `path` and with this name; it stays open under its new name. The data of
+/// an empty file that nobody has open can be renamed to, too ([MS-FSA] 2.1.5.15.12).
+///
+/// # Errors
+/// `INVALID_PARAMETER` if what is to be replaced is not empty or is open; `OBJECT_NAME_COLLISION`;
+/// `SHARING_VIOLATION` if others have the stream open.
+pub(super) fn rename_open(
+    call: &mut Call<'_>,
+    place: &Place,
+    fid: Fid,
+    (path, from): (&str, &str),
+    new: &ClientPath,
+    replace: bool,
+) -> Result<()> {
+    let to = match (new.is_root(), new.kind()) {
+        (true, PathKind::Stream(to)) => Some(to.as_str()),
+        (true, PathKind::Data) => None,
+        _ => return Err(Status::INVALID_PARAMETER.into()),
+    };
+    let base = streams::open_base(&*place.vfs, path)?;
+    let stream = StreamFile::new(base.clone(), from);
+    let object = base.stat()?.id;
+    let (old_id, new_id) = (
+        call.file(fid)?.id,
+        to.map_or(object, |to| streams::id_of(object, to)),
+    );
+    let taken = match to {
+        Some(to) => make_way(call, &base, object, (from, to), replace)?,
+        None => check_data(&*base, replace).map(|()| None)?,
+    };
+    let renamed =
+        |tables: &mut Tables| tables.rename_stream(old_id, new_id, to.map(ToString::to_string));
+    if !call.conn.server.locked(renamed) {
+        return Err(Status::SHARING_VIOLATION.into());
+    }
+    let moved = match to {
+        Some(to) => move_stream(&stream, &base, to, taken.as_deref()),
+        None => move_to_data(place, path, &stream),
+    };
+    let Ok(file) = moved else {
+        let back =
+            |tables: &mut Tables| tables.rename_stream(new_id, old_id, Some(from.to_string()));
+        call.conn.server.locked(back);
+        return moved.map(drop);
+    };
+    let opened = call.file_mut(fid)?;
+    opened.id = new_id;
+    opened.file = Some(file);
+    Ok(())
+}
+
+fn find(call: &Call<'_>, place: &Place, path: &ClientPath, name: &str) -> Result<Found> {
+    let located = place.finder(call).locate(path)?;
+    let stat = located.existing()?;
+    let facts = attributes::facts_at(&*place.vfs, &place.share, &located.path, stat)?;
+    let base = streams::open_base(&*place.vfs, &located.path)?;
+    let stream = streams::find(&base, name)?.ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
+    Ok(Found {
+        path: located.path,
+        facts,
+        base,
+        stream,
+    })
+}
+
+/// Does `work` while nobody else has the stream open.
+fn claiming(
+    call: &Call<'_>,
+    place: &Place,
+    found: &Found,
+    work: impl FnOnce(OpenId) -> Result<()>,
+) -> Result<Step> {
+    let name = found.stream.name();
+    let whole = request(
+        call,
+        place,
+        (&found.path, &found.facts.stat),
+        Wish::DELETE_FILE,
+    );
+    let wanted = OpenRequest {
+        file: streams::id_of(whole.file, name),
+        stream: Some(name.to_string()),
+        is_directory: false,
+        ..whole
+    };
+    let open = match ask(call, &wanted)? {
+        Claimed::Yes(open) => open,
+        Claimed::Park(park) => return Ok(Step::Park(park)),
+    };
+    let worked = work(open);
+    let released = release(call, place, open);
+    worked.and(released).map(|()| Step::Done)
+}
+
+/// Whether the stream `from` may be called `to`: the kept name of the stream that it replaces, if there is one.
+fn make_way(
+    call: &Call<'_>,
+    base: &Arc<dyn VfsFile>,
+    object: FileId,
+    (from, to): (&str, &str),
+    replace: bool,
+) -> Result<Option<String>> {
+    let Some(taken) = streams::find(base, to)? else {
+        return Ok(None);
+    };
+    if eq_ignore_case(from, to) {
+        return Ok(None);
+    }
+    if !replace {
+        return Err(Status::OBJECT_NAME_COLLISION.into());
+    }
+    let id = streams::id_of(object, to);
+    let server = &call.conn.server;
+    let is_open = server.locked(|tables| tables.opens_of_file(id).next().is_some());
+    if is_open || !taken.contents()?.is_empty() {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    Ok(Some(taken.name().to_string()))
+}
+
+/// Only the data of an empty file is replaced by a stream, and a folder has none.
+fn check_data(base: &dyn VfsFile, replace: bool) -> Result<()> {
+    let stat = base.stat()?;
+    if stat.kind != Kind::File {
+        return Err(Status::OBJECT_NAME_INVALID.into());
+    }
+    if !replace {
+        return Err(Status::OBJECT_NAME_COLLISION.into());
+    }
+    match stat.size {
+        0 => Ok(()),
+        _ => Err(Status::INVALID_PARAMETER.into()),
+    }
+}
+
+fn copy(from: &StreamFile, base: &Arc<dyn VfsFile>, to: &str) -> Result<StreamFile> {
+    let contents = from.contents()?;
+    let new = StreamFile::create(base.clone(), to)?;
+    new.write_at(0, &contents).map_err(|(_, error)| error)?;
+    Ok(new)
+}
+
+/// Removes what was renamed or replaced, unless it is the new stream itself.
+fn remove_others(base: &dyn VfsFile, names: [Option<&str>; 2], new: &str) -> Result<()> {
+    let gone = names.into_iter().flatten().filter(|name| *name != new);
+    for name in gone {
+        streams::remove(base, name)?;
+    }
+    Ok(())
+}
+
+fn move_stream(
+    stream: &StreamFile,
+    base: &Arc<dyn VfsFile>,
+    to: &str,
+    taken: Option<&str>,
+) -> Result<Arc<dyn VfsFile>> {
+    let new = copy(stream, base, to)?;
+    remove_others(&**base, [Some(stream.name()), taken], to)?;
+    Ok(Arc::new(new))
+}
+
+fn move_to_data(place: &Place, path: &str, stream: &StreamFile) -> Result<Arc<dyn VfsFile>> {
+    let how = OpenHow {
+        read: true,
+        write: true,
+        ..OpenHow::default()
+    };
+    let (file, _) = place.vfs.open(path, how)?;
+    let contents = stream.contents()?;
+    file.write_at(0, &contents).map_err(|(_, error)| error)?;
+    streams::remove(&*file, stream.name())?;
+    Ok(file)
+}

@@ -1,0 +1,321 @@
+//! Named streams of files and folders ([MS-FSA] 2.1.1.5), kept as Samba's `streams_xattr` keeps them: the stream `NAME` is
+//! the extended attribute `user.DosStream.NAME:$DATA`, whose value ends in one byte that is not the stream's.
+//!
+//! So a stream is as long as the file system lets an attribute be; one that would be longer is a full disk.
+
+use super::metadata::Subject;
+use crate::{
+    conn::Call,
+    error::Result,
+    vfs::{FileId, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile, VfsResult},
+};
+use alloc::{
+    format,
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+use coax_wire::{
+    codepage::{eq_ignore_case, utf16},
+    info::streams::{self, StreamEntry},
+    io::Writer,
+};
+use core::any::Any;
+
+/// How the names of attributes that hold streams begin,
+pub const PREFIX: &str = "user.DosStream.";
+/// and end.
+const SUFFIX: &str = ":$DATA";
+/// Longest stream, bytes: an attribute of Linux (XATTR_SIZE_MAX), less the byte at its end. Most file systems hold less.
+pub const MAX_LEN: u64 = 65_535;
+
+/// A named stream as a file: its contents are the attribute's, all else is the file's that it belongs to.
+#[derive(Debug)]
+pub struct StreamFile {
+    base: Arc<dyn VfsFile>,
+    name: String,
+    attribute: String,
+}
+
+/// Which stream of an object is called so; case does not count.
+pub fn id_of(object: FileId, name: &str) -> FileId {
+    let units = name.chars().flat_map(char::to_uppercase);
+    let hash = units.fold(0xcbf2_9ce4_8422_2325, |hash: u64, c| {
+        (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3)
+    });
+    FileId {
+        stream: hash.max(1),
+        ..object
+    }
+}
+
+/// The file or folder whose streams are meant, open for reading, which is enough to change its attributes.
+///
+/// # Errors
+/// What the file system says.
+pub fn open_base(vfs: &dyn Vfs, path: &str) -> VfsResult<Arc<dyn VfsFile>> {
+    let how = OpenHow {
+        read: true,
+        ..OpenHow::default()
+    };
+    Ok(vfs.open(path, how)?.0)
+}
+
+/// The names of an object's streams, in order.
+///
+/// # Errors
+/// What the file system says; one that keeps no attributes has no streams.
+pub fn names(base: &dyn VfsFile) -> VfsResult<Vec<String>> {
+    let all = match base.attribute_names() {
+        Err(VfsError::Unsupported) => Vec::new(),
+        other => other?,
+    };
+    let stream = |name: &String| {
+        name.strip_prefix(PREFIX)?
+            .strip_suffix(SUFFIX)
+            .map(String::from)
+    };
+    let mut names: Vec<String> = all.iter().filter_map(stream).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The stream that a client calls so, if there is one.
+///
+/// # Errors
+/// As [`names`].
+pub fn find(base: &Arc<dyn VfsFile>, name: &str) -> VfsResult<Option<StreamFile>> {
+    let mut known = names(&**base)?.into_iter();
+    let found = known.find(|known| eq_ignore_case(known, name));
+    Ok(found.map(|known| StreamFile::new(base.clone(), &known)))
+}
+
+/// Removes a stream by its kept name.
+///
+/// # Errors
+/// `NotFound`; what the file system says.
+pub fn remove(base: &dyn VfsFile, name: &str) -> VfsResult<()> {
+    base.remove_attribute(&attribute_of(name)).map_err(missing)
+}
+
+/// Removes all streams, as overwriting an object does ([MS-FSA] 2.1.5.1.2.2).
+///
+/// # Errors
+/// What the file system says.
+pub fn remove_all(base: &dyn VfsFile) -> VfsResult<()> {
+    for name in names(base)? {
+        match remove(base, &name) {
+            Err(VfsError::NotFound) => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// FileStreamInformation of what `subject` is or belongs to: the data of a file, and its named streams.
+///
+/// # Errors
+/// What the file system says.
+pub fn information(call: &Call<'_>, subject: &Subject) -> Result<Vec<u8>> {
+    let file = subject.file(call)?;
+    let mut list = Vec::new();
+    let (kind, size) = match subject.stream {
+        Some(_) => call
+            .vfs()?
+            .stat(&subject.path)
+            .map(|base| (base.kind, base.size))?,
+        None => (subject.facts.stat.kind, subject.facts.stat.size),
+    };
+    if kind == Kind::File {
+        list.push((streams::UNNAMED.to_vec(), size));
+    }
+    for name in names(&*file)? {
+        let size = match file.attribute(&attribute_of(&name)) {
+            Ok(value) => length(&value),
+            Err(VfsError::NoAttribute) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        list.push((utf16::encode(&format!(":{name}{SUFFIX}")), size));
+    }
+    let entries: Vec<_> = list
+        .iter()
+        .map(|(name, size)| StreamEntry {
+            name,
+            size: *size,
+            allocation: size.next_multiple_of(super::attributes::CLUSTER),
+        })
+        .collect();
+    let mut out = Writer::default();
+    streams::emit(&entries, &mut out);
+    Ok(out.into_vec())
+}
+
+impl StreamFile {
+    /// The stream kept as `name`.
+    pub fn new(base: Arc<dyn VfsFile>, name: &str) -> Self {
+        Self {
+            base,
+            name: name.to_string(),
+            attribute: attribute_of(name),
+        }
+    }
+
+    /// Makes the stream, empty.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn create(base: Arc<dyn VfsFile>, name: &str) -> VfsResult<Self> {
+        base.set_attribute(&attribute_of(name), &[0])?;
+        Ok(Self::new(base, name))
+    }
+
+    /// Its name, as it is kept.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is in it.
+    ///
+    /// # Errors
+    /// `NotFound` if it was removed; what the file system says.
+    pub fn contents(&self) -> VfsResult<Vec<u8>> {
+        let mut value = self.base.attribute(&self.attribute).map_err(missing)?;
+        value.pop();
+        Ok(value)
+    }
+
+    /// Changes what is in it, which is given without the byte at its end.
+    fn change(&self, change: &mut dyn FnMut(&mut Vec<u8>)) -> VfsResult<()> {
+        let mut whole = |value: &mut Vec<u8>| {
+            value.pop();
+            change(value);
+            value.push(0);
+            Ok(())
+        };
+        let changed = self.base.update_attribute(&self.attribute, &mut whole);
+        changed.map_err(missing)
+    }
+}
+
+impl VfsFile for StreamFile {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> VfsResult<usize> {
+        let contents = self.contents()?;
+        let from = usize::try_from(offset).unwrap_or(usize::MAX);
+        let rest = contents.get(from..).unwrap_or_default();
+        let len = rest.len().min(buf.len());
+        if let (Some(to), Some(from)) = (buf.get_mut(..len), rest.get(..len)) {
+            to.copy_from_slice(from);
+        }
+        Ok(len)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> core::result::Result<(), (usize, VfsError)> {
+        let end = offset.saturating_add(data.len() as u64);
+        if end > MAX_LEN {
+            return Err((0, VfsError::TooLarge));
+        }
+        let (from, end) = (offset as usize, end as usize);
+        let mut write = |value: &mut Vec<u8>| {
+            if value.len() < end {
+                value.resize(end, 0);
+            }
+            if let Some(place) = value.get_mut(from..end) {
+                place.copy_from_slice(data);
+            }
+        };
+        self.change(&mut write).map_err(|error| (0, error))
+    }
+
+    fn stat(&self) -> VfsResult<Stat> {
+        let base = self.base.stat()?;
+        let size = self.contents()?.len() as u64;
+        Ok(Stat {
+            id: id_of(base.id, &self.name),
+            kind: Kind::File,
+            size,
+            allocated: size,
+            ..base
+        })
+    }
+
+    fn set_len(&self, len: u64) -> VfsResult<()> {
+        if len > MAX_LEN {
+            return Err(VfsError::TooLarge);
+        }
+        self.change(&mut |value| value.resize(len as usize, 0))
+    }
+
+    fn reserve(&self, len: u64) -> VfsResult<()> {
+        match len > MAX_LEN {
+            true => Err(VfsError::TooLarge),
+            false => Ok(()),
+        }
+    }
+
+    fn sync(&self) -> VfsResult<()> {
+        self.base.sync()
+    }
+
+    fn set_times(&self, times: SetTimes) -> VfsResult<()> {
+        self.base.set_times(times)
+    }
+
+    fn set_writable(&self, writable: bool) -> VfsResult<()> {
+        self.base.set_writable(writable)
+    }
+
+    fn attribute(&self, name: &str) -> VfsResult<Vec<u8>> {
+        self.base.attribute(name)
+    }
+
+    fn set_attribute(&self, name: &str, value: &[u8]) -> VfsResult<()> {
+        self.base.set_attribute(name, value)
+    }
+
+    fn update_attribute(
+        &self,
+        name: &str,
+        change: &mut dyn FnMut(&mut Vec<u8>) -> VfsResult<()>,
+    ) -> VfsResult<()> {
+        self.base.update_attribute(name, change)
+    }
+
+    fn remove_attribute(&self, name: &str) -> VfsResult<()> {
+        self.base.remove_attribute(name)
+    }
+
+    fn attribute_names(&self) -> VfsResult<Vec<String>> {
+        self.base.attribute_names()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn attribute_of(name: &str) -> String {
+    format!("{PREFIX}{name}{SUFFIX}")
+}
+
+/// The length of a stream whose attribute has this value.
+fn length(value: &[u8]) -> u64 {
+    (value.len() as u64).saturating_sub(1)
+}
+
+/// An attribute that is not there is a stream that is not there.
+fn missing(error: VfsError) -> VfsError {
+    match error {
+        VfsError::NoAttribute => VfsError::NotFound,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+#[path = "streams_tests.rs"]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic
+)]
+mod tests;
