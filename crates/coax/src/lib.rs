@@ -6,3 +6,4 @@ pub mod cli;
 pub mod config;
 pub mod disk;
 pub mod serve;
+pub mod speed;

@@ -4,6 +4,7 @@
 
 pub mod hello;
 pub mod serve;
+pub mod speed;
 
 use std::process::ExitCode;
 
@@ -33,12 +34,19 @@ pub struct Cli {
 pub enum Command {
     /// Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners
     Serve(Box<serve::ServeArgs>),
+    /// Measure raw TCP, as mTCP's SPDTEST does and together with it
+    Speed(Box<speed::SpeedArgs>),
 }
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    match Cli::parse().command {
+    let arguments = match speed::dos_spelling(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(message) => return speed::wrong_usage(&message),
+    };
+    match Cli::parse_from(arguments).command {
         Command::Serve(args) => serve::main(&args),
+        Command::Speed(args) => speed::main(&args),
     }
 }
 

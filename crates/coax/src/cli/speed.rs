@@ -1,0 +1,291 @@
+//! `coax speed`: from arguments to a measurement, and what is said of it.
+
+mod advice;
+mod text;
+mod words;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Subcommand};
+use coax_speed::{DEFAULT_BYTES, MEGABYTE, Role};
+use serde_json::{Value, json};
+
+use crate::speed::{
+    DISCARD_PORT, Event, Limits, Measured, Order, SOURCE_PORT, Stop, Way, json as as_json, measure,
+    serve::{Service, Visit, serve},
+};
+pub use words::dos_spelling;
+
+/// `coax speed`'s arguments.
+#[derive(Args, Clone, Debug)]
+#[command(
+    arg_required_else_help = true,
+    long_about = "Measures raw TCP as mTCP's SPDTEST does, and talks to it and to netcat: plain bytes one way, whoever connects.\n\n\
+        It shows what the cards, drivers and TCP stacks of two machines can do, before SMB comes into it.",
+    after_help = "mTCP's own spelling is understood as well: coax speed -receive -target 10.0.0.9 2000"
+)]
+pub struct SpeedArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// The ways to measure.
+#[derive(Clone, Debug, Subcommand)]
+pub enum What {
+    /// Send, and say how fast the other end took it
+    Send(TransferArgs),
+    /// Receive, and say how fast it came
+    Receive(TransferArgs),
+    /// Let visitors receive from one port and send to another, and report each
+    Serve(ServeArgs),
+}
+
+/// One transfer's arguments.
+#[derive(Args, Clone, Debug)]
+#[command(group(clap::ArgGroup::new("way").required(true).args(["target", "listen"])))]
+pub struct TransferArgs {
+    /// Connect to this machine
+    #[arg(long, value_name = "HOST:PORT", value_parser = target)]
+    pub target: Option<String>,
+    /// Wait here for the other machine to connect; port 0 picks one
+    #[arg(long, value_name = "PORT|ADDR:PORT", value_parser = address)]
+    pub listen: Option<SocketAddr>,
+    /// Megabytes (of 1,048,576 bytes) to send [default: 4, as SPDTEST], or to receive [default: all that comes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
+    pub mb: Option<u64>,
+    /// Connect from this port of ours
+    #[arg(long, value_name = "PORT", conflicts_with = "listen", value_parser = clap::value_parser!(u16).range(1..))]
+    pub srcport: Option<u16>,
+    /// Give up after so many seconds without a byte
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub idle: u64,
+    /// Report as one JSON object (docs/speed.md)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The two ports' arguments.
+#[derive(Args, Clone, Debug)]
+pub struct ServeArgs {
+    /// Visitors receive from here; port 0 picks one
+    #[arg(long, value_name = "PORT|ADDR:PORT", value_parser = address, default_value_t = everywhere(SOURCE_PORT))]
+    pub source: SocketAddr,
+    /// Visitors send to here; port 0 picks one
+    #[arg(long, value_name = "PORT|ADDR:PORT", value_parser = address, default_value_t = everywhere(DISCARD_PORT))]
+    pub discard: SocketAddr,
+    /// Give each visitor of the source so many megabytes (of 1,048,576 bytes) instead of so many seconds' worth
+    #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
+    pub mb: Option<u64>,
+    /// Send to each visitor of the source for so many seconds
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub seconds: u64,
+    /// Visitors at a time; more are turned away
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub visitors: u16,
+    /// Let a visitor go after so many seconds without a byte
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub idle: u64,
+    /// Let in visitors from public addresses too
+    #[arg(long)]
+    pub allow_public: bool,
+    /// Report as JSON, one object a line (docs/speed.md)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl TransferArgs {
+    fn order(&self, role: Role) -> Order {
+        let default = (role == Role::Send).then_some(DEFAULT_BYTES);
+        Order {
+            role,
+            way: match (&self.target, self.listen) {
+                (Some(target), _) => Way::Target(target.clone(), self.srcport),
+                (None, listen) => Way::Listen(listen.unwrap_or_else(|| everywhere(SOURCE_PORT))),
+            },
+            limits: Limits {
+                bytes: self.mb.map(|mb| mb.saturating_mul(MEGABYTE)).or(default),
+                time: None,
+                idle: Duration::from_secs(self.idle),
+            },
+        }
+    }
+}
+
+impl ServeArgs {
+    fn service(&self) -> Service {
+        let bytes = self.mb.map(|mb| mb.saturating_mul(MEGABYTE));
+        Service {
+            source: self.source,
+            discard: self.discard,
+            limits: Limits {
+                bytes,
+                time: bytes.is_none().then(|| Duration::from_secs(self.seconds)),
+                idle: Duration::from_secs(self.idle),
+            },
+            visitors: self.visitors.into(),
+            allow_public: self.allow_public,
+        }
+    }
+}
+
+/// Does what `coax speed` was told.
+pub fn main(args: &SpeedArgs) -> ExitCode {
+    match &args.what {
+        What::Send(args) => transfer(args, Role::Send),
+        What::Receive(args) => transfer(args, Role::Receive),
+        What::Serve(args) => serve_visitors(args),
+    }
+}
+
+fn transfer(args: &TransferArgs, role: Role) -> ExitCode {
+    let order = args.order(role);
+    let progress = std::io::stderr().is_terminal();
+    let measured = measure(&order, &mut |event| match event {
+        Event::Listening(at) => eprintln!("{}", advice::waiting(role, at)),
+        Event::Connected(peer) => eprintln!("connected with {peer}"),
+        Event::Second(sample, bytes, tcp) if progress => {
+            eprint!(
+                "\r{}\x1b[K",
+                text::second(&sample, bytes, order.limits.bytes, tcp)
+            );
+        }
+        Event::Second(..) => {}
+    });
+    match measured {
+        Ok(measured) => {
+            if progress {
+                eprint!("\r\x1b[K");
+            }
+            report(&measured, args.json)
+        }
+        Err(error) => {
+            eprintln!(
+                "error: {error}\n{}",
+                advice::no_connection(role, &order.way, &error)
+            );
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn report(measured: &Measured, json: bool) -> ExitCode {
+    let printed = if json {
+        print(&format!("{}\n", Value::Object(as_json::report(measured))))
+    } else {
+        print(&text::report(measured))
+    };
+    if measured.is_complete() {
+        return printed;
+    }
+    eprintln!("error: {}", advice::unfinished(measured));
+    ExitCode::FAILURE
+}
+
+fn serve_visitors(args: &ServeArgs) -> ExitCode {
+    let stop = Stop::on_signals();
+    let json = args.json;
+    let told = |visit| {
+        let line = if json {
+            visit_json(visit)
+        } else {
+            visit_text(visit)
+        };
+        // whoever reads has gone: so do we
+        if print(&line) == ExitCode::FAILURE {
+            stop.set();
+        }
+    };
+    match serve(&args.service(), &stop, &told) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}\n{}", advice::no_service(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn visit_text(visit: Visit) -> String {
+    match visit {
+        Visit::Listening(source, discard) => advice::serving(source, discard),
+        Visit::Visitor(_, measured) => text::visitor(&measured),
+        Visit::Refused(peer, why) => format!("{peer} was turned away: {why}\n"),
+        Visit::Trouble(error) => format!("a visitor could not be taken: {error}\n"),
+    }
+}
+
+fn visit_json(visit: Visit) -> String {
+    let object = match visit {
+        Visit::Listening(source, discard) => {
+            json!({"event": "listening", "source": source.to_string(), "discard": discard.to_string()})
+        }
+        Visit::Visitor(role, measured) => {
+            let mut object = as_json::report(&measured);
+            let port = if role == Role::Send {
+                "source"
+            } else {
+                "discard"
+            };
+            object.insert("event".into(), "visitor".into());
+            object.insert("port".into(), port.into());
+            Value::Object(object)
+        }
+        Visit::Refused(peer, why) => {
+            json!({"event": "refused", "peer": peer.to_string(), "reason": why})
+        }
+        Visit::Trouble(error) => json!({"event": "trouble", "error": error.to_string()}),
+    };
+    format!("{object}\n")
+}
+
+/// Prints; a reader that has seen enough (`| head`) is no failure of ours.
+fn print(text: &str) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Says what is wrong with a command line.
+pub fn wrong_usage(message: &str) -> ExitCode {
+    let mut command = super::Cli::command();
+    command.build();
+    let kind = clap::error::ErrorKind::ValueValidation;
+    let error = match command.find_subcommand_mut("speed") {
+        Some(speed) => speed.error(kind, message),
+        None => command.error(kind, message),
+    };
+    let _ = error.print();
+    ExitCode::from(2)
+}
+
+fn everywhere(port: u16) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port)
+}
+
+/// `ADDR:PORT`, or a port alone for every address.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.trim_start_matches(':').parse() {
+        return Ok(everywhere(port));
+    }
+    text.parse()
+        .map_err(|_| "write a port, as 2000, or ADDR:PORT, as 192.168.1.5:2000".into())
+}
+
+fn target(text: &str) -> Result<String, String> {
+    let port = |port: &str| port.parse::<u16>().is_ok_and(|port| port != 0);
+    match text.rsplit_once(':') {
+        Some((host, number)) if !host.is_empty() && port(number) => Ok(text.into()),
+        _ => Err("write HOST:PORT, as 10.0.0.9:2000".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
