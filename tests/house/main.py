@@ -48,6 +48,7 @@ STEPS = [
     Step("the README's first command", ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900),
     Step("peers", ["scripts/peers", "--why"], 600),
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
+    Step("raw TCP speed with netcat", ["scripts/speed"], 300, True),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
     Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),

@@ -27,6 +27,8 @@ PROGRAMS = {
     "nmap": ["nmap"],
     "nbtscan": ["nbtscan"],
     "curl": ["curl"],
+    "nc.openbsd": ["netcat-openbsd"],
+    "iperf3": ["iperf3"],
     "setfattr": ["attr"],
     "ip": ["iproute2"],
     "unshare": ["util-linux"],

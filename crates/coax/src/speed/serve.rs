@@ -44,7 +44,7 @@ pub enum Visit {
     /// It listens here: source and discard.
     Listening(SocketAddr, SocketAddr),
     /// A visitor has gone: what we did (sent or received) and what was measured.
-    Visitor(Role, Measured),
+    Visitor(Role, Box<Measured>),
     /// A visitor was turned away, and why.
     Refused(SocketAddr, &'static str),
     /// A visitor could not be taken.
@@ -159,7 +159,7 @@ impl<'a> Room<'a> {
                 },
             };
             let measured = carry(stream, role, limits, self.stop, &mut |_| {});
-            (self.told)(Visit::Visitor(role, measured));
+            (self.told)(Visit::Visitor(role, Box::new(measured)));
             self.here.fetch_sub(1, Ordering::Relaxed);
         };
         if let Err(error) = thread::Builder::new().spawn_scoped(scope, serve) {

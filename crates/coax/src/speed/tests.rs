@@ -191,7 +191,9 @@ fn silence_is_given_up_on() {
 
 #[test]
 fn the_kernel_tells_of_the_connection_where_it_may() {
-    let measured = carried(Role::Send, limits(Some(MEGABYTE)), |peer| drop(drain(peer)));
+    let measured = carried(Role::Send, limits(Some(MEGABYTE)), |peer| {
+        drain(peer);
+    });
     let (ours, _theirs) = pair();
     if super::kernel::Kernel::about(&ours).is_none() {
         assert_eq!(

@@ -12,7 +12,10 @@ use crate::cli::{Cli, Command};
 use crate::config::settings::{Access, Security};
 
 fn args(words: &[&str]) -> Result<ServeArgs, clap::Error> {
-    let Command::Serve(args) = Cli::try_parse_from(["coax", "serve"].iter().chain(words))?.command;
+    let Command::Serve(args) = Cli::try_parse_from(["coax", "serve"].iter().chain(words))?.command
+    else {
+        panic!("another verb");
+    };
     Ok(*args)
 }
 

@@ -1,0 +1,1 @@
+"""`coax speed` with netcat, with itself, and beside iperf3."""
