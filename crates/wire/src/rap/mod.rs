@@ -5,6 +5,7 @@
 //! any other: [`Request::parse`] walks the first within the bytes that are there, and [`pack`] lays records out by the
 //! second as long as it agrees with what the records hold.
 
+pub mod client;
 pub mod descriptor;
 mod pack;
 

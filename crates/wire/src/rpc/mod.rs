@@ -1,6 +1,7 @@
 //! DCE/RPC over named pipes (C706 chapter 12, [MS-RPCE] 2.2): protocol data units of connections, and the NDR forms of the
 //! few calls old clients make.
 
+pub mod client;
 pub mod ndr;
 pub mod srvsvc;
 pub mod wkssvc;

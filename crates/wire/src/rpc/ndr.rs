@@ -24,6 +24,11 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Bytes left.
+    pub fn remaining(&self) -> usize {
+        self.reader.remaining()
+    }
+
     /// Takes a 32-bit number.
     ///
     /// # Errors

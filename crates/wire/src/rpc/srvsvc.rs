@@ -153,6 +153,70 @@ pub fn share_enum_results(level: u32, shares: &[ShareInfo], resume: bool) -> Vec
     out.finish()
 }
 
+/// NetrShareEnum's operation number.
+pub const SHARE_ENUM: u16 = 15;
+
+/// The arguments of ShareEnum, level 1, of the server named `\\SERVER`, with results of at most `preferred` bytes.
+pub fn share_enum_arguments(server: &str, preferred: u32) -> Vec<u8> {
+    let mut out = Results::default();
+    out.pointer().text(server);
+    out.u32(1).u32(1).pointer().u32(0).null();
+    out.u32(preferred).pointer().u32(0);
+    out.finish()
+}
+
+/// The shares in the results of ShareEnum, level 1, and its code ([`code`]). Paths and users are not told.
+///
+/// # Errors
+/// [`crate::Error::Short`]; [`crate::Error::Value`] for another level, or counts that contradict each other.
+pub fn parse_share_enum_results(stub: &[u8]) -> Result<(Vec<ShareInfo>, u32)> {
+    let mut results = Arguments::new(stub);
+    let level = results.u32("level")?;
+    if level != 1 || results.u32("level")? != 1 {
+        return Err(crate::Error::Value { what: "level" });
+    }
+    let mut shares = Vec::new();
+    if results.u32("container")? != 0 {
+        let count = results.u32("count")?;
+        if results.u32("array")? != 0 {
+            shares = share_array(&mut results, count)?;
+        }
+    }
+    results.u32("total entries")?;
+    if results.u32("resume handle")? != 0 {
+        results.u32("resume handle")?;
+    }
+    Ok((shares, results.u32("status")?))
+}
+
+/// Fixed parts in a row, then the strings they point to.
+fn share_array(results: &mut Arguments<'_>, count: u32) -> Result<Vec<ShareInfo>> {
+    const WRONG: crate::Error = crate::Error::Value { what: "count" };
+    const FIXED: u32 = 12;
+    let holds = results.remaining() / FIXED as usize;
+    if results.u32("max count")? < count || usize::try_from(count).map_err(|_| WRONG)? > holds {
+        return Err(WRONG);
+    }
+    let mut fixed = Vec::new();
+    for _ in 0..count {
+        let name = results.u32("name")?;
+        fixed.push((name, results.u32("type")?, results.u32("comment")?));
+    }
+    let text = |results: &mut Arguments<'_>, pointer| match pointer {
+        0 => Ok(String::new()),
+        _ => results.text("string"),
+    };
+    let share = |(name, kind, comment)| {
+        Ok(ShareInfo {
+            name: text(results, name)?,
+            kind,
+            comment: text(results, comment)?,
+            ..ShareInfo::default()
+        })
+    };
+    fixed.into_iter().map(share).collect()
+}
+
 /// The results of ShareGetInfo; `None`: there is no such share.
 pub fn share_info_results(level: u32, share: Option<&ShareInfo>) -> Vec<u8> {
     let mut out = Results::default();

@@ -135,3 +135,39 @@ proptest! {
         let _ = wkssvc::parse(opnum, &bytes);
     }
 }
+
+#[test]
+fn a_share_list_is_asked_for_and_comes_back() {
+    let stub = srvsvc::share_enum_arguments("\\\\SERVER", 0xffff_ffff);
+    let call = srvsvc::Call::parse(srvsvc::SHARE_ENUM, &stub).unwrap();
+    let want = srvsvc::Call::ShareEnum {
+        level: 1,
+        resume: true,
+    };
+    assert_eq!(call, Some(want));
+    let share = |name: &str, kind, comment: &str| srvsvc::ShareInfo {
+        name: name.into(),
+        kind,
+        comment: comment.into(),
+        ..Default::default()
+    };
+    let shares = [
+        share("GAMES", 0, "old ones"),
+        share("IPC$", 0x8000_0003, ""),
+    ];
+    for resume in [false, true] {
+        let results = srvsvc::share_enum_results(1, &shares, resume);
+        let (list, code) = srvsvc::parse_share_enum_results(&results).unwrap();
+        assert_eq!((&list[..], code), (&shares[..], 0));
+        for len in 0..results.len() {
+            assert!(srvsvc::parse_share_enum_results(&results[..len]).is_err());
+        }
+        for at in 0..results.len() {
+            let mut bent = results.clone();
+            bent[at] ^= 0xff;
+            if let Ok((list, _)) = srvsvc::parse_share_enum_results(&bent) {
+                assert!(list.len() <= 2);
+            }
+        }
+    }
+}

@@ -134,7 +134,8 @@ impl Request {
         })
     }
 
-    /// The message by which a server breaks an oplock, to be sent under a header of its own ([MS-CIFS] 3.3.4.2).
+    /// The message by which a server breaks an oplock, to be sent under a header of its own ([MS-CIFS] 3.3.4.2), and by
+    /// which a client says that it has come down to `level` (3.2.4.18); that gets no reply.
     pub fn oplock_break(fid: Fid, level: u8) -> Self {
         Self {
             fid,

@@ -1,6 +1,9 @@
 //! Functions of NT_TRANSACT: CREATE, IOCTL, NOTIFY_CHANGE, SET and QUERY_SECURITY_DESC ([MS-CIFS] 2.2.7).
 
-use super::nt_create_andx;
+use super::{
+    nt_create_andx,
+    transaction::{Kind, Request},
+};
 use crate::{
     block::WireStr,
     codepage::utf16,
@@ -29,6 +32,43 @@ pub mod function {
     pub const GET_USER_QUOTA: u16 = 7;
     /// NT_TRANSACT_SET_USER_QUOTA ([MS-SMB] 2.2.7.4).
     pub const SET_USER_QUOTA: u16 = 8;
+}
+
+/// A request: `max` is the parameter and data bytes that the reply may have.
+pub const fn request<'a>(
+    function: u16,
+    setup: &'a [u8],
+    parameters: &'a [u8],
+    data: &'a [u8],
+    max: (u32, u32),
+) -> Request<'a> {
+    Request {
+        kind: Kind::NtTransact,
+        total_parameters: parameters.len() as u32,
+        total_data: data.len() as u32,
+        max_parameters: max.0,
+        max_data: max.1,
+        max_setup: 0,
+        flags: 0,
+        timeout_ms: 0,
+        function,
+        setup,
+        name: WireStr {
+            raw: &[],
+            unicode: false,
+        },
+        parameters,
+        data,
+    }
+}
+
+/// The length of the whole descriptor, which QUERY_SECURITY_DESC's reply has as parameters, also where the descriptor does
+/// not fit ([MS-CIFS] 2.2.7.6.2).
+///
+/// # Errors
+/// [`Error::Short`].
+pub fn parse_descriptor_len(parameters: &[u8]) -> Result<u32> {
+    Reader::new(parameters).u32("descriptor length")
 }
 
 /// Where CREATE's name begins in its parameters.
@@ -156,6 +196,13 @@ impl Ioctl {
             is_fsctl: r.u8("is FSCTL")? != 0,
         })
     }
+
+    /// The setup words.
+    pub fn to_bytes(self) -> [u8; 8] {
+        let [a, b, c, d] = self.code.to_le_bytes();
+        let [e, f] = self.fid.0.to_le_bytes();
+        [a, b, c, d, e, f, u8::from(self.is_fsctl), 0]
+    }
 }
 
 /// NOTIFY_CHANGE's setup words ([MS-CIFS] 2.2.7.4.1).
@@ -182,6 +229,47 @@ impl NotifyChange {
             watch_tree: r.u8("watch tree")? != 0,
         })
     }
+
+    /// The setup words.
+    pub fn to_bytes(self) -> [u8; 8] {
+        let [a, b, c, d] = self.filter.to_le_bytes();
+        let [e, f] = self.fid.0.to_le_bytes();
+        [a, b, c, d, e, f, u8::from(self.watch_tree), 0]
+    }
+}
+
+/// A change in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change<'a> {
+    /// 1 added, 2 removed, 3 modified, 4 renamed from, 5 renamed to ([MS-FSCC] 2.4.42).
+    pub action: u32,
+    /// Path from the watched folder, UTF-16LE.
+    pub name: &'a [u8],
+}
+
+/// The changes that NOTIFY_CHANGE's reply has as parameters. No parameters: too many changes to list. A malformed change
+/// is the last, as an error.
+pub fn changes(parameters: &[u8]) -> impl Iterator<Item = Result<Change<'_>>> {
+    const FIXED: usize = 12;
+    let mut rest = Some(parameters).filter(|rest| !rest.is_empty());
+    core::iter::from_fn(move || {
+        let here = rest.take()?;
+        let mut r = Reader::new(here);
+        let mut take = || -> Result<(usize, Change<'_>)> {
+            let next = r.u32("next entry offset")? as usize;
+            let action = r.u32("action")?;
+            let len = r.u32("name length")? as usize;
+            let name = r.take(len, "name")?;
+            Ok((next, Change { action, name }))
+        };
+        let taken = take();
+        if let Ok((next, _)) = taken
+            && next >= FIXED
+        {
+            rest = here.get(next..).filter(|rest| !rest.is_empty());
+        }
+        Some(taken.map(|(_, change)| change))
+    })
 }
 
 /// Appends one FILE_NOTIFY_INFORMATION ([MS-FSCC] 2.4.42). `path` is parted by `/`; the last record of a list has no
@@ -222,6 +310,13 @@ impl SecurityDesc {
             information: r.u32("security information")?,
         })
     }
+
+    /// The parameters.
+    pub fn to_bytes(self) -> [u8; 8] {
+        let [a, b] = self.fid.0.to_le_bytes();
+        let [c, d, e, f] = self.information.to_le_bytes();
+        [a, b, 0, 0, c, d, e, f]
+    }
 }
 
 #[cfg(test)]
@@ -260,6 +355,57 @@ mod tests {
             let _ = Create::parse(&parameters, &data, path);
             let _ = parse_full_eas(&data);
             let _ = (Ioctl::parse(&data), NotifyChange::parse(&data), SecurityDesc::parse(&data));
+        }
+    }
+
+    #[test]
+    fn setup_words_and_parameters_come_back() {
+        let notify = NotifyChange {
+            filter: 0x17,
+            fid: Fid(0x4001),
+            watch_tree: true,
+        };
+        assert_eq!(notify.to_bytes(), *b"\x17\0\0\0\x01\x40\x01\0");
+        assert_eq!(NotifyChange::parse(&notify.to_bytes()), Ok(notify));
+        let ioctl = Ioctl {
+            code: 0x0009_00c4,
+            fid: Fid(2),
+            is_fsctl: true,
+        };
+        assert_eq!(Ioctl::parse(&ioctl.to_bytes()), Ok(ioctl));
+        let query = SecurityDesc {
+            fid: Fid(3),
+            information: 7,
+        };
+        assert_eq!(SecurityDesc::parse(&query.to_bytes()), Ok(query));
+        assert_eq!(parse_descriptor_len(b"\x14\0\0\0"), Ok(20));
+        let setup = notify.to_bytes();
+        let request = request(function::NOTIFY_CHANGE, &setup, &[], &[], (1024, 0));
+        let sent = crate::smb::testkit::message(|out| request.emit(out));
+        let block = crate::smb::testkit::first(&sent);
+        assert_eq!(Request::parse(Kind::NtTransact, &block, false), Ok(request));
+    }
+
+    #[test]
+    fn changes_come_back_and_a_loop_of_them_ends() {
+        let mut out = Writer::default();
+        emit_change(1, "a/b", false, &mut out);
+        emit_change(5, "c", true, &mut out);
+        let bytes = out.into_vec();
+        let read: Vec<_> = changes(&bytes).collect::<Result<_>>().unwrap();
+        let added = Change {
+            action: 1,
+            name: b"a\0\\\0b\0",
+        };
+        assert_eq!((read.len(), read[0]), (2, added));
+        assert_eq!((read[1].action, read[1].name), (5, &b"c\0"[..]));
+        for len in 0..bytes.len() {
+            assert!(changes(&bytes[..len]).count() <= 2);
+        }
+        for at in 0..bytes.len() {
+            let mut bent = bytes.clone();
+            bent[at] = 1;
+            assert!(changes(&bent).count() <= 4);
         }
     }
 }
