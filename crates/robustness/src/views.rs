@@ -1,5 +1,6 @@
 //! Every view of a message at once: header, blocks along the chain, and the commands' requests.
 
+use crate::replies;
 use coax_wire::{
     block::{Block, WireStr},
     command,
@@ -72,6 +73,7 @@ pub fn look_at_block(block: &Block<'_>) {
         black_box(request.dialects().count());
     }
     look_at_transfers(block);
+    replies::look_at_block(block);
     look_at_locks_and_raw(block);
     look_at_transactions(block);
     see(smb::tree_connect::Request::parse(block));
@@ -145,7 +147,8 @@ pub fn look_at_levels(level: u16, data: &[u8]) {
         unicode: false,
     };
     see(smb::nt_transact::Create::parse(data, data, path));
-    see(info::set_file::SetFile::parse(level, data));
+    look_at_what_is_set(level, data);
+    replies::look_at_results(level, data);
     if let Ok(list) = info::ea::parse_list(data) {
         let mut again = Writer::default();
         info::ea::emit_list(list.iter().copied(), &mut again);
@@ -157,6 +160,17 @@ pub fn look_at_levels(level: u16, data: &[u8]) {
         assert_eq!(info::ea::parse_chain(again.as_slice()), Ok(chain));
     }
     see(info::ea::parse_names(data));
+}
+
+fn look_at_what_is_set(level: u16, data: &[u8]) {
+    let set = info::set_file::SetFile::parse(level, data);
+    if let Ok(Some(set)) = set {
+        let mut again = Writer::default();
+        set.emit(&mut again);
+        let parsed = info::set_file::SetFile::parse(set.code(), again.as_slice());
+        assert_eq!(parsed, Ok(Some(set)));
+    }
+    see(set);
 }
 
 fn look_at_transfers(block: &Block<'_>) {

@@ -1,7 +1,7 @@
 //! Captures from the wild run through every view: nothing panics, and the commands are those tshark sees.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
-use coax_robustness::{captures, views};
+use coax_robustness::{captures, replies, views};
 use std::collections::BTreeMap;
 
 /// Captures that crashed decoders, whose framing lies: where messages begin in them is a matter of taste.
@@ -64,4 +64,23 @@ fn whatever_looks_like_a_message_in_any_frame_goes_through_the_views() {
         }
     }
     assert!(seen > 5000, "{seen}");
+}
+
+#[test]
+fn every_reply_that_a_real_server_sent_is_understood_by_a_client() {
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for name in captures::names()
+        .into_iter()
+        .filter(|name| !LYING.contains(&name.as_str()))
+    {
+        for message in captures::messages(&name) {
+            match replies::understood(&message) {
+                Some(Ok(())) => seen += 1,
+                Some(Err(error)) => wrong.push(format!("{name}: {:#04x} {error}", message[4])),
+                None => {}
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 1000, "{seen}");
 }

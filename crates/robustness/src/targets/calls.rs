@@ -1,6 +1,6 @@
 //! Remote calls and security descriptors: RAP, DCE/RPC with its services, self-relative descriptors.
 
-use crate::choices::Choices;
+use crate::{choices::Choices, replies};
 use coax_wire::{
     rap,
     rpc::{self, srvsvc, wkssvc},
@@ -8,9 +8,12 @@ use coax_wire::{
 };
 use std::hint::black_box;
 
-/// Parameters of a RAP call, and the descriptors in them.
+/// Parameters of a RAP call, and the descriptors in them; a RAP reply.
 pub fn rap(data: &[u8]) {
     let _ = black_box(rap::descriptor::parse(data));
+    let mut choices = Choices::new(data);
+    let letters = choices.counted();
+    replies::look_at_rap(&String::from_utf8_lossy(letters), choices.rest());
     if let Ok(request) = rap::Request::parse(data) {
         black_box((request.level(), request.text(0), request.dword()));
         let items = rap::descriptor::parse(request.data).unwrap_or_default();
@@ -19,8 +22,9 @@ pub fn rap(data: &[u8]) {
     }
 }
 
-/// A fragment of DCE/RPC: its header, its body as every kind of PDU, its arguments as those of every call.
+/// What a pipe sent, as a client reads it; a fragment of DCE/RPC: its header, its body as every kind of PDU, its arguments as those of every call.
 pub fn rpc(data: &[u8]) {
+    replies::look_at_pdus(data);
     let Some(header) = rpc::Header::parse(data) else {
         return;
     };

@@ -96,6 +96,9 @@ pub fn levels() -> Vec<Vec<u8>> {
     seeds.push([&[2, 0], &list[..]].concat());
     seeds.push([&[0x0f, 0x04], &chain[..]].concat());
     seeds.push([&[0xf2, 0x03], &rename[..]].concat());
+    let entry = b"\x21\0\0\0\x21\0\0\0\x21\0\0\0\x05\0\0\0\0\x10\0\0\x20\0\x07FOO.TXT\0";
+    seeds.push([&[1, 0], &entry[..], &entry[..]].concat());
+    seeds.push([&[4, 1], &[0; 60][..], &[4, 0, 0, 0], &[0; 34], b"N\0"].concat());
     seeds
 }
 
@@ -106,6 +109,7 @@ pub fn rap() -> Vec<Vec<u8>> {
         b"\x01\0zWrLh\0B13BWz\0DISK\0\x01\0\0\x10".to_vec(),
         b"\x68\0WrLehDz\0B16BBDz\0\x01\0\0\x10\xff\xff\xff\xffHOME\0".to_vec(),
         b"\x84\0OOWb54WrLh\0WB21BWDWWDDDDDDDzzzD\0\x01\0".to_vec(),
+        b"\x06B13BWz\0\0\0\0\x02\0\x02\0A\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\x08\0\0\0".to_vec(),
     ]
 }
 
@@ -113,6 +117,8 @@ pub fn rap() -> Vec<Vec<u8>> {
 pub fn rpc() -> Vec<Vec<u8>> {
     let mut found = blobs(b"\x05\0\x0b\x03\x10\0\0\0", 0);
     found.extend(blobs(b"\x05\0\0\x03\x10\0\0\0", 0));
+    found.extend(blobs(b"\x05\0\x0c\x03\x10\0\0\0", 0));
+    found.extend(blobs(b"\x05\0\x02\x03\x10\0\0\0", 0));
     found
 }
 
