@@ -1,0 +1,32 @@
+//! How much the lab simulates a second: `cargo run --release -p coax-lab --example speed [GIGABYTES]`.
+#![allow(clippy::print_stdout)]
+
+use std::time::Instant;
+
+use coax_lab::{Setup, Side, apps, link::LinkParams, profile::built_in, tcp::StackParams};
+use coax_wire::time::Span;
+
+fn main() {
+    let gigabytes: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(2);
+    let stacks = ["bsd-4.4", "windows-2000", "linux", "mtcp"];
+    for name in stacks {
+        let stack = built_in::<StackParams>(name).map_or_else(|e| panic!("{e}"), |profile| profile.params);
+        let mut setup = Setup {
+            link: LinkParams::default(),
+            ..Setup::default()
+        };
+        setup.client.stack = stack.clone();
+        setup.server.stack = stack;
+        let bytes = gigabytes * 1_000_000_000;
+        let begin = Instant::now();
+        let result = apps::bulk(&setup, Side::Client, bytes, Span::from_secs(1_000_000));
+        let wall = begin.elapsed().as_secs_f64();
+        println!(
+            "{name:14} {:.2} GB simulated a second ({:.1} M events/s, {:.2} s virtual, dominant {})",
+            bytes as f64 / 1e9 / wall,
+            result.world.events() as f64 / 1e6 / wall,
+            result.took.0 as f64 / 1e9,
+            result.account.dominant().name()
+        );
+    }
+}

@@ -1,0 +1,283 @@
+//! A stop-and-wait protocol of blocks: the skeleton of every file copy of an old redirector, without its commands.
+
+use alloc::vec::Vec;
+
+use coax_wire::time::{Span, Time};
+
+use crate::{
+    app::{App, AppEvent, Context},
+    cause::Account,
+    payload::Payload,
+    world::{Ended, Setup, Side, World},
+};
+
+/// A message of the exchange that moves one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who sends it.
+    pub from: Side,
+    /// Its bytes beside the block's.
+    pub overhead: u64,
+    /// It carries the block.
+    pub block: bool,
+    /// Its sender's application works on it first, at the machine's cost for a request.
+    pub work: bool,
+}
+
+/// What is copied, and how a block of it is moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockPlan {
+    /// Bytes of the file.
+    pub file: u64,
+    /// Bytes of a block.
+    pub block: u64,
+    /// The messages for each, in order. The first is the client's.
+    pub messages: Vec<Message>,
+    /// The overhead of a message with the block is written by itself, so that TCP may send it by itself.
+    pub split_header: bool,
+}
+
+const fn message(from: Side, overhead: u64, block: bool, work: bool) -> Message {
+    Message {
+        from,
+        overhead,
+        block,
+        work,
+    }
+}
+
+impl BlockPlan {
+    /// Each block is asked for by `request` bytes and comes with `header` bytes before it: core, AndX and raw reads.
+    pub fn read(file: u64, block: u64, request: u64, header: u64) -> Self {
+        let ask = message(Side::Client, request, false, true);
+        let give = message(Side::Server, header, true, true);
+        Self::new(file, block, alloc::vec![ask, give])
+    }
+
+    /// Each block goes with `header` bytes before it and is answered by `response` bytes: core and AndX writes.
+    pub fn write(file: u64, block: u64, header: u64, response: u64) -> Self {
+        let put = message(Side::Client, header, true, true);
+        let done = message(Side::Server, response, false, true);
+        Self::new(file, block, alloc::vec![put, done])
+    }
+
+    /// Each block is announced by `request` bytes, allowed by `go_ahead`, sent after `header` and answered by
+    /// `response`: raw writes.
+    pub fn write_raw(file: u64, block: u64, request: u64, go_ahead: u64, header: u64, response: u64) -> Self {
+        let messages = alloc::vec![
+            message(Side::Client, request, false, true),
+            message(Side::Server, go_ahead, false, false),
+            message(Side::Client, header, true, false),
+            message(Side::Server, response, false, true),
+        ];
+        Self::new(file, block, messages)
+    }
+
+    const fn new(file: u64, block: u64, messages: Vec<Message>) -> Self {
+        Self {
+            file,
+            block,
+            messages,
+            split_header: false,
+        }
+    }
+
+    /// Blocks in the file.
+    pub const fn blocks(&self) -> u64 {
+        self.file.div_ceil(if self.block == 0 { 1 } else { self.block })
+    }
+}
+
+/// Where in the plan an end is.
+#[derive(Clone, Debug)]
+struct Script {
+    plan: BlockPlan,
+    offset: u64,
+    step: usize,
+    received: u64,
+}
+
+impl Script {
+    const fn new(plan: BlockPlan) -> Self {
+        Self {
+            plan,
+            offset: 0,
+            step: 0,
+            received: 0,
+        }
+    }
+
+    fn message(&self) -> Option<Message> {
+        if self.offset >= self.plan.file {
+            return None;
+        }
+        self.plan.messages.get(self.step).copied()
+    }
+
+    fn block_len(&self) -> u64 {
+        self.plan.block.min(self.plan.file.saturating_sub(self.offset))
+    }
+
+    fn len(&self, message: Message) -> u64 {
+        let data = if message.block { self.block_len() } else { 0 };
+        data.saturating_add(message.overhead)
+    }
+
+    fn advance(&mut self) {
+        self.step = self.step.saturating_add(1);
+        if self.step >= self.plan.messages.len() {
+            self.step = 0;
+            self.offset = self.offset.saturating_add(self.block_len());
+        }
+    }
+
+    /// Takes in bytes; true if the message they belong to is whole.
+    fn take(&mut self, bytes: u64) -> bool {
+        self.received = self.received.saturating_add(bytes);
+        let Some(message) = self.message() else {
+            return false;
+        };
+        let whole = self.len(message);
+        if self.received < whole {
+            return false;
+        }
+        self.received = self.received.saturating_sub(whole);
+        self.advance();
+        true
+    }
+
+    /// Begins what this side has to do next: work first where the message wants it.
+    fn proceed(&mut self, context: &mut Context<'_>) {
+        let Some(message) = self.message().filter(|message| message.from == context.side()) else {
+            return;
+        };
+        let data = if message.block { self.block_len() } else { 0 };
+        let cost = context.machine().request.of(data);
+        if message.work && cost.0 > 0 {
+            context.work(cost, 0);
+        } else {
+            self.say(context, message);
+        }
+    }
+
+    fn say(&mut self, context: &mut Context<'_>, message: Message) {
+        let whole = self.len(message);
+        let offset = self.offset;
+        let (split, overhead) = (self.plan.split_header && message.block, message.overhead);
+        // what is said is said before it is sent: TCP may act within `send`
+        self.advance();
+        if split {
+            context.send(Payload::pattern(offset, overhead));
+            context.send(Payload::pattern(offset.saturating_add(overhead), whole.saturating_sub(overhead)));
+        } else {
+            context.send(Payload::pattern(offset, whole));
+        }
+    }
+
+    fn handle(&mut self, context: &mut Context<'_>, event: AppEvent) {
+        match event {
+            AppEvent::Readable => {
+                let read = context.recv(u64::MAX);
+                if self.take(read.len()) {
+                    self.proceed(context);
+                }
+            }
+            AppEvent::Worked(_) => {
+                if let Some(message) = self.message() {
+                    self.say(context, message);
+                }
+            }
+            AppEvent::Reset => context.stop(),
+            _ => {}
+        }
+    }
+}
+
+/// The end that begins each exchange. Stops the run when the file is copied.
+#[derive(Debug)]
+pub struct BlockClient {
+    script: Script,
+    began: Time,
+}
+
+impl BlockClient {
+    /// Copies by this plan.
+    pub const fn new(plan: BlockPlan) -> Self {
+        Self {
+            script: Script::new(plan),
+            began: Time(0),
+        }
+    }
+
+    /// Everything was copied.
+    pub const fn done(&self) -> bool {
+        self.script.offset >= self.script.plan.file
+    }
+}
+
+impl App for BlockClient {
+    fn handle(&mut self, context: &mut Context<'_>, event: AppEvent) {
+        match event {
+            AppEvent::Start => context.connect(),
+            AppEvent::Connected => {
+                context.begin_account();
+                self.began = context.now();
+                self.script.proceed(context);
+            }
+            other => self.script.handle(context, other),
+        }
+        if self.done() {
+            context.stop();
+        }
+    }
+}
+
+/// The end that answers.
+#[derive(Debug)]
+pub struct BlockServer {
+    script: Script,
+}
+
+impl BlockServer {
+    /// Answers by this plan.
+    pub const fn new(plan: BlockPlan) -> Self {
+        Self {
+            script: Script::new(plan),
+        }
+    }
+}
+
+impl App for BlockServer {
+    fn handle(&mut self, context: &mut Context<'_>, event: AppEvent) {
+        self.script.handle(context, event);
+    }
+}
+
+/// What a copy in blocks came to.
+#[derive(Debug)]
+pub struct BlockResult {
+    /// How it ended.
+    pub ended: Ended,
+    /// Everything was copied.
+    pub done: bool,
+    /// From the first request to the last answer.
+    pub took: Span,
+    /// What that was spent on.
+    pub account: Account,
+    /// The world at its end.
+    pub world: World,
+}
+
+/// Copies by `plan` in the world of `setup`.
+pub fn blocks(setup: &Setup, plan: &BlockPlan, limit: Span) -> BlockResult {
+    let mut world = World::new(setup);
+    let (mut client, mut server) = (BlockClient::new(plan.clone()), BlockServer::new(plan.clone()));
+    let ended = world.run(&mut client, &mut server, limit);
+    BlockResult {
+        ended,
+        done: client.done(),
+        took: world.now() - client.began,
+        account: world.account(),
+        world,
+    }
+}

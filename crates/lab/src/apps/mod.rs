@@ -1,0 +1,7 @@
+//! Applications for measuring a path by itself, without SMB.
+
+mod blocks;
+mod bulk;
+
+pub use blocks::{BlockClient, BlockPlan, BlockResult, BlockServer, Message, blocks};
+pub use bulk::{BulkOutcome, BulkReceiver, BulkResult, BulkSender, bulk, bulk_in};

@@ -1,0 +1,394 @@
+//! What a transfer waited for, exactly: the account that every event carries.
+//!
+//! # How the account is kept
+//!
+//! Whatever happens in a run happens because of something before it: a frame leaves the wire because the frame before
+//! it had left, a segment is sent because an acknowledgment came, an acknowledgment because a timer ran out. Each event
+//! therefore carries a [`Provenance`]: the account of its own past, the sum of all causes from the start of the account
+//! to the event. The event that ends the transfer holds the account of the whole: its critical path. The causes add up
+//! to the wall clock to the nanosecond because every link of the chain begins where the one before it ended.
+//!
+//! # What each link is charged to
+//!
+//! | link of the chain | cause |
+//! |---|---|
+//! | work of the client's or server's CPU, disk or application, and the wait behind such work | `client-think`, `server-think` |
+//! | a frame with new data being put on the wire, and the wait behind such frames | `bandwidth` |
+//! | the wait behind frames that carry no new data, or in the queue of a slower link behind others | `queueing` |
+//! | a frame sent again being put on the wire | `timeout` or `fast-recovery`, by what sent it |
+//! | from arming the retransmission timer to its end | `timeout` |
+//! | from the arrival of data to the delayed acknowledgment's timer | `nagle-delayed-ack` |
+//! | the persist timer | `zero-window` |
+//! | the override of a sender that avoids silly windows | `receive-window` |
+//! | propagation, and the wire time of acknowledgments | *transit*: charged when it is known what it was for |
+//!
+//! Transit is charged at the first event that uses it. If an acknowledgment lets a sender go on that was held, it was
+//! spent on what held it: `receive-window`, `slow-start` (held by a congestion window below its threshold),
+//! `send-window` (held by the congestion window above it, or by the send buffer), `nagle-delayed-ack`, `timeout` or
+//! `fast-recovery` (still recovering). If an application goes on because of data that came, it was spent on
+//! `round-trips`, or on what the application says its message was for (`metadata`).
+//!
+//! # Precedence
+//!
+//! Where two things overlap, the chain follows the one that ended last, for that is what the next step waited for. A
+//! window that is full while the wire is busy all the time costs nothing and is charged nothing; the wire is. One
+//! exception: a sender that faces a window of zero is charged `zero-window` for all the time it was held, though its
+//! peer's application was busy meanwhile: that is how it shows on the wire.
+
+use alloc::{rc::Rc, vec::Vec};
+
+use coax_wire::time::{Span, Time};
+
+/// What time was spent on. The names are those of reports and of truth files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// The client computed, read its disk, or waited for its user.
+    ClientThink,
+    /// The server did.
+    ServerThink,
+    /// A request and its answer travelled.
+    RoundTrips,
+    /// The same, for messages that moved no file data.
+    Metadata,
+    /// The sender had filled the window that the receiver offered.
+    ReceiveWindow,
+    /// That window was shut.
+    ZeroWindow,
+    /// The sender's own buffer or its congestion window, past slow start.
+    SendWindow,
+    /// The congestion window while it still doubles.
+    SlowStart,
+    /// A small segment or an acknowledgment was held back.
+    NagleDelayedAck,
+    /// A loss was repaired after duplicate acknowledgments.
+    FastRecovery,
+    /// A retransmission timer.
+    Timeout,
+    /// Data was put on the wire.
+    Bandwidth,
+    /// Something else was.
+    Queueing,
+    /// A fault of the capture. The lab makes none.
+    Capture,
+    /// Nothing is known of it.
+    Unattributed,
+}
+
+impl Cause {
+    /// How many there are.
+    pub const COUNT: usize = 15;
+
+    /// All, in the order of reports.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::ClientThink,
+        Self::ServerThink,
+        Self::RoundTrips,
+        Self::Metadata,
+        Self::ReceiveWindow,
+        Self::ZeroWindow,
+        Self::SendWindow,
+        Self::SlowStart,
+        Self::NagleDelayedAck,
+        Self::FastRecovery,
+        Self::Timeout,
+        Self::Bandwidth,
+        Self::Queueing,
+        Self::Capture,
+        Self::Unattributed,
+    ];
+
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClientThink => "client-think",
+            Self::ServerThink => "server-think",
+            Self::RoundTrips => "round-trips",
+            Self::Metadata => "metadata",
+            Self::ReceiveWindow => "receive-window",
+            Self::ZeroWindow => "zero-window",
+            Self::SendWindow => "send-window",
+            Self::SlowStart => "slow-start",
+            Self::NagleDelayedAck => "nagle-delayed-ack",
+            Self::FastRecovery => "fast-recovery",
+            Self::Timeout => "timeout",
+            Self::Bandwidth => "bandwidth",
+            Self::Queueing => "queueing",
+            Self::Capture => "capture",
+            Self::Unattributed => "unattributed",
+        }
+    }
+}
+
+/// Time by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account([u64; Cause::COUNT]);
+
+impl Account {
+    /// What was spent on `cause`.
+    pub fn get(&self, cause: Cause) -> Span {
+        Span(self.0.get(cause as usize).copied().unwrap_or_default())
+    }
+
+    /// What was spent on all: the wall clock of the account, exactly.
+    pub fn total(&self) -> Span {
+        Span(self.0.iter().fold(0, |sum, part| sum.saturating_add(*part)))
+    }
+
+    /// Every cause and what was spent on it.
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, Span)> + '_ {
+        Cause::ALL.into_iter().map(|cause| (cause, self.get(cause)))
+    }
+
+    /// The cause that took most.
+    pub fn dominant(&self) -> Cause {
+        let most = Cause::ALL.into_iter().max_by_key(|cause| self.get(*cause));
+        most.unwrap_or(Cause::Unattributed)
+    }
+
+    fn add(&mut self, cause: Cause, nanoseconds: u64) {
+        if let Some(part) = self.0.get_mut(cause as usize) {
+            *part = part.saturating_add(nanoseconds);
+        }
+    }
+}
+
+/// A stretch of the truth: from when to when, and what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where it begins.
+    pub from: Time,
+    /// Where it ends.
+    pub to: Time,
+    /// What it was spent on.
+    pub cause: Cause,
+}
+
+/// `None` is transit, charged by the first later node that says what it was for.
+#[derive(Debug)]
+struct Node {
+    from: Time,
+    to: Time,
+    cause: Option<Cause>,
+    /// This node says what the transit before it was for, and takes no time.
+    resolves: Option<Cause>,
+    before: Trail,
+}
+
+type Trail = Option<Rc<Node>>;
+
+impl Drop for Node {
+    /// One by one: a chain of millions must not be dropped by recursion.
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(node) = next {
+            next = Rc::try_unwrap(node).ok().and_then(|mut alone| alone.before.take());
+        }
+    }
+}
+
+/// The account of everything that led to an event.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    account: Account,
+    transit: u64,
+    at: Time,
+    epoch: Epoch,
+    trail: Trail,
+}
+
+/// When an account was begun, and which one it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Epoch {
+    /// Its beginning.
+    pub start: Time,
+    /// Accounts begun before it in this run.
+    pub number: u32,
+    /// Whether the stretches are kept, not only their sums.
+    pub trail: bool,
+}
+
+impl Provenance {
+    /// The beginning of an account.
+    pub fn begin(epoch: Epoch) -> Self {
+        Self {
+            account: Account::default(),
+            transit: 0,
+            at: epoch.start,
+            epoch,
+            trail: None,
+        }
+    }
+
+    /// The moment up to which the account goes.
+    pub const fn at(&self) -> Time {
+        self.at
+    }
+
+    /// Goes on to `until` and charges it to `cause`.
+    #[must_use]
+    pub fn charge(mut self, cause: Cause, until: Time) -> Self {
+        let from = self.at;
+        self.account.add(cause, (until - from).0);
+        self.step(from, until, Some(cause));
+        self
+    }
+
+    /// Goes on to `until`; what it was spent on will be known later.
+    #[must_use]
+    pub fn transit(mut self, until: Time) -> Self {
+        let from = self.at;
+        self.transit = self.transit.saturating_add((until - from).0);
+        self.step(from, until, None);
+        self
+    }
+
+    /// The transit so far was spent on `cause`.
+    #[must_use]
+    pub fn resolve(mut self, cause: Cause) -> Self {
+        if self.transit > 0 {
+            self.account.add(cause, self.transit);
+            self.transit = 0;
+            if self.epoch.trail {
+                self.trail = Some(Rc::new(Node {
+                    from: self.at,
+                    to: self.at,
+                    cause: None,
+                    resolves: Some(cause),
+                    before: self.trail.take(),
+                }));
+            }
+        }
+        self
+    }
+
+    /// The same moment in another account: what was before that account began is forgotten.
+    #[must_use]
+    pub fn in_epoch(self, epoch: Epoch) -> Self {
+        if self.epoch.number == epoch.number {
+            return self;
+        }
+        let at = self.at;
+        let fresh = Self::begin(epoch);
+        if at > epoch.start { fresh.charge(Cause::Unattributed, at) } else { fresh }
+    }
+
+    /// The account up to now; transit that nothing has claimed is `cause`.
+    pub fn finish(&self, cause: Cause) -> Account {
+        let mut account = self.account;
+        account.add(cause, self.transit);
+        account
+    }
+
+    /// The stretches of the account in order, where they were kept; open transit is `cause`. Neighbours of one cause are
+    /// one stretch.
+    pub fn stretches(&self, cause: Cause) -> Vec<Stretch> {
+        let mut out: Vec<Stretch> = Vec::new();
+        let mut transit_is = cause;
+        let mut next = self.trail.as_ref();
+        while let Some(node) = next {
+            transit_is = node.resolves.unwrap_or(transit_is);
+            let cause = node.cause.unwrap_or(transit_is);
+            match out.last_mut() {
+                _ if node.from == node.to => {}
+                Some(last) if last.cause == cause => last.from = node.from,
+                _ => out.push(Stretch {
+                    from: node.from,
+                    to: node.to,
+                    cause,
+                }),
+            }
+            next = node.before.as_ref();
+        }
+        out.reverse();
+        out
+    }
+
+    fn step(&mut self, from: Time, until: Time, cause: Option<Cause>) {
+        self.at = self.at.max(until);
+        if !self.epoch.trail || until <= from {
+            return;
+        }
+        if let Some(last) = self.trail.as_mut().and_then(Rc::get_mut) {
+            if last.cause == cause && last.resolves.is_none() {
+                last.to = until;
+                return;
+            }
+        }
+        self.trail = Some(Rc::new(Node {
+            from,
+            to: until,
+            cause,
+            resolves: None,
+            before: self.trail.take(),
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn epoch() -> Epoch {
+        Epoch {
+            start: Time(100),
+            number: 1,
+            trail: true,
+        }
+    }
+
+    #[test]
+    fn transit_is_charged_to_what_it_turns_out_to_have_been_for() {
+        let round = Provenance::begin(epoch())
+            .charge(Cause::Bandwidth, Time(110))
+            .transit(Time(140))
+            .charge(Cause::ServerThink, Time(150))
+            .transit(Time(180));
+        let held = round.clone().resolve(Cause::ReceiveWindow);
+        assert_eq!(held.finish(Cause::Metadata).get(Cause::ReceiveWindow), Span(60));
+        let ended = round.finish(Cause::RoundTrips);
+        assert_eq!(ended.get(Cause::RoundTrips), Span(60));
+        assert_eq!(ended.total(), Span(80));
+    }
+
+    #[test]
+    fn the_stretches_are_the_account_in_order() {
+        let end = Provenance::begin(epoch())
+            .charge(Cause::Bandwidth, Time(110))
+            .transit(Time(140))
+            .resolve(Cause::SlowStart)
+            .transit(Time(150));
+        let stretches = end.stretches(Cause::RoundTrips);
+        let causes: Vec<_> = stretches.iter().map(|s| (s.from.0, s.to.0, s.cause)).collect();
+        assert_eq!(
+            causes,
+            [
+                (100, 110, Cause::Bandwidth),
+                (110, 140, Cause::SlowStart),
+                (140, 150, Cause::RoundTrips)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_chain_of_millions_is_dropped_without_recursion() {
+        let mut chain = Provenance::begin(epoch());
+        for at in 0..2_000_000_u64 {
+            let cause = if at % 2 == 0 { Cause::Bandwidth } else { Cause::Queueing };
+            chain = chain.charge(cause, Time(101 + at));
+        }
+        assert_eq!(chain.finish(Cause::RoundTrips).total(), Span(2_000_000));
+    }
+
+    #[test]
+    fn a_new_account_forgets_what_was_before_it() {
+        let old = Provenance::begin(epoch()).charge(Cause::Timeout, Time(200));
+        let new = old.in_epoch(Epoch {
+            start: Time(150),
+            number: 2,
+            trail: false,
+        });
+        assert_eq!(new.finish(Cause::RoundTrips).total(), Span(50));
+        assert_eq!(new.finish(Cause::RoundTrips).get(Cause::Timeout), Span(0));
+    }
+}

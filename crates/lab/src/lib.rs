@@ -1,0 +1,33 @@
+//! The lab: old machines, TCP stacks, cards and links in virtual time.
+//!
+//! A [`World`] is two hosts and a link, made from a [`Setup`]; each host runs an [`App`]. Time is integer nanoseconds, events are ordered
+//! by time and then by when they were asked for, and chance comes from one seed: the same setup gives the same bytes.
+//! Each event carries the [account](cause) of what led to it, so that a run knows what it waited for to the nanosecond.
+//!
+//! What stacks, machines and links are like is data: [`profile`].
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod app;
+pub mod apps;
+pub mod capture;
+pub mod cause;
+pub mod laws;
+pub mod link;
+pub mod machine;
+pub mod payload;
+pub mod profile;
+pub mod queue;
+pub mod rng;
+pub mod segment;
+pub mod tcp;
+pub mod units;
+pub mod world;
+
+pub use app::{App, AppEvent, Context, DiskWork};
+pub use capture::Tap;
+pub use cause::{Account, Cause, Stretch};
+pub use payload::Payload;
+pub use world::{Ended, HostParams, Setup, Side, World};

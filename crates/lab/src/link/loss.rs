@@ -1,0 +1,178 @@
+//! Which frames a link loses.
+
+use alloc::vec::Vec;
+
+use serde::Deserialize;
+
+use crate::rng::Rng;
+
+/// A rule by which frames are lost.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LossRule {
+    /// None is.
+    #[default]
+    None,
+    /// Each with this probability, independently.
+    Random {
+        /// 0 to 1.
+        probability: f64,
+    },
+    /// Every n-th.
+    Periodic {
+        /// Every how many (0: none).
+        every: u64,
+    },
+    /// Two states, good and bad, each with its own probability of loss (Gilbert 1960, Elliott 1963).
+    Burst {
+        /// Probability that a good state ends at a frame.
+        to_bad: f64,
+        /// Probability that a bad one does.
+        to_good: f64,
+        /// Probability that a frame is lost in the good state.
+        #[serde(default)]
+        loss_good: f64,
+        /// And in the bad state.
+        loss_bad: f64,
+    },
+    /// The frames with these numbers, counted from 1.
+    Packets {
+        /// Ascending or not.
+        numbers: Vec<u64>,
+    },
+}
+
+impl LossRule {
+    /// Probabilities are such, and not everything is lost.
+    pub fn is_possible(&self) -> bool {
+        let part = |p: &f64| (0.0..=1.0).contains(p);
+        match self {
+            Self::None | Self::Packets { .. } => true,
+            Self::Random { probability } => (0.0..1.0).contains(probability),
+            Self::Periodic { every } => *every != 1,
+            Self::Burst {
+                to_bad,
+                to_good,
+                loss_good,
+                loss_bad,
+            } => [to_bad, to_good, loss_good, loss_bad].into_iter().all(part) && *to_good > 0.0,
+        }
+    }
+}
+
+/// A rule, and which frames it counts.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossParams {
+    /// The rule.
+    pub rule: LossRule,
+    /// Only frames with data are counted and lost.
+    #[serde(default)]
+    pub data_only: bool,
+}
+
+impl Default for LossParams {
+    fn default() -> Self {
+        Self {
+            rule: LossRule::None,
+            data_only: false,
+        }
+    }
+}
+
+impl LossParams {
+    /// Every frame with data is lost with this probability.
+    pub const fn random(probability: f64) -> Self {
+        Self {
+            rule: LossRule::Random { probability },
+            data_only: true,
+        }
+    }
+}
+
+/// A rule at work on one direction of a link.
+#[derive(Clone, Debug)]
+pub(super) struct Loss {
+    params: LossParams,
+    rng: Rng,
+    counted: u64,
+    bad: bool,
+}
+
+impl Loss {
+    pub(super) const fn new(params: LossParams, rng: Rng) -> Self {
+        Self {
+            params,
+            rng,
+            counted: 0,
+            bad: false,
+        }
+    }
+
+    /// Whether the frame now passing is lost.
+    pub(super) fn strikes(&mut self, carries_data: bool) -> bool {
+        if self.params.data_only && !carries_data {
+            return false;
+        }
+        self.counted = self.counted.saturating_add(1);
+        match &self.params.rule {
+            LossRule::None => false,
+            LossRule::Random { probability } => self.rng.chance(*probability),
+            LossRule::Periodic { every } => *every > 0 && self.counted.is_multiple_of(*every),
+            LossRule::Packets { numbers } => numbers.contains(&self.counted),
+            LossRule::Burst {
+                to_bad,
+                to_good,
+                loss_good,
+                loss_bad,
+            } => {
+                let leaves = if self.bad { *to_good } else { *to_bad };
+                if self.rng.chance(leaves) {
+                    self.bad = !self.bad;
+                }
+                self.rng.chance(if self.bad { *loss_bad } else { *loss_good })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(rule: LossRule, frames: u64) -> Vec<u64> {
+        let params = LossParams { rule, data_only: false };
+        let mut loss = Loss::new(params, Rng::new(3));
+        (1..=frames).filter(|_| loss.strikes(true)).collect()
+    }
+
+    #[test]
+    fn given_and_periodic_frames_are_lost_and_no_others() {
+        assert_eq!(lost(LossRule::Packets { numbers: alloc::vec![4, 2] }, 9), [2, 4]);
+        assert_eq!(lost(LossRule::Periodic { every: 3 }, 10), [3, 6, 9]);
+        assert!(lost(LossRule::None, 1000).is_empty());
+    }
+
+    #[test]
+    fn bursts_are_as_long_and_as_frequent_as_their_probabilities_say() {
+        let rule = LossRule::Burst {
+            to_bad: 0.001,
+            to_good: 0.25,
+            loss_good: 0.0,
+            loss_bad: 1.0,
+        };
+        let lost = lost(rule, 1_000_000);
+        // share of time in the bad state: 0.001 / 0.251; mean length of a burst 4
+        assert!((3600..4400).contains(&lost.len()), "{}", lost.len());
+        let bursts = lost.windows(2).filter(|pair| matches!(pair, [a, b] if b - a > 1)).count() + 1;
+        let mean = lost.len() as f64 / bursts as f64;
+        assert!((3.6..4.4).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn a_rule_for_data_alone_leaves_acknowledgments_be() {
+        let mut loss = Loss::new(LossParams::random(1.0), Rng::new(1));
+        assert!(!loss.strikes(false));
+        assert!(loss.strikes(true));
+    }
+}

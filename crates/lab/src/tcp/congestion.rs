@@ -1,0 +1,143 @@
+//! The congestion window (RFC 2581, RFC 6582), in bytes.
+
+use super::params::{CongestionControl, StackParams};
+
+/// No window of this size is ever a limit.
+const UNLIMITED: u64 = 1 << 40;
+
+#[derive(Clone, Debug)]
+pub(super) struct Congestion {
+    window: u64,
+    threshold: u64,
+    mss: u64,
+    off: bool,
+}
+
+impl Congestion {
+    pub(super) fn new(params: &StackParams, mss: u64) -> Self {
+        let off = params.congestion == CongestionControl::None;
+        let initial = mss.saturating_mul(u64::from(params.initial_window.max(1)));
+        Self {
+            window: if off { UNLIMITED } else { initial },
+            threshold: UNLIMITED,
+            mss,
+            off,
+        }
+    }
+
+    pub(super) const fn window(&self) -> u64 {
+        self.window
+    }
+
+    pub(super) const fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+
+    /// New data was acknowledged, and no loss is being repaired.
+    pub(super) fn acknowledged(&mut self, bytes: u64, byte_counting: bool) {
+        if self.off {
+            return;
+        }
+        let counted = if byte_counting { bytes } else { self.mss };
+        let growth = if self.in_slow_start() {
+            counted
+        } else {
+            (counted.saturating_mul(self.mss) / self.window.max(1)).max(1)
+        };
+        self.window = self.window.saturating_add(growth).min(UNLIMITED);
+    }
+
+    /// A loss was seen while `flight` bytes were under way. `inflate` for each duplicate that said so.
+    pub(super) fn lost(&mut self, flight: u64, inflate: u64) {
+        if self.off {
+            return;
+        }
+        self.threshold = self.half(flight);
+        self.window = self.threshold.saturating_add(inflate.saturating_mul(self.mss));
+    }
+
+    /// Another duplicate came while the loss is repaired: something has left the network.
+    pub(super) fn inflate(&mut self) {
+        if !self.off {
+            self.window = self.window.saturating_add(self.mss).min(UNLIMITED);
+        }
+    }
+
+    /// Some of what was outstanding was acknowledged, not all (RFC 6582 3.2).
+    pub(super) fn partly_repaired(&mut self, bytes: u64) {
+        if !self.off {
+            let back = if bytes >= self.mss { self.mss } else { 0 };
+            self.window = self.window.saturating_sub(bytes).saturating_add(back).max(self.mss);
+        }
+    }
+
+    /// The loss is repaired.
+    pub(super) fn repaired(&mut self) {
+        if !self.off {
+            self.window = self.window.min(self.threshold).max(self.mss);
+        }
+    }
+
+    /// The retransmission timer ran out.
+    pub(super) fn timed_out(&mut self, flight: u64) {
+        if !self.off {
+            self.threshold = self.half(flight);
+            self.window = self.mss;
+        }
+    }
+
+    /// Nothing was sent for long: begins anew.
+    pub(super) fn restart(&mut self, initial_window: u32) {
+        if !self.off {
+            let initial = self.mss.saturating_mul(u64::from(initial_window.max(1)));
+            self.window = self.window.min(initial);
+        }
+    }
+
+    fn half(&self, flight: u64) -> u64 {
+        (flight / 2).max(self.mss.saturating_mul(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reno() -> Congestion {
+        Congestion::new(&StackParams::default(), 1000)
+    }
+
+    #[test]
+    fn slow_start_doubles_and_avoidance_adds_a_segment_a_round() {
+        let mut reno = reno();
+        for _ in 0..2 {
+            reno.acknowledged(1000, false);
+        }
+        assert_eq!(reno.window(), 4000);
+        reno.lost(8000, 0);
+        reno.repaired();
+        for _ in 0..4 {
+            reno.acknowledged(1000, false);
+        }
+        assert!((4800..=5000).contains(&reno.window()), "{}", reno.window());
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_segment_and_half_the_flight_as_threshold() {
+        let mut reno = reno();
+        reno.timed_out(10_000);
+        assert_eq!((reno.window(), reno.threshold), (1000, 5000));
+    }
+
+    #[test]
+    fn without_congestion_control_nothing_changes_the_window() {
+        let params = StackParams {
+            congestion: CongestionControl::None,
+            ..StackParams::default()
+        };
+        let mut none = Congestion::new(&params, 1000);
+        none.timed_out(10_000);
+        none.lost(10_000, 3);
+        assert_eq!(none.window(), UNLIMITED);
+    }
+}

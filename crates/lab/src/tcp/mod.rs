@@ -1,0 +1,436 @@
+//! TCP, sans-IO: one connection's end, whose every rule is a parameter ([`StackParams`]).
+//!
+//! Segments and the time go in ([`Endpoint::handle_segment`], [`Endpoint::handle_timeout`]); segments, what the
+//! application should know and the next deadline come out ([`Endpoint::poll_segment`], [`Endpoint::poll_event`],
+//! [`Endpoint::poll_timeout`]). After any call that changes something, poll until nothing comes.
+//!
+//! Not modelled: urgent data, simultaneous open, TIME-WAIT, keep-alives, sequence numbers that wrap, segments that are
+//! sent again in exactly the pieces of the first time (they are cut anew), and a congestion control later than NewReno.
+
+mod congestion;
+mod input;
+pub mod params;
+mod receive;
+mod rto;
+mod send;
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::VecDeque;
+
+use coax_wire::time::Time;
+pub use params::StackParams;
+use receive::Receiver;
+use rto::{Rto, deadline};
+pub use send::Blocked;
+use send::{Choice, Sender};
+
+use crate::{
+    payload::Payload,
+    segment::{Flags, Options, Segment, Sent},
+};
+
+/// What the application should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpEvent {
+    /// The connection is there.
+    Connected,
+    /// There is something to read.
+    Readable,
+    /// What is unacknowledged or unsent has fallen below what [`Endpoint::notify_below`] asked for.
+    Drained,
+    /// The peer has sent its last byte.
+    PeerFinished,
+    /// The connection was broken off, by the peer or after too many retransmissions.
+    Reset,
+}
+
+/// Timers of an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// Nothing was acknowledged for too long.
+    Retransmit,
+    /// An acknowledgment has waited long enough.
+    DelayedAck,
+    /// A shut window is to be probed.
+    Persist,
+    /// A segment cut short by the window has waited long enough.
+    SillyWindow,
+}
+
+impl Timer {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Retransmit, Self::DelayedAck, Self::Persist, Self::SillyWindow];
+}
+
+/// What an end has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpStats {
+    /// Segments with data, sent again ones included.
+    pub data_segments: u64,
+    /// Segments without data.
+    pub pure_acks: u64,
+    /// Segments sent again after a timeout.
+    pub timeout_retransmissions: u64,
+    /// Segments sent again after duplicate acknowledgments.
+    pub fast_retransmissions: u64,
+    /// Times the retransmission timer ran out.
+    pub timeouts: u64,
+    /// Times the delayed acknowledgment's timer ran out.
+    pub delayed_acks: u64,
+    /// Times a shut window was probed.
+    pub probes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Open,
+    Broken,
+}
+
+/// What both sides' SYNs agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Agreed {
+    my_shift: u8,
+    sack: bool,
+    timestamps: bool,
+    peer_stamp: u32,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    params: StackParams,
+    state: State,
+    sender: Sender,
+    receiver: Receiver,
+    agreed: Agreed,
+    rto: Rto,
+    timers: [Option<Time>; 4],
+    persist_doublings: u32,
+    events: VecDeque<TcpEvent>,
+    low_water: Option<u64>,
+    reset_due: bool,
+    blocked: Option<Blocked>,
+    stats: TcpStats,
+}
+
+impl Endpoint {
+    /// An end with this stack's rules. `initial` is the sequence number of its SYN.
+    pub fn new(params: StackParams, initial: u32) -> Self {
+        Self {
+            sender: Sender::new(u64::from(initial), &params),
+            params,
+            state: State::Closed,
+            receiver: Receiver::default(),
+            agreed: Agreed::default(),
+            rto: Rto::default(),
+            timers: [None; 4],
+            persist_doublings: 0,
+            events: VecDeque::new(),
+            low_water: None,
+            reset_due: false,
+            blocked: None,
+            stats: TcpStats::default(),
+        }
+    }
+
+    /// The rules it obeys.
+    pub const fn params(&self) -> &StackParams {
+        &self.params
+    }
+
+    /// Segment size of the connection, options that every segment carries taken off.
+    pub const fn mss(&self) -> u64 {
+        self.sender.mss
+    }
+
+    /// Counts of what it did.
+    pub const fn stats(&self) -> &TcpStats {
+        &self.stats
+    }
+
+    /// It can carry data.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Begins a connection: the SYN is polled next.
+    pub fn connect(&mut self) {
+        if self.state == State::Closed {
+            self.state = State::SynSent;
+        }
+    }
+
+    /// Waits for a connection.
+    pub fn listen(&mut self) {
+        if self.state == State::Closed {
+            self.state = State::Listen;
+        }
+    }
+
+    /// One write of the application. Its end is what PSH marks; what the send buffer cannot hold waits in it as an
+    /// application's blocking write would.
+    pub fn send(&mut self, payload: Payload) {
+        self.sender.write(payload);
+    }
+
+    /// Up to `max` bytes that arrived in order.
+    pub fn recv(&mut self, max: u64) -> Payload {
+        let read = self.receiver.readable.take(max);
+        if !read.is_empty() && self.is_open() && self.receiver.should_announce(&self.params, self.sender.mss) {
+            self.receiver.ack_now = true;
+        }
+        read
+    }
+
+    /// Bytes that wait to be read.
+    pub const fn readable(&self) -> u64 {
+        self.receiver.readable.len()
+    }
+
+    /// Bytes written that are not acknowledged.
+    pub const fn unacknowledged(&self) -> u64 {
+        self.sender.buffer.len()
+    }
+
+    /// [`TcpEvent::Drained`] is wanted once, when less than this is unacknowledged.
+    pub const fn notify_below(&mut self, bytes: u64) {
+        self.low_water = Some(bytes);
+    }
+
+    /// No more will be written: FIN after what was.
+    pub const fn close(&mut self) {
+        self.sender.finish();
+    }
+
+    /// Breaks the connection off: RST is polled next.
+    pub fn abort(&mut self) {
+        self.break_off();
+        self.reset_due = true;
+    }
+
+    /// What the application should know next.
+    pub fn poll_event(&mut self) -> Option<TcpEvent> {
+        self.events.pop_front()
+    }
+
+    /// When [`Endpoint::handle_timeout`] wants to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.timers.iter().flatten().min().copied()
+    }
+
+    /// When this timer runs out.
+    pub fn timer(&self, timer: Timer) -> Option<Time> {
+        self.timers.get(timer as usize).copied().flatten()
+    }
+
+    /// What held the sender back when it was last polled.
+    pub const fn blocked(&self) -> Option<Blocked> {
+        self.blocked
+    }
+
+    /// The next segment to send: data if it may go, else an acknowledgment if one is due.
+    pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        self.poll_data(now).or_else(|| self.poll_ack(now))
+    }
+
+    /// The next segment that carries data, SYN, FIN or RST.
+    pub fn poll_data(&mut self, now: Time) -> Option<Segment> {
+        if core::mem::take(&mut self.reset_due) {
+            return Some(self.reset_segment());
+        }
+        match self.state {
+            State::SynSent | State::SynReceived if self.sender.next == self.sender.initial => Some(self.syn(now)),
+            State::Open => self.data(now),
+            _ => None,
+        }
+    }
+
+    /// An acknowledgment without data, if one is due.
+    pub fn poll_ack(&mut self, now: Time) -> Option<Segment> {
+        if self.state != State::Open || !self.receiver.ack_now {
+            return None;
+        }
+        self.stats.pure_acks = self.stats.pure_acks.saturating_add(1);
+        let flags = Flags {
+            ack: true,
+            ..Flags::default()
+        };
+        Some(self.segment(now, self.sender.next, flags, Payload::new(), Sent::New))
+    }
+
+    fn data(&mut self, now: Time) -> Option<Segment> {
+        let idle = self.sender.flight() == 0 && self.sender.next >= self.sender.max;
+        if self.params.idle_restart && idle && now - self.sender.last_sent > self.rto.wait(&self.params) {
+            self.sender.congestion.restart(self.params.initial_window);
+        }
+        match self.sender.choose(&self.params) {
+            Ok(None) => {
+                self.blocked = None;
+                None
+            }
+            Ok(Some(choice)) => {
+                self.blocked = None;
+                Some(self.emit(now, &choice))
+            }
+            Err(blocked) => {
+                self.blocked = Some(blocked);
+                self.wait_for_window(now);
+                None
+            }
+        }
+    }
+
+    fn emit(&mut self, now: Time, choice: &Choice) -> Segment {
+        let new = choice.seq >= self.sender.max;
+        let (flags, payload) = self.sender.emit(choice, &self.params);
+        self.count(choice.sent);
+        if choice.sent != Sent::Probe {
+            let end = choice.seq.saturating_add(choice.len);
+            if new && self.sender.timed.is_none() {
+                self.sender.timed = Some((end, now));
+            } else if !new && self.sender.timed.is_some_and(|(timed, _)| timed > choice.seq) {
+                // which of the two was acknowledged cannot be told (Karn)
+                self.sender.timed = None;
+            }
+            if self.timer(Timer::Retransmit).is_none() {
+                self.arm_retransmit(now);
+            }
+        }
+        self.sender.last_sent = now;
+        self.segment(now, choice.seq, flags, payload, choice.sent)
+    }
+
+    const fn count(&mut self, sent: Sent) {
+        let stats = &mut self.stats;
+        stats.data_segments = stats.data_segments.saturating_add(1);
+        let counter = match sent {
+            Sent::New => return,
+            Sent::FastRetransmit => &mut stats.fast_retransmissions,
+            Sent::Timeout => &mut stats.timeout_retransmissions,
+            Sent::Probe => &mut stats.probes,
+        };
+        *counter = counter.saturating_add(1);
+    }
+
+    /// Blocked by a window that no acknowledgment under way will open, or that has room for a fragment.
+    fn wait_for_window(&mut self, now: Time) {
+        let held_by_window = matches!(self.blocked, Some(Blocked::ReceiveWindow | Blocked::ZeroWindow));
+        if !held_by_window {
+            return;
+        }
+        let silly = self.sender.window > self.sender.flight() && self.params.sws_override.0 > 0;
+        if silly {
+            if self.timer(Timer::SillyWindow).is_none() {
+                self.set(Timer::SillyWindow, Some(now + self.params.sws_override));
+            }
+        } else if self.sender.flight() == 0 && self.timer(Timer::Persist).is_none() {
+            let doubled = self.params.persist_min.0.checked_shl(self.persist_doublings).unwrap_or(u64::MAX);
+            let wait = coax_wire::time::Span(doubled.clamp(self.params.persist_min.0, self.params.persist_max.0.max(self.params.persist_min.0)));
+            self.set(Timer::Persist, Some(deadline(now, wait, self.params.rto_tick)));
+        }
+    }
+
+    fn syn(&mut self, now: Time) -> Segment {
+        self.sender.next = self.sender.initial.saturating_add(1);
+        self.sender.max = self.sender.next;
+        if self.timer(Timer::Retransmit).is_none() {
+            self.arm_retransmit(now);
+        }
+        let answer = self.state == State::SynReceived;
+        let flags = Flags {
+            syn: true,
+            ack: answer,
+            ..Flags::default()
+        };
+        let options = Options {
+            mss: Some(self.params.mss),
+            window_scale: self.params.window_scale.filter(|_| !answer || self.agreed.my_shift > 0),
+            sack_permitted: self.params.sack && (!answer || self.agreed.sack),
+            timestamps: self.stamps(now).filter(|_| !answer || self.agreed.timestamps),
+            ..Options::default()
+        };
+        // no scale applies to the window of a SYN (RFC 7323 2.2)
+        let window = self.params.receive_window.min(65_535);
+        self.receiver.acknowledged(u64::from(window));
+        Segment {
+            seq: self.sender.initial,
+            ack: if answer { self.receiver.next } else { 0 },
+            flags,
+            window,
+            options,
+            ..Segment::default()
+        }
+    }
+
+    fn segment(&mut self, now: Time, seq: u64, flags: Flags, payload: Payload, sent: Sent) -> Segment {
+        let timestamps = if self.agreed.timestamps { self.stamps(now) } else { None };
+        let most = if timestamps.is_some() { 3 } else { 4 };
+        let sack = if self.agreed.sack { self.receiver.sack_ranges(most) } else { alloc::vec::Vec::new() };
+        let shift = self.agreed.my_shift;
+        let widest = 65_535_u64 << shift;
+        let window = (self.receiver.window(&self.params, self.sender.mss).min(widest) >> shift) << shift;
+        self.receiver.acknowledged(window);
+        self.set(Timer::DelayedAck, None);
+        Segment {
+            seq,
+            ack: self.receiver.next,
+            flags,
+            window: window as u32,
+            window_shift: shift,
+            options: Options {
+                timestamps,
+                sack,
+                ..Options::default()
+            },
+            payload,
+            sent,
+        }
+    }
+
+    fn reset_segment(&self) -> Segment {
+        Segment {
+            seq: self.sender.next,
+            ack: self.receiver.next,
+            flags: Flags {
+                rst: true,
+                ack: true,
+                ..Flags::default()
+            },
+            ..Segment::default()
+        }
+    }
+
+    fn stamps(&self, now: Time) -> Option<(u32, u32)> {
+        let own = (now.0 / 1_000_000) as u32;
+        self.params.timestamps.then_some((own, self.agreed.peer_stamp))
+    }
+
+    fn arm_retransmit(&mut self, now: Time) {
+        let wait = self.rto.wait(&self.params);
+        self.set(Timer::Retransmit, Some(deadline(now, wait, self.params.rto_tick)));
+    }
+
+    const fn set(&mut self, timer: Timer, at: Option<Time>) {
+        let [retransmit, delayed_ack, persist, silly] = &mut self.timers;
+        *match timer {
+            Timer::Retransmit => retransmit,
+            Timer::DelayedAck => delayed_ack,
+            Timer::Persist => persist,
+            Timer::SillyWindow => silly,
+        } = at;
+    }
+
+    fn break_off(&mut self) {
+        if self.state != State::Broken {
+            self.state = State::Broken;
+            self.timers = [None; 4];
+            self.events.push_back(TcpEvent::Reset);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The rules of a TCP stack, each a parameter. Stacks differ in these and in nothing else.
+
+use coax_wire::time::Span;
+use serde::Deserialize;
+
+use crate::units::span;
+
+/// When a receiver acknowledges without waiting for its timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckRule {
+    /// When at least so many segments wait for it.
+    #[default]
+    SegmentsAtLeast,
+    /// When at least so many full segments' bytes do (RFC 1122 4.2.3.2 as it is mostly read).
+    BytesAtLeast,
+    /// When more than so many full segments' bytes do.
+    BytesMoreThan,
+}
+
+/// How small segments are held back (RFC 896).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Nagle {
+    /// They are not.
+    #[default]
+    Off,
+    /// While anything is unacknowledged.
+    Standard,
+    /// While a small segment is (Minshall's variant, Linux).
+    Minshall,
+}
+
+/// What the retransmission timer does to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backoff {
+    /// Nothing.
+    None,
+    /// It doubles (RFC 6298 5.5).
+    #[default]
+    Double,
+    /// The smoothed round trip itself is doubled, and so remembered (mTCP).
+    DoubleRtt,
+}
+
+/// When a timer that backed off is taken back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Karn {
+    /// At the first measurement of a segment that was sent once (Karn and Partridge 1987).
+    #[default]
+    Keep,
+    /// At the first acknowledgment of new data.
+    Reset,
+}
+
+/// What is sent after the retransmission timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoRecovery {
+    /// Everything from the oldest unacknowledged byte on, as the windows allow.
+    #[default]
+    GoBackN,
+    /// The oldest segment alone.
+    OldestOnly,
+}
+
+/// Congestion control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CongestionControl {
+    /// None: the window offered is filled at once.
+    None,
+    /// Slow start and congestion avoidance; a recovery ends with the first new acknowledgment (RFC 2581).
+    #[default]
+    Reno,
+    /// A recovery ends when all that was outstanding is acknowledged (RFC 6582).
+    NewReno,
+}
+
+/// Which segments say PSH.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Push {
+    /// The one that ends what the application wrote.
+    #[default]
+    WriteEnd,
+    /// The one that empties the send buffer (BSD).
+    BufferEmpty,
+    /// Every one with data (mTCP).
+    Always,
+    /// None.
+    Never,
+}
+
+/// When a new window of the peer is believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowRefresh {
+    /// With every acknowledgment (RFC 9293 3.10.7.4).
+    #[default]
+    Always,
+    /// When everything sent was acknowledged (mTCP).
+    WhenDrained,
+}
+
+/// A stack. What a file leaves out is as `Default`: a plain stack of RFC 1122 and RFC 2581.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct StackParams {
+    /// Largest segment it takes, and says so in its SYN; it sends none larger either.
+    pub mss: u16,
+    /// Bytes it offers to receive.
+    pub receive_window: u32,
+    /// Bytes it keeps of what was sent and not acknowledged; 0: no limit.
+    pub send_buffer: u32,
+    /// Window scale it offers (RFC 7323); `None`: not known to it.
+    pub window_scale: Option<u8>,
+    /// It understands and sends selective acknowledgments (RFC 2018).
+    pub sack: bool,
+    /// It sends timestamps (RFC 7323), 12 bytes of every segment.
+    pub timestamps: bool,
+    /// A sender does not send what the window cuts short, but for half the largest window (RFC 1122 4.2.3.4).
+    pub sender_sws_avoidance: bool,
+    /// After so long it does all the same; 0: never.
+    #[serde(deserialize_with = "span")]
+    pub sws_override: Span,
+    /// A receiver announces a window that grew by so many segments, or by half its size (RFC 1122 4.2.3.3); 0: only if
+    /// the window that it showed last was smaller than a segment.
+    pub window_update_segments: u32,
+    /// How small segments are held back.
+    pub nagle: Nagle,
+    /// Longest wait of an acknowledgment; 0: none waits.
+    #[serde(deserialize_with = "span")]
+    pub delayed_ack: Span,
+    /// The timer of delayed acknowledgments runs out only at multiples of this; 0: exactly.
+    #[serde(deserialize_with = "span")]
+    pub delayed_ack_tick: Span,
+    /// How many segments' worth of data is acknowledged at once.
+    pub ack_every: u32,
+    /// How they are counted.
+    pub ack_rule: AckRule,
+    /// A segment with PSH is acknowledged at once.
+    pub ack_on_push: bool,
+    /// Segments that came out of order are kept.
+    pub reassembly: bool,
+    /// Retransmission timer before the first measurement.
+    #[serde(deserialize_with = "span")]
+    pub rto_initial: Span,
+    /// It is never shorter.
+    #[serde(deserialize_with = "span")]
+    pub rto_min: Span,
+    /// It is never longer.
+    #[serde(deserialize_with = "span")]
+    pub rto_max: Span,
+    /// It runs out only at multiples of this; 0: exactly.
+    #[serde(deserialize_with = "span")]
+    pub rto_tick: Span,
+    /// Added to the smoothed round trip and four deviations.
+    #[serde(deserialize_with = "span")]
+    pub rto_extra: Span,
+    /// What it does to itself when it ran out.
+    pub backoff: Backoff,
+    /// When that is taken back.
+    pub karn: Karn,
+    /// What is sent then.
+    pub rto_recovery: RtoRecovery,
+    /// Retransmissions of one segment after which the connection is given up.
+    pub max_retries: u32,
+    /// Duplicate acknowledgments that mean a loss; 0: they mean nothing.
+    pub fast_retransmit: u32,
+    /// Congestion control.
+    pub congestion: CongestionControl,
+    /// Segments that may be sent before the first acknowledgment.
+    pub initial_window: u32,
+    /// The congestion window grows by the bytes acknowledged, not by one segment an acknowledgment (RFC 3465).
+    pub byte_counting: bool,
+    /// After an idle retransmission timer the congestion window begins anew (RFC 2581 4.1).
+    pub idle_restart: bool,
+    /// Shortest wait before a shut window is probed.
+    #[serde(deserialize_with = "span")]
+    pub persist_min: Span,
+    /// Longest.
+    #[serde(deserialize_with = "span")]
+    pub persist_max: Span,
+    /// Which segments say PSH.
+    pub push: Push,
+    /// When a new window of the peer is believed.
+    pub window_refresh: WindowRefresh,
+    /// After more than so many segments out of order in a row it offers one segment alone; 0: never (mTCP).
+    pub distress_after: u32,
+    /// Until so many came in order.
+    pub distress_until: u32,
+}
+
+impl Default for StackParams {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            receive_window: 65_535,
+            send_buffer: 0,
+            window_scale: None,
+            sack: false,
+            timestamps: false,
+            sender_sws_avoidance: true,
+            sws_override: Span::from_millis(500),
+            window_update_segments: 2,
+            nagle: Nagle::Standard,
+            delayed_ack: Span::from_millis(200),
+            delayed_ack_tick: Span(0),
+            ack_every: 2,
+            ack_rule: AckRule::SegmentsAtLeast,
+            ack_on_push: false,
+            reassembly: true,
+            rto_initial: Span::from_secs(3),
+            rto_min: Span::from_secs(1),
+            rto_max: Span::from_secs(64),
+            rto_tick: Span(0),
+            rto_extra: Span(0),
+            backoff: Backoff::Double,
+            karn: Karn::Keep,
+            rto_recovery: RtoRecovery::GoBackN,
+            max_retries: 12,
+            fast_retransmit: 3,
+            congestion: CongestionControl::Reno,
+            initial_window: 2,
+            byte_counting: false,
+            idle_restart: false,
+            persist_min: Span::from_secs(5),
+            persist_max: Span::from_secs(60),
+            push: Push::WriteEnd,
+            window_refresh: WindowRefresh::Always,
+            distress_after: 0,
+            distress_until: 0,
+        }
+    }
+}

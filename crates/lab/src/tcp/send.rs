@@ -1,0 +1,410 @@
+//! The sending half: what may leave now, and what holds the rest back.
+
+use alloc::{collections::VecDeque, vec::Vec};
+
+use coax_wire::time::Time;
+
+use super::{
+    congestion::Congestion,
+    params::{CongestionControl, Nagle, Push, StackParams},
+};
+use crate::{
+    cause::Cause,
+    payload::{Buffer, Payload},
+    segment::{Flags, Sent},
+};
+
+/// What holds a sender back that has something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// The window offered is full, or what is left of it is too small to bother.
+    ReceiveWindow,
+    /// The window offered is shut.
+    ZeroWindow,
+    /// The congestion window in slow start.
+    SlowStart,
+    /// The congestion window otherwise, or the send buffer.
+    SendWindow,
+    /// The segment is small and others are unacknowledged.
+    Nagle,
+    /// A loss is being repaired.
+    Recovery(Sent),
+}
+
+impl Blocked {
+    /// What the wait is charged to.
+    pub const fn cause(self) -> Cause {
+        match self {
+            Self::ReceiveWindow => Cause::ReceiveWindow,
+            Self::ZeroWindow => Cause::ZeroWindow,
+            Self::SlowStart => Cause::SlowStart,
+            Self::SendWindow => Cause::SendWindow,
+            Self::Nagle => Cause::NagleDelayedAck,
+            Self::Recovery(sent) => sent.cause(),
+        }
+    }
+}
+
+/// A stretch of the stream to send now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) seq: u64,
+    pub(super) len: u64,
+    pub(super) fin: bool,
+    pub(super) sent: Sent,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    pub(super) initial: u64,
+    /// Oldest unacknowledged.
+    pub(super) una: u64,
+    /// Next to be sent.
+    pub(super) next: u64,
+    /// One behind the last that was ever sent.
+    pub(super) max: u64,
+    /// From `una` on.
+    pub(super) buffer: Buffer,
+    pub(super) mss: u64,
+    pub(super) window: u64,
+    pub(super) window_max: u64,
+    pub(super) congestion: Congestion,
+    /// The oldest segment is to be sent again.
+    pub(super) again: Option<Sent>,
+    /// A loss is being repaired until this is acknowledged.
+    pub(super) recovery: Option<(Sent, u64)>,
+    /// A small segment may go although the window cuts it.
+    pub(super) force: bool,
+    /// A byte is to be sent into the shut window.
+    pub(super) probe: bool,
+    /// One timed segment: its end, and when it was sent.
+    pub(super) timed: Option<(u64, Time)>,
+    pub(super) duplicates: u32,
+    pub(super) retries: u32,
+    pub(super) sacked: Vec<(u64, u64)>,
+    /// Holes below this were sent again.
+    pub(super) resent: u64,
+    pub(super) last_sent: Time,
+    fin: bool,
+    write_ends: VecDeque<u64>,
+    small_until: u64,
+}
+
+impl Sender {
+    pub(super) fn new(initial: u64, params: &StackParams) -> Self {
+        let mss = u64::from(params.mss);
+        Self {
+            initial,
+            una: initial,
+            next: initial,
+            max: initial,
+            buffer: Buffer::default(),
+            mss,
+            window: 0,
+            window_max: 0,
+            congestion: Congestion::new(params, mss),
+            again: None,
+            recovery: None,
+            force: false,
+            probe: false,
+            timed: None,
+            duplicates: 0,
+            retries: 0,
+            sacked: Vec::new(),
+            resent: 0,
+            last_sent: Time(0),
+            fin: false,
+            write_ends: VecDeque::new(),
+            small_until: 0,
+        }
+    }
+
+    /// Sequence number behind the last byte written.
+    pub(super) fn end(&self) -> u64 {
+        self.data_start().saturating_add(self.buffer.len())
+    }
+
+    pub(super) const fn flight(&self) -> u64 {
+        self.next.saturating_sub(self.una)
+    }
+
+
+    pub(super) fn write(&mut self, payload: Payload) {
+        if self.fin || payload.is_empty() {
+            return;
+        }
+        self.buffer.push(payload);
+        self.write_ends.push_back(self.end());
+    }
+
+    pub(super) const fn finish(&mut self) {
+        self.fin = true;
+    }
+
+    /// Everything up to `ack` has arrived.
+    pub(super) fn acknowledge(&mut self, ack: u64) {
+        let data = ack.min(self.end()).saturating_sub(self.data_start());
+        self.buffer.drop_front(data);
+        self.una = ack;
+        self.next = self.next.max(ack);
+        while self.write_ends.front().is_some_and(|end| *end <= ack) {
+            self.write_ends.pop_front();
+        }
+        self.sacked.retain(|(_, to)| *to > ack);
+    }
+
+    /// Notes ranges that arrived out of order.
+    pub(super) fn note_sacked(&mut self, ranges: &[(u64, u64)]) {
+        for (from, to) in ranges {
+            if *to <= self.una || *to > self.max {
+                continue;
+            }
+            self.sacked.push((*from, *to));
+        }
+        self.sacked.sort_unstable();
+        self.sacked.dedup_by(|later, kept| {
+            let joins = later.0 <= kept.1;
+            if joins {
+                kept.1 = kept.1.max(later.1);
+            }
+            joins
+        });
+    }
+
+    /// What to send now, or what holds it back; `Ok(None)`: there is nothing to send.
+    pub(super) fn choose(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
+        if let Some(sent) = self.again.take() {
+            return Ok(self.oldest(sent));
+        }
+        if core::mem::take(&mut self.probe) && self.next < self.end() {
+            return Ok(Some(Choice {
+                seq: self.next,
+                len: 1,
+                fin: false,
+                sent: Sent::Probe,
+            }));
+        }
+        if let Some(hole) = self.next_hole() {
+            return Ok(Some(hole));
+        }
+        self.forward(params)
+    }
+
+    /// The flags of the segment that ends at `end`.
+    pub(super) fn push_flag(&self, choice: &Choice, push: Push) -> bool {
+        let end = choice.seq.saturating_add(choice.len);
+        choice.len > 0
+            && match push {
+                Push::Never => false,
+                Push::Always => true,
+                Push::BufferEmpty => end == self.end(),
+                Push::WriteEnd => self.write_ends.iter().take_while(|e| **e <= end).any(|e| *e > choice.seq),
+            }
+    }
+
+    /// Flags and bytes of a choice, which is now sent.
+    pub(super) fn emit(&mut self, choice: &Choice, params: &StackParams) -> (Flags, Payload) {
+        let from = choice.seq.saturating_sub(self.data_start());
+        let flags = Flags {
+            ack: true,
+            fin: choice.fin,
+            psh: self.push_flag(choice, params.push),
+            ..Flags::default()
+        };
+        let end = choice.seq.saturating_add(choice.len).saturating_add(u64::from(choice.fin));
+        if choice.len < self.mss {
+            self.small_until = end;
+        }
+        match choice.sent {
+            Sent::Probe => self.max = self.max.max(end),
+            _ if choice.seq == self.next => self.next = end,
+            _ => {}
+        }
+        self.max = self.max.max(self.next);
+        (flags, self.buffer.slice(from, choice.len))
+    }
+
+    fn oldest(&self, sent: Sent) -> Option<Choice> {
+        let end = self.max.min(self.end());
+        let len = end.saturating_sub(self.una).min(self.mss);
+        let fin = self.fin && self.una.saturating_add(len) == self.end() && self.max > self.end();
+        (len > 0 || fin).then_some(Choice {
+            seq: self.una,
+            len,
+            fin,
+            sent,
+        })
+    }
+
+    /// The next hole that selective acknowledgments show, if the congestion window has room (RFC 6675, simplified).
+    fn next_hole(&mut self) -> Option<Choice> {
+        let (Sent::FastRetransmit, _) = self.recovery? else {
+            return None;
+        };
+        let from = self.resent.max(self.una);
+        let index = self.sacked.iter().position(|(_, to)| *to > from)?;
+        let (start, end) = self.sacked.get(index).copied()?;
+        if from >= start {
+            self.resent = end;
+            return self.next_hole();
+        }
+        if self.pipe().saturating_add(self.mss) > self.congestion.window() {
+            return None;
+        }
+        let len = start.saturating_sub(from).min(self.mss);
+        self.resent = from.saturating_add(len);
+        Some(Choice {
+            seq: from,
+            len,
+            fin: false,
+            sent: Sent::FastRetransmit,
+        })
+    }
+
+    /// Bytes under way, as selective acknowledgments tell: not those that arrived, nor holes not sent again yet.
+    fn pipe(&self) -> u64 {
+        let Some((_, highest)) = self.sacked.last() else {
+            return self.flight();
+        };
+        let sacked: u64 = self.sacked.iter().map(|(from, to)| to.saturating_sub(*from.max(&self.una))).sum();
+        let from = self.resent.max(self.una);
+        let arrived_above: u64 = self
+            .sacked
+            .iter()
+            .map(|(start, end)| end.saturating_sub((*start).max(from)))
+            .sum();
+        let lost = highest.saturating_sub(from).saturating_sub(arrived_above);
+        self.flight().saturating_sub(sacked).saturating_sub(lost)
+    }
+
+    /// What comes after what was sent last.
+    fn forward(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
+        let unsent = self.end().saturating_sub(self.next);
+        let fin_due = self.fin && self.next <= self.end();
+        if unsent == 0 {
+            return Ok(fin_due.then(|| self.choice(0)));
+        }
+        let (usable, limit) = self.usable(params);
+        let len = self.mss.min(unsent).min(usable);
+        if len == 0 {
+            return Err(limit);
+        }
+        if len < self.mss && len < unsent && !self.may_send_cut(len, params) {
+            return Err(limit);
+        }
+        if len < self.mss && len == unsent && self.nagle_holds(params) && !self.fin {
+            return Err(Blocked::Nagle);
+        }
+        self.force = false;
+        Ok(Some(self.choice(len)))
+    }
+
+    fn choice(&self, len: u64) -> Choice {
+        let again = self.next < self.max;
+        Choice {
+            seq: self.next,
+            len,
+            fin: self.fin && self.next.saturating_add(len) == self.end(),
+            sent: if again { self.recovery.map_or(Sent::Timeout, |(sent, _)| sent) } else { Sent::New },
+        }
+    }
+
+    /// How many bytes more may be sent, and what sets that limit.
+    fn usable(&self, params: &StackParams) -> (u64, Blocked) {
+        let buffer = match params.send_buffer {
+            0 => u64::MAX,
+            limit => u64::from(limit),
+        };
+        // with selective acknowledgments, what is lost or has arrived takes no room in the congestion window
+        let gone = if self.sacked.is_empty() { 0 } else { self.flight().saturating_sub(self.pipe()) };
+        let congestion = self.congestion.window().saturating_add(gone);
+        let least = self.window.min(buffer).min(congestion);
+        let limit = if let Some((sent, _)) = self.recovery {
+            Blocked::Recovery(sent)
+        } else if self.window == 0 {
+            Blocked::ZeroWindow
+        } else if self.window == least {
+            Blocked::ReceiveWindow
+        } else if congestion == least && self.congestion.in_slow_start() {
+            Blocked::SlowStart
+        } else {
+            Blocked::SendWindow
+        };
+        (least.saturating_sub(self.flight()), limit)
+    }
+
+    /// Sender's side of silly window avoidance (RFC 1122 4.2.3.4).
+    fn may_send_cut(&self, len: u64, params: &StackParams) -> bool {
+        !params.sender_sws_avoidance || self.force || len.saturating_mul(2) >= self.window_max
+    }
+
+    fn nagle_holds(&self, params: &StackParams) -> bool {
+        // what was sent before is not held back again
+        let unacknowledged = self.next > self.una && self.next >= self.max;
+        match params.nagle {
+            Nagle::Off => false,
+            Nagle::Standard => unacknowledged,
+            Nagle::Minshall => unacknowledged && self.small_until > self.una,
+        }
+    }
+
+    /// The SYN takes the first number, and no byte of the buffer.
+    fn data_start(&self) -> u64 {
+        self.una.max(self.initial.saturating_add(1))
+    }
+}
+
+/// A duplicate acknowledgment or a new one, seen by the half that sends.
+impl Sender {
+    /// New data was acknowledged while nothing or something was being repaired.
+    pub(super) fn on_progress(&mut self, bytes: u64, params: &StackParams) {
+        self.duplicates = 0;
+        self.retries = 0;
+        let Some((sent, until)) = self.recovery else {
+            self.congestion.acknowledged(bytes, params.byte_counting);
+            return;
+        };
+        let whole = self.una >= until;
+        if whole {
+            self.recovery = None;
+        }
+        match sent {
+            Sent::FastRetransmit if whole || params.congestion == CongestionControl::Reno => {
+                self.recovery = None;
+                self.congestion.repaired();
+            }
+            Sent::FastRetransmit if params.sack => {}
+            Sent::FastRetransmit => {
+                self.congestion.partly_repaired(bytes);
+                if params.congestion == CongestionControl::NewReno {
+                    self.again = Some(Sent::FastRetransmit);
+                }
+            }
+            _ => self.congestion.acknowledged(bytes, params.byte_counting),
+        }
+    }
+
+    /// A duplicate came. True if it began a repair.
+    pub(super) fn on_duplicate(&mut self, params: &StackParams) -> bool {
+        self.duplicates = self.duplicates.saturating_add(1);
+        let threshold = params.fast_retransmit;
+        if threshold == 0 {
+            return false;
+        }
+        match self.recovery {
+            Some((Sent::FastRetransmit, _)) if !params.sack => self.congestion.inflate(),
+            Some(_) => {}
+            None if self.duplicates >= threshold => {
+                let inflate = if params.sack { 0 } else { u64::from(threshold) };
+                self.recovery = Some((Sent::FastRetransmit, self.max));
+                self.again = Some(Sent::FastRetransmit);
+                self.resent = self.una.saturating_add(self.mss);
+                self.congestion.lost(self.flight(), inflate);
+                self.timed = None;
+                return true;
+            }
+            None => {}
+        }
+        false
+    }
+}
