@@ -72,7 +72,8 @@ impl Context<'_> {
 
     /// Opens the connection to the other host.
     pub fn connect(&mut self) {
-        self.world.endpoint(self.side, crate::tcp::Endpoint::connect);
+        self.world
+            .endpoint(self.side, crate::tcp::Endpoint::connect);
     }
 
     /// Writes, in one write: TCP decides at once what of it may leave.
@@ -97,7 +98,8 @@ impl Context<'_> {
 
     /// Asks for [`AppEvent::Drained`], once, when less than this is unacknowledged.
     pub fn notify_below(&mut self, bytes: u64) {
-        self.world.endpoint(self.side, |tcp| tcp.notify_below(bytes));
+        self.world
+            .endpoint(self.side, |tcp| tcp.notify_below(bytes));
     }
 
     /// Ends this direction.

@@ -78,11 +78,13 @@ impl Recorder {
 
 fn block(out: &mut Vec<u8>, kind: u32, body: &[u8]) {
     let padding = body.len().next_multiple_of(4).saturating_sub(body.len());
-    let total = (body.len() as u32).saturating_add(padding as u32).saturating_add(12);
+    let total = (body.len() as u32)
+        .saturating_add(padding as u32)
+        .saturating_add(12);
     out.extend_from_slice(&kind.to_le_bytes());
     out.extend_from_slice(&total.to_le_bytes());
     out.extend_from_slice(body);
-    out.extend_from_slice(&[0; 3][..padding]);
+    out.resize(out.len().saturating_add(padding), 0);
     out.extend_from_slice(&total.to_le_bytes());
 }
 
@@ -161,7 +163,13 @@ fn ethernet_frame(segment: &Segment, from: Side, port: u16, identification: u16)
     frame
 }
 
-fn tcp_bytes(segment: &Segment, from: Side, port: u16, source: [u8; 4], target: [u8; 4]) -> Vec<u8> {
+fn tcp_bytes(
+    segment: &Segment,
+    from: Side,
+    port: u16,
+    source: [u8; 4],
+    target: [u8; 4],
+) -> Vec<u8> {
     let options = option_bytes(segment);
     let ports = match from {
         Side::Client => [CLIENT_PORT, port],
@@ -175,7 +183,10 @@ fn tcp_bytes(segment: &Segment, from: Side, port: u16, source: [u8; 4], target: 
     out.extend_from_slice(&((segment.window >> segment.window_shift) as u16).to_be_bytes());
     out.extend_from_slice(&[0; 4]);
     out.extend_from_slice(&options);
-    segment.payload.chunks().for_each(|chunk| chunk.copy_to(&mut out));
+    segment
+        .payload
+        .chunks()
+        .for_each(|chunk| chunk.copy_to(&mut out));
     let len = (out.len() as u16).to_be_bytes();
     let sum = checksum(&[&source, &target, &[0, 6], &len, &out]);
     if let Some(place) = out.get_mut(16..18) {
@@ -233,6 +244,7 @@ fn checksum(parts: &[&[u8]]) -> [u8; 2] {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use crate::{payload::Payload, segment::Flags};
@@ -279,7 +291,14 @@ mod tests {
         let bytes = recorder.into_bytes();
         let (mut at, mut kinds) = (0, Vec::new());
         while at < bytes.len() {
-            let word = |from: usize| u32::from_le_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]]);
+            let word = |from: usize| {
+                u32::from_le_bytes([
+                    bytes[from],
+                    bytes[from + 1],
+                    bytes[from + 2],
+                    bytes[from + 3],
+                ])
+            };
             let len = word(at + 4) as usize;
             assert_eq!(word(at + len - 4) as usize, len);
             kinds.push(word(at));

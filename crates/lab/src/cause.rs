@@ -182,18 +182,25 @@ impl Drop for Node {
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(node) = next {
-            next = Rc::try_unwrap(node).ok().and_then(|mut alone| alone.before.take());
+            next = Rc::try_unwrap(node)
+                .ok()
+                .and_then(|mut alone| alone.before.take());
         }
     }
 }
 
-/// The account of everything that led to an event.
+/// The account of everything that led to an event. Cheap to pass on: it is copied only where it parts from another.
 #[derive(Clone, Debug)]
-pub struct Provenance {
+pub struct Provenance(Rc<Past>);
+
+#[derive(Clone, Debug)]
+struct Past {
     account: Account,
     transit: u64,
     at: Time,
     epoch: Epoch,
+    /// What the last link was charged to; `None`: transit.
+    last: Option<Cause>,
     trail: Trail,
 }
 
@@ -211,72 +218,86 @@ pub struct Epoch {
 impl Provenance {
     /// The beginning of an account.
     pub fn begin(epoch: Epoch) -> Self {
-        Self {
+        Self(Rc::new(Past {
             account: Account::default(),
             transit: 0,
             at: epoch.start,
             epoch,
+            last: None,
             trail: None,
-        }
+        }))
     }
 
     /// The moment up to which the account goes.
-    pub const fn at(&self) -> Time {
-        self.at
+    pub fn at(&self) -> Time {
+        self.0.at
+    }
+
+    /// The account that this one belongs to.
+    pub fn epoch(&self) -> Epoch {
+        self.0.epoch
     }
 
     /// Goes on to `until` and charges it to `cause`.
     #[must_use]
     pub fn charge(mut self, cause: Cause, until: Time) -> Self {
-        let from = self.at;
-        self.account.add(cause, (until - from).0);
-        self.step(from, until, Some(cause));
+        let past = Rc::make_mut(&mut self.0);
+        let from = past.at;
+        past.account.add(cause, (until - from).0);
+        past.step(from, until, Some(cause));
         self
     }
 
     /// Goes on to `until`; what it was spent on will be known later.
     #[must_use]
     pub fn transit(mut self, until: Time) -> Self {
-        let from = self.at;
-        self.transit = self.transit.saturating_add((until - from).0);
-        self.step(from, until, None);
+        let past = Rc::make_mut(&mut self.0);
+        let from = past.at;
+        past.transit = past.transit.saturating_add((until - from).0);
+        past.step(from, until, None);
         self
     }
 
     /// The transit so far was spent on `cause`.
     #[must_use]
     pub fn resolve(mut self, cause: Cause) -> Self {
-        if self.transit > 0 {
-            self.account.add(cause, self.transit);
-            self.transit = 0;
-            if self.epoch.trail {
-                self.trail = Some(Rc::new(Node {
-                    from: self.at,
-                    to: self.at,
-                    cause: None,
-                    resolves: Some(cause),
-                    before: self.trail.take(),
-                }));
-            }
+        if self.0.transit == 0 {
+            return self;
+        }
+        let past = Rc::make_mut(&mut self.0);
+        past.account.add(cause, past.transit);
+        past.transit = 0;
+        if past.epoch.trail {
+            past.trail = Some(Rc::new(Node {
+                from: past.at,
+                to: past.at,
+                cause: None,
+                resolves: Some(cause),
+                before: past.trail.take(),
+            }));
         }
         self
     }
 
-    /// The same moment in another account: what was before that account began is forgotten.
+    /// The same moment in another account: what was before that account began is forgotten, and what was after it is
+    /// charged to what the last link was.
     #[must_use]
     pub fn in_epoch(self, epoch: Epoch) -> Self {
-        if self.epoch.number == epoch.number {
+        if self.0.epoch.number == epoch.number {
             return self;
         }
-        let at = self.at;
         let fresh = Self::begin(epoch);
-        if at > epoch.start { fresh.charge(Cause::Unattributed, at) } else { fresh }
+        match self.0.last {
+            _ if self.0.at <= epoch.start => fresh,
+            Some(cause) => fresh.charge(cause, self.0.at),
+            None => fresh.transit(self.0.at),
+        }
     }
 
     /// The account up to now; transit that nothing has claimed is `cause`.
     pub fn finish(&self, cause: Cause) -> Account {
-        let mut account = self.account;
-        account.add(cause, self.transit);
+        let mut account = self.0.account;
+        account.add(cause, self.0.transit);
         account
     }
 
@@ -285,7 +306,7 @@ impl Provenance {
     pub fn stretches(&self, cause: Cause) -> Vec<Stretch> {
         let mut out: Vec<Stretch> = Vec::new();
         let mut transit_is = cause;
-        let mut next = self.trail.as_ref();
+        let mut next = self.0.trail.as_ref();
         while let Some(node) = next {
             transit_is = node.resolves.unwrap_or(transit_is);
             let cause = node.cause.unwrap_or(transit_is);
@@ -303,17 +324,21 @@ impl Provenance {
         out.reverse();
         out
     }
+}
 
+impl Past {
     fn step(&mut self, from: Time, until: Time, cause: Option<Cause>) {
         self.at = self.at.max(until);
+        self.last = cause;
         if !self.epoch.trail || until <= from {
             return;
         }
-        if let Some(last) = self.trail.as_mut().and_then(Rc::get_mut) {
-            if last.cause == cause && last.resolves.is_none() {
-                last.to = until;
-                return;
-            }
+        if let Some(last) = self.trail.as_mut().and_then(Rc::get_mut)
+            && last.cause == cause
+            && last.resolves.is_none()
+        {
+            last.to = until;
+            return;
         }
         self.trail = Some(Rc::new(Node {
             from,
@@ -345,7 +370,10 @@ mod tests {
             .charge(Cause::ServerThink, Time(150))
             .transit(Time(180));
         let held = round.clone().resolve(Cause::ReceiveWindow);
-        assert_eq!(held.finish(Cause::Metadata).get(Cause::ReceiveWindow), Span(60));
+        assert_eq!(
+            held.finish(Cause::Metadata).get(Cause::ReceiveWindow),
+            Span(60)
+        );
         let ended = round.finish(Cause::RoundTrips);
         assert_eq!(ended.get(Cause::RoundTrips), Span(60));
         assert_eq!(ended.total(), Span(80));
@@ -359,7 +387,10 @@ mod tests {
             .resolve(Cause::SlowStart)
             .transit(Time(150));
         let stretches = end.stretches(Cause::RoundTrips);
-        let causes: Vec<_> = stretches.iter().map(|s| (s.from.0, s.to.0, s.cause)).collect();
+        let causes: Vec<_> = stretches
+            .iter()
+            .map(|s| (s.from.0, s.to.0, s.cause))
+            .collect();
         assert_eq!(
             causes,
             [
@@ -374,7 +405,11 @@ mod tests {
     fn a_chain_of_millions_is_dropped_without_recursion() {
         let mut chain = Provenance::begin(epoch());
         for at in 0..2_000_000_u64 {
-            let cause = if at % 2 == 0 { Cause::Bandwidth } else { Cause::Queueing };
+            let cause = if at % 2 == 0 {
+                Cause::Bandwidth
+            } else {
+                Cause::Queueing
+            };
             chain = chain.charge(cause, Time(101 + at));
         }
         assert_eq!(chain.finish(Cause::RoundTrips).total(), Span(2_000_000));
@@ -382,13 +417,15 @@ mod tests {
 
     #[test]
     fn a_new_account_forgets_what_was_before_it() {
-        let old = Provenance::begin(epoch()).charge(Cause::Timeout, Time(200));
+        let old = Provenance::begin(epoch())
+            .charge(Cause::Queueing, Time(120))
+            .charge(Cause::Timeout, Time(200));
         let new = old.in_epoch(Epoch {
             start: Time(150),
             number: 2,
             trail: false,
         });
         assert_eq!(new.finish(Cause::RoundTrips).total(), Span(50));
-        assert_eq!(new.finish(Cause::RoundTrips).get(Cause::Timeout), Span(0));
+        assert_eq!(new.finish(Cause::RoundTrips).get(Cause::Timeout), Span(50));
     }
 }

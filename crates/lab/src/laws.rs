@@ -38,7 +38,9 @@ pub fn serial_timeout_time(without_loss: f64, packets: f64, probability: f64, ti
 /// Timeouts for each burst of `segments` through a ring of `ring` frames that drops what it cannot hold, when each
 /// timeout sends all again from the first hole: as many as rounds, less one.
 pub const fn ring_timeouts(segments: u64, ring: u64) -> u64 {
-    segments.div_ceil(if ring == 0 { 1 } else { ring }).saturating_sub(1)
+    segments
+        .div_ceil(if ring == 0 { 1 } else { ring })
+        .saturating_sub(1)
 }
 
 /// What `count` timeouts take that begin at `first` and double.
@@ -47,7 +49,13 @@ pub fn doubling_timeouts(count: u64, first: f64) -> f64 {
 }
 
 /// The law of a burst into a ring: every block waits for its timeouts.
-pub fn ring_burst_time(without_drops: f64, blocks: f64, segments: u64, ring: u64, first_timer: f64) -> f64 {
+pub fn ring_burst_time(
+    without_drops: f64,
+    blocks: f64,
+    segments: u64,
+    ring: u64,
+    first_timer: f64,
+) -> f64 {
     without_drops + blocks * doubling_timeouts(ring_timeouts(segments, ring), first_timer)
 }
 

@@ -1,6 +1,6 @@
 //! A machine: one processor that does one thing after the other, and a disk.
 
-use alloc::collections::VecDeque;
+use alloc::{boxed::Box, collections::VecDeque};
 
 use coax_wire::time::{Span, Time};
 use serde::Deserialize;
@@ -31,9 +31,9 @@ pub struct MachineParams {
 #[derive(Debug)]
 pub(crate) enum Job {
     /// A segment came in.
-    Receive(Segment),
+    Receive(Box<Segment>),
     /// A segment goes out.
-    Send(Segment),
+    Send(Box<Segment>),
     /// The application's work, with its token.
     Work(u64),
 }

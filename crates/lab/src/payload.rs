@@ -157,7 +157,10 @@ impl Payload {
                 None => {
                     let mut bytes = Vec::new();
                     chunk.copy_to(&mut bytes);
-                    bytes.iter().zip(expected..).all(|(byte, i)| *byte == pattern_byte(i))
+                    bytes
+                        .iter()
+                        .zip(expected..)
+                        .all(|(byte, i)| *byte == pattern_byte(i))
                 }
             }
         })
@@ -304,7 +307,10 @@ mod tests {
             buffer.push(Payload::pattern(i << 36, 1 << 36));
         }
         assert_eq!((buffer.len(), buffer.chunks.len()), (1 << 40, 1));
-        assert_eq!(buffer.slice(12345, 3).to_vec(), [12345, 12346, 12347].map(pattern_byte));
+        assert_eq!(
+            buffer.slice(12345, 3).to_vec(),
+            [12345, 12346, 12347].map(pattern_byte)
+        );
     }
 
     #[test]

@@ -170,11 +170,13 @@ pub fn parse_with<T: Described>(
         T::deserialize(toml::Value::Table(alone)).map_err(|e| value_error(name, key, &e))?;
     }
     let params = T::deserialize(toml::Value::Table(table)).map_err(malformed)?;
-    params.check().map_err(|(key, reason)| ProfileError::Value {
-        file: name.to_string(),
-        key: key.to_string(),
-        reason,
-    })?;
+    params
+        .check()
+        .map_err(|(key, reason)| ProfileError::Value {
+            file: name.to_string(),
+            key: key.to_string(),
+            reason,
+        })?;
     Ok(Profile {
         name: name.to_string(),
         title: file.title,
@@ -195,13 +197,20 @@ pub fn built_in<T: Described>(name: &str) -> Result<Profile<T>, ProfileError> {
 ///
 /// # Errors
 /// The name, or a key, is unknown or not allowed.
-pub fn built_in_with<T: Described>(name: &str, changes: &[(&str, toml::Value)]) -> Result<Profile<T>, ProfileError> {
+pub fn built_in_with<T: Described>(
+    name: &str,
+    changes: &[(&str, toml::Value)],
+) -> Result<Profile<T>, ProfileError> {
     match T::BUILT_IN.iter().find(|(known, _)| *known == name) {
         Some((name, text)) => parse_with(name, text, changes),
         None => Err(ProfileError::Unknown {
             kind: T::KIND,
             name: name.to_string(),
-            known: T::BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+            known: T::BUILT_IN
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
         }),
     }
 }
@@ -220,11 +229,13 @@ fn evidence_of(
     entry: &Entry,
     sources: &BTreeMap<String, String>,
 ) -> Result<Evidence, ProfileError> {
-    let source = sources.get(&entry.source).ok_or_else(|| ProfileError::Source {
-        file: file.to_string(),
-        key: key.to_string(),
-        source_name: entry.source.clone(),
-    })?;
+    let source = sources
+        .get(&entry.source)
+        .ok_or_else(|| ProfileError::Source {
+            file: file.to_string(),
+            key: key.to_string(),
+            source_name: entry.source.clone(),
+        })?;
     Ok(Evidence {
         key: key.to_string(),
         value: entry.value.to_string(),
@@ -248,13 +259,21 @@ impl Described for StackParams {
     fn check(&self) -> Result<(), (&'static str, String)> {
         let rules = [
             ("mss", (64..=9000).contains(&self.mss), "64 to 9000 bytes"),
-            ("receive_window", (64..=1 << 30).contains(&self.receive_window), "64 bytes to 1 GiB"),
+            (
+                "receive_window",
+                (64..=1 << 30).contains(&self.receive_window),
+                "64 bytes to 1 GiB",
+            ),
             ("ack_every", self.ack_every > 0, "at least 1"),
             ("rto_min", self.rto_min.0 > 0, "more than nothing"),
             ("rto_initial", self.rto_initial.0 > 0, "more than nothing"),
             ("rto_max", self.rto_max >= self.rto_min, "at least rto_min"),
             ("persist_min", self.persist_min.0 > 0, "more than nothing"),
-            ("window_scale", self.window_scale.is_none_or(|shift| shift <= 14), "0 to 14 (RFC 7323 2.2)"),
+            (
+                "window_scale",
+                self.window_scale.is_none_or(|shift| shift <= 14),
+                "0 to 14 (RFC 7323 2.2)",
+            ),
         ];
         broken(&rules)
     }
@@ -262,12 +281,14 @@ impl Described for StackParams {
 
 impl Described for MachineParams {
     const KIND: &'static str = "machine";
-    const BUILT_IN: &'static [(&'static str, &'static str)] = files!("machines": "fast", "virtual-dos");
+    const BUILT_IN: &'static [(&'static str, &'static str)] =
+        files!("machines": "fast", "virtual-dos");
 }
 
 impl Described for NicParams {
     const KIND: &'static str = "card";
-    const BUILT_IN: &'static [(&'static str, &'static str)] = files!("cards": "plain", "dos-short-ring");
+    const BUILT_IN: &'static [(&'static str, &'static str)] =
+        files!("cards": "plain", "dos-short-ring");
 }
 
 impl Described for LinkParams {
@@ -277,18 +298,32 @@ impl Described for LinkParams {
 
     fn check(&self) -> Result<(), (&'static str, String)> {
         let rules = [
-            ("rate", (1000..=100_000_000_000).contains(&self.rate), "1 kbit/s to 100 Gbit/s"),
+            (
+                "rate",
+                (1000..=100_000_000_000).contains(&self.rate),
+                "1 kbit/s to 100 Gbit/s",
+            ),
             (
                 "access_rate",
                 self.access_rate.is_none_or(|access| access >= self.rate),
                 "at least the link's rate",
             ),
-            ("reorder", (0.0..=1.0).contains(&self.reorder.probability), "a probability of 0 to 1"),
+            (
+                "reorder",
+                (0.0..=1.0).contains(&self.reorder.probability),
+                "a probability of 0 to 1",
+            ),
         ];
         broken(&rules)?;
-        for (key, loss) in [("loss_to_server", &self.loss_to_server), ("loss_to_client", &self.loss_to_client)] {
+        for (key, loss) in [
+            ("loss_to_server", &self.loss_to_server),
+            ("loss_to_client", &self.loss_to_client),
+        ] {
             if !loss.rule.is_possible() {
-                return Err((key, "probabilities are 0 to 1, and something must get through".to_string()));
+                return Err((
+                    key,
+                    "probabilities are 0 to 1, and something must get through".to_string(),
+                ));
             }
         }
         Ok(())

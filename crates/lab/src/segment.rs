@@ -29,7 +29,11 @@ pub struct Flags {
 impl Flags {
     /// As in the header's octet.
     pub const fn bits(self) -> u8 {
-        (self.fin as u8) | (self.syn as u8) << 1 | (self.rst as u8) << 2 | (self.psh as u8) << 3 | (self.ack as u8) << 4
+        (self.fin as u8)
+            | (self.syn as u8) << 1
+            | (self.rst as u8) << 2
+            | (self.psh as u8) << 3
+            | (self.ack as u8) << 4
     }
 }
 
@@ -51,7 +55,11 @@ pub struct Options {
 impl Options {
     /// Bytes in the header, padded to words.
     pub fn len(&self) -> u64 {
-        let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() as u64 };
+        let sack = if self.sack.is_empty() {
+            0
+        } else {
+            4 + 8 * self.sack.len() as u64
+        };
         let parts = [
             if self.mss.is_some() { 4 } else { 0 },
             if self.window_scale.is_some() { 4 } else { 0 },

@@ -38,13 +38,27 @@ impl Cost {
     }
 }
 
-const SPANS: [(&str, f64); 5] = [("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("ps", 1.0), ("s", 1e12)];
-const RATES: [(&str, f64); 4] = [("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("bit/s", 1.0)];
+const SPANS: [(&str, f64); 5] = [
+    ("ns", 1e3),
+    ("us", 1e6),
+    ("ms", 1e9),
+    ("ps", 1.0),
+    ("s", 1e12),
+];
+const RATES: [(&str, f64); 4] = [
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("bit/s", 1.0),
+];
 
 fn quantity(text: &str, units: &[(&str, f64)]) -> Result<u64, String> {
     let allowed = || {
         let names: alloc::vec::Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-        format!("`{text}` is no quantity: a number and one of {} are wanted", names.join(", "))
+        format!(
+            "`{text}` is no quantity: a number and one of {} are wanted",
+            names.join(", ")
+        )
     };
     let (number, factor) = units
         .iter()

@@ -63,7 +63,14 @@ impl BlockPlan {
 
     /// Each block is announced by `request` bytes, allowed by `go_ahead`, sent after `header` and answered by
     /// `response`: raw writes.
-    pub fn write_raw(file: u64, block: u64, request: u64, go_ahead: u64, header: u64, response: u64) -> Self {
+    pub fn write_raw(
+        file: u64,
+        block: u64,
+        request: u64,
+        go_ahead: u64,
+        header: u64,
+        response: u64,
+    ) -> Self {
         let messages = alloc::vec![
             message(Side::Client, request, false, true),
             message(Side::Server, go_ahead, false, false),
@@ -84,7 +91,8 @@ impl BlockPlan {
 
     /// Blocks in the file.
     pub const fn blocks(&self) -> u64 {
-        self.file.div_ceil(if self.block == 0 { 1 } else { self.block })
+        self.file
+            .div_ceil(if self.block == 0 { 1 } else { self.block })
     }
 }
 
@@ -115,7 +123,9 @@ impl Script {
     }
 
     fn block_len(&self) -> u64 {
-        self.plan.block.min(self.plan.file.saturating_sub(self.offset))
+        self.plan
+            .block
+            .min(self.plan.file.saturating_sub(self.offset))
     }
 
     fn len(&self, message: Message) -> u64 {
@@ -148,7 +158,10 @@ impl Script {
 
     /// Begins what this side has to do next: work first where the message wants it.
     fn proceed(&mut self, context: &mut Context<'_>) {
-        let Some(message) = self.message().filter(|message| message.from == context.side()) else {
+        let Some(message) = self
+            .message()
+            .filter(|message| message.from == context.side())
+        else {
             return;
         };
         let data = if message.block { self.block_len() } else { 0 };
@@ -168,7 +181,10 @@ impl Script {
         self.advance();
         if split {
             context.send(Payload::pattern(offset, overhead));
-            context.send(Payload::pattern(offset.saturating_add(overhead), whole.saturating_sub(overhead)));
+            context.send(Payload::pattern(
+                offset.saturating_add(overhead),
+                whole.saturating_sub(overhead),
+            ));
         } else {
             context.send(Payload::pattern(offset, whole));
         }
@@ -271,7 +287,10 @@ pub struct BlockResult {
 /// Copies by `plan` in the world of `setup`.
 pub fn blocks(setup: &Setup, plan: &BlockPlan, limit: Span) -> BlockResult {
     let mut world = World::new(setup);
-    let (mut client, mut server) = (BlockClient::new(plan.clone()), BlockServer::new(plan.clone()));
+    let (mut client, mut server) = (
+        BlockClient::new(plan.clone()),
+        BlockServer::new(plan.clone()),
+    );
     let ended = world.run(&mut client, &mut server, limit);
     BlockResult {
         ended,

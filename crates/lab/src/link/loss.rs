@@ -130,7 +130,8 @@ impl Loss {
                 if self.rng.chance(leaves) {
                     self.bad = !self.bad;
                 }
-                self.rng.chance(if self.bad { *loss_bad } else { *loss_good })
+                self.rng
+                    .chance(if self.bad { *loss_bad } else { *loss_good })
             }
         }
     }
@@ -141,14 +142,25 @@ mod tests {
     use super::*;
 
     fn lost(rule: LossRule, frames: u64) -> Vec<u64> {
-        let params = LossParams { rule, data_only: false };
+        let params = LossParams {
+            rule,
+            data_only: false,
+        };
         let mut loss = Loss::new(params, Rng::new(3));
         (1..=frames).filter(|_| loss.strikes(true)).collect()
     }
 
     #[test]
     fn given_and_periodic_frames_are_lost_and_no_others() {
-        assert_eq!(lost(LossRule::Packets { numbers: alloc::vec![4, 2] }, 9), [2, 4]);
+        assert_eq!(
+            lost(
+                LossRule::Packets {
+                    numbers: alloc::vec![4, 2]
+                },
+                9
+            ),
+            [2, 4]
+        );
         assert_eq!(lost(LossRule::Periodic { every: 3 }, 10), [3, 6, 9]);
         assert!(lost(LossRule::None, 1000).is_empty());
     }
@@ -164,7 +176,11 @@ mod tests {
         let lost = lost(rule, 1_000_000);
         // share of time in the bad state: 0.001 / 0.251; mean length of a burst 4
         assert!((3600..4400).contains(&lost.len()), "{}", lost.len());
-        let bursts = lost.windows(2).filter(|pair| matches!(pair, [a, b] if b - a > 1)).count() + 1;
+        let bursts = lost
+            .windows(2)
+            .filter(|pair| matches!(pair, [a, b] if b - a > 1))
+            .count()
+            + 1;
         let mean = lost.len() as f64 / bursts as f64;
         assert!((3.6..4.4).contains(&mean), "{mean}");
     }

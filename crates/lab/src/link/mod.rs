@@ -136,11 +136,17 @@ impl Wire {
         let start = now.max(self.free_at).max(medium);
         let waited = match &self.last {
             _ if start == now => account,
-            Some(last) if frame.data && self.free_at == start => last.clone(),
+            Some(last) if frame.data && self.free_at == start => {
+                last.clone().in_epoch(account.epoch())
+            }
             _ => account.charge(Cause::Queueing, start),
         };
         let end = start + serialisation(self.rate, frame.bytes);
-        let account = if frame.data { waited.charge(frame.sent.cause(), end) } else { waited.transit(end) };
+        let account = if frame.data {
+            waited.charge(frame.sent.cause(), end)
+        } else {
+            waited.transit(end)
+        };
         self.last = frame.data.then(|| account.clone());
         self.free_at = end;
         (start, account)
@@ -167,12 +173,19 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    pub(crate) fn new(params: &LinkParams, loss: LossParams, nic: &NicParams, rng: &mut Rng) -> Self {
+    pub(crate) fn new(
+        params: &LinkParams,
+        loss: LossParams,
+        nic: &NicParams,
+        rng: &mut Rng,
+    ) -> Self {
         let access = params.access_rate.unwrap_or(params.rate);
         Self {
             ring: Ring::new(nic.tx_ring, nic.tx_full),
             access: Wire::new(access),
-            router: params.access_rate.map(|_| (Wire::new(params.rate), Ring::new(0, TxFull::Drop))),
+            router: params
+                .access_rate
+                .map(|_| (Wire::new(params.rate), Ring::new(0, TxFull::Drop))),
             queue_bytes: params.queue_bytes,
             delay: params.delay,
             loss: loss::Loss::new(loss, rng.fork(1)),
@@ -182,7 +195,12 @@ impl Direction {
     }
 
     /// Hands a frame to the card at the account's moment. `medium` is until when a shared medium is busy.
-    pub(crate) fn transmit(&mut self, medium: Time, account: Provenance, segment: &Segment) -> Fate {
+    pub(crate) fn transmit(
+        &mut self,
+        medium: Time,
+        account: Provenance,
+        segment: &Segment,
+    ) -> Fate {
         let frame = Frame {
             bytes: segment.on_wire(),
             data: segment.seq_len() > 0,
@@ -197,7 +215,11 @@ impl Direction {
             None => Fate::QueueFull { leaves },
             Some(_) if self.loss.strikes(frame.data) => Fate::Lost { leaves },
             Some(account) => {
-                let held = if self.rng.chance(self.reorder.probability) { self.reorder.delay } else { Span(0) };
+                let held = if self.rng.chance(self.reorder.probability) {
+                    self.reorder.delay
+                } else {
+                    Span(0)
+                };
                 let arrives = account.at() + self.delay + held;
                 Fate::Arrives {
                     leaves,
@@ -227,7 +249,7 @@ impl Direction {
 }
 
 #[cfg(test)]
-#[allow(clippy::panic)]
+#[allow(clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use alloc::vec::Vec;
 
@@ -259,8 +281,13 @@ mod tests {
     #[test]
     fn frames_leave_one_after_the_other_at_the_rate_of_the_link() {
         let mut way = direction(&LinkParams::default(), &NicParams::default());
-        let arrivals: Vec<u64> = (0..3).map(|_| arrival(&way.transmit(Time(0), account(), &full()))).collect();
-        assert_eq!(arrivals, [123_040 + 60_000, 246_080 + 60_000, 369_120 + 60_000]);
+        let arrivals: Vec<u64> = (0..3)
+            .map(|_| arrival(&way.transmit(Time(0), account(), &full())))
+            .collect();
+        assert_eq!(
+            arrivals,
+            [123_040 + 60_000, 246_080 + 60_000, 369_120 + 60_000]
+        );
     }
 
     #[test]
@@ -286,10 +313,18 @@ mod tests {
             ..LinkParams::default()
         };
         let mut way = direction(&params, &NicParams::default());
-        let fates: Vec<Fate> = (0..8).map(|_| way.transmit(Time(0), account(), &full())).collect();
-        let lost = fates.iter().filter(|fate| matches!(fate, Fate::QueueFull { .. })).count();
+        let fates: Vec<Fate> = (0..8)
+            .map(|_| way.transmit(Time(0), account(), &full()))
+            .collect();
+        let lost = fates
+            .iter()
+            .filter(|fate| matches!(fate, Fate::QueueFull { .. }))
+            .count();
         assert_eq!(lost, 4);
         let (first, second) = (arrival(&fates[0]), arrival(&fates[1]));
-        assert_eq!((first, second - first), (123_040 + 1_230_400 + 60_000, 1_230_400));
+        assert_eq!(
+            (first, second - first),
+            (123_040 + 1_230_400 + 60_000, 1_230_400)
+        );
     }
 }

@@ -53,7 +53,9 @@ impl Congestion {
             return;
         }
         self.threshold = self.half(flight);
-        self.window = self.threshold.saturating_add(inflate.saturating_mul(self.mss));
+        self.window = self
+            .threshold
+            .saturating_add(inflate.saturating_mul(self.mss));
     }
 
     /// Another duplicate came while the loss is repaired: something has left the network.
@@ -67,7 +69,11 @@ impl Congestion {
     pub(super) fn partly_repaired(&mut self, bytes: u64) {
         if !self.off {
             let back = if bytes >= self.mss { self.mss } else { 0 };
-            self.window = self.window.saturating_sub(bytes).saturating_add(back).max(self.mss);
+            self.window = self
+                .window
+                .saturating_sub(bytes)
+                .saturating_add(back)
+                .max(self.mss);
         }
     }
 

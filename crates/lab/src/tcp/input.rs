@@ -29,7 +29,9 @@ impl Endpoint {
                 self.agree(segment);
                 self.state = State::SynReceived;
             }
-            State::SynSent if segment.flags.syn && segment.flags.ack && segment.ack == self.sender.max => {
+            State::SynSent
+                if segment.flags.syn && segment.flags.ack && segment.ack == self.sender.max =>
+            {
                 self.agree(segment);
                 self.open(now, segment);
                 self.receiver.ack_now = true;
@@ -135,13 +137,18 @@ impl Endpoint {
         }
         if new {
             self.progress(now, ack);
-        } else if outstanding && same_window && segment.seq_len() == 0 && self.sender.on_duplicate(&self.params) {
+        } else if outstanding
+            && same_window
+            && segment.seq_len() == 0
+            && self.sender.on_duplicate(&self.params)
+        {
             self.set(Timer::Retransmit, None);
         }
     }
 
     fn see_window(&mut self, ack: u64, window: u32) {
-        let believed = self.params.window_refresh == WindowRefresh::Always || ack == self.sender.max;
+        let believed =
+            self.params.window_refresh == WindowRefresh::Always || ack == self.sender.max;
         if !believed {
             // what was acknowledged is used up, the right edge stays
             let used = ack.saturating_sub(self.sender.una);
@@ -172,7 +179,10 @@ impl Endpoint {
         if self.sender.max > self.sender.una {
             self.arm_retransmit(now);
         }
-        if self.low_water.is_some_and(|mark| self.sender.buffer.len() < mark) {
+        if self
+            .low_water
+            .is_some_and(|mark| self.sender.buffer.len() < mark)
+        {
             self.low_water = None;
             self.events.push_back(TcpEvent::Drained);
         }
@@ -193,7 +203,9 @@ impl Endpoint {
             sender.next = sender.initial;
             return;
         }
-        sender.congestion.timed_out(sender.max.saturating_sub(sender.una));
+        sender
+            .congestion
+            .timed_out(sender.max.saturating_sub(sender.una));
         sender.recovery = Some((Sent::Timeout, sender.max));
         sender.sacked.clear();
         match self.params.rto_recovery {

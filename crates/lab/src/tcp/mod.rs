@@ -60,7 +60,12 @@ pub enum Timer {
 
 impl Timer {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Retransmit, Self::DelayedAck, Self::Persist, Self::SillyWindow];
+    pub const ALL: [Self; 4] = [
+        Self::Retransmit,
+        Self::DelayedAck,
+        Self::Persist,
+        Self::SillyWindow,
+    ];
 }
 
 /// What an end has done.
@@ -182,7 +187,10 @@ impl Endpoint {
     /// Up to `max` bytes that arrived in order.
     pub fn recv(&mut self, max: u64) -> Payload {
         let read = self.receiver.readable.take(max);
-        if !read.is_empty() && self.is_open() && self.receiver.should_announce(&self.params, self.sender.mss) {
+        if !read.is_empty()
+            && self.is_open()
+            && self.receiver.should_announce(&self.params, self.sender.mss)
+        {
             self.receiver.ack_now = true;
         }
         read
@@ -245,7 +253,9 @@ impl Endpoint {
             return Some(self.reset_segment());
         }
         match self.state {
-            State::SynSent | State::SynReceived if self.sender.next == self.sender.initial => Some(self.syn(now)),
+            State::SynSent | State::SynReceived if self.sender.next == self.sender.initial => {
+                Some(self.syn(now))
+            }
             State::Open => self.data(now),
             _ => None,
         }
@@ -266,7 +276,10 @@ impl Endpoint {
 
     fn data(&mut self, now: Time) -> Option<Segment> {
         let idle = self.sender.flight() == 0 && self.sender.next >= self.sender.max;
-        if self.params.idle_restart && idle && now - self.sender.last_sent > self.rto.wait(&self.params) {
+        if self.params.idle_restart
+            && idle
+            && now - self.sender.last_sent > self.rto.wait(&self.params)
+        {
             self.sender.congestion.restart(self.params.initial_window);
         }
         match self.sender.choose(&self.params) {
@@ -294,7 +307,12 @@ impl Endpoint {
             let end = choice.seq.saturating_add(choice.len);
             if new && self.sender.timed.is_none() {
                 self.sender.timed = Some((end, now));
-            } else if !new && self.sender.timed.is_some_and(|(timed, _)| timed > choice.seq) {
+            } else if !new
+                && self
+                    .sender
+                    .timed
+                    .is_some_and(|(timed, _)| timed > choice.seq)
+            {
                 // which of the two was acknowledged cannot be told (Karn)
                 self.sender.timed = None;
             }
@@ -320,7 +338,10 @@ impl Endpoint {
 
     /// Blocked by a window that no acknowledgment under way will open, or that has room for a fragment.
     fn wait_for_window(&mut self, now: Time) {
-        let held_by_window = matches!(self.blocked, Some(Blocked::ReceiveWindow | Blocked::ZeroWindow));
+        let held_by_window = matches!(
+            self.blocked,
+            Some(Blocked::ReceiveWindow | Blocked::ZeroWindow)
+        );
         if !held_by_window {
             return;
         }
@@ -330,9 +351,20 @@ impl Endpoint {
                 self.set(Timer::SillyWindow, Some(now + self.params.sws_override));
             }
         } else if self.sender.flight() == 0 && self.timer(Timer::Persist).is_none() {
-            let doubled = self.params.persist_min.0.checked_shl(self.persist_doublings).unwrap_or(u64::MAX);
-            let wait = coax_wire::time::Span(doubled.clamp(self.params.persist_min.0, self.params.persist_max.0.max(self.params.persist_min.0)));
-            self.set(Timer::Persist, Some(deadline(now, wait, self.params.rto_tick)));
+            let doubled = self
+                .params
+                .persist_min
+                .0
+                .checked_shl(self.persist_doublings)
+                .unwrap_or(u64::MAX);
+            let wait = coax_wire::time::Span(doubled.clamp(
+                self.params.persist_min.0,
+                self.params.persist_max.0.max(self.params.persist_min.0),
+            ));
+            self.set(
+                Timer::Persist,
+                Some(deadline(now, wait, self.params.rto_tick)),
+            );
         }
     }
 
@@ -350,9 +382,14 @@ impl Endpoint {
         };
         let options = Options {
             mss: Some(self.params.mss),
-            window_scale: self.params.window_scale.filter(|_| !answer || self.agreed.my_shift > 0),
+            window_scale: self
+                .params
+                .window_scale
+                .filter(|_| !answer || self.agreed.my_shift > 0),
             sack_permitted: self.params.sack && (!answer || self.agreed.sack),
-            timestamps: self.stamps(now).filter(|_| !answer || self.agreed.timestamps),
+            timestamps: self
+                .stamps(now)
+                .filter(|_| !answer || self.agreed.timestamps),
             ..Options::default()
         };
         // no scale applies to the window of a SYN (RFC 7323 2.2)
@@ -368,13 +405,33 @@ impl Endpoint {
         }
     }
 
-    fn segment(&mut self, now: Time, seq: u64, flags: Flags, payload: Payload, sent: Sent) -> Segment {
-        let timestamps = if self.agreed.timestamps { self.stamps(now) } else { None };
+    fn segment(
+        &mut self,
+        now: Time,
+        seq: u64,
+        flags: Flags,
+        payload: Payload,
+        sent: Sent,
+    ) -> Segment {
+        let timestamps = if self.agreed.timestamps {
+            self.stamps(now)
+        } else {
+            None
+        };
         let most = if timestamps.is_some() { 3 } else { 4 };
-        let sack = if self.agreed.sack { self.receiver.sack_ranges(most) } else { alloc::vec::Vec::new() };
+        let sack = if self.agreed.sack {
+            self.receiver.sack_ranges(most)
+        } else {
+            alloc::vec::Vec::new()
+        };
         let shift = self.agreed.my_shift;
         let widest = 65_535_u64 << shift;
-        let window = (self.receiver.window(&self.params, self.sender.mss).min(widest) >> shift) << shift;
+        let window = (self
+            .receiver
+            .window(&self.params, self.sender.mss)
+            .min(widest)
+            >> shift)
+            << shift;
         self.receiver.acknowledged(window);
         self.set(Timer::DelayedAck, None);
         Segment {
@@ -408,12 +465,17 @@ impl Endpoint {
 
     fn stamps(&self, now: Time) -> Option<(u32, u32)> {
         let own = (now.0 / 1_000_000) as u32;
-        self.params.timestamps.then_some((own, self.agreed.peer_stamp))
+        self.params
+            .timestamps
+            .then_some((own, self.agreed.peer_stamp))
     }
 
     fn arm_retransmit(&mut self, now: Time) {
         let wait = self.rto.wait(&self.params);
-        self.set(Timer::Retransmit, Some(deadline(now, wait, self.params.rto_tick)));
+        self.set(
+            Timer::Retransmit,
+            Some(deadline(now, wait, self.params.rto_tick)),
+        );
     }
 
     const fn set(&mut self, timer: Timer, at: Option<Time>) {

@@ -70,7 +70,11 @@ impl Receiver {
         let had_early = !self.early.is_empty();
         self.join_early();
         self.see_fin();
-        if had_early || self.finished || self.is_due(segment, params, mss) { Reply::Now } else { Reply::Later }
+        if had_early || self.finished || self.is_due(segment, params, mss) {
+            Reply::Now
+        } else {
+            Reply::Later
+        }
     }
 
     /// The window to show now, in bytes.
@@ -78,7 +82,11 @@ impl Receiver {
         let size = u64::from(params.receive_window);
         let free = size.saturating_sub(self.readable.len());
         // RFC 1122 4.2.3.3, as BSD has it
-        let offer = if free < size / 4 && free < mss { 0 } else { free };
+        let offer = if free < size / 4 && free < mss {
+            0
+        } else {
+            free
+        };
         if self.distressed {
             return offer.min(mss);
         }
@@ -99,10 +107,12 @@ impl Receiver {
         let window = self.window(params, mss);
         let growth = self.next.saturating_add(window).saturating_sub(self.edge);
         if params.window_update_segments == 0 {
-            return self.shown < mss && growth >= mss.min(u64::from(params.receive_window / 2).max(1));
+            return self.shown < mss
+                && growth >= mss.min(u64::from(params.receive_window / 2).max(1));
         }
         let enough = mss.saturating_mul(u64::from(params.window_update_segments));
-        growth > 0 && (growth >= enough || growth.saturating_mul(2) >= u64::from(params.receive_window))
+        growth > 0
+            && (growth >= enough || growth.saturating_mul(2) >= u64::from(params.receive_window))
     }
 
     /// Ranges held out of order, the latest first (RFC 2018 4).
@@ -115,7 +125,9 @@ impl Receiver {
                 _ => ranges.push((*start, end)),
             }
         }
-        let latest = ranges.iter().position(|(from, to)| (*from..*to).contains(&self.latest_early));
+        let latest = ranges
+            .iter()
+            .position(|(from, to)| (*from..*to).contains(&self.latest_early));
         if let Some(at) = latest {
             ranges.swap(0, at);
         }
@@ -211,8 +223,14 @@ mod tests {
     fn data_out_of_order_is_kept_joined_and_told_of() {
         let params = StackParams::default();
         let mut receiver = receiver(&params);
-        assert_eq!(receiver.take(&segment(2000, 1000), &params, 1000), Reply::Now);
-        assert_eq!(receiver.take(&segment(4000, 1000), &params, 1000), Reply::Now);
+        assert_eq!(
+            receiver.take(&segment(2000, 1000), &params, 1000),
+            Reply::Now
+        );
+        assert_eq!(
+            receiver.take(&segment(4000, 1000), &params, 1000),
+            Reply::Now
+        );
         assert_eq!(receiver.sack_ranges(3), [(4000, 5000), (2000, 3000)]);
         assert_eq!(receiver.take(&segment(0, 2500), &params, 1000), Reply::Now);
         assert_eq!((receiver.next, receiver.readable.len()), (3000, 3000));
@@ -244,7 +262,10 @@ mod tests {
             let mut receiver = receiver(&params);
             let got = [0, 1460].map(|seq| receiver.take(&segment(seq, 1460), &params, 1460));
             assert_eq!(got, replies);
-            assert_eq!(receiver.take(&segment(2920, 1460), &params, 1460), Reply::Now);
+            assert_eq!(
+                receiver.take(&segment(2920, 1460), &params, 1460),
+                Reply::Now
+            );
         }
     }
 

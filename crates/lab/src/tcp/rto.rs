@@ -11,7 +11,11 @@ pub(super) fn deadline(now: Time, wait: Span, tick: Span) -> Time {
         return now + wait;
     }
     let ticks = wait.0.div_ceil(tick.0).max(1);
-    Time((now.0 / tick.0).saturating_add(ticks).saturating_mul(tick.0))
+    Time(
+        (now.0 / tick.0)
+            .saturating_add(ticks)
+            .saturating_mul(tick.0),
+    )
 }
 
 /// The estimate of the round trip, and what timeouts did to it.
@@ -47,7 +51,11 @@ impl Rto {
             Backoff::None => {}
             Backoff::Double => self.doublings = self.doublings.saturating_add(1).min(32),
             Backoff::DoubleRtt => {
-                let now = if self.measured { self.smoothed } else { params.rto_initial.0 };
+                let now = if self.measured {
+                    self.smoothed
+                } else {
+                    params.rto_initial.0
+                };
                 self.measured = true;
                 self.smoothed = now.saturating_mul(2).min(params.rto_max.0);
             }
@@ -62,13 +70,16 @@ impl Rto {
     /// How long to wait now.
     pub(super) fn wait(&self, params: &StackParams) -> Span {
         let base = if self.measured {
-            let estimate = self.smoothed.saturating_add(self.deviation.saturating_mul(4));
+            let estimate = self
+                .smoothed
+                .saturating_add(self.deviation.saturating_mul(4));
             estimate.saturating_add(params.rto_extra.0)
         } else {
             params.rto_initial.0
         };
         let bounded = base.clamp(params.rto_min.0, params.rto_max.0.max(params.rto_min.0));
-        let backed_off = bounded.saturating_mul(1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX));
+        let backed_off =
+            bounded.saturating_mul(1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX));
         Span(backed_off.min(params.rto_max.0.max(params.rto_min.0)))
     }
 }

@@ -128,7 +128,6 @@ impl Sender {
         self.next.saturating_sub(self.una)
     }
 
-
     pub(super) fn write(&mut self, payload: Payload) {
         if self.fin || payload.is_empty() {
             return;
@@ -198,7 +197,11 @@ impl Sender {
                 Push::Never => false,
                 Push::Always => true,
                 Push::BufferEmpty => end == self.end(),
-                Push::WriteEnd => self.write_ends.iter().take_while(|e| **e <= end).any(|e| *e > choice.seq),
+                Push::WriteEnd => self
+                    .write_ends
+                    .iter()
+                    .take_while(|e| **e <= end)
+                    .any(|e| *e > choice.seq),
             }
     }
 
@@ -211,7 +214,10 @@ impl Sender {
             psh: self.push_flag(choice, params.push),
             ..Flags::default()
         };
-        let end = choice.seq.saturating_add(choice.len).saturating_add(u64::from(choice.fin));
+        let end = choice
+            .seq
+            .saturating_add(choice.len)
+            .saturating_add(u64::from(choice.fin));
         if choice.len < self.mss {
             self.small_until = end;
         }
@@ -266,7 +272,11 @@ impl Sender {
         let Some((_, highest)) = self.sacked.last() else {
             return self.flight();
         };
-        let sacked: u64 = self.sacked.iter().map(|(from, to)| to.saturating_sub(*from.max(&self.una))).sum();
+        let sacked: u64 = self
+            .sacked
+            .iter()
+            .map(|(from, to)| to.saturating_sub(*from.max(&self.una)))
+            .sum();
         let from = self.resent.max(self.una);
         let arrived_above: u64 = self
             .sacked
@@ -305,7 +315,11 @@ impl Sender {
             seq: self.next,
             len,
             fin: self.fin && self.next.saturating_add(len) == self.end(),
-            sent: if again { self.recovery.map_or(Sent::Timeout, |(sent, _)| sent) } else { Sent::New },
+            sent: if again {
+                self.recovery.map_or(Sent::Timeout, |(sent, _)| sent)
+            } else {
+                Sent::New
+            },
         }
     }
 
@@ -316,7 +330,11 @@ impl Sender {
             limit => u64::from(limit),
         };
         // with selective acknowledgments, what is lost or has arrived takes no room in the congestion window
-        let gone = if self.sacked.is_empty() { 0 } else { self.flight().saturating_sub(self.pipe()) };
+        let gone = if self.sacked.is_empty() {
+            0
+        } else {
+            self.flight().saturating_sub(self.pipe())
+        };
         let congestion = self.congestion.window().saturating_add(gone);
         let least = self.window.min(buffer).min(congestion);
         let limit = if let Some((sent, _)) = self.recovery {

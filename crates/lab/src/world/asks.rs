@@ -1,0 +1,70 @@
+//! What applications ask of their host.
+
+use coax_wire::time::Span;
+
+use super::{Side, World, happens::Event};
+use crate::{
+    app::{AppEvent, DiskWork},
+    cause::{Cause, Epoch, Provenance},
+    machine::Job,
+    payload::Payload,
+    tcp::Endpoint,
+};
+
+/// What applications ask for.
+impl World {
+    /// Lets an application act on its endpoint; what that releases leaves at once.
+    pub(crate) fn endpoint(&mut self, side: Side, act: impl FnOnce(&mut Endpoint)) {
+        act(&mut self.host_mut(side).tcp);
+        self.pump(side, true);
+    }
+
+    pub(crate) fn read(&mut self, side: Side, max: u64) -> Payload {
+        // an acknowledgment that is due because of this leaves when the event is dealt with
+        self.host_mut(side).tcp.recv(max)
+    }
+
+    pub(crate) fn work(&mut self, side: Side, span: Span, token: u64) {
+        self.submit(side, Job::Work(token), span);
+    }
+
+    pub(crate) fn disk(&mut self, side: Side, work: DiskWork, token: u64) {
+        let account = self.current.clone();
+        let host = self.host_mut(side);
+        let cost = match work {
+            DiskWork::Read(bytes) => host.machine.disk_read.of(bytes),
+            DiskWork::Write(bytes) => host.machine.disk_write.of(bytes),
+        };
+        let account = match host.disk.last.take() {
+            Some(last) if host.disk.free_at > account.at() => last.in_epoch(account.epoch()),
+            _ => account,
+        };
+        let end = account.at() + cost;
+        let account = account.charge(side.think(), end);
+        host.disk.free_at = end;
+        host.disk.last = Some(account.clone());
+        self.schedule(Event::App(side, AppEvent::DiskDone(token)), account);
+    }
+
+    pub(crate) fn timer(&mut self, side: Side, span: Span, token: u64) {
+        let account = self.current.clone().charge(side.think(), self.now + span);
+        self.schedule(Event::App(side, AppEvent::Timer(token)), account);
+    }
+
+    pub(crate) const fn exchange_is(&mut self, cause: Cause) {
+        self.exchange = cause;
+    }
+
+    pub(crate) fn begin_account(&mut self) {
+        self.epoch = Epoch {
+            start: self.now,
+            number: self.epoch.number.wrapping_add(1),
+            trail: self.epoch.trail,
+        };
+        self.current = Provenance::begin(self.epoch);
+    }
+
+    pub(crate) const fn stop(&mut self) {
+        self.stopped = true;
+    }
+}

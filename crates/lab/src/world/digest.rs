@@ -1,0 +1,40 @@
+//! A digest of a run.
+
+use coax_wire::time::Time;
+
+use super::Side;
+use crate::{link::Fate, segment::Segment};
+
+/// FNV-1a over what happened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Digest(pub(super) u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    pub(super) fn frame(&mut self, now: Time, side: Side, segment: &Segment, fate: &Fate) {
+        let (kind, at) = match fate {
+            Fate::Arrives { account, .. } => (0, account.at()),
+            Fate::Lost { leaves } => (1, *leaves),
+            Fate::QueueFull { leaves } => (2, *leaves),
+            Fate::RingDropped => (3, now),
+            Fate::RingBlocked { until } => (4, *until),
+        };
+        let small = u64::from(segment.flags.bits()) << 8 | (side as u64) << 4 | kind;
+        for word in [
+            now.0,
+            at.0,
+            segment.seq,
+            segment.ack,
+            segment.payload.len(),
+            u64::from(segment.window),
+            small,
+        ] {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}

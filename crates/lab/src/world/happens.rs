@@ -1,0 +1,342 @@
+//! What happens in a world, event by event.
+
+use alloc::boxed::Box;
+
+use coax_wire::time::{Span, Time};
+
+use super::{Side, World};
+use crate::{
+    app::{App, AppEvent, Context},
+    capture::Tap,
+    cause::{Cause, Provenance},
+    link::Fate,
+    machine::{Job, Queued},
+    segment::{Segment, Sent},
+    tcp::{Blocked, TcpEvent, Timer},
+};
+
+#[derive(Debug)]
+pub(super) enum Event {
+    Arrive(Side, Box<Segment>),
+    Look(Side, Box<Segment>),
+    Done(Side, Job),
+    RingFree(Side, Box<Segment>),
+    TcpTimer(Side),
+    App(Side, AppEvent),
+}
+
+/// What happens.
+impl World {
+    pub(super) fn schedule(&mut self, event: Event, account: Provenance) {
+        self.events.push(account.at(), (event, account));
+    }
+
+    pub(super) fn dispatch(&mut self, event: Event) {
+        match event {
+            Event::Arrive(side, segment) => self.arrive(side, segment),
+            Event::Look(side, segment) => self.look(side, segment),
+            Event::Done(side, job) => self.done(side, job),
+            Event::RingFree(side, segment) => {
+                if self.hand_to_card(side, segment) {
+                    self.next_job(side);
+                }
+            }
+            Event::TcpTimer(side) => self.tcp_timer(side),
+            Event::App(side, event) => self.pending.push_back((side, event, self.current.clone())),
+        }
+    }
+
+    /// Tells the applications what they should know; then what is due of acknowledgments leaves.
+    pub(super) fn tell(&mut self, client: &mut dyn App, server: &mut dyn App) {
+        while let Some((side, event, account)) = self.pending.pop_front() {
+            self.current = account.in_epoch(self.epoch);
+            let mut context = Context { world: self, side };
+            match side {
+                Side::Client => client.handle(&mut context, event),
+                Side::Server => server.handle(&mut context, event),
+            }
+            self.pump(side, true);
+            if self.stopped {
+                return;
+            }
+        }
+    }
+
+    fn arrive(&mut self, side: Side, segment: Box<Segment>) {
+        self.tap(Tap::at(side), side.peer(), &segment, self.now);
+        let host = self.host_mut(side);
+        if host.nic.rx_ring > 0 && host.rx_waiting >= host.nic.rx_ring {
+            let peer = self.host_mut(side.peer());
+            peer.paths.rx_drops = peer.paths.rx_drops.saturating_add(1);
+            return;
+        }
+        host.rx_waiting = host.rx_waiting.saturating_add(1);
+        let poll = host.nic.poll.0;
+        if poll == 0 {
+            self.look(side, segment);
+        } else {
+            let at = Time(self.now.0.div_ceil(poll).saturating_mul(poll));
+            let account = self.current.clone().charge(side.think(), at);
+            self.schedule(Event::Look(side, segment), account);
+        }
+    }
+
+    /// The driver looks at a frame that arrived.
+    fn look(&mut self, side: Side, segment: Box<Segment>) {
+        let host = self.host(side);
+        let job = Job::Receive(segment);
+        let cost = host
+            .machine
+            .cost(&job, Span(0))
+            .0
+            .saturating_add(host.nic.interrupt.0);
+        self.submit(side, job, Span(cost));
+    }
+
+    /// Gives the processor something to do, after what it has to do already.
+    pub(super) fn submit(&mut self, side: Side, job: Job, cost: Span) {
+        let account = self.current.clone();
+        let now = self.now;
+        let host = self.host_mut(side);
+        if host.cpu.busy {
+            host.cpu.waiting.push_back(Queued { job, cost, account });
+            return;
+        }
+        if cost.0 == 0 && !matches!(job, Job::Work(_)) {
+            let done = self.perform(side, job);
+            self.host_mut(side).cpu.busy = !done;
+            return;
+        }
+        host.cpu.busy = true;
+        host.cpu.used = Span(host.cpu.used.0.saturating_add(cost.0));
+        let account = account.charge(side.think(), now + cost);
+        self.schedule(Event::Done(side, job), account);
+    }
+
+    fn done(&mut self, side: Side, job: Job) {
+        let account = self.current.clone();
+        if self.perform(side, job) {
+            self.current = account;
+            self.next_job(side);
+        }
+    }
+
+    /// The processor takes what waited longest. It waited for what was done before it: that is whose account it takes.
+    fn next_job(&mut self, side: Side) {
+        let now = self.now;
+        let current = self.current.clone();
+        let host = self.host_mut(side);
+        let Some(Queued { job, cost, account }) = host.cpu.waiting.pop_front() else {
+            host.cpu.busy = false;
+            return;
+        };
+        host.cpu.busy = true;
+        host.cpu.used = Span(host.cpu.used.0.saturating_add(cost.0));
+        let account = if account.at() == now {
+            account.in_epoch(current.epoch())
+        } else {
+            current
+        };
+        let account = account.charge(side.think(), now + cost);
+        self.schedule(Event::Done(side, job), account);
+    }
+
+    /// False if the processor is held up by a full ring.
+    fn perform(&mut self, side: Side, job: Job) -> bool {
+        match job {
+            Job::Send(segment) => return self.hand_to_card(side, segment),
+            Job::Work(token) => {
+                self.pending
+                    .push_back((side, AppEvent::Worked(token), self.current.clone()))
+            }
+            Job::Receive(segment) => self.receive(side, &segment),
+        }
+        true
+    }
+
+    fn receive(&mut self, side: Side, segment: &Segment) {
+        let now = self.now;
+        let host = self.host_mut(side);
+        host.rx_waiting = host.rx_waiting.saturating_sub(1);
+        host.tcp.handle_segment(now, segment);
+        self.after_tcp(side);
+    }
+
+    fn tcp_timer(&mut self, side: Side) {
+        let now = self.now;
+        let host = self.host_mut(side);
+        if host.timer_event.is_some_and(|at| at <= now) {
+            host.timer_event = None;
+        }
+        let due = Timer::ALL
+            .into_iter()
+            .find(|timer| host.tcp.timer(*timer).is_some_and(|at| at <= now));
+        if let Some(timer) = due {
+            let set = host.timers.get_mut(timer as usize).and_then(Option::take);
+            host.tcp.handle_timeout(now);
+            if let Some((_, account)) = set {
+                self.current = account.in_epoch(self.epoch).charge(timer_cause(timer), now);
+            }
+            self.after_tcp(side);
+        }
+        self.watch_timers(side);
+    }
+
+    /// TCP was told something: data that is free now leaves, the application hears what it should.
+    fn after_tcp(&mut self, side: Side) {
+        let account = self.current.clone();
+        self.pump(side, false);
+        self.current = account;
+        let mut told = false;
+        while let Some(event) = self.host_mut(side).tcp.poll_event() {
+            told = true;
+            let event = match event {
+                TcpEvent::Connected => AppEvent::Connected,
+                TcpEvent::Readable => AppEvent::Readable,
+                TcpEvent::Drained => AppEvent::Drained,
+                TcpEvent::PeerFinished => AppEvent::PeerFinished,
+                TcpEvent::Reset => AppEvent::Reset,
+            };
+            let account = self.current.clone().resolve(self.exchange);
+            self.pending.push_back((side, event, account));
+        }
+        if !told {
+            self.pump(side, true);
+        }
+    }
+
+    /// Lets TCP send what it may: data, and acknowledgments if `all`.
+    pub(super) fn pump(&mut self, side: Side, all: bool) {
+        let now = self.now;
+        loop {
+            let host = self.host_mut(side);
+            let data = host.tcp.poll_data(now);
+            let Some(segment) = data.or_else(|| if all { host.tcp.poll_ack(now) } else { None })
+            else {
+                break;
+            };
+            if segment.seq_len() > 0 {
+                self.released(side, &segment);
+            }
+            let job = Job::Send(Box::new(segment));
+            let cost = self.host(side).machine.cost(&job, Span(0));
+            self.submit(side, job, cost);
+        }
+        self.hold(side);
+        self.watch_timers(side);
+    }
+
+    /// Data leaves that may have been held until now: the current account learns what its transit was for.
+    fn released(&mut self, side: Side, segment: &Segment) {
+        let (now, epoch) = (self.now, self.epoch);
+        let Some((blocked, since)) = self.host_mut(side).held.take() else {
+            if matches!(segment.sent, Sent::FastRetransmit | Sent::Timeout) {
+                self.current = self.current.clone().resolve(segment.sent.cause());
+            }
+            return;
+        };
+        self.current = match blocked {
+            Blocked::ZeroWindow => since.in_epoch(epoch).charge(Cause::ZeroWindow, now),
+            other => self.current.clone().resolve(other.cause()),
+        };
+    }
+
+    /// Notes what holds the sender now, and since when.
+    fn hold(&mut self, side: Side) {
+        let account = self.current.clone();
+        let host = self.host_mut(side);
+        match (host.tcp.blocked(), &host.held) {
+            (None, _) => host.held = None,
+            (Some(now), Some((before, _))) if now == *before => {}
+            (Some(now), _) => host.held = Some((now, account)),
+        }
+    }
+
+    /// True unless the driver must wait for room.
+    fn hand_to_card(&mut self, side: Side, segment: Box<Segment>) -> bool {
+        let medium = if self.half_duplex {
+            self.host(side.peer()).way.busy_until()
+        } else {
+            Time(0)
+        };
+        let account = self.current.clone();
+        let fate = self.host_mut(side).way.transmit(medium, account, &segment);
+        self.digest.frame(self.now, side, &segment, &fate);
+        let paths = &mut self.host_mut(side).paths;
+        let (leaves, arrives) = match fate {
+            Fate::RingBlocked { until } => {
+                let account = self.current.clone().charge(Cause::Bandwidth, until);
+                self.schedule(Event::RingFree(side, segment), account);
+                return false;
+            }
+            Fate::RingDropped => {
+                paths.ring_drops = paths.ring_drops.saturating_add(1);
+                return true;
+            }
+            Fate::Lost { leaves } => {
+                paths.lost = paths.lost.saturating_add(1);
+                (leaves, None)
+            }
+            Fate::QueueFull { leaves } => {
+                paths.queue_drops = paths.queue_drops.saturating_add(1);
+                (leaves, None)
+            }
+            Fate::Arrives { leaves, account } => (leaves, Some(account)),
+        };
+        paths.frames = paths.frames.saturating_add(1);
+        paths.wire_bytes = paths.wire_bytes.saturating_add(segment.on_wire());
+        self.tap(Tap::at(side), side, &segment, self.now);
+        self.tap(Tap::Wire, side, &segment, leaves);
+        if let Some(account) = arrives {
+            self.schedule(Event::Arrive(side.peer(), segment), account);
+        }
+        true
+    }
+
+    fn tap(&mut self, tap: Tap, from: Side, segment: &Segment, at: Time) {
+        for recorder in &mut self.recorders {
+            if recorder.tap() == tap {
+                recorder.frame(at, from, segment);
+            }
+        }
+    }
+
+    /// Sees to it that the earliest deadline has an event, and remembers whose account each was set in.
+    fn watch_timers(&mut self, side: Side) {
+        let Self {
+            client,
+            server,
+            current,
+            events,
+            now,
+            ..
+        } = self;
+        let host = match side {
+            Side::Client => client,
+            Side::Server => server,
+        };
+        for (timer, place) in Timer::ALL.into_iter().zip(&mut host.timers) {
+            let at = host.tcp.timer(timer);
+            if place.as_ref().map(|(at, _)| *at) != at {
+                *place = at.map(|at| (at, current.clone()));
+            }
+        }
+        let Some(next) = host.tcp.poll_timeout() else {
+            return;
+        };
+        if host.timer_event.is_none_or(|at| at > next) {
+            let at = next.max(*now);
+            host.timer_event = Some(at);
+            events.push(at, (Event::TcpTimer(side), current.clone()));
+        }
+    }
+}
+
+const fn timer_cause(timer: Timer) -> Cause {
+    match timer {
+        Timer::Retransmit => Cause::Timeout,
+        Timer::DelayedAck => Cause::NagleDelayedAck,
+        Timer::Persist => Cause::ZeroWindow,
+        Timer::SillyWindow => Cause::ReceiveWindow,
+    }
+}

@@ -1,0 +1,53 @@
+//! What a host is while it runs.
+
+use coax_wire::time::Time;
+
+use super::{HostParams, PathStats};
+use crate::{
+    cause::Provenance,
+    link::{Direction, LinkParams, LossParams, NicParams},
+    machine::{Cpu, Disk, MachineParams},
+    rng::Rng,
+    tcp::{Blocked, Endpoint},
+};
+
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) machine: MachineParams,
+    pub(crate) tcp: Endpoint,
+    pub(super) nic: NicParams,
+    pub(super) cpu: Cpu,
+    pub(super) disk: Disk,
+    pub(super) way: Direction,
+    pub(super) rx_waiting: usize,
+    /// Since when, and by what, the sender is held.
+    pub(super) held: Option<(Blocked, Provenance)>,
+    /// Deadlines as last seen, with the account of the moment they were set.
+    pub(super) timers: [Option<(Time, Provenance)>; 4],
+    pub(super) timer_event: Option<Time>,
+    pub(super) paths: PathStats,
+}
+
+impl Host {
+    pub(super) fn new(
+        params: &HostParams,
+        link: &LinkParams,
+        loss: &LossParams,
+        rng: &mut Rng,
+    ) -> Self {
+        let initial = (rng.next_u64() >> 32) as u32;
+        Self {
+            machine: params.machine,
+            tcp: Endpoint::new(params.stack.clone(), initial),
+            nic: params.nic,
+            cpu: Cpu::default(),
+            disk: Disk::default(),
+            way: Direction::new(link, loss.clone(), &params.nic, rng),
+            rx_waiting: 0,
+            held: None,
+            timers: [const { None }; 4],
+            timer_event: None,
+            paths: PathStats::default(),
+        }
+    }
+}

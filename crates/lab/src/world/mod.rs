@@ -1,0 +1,273 @@
+//! Two hosts and the link between them.
+//!
+//! A host is a machine with a card, a TCP endpoint and an application. A segment that TCP lets go costs processor time,
+//! then meets the card's ring, the wire, the other card's ring and the other processor, before that TCP sees it.
+//! Segments are decided on when TCP lets them go; the processor and the rings take them in that order.
+//!
+//! Not modelled: a processor that is interrupted (arriving frames wait like all other work), more than one connection,
+//! TCP's own timers costing processor time.
+
+mod asks;
+mod digest;
+mod happens;
+mod host;
+
+use alloc::{collections::VecDeque, vec::Vec};
+
+use coax_wire::time::{Span, Time};
+
+use digest::Digest;
+use happens::Event;
+pub(crate) use host::Host;
+
+use crate::{
+    app::{App, AppEvent},
+    capture::{Recorder, Tap},
+    cause::{Account, Cause, Epoch, Provenance, Stretch},
+    link::{Duplex, LinkParams, NicParams},
+    machine::MachineParams,
+    queue::EventQueue,
+    rng::Rng,
+    tcp::{Endpoint, StackParams},
+};
+
+/// One of the two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The one that connects.
+    Client,
+    /// The one that listens.
+    Server,
+}
+
+impl Side {
+    /// The other one.
+    pub const fn peer(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    const fn think(self) -> Cause {
+        match self {
+            Self::Client => Cause::ClientThink,
+            Self::Server => Cause::ServerThink,
+        }
+    }
+}
+
+/// What a host is made of.
+#[derive(Clone, Debug, Default)]
+pub struct HostParams {
+    /// Its machine.
+    pub machine: MachineParams,
+    /// Its card.
+    pub nic: NicParams,
+    /// Its TCP.
+    pub stack: StackParams,
+}
+
+/// A whole experiment but for the applications.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The host that connects.
+    pub client: HostParams,
+    /// The host that listens.
+    pub server: HostParams,
+    /// What is between them.
+    pub link: LinkParams,
+    /// All chance comes from this.
+    pub seed: u64,
+    /// Whether the truth is kept stretch by stretch, not only as sums.
+    pub keep_truth: bool,
+    /// The server's port in captures.
+    pub port: u16,
+}
+
+impl Default for Setup {
+    /// Two fast machines with plain stacks on Ethernet, and NetBIOS' port.
+    fn default() -> Self {
+        Self {
+            client: HostParams::default(),
+            server: HostParams::default(),
+            link: LinkParams::default(),
+            seed: 1,
+            keep_truth: false,
+            port: 139,
+        }
+    }
+}
+
+/// What one direction of the link and its rings did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathStats {
+    /// Frames that left the card.
+    pub frames: u64,
+    /// Bytes of wire they took, framing included.
+    pub wire_bytes: u64,
+    /// Frames that the sender's card had no room for.
+    pub ring_drops: u64,
+    /// Frames that the link lost.
+    pub lost: u64,
+    /// Frames that found the slower link's queue full.
+    pub queue_drops: u64,
+    /// Frames that the receiver's card had no room for.
+    pub rx_drops: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// An application said so.
+    Stopped,
+    /// Nothing was left to happen.
+    Idle,
+    /// The time that was allowed is over.
+    OutOfTime,
+}
+
+/// Two hosts, a link, and what is going to happen.
+#[derive(Debug)]
+pub struct World {
+    now: Time,
+    events: EventQueue<(Event, Provenance)>,
+    /// The account of the event being dealt with.
+    current: Provenance,
+    epoch: Epoch,
+    client: Host,
+    server: Host,
+    half_duplex: bool,
+    port: u16,
+    exchange: Cause,
+    stopped: bool,
+    pending: VecDeque<(Side, AppEvent, Provenance)>,
+    recorders: Vec<Recorder>,
+    digest: Digest,
+}
+
+impl World {
+    /// Both hosts at time zero, the server listening.
+    pub fn new(setup: &Setup) -> Self {
+        let mut rng = Rng::new(setup.seed);
+        let epoch = Epoch {
+            start: Time(0),
+            number: 0,
+            trail: setup.keep_truth,
+        };
+        let link = &setup.link;
+        let client = Host::new(&setup.client, link, &link.loss_to_server, &mut rng);
+        let mut server = Host::new(&setup.server, link, &link.loss_to_client, &mut rng);
+        server.tcp.listen();
+        Self {
+            now: Time(0),
+            events: EventQueue::new(),
+            current: Provenance::begin(epoch),
+            epoch,
+            client,
+            server,
+            half_duplex: link.duplex == Duplex::Half,
+            port: setup.port,
+            exchange: Cause::RoundTrips,
+            stopped: false,
+            pending: VecDeque::new(),
+            recorders: Vec::new(),
+            digest: Digest::default(),
+        }
+    }
+
+    /// Writes down what is seen at these places. To be called before the run.
+    pub fn record(&mut self, taps: &[Tap]) {
+        self.recorders = taps
+            .iter()
+            .map(|tap| Recorder::new(*tap, self.port))
+            .collect();
+    }
+
+    /// Runs until an application stops it, nothing is left to happen, or `limit` has passed.
+    pub fn run(&mut self, client: &mut dyn App, server: &mut dyn App, limit: Span) -> Ended {
+        let end = Time(limit.0);
+        for side in [Side::Server, Side::Client] {
+            self.pending
+                .push_back((side, AppEvent::Start, self.current.clone()));
+        }
+        self.tell(client, server);
+        while !self.stopped {
+            match self.events.next_time() {
+                None => return Ended::Idle,
+                Some(at) if at > end => return Ended::OutOfTime,
+                Some(_) => {}
+            }
+            let Some((at, (event, account))) = self.events.pop() else {
+                return Ended::Idle;
+            };
+            self.now = at;
+            self.current = account.in_epoch(self.epoch);
+            self.dispatch(event);
+            self.tell(client, server);
+        }
+        Ended::Stopped
+    }
+
+    /// The moment.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The account of the event last dealt with: at the end of a run, that of the whole.
+    pub fn account(&self) -> Account {
+        self.current.finish(self.exchange)
+    }
+
+    /// The same stretch by stretch, if the setup asked for it.
+    pub fn truth(&self) -> Vec<Stretch> {
+        self.current.stretches(self.exchange)
+    }
+
+    /// A host's TCP.
+    pub fn tcp(&self, side: Side) -> &Endpoint {
+        &self.host(side).tcp
+    }
+
+    /// What the way from this host did.
+    pub fn path(&self, from: Side) -> &PathStats {
+        &self.host(from).paths
+    }
+
+    /// Processor time that a host has used.
+    pub fn cpu_used(&self, side: Side) -> Span {
+        self.host(side).cpu.used
+    }
+
+    /// A digest of every frame that left a card: when, what, and what became of it. The same seed gives the same.
+    pub const fn digest(&self) -> u64 {
+        self.digest.0
+    }
+
+    /// Events that were dealt with or are waiting.
+    pub const fn events(&self) -> u64 {
+        self.events.scheduled()
+    }
+
+    /// The captures that were asked for, in that order, as pcapng files.
+    pub fn captures(&mut self) -> Vec<Vec<u8>> {
+        core::mem::take(&mut self.recorders)
+            .into_iter()
+            .map(Recorder::into_bytes)
+            .collect()
+    }
+
+    pub(crate) const fn host(&self, side: Side) -> &Host {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    const fn host_mut(&mut self, side: Side) -> &mut Host {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+}
