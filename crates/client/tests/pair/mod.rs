@@ -104,6 +104,11 @@ pub struct Pair {
     /// Whole messages of both, as (from the client, bytes).
     pub messages: Vec<(bool, Vec<u8>)>,
     pub exchanges: Vec<Exchange>,
+    intercepted: Vec<Vec<u8>>,
+    /// Changes, drops (`None`) or lets pass what the server sends.
+    pub tamper: Option<Box<dyn FnMut(Vec<u8>) -> Option<Vec<u8>>>>,
+    /// Answers requests in the server's place, which then does not see them.
+    pub intercept: Option<Box<dyn FnMut(&[u8]) -> Option<Vec<u8>>>>,
     /// The next job's number.
     next: u32,
 }
@@ -217,6 +222,9 @@ impl Pair {
             writes: Vec::new(),
             messages: Vec::new(),
             exchanges: Vec::new(),
+            intercepted: Vec::new(),
+            tamper: None,
+            intercept: None,
             next: 0,
         }
     }
@@ -282,9 +290,12 @@ impl Pair {
             rest = &rest[taken..];
             while let Some(message) = self.session.poll_message() {
                 let message = message.unwrap().to_vec();
-                self.server.handle_message(self.now, &message);
-                self.messages.push((true, message));
                 self.session.consume();
+                match self.intercept.as_mut().and_then(|answer| answer(&message)) {
+                    Some(reply) => self.intercepted.push(reply),
+                    None => self.server.handle_message(self.now, &message),
+                }
+                self.messages.push((true, message));
             }
         }
     }
@@ -296,14 +307,29 @@ impl Pair {
         if self.woken.0.swap(false, Ordering::SeqCst) {
             self.server.handle_wake(self.now);
         }
+        for reply in std::mem::take(&mut self.intercepted) {
+            self.to_client(reply);
+        }
         while let Some(transmit) = self.server.poll_transmit() {
             let mut message = transmit.head;
             message.extend(transmit.tail.into_bytes());
+            let passed = match &mut self.tamper {
+                Some(tamper) => tamper(message),
+                None => Some(message),
+            };
+            let Some(message) = passed else { continue };
             let mut bytes = self.session.header_for(message.len()).unwrap().to_vec();
             bytes.extend(&message);
             self.client.handle_bytes(self.now, &bytes, &mut self.files);
             self.messages.push((false, message));
         }
+    }
+
+    fn to_client(&mut self, message: Vec<u8>) {
+        let mut bytes = self.session.header_for(message.len()).unwrap().to_vec();
+        bytes.extend(&message);
+        self.client.handle_bytes(self.now, &bytes, &mut self.files);
+        self.messages.push((false, message));
     }
 
     /// How many requests of each command, with the largest data of one.

@@ -1,0 +1,271 @@
+//! Servers that refuse, fall silent, break off or talk nonsense.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod pair;
+
+use coax_client::{Changed, CopySpec, Error, Event, JobId, Operation, profile::Profile};
+use coax_server::config::{Config, Signing};
+use coax_wire::{
+    command,
+    header::{Flags, Header},
+    io::Writer,
+    status::Status,
+    time::Span,
+};
+use pair::{Pair, noise, profile};
+use std::sync::Arc;
+
+const LEN: usize = 300_000;
+
+fn get() -> Operation {
+    Operation::Copy(CopySpec::get("F.BIN"))
+}
+
+fn put() -> Operation {
+    Operation::Copy(CopySpec::put("F.BIN", LEN as u64))
+}
+
+fn raw() -> Arc<Profile> {
+    profile("ms-net-3.11-full")
+}
+
+fn with_file(profile: Arc<Profile>) -> Pair {
+    let pair = Pair::new(profile);
+    pair.fs.add_file("F.BIN", &noise(LEN)).unwrap();
+    pair
+}
+
+/// The `n`-th message that is data or a reply of `command`, counted from 0, goes through `change`.
+fn on(
+    pair: &mut Pair,
+    command: u8,
+    n: usize,
+    change: impl Fn(Vec<u8>) -> Option<Vec<u8>> + 'static,
+) {
+    let mut seen = 0;
+    pair.tamper = Some(Box::new(move |message| {
+        let header = Header::parse(&message)
+            .ok()
+            .filter(|header| header.flags.has(Flags::REPLY));
+        let is_it = match header {
+            Some(header) => header.command == command,
+            None => command == command::READ_RAW,
+        };
+        if !is_it {
+            return Some(message);
+        }
+        seen += 1;
+        if seen == n + 1 {
+            change(message)
+        } else {
+            Some(message)
+        }
+    }));
+}
+
+/// The same reply, with a status and nothing else.
+fn refusal(message: &[u8], command: u8, status: Status) -> Vec<u8> {
+    let header = Header::parse(message).unwrap();
+    let header = Header {
+        command,
+        status: status.to_wire(false),
+        flags: Flags(Flags::REPLY),
+        ..header
+    };
+    let mut out = Writer::default();
+    header.emit(&mut out);
+    out.u8(0).u16(0);
+    out.into_vec()
+}
+
+#[test]
+fn an_empty_raw_read_is_followed_by_a_plain_one_and_the_copy_is_whole() {
+    let mut pair = with_file(raw());
+    on(&mut pair, command::READ_RAW, 2, |_| Some(Vec::new()));
+    pair.run(get(), &[]).unwrap();
+    assert!(pair.local() == noise(LEN));
+    let mix = pair.mix();
+    assert!(
+        mix.contains_key("READ") || mix.contains_key("READ_ANDX"),
+        "{mix:?}"
+    );
+    assert!(mix["READ_RAW"].0 > 3, "raw mode is used again: {mix:?}");
+}
+
+#[test]
+fn a_short_raw_read_loses_nothing() {
+    let mut pair = with_file(raw());
+    on(&mut pair, command::READ_RAW, 1, |mut data| {
+        data.truncate(1000);
+        Some(data)
+    });
+    pair.run(get(), &[]).unwrap();
+    assert!(pair.local() == noise(LEN));
+}
+
+#[test]
+fn a_raw_write_that_the_server_will_not_take_goes_by_plain_ones() {
+    for status in [Status::USE_STANDARD, Status::USE_MPX] {
+        let mut pair = Pair::new(raw());
+        let mut seen = 0;
+        pair.intercept = Some(Box::new(move |message| {
+            seen += usize::from(message.get(4) == Some(&command::WRITE_RAW));
+            let is_it = seen == 2 && message.get(4) == Some(&command::WRITE_RAW);
+            is_it.then(|| refusal(message, command::WRITE_COMPLETE, status))
+        }));
+        pair.run(put(), &noise(LEN)).unwrap();
+        assert!(pair.fs.contents("F.BIN").unwrap() == noise(LEN));
+        let mix = pair.mix();
+        assert!(
+            mix.contains_key("WRITE") || mix.contains_key("WRITE_ANDX"),
+            "{mix:?}"
+        );
+    }
+}
+
+#[test]
+fn a_full_disk_at_a_raw_write_is_an_error_and_not_a_reason_to_try_plain_ones() {
+    let mut pair = Pair::new(raw());
+    on(&mut pair, command::WRITE_RAW, 1, |message| {
+        Some(refusal(
+            &message,
+            command::WRITE_COMPLETE,
+            Status::DISK_FULL,
+        ))
+    });
+    let error = pair.run(put(), &noise(LEN)).unwrap_err();
+    assert_eq!(error.status(), Some(Status::DISK_FULL), "{error}");
+}
+
+#[test]
+fn a_server_that_falls_silent_is_named_with_what_it_owes() {
+    let mut pair = with_file(profile("modern"));
+    on(&mut pair, command::READ_ANDX, 0, |_| None);
+    let job = pair.client.submit(pair.now, get(), &mut pair.files);
+    for _ in 0..20 {
+        pair.turn();
+    }
+    let due = pair.client.poll_timeout().unwrap();
+    pair.client
+        .handle_timeout(due + Span::from_secs(60), &mut pair.files);
+    pair.turn();
+    let silent = |event: &Event| matches!(event, Event::Done { job: of, result: Err(Error::Silent { command: command::READ_ANDX, .. }) } if *of == job);
+    assert!(pair.events.iter().any(silent), "{:?}", pair.events);
+    assert!(pair.client.is_closed());
+}
+
+#[test]
+fn a_connection_cut_in_a_copy_ends_every_operation_with_what_waited() {
+    let mut pair = with_file(profile("modern"));
+    on(&mut pair, command::READ_ANDX, 0, |_| None);
+    pair.client.submit(pair.now, get(), &mut pair.files);
+    pair.client
+        .submit(pair.now, Operation::DiskSpace, &mut pair.files);
+    for _ in 0..20 {
+        pair.turn();
+    }
+    pair.client.handle_eof(pair.now, &mut pair.files);
+    pair.turn();
+    for job in [JobId(1), JobId(2)] {
+        let cut = |event: &Event| matches!(event, Event::Done { job: of, result: Err(Error::Closed { waiting: Some(command::READ_ANDX) }) } if *of == job);
+        assert!(pair.events.iter().any(cut), "{:?}", pair.events);
+    }
+    let late = pair
+        .client
+        .submit(pair.now, Operation::DiskSpace, &mut pair.files);
+    pair.turn();
+    assert!(
+        pair.events
+            .iter()
+            .any(|event| matches!(event, Event::Done { job, result: Err(_) } if *job == late))
+    );
+}
+
+#[test]
+fn a_reply_cut_anywhere_or_of_another_command_is_an_error_and_no_panic() {
+    for command in [
+        command::NEGOTIATE,
+        command::SESSION_SETUP_ANDX,
+        command::TREE_CONNECT_ANDX,
+        command::NT_CREATE_ANDX,
+        command::READ_ANDX,
+    ] {
+        for cut in (0..200).step_by(7) {
+            let mut pair = with_file(profile("modern"));
+            on(&mut pair, command, 0, move |mut message| {
+                message.truncate(cut);
+                Some(message)
+            });
+            // A cut that leaves all that matters is no error.
+            let _ = pair.run(get(), &[]);
+        }
+    }
+    let mut pair = with_file(profile("modern"));
+    on(&mut pair, command::NT_CREATE_ANDX, 0, |mut message| {
+        message[4] = command::CLOSE;
+        Some(message)
+    });
+    assert!(matches!(pair.run(get(), &[]), Err(Error::Protocol(_))));
+}
+
+#[test]
+fn more_data_than_was_asked_for_is_refused() {
+    let mut pair = with_file(raw());
+    on(&mut pair, command::READ_RAW, 0, |mut data| {
+        data.extend([0; 500]);
+        Some(data)
+    });
+    assert!(matches!(pair.run(get(), &[]), Err(Error::Protocol(_))));
+}
+
+#[test]
+fn a_guest_cannot_use_a_server_that_insists_on_signatures() {
+    let config = Config {
+        signing: Signing::Required,
+        ..Config::default()
+    };
+    let mut pair = Pair::with(profile("modern"), config, |target| {
+        target.credentials.user.clear()
+    });
+    let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
+    assert!(matches!(error, Error::Unfit(_)), "{error}");
+}
+
+#[test]
+fn a_server_without_a_common_dialect_is_said_to_be_one() {
+    let mut pair = Pair::with(
+        profile("ps2-opl"),
+        Config {
+            max_generation: coax_wire::dialect::Generation::Lanman1,
+            ..Config::default()
+        },
+        |_| {},
+    );
+    let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
+    let Error::Dialect { offered } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(offered, &["NT LM 0.12"]);
+}
+
+#[test]
+fn a_file_that_is_shorter_than_it_was_said_to_be_is_told() {
+    // Where NT_CREATE_ANDX's reply has the end of the file, bytes from the header.
+    const END_OF_FILE: std::ops::Range<usize> = 88..96;
+    let mut pair = with_file(profile("modern"));
+    on(&mut pair, command::NT_CREATE_ANDX, 0, |mut message| {
+        message[END_OF_FILE].copy_from_slice(&(LEN as u64 + 1000).to_le_bytes());
+        Some(message)
+    });
+    let error = pair.run(get(), &[]).unwrap_err();
+    let expected = Changed {
+        expected: LEN as u64 + 1000,
+        found: LEN as u64,
+    };
+    assert_eq!(error, Error::Changed(expected));
+}
