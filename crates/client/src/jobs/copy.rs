@@ -265,8 +265,7 @@ impl Job for Copy {
                 self.step_reply(cx, step, reply)
             }
             (WATCH_FOLDER, _) => self.watch_folder(cx, reply),
-            // A change that the watch reports is the copy's own.
-            (WATCH, _) => Ok(()),
+            (WATCH, _) => self.watch_answered(cx, reply),
             (_, Stage::Moving(Mover::Down(down))) => down.reply(cx, part, reply),
             (_, Stage::Moving(Mover::Up(up))) => up.reply(cx, part, reply),
             _ => Ok(()),

@@ -89,6 +89,9 @@ impl LocalFiles for Files {
     }
 }
 
+type Tamper = Box<dyn FnMut(Vec<u8>) -> Option<Vec<u8>>>;
+type Intercept = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>>>;
+
 /// A client and a server that are connected.
 pub struct Pair {
     pub client: Client,
@@ -106,9 +109,9 @@ pub struct Pair {
     pub exchanges: Vec<Exchange>,
     intercepted: Vec<Vec<u8>>,
     /// Changes, drops (`None`) or lets pass what the server sends.
-    pub tamper: Option<Box<dyn FnMut(Vec<u8>) -> Option<Vec<u8>>>>,
+    pub tamper: Option<Tamper>,
     /// Answers requests in the server's place, which then does not see them.
-    pub intercept: Option<Box<dyn FnMut(&[u8]) -> Option<Vec<u8>>>>,
+    pub intercept: Option<Intercept>,
     /// The next job's number.
     next: u32,
 }
@@ -271,10 +274,10 @@ impl Pair {
                     bytes.extend(&self.files.files[&job][offset as usize..][..len]);
                 }
             }
-            self.to_server(&bytes);
+            self.carry_to_server(&bytes);
             self.writes.push(bytes);
         }
-        self.from_server();
+        self.fetch_from_server();
         while let Some(event) = self.client.poll_event() {
             self.events.push(event);
         }
@@ -283,7 +286,7 @@ impl Pair {
         }
     }
 
-    fn to_server(&mut self, bytes: &[u8]) {
+    fn carry_to_server(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let taken = self.session.handle_bytes(self.now, rest);
@@ -300,7 +303,7 @@ impl Pair {
         }
     }
 
-    fn from_server(&mut self) {
+    fn fetch_from_server(&mut self) {
         if let Some(bytes) = self.session.poll_transmit() {
             self.client.handle_bytes(self.now, &bytes, &mut self.files);
         }
@@ -308,7 +311,7 @@ impl Pair {
             self.server.handle_wake(self.now);
         }
         for reply in std::mem::take(&mut self.intercepted) {
-            self.to_client(reply);
+            self.carry_to_client(reply);
         }
         while let Some(transmit) = self.server.poll_transmit() {
             let mut message = transmit.head;
@@ -325,7 +328,7 @@ impl Pair {
         }
     }
 
-    fn to_client(&mut self, message: Vec<u8>) {
+    fn carry_to_client(&mut self, message: Vec<u8>) {
         let mut bytes = self.session.header_for(message.len()).unwrap().to_vec();
         bytes.extend(&message);
         self.client.handle_bytes(self.now, &bytes, &mut self.files);

@@ -394,6 +394,23 @@ impl Copy {
             .map_err(reply.nonsense())?
             .fid;
         self.watch.folder = Some(folder);
+        self.send_watch(cx, folder)
+    }
+
+    /// The watch reports a change, the copy's own most likely: it is left again, as Explorer does.
+    pub(super) fn watch_answered(
+        &mut self,
+        cx: &mut Context<'_>,
+        reply: &Reply<'_>,
+    ) -> Result<(), Error> {
+        let again = self.watch.request.take().and(self.watch.folder);
+        match again.filter(|_| reply.status.is_ok()) {
+            Some(folder) => self.send_watch(cx, folder),
+            None => Ok(()),
+        }
+    }
+
+    fn send_watch(&mut self, cx: &mut Context<'_>, folder: Fid) -> Result<(), Error> {
         let mut setup = Writer::default();
         setup.u32(NAMES_AND_SIZES).u16(folder.0).u16(0);
         let mut request = Transaction {

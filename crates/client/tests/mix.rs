@@ -1,0 +1,146 @@
+//! The requests that move data, seen on the wire, are those the documents describe of each redirector.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod pair;
+
+use coax_client::{CopySpec, Operation};
+use coax_wire::{
+    block::Block,
+    command,
+    header::Header,
+    smb::{read, read_andx, read_raw, write, write_andx, write_raw},
+};
+use pair::{Pair, noise, profile};
+use std::collections::BTreeMap;
+
+/// A command, and the bytes of file data that a request of it moves.
+type Request = (u8, u32);
+
+/// What moves the bulk of a file: command and bytes, to the server and from it.
+const BULK: [(&str, Request, Request); 15] = {
+    use command::{READ, READ_ANDX, READ_RAW, WRITE, WRITE_ANDX, WRITE_RAW};
+    [
+        // "The DOS client was using SMB raw reads and writes" (DOS SMB client performance).
+        ("ibm-dls-4.0", (WRITE_RAW, 65_024), (READ_RAW, 65_024)),
+        // "Each SMB Read Response only contains 1,024 bytes", "the raw SMB write size (65,024 bytes)" (the same).
+        ("ibm-dls-5.0-predir", (WRITE_RAW, 65_024), (READ, 1_024)),
+        ("ibm-dls-5.0-full", (WRITE_RAW, 65_024), (READ_RAW, 65_024)),
+        ("ms-net-3.11-full", (WRITE_RAW, 65_024), (READ_RAW, 65_024)),
+        ("ms-net-3.11-basic", (WRITE, 12_288), (READ, 16_596)),
+        ("wfw-3.11", (WRITE_RAW, 65_024), (READ_RAW, 65_024)),
+        ("windows-95", (WRITE_RAW, 32_768), (READ_RAW, 32_768)),
+        ("windows-98", (WRITE_RAW, 32_768), (READ_RAW, 32_768)),
+        // "4292 bytes at offset 5906824", "Raw mode in 60 KB blocks" (Sliced too thin; KB Q223140).
+        ("nt-4-explorer", (WRITE_ANDX, 4_292), (READ_RAW, 61_440)),
+        ("nt-4-copy", (WRITE_RAW, 61_440), (READ_RAW, 61_440)),
+        ("windows-2000", (WRITE_ANDX, 61_440), (READ_ANDX, 61_440)),
+        ("os2-warp", (WRITE_RAW, 65_024), (READ_RAW, 65_024)),
+        ("ps2-opl", (WRITE_ANDX, 8_192), (READ_ANDX, 8_192)),
+        ("smbclient-1999", (WRITE_ANDX, 16_384), (READ_ANDX, 16_384)),
+        ("linux-cifs", (WRITE_ANDX, 57_344), (READ_ANDX, 16_384)),
+    ]
+};
+
+const LEN: usize = 1_000_000;
+
+/// Bytes that a request moves or asks for, if it is one of those.
+fn moved(message: &[u8]) -> Option<(u8, u32)> {
+    let header = Header::parse(message).ok()?;
+    let block = Block::first(message).ok()?;
+    let bytes = match header.command {
+        command::READ => u32::from(read::Request::parse(&block).ok()?.count),
+        command::READ_ANDX => read_andx::Request::parse(&block).ok()?.max_count,
+        command::READ_RAW => u32::from(read_raw::Request::parse(&block).ok()?.max_count),
+        command::WRITE => u32::from(write::Request::parse(&block).ok()?.count),
+        command::WRITE_ANDX => write_andx::Request::parse(&block).ok()?.data.len() as u32,
+        command::WRITE_RAW => u32::from(write_raw::Request::parse(&block).ok()?.count),
+        _ => return None,
+    };
+    Some((header.command, bytes))
+}
+
+/// The requests of what the client sent that move data, counted.
+fn mix(pair: &mut Pair) -> BTreeMap<(u8, u32), usize> {
+    let mut mix = BTreeMap::new();
+    for (from_client, message) in pair.messages.drain(..) {
+        if let Some(request) = moved(&message).filter(|_| from_client) {
+            *mix.entry(request).or_default() += 1;
+        }
+    }
+    mix
+}
+
+/// Every byte is moved once, at least three in four of them in requests of this command and size and none in larger ones.
+/// (What the copying program reads or writes at a time need not be a multiple of the redirector's block.)
+fn assert_bulk(mix: &BTreeMap<(u8, u32), usize>, bulk: (u8, u32), what: &str) {
+    let bytes = |(of, n): (&(u8, u32), &usize)| of.1 as usize * n;
+    let all: usize = mix.iter().map(bytes).sum();
+    assert_eq!(all, LEN, "{what}: {mix:?}");
+    let bulky = mix.get(&bulk).map_or(0, |n| bulk.1 as usize * n);
+    assert!(bulky * 4 >= LEN * 3, "{what}: {mix:?}");
+    assert!(mix.keys().all(|of| of.1 <= bulk.1), "{what}: {mix:?}");
+}
+
+#[test]
+fn each_redirector_moves_data_as_the_documents_say() {
+    let data = noise(LEN);
+    for (name, put, get) in BULK {
+        let mut pair = Pair::new(profile(name));
+        pair.run(Operation::Copy(CopySpec::put("UP.BIN", LEN as u64)), &data)
+            .unwrap();
+        assert_bulk(&mix(&mut pair), put, name);
+        pair.run(Operation::Copy(CopySpec::get("UP.BIN")), &[])
+            .unwrap();
+        assert_bulk(&mix(&mut pair), get, name);
+    }
+}
+
+#[test]
+fn a_watch_on_the_folder_keeps_explorer_from_raw_writes_and_only_that() {
+    let data = noise(LEN);
+    let requests = |name: &str| {
+        let mut pair = Pair::new(profile(name));
+        pair.run(Operation::Copy(CopySpec::put("UP.BIN", LEN as u64)), &data)
+            .unwrap();
+        pair.mix()
+    };
+    let (explorer, copy) = (requests("nt-4-explorer"), requests("nt-4-copy"));
+    assert!(
+        explorer.contains_key("NT_TRANSACT") && !explorer.contains_key("WRITE_RAW"),
+        "{explorer:?}"
+    );
+    assert!(
+        !copy.contains_key("NT_TRANSACT") && copy.contains_key("WRITE_RAW"),
+        "{copy:?}"
+    );
+}
+
+#[test]
+fn the_modern_client_keeps_as_many_requests_outstanding_as_it_may() {
+    let data = noise(4_000_000);
+    let mut pair = Pair::new(profile("modern"));
+    pair.run(
+        Operation::Copy(CopySpec::put("UP.BIN", data.len() as u64)),
+        &data,
+    )
+    .unwrap();
+    pair.messages.clear();
+    pair.run(Operation::Copy(CopySpec::get("UP.BIN")), &[])
+        .unwrap();
+    let mut outstanding = 0usize;
+    let mut most = 0;
+    for (from_client, _) in &pair.messages {
+        outstanding = if *from_client {
+            outstanding + 1
+        } else {
+            outstanding.saturating_sub(1)
+        };
+        most = most.max(outstanding);
+    }
+    assert_eq!(most, usize::from(*profile("modern").read.in_flight));
+}
