@@ -40,7 +40,7 @@ const BULK: [(&str, Request, Request); 15] = {
         ("nt-4-copy", (WRITE_RAW, 61_440), (READ_RAW, 61_440)),
         ("windows-2000", (WRITE_ANDX, 61_440), (READ_ANDX, 61_440)),
         ("os2-warp", (WRITE_RAW, 65_024), (READ_RAW, 65_024)),
-        ("ps2-opl", (WRITE_ANDX, 8_192), (READ_ANDX, 8_192)),
+        ("ps2-opl", (WRITE_ANDX, 65_535), (READ_ANDX, 8_192)),
         ("smbclient-1999", (WRITE_ANDX, 16_384), (READ_ANDX, 16_384)),
         ("linux-cifs", (WRITE_ANDX, 57_344), (READ_ANDX, 16_384)),
     ]
