@@ -162,12 +162,18 @@ pub fn look_at_levels(level: u16, data: &[u8]) {
     see(info::ea::parse_names(data));
 }
 
+/// What decodes encodes to the same, but for names that end in zeros, of which a decoder takes two away.
 fn look_at_what_is_set(level: u16, data: &[u8]) {
-    let set = info::set_file::SetFile::parse(level, data);
-    if let Ok(Some(set)) = set {
+    use info::set_file::SetFile;
+    let set = SetFile::parse(level, data);
+    let ends_in_zeros =
+        matches!(&set, Ok(Some(SetFile::Rename(rename))) if rename.name.raw.ends_with(&[0, 0]));
+    if let Ok(Some(set)) = set
+        && !ends_in_zeros
+    {
         let mut again = Writer::default();
         set.emit(&mut again);
-        let parsed = info::set_file::SetFile::parse(set.code(), again.as_slice());
+        let parsed = SetFile::parse(set.code(), again.as_slice());
         assert_eq!(parsed, Ok(Some(set)));
     }
     see(set);
