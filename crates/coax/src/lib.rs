@@ -3,6 +3,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod disk;
 pub mod serve;

@@ -6,7 +6,7 @@
 //! names.
 
 mod build;
-mod clock;
+pub(crate) mod clock;
 mod guess;
 mod host;
 mod link;

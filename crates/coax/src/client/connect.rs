@@ -1,0 +1,440 @@
+//! From a location to a connected share: addresses, ports, names and users, in the order that is tried.
+
+use std::{
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use coax_client::{Credentials, Error as SmbError, Target, profile::Profile};
+use coax_logon::secret::{Secret, SecretBytes};
+use coax_netbios::{SessionError, Transport};
+use coax_wire::{
+    codepage::CodePage,
+    command,
+    nbt::{
+        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, ScopedName},
+        session::Refusal,
+    },
+    status::Status,
+    time::FileTime,
+};
+
+use super::{Attempt, Connection, Error, Location, socket::Socket};
+
+/// How to connect, beside what location and profile say.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The code page of names where Unicode is not agreed on.
+    pub code_page: CodePage,
+    /// Offer this dialect alone.
+    pub dialect: Option<&'static str>,
+    /// The server's NetBIOS name; else it is guessed from the location.
+    pub called: Option<String>,
+    /// What is spoken at the port; else it is guessed from port and profile.
+    pub transport: Option<Transport>,
+    /// The password may be sent in clear text or as an LM response where the server knows nothing better.
+    pub allow_weak: bool,
+    /// Ask for signed messages.
+    pub sign: bool,
+    /// Keep a record of every exchange.
+    pub record: bool,
+    /// Kind of share: `A:`, `LPT1:`, `IPC`, or `?????` for any.
+    pub service: &'static str,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            code_page: CodePage::cp850(),
+            dialect: None,
+            called: None,
+            transport: None,
+            allow_weak: false,
+            sign: false,
+            record: false,
+            service: "?????",
+        }
+    }
+}
+
+/// A port, and what is spoken there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Route {
+    port: u16,
+    transport: Transport,
+}
+
+/// See [`Connection::open`].
+pub(super) fn open(
+    location: &Location,
+    profile: &Arc<Profile>,
+    options: &Options,
+) -> Result<Connection, Error> {
+    let addresses = resolve(&location.host)?;
+    let mut dialler = Dialler {
+        location,
+        profile,
+        options,
+        addresses,
+        attempts: Vec::new(),
+        notes: Vec::new(),
+    };
+    let usual = (*profile.transport.port).into();
+    let mut failed = None;
+    let routes = routes(location.port, options.transport, usual);
+    for (place, route) in routes.iter().enumerate() {
+        if let Some(error) = failed.take() {
+            dialler.note_detour(&error, routes.get(place.wrapping_sub(1)), route);
+        }
+        match dialler.log_on(*route) {
+            Ok(mut connection) => {
+                connection.set_notes(dialler.notes);
+                return Ok(connection);
+            }
+            Err(error) if is_about_the_way(&error) => failed = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match failed {
+        Some(error) if error.smb().is_some() => Err(error),
+        _ => Err(Error::Unreachable {
+            host: location.host.clone(),
+            attempts: dialler.attempts,
+        }),
+    }
+}
+
+/// Where to try: a known port with what is spoken there, another with the profile's choice first, and without a port the
+/// profile's, then the other.
+fn routes(port: Option<u16>, transport: Option<Transport>, usual: Transport) -> Vec<Route> {
+    let other = |transport| match transport {
+        Transport::Nbt139 => Transport::Direct445,
+        Transport::Direct445 => Transport::Nbt139,
+    };
+    let at = |port, transport| Route { port, transport };
+    match (port, transport) {
+        (Some(port), Some(transport)) => vec![at(port, transport)],
+        (Some(port @ (139 | 1139)), None) => vec![at(port, Transport::Nbt139)],
+        (Some(port @ (445 | 1445)), None) => vec![at(port, Transport::Direct445)],
+        (Some(port), None) => vec![at(port, usual), at(port, other(usual))],
+        (None, Some(transport)) => vec![at(usual_port(transport), transport)],
+        (None, None) => [usual, other(usual)]
+            .map(|transport| at(usual_port(transport), transport))
+            .to_vec(),
+    }
+}
+
+fn usual_port(transport: Transport) -> u16 {
+    match transport {
+        Transport::Nbt139 => 139,
+        Transport::Direct445 => 445,
+    }
+}
+
+/// Whether another port or transport may do better: nobody listens, or what answers does not speak this.
+fn is_about_the_way(error: &Error) -> bool {
+    match error {
+        Error::Unreachable { .. } => true,
+        Error::Smb(SmbError::Closed { waiting }) => {
+            matches!(waiting, None | Some(command::NEGOTIATE))
+        }
+        Error::Smb(SmbError::Session(error)) => {
+            !matches!(error, SessionError::PeerRefused(refusal) if is_about_the_name(*refusal))
+        }
+        _ => false,
+    }
+}
+
+fn is_about_the_name(refusal: Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::CalledNameNotPresent | Refusal::NotListeningOnCalledName
+    )
+}
+
+struct Dialler<'a> {
+    location: &'a Location,
+    profile: &'a Arc<Profile>,
+    options: &'a Options,
+    addresses: Vec<IpAddr>,
+    attempts: Vec<Attempt>,
+    notes: Vec<String>,
+}
+
+impl Dialler<'_> {
+    /// Logs on as the user; guests as `GUEST`, which old servers know, then anonymously.
+    fn log_on(&mut self, route: Route) -> Result<Connection, Error> {
+        let users: Vec<String> = match &self.location.user {
+            Some(user) => vec![user.clone()],
+            None => vec!["GUEST".into(), String::new()],
+        };
+        let mut refused = None;
+        for user in users {
+            match self.call(route, &user) {
+                Err(error) if is_about_the_user(&error) => {
+                    refused.get_or_insert(error);
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(refused.unwrap_or_else(|| SmbError::Closed { waiting: None }.into()))
+    }
+
+    /// Calls the server by its names in turn.
+    fn call(&mut self, route: Route, user: &str) -> Result<Connection, Error> {
+        let names = if route.transport == Transport::Nbt139 {
+            called_names(self.options.called.as_deref(), &self.location.host)
+        } else {
+            vec![NbName::SMBSERVER.with_suffix(SUFFIX_SERVER)]
+        };
+        let mut refused = None;
+        for name in names {
+            match self.connect(route, user, name) {
+                Err(Error::Smb(SmbError::Session(SessionError::Retargeted { address, port }))) => {
+                    let elsewhere = SocketAddr::new(address.into(), port);
+                    self.notes
+                        .push(format!("the server sends us to {elsewhere}"));
+                    let socket = self.dial(&[elsewhere])?;
+                    return self.begin(socket, route.transport, user, name);
+                }
+                Err(Error::Smb(SmbError::Session(SessionError::PeerRefused(refusal))))
+                    if is_about_the_name(refusal) =>
+                {
+                    refused = Some(SmbError::Session(SessionError::PeerRefused(refusal)));
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(refused.unwrap_or(SmbError::Closed { waiting: None }).into())
+    }
+
+    fn connect(&mut self, route: Route, user: &str, called: NbName) -> Result<Connection, Error> {
+        let places: Vec<SocketAddr> = self
+            .addresses
+            .iter()
+            .map(|address| SocketAddr::new(*address, route.port))
+            .collect();
+        let socket = self.dial(&places)?;
+        self.begin(socket, route.transport, user, called)
+    }
+
+    fn dial(&mut self, places: &[SocketAddr]) -> Result<Socket, Error> {
+        for address in places {
+            match Socket::connect(address) {
+                Ok(socket) => return Ok(socket),
+                Err(error) => self.attempts.push(Attempt {
+                    address: *address,
+                    error,
+                }),
+            }
+        }
+        Err(Error::Unreachable {
+            host: self.location.host.clone(),
+            attempts: Vec::new(),
+        })
+    }
+
+    fn begin(
+        &self,
+        socket: Socket,
+        transport: Transport,
+        user: &str,
+        called: NbName,
+    ) -> Result<Connection, Error> {
+        let scoped = |name| ScopedName {
+            name,
+            scope: Default::default(),
+        };
+        let options = self.options;
+        let password = self.location.password.clone();
+        let target = Target {
+            server: server_name(&self.location.host),
+            share: self.location.share.clone(),
+            service: options.service,
+            credentials: Credentials {
+                user: user.into(),
+                domain: self.location.domain.clone(),
+                password: password.unwrap_or_else(|| SecretBytes::from("")),
+                allow_weak: options.allow_weak,
+            },
+            transport,
+            called: scoped(called),
+            calling: scoped(own_name()),
+            code_page: options.code_page,
+            dialect: options.dialect,
+            sign: options.sign,
+            entropy: entropy()?,
+            filetime: filetime(),
+        };
+        Connection::begin(socket, self.profile, target, options.record)
+    }
+
+    fn note_detour(&mut self, error: &Error, from: Option<&Route>, to: &Route) {
+        let Some(from) = from else { return };
+        let spoken = match to.transport {
+            Transport::Nbt139 => "with a NetBIOS session",
+            Transport::Direct445 => "directly",
+        };
+        self.notes.push(if from.port == to.port {
+            format!("{error}; trying port {} {spoken}", to.port)
+        } else {
+            let why = match self.attempts.last() {
+                Some(attempt) if error.smb().is_none() => super::error::plain(&attempt.error),
+                _ => error.to_string(),
+            };
+            format!("port {}: {why}; using port {}", from.port, to.port)
+        });
+    }
+}
+
+/// Whether an anonymous log-on may do better than one as guest.
+fn is_about_the_user(error: &Error) -> bool {
+    let refused = [
+        Status::LOGON_FAILURE,
+        Status::ACCOUNT_DISABLED,
+        Status::NO_SUCH_USER,
+        Status::WRONG_PASSWORD,
+        Status::ACCESS_DENIED,
+    ];
+    let Error::Smb(SmbError::Refused { command, status }) = error else {
+        return false;
+    };
+    *command == command::SESSION_SETUP_ANDX
+        && refused
+            .iter()
+            .any(|known| known.dos() == status.status().dos() || *known == status.status())
+}
+
+fn resolve(host: &str) -> Result<Vec<IpAddr>, Error> {
+    let unknown = |reason| Error::Unknown {
+        host: host.into(),
+        reason,
+    };
+    let found = (host, 0)
+        .to_socket_addrs()
+        .map_err(|error| unknown(super::error::plain(&error)))?;
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    for address in found.map(|address| address.ip()) {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    // Servers of that age listen at IPv4 addresses only.
+    addresses.sort_by_key(IpAddr::is_ipv6);
+    if addresses.is_empty() {
+        return Err(unknown("it has none".into()));
+    }
+    Ok(addresses)
+}
+
+/// What to call a server on port 139: its name if it was given one, then `*SMBSERVER`, which newer servers answer to.
+fn called_names(told: Option<&str>, host: &str) -> Vec<NbName> {
+    let name = |text: &str| NbName::new(text.as_bytes(), SUFFIX_SERVER).ok();
+    if let Some(name) = told.and_then(name) {
+        return vec![name];
+    }
+    let is_address = host.parse::<IpAddr>().is_ok();
+    let own = host.split('.').next().filter(|_| !is_address);
+    let general = NbName::SMBSERVER.with_suffix(SUFFIX_SERVER);
+    own.and_then(name).into_iter().chain([general]).collect()
+}
+
+/// The server in `\\SERVER\SHARE`. IPv6 addresses are written as Windows does, since a colon cannot stand there.
+fn server_name(host: &str) -> String {
+    if host.contains(':') {
+        format!("{}.ipv6-literal.net", host.replace(':', "-"))
+    } else {
+        host.into()
+    }
+}
+
+/// This machine's NetBIOS name.
+fn own_name() -> NbName {
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy();
+    let short: String = host
+        .chars()
+        .take_while(|c| *c != '.')
+        .filter(char::is_ascii_graphic)
+        .take(15)
+        .collect();
+    let fallback = || NbName(*b"COAX            ").with_suffix(SUFFIX_WORKSTATION);
+    NbName::new(short.as_bytes(), SUFFIX_WORKSTATION).unwrap_or_else(|_| fallback())
+}
+
+fn entropy() -> Result<Secret<24>, Error> {
+    let mut bytes = [0; 24];
+    let mut done = 0usize;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => done = done.saturating_add(count),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => {
+                return Err(Error::System {
+                    what: "the system gives no random bytes",
+                    error: error.into(),
+                });
+            }
+        }
+    }
+    Ok(bytes.into())
+}
+
+fn filetime() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let ns = since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0));
+    FileTime::from_unix_ns(ns).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Transport::{Direct445, Nbt139};
+
+    #[test]
+    fn without_a_port_the_profiles_is_tried_first_and_then_the_other() {
+        let ports = |usual| {
+            routes(None, None, usual)
+                .iter()
+                .map(|route| route.port)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ports(Direct445), [445, 139]);
+        assert_eq!(ports(Nbt139), [139, 445]);
+    }
+
+    #[test]
+    fn a_port_of_its_own_is_tried_as_the_profile_has_it_and_then_the_other_way() {
+        let spoken = |port, usual| {
+            let routes = routes(Some(port), None, usual);
+            assert!(routes.iter().all(|route| route.port == port));
+            routes
+                .iter()
+                .map(|route| route.transport)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(spoken(4000, Direct445), [Direct445, Nbt139]);
+        assert_eq!(spoken(4000, Nbt139), [Nbt139, Direct445]);
+        assert_eq!(spoken(1139, Direct445), [Nbt139]);
+        assert_eq!(spoken(445, Nbt139), [Direct445]);
+    }
+
+    #[test]
+    fn a_server_is_called_by_its_name_if_it_has_one_and_then_by_the_name_that_all_answer_to() {
+        let named = |told, host| {
+            let names = called_names(told, host);
+            names
+                .iter()
+                .map(|name| String::from_utf8_lossy(name.characters()).into_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(named(None, "attic.lan"), ["ATTIC", "*SMBSERVER"]);
+        assert_eq!(named(None, "10.0.0.9"), ["*SMBSERVER"]);
+        assert_eq!(
+            named(None, "a-name-much-too-long-for-netbios"),
+            ["*SMBSERVER"]
+        );
+        assert_eq!(named(Some("nas"), "10.0.0.9"), ["NAS"]);
+    }
+}

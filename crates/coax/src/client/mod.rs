@@ -1,0 +1,21 @@
+//! The client: real sockets, real files and the clock around the redirector's engine.
+//!
+//! A [`Location`] says what to connect to, a profile ([`profiles`]) how to behave, and [`Connection`] carries out
+//! operations one after the other, blocking. Local ends of copies are [`local::LocalEnd`]s.
+
+mod connect;
+mod connection;
+mod error;
+pub mod local;
+pub mod profiles;
+mod socket;
+#[cfg(test)]
+pub(crate) mod testkit;
+#[cfg(test)]
+mod tests;
+pub mod url;
+
+pub use connect::Options;
+pub use connection::Connection;
+pub use error::{Attempt, Error};
+pub use url::{BadLocation, Location};

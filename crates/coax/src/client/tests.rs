@@ -1,0 +1,196 @@
+//! The driver against a server in this process.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+use std::{fs, io::Write, net::TcpListener, thread};
+
+use coax_client::{CopySpec, Error as SmbError, Operation, Outcome};
+use coax_netbios::Transport;
+use coax_wire::{command, status::Status};
+
+use super::{
+    local::{Compare, FileEnd, FromStream, InOrder, Nothing},
+    testkit::{Served, modern, noise},
+    *,
+};
+
+const SIZE: usize = 3_000_001;
+
+#[test]
+fn a_file_goes_there_and_back_unchanged_over_either_transport() {
+    let served = Served::start("", None);
+    for place in [served.location(""), served.nbt("")] {
+        let data = noise(SIZE);
+        let mut connection = Connection::open(&place, &modern(), &Options::default()).unwrap();
+        let mut source = tempfile::tempfile().unwrap();
+        source.write_all(&data).unwrap();
+        let mut source = FileEnd::new(source, "source", 0);
+        let put = Operation::Copy(CopySpec::put("A.BIN", SIZE as u64));
+        let outcome = connection.run(put, &mut source).unwrap();
+        assert!(matches!(outcome, Outcome::Copied { bytes, .. } if bytes == SIZE as u64));
+        assert!(fs::read(served.folder().join("A.BIN")).unwrap() == data);
+        let get = || Operation::Copy(CopySpec::get("A.BIN"));
+        let mut sink = InOrder::new(Vec::new(), "sink");
+        connection.run(get(), &mut sink).unwrap();
+        assert!(sink.finish().unwrap() == data);
+        let mut same = Compare::new(source.file().try_clone().unwrap(), "source");
+        connection.run(get(), &mut same).unwrap();
+        assert_eq!((same.differs_at(), same.compared()), (None, SIZE as u64));
+    }
+}
+
+#[test]
+fn a_stream_of_unknown_length_can_be_put() {
+    let served = Served::start("", None);
+    let data = noise(400_000);
+    let mut spec = CopySpec::put("S.BIN", 0);
+    (spec.size, spec.seekable) = (None, false);
+    let mut from = FromStream::new(data.as_slice(), "stream");
+    served
+        .connect()
+        .unwrap()
+        .run(Operation::Copy(spec), &mut from)
+        .unwrap();
+    assert!(fs::read(served.folder().join("S.BIN")).unwrap() == data);
+    assert_eq!(from.read_bytes(), 400_000);
+}
+
+#[test]
+fn progress_is_told_and_every_exchange_is_kept_if_that_is_asked_for() {
+    let served = Served::start("", None);
+    fs::write(served.folder().join("A.BIN"), noise(SIZE)).unwrap();
+    let options = Options {
+        record: true,
+        ..Options::default()
+    };
+    let mut connection = Connection::open(&served.location(""), &modern(), &options).unwrap();
+    let mut told = Vec::new();
+    let get = Operation::Copy(CopySpec::get("A.BIN"));
+    connection
+        .run_watched(get, &mut Nothing, &mut |bytes| told.push(bytes))
+        .unwrap();
+    assert!(told.len() > 5 && told.is_sorted() && told[told.len() - 1] <= SIZE as u64);
+    let exchanges = connection.exchanges();
+    let read: u64 = exchanges
+        .iter()
+        .filter(|exchange| exchange.command == command::READ_ANDX)
+        .map(|exchange| u64::from(exchange.bytes))
+        .sum();
+    assert_eq!(read, SIZE as u64);
+    assert!(connection.exchanges().is_empty());
+}
+
+#[test]
+fn a_refusal_leaves_the_connection_usable() {
+    let served = Served::start("", None);
+    let mut connection = served.connect().unwrap();
+    let error = connection
+        .run(Operation::Copy(CopySpec::get("NONE")), &mut Nothing)
+        .unwrap_err();
+    let status = error.smb().and_then(SmbError::status);
+    assert_eq!(status, Some(Status::OBJECT_NAME_NOT_FOUND));
+    assert!(!connection.is_over());
+    let path = "NEW".into();
+    connection
+        .run(Operation::MakeDirectory { path }, &mut Nothing)
+        .unwrap();
+    assert!(served.folder().join("NEW").is_dir());
+}
+
+#[test]
+fn a_local_file_that_is_shorter_than_promised_ends_the_connection_with_a_clear_error() {
+    let served = Served::start("", None);
+    let mut connection = served.connect().unwrap();
+    let mut source = tempfile::tempfile().unwrap();
+    source.write_all(&noise(500_000)).unwrap();
+    let put = Operation::Copy(CopySpec::put("A.BIN", 900_000));
+    let error = connection
+        .run(put, &mut FileEnd::new(source, "source", 0))
+        .unwrap_err();
+    assert!(
+        matches!(&error, Error::Shrunk { end, .. } if *end == 500_000),
+        "{error}"
+    );
+    assert!(connection.is_over());
+}
+
+#[test]
+fn a_server_that_goes_away_is_an_error_and_not_a_wait() {
+    let mut served = Served::start("", None);
+    let mut connection = served.connect().unwrap();
+    served.stop();
+    let error = connection
+        .run(Operation::DiskSpace, &mut Nothing)
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::Smb(SmbError::Closed { .. })),
+        "{error}"
+    );
+    assert!(connection.is_over());
+}
+
+#[test]
+fn a_wrong_password_is_what_the_server_says_it_is() {
+    let served = Served::start("", Some(("anna", "right")));
+    let mut place = served.location("");
+    place.user = Some("anna".into());
+    place.password = Some("right".into());
+    Connection::open(&place, &modern(), &Options::default()).unwrap();
+    place.password = Some("wrong".into());
+    let error = Connection::open(&place, &modern(), &Options::default())
+        .err()
+        .unwrap();
+    let status = error.smb().and_then(SmbError::status);
+    assert_eq!(status, Some(Status::LOGON_FAILURE), "{error}");
+    assert!(!format!("{error} {error:?}").contains("wrong"));
+}
+
+#[test]
+fn every_dialect_can_be_had_alone() {
+    let served = Served::start("server min protocol = CORE", None);
+    for dialect in coax_wire::dialect::DIALECTS {
+        let options = Options {
+            dialect: Some(dialect.name),
+            ..Options::default()
+        };
+        let connection = Connection::open(&served.location(""), &modern(), &options)
+            .unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
+        assert_eq!(connection.link().dialect.name, dialect.name);
+    }
+}
+
+#[test]
+fn where_nobody_listens_the_addresses_that_were_tried_are_named() {
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let place: Location = format!("smb://{free}/DATA").parse().unwrap();
+    let error = Connection::open(&place, &modern(), &Options::default())
+        .err()
+        .unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains(&format!("{free} (connection refused)")),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_peer_that_speaks_nonsense_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let nonsense = thread::spawn(move || {
+        let (mut peer, _) = listener.accept().unwrap();
+        // It may be gone before all is said.
+        let _ = peer.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    let place: Location = format!("smb://{address}/DATA").parse().unwrap();
+    let options = Options {
+        transport: Some(Transport::Direct445),
+        ..Options::default()
+    };
+    let error = Connection::open(&place, &modern(), &options).err().unwrap();
+    assert!(matches!(error, Error::Smb(SmbError::Session(_))), "{error}");
+    nonsense.join().unwrap();
+}

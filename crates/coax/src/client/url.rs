@@ -1,0 +1,329 @@
+//! `smb://[[DOMAIN;]USER[:PASSWORD]@]HOST[:PORT]/SHARE[/PATH]`, as the expired draft *SMB URL* (draft-crhertel-smb-url)
+//! has it, and the two ways of writing a UNC name.
+
+use std::{fmt, str::FromStr};
+
+use coax_logon::secret::SecretBytes;
+
+/// A place on a server. `Display` writes it as a URL without the password.
+#[derive(Clone, Debug, Default)]
+pub struct Location {
+    /// User; `None`: a guest.
+    pub user: Option<String>,
+    /// Domain or workgroup of the user; may be empty.
+    pub domain: String,
+    /// The password, if it was written down.
+    pub password: Option<SecretBytes>,
+    /// Name or address, IPv6 addresses without brackets.
+    pub host: String,
+    /// TCP port, if it was written down.
+    pub port: Option<u16>,
+    /// The share; empty for the server itself.
+    pub share: String,
+    /// Path in the share, parts parted by `/`, none before the first; the last may have wildcards.
+    pub path: String,
+}
+
+/// Why a text is no location.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadLocation {
+    /// Neither `smb://` nor two slashes stand at its beginning.
+    #[error("write smb://HOST/SHARE/PATH or //HOST/SHARE/PATH")]
+    Scheme,
+    /// There is no host.
+    #[error("the host is missing: write smb://HOST/SHARE/PATH")]
+    Host,
+    /// What follows the last colon is no port.
+    #[error("{0:?} is no port: a number from 1 to 65535")]
+    Port(String),
+    /// An IPv6 address is written in brackets.
+    #[error("write an IPv6 address in brackets: smb://[fe80::1]/SHARE")]
+    Brackets,
+    /// `%` without two hexadecimal digits behind it, or something that is not UTF-8.
+    #[error("a % stands before two hexadecimal digits; the character itself is written %25")]
+    Percent,
+    /// `..` as a part of the path.
+    #[error("\"..\" leads out of the share's tree: write the path itself")]
+    Upwards,
+}
+
+impl Location {
+    /// Whether a text is meant to be a location on a server rather than a local file.
+    pub fn is_meant(text: &str) -> bool {
+        let scheme = text.get(..6).unwrap_or_default();
+        scheme.eq_ignore_ascii_case("smb://") || text.starts_with("//") || text.starts_with("\\\\")
+    }
+
+    /// The same server and user, and another path in the same share.
+    #[must_use]
+    pub fn with_path(&self, path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The same server and user, and another share.
+    #[must_use]
+    pub fn with_share(&self, share: impl Into<String>) -> Self {
+        Self {
+            share: share.into(),
+            path: String::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The last part of the path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The path without its last part.
+    pub fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Whether the last part has wildcards.
+    pub fn has_wildcards(&self) -> bool {
+        self.name().contains(['*', '?'])
+    }
+
+    /// Whether both are on the same share of the same server.
+    pub fn same_share(&self, other: &Self) -> bool {
+        self.host.eq_ignore_ascii_case(&other.host)
+            && self.port == other.port
+            && self.share.eq_ignore_ascii_case(&other.share)
+    }
+
+    fn from_url(rest: &str) -> Result<Self, BadLocation> {
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut location = Self::default();
+        let place = match authority.rsplit_once('@') {
+            Some((who, place)) => {
+                location.set_user(who)?;
+                place
+            }
+            None => authority,
+        };
+        location.set_place(place)?;
+        location.set_share_and_path(&decode(path)?)?;
+        Ok(location)
+    }
+
+    fn from_unc(rest: &str) -> Result<Self, BadLocation> {
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut location = Self::default();
+        location.set_place(host)?;
+        location.set_share_and_path(path)?;
+        Ok(location)
+    }
+
+    fn set_user(&mut self, who: &str) -> Result<(), BadLocation> {
+        let (user, password) = match who.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (who, None),
+        };
+        let (domain, user) = user.split_once(';').unwrap_or(("", user));
+        self.domain = decode(domain)?;
+        self.user = Some(decode(user)?).filter(|user| !user.is_empty());
+        self.password = match password {
+            Some(password) => Some(decode(password)?.as_str().into()),
+            None => None,
+        };
+        Ok(())
+    }
+
+    fn set_place(&mut self, place: &str) -> Result<(), BadLocation> {
+        let (host, port) = if let Some(rest) = place.strip_prefix('[') {
+            let (host, rest) = rest.split_once(']').ok_or(BadLocation::Brackets)?;
+            (host, rest.strip_prefix(':'))
+        } else {
+            match place.split_once(':') {
+                Some((_, port)) if port.contains(':') => return Err(BadLocation::Brackets),
+                Some((host, port)) => (host, Some(port)),
+                None => (place, None),
+            }
+        };
+        if host.is_empty() {
+            return Err(BadLocation::Host);
+        }
+        self.host = decode(host)?;
+        self.port = match port {
+            Some(port) => match port.parse() {
+                Ok(number) if number != 0 => Some(number),
+                _ => return Err(BadLocation::Port(port.into())),
+            },
+            None => None,
+        };
+        Ok(())
+    }
+
+    fn set_share_and_path(&mut self, text: &str) -> Result<(), BadLocation> {
+        let mut parts = text
+            .split(['/', '\\'])
+            .filter(|part| !matches!(*part, "" | "."));
+        self.share = parts.next().unwrap_or_default().into();
+        let parts: Vec<&str> = parts.collect();
+        if parts.contains(&"..") || self.share == ".." {
+            return Err(BadLocation::Upwards);
+        }
+        self.path = parts.join("/");
+        Ok(())
+    }
+}
+
+impl FromStr for Location {
+    type Err = BadLocation;
+
+    fn from_str(text: &str) -> Result<Self, BadLocation> {
+        if !Self::is_meant(text) {
+            return Err(BadLocation::Scheme);
+        }
+        match text.get(6..) {
+            Some(rest) if !text.starts_with(['/', '\\']) => Self::from_url(rest),
+            _ => Self::from_unc(&text.get(2..).unwrap_or_default().replace('\\', "/")),
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("smb://")?;
+        if let Some(user) = &self.user {
+            if !self.domain.is_empty() {
+                write!(f, "{};", encode(&self.domain))?;
+            }
+            write!(f, "{}@", encode(user))?;
+        }
+        if self.host.contains(':') {
+            write!(f, "[{}]", self.host)?;
+        } else {
+            f.write_str(&self.host)?;
+        }
+        if let Some(port) = self.port {
+            write!(f, ":{port}")?;
+        }
+        write!(f, "/{}", encode(&self.share))?;
+        if !self.path.is_empty() {
+            write!(f, "/{}", encode(&self.path))?;
+        }
+        Ok(())
+    }
+}
+
+fn decode(text: &str) -> Result<String, BadLocation> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, tail) = rest.split_at_checked(2).ok_or(BadLocation::Percent)?;
+        let text = std::str::from_utf8(digits).map_err(|_| BadLocation::Percent)?;
+        bytes.push(u8::from_str_radix(text, 16).map_err(|_| BadLocation::Percent)?);
+        rest = tail;
+    }
+    String::from_utf8(bytes).map_err(|_| BadLocation::Percent)
+}
+
+/// Escapes what would be taken for something else; other characters stay legible.
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '%' | '@' | ':' | ';' | ' ' | '"' | '\'' => {
+                out.push_str(&format!("%{:02X}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn parse(text: &str) -> Location {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn every_part_of_a_url_is_found() {
+        let place = parse("smb://LAB;anna:p%40ss%3aword@nas.local:1445/Games/DOOM%20II/DOOM.WAD");
+        assert_eq!(
+            (place.domain.as_str(), place.user.as_deref()),
+            ("LAB", Some("anna"))
+        );
+        assert_eq!(place.password.clone().unwrap().as_bytes(), b"p@ss:word");
+        assert_eq!((place.host.as_str(), place.port), ("nas.local", Some(1445)));
+        assert_eq!(
+            (place.share.as_str(), place.path.as_str()),
+            ("Games", "DOOM II/DOOM.WAD")
+        );
+        assert_eq!((place.folder(), place.name()), ("DOOM II", "DOOM.WAD"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_empty() {
+        let place = parse("smb://nas");
+        assert_eq!((place.user, place.port), (None, None));
+        assert_eq!((place.share, place.path), (String::new(), String::new()));
+        assert!(parse("smb://:secret@nas/a").user.is_none());
+    }
+
+    #[test]
+    fn unc_names_with_either_slash_are_taken() {
+        for text in [
+            "//nas/games/a/b.txt",
+            "\\\\nas\\games\\a\\b.txt",
+            "smb://nas/games\\a\\b.txt",
+        ] {
+            let place = parse(text);
+            assert_eq!(
+                (
+                    place.host.as_str(),
+                    place.share.as_str(),
+                    place.path.as_str()
+                ),
+                ("nas", "games", "a/b.txt"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn ipv6_addresses_stand_in_brackets() {
+        let place = parse("SMB://[fe80::1]:139/x");
+        assert_eq!((place.host.as_str(), place.port), ("fe80::1", Some(139)));
+        assert_eq!(place.to_string(), "smb://[fe80::1]:139/x");
+        let bare = "smb://fe80::1/x".parse::<Location>().unwrap_err();
+        assert_eq!(bare, BadLocation::Brackets);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_a_reason() {
+        for (text, why) in [
+            ("nas/games", BadLocation::Scheme),
+            ("smb:///games", BadLocation::Host),
+            ("smb://nas:0/games", BadLocation::Port("0".into())),
+            ("smb://nas:smb/games", BadLocation::Port("smb".into())),
+            ("smb://nas/games/50%", BadLocation::Percent),
+            ("smb://nas/games/../x", BadLocation::Upwards),
+        ] {
+            assert_eq!(text.parse::<Location>().unwrap_err(), why, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_password_is_in_no_text_made_of_a_location() {
+        let place = parse("smb://anna:hush@nas/a%20b/c%25d");
+        assert_eq!(place.to_string(), "smb://anna@nas/a%20b/c%25d");
+        assert!(!format!("{place:?}").contains("hush"));
+        let again = parse(&place.to_string());
+        assert_eq!((again.share, again.path), (place.share, place.path));
+    }
+}
