@@ -23,6 +23,10 @@ const GENERATIONS: [Generation; 6] = [
 ];
 
 fn pairs() -> impl Iterator<Item = (Generation, Pair)> {
+    pairs_to("DISK")
+}
+
+fn pairs_to(share: &'static str) -> impl Iterator<Item = (Generation, Pair)> {
     let modern = profile("modern");
     GENERATIONS.into_iter().map(move |generation| {
         let config = Config {
@@ -34,6 +38,7 @@ fn pairs() -> impl Iterator<Item = (Generation, Pair)> {
         (
             generation,
             Pair::with(modern.clone(), config, |target| {
+                target.share = share.into();
                 target.dialect = old.then_some("MICROSOFT NETWORKS 1.03");
             }),
         )
@@ -212,5 +217,18 @@ fn a_full_local_disk_ends_the_copy_and_leaves_the_connection_useful() {
             &[],
         )
         .unwrap();
+    }
+}
+
+#[test]
+fn the_shares_are_listed_in_every_generation() {
+    for (generation, mut pair) in pairs_to("IPC$") {
+        let outcome = pair.run(Operation::Shares, &[]);
+        let Ok(Outcome::Shares(mut shares)) = outcome else {
+            panic!("{generation:?}: {outcome:?}")
+        };
+        shares.sort();
+        let names: Vec<&str> = shares.iter().map(|share| share.0.as_str()).collect();
+        assert_eq!(names, ["DISK", "IPC$"], "{generation:?}");
     }
 }

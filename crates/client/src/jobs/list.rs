@@ -147,7 +147,7 @@ impl List {
             };
             let name = text(entry.name);
             last = Some((entry.key, name.clone()));
-            let stamp = |ns: i64| (ns != 0).then_some(ns);
+            let stamp = |ns: i64| (ns != i64::MIN).then_some(ns);
             let stat = FileStat {
                 modified: stamp(entry.modified),
                 created: stamp(entry.created),

@@ -4,6 +4,7 @@ pub mod copy;
 pub mod list;
 mod names;
 pub(crate) mod reply;
+mod shares;
 pub mod stat;
 pub(crate) mod transact;
 
@@ -86,7 +87,7 @@ pub(crate) fn begin(operation: Operation) -> Box<dyn Job> {
     match operation {
         Operation::Copy(spec) => Box::new(copy::Copy::new(spec)),
         Operation::List { pattern } => Box::new(list::List::new(pattern)),
-        Operation::Shares => Box::new(list::List::new(alloc::string::String::new())),
+        Operation::Shares => Box::new(shares::Shares::default()),
         Operation::Stat { path } => Box::new(stat::Stat::new(path)),
         Operation::DiskSpace => Box::new(stat::Disk::default()),
         Operation::SetStat {
