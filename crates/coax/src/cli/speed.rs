@@ -63,6 +63,9 @@ pub struct TransferArgs {
     /// Give up after so many seconds without a byte
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub idle: u64,
+    /// Receiving: copy the bytes into memory, as an ordinary program does, instead of having the kernel discard them
+    #[arg(long)]
+    pub copy: bool,
     /// Report as one JSON object (docs/speed.md)
     #[arg(long)]
     pub json: bool,
@@ -110,6 +113,7 @@ impl TransferArgs {
                 bytes: self.mb.map(|mb| mb.saturating_mul(MEGABYTE)).or(default),
                 time: None,
                 idle: Duration::from_secs(self.idle),
+                copy: self.copy,
             },
         }
     }
@@ -125,6 +129,7 @@ impl ServeArgs {
                 bytes,
                 time: bytes.is_none().then(|| Duration::from_secs(self.seconds)),
                 idle: Duration::from_secs(self.idle),
+                copy: false,
             },
             visitors: self.visitors.into(),
             allow_public: self.allow_public,

@@ -18,8 +18,10 @@ use super::{Event, Limits, Stop, kernel::Kernel};
 
 /// Bytes handed to TCP at once.
 const SEND_BYTES: usize = 256 * 1024;
-/// Bytes taken from TCP at once, at most.
+/// Bytes taken from TCP at once, at most, while nobody copies them.
 const RECEIVE_BYTES: usize = 1024 * 1024;
+/// The same while they are copied: what stays in a processor's cache.
+const COPY_BYTES: usize = 128 * 1024;
 /// Bytes that may wait unsent in the kernel's buffer: a sender by time is to stop then, not when megabytes have drained to a
 /// slow machine.
 const UNSENT_BYTES: u32 = 512 * 1024;
@@ -92,6 +94,8 @@ struct Carrier {
     /// The peer closed its direction.
     peer_closed: bool,
     sink: Vec<u8>,
+    /// TRUNC: TCP discards the bytes without copying them (tcp(7)).
+    flags: RecvFlags,
 }
 
 impl Carrier {
@@ -113,8 +117,20 @@ impl Carrier {
             error: None,
             shut: false,
             peer_closed: false,
-            // only its length matters: the kernel throws away what would go there
-            sink: vec![0; RECEIVE_BYTES],
+            // if nothing is copied only its length matters: the kernel throws away what would go there
+            sink: vec![
+                0;
+                if limits.copy {
+                    COPY_BYTES
+                } else {
+                    RECEIVE_BYTES
+                }
+            ],
+            flags: if limits.copy {
+                RecvFlags::empty()
+            } else {
+                RecvFlags::TRUNC
+            },
             stream,
         };
         if let Err(error) = carrier.prepare() {
@@ -190,14 +206,15 @@ impl Carrier {
     }
 
     fn read(&mut self) {
-        let most = match self.role {
-            Role::Receive => self.transfer.receivable().min(RECEIVE_BYTES as u64),
-            Role::Send => RECEIVE_BYTES as u64,
+        let room = self.sink.len();
+        let length = match self.role {
+            Role::Receive => {
+                usize::try_from(self.transfer.receivable()).map_or(room, |most| most.min(room))
+            }
+            Role::Send => room,
         };
-        let length = usize::try_from(most).unwrap_or(RECEIVE_BYTES);
-        // TRUNC: TCP discards the bytes without copying them (tcp(7))
         let buffer = self.sink.get_mut(..length).unwrap_or_default();
-        match recv(&self.stream, buffer, RecvFlags::TRUNC) {
+        match recv(&self.stream, buffer, self.flags) {
             Ok((_, 0)) => {
                 self.peer_closed = true;
                 self.ask();

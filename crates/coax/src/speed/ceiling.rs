@@ -73,6 +73,7 @@ pub fn ceiling(target: &CeilingTarget, time: Duration, stop: &Stop) -> Result<Ce
         bytes: None,
         time: Some(time),
         idle: IDLE,
+        copy: false,
     };
     let one = |role, port| {
         let stream = connect(&format!("{}:{port}", target.host), None)?;

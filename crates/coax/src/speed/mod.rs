@@ -38,7 +38,7 @@ pub struct Order {
     pub limits: Limits,
 }
 
-/// How much is moved.
+/// How much is moved, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Stop after so many bytes.
@@ -47,6 +47,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Give up if nothing moves for so long.
     pub idle: Duration,
+    /// Receiver: copy the bytes into memory, as an ordinary program does, instead of having the kernel discard them.
+    pub copy: bool,
 }
 
 /// What is told while a transfer is made.

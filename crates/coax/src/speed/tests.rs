@@ -28,6 +28,7 @@ fn limits(bytes: Option<u64>) -> Limits {
         bytes,
         time: None,
         idle: Duration::from_secs(20),
+        copy: false,
     }
 }
 
@@ -114,6 +115,21 @@ fn what_came_is_counted_to_the_byte_until_the_peer_closes() {
     assert_eq!(
         (measured.report.end, measured.report.bytes),
         (Some(End::Done), 3_001_000)
+    );
+}
+
+#[test]
+fn bytes_that_are_copied_are_counted_as_those_that_are_not() {
+    let copying = Limits {
+        copy: true,
+        ..limits(None)
+    };
+    let measured = carried(Role::Receive, copying, |mut peer| {
+        peer.write_all(&vec![7; 3_000_001]).unwrap()
+    });
+    assert_eq!(
+        (measured.report.end, measured.report.bytes),
+        (Some(End::Done), 3_000_001)
     );
 }
 
