@@ -29,7 +29,7 @@ pub struct Link {
     pub raw_write: bool,
     /// Largest raw transfer, bytes.
     pub max_raw: u32,
-    /// Capabilities both have ([`cap`]).
+    /// The server's capabilities ([`cap`]); 0 before NT.
     pub capabilities: u32,
     /// The server's instance.
     pub session_key: u32,
@@ -78,7 +78,35 @@ impl Text {
 }
 
 impl Link {
-    /// Whether both sides have all of these capabilities.
+    /// A link of this dialect with nothing agreed yet.
+    pub(crate) fn new(dialect: &'static Dialect, code_page: CodePage) -> Self {
+        Self {
+            dialect,
+            security: 0,
+            max_buffer: 0,
+            max_mpx: 1,
+            raw_read: false,
+            raw_write: false,
+            max_raw: 0,
+            capabilities: 0,
+            session_key: 0,
+            zone: ZoneMinutesWest(0),
+            unicode: false,
+            nt_status: false,
+            extended_security: false,
+            signed: false,
+            guest: false,
+            code_page,
+            domain: String::new(),
+            native_os: String::new(),
+            native_lan_man: String::new(),
+            service: String::new(),
+            uid: Uid(0),
+            tid: Tid(0),
+        }
+    }
+
+    /// Whether the server has all of these capabilities.
     pub fn has(&self, bits: u32) -> bool {
         self.capabilities & bits == bits
     }

@@ -165,45 +165,31 @@ impl Setup {
         let both = |bit: u32, flag: bool| nt && flag && response.capabilities & bit != 0;
         let nt_raw = nt && response.capabilities & cap::RAW_MODE != 0;
         let lanman_raw = |bit: u16| !nt && dialect.raw && response.raw_mode & bit != 0;
-        let page = self.target.code_page;
-        let unicode = both(cap::UNICODE, *wanted.unicode);
-        Link {
-            dialect,
-            security: response.security_mode,
-            max_buffer: match dialect.shape {
-                NegotiateShape::Core => CORE_BUFFER,
-                _ => response.max_buffer,
-            },
-            max_mpx: response.max_mpx.max(1),
-            raw_read: nt_raw || lanman_raw(raw_mode::READ),
-            raw_write: nt_raw || lanman_raw(raw_mode::WRITE),
-            max_raw: if nt && response.max_raw != 0 {
-                response.max_raw
-            } else {
-                MAX_RAW
-            },
-            capabilities: if nt { response.capabilities } else { 0 },
-            session_key: response.session_key,
-            zone: ZoneMinutesWest(response.time_zone),
-            unicode,
-            nt_status: both(cap::NT_STATUS, *wanted.nt_status),
-            extended_security: response.extended.is_some(),
-            signed: false,
-            guest: false,
-            code_page: page,
-            domain: decode(
-                page,
-                WireStr {
-                    raw: &response.domain,
-                    unicode: reply.unicode && nt,
-                },
-            ),
-            native_os: String::new(),
-            native_lan_man: String::new(),
-            service: String::new(),
-            uid: Uid(0),
-            tid: Tid(0),
-        }
+        let domain = WireStr {
+            raw: &response.domain,
+            unicode: reply.unicode && nt,
+        };
+        let mut link = Link::new(dialect, self.target.code_page);
+        link.domain = decode(link.code_page, domain);
+        link.security = response.security_mode;
+        link.max_buffer = match dialect.shape {
+            NegotiateShape::Core => CORE_BUFFER,
+            _ => response.max_buffer,
+        };
+        link.max_mpx = response.max_mpx.max(1);
+        link.raw_read = nt_raw || lanman_raw(raw_mode::READ);
+        link.raw_write = nt_raw || lanman_raw(raw_mode::WRITE);
+        link.max_raw = match response.max_raw {
+            bytes if nt && bytes != 0 => bytes,
+            _ => MAX_RAW,
+        };
+        link.capabilities = if nt { response.capabilities } else { 0 };
+        link.session_key = response.session_key;
+        link.zone = ZoneMinutesWest(response.time_zone);
+        link.unicode = both(cap::UNICODE, *wanted.unicode);
+        link.nt_status = both(cap::NT_STATUS, *wanted.nt_status);
+        link.extended_security = response.extended.is_some();
+        link
     }
 
     fn log_on(&mut self, now: Time, calls: &mut Calls) -> Result<Stage, Error> {
@@ -216,13 +202,8 @@ impl Setup {
         if link.extended_security {
             return self.begin_spnego(now, calls);
         }
-        let user_level = link.security & security::USER_LEVEL != 0;
-        let proofs = if user_level {
-            Proofs::make(link, &self.profile, &self.target, &self.challenge)?
-        } else {
-            Proofs::default()
-        };
         let nt = link.dialect.is_nt();
+        let proofs = self.proofs(security::USER_LEVEL)?;
         let wants_signing = self.wants_signing();
         self.signer = proofs.signer.clone().filter(|_| wants_signing);
         if self.signer.is_some() {
@@ -247,6 +228,15 @@ impl Setup {
         self.next = Next::LogOn(None);
         calls.send(now, Owner::Setup, request)?;
         Ok(Stage::Waiting)
+    }
+
+    /// Proofs, if the server wants them here: for the user with [`security::USER_LEVEL`], for the share with 0.
+    fn proofs(&self, level: u8) -> Result<Proofs, Error> {
+        let link = self.link()?;
+        if link.security & security::USER_LEVEL != level {
+            return Ok(Proofs::default());
+        }
+        Proofs::make(link, &self.profile, &self.target, &self.challenge)
     }
 
     fn wants_signing(&self) -> bool {
@@ -333,19 +323,8 @@ impl Setup {
             return self.send_token(now, calls, &answer.token);
         }
         self.note_server(&response, reply.header().uid)?;
-        if let Some(signer) = self
-            .signer
-            .take()
-            .filter(|_| response.action & session_setup_andx::Response::GUEST == 0)
-        {
-            let verified = signer.verify(FIRST_REPLY, reply.message);
-            verified.map_err(|_| Error::Signature {
-                command: reply.command,
-            })?;
-            calls.sign_from_now(signer);
-            if let Some(link) = &mut self.link {
-                link.signed = true;
-            }
+        if response.action & session_setup_andx::Response::GUEST == 0 {
+            self.begin_signing(calls, reply)?;
         }
         match block.andx() {
             Some((command::TREE_CONNECT_ANDX, offset)) => {
@@ -354,6 +333,20 @@ impl Setup {
             }
             _ => self.connect_tree(now, calls),
         }
+    }
+
+    /// The log-on gave a key: its own reply is signed already.
+    fn begin_signing(&mut self, calls: &mut Calls, reply: &Reply<'_>) -> Result<(), Error> {
+        let Some((signer, link)) = self.signer.take().zip(self.link.as_mut()) else {
+            return Ok(());
+        };
+        let verified = signer.verify(FIRST_REPLY, reply.message);
+        verified.map_err(|_| Error::Signature {
+            command: reply.command,
+        })?;
+        calls.sign_from_now(signer);
+        link.signed = true;
+        Ok(())
     }
 
     fn note_server(
@@ -437,12 +430,7 @@ impl Setup {
     fn emit_tree(&self, request: &mut Request) -> Result<(), Error> {
         let link = self.link()?;
         let path = link.text(&self.share_path())?;
-        let share_level = link.security & security::USER_LEVEL == 0;
-        let proofs = if share_level {
-            Proofs::make(link, &self.profile, &self.target, &self.challenge)?
-        } else {
-            Proofs::default()
-        };
+        let proofs = self.proofs(0)?;
         // Without a password real clients send one zero byte ([MS-CIFS] 2.2.4.55.1).
         let password: &[u8] = if proofs.oem.is_empty() {
             &[0]

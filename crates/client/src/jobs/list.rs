@@ -139,28 +139,10 @@ impl List {
         let mut last = None;
         for entry in Entries::new(format, &reply.gathered.data, found.count) {
             let entry = entry.map_err(reply.nonsense())?;
-            let text = |raw| {
-                cx.link.decode(WireStr {
-                    raw,
-                    unicode: reply.unicode,
-                })
-            };
-            let name = text(entry.name);
-            last = Some((entry.key, name.clone()));
-            let stamp = |ns: i64| (ns != i64::MIN).then_some(ns);
-            let stat = FileStat {
-                modified: stamp(entry.modified),
-                created: stamp(entry.created),
-                accessed: stamp(entry.accessed),
-                size: entry.size,
-                attributes: entry.attributes as u16,
-            };
-            let short_name = text(entry.short_name);
-            self.entries.push(Entry {
-                name,
-                short_name,
-                stat,
-            });
+            let key = entry.key;
+            let entry = told(cx, &entry, reply.unicode);
+            last = Some((key, entry.name.clone()));
+            self.entries.push(entry);
         }
         let sid = match &self.place {
             Place::After(sid, ..) => *sid,
@@ -237,6 +219,24 @@ impl Job for List {
             // The listing has failed already; the answer changes nothing.
             let _ = cx.send(request);
         }
+    }
+}
+
+/// An entry of a TRANS2 search as it is told on.
+fn told(cx: &Context<'_>, entry: &find_first2::Entry<'_>, unicode: bool) -> Entry {
+    let text = |raw| cx.link.decode(WireStr { raw, unicode });
+    // The codec's word for a time that the server does not keep.
+    let stamp = |ns: i64| (ns != i64::MIN).then_some(ns);
+    Entry {
+        name: text(entry.name),
+        short_name: text(entry.short_name),
+        stat: FileStat {
+            modified: stamp(entry.modified),
+            created: stamp(entry.created),
+            accessed: stamp(entry.accessed),
+            size: entry.size,
+            attributes: entry.attributes as u16,
+        },
     }
 }
 

@@ -247,44 +247,49 @@ impl Download {
         if offset.saturating_add(u64::from(len)) > FOUR_GIB && (!wide || method == Method::Core) {
             return Err(Unfit::Beyond("an offset of 4 GiB and more", cx.link.dialect.name).into());
         }
-        let fid = self.fid;
         Ok(match method {
-            Method::Core => {
-                let mut request = Request::new(command::READ, self.mark);
-                read::Request {
-                    fid,
-                    offset: offset as u32,
-                    count: len as u16,
-                    remaining: 0,
-                }
-                .emit(&mut request.out);
-                request
-            }
-            Method::Andx => {
-                let mut request = Request::new(command::READ_ANDX, self.mark);
-                read_andx::Request {
-                    fid,
-                    offset,
-                    max_count: len,
-                    min_count: 0,
-                    timeout_ms: 0,
-                }
-                .emit_wide(wide, &mut request.out);
-                request
-            }
-            Method::Raw => {
-                let mut request = Request::new(command::READ_RAW, self.mark);
-                read_raw::Request {
-                    fid,
-                    offset,
-                    max_count: len as u16,
-                    min_count: 0,
-                    timeout_ms: 0,
-                }
-                .emit(&mut request.out);
-                request
-            }
+            Method::Core => self.core_request(offset as u32, len as u16),
+            Method::Andx => self.andx_request(offset, len, wide),
+            Method::Raw => self.raw_request(offset, len as u16),
         })
+    }
+
+    fn core_request(&self, offset: u32, count: u16) -> Request {
+        let mut request = Request::new(command::READ, self.mark);
+        read::Request {
+            fid: self.fid,
+            offset,
+            count,
+            remaining: 0,
+        }
+        .emit(&mut request.out);
+        request
+    }
+
+    fn andx_request(&self, offset: u64, max_count: u32, wide: bool) -> Request {
+        let mut request = Request::new(command::READ_ANDX, self.mark);
+        read_andx::Request {
+            fid: self.fid,
+            offset,
+            max_count,
+            min_count: 0,
+            timeout_ms: 0,
+        }
+        .emit_wide(wide, &mut request.out);
+        request
+    }
+
+    fn raw_request(&self, offset: u64, max_count: u16) -> Request {
+        let mut request = Request::new(command::READ_RAW, self.mark);
+        read_raw::Request {
+            fid: self.fid,
+            offset,
+            max_count,
+            min_count: 0,
+            timeout_ms: 0,
+        }
+        .emit(&mut request.out);
+        request
     }
 }
 

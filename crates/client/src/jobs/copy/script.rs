@@ -9,7 +9,7 @@ use crate::{
     profile::{BlockSize, Step},
 };
 use coax_wire::{
-    block::put_empty,
+    block::{Block, put_empty},
     command,
     header::Fid,
     io::Writer,
@@ -298,35 +298,9 @@ impl Copy {
         };
         let nonsense = reply.nonsense();
         match step {
-            Step::Open if self.to_server() && reply.command != command::OPEN => {
-                self.fid = Some(open::parse_create_response(&block).map_err(nonsense)?);
-            }
-            Step::Open => {
-                let opened = open::OpenResponse::parse(&block).map_err(nonsense)?;
-                self.fid = Some(opened.fid);
-                self.learn(
-                    cx,
-                    u64::from(opened.size),
-                    opened.modified,
-                    opened.attributes,
-                );
-            }
-            Step::OpenAndx => {
-                let opened = open_andx::Response::parse(&block).map_err(nonsense)?;
-                self.fid = Some(opened.fid);
-                self.learn(
-                    cx,
-                    u64::from(opened.size),
-                    opened.modified,
-                    opened.attributes,
-                );
-            }
-            Step::NtCreate => {
-                let opened = nt_create_andx::Response::parse(&block).map_err(nonsense)?;
-                self.fid = Some(opened.fid);
-                self.known.size = Some(opened.size);
-                self.known.modified = Some(opened.modified.unix_ns());
-                self.known.attributes = Some(opened.attributes as u16);
+            Step::Open | Step::OpenAndx | Step::NtCreate => {
+                self.opened_by(cx, reply.command, &block)
+                    .map_err(nonsense)?;
             }
             Step::GetAttributes => {
                 let told = query_information::Response::parse(&block).map_err(nonsense)?;
@@ -337,6 +311,46 @@ impl Copy {
             }
             Step::QueryPath | Step::QueryFile => self.learn_stat(cx, reply)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes the file and what its open tells.
+    fn opened_by(
+        &mut self,
+        cx: &Context<'_>,
+        code: u8,
+        block: &Block<'_>,
+    ) -> coax_wire::Result<()> {
+        match code {
+            command::OPEN => {
+                let opened = open::OpenResponse::parse(block)?;
+                self.fid = Some(opened.fid);
+                self.learn(
+                    cx,
+                    u64::from(opened.size),
+                    opened.modified,
+                    opened.attributes,
+                );
+            }
+            command::OPEN_ANDX => {
+                let opened = open_andx::Response::parse(block)?;
+                self.fid = Some(opened.fid);
+                self.learn(
+                    cx,
+                    u64::from(opened.size),
+                    opened.modified,
+                    opened.attributes,
+                );
+            }
+            command::NT_CREATE_ANDX => {
+                let opened = nt_create_andx::Response::parse(block)?;
+                self.fid = Some(opened.fid);
+                self.known.size = Some(opened.size);
+                self.known.modified = Some(opened.modified.unix_ns());
+                self.known.attributes = Some(opened.attributes as u16);
+            }
+            _ => self.fid = Some(open::parse_create_response(block)?),
         }
         Ok(())
     }

@@ -314,35 +314,40 @@ impl Upload {
         if offset.saturating_add(u64::from(len)) > FOUR_GIB && (!wide || method == Method::Core) {
             return Err(Unfit::Beyond("an offset of 4 GiB and more", cx.link.dialect.name).into());
         }
-        let fid = self.fid;
-        let mut request = if method == Method::Core {
-            let mut request = Request::new(command::WRITE, self.mark);
-            write::Request {
-                fid,
-                offset: offset as u32,
-                count: len as u16,
-                remaining: 0,
-                data: &[],
-            }
-            .emit_head(&mut request.out);
-            request
-        } else {
-            let mut request = Request::new(command::WRITE_ANDX, self.mark);
-            let mode = u16::from(*cx.profile.write.through);
-            write_andx::Head {
-                fid,
-                offset,
-                mode,
-                remaining: 0,
-                len,
-            }
-            .emit(wide, &mut request.out);
-            request
+        let mut request = match method {
+            Method::Core => self.core_request(offset as u32, len as u16),
+            _ => self.andx_request(cx, offset, len, wide),
         };
         request.tail = data;
         request.payload = len;
         self.note(cx, offset, len, None);
         Ok(request)
+    }
+
+    fn core_request(&self, offset: u32, count: u16) -> Request {
+        let mut request = Request::new(command::WRITE, self.mark);
+        write::Request {
+            fid: self.fid,
+            offset,
+            count,
+            remaining: 0,
+            data: &[],
+        }
+        .emit_head(&mut request.out);
+        request
+    }
+
+    fn andx_request(&self, cx: &Context<'_>, offset: u64, len: u32, wide: bool) -> Request {
+        let mut request = Request::new(command::WRITE_ANDX, self.mark);
+        write_andx::Head {
+            fid: self.fid,
+            offset,
+            mode: u16::from(*cx.profile.write.through),
+            remaining: 0,
+            len,
+        }
+        .emit(wide, &mut request.out);
+        request
     }
 
     fn raw_request(&mut self, cx: &Context<'_>, offset: u64, data: Tail) -> Result<Request, Error> {
