@@ -49,16 +49,19 @@ impl World {
     /// Tells the applications what they should know; then what is due of acknowledgments leaves.
     pub(super) fn tell(&mut self, client: &mut dyn App, server: &mut dyn App) {
         while let Some((side, event, account)) = self.pending.pop_front() {
-            self.current = account.in_epoch(self.epoch);
+            let arrival = account.in_epoch(self.epoch);
+            self.current = arrival.clone().resolve(self.exchange);
             let mut context = Context { world: self, side };
             match side {
                 Side::Client => client.handle(&mut context, event),
                 Side::Server => server.handle(&mut context, event),
             }
-            self.pump(side, true);
             if self.stopped {
                 return;
             }
+            // an acknowledgment answers what arrived, not what the application did with it
+            self.current = arrival.in_epoch(self.epoch);
+            self.pump(side, true);
         }
     }
 
@@ -197,8 +200,7 @@ impl World {
                 TcpEvent::PeerFinished => AppEvent::PeerFinished,
                 TcpEvent::Reset => AppEvent::Reset,
             };
-            let account = self.current.clone().resolve(self.exchange);
-            self.pending.push_back((side, event, account));
+            self.pending.push_back((side, event, self.current.clone()));
         }
         if !told {
             self.pump(side, true);

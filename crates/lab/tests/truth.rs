@@ -1,0 +1,184 @@
+//! What holds of every run, whatever the stacks, the machines and the luck.
+#![allow(clippy::unwrap_used)]
+
+use coax_lab::{
+    Ended, Setup, Side, Tap, World,
+    apps::{self, BlockPlan, BulkReceiver, BulkSender},
+    laws,
+    link::{Duplex, LossParams, LossRule, Reorder, TxFull},
+    profile::{Described, built_in},
+    tcp::StackParams,
+    units::Cost,
+};
+use coax_wire::time::Span;
+use proptest::prelude::*;
+
+const LIMIT: Span = Span::from_secs(1_000_000);
+
+fn stacks() -> impl Strategy<Value = StackParams> {
+    (
+        0..StackParams::BUILT_IN.len(),
+        prop_oneof![Just(0_u32), 600..70_000_u32],
+    )
+        .prop_map(|(index, window)| {
+            let (name, _) = StackParams::BUILT_IN.get(index).unwrap();
+            let mut stack: StackParams = built_in(name).unwrap().params;
+            if window > 0 {
+                stack.receive_window = window;
+            }
+            // a run must end: no connection is given up
+            stack.max_retries = 1000;
+            stack
+        })
+}
+
+fn losses() -> impl Strategy<Value = LossParams> {
+    let rule = prop_oneof![
+        3 => Just(LossRule::None),
+        1 => (0.0..0.05).prop_map(|probability| LossRule::Random { probability }),
+        1 => (3..200_u64).prop_map(|every| LossRule::Periodic { every }),
+        1 => (0.0..0.01, 0.2..1.0).prop_map(|(to_bad, to_good)| LossRule::Burst {
+            to_bad,
+            to_good,
+            loss_good: 0.0,
+            loss_bad: 0.9,
+        }),
+    ];
+    (rule, any::<bool>()).prop_map(|(rule, data_only)| LossParams { rule, data_only })
+}
+
+fn setups() -> impl Strategy<Value = Setup> {
+    let hosts = (
+        stacks(),
+        stacks(),
+        0..3_000_u64,
+        0..3_000_u64,
+        0..20_usize,
+        any::<bool>(),
+    );
+    let path = (
+        losses(),
+        losses(),
+        1..100_u64,
+        0..20_000_u64,
+        any::<bool>(),
+        0..4_u8,
+        any::<u64>(),
+    );
+    (hosts, path).prop_map(
+        |((a, b, cost_a, cost_b, ring, drops), (to_s, to_c, mbit, delay, half, extra, seed))| {
+            let mut setup = Setup {
+                seed,
+                keep_truth: true,
+                ..Setup::default()
+            };
+            setup.client.stack = a;
+            setup.server.stack = b;
+            setup.client.machine.tx_data = Cost::fixed(Span(cost_a * 1000));
+            setup.client.machine.rx_data = Cost::fixed(Span(cost_a * 700));
+            setup.client.machine.request = Cost::fixed(Span(cost_a * 300));
+            setup.server.machine.rx_ack = Cost::fixed(Span(cost_b * 100));
+            setup.server.machine.rx_data = Cost::fixed(Span(cost_b * 1000));
+            setup.client.nic.tx_ring = ring;
+            setup.client.nic.tx_full = if drops { TxFull::Drop } else { TxFull::Block };
+            setup.server.nic.rx_ring = ring * 2;
+            setup.server.nic.poll = Span(u64::from(extra & 1) * 300_000);
+            setup.link.rate = mbit * 1_000_000;
+            setup.link.access_rate = (extra & 2 > 0).then_some(100_000_000);
+            setup.link.queue_bytes = 20_000;
+            setup.link.delay = Span(delay * 1000);
+            setup.link.duplex = if half { Duplex::Half } else { Duplex::Full };
+            setup.link.loss_to_server = to_s;
+            setup.link.loss_to_client = to_c;
+            if extra == 3 {
+                setup.link.reorder = Reorder {
+                    probability: 0.02,
+                    delay: Span(2_000_000),
+                };
+            }
+            setup
+        },
+    )
+}
+
+/// Causes sum to the wall clock, and so do the stretches, without a gap.
+fn assert_truth(world: &World, took: Span) {
+    assert_eq!(world.account().total(), took);
+    let stretches = world.truth();
+    assert_eq!(stretches.last().map(|last| last.to), Some(world.now()));
+    for pair in stretches.windows(2) {
+        assert_eq!(pair.first().map(|s| s.to), pair.last().map(|s| s.from));
+    }
+    for (cause, spent) in world.account().iter() {
+        let of_it = stretches.iter().filter(|stretch| stretch.cause == cause);
+        let sum: u64 = of_it.map(|stretch| (stretch.to - stretch.from).0).sum();
+        assert_eq!(sum, spent.0, "{}", cause.name());
+    }
+}
+
+/// No faster than the wire and the window allow.
+fn assert_possible(setup: &Setup, receiver: &StackParams, bytes: u64, took: Span) {
+    let seconds = took.0 as f64 / 1e9 + 1e-6;
+    assert!(seconds >= laws::wire_time(bytes, 1460, setup.link.rate));
+    let window = f64::from(receiver.receive_window);
+    let round_trip = 2.0 * setup.link.delay.0 as f64 / 1e9;
+    // the first window needs no acknowledgment
+    assert!(seconds + round_trip >= (bytes as f64 / window - 1.0) * round_trip);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_bulk_run_ends_intact_with_causes_that_sum_to_its_time(setup in setups(), to_server in any::<bool>()) {
+        let from = if to_server { Side::Client } else { Side::Server };
+        let result = apps::bulk(&setup, from, 120_000, LIMIT);
+        prop_assert_eq!(result.ended, Ended::Stopped);
+        prop_assert!(result.intact && result.bytes == 120_000);
+        assert_truth(&result.world, result.took);
+        let receiver = if to_server { &setup.server.stack } else { &setup.client.stack };
+        assert_possible(&setup, receiver, 120_000, result.took);
+    }
+
+    #[test]
+    fn every_copy_in_blocks_ends_with_causes_that_sum_to_its_time(setup in setups(), raw in any::<bool>(), block in 500_u64..30_000, split in any::<bool>()) {
+        let mut plan = if raw {
+            BlockPlan::write_raw(60_000, block, 55, 41, 4, 41)
+        } else {
+            BlockPlan::read(60_000, block, 51, 52)
+        };
+        plan.split_header = split;
+        let result = apps::blocks(&setup, &plan, LIMIT);
+        prop_assert!(result.done, "{:?}", result.ended);
+        assert_truth(&result.world, result.took);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes(setup in setups()) {
+        let run = || {
+            let mut world = World::new(&setup);
+            world.record(&[Tap::Client, Tap::Server, Tap::Wire]);
+            let (mut sender, mut receiver) = (BulkSender::new(50_000), BulkReceiver::new(50_000));
+            world.run(&mut sender, &mut receiver, LIMIT);
+            (world.digest(), world.now(), world.captures())
+        };
+        let (first, second) = (run(), run());
+        prop_assert!(first == second);
+    }
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let run = |seed| {
+        let mut setup = Setup {
+            seed,
+            ..Setup::default()
+        };
+        setup.link.loss_to_server = LossParams::random(0.01);
+        apps::bulk(&setup, Side::Client, 1_000_000, LIMIT)
+            .world
+            .digest()
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
