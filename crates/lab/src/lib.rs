@@ -22,6 +22,7 @@ pub mod profile;
 pub mod queue;
 pub mod rng;
 pub mod segment;
+pub mod smb;
 pub mod tcp;
 pub mod units;
 pub mod world;

@@ -1,0 +1,364 @@
+//! The client's application: the redirector's engine over its session.
+
+use alloc::{
+    collections::VecDeque,
+    format,
+    string::{String, ToString},
+    sync::Arc,
+};
+
+use coax_client::{
+    Client, CopySpec, Credentials, Direction, Event, JobId, LocalError, LocalFiles, Operation,
+    Outcome, Tail, Target, Transmit, profile::Profile,
+};
+use coax_wire::{
+    codepage::CodePage,
+    command,
+    nbt::{
+        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, ScopedName},
+        session::HEADER_LEN,
+    },
+    time::{FileTime, Time},
+};
+
+use super::{
+    FILE,
+    bytes::{Pourer, is_command, joined},
+    clock,
+    copy::Mix,
+    disk::count_wrong,
+    since_start,
+};
+use crate::{
+    app::{App, AppEvent, Context, DiskWork},
+    cause::Cause,
+    payload::{Payload, pattern_byte},
+};
+
+/// The server's and the client's NetBIOS name.
+const NAMES: (&[u8], &[u8]) = (b"LAB", b"CLIENT");
+
+/// The local file: the pattern, as long as it is to be.
+#[derive(Debug, Default)]
+struct Local {
+    size: u64,
+    whole: bool,
+    /// Bytes that came since they were last charged for.
+    uncharged: u64,
+    wrong: u64,
+}
+
+impl LocalFiles for Local {
+    fn write(&mut self, _: JobId, offset: u64, data: &[u8]) -> Result<(), LocalError> {
+        self.uncharged = self.uncharged.saturating_add(data.len() as u64);
+        if self.whole {
+            self.wrong = self.wrong.saturating_add(count_wrong(offset, data));
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, _: JobId, offset: u64, buffer: &mut [u8]) -> Result<usize, LocalError> {
+        let left = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let count = left.min(buffer.len());
+        for (at, byte) in (offset..).zip(buffer.iter_mut().take(count)) {
+            *byte = pattern_byte(at);
+        }
+        Ok(count)
+    }
+}
+
+/// A piece of work on its way out.
+#[derive(Debug)]
+enum Stage {
+    /// The processor works on it; then the disk reads and writes so much.
+    Work(Payload, u64, u64),
+    /// The disk works for it; so much is still to be written after it has read.
+    Disk(Payload, u64),
+}
+
+/// The client that copies one file. The account of the run begins when the copy does, and the run ends with it.
+pub struct Redirector {
+    client: Client,
+    spec: Option<CopySpec>,
+    local: Local,
+    pourer: Pourer,
+    outbox: VecDeque<Transmit>,
+    stage: Option<Stage>,
+    timer: Option<Time>,
+    began: Option<Time>,
+    mix: Mix,
+    result: Option<Result<u64, String>>,
+}
+
+impl core::fmt::Debug for Redirector {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Redirector")
+            .field("began", &self.began)
+            .field("result", &self.result)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Redirector {
+    /// One that behaves as `profile` and copies `size` bytes. File data is made and compared if `whole`.
+    pub fn new(profile: Arc<Profile>, direction: Direction, size: u64, whole: bool) -> Self {
+        let spec = match direction {
+            Direction::ToServer => CopySpec::put(FILE, size),
+            Direction::ToClient => CopySpec::get(FILE),
+        };
+        let mut client = Client::new(clock(Time(0)), profile.clone(), target(&profile));
+        client.record_exchanges();
+        Self {
+            client,
+            spec: Some(spec),
+            local: Local {
+                size,
+                whole,
+                ..Local::default()
+            },
+            pourer: Pourer::new(whole),
+            outbox: VecDeque::new(),
+            stage: None,
+            timer: None,
+            began: None,
+            mix: Mix::default(),
+            result: None,
+        }
+    }
+
+    /// When the copy began.
+    pub const fn began(&self) -> Option<Time> {
+        self.began
+    }
+
+    /// The requests of the copy.
+    pub const fn mix(&self) -> &Mix {
+        &self.mix
+    }
+
+    /// Bytes copied, or what went wrong; `None` if the copy is not over.
+    pub const fn result(&self) -> Option<&Result<u64, String>> {
+        self.result.as_ref()
+    }
+
+    /// What client and server agreed on.
+    pub fn link(&self) -> Option<&coax_client::Link> {
+        self.client.link()
+    }
+
+    /// Bytes that came and were not those of the file, if they are compared.
+    pub const fn wrong_bytes(&self) -> u64 {
+        self.local.wrong
+    }
+
+    /// Reads what has come.
+    fn receive(&mut self, context: &mut Context<'_>) {
+        let now = clock(context.now());
+        loop {
+            let ready = context.readable();
+            let space = self
+                .client
+                .recv_space(usize::try_from(ready).unwrap_or(usize::MAX));
+            if ready == 0 || space.is_empty() {
+                return;
+            }
+            let payload = context.recv(space.len() as u64);
+            self.pourer.pour(&payload, space);
+            self.client
+                .received(now, payload.len() as usize, &mut self.local);
+        }
+    }
+
+    /// Takes what the engine has to say.
+    fn poll(&mut self, context: &mut Context<'_>) {
+        while let Some(exchange) = self.client.poll_exchange() {
+            if self.began.is_some() {
+                self.mix.add(exchange.command, exchange.bytes);
+            }
+        }
+        while let Some(event) = self.client.poll_event() {
+            self.event(context, event);
+        }
+        while let Some(transmit) = self.client.poll_transmit() {
+            self.outbox.push_back(transmit);
+        }
+        self.advance(context);
+        self.watch_timer(context);
+        if self.result.is_some() {
+            context.stop();
+        }
+    }
+
+    fn event(&mut self, context: &mut Context<'_>, event: Event) {
+        match event {
+            Event::Connected(_) => {
+                let Some(spec) = self.spec.take() else { return };
+                context.begin_account();
+                self.began = Some(context.now());
+                let now = clock(context.now());
+                self.client
+                    .submit(now, Operation::Copy(spec), &mut self.local);
+            }
+            Event::Done { result, .. } => {
+                self.result = Some(match result {
+                    Ok(Outcome::Copied { bytes, .. }) => Ok(bytes),
+                    Ok(other) => Err(format!("the copy ended as {other:?}")),
+                    Err(error) => Err(error.to_string()),
+                });
+            }
+            Event::Closed(error) => {
+                if self.result.is_none() {
+                    self.result = Some(Err(error.to_string()));
+                }
+            }
+            Event::Progress { .. } => {}
+        }
+    }
+
+    /// Begins what waits to go out, if nothing is on its way.
+    fn advance(&mut self, context: &mut Context<'_>) {
+        while self.stage.is_none() {
+            let Some(transmit) = self.outbox.pop_front() else {
+                return;
+            };
+            let command = command_of(&transmit.head);
+            if let Some(command) = command {
+                context.exchange_is(cause_of(command));
+            }
+            let read = transmit.tail.len() as u64;
+            let write = core::mem::take(&mut self.local.uncharged);
+            let cost = context.machine().request;
+            let fixed = if command.is_some() { cost.fixed.0 } else { 0 };
+            let bytes = read.saturating_add(write);
+            let work = cost.of(bytes).0.saturating_sub(cost.fixed.0);
+            let payload = joined(transmit.head, data_of(transmit.tail));
+            let span = coax_wire::time::Span(work.saturating_add(fixed));
+            if span.0 > 0 {
+                self.stage = Some(Stage::Work(payload, read, write));
+                context.work(span, 0);
+            } else {
+                self.to_disk(context, payload, read, write);
+            }
+        }
+    }
+
+    fn to_disk(&mut self, context: &mut Context<'_>, payload: Payload, read: u64, write: u64) {
+        let machine = *context.machine();
+        let read = if machine.disk_read.is_zero() { 0 } else { read };
+        let write = if machine.disk_write.is_zero() {
+            0
+        } else {
+            write
+        };
+        if write > 0 {
+            self.stage = Some(Stage::Disk(payload, read));
+            context.disk(DiskWork::Write(write), 0);
+        } else if read > 0 {
+            self.stage = Some(Stage::Disk(payload, 0));
+            context.disk(DiskWork::Read(read), 0);
+        } else {
+            context.send(payload);
+        }
+    }
+
+    /// The processor or the disk has done its part.
+    fn proceed(&mut self, context: &mut Context<'_>) {
+        match self.stage.take() {
+            Some(Stage::Work(payload, read, write)) => self.to_disk(context, payload, read, write),
+            Some(Stage::Disk(payload, read)) => self.to_disk(context, payload, read, 0),
+            None => {}
+        }
+        self.advance(context);
+    }
+
+    /// Keeps one timer for the engine's next deadline; it may come too early and is then set anew.
+    fn watch_timer(&mut self, context: &mut Context<'_>) {
+        let Some(due) = self.client.poll_timeout().map(since_start) else {
+            return;
+        };
+        if self.timer.is_none() {
+            self.timer = Some(due);
+            context.timer(due - context.now(), 0);
+        }
+    }
+
+    fn timer(&mut self, context: &mut Context<'_>) {
+        self.timer = None;
+        let now = clock(context.now());
+        if self.client.poll_timeout().is_some_and(|due| due <= now) {
+            self.client.handle_timeout(now, &mut self.local);
+        }
+    }
+}
+
+impl App for Redirector {
+    fn handle(&mut self, context: &mut Context<'_>, event: AppEvent) {
+        match event {
+            AppEvent::Start => context.connect(),
+            AppEvent::Readable => self.receive(context),
+            AppEvent::Worked(_) | AppEvent::DiskDone(_) => self.proceed(context),
+            AppEvent::Timer(_) => self.timer(context),
+            AppEvent::PeerFinished | AppEvent::Reset => {
+                self.client
+                    .handle_eof(clock(context.now()), &mut self.local);
+            }
+            AppEvent::Connected | AppEvent::Drained => {}
+        }
+        if !matches!(event, AppEvent::Start) {
+            self.poll(context);
+        }
+    }
+}
+
+fn target(profile: &Profile) -> Target {
+    let name = |text: &[u8], suffix| ScopedName {
+        name: NbName::new(text, suffix).unwrap_or(NbName::SMBSERVER),
+        scope: Default::default(),
+    };
+    Target {
+        server: "LAB".into(),
+        share: super::server::SHARE.into(),
+        service: "?????",
+        credentials: Credentials {
+            user: "GUEST".into(),
+            domain: String::new(),
+            password: "".into(),
+            allow_weak: true,
+        },
+        transport: (*profile.transport.port).into(),
+        called: name(NAMES.0, SUFFIX_SERVER),
+        calling: name(NAMES.1, SUFFIX_WORKSTATION),
+        code_page: CodePage::cp437(),
+        dialect: None,
+        sign: false,
+        entropy: [7; 24].into(),
+        filetime: FileTime::from(clock(Time(0))).0,
+    }
+}
+
+/// The command of a piece that begins with one, behind the session header or without it.
+fn command_of(head: &[u8]) -> Option<u8> {
+    let message = head.get(HEADER_LEN..).filter(|rest| is_command(rest));
+    let message = message.or_else(|| is_command(head).then_some(head))?;
+    message.get(4).copied()
+}
+
+fn data_of(tail: Tail) -> Payload {
+    match tail {
+        Tail::None => Payload::new(),
+        Tail::Bytes(bytes) => Payload::from(bytes),
+        Tail::Local { offset, len, .. } => Payload::pattern(offset, len as u64),
+    }
+}
+
+/// What the time of a command's messages on the way is for.
+fn cause_of(command: u8) -> Cause {
+    use command::{
+        LOCK_AND_READ, READ, READ_ANDX, READ_MPX, READ_RAW, WRITE, WRITE_ANDX, WRITE_MPX, WRITE_RAW,
+    };
+    match command {
+        READ | READ_ANDX | READ_RAW | READ_MPX | LOCK_AND_READ | WRITE | WRITE_ANDX | WRITE_RAW
+        | WRITE_MPX => Cause::RoundTrips,
+        _ => Cause::Metadata,
+    }
+}

@@ -1,0 +1,185 @@
+//! One copy of one file, and what came of it.
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+
+use coax_client::{Direction, profile::Profile};
+use coax_netbios::Transport;
+use coax_wire::time::Span;
+
+use super::{FileServer, Redirector, ServerParams};
+use crate::{
+    capture::Tap,
+    cause::Account,
+    tcp::TcpStats,
+    world::{Ended, PathStats, Setup, Side, World},
+};
+
+/// Requests of one command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MixEntry {
+    /// How many.
+    pub requests: u64,
+    /// Bytes of file data they moved.
+    pub bytes: u64,
+    /// The most that one moved, bytes.
+    pub largest: u32,
+}
+
+/// Requests by command code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mix(BTreeMap<u8, MixEntry>);
+
+impl Mix {
+    /// Counts an exchange.
+    pub fn add(&mut self, command: u8, bytes: u32) {
+        let entry = self.0.entry(command).or_default();
+        entry.requests = entry.requests.saturating_add(1);
+        entry.bytes = entry.bytes.saturating_add(u64::from(bytes));
+        entry.largest = entry.largest.max(bytes);
+    }
+
+    /// Each command's code, name and count.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &'static str, MixEntry)> + '_ {
+        self.0.iter().map(|(code, entry)| {
+            let name = coax_wire::command::name(*code).unwrap_or("?");
+            (*code, name, *entry)
+        })
+    }
+}
+
+/// A copy to be made.
+#[derive(Clone, Debug)]
+pub struct CopySetup {
+    /// Hosts and link.
+    pub world: Setup,
+    /// The redirector.
+    pub client: Arc<Profile>,
+    /// The server.
+    pub server: ServerParams,
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes of the file.
+    pub size: u64,
+    /// The run is given up when it is this long.
+    pub limit: Span,
+    /// Every byte of the file is made, and compared where it arrives.
+    pub whole: bool,
+    /// Where captures are taken.
+    pub taps: Vec<Tap>,
+}
+
+/// What came of a copy.
+#[derive(Debug)]
+pub struct CopyResult {
+    /// Bytes copied, or what went wrong.
+    pub copied: Result<u64, String>,
+    /// From the first request of the copy to its last answer.
+    pub took: Span,
+    /// What that was spent on; the sum is `took`.
+    pub account: Account,
+    /// The requests.
+    pub mix: Mix,
+    /// The dialect that was agreed on.
+    pub dialect: &'static str,
+    /// The way from the client, the whole run.
+    pub to_server: PathStats,
+    /// The way from the server.
+    pub to_client: PathStats,
+    /// The client's TCP.
+    pub client_tcp: TcpStats,
+    /// The server's TCP.
+    pub server_tcp: TcpStats,
+    /// Processor time of the client and of the server.
+    pub cpu: (Span, Span),
+    /// Bytes that arrived and were not the file's; 0 where they were not compared.
+    pub wrong_bytes: u64,
+    /// The world at its end.
+    pub world: World,
+}
+
+/// Makes the copy.
+pub fn copy(setup: &CopySetup) -> CopyResult {
+    let transport = Transport::from(*setup.client.transport.port);
+    let mut world_setup = setup.world.clone();
+    world_setup.port = match transport {
+        Transport::Nbt139 => 139,
+        Transport::Direct445 => 445,
+    };
+    let mut world = World::new(&world_setup);
+    world.record(&setup.taps);
+    let mut client = Redirector::new(
+        setup.client.clone(),
+        setup.direction,
+        setup.size,
+        setup.whole,
+    );
+    let there = (setup.direction == Direction::ToClient).then_some(setup.size);
+    match FileServer::new(&setup.server, transport, there, setup.whole) {
+        Ok(mut server) => {
+            let ended = world.run(&mut client, &mut server, setup.limit);
+            let copied = verdict(setup, &client, &server, ended);
+            let wrong = client.wrong_bytes().saturating_add(server.wrong_bytes());
+            result(world, &client, copied, wrong)
+        }
+        Err(error) => result(
+            world,
+            &client,
+            Err(format!("the file cannot be: {error:?}")),
+            0,
+        ),
+    }
+}
+
+/// Copied is what both ends say is.
+fn verdict(
+    setup: &CopySetup,
+    client: &Redirector,
+    server: &FileServer,
+    ended: Ended,
+) -> Result<u64, String> {
+    match client.result() {
+        Some(Ok(bytes)) if *bytes != setup.size || server.file_size() != setup.size => {
+            Err(format!(
+                "{bytes} bytes of {} were copied; the file on the server has {}",
+                setup.size,
+                server.file_size()
+            ))
+        }
+        Some(result) => result.clone(),
+        None => Err(match ended {
+            Ended::OutOfTime => format!(
+                "the copy takes longer than the {} s that a run may last",
+                setup.limit.0 / 1_000_000_000
+            ),
+            _ => "the copy stands still: nothing is left to happen".to_string(),
+        }),
+    }
+}
+
+fn result(
+    world: World,
+    client: &Redirector,
+    copied: Result<u64, String>,
+    wrong_bytes: u64,
+) -> CopyResult {
+    CopyResult {
+        copied,
+        took: client.began().map_or(Span(0), |began| world.now() - began),
+        account: world.account(),
+        mix: client.mix().clone(),
+        dialect: client.link().map_or("none", |link| link.dialect.name),
+        to_server: *world.path(Side::Client),
+        to_client: *world.path(Side::Server),
+        client_tcp: *world.tcp(Side::Client).stats(),
+        server_tcp: *world.tcp(Side::Server).stats(),
+        cpu: (world.cpu_used(Side::Client), world.cpu_used(Side::Server)),
+        wrong_bytes,
+        world,
+    }
+}

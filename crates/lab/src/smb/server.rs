@@ -1,0 +1,412 @@
+//! The server's application: the server's engine behind its session.
+
+use alloc::{
+    string::{String, ToString},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use coax_netbios::{Accept, Session, SessionConfig, Transport};
+use coax_server::{
+    Connection, Peer, Server, Tail, Transmit,
+    config::Config,
+    share::{Access, Admission, Share, ShareKind, ShareOptions},
+    table::{Exclusive, ShareId, Tables, Wake},
+    vfs::{FsTime, VfsError},
+};
+use coax_wire::{
+    dialect::Generation,
+    time::{Span, Time},
+};
+use serde::Deserialize;
+
+use super::{
+    bytes::{Pourer, is_command, joined},
+    clock,
+    disk::{Folder, Meter},
+    since_start,
+};
+use crate::{
+    app::{App, AppEvent, Context, DiskWork},
+    payload::Payload,
+    profile::Described,
+};
+
+/// The share's name.
+pub(super) const SHARE: &str = "FILES";
+
+/// What a server offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerParams {
+    /// Largest message it takes, bytes.
+    pub max_buffer: u16,
+    /// Requests outstanding at once.
+    pub max_mpx: u16,
+    /// READ_RAW is offered.
+    pub read_raw: bool,
+    /// WRITE_RAW is offered.
+    pub write_raw: bool,
+    /// Reads and writes above the buffer are offered to NT clients.
+    pub large_readwrite: bool,
+    /// UTF-16LE is offered.
+    pub unicode: bool,
+    /// NTSTATUS is offered.
+    pub nt_status: bool,
+    /// SPNEGO is offered.
+    pub extended_security: bool,
+    /// Newest dialect that is agreed to.
+    pub dialect: Newest,
+}
+
+impl Default for ServerParams {
+    /// What coax serves with.
+    fn default() -> Self {
+        let config = Config::default();
+        Self {
+            max_buffer: config.max_buffer,
+            max_mpx: config.max_mpx,
+            read_raw: config.read_raw,
+            write_raw: config.write_raw,
+            large_readwrite: config.large_readwrite,
+            unicode: config.unicode,
+            nt_status: config.nt_status,
+            extended_security: false,
+            dialect: Newest::Nt1,
+        }
+    }
+}
+
+/// The newest dialect a server agrees to, by smb.conf's names (`server max protocol`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Newest {
+    /// PC NETWORK PROGRAM 1.0.
+    Core,
+    /// MICROSOFT NETWORKS 1.03.
+    Coreplus,
+    /// LANMAN1.0.
+    Lanman1,
+    /// LM1.2X002 and LANMAN2.1.
+    Lanman2,
+    /// NT LM 0.12.
+    Nt1,
+}
+
+impl Newest {
+    const fn generation(self) -> Generation {
+        match self {
+            Self::Core => Generation::Core,
+            Self::Coreplus => Generation::CorePlus,
+            Self::Lanman1 => Generation::Lanman1,
+            Self::Lanman2 => Generation::Lanman21,
+            Self::Nt1 => Generation::Nt,
+        }
+    }
+}
+
+impl Described for ServerParams {
+    const KIND: &'static str = "server";
+    const BUILT_IN: &'static [(&'static str, &'static str)] = &[(
+        "samba-nas",
+        include_str!("../../../../data/servers/samba-nas.toml"),
+    )];
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if !(1024..=65_535).contains(&self.max_buffer) {
+            return Err((
+                "max_buffer",
+                "not possible; allowed is 1024 to 65535 bytes".into(),
+            ));
+        }
+        if self.max_mpx == 0 {
+            return Err(("max_mpx", "not possible; allowed is at least 1".into()));
+        }
+        Ok(())
+    }
+}
+
+impl ServerParams {
+    fn config(&self) -> Config {
+        Config {
+            name: "LAB".to_string(),
+            max_buffer: self.max_buffer,
+            max_mpx: self.max_mpx,
+            read_raw: self.read_raw,
+            write_raw: self.write_raw,
+            large_readwrite: self.large_readwrite,
+            unicode: self.unicode,
+            nt_status: self.nt_status,
+            extended_security: self.extended_security,
+            max_generation: self.dialect.generation(),
+            ..Config::default()
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Alone(spin::Mutex<Tables>);
+
+impl Exclusive for Alone {
+    fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
+        work(&mut self.0.lock());
+    }
+}
+
+#[derive(Debug, Default)]
+struct Bell(AtomicBool);
+
+impl Wake for Bell {
+    fn wake(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A request that is dealt with: the disk's part of it, and the answers.
+#[derive(Debug)]
+struct Busy {
+    disk_read: u64,
+    disk_write: u64,
+    answers: Vec<Payload>,
+}
+
+/// The server of the share on which the file lies or is put.
+pub struct FileServer {
+    session: Session,
+    connection: Connection,
+    folder: Folder,
+    bell: Arc<Bell>,
+    pourer: Pourer,
+    whole: bool,
+    busy: Option<Busy>,
+    timer: Option<Time>,
+}
+
+impl core::fmt::Debug for FileServer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("FileServer")
+            .field("busy", &self.busy)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FileServer {
+    /// A server with the file of `size` bytes on its share, if there is to be one. File data is made and compared if
+    /// `whole`.
+    ///
+    /// # Errors
+    /// What the file system says of such a file.
+    pub fn new(
+        params: &ServerParams,
+        transport: Transport,
+        size: Option<u64>,
+        whole: bool,
+    ) -> Result<Self, VfsError> {
+        let now = clock(Time(0));
+        let folder = Folder::new(size, whole, FsTime(now.unix_ns()))?;
+        let config = params.config();
+        let tables = Tables::new(config.tables());
+        let server = Server {
+            config,
+            shares: vec![share(1, SHARE, ShareKind::Disk(Arc::new(folder.clone())))],
+            accounts: coax_logon::accounts::Accounts::default(),
+            tables: Arc::new(Alone(spin::Mutex::new(tables))),
+        };
+        let bell = Arc::new(Bell::default());
+        let session = SessionConfig {
+            max_message: 1 << 20,
+            ..SessionConfig::default()
+        };
+        Ok(Self {
+            session: Session::server(now, transport, Accept::Any, session),
+            connection: Connection::new(
+                Arc::new(server),
+                bell.clone(),
+                Peer::default(),
+                *b"virtual!",
+            ),
+            folder,
+            bell,
+            pourer: Pourer::new(whole),
+            whole,
+            busy: None,
+            timer: None,
+        })
+    }
+
+    /// Length of the file on the share.
+    pub fn file_size(&self) -> u64 {
+        self.folder.size()
+    }
+
+    /// Bytes that came and were not those of the file, if they are compared.
+    pub fn wrong_bytes(&self) -> u64 {
+        self.folder.take_meter().wrong
+    }
+
+    /// Reads and serves until a request is being dealt with or nothing more is there.
+    fn serve(&mut self, context: &mut Context<'_>) {
+        while self.busy.is_none() {
+            if let Some(bytes) = self.session.poll_transmit() {
+                context.send(Payload::from(bytes));
+            }
+            match self.session.poll_message() {
+                Some(Ok(_)) => self.take_message(context),
+                Some(Err(_)) => return context.close(),
+                None => {
+                    if !self.read(context) {
+                        break;
+                    }
+                }
+            }
+        }
+        self.watch_timer(context);
+    }
+
+    /// Reads as much as there is room for; whether there was something.
+    fn read(&mut self, context: &mut Context<'_>) -> bool {
+        let ready = context.readable();
+        if ready == 0 {
+            return false;
+        }
+        let space = self
+            .session
+            .recv_space(usize::try_from(ready).unwrap_or(usize::MAX));
+        let payload = context.recv(space.len() as u64);
+        self.pourer.pour(&payload, space);
+        self.session
+            .received(clock(context.now()), payload.len() as usize);
+        !payload.is_empty()
+    }
+
+    fn take_message(&mut self, context: &mut Context<'_>) {
+        let Some(Ok(message)) = self.session.poll_message() else {
+            return;
+        };
+        let command = is_command(message);
+        self.connection
+            .handle_message(clock(context.now()), message);
+        self.session.consume();
+        self.deal(context, command);
+    }
+
+    /// Takes the engine's answers and has the machine work for them.
+    fn deal(&mut self, context: &mut Context<'_>, command: bool) {
+        while self.bell.0.swap(false, Ordering::Relaxed) {
+            self.connection.handle_wake(clock(context.now()));
+        }
+        let mut meter = self.folder.take_meter();
+        let mut answers = Vec::new();
+        while let Some(transmit) = self.connection.poll_transmit() {
+            answers.extend(self.framed(transmit, &mut meter));
+        }
+        while self.connection.poll_event().is_some() {}
+        let cost = context.machine().request;
+        let bytes = meter.read.saturating_add(meter.written);
+        let variable = cost.of(bytes).0.saturating_sub(cost.fixed.0);
+        let fixed = if command { cost.fixed.0 } else { 0 };
+        self.busy = Some(Busy {
+            disk_read: meter.read,
+            disk_write: meter.written,
+            answers,
+        });
+        let span = Span(variable.saturating_add(fixed));
+        if span.0 > 0 {
+            context.work(span, 0);
+        } else {
+            self.proceed(context);
+        }
+    }
+
+    /// An answer with its session header. File data is passed on as the pattern that it is.
+    fn framed(&mut self, transmit: Transmit, meter: &mut Meter) -> Option<Payload> {
+        let mut head = self.session.header_for(transmit.len()).ok()?.to_vec();
+        head.extend_from_slice(&transmit.head);
+        let data = match transmit.tail {
+            Tail::None => Payload::new(),
+            Tail::File { offset, len, .. } => {
+                meter.read = meter.read.saturating_add(len as u64);
+                Payload::pattern(offset, len as u64)
+            }
+            Tail::Bytes(bytes) => match meter.last_read {
+                Some((offset, len)) if len == bytes.len() && !self.whole => {
+                    self.connection.recycle(bytes);
+                    Payload::pattern(offset, len as u64)
+                }
+                _ => Payload::from(bytes),
+            },
+        };
+        Some(joined(head, data))
+    }
+
+    /// The processor or the disk has done its part; at last the answers go.
+    fn proceed(&mut self, context: &mut Context<'_>) {
+        let Some(busy) = &mut self.busy else { return };
+        let machine = *context.machine();
+        let (read, write) = (
+            core::mem::take(&mut busy.disk_read),
+            core::mem::take(&mut busy.disk_write),
+        );
+        if read > 0 && !machine.disk_read.is_zero() {
+            return context.disk(DiskWork::Read(read), 0);
+        }
+        if write > 0 && !machine.disk_write.is_zero() {
+            return context.disk(DiskWork::Write(write), 0);
+        }
+        for answer in core::mem::take(&mut busy.answers) {
+            context.send(answer);
+        }
+        self.busy = None;
+    }
+
+    fn watch_timer(&mut self, context: &mut Context<'_>) {
+        let Some(due) = self.connection.poll_timeout().map(since_start) else {
+            return;
+        };
+        if self.timer.is_none() {
+            self.timer = Some(due);
+            context.timer(due - context.now(), 0);
+        }
+    }
+
+    fn timer(&mut self, context: &mut Context<'_>) {
+        self.timer = None;
+        let now = clock(context.now());
+        let due = self.connection.poll_timeout().is_some_and(|at| at <= now);
+        if due && self.busy.is_none() {
+            self.connection.handle_timeout(now);
+            self.deal(context, false);
+        }
+    }
+}
+
+impl App for FileServer {
+    fn handle(&mut self, context: &mut Context<'_>, event: AppEvent) {
+        match event {
+            AppEvent::Worked(_) | AppEvent::DiskDone(_) => self.proceed(context),
+            AppEvent::Timer(_) => self.timer(context),
+            AppEvent::PeerFinished | AppEvent::Reset => return context.close(),
+            AppEvent::Start | AppEvent::Connected | AppEvent::Readable | AppEvent::Drained => {}
+        }
+        self.serve(context);
+    }
+}
+
+fn share(id: u32, name: &str, kind: ShareKind) -> Arc<Share> {
+    Arc::new(Share {
+        id: ShareId(id),
+        name: name.into(),
+        comment: String::new(),
+        kind,
+        browseable: true,
+        admission: Admission {
+            guest: Some(Access::Write),
+            ..Admission::default()
+        },
+        options: ShareOptions::default(),
+        volume: name.into(),
+        file_system: "NTFS".into(),
+    })
+}

@@ -1,0 +1,105 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+use alloc::{string::String, sync::Arc, vec::Vec};
+use std::{fs, path::Path};
+
+use coax_client::{Direction, profile::Profile};
+use coax_wire::time::Span;
+
+use super::*;
+use crate::{Setup, machine::MachineParams, profile::built_in, tcp::StackParams, units::Cost};
+
+fn profile(name: &str) -> Arc<Profile> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
+    let text = fs::read_to_string(folder.join(std::format!("{name}.toml"))).unwrap();
+    Arc::new(toml::from_str(&text).unwrap())
+}
+
+fn profiles() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().into())
+        .collect();
+    names.sort();
+    names
+}
+
+fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
+    let mut world = Setup::default();
+    world.client.machine = built_in::<MachineParams>("virtual-dos").unwrap().params;
+    world.client.stack = built_in::<StackParams>("nts-3.18").unwrap().params;
+    world.server.machine = world.client.machine;
+    world.server.machine.request = Cost::fixed(Span(100_000));
+    world.server.stack = built_in::<StackParams>("linux").unwrap().params;
+    world.server.stack.receive_window = 65_535;
+    CopySetup {
+        world,
+        client: profile(name),
+        server: built_in::<ServerParams>("samba-nas").unwrap().params,
+        direction,
+        size,
+        limit: Span::from_secs(10_000),
+        whole: false,
+        taps: Vec::new(),
+    }
+}
+
+#[test]
+fn every_profile_copies_every_byte_both_ways() {
+    for name in profiles() {
+        for direction in [Direction::ToServer, Direction::ToClient] {
+            let mut setup = setup(&name, direction, 300_000);
+            setup.whole = true;
+            let result = copy(&setup);
+            assert_eq!(result.copied, Ok(300_000), "{name} {direction:?}");
+            assert_eq!(result.wrong_bytes, 0, "{name} {direction:?}");
+            assert_eq!(result.account.total(), result.took, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_same_setup_gives_the_same_frames_and_making_the_bytes_changes_nothing() {
+    let digest = |whole| {
+        let mut setup = setup("ibm-dls-4.0", Direction::ToServer, 200_000);
+        setup.whole = whole;
+        copy(&setup).world.digest()
+    };
+    assert_eq!(digest(false), digest(false));
+    assert_eq!(digest(false), digest(true));
+}
+
+#[test]
+fn a_disk_and_a_processor_that_cost_something_are_waited_for_by_request_and_by_byte() {
+    let mut setup = setup("ibm-dls-5.0-full", Direction::ToServer, 10 * 65_024);
+    let before = copy(&setup).took;
+    let (client, server) = (
+        &mut setup.world.client.machine,
+        &mut setup.world.server.machine,
+    );
+    let cost = |us: u64, per_byte_ps| Cost {
+        fixed: Span(us * 1000),
+        per_byte_ps,
+    };
+    client.disk_read = cost(1000, 100_000);
+    server.disk_write = cost(2000, 50_000);
+    server.request = cost(100, 20_000);
+    let after = copy(&setup).took;
+    let expected = 10 * (1_000_000 + 65_024 * 100 + 2_000_000 + 65_024 * 50 + 65_024 * 20);
+    assert_eq!(after.0 - before.0, expected);
+}
+
+#[test]
+fn a_copy_that_outlasts_its_limit_says_so() {
+    let mut setup = setup("ibm-dls-5.0-full", Direction::ToServer, 42_000_000);
+    setup.limit = Span::from_secs(1);
+    let error = copy(&setup).copied.unwrap_err();
+    assert!(error.contains("longer than the 1 s"), "{error}");
+}
