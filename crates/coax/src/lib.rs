@@ -2,6 +2,7 @@
 // The library is the binary's own: its pages are read beside the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
+pub mod bench;
 pub mod cli;
 pub mod client;
 pub mod config;

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 it failed, 2 wrong usage.
 
+pub mod bench;
 pub mod hello;
 pub mod serve;
 pub mod speed;
@@ -34,6 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners
     Serve(Box<serve::ServeArgs>),
+    /// Copy a file both ways as each redirector of the time did, and compare
+    Bench(Box<bench::BenchArgs>),
     /// Measure raw TCP, as mTCP's SPDTEST does and together with it
     Speed(Box<speed::SpeedArgs>),
 }
@@ -46,6 +49,7 @@ pub fn main() -> ExitCode {
     };
     match Cli::parse_from(arguments).command {
         Command::Serve(args) => serve::main(&args),
+        Command::Bench(args) => bench::main(&args),
         Command::Speed(args) => speed::main(&args),
     }
 }

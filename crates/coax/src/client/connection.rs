@@ -2,6 +2,8 @@
 
 use std::{
     collections::VecDeque,
+    io,
+    net::{Shutdown, TcpStream},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -125,6 +127,14 @@ impl Connection {
         result.map_err(Error::from)
     }
 
+    /// What can end this connection from another thread.
+    ///
+    /// # Errors
+    /// The system gives no second handle of the socket.
+    pub fn breaker(&self) -> io::Result<Breaker> {
+        self.pump.socket.second_handle().map(Breaker)
+    }
+
     /// Whether the connection can carry nothing more.
     pub fn is_over(&self) -> bool {
         self.pump.broken || self.pump.client.is_closed()
@@ -137,6 +147,17 @@ impl Connection {
             pump.exchanges.push_back(exchange);
         }
         pump.exchanges.drain(..).collect()
+    }
+}
+
+/// Ends a connection from another thread, whatever it waits for: to the one that uses it the server seems to have gone.
+#[derive(Debug)]
+pub struct Breaker(TcpStream);
+
+impl Breaker {
+    /// Ends it. A connection that is over already stays so.
+    pub fn break_off(&self) {
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 

@@ -16,6 +16,6 @@ mod tests;
 pub mod url;
 
 pub use connect::Options;
-pub use connection::Connection;
+pub use connection::{Breaker, Connection};
 pub use error::{Attempt, Error};
 pub use url::{BadLocation, Location};

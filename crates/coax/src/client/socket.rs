@@ -55,6 +55,11 @@ impl Socket {
         })
     }
 
+    /// The same socket under another handle.
+    pub fn second_handle(&self) -> io::Result<TcpStream> {
+        self.stream.try_clone()
+    }
+
     /// Whether the next message may be handed in.
     pub fn is_free(&self) -> bool {
         self.out.is_none()
