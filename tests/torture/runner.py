@@ -87,7 +87,16 @@ def empty(folder):
 
 
 def run(server, settings, suite):
-    """One suite against one server, whose folder is emptied first."""
+    """One suite against one server; one that smbtorture itself may keep from ending is tried again."""
+    for _ in range(suites.ATTEMPTS.get(suite, 1)):
+        verdict = attempt(server, settings, suite)
+        if verdict.result != "timeout":
+            break
+    return verdict
+
+
+def attempt(server, settings, suite):
+    """One run of a suite against a server whose folder is emptied first."""
     if server.folder:
         empty(server.folder)
     log = settings.logs / (re.sub(r"[^\w.-]", "_", suite) + ".log")
