@@ -8,7 +8,7 @@
 //! record beside the files cannot know after a restart.
 
 use alloc::{string::String, vec::Vec};
-use coax_wire::codepage::CodePage;
+use coax_wire::codepage::{CodePage, UNDEFINED_BASE};
 use core::fmt;
 
 /// An 8.3 name: upper-case bytes of a code page, at most 8, a period, at most 3.
@@ -132,7 +132,8 @@ impl Mangler {
         out.get(..len)
     }
 
-    /// Writes the capital of a character: how many bytes it took, 0 if they do not fit; `None` if the page lacks it.
+    /// Writes the capital of a character: how many bytes it took, 0 if they do not fit; `None` if the page lacks it, or
+    /// it stands for a byte that is another character in the page.
     fn put_upper(self, c: char, out: &mut [u8]) -> Option<usize> {
         let upper = self.page.upper_char(c);
         if upper.is_ascii() {
@@ -143,6 +144,9 @@ impl Mangler {
         }
         let mut bytes = Vec::with_capacity(4);
         self.page.push(upper, &mut bytes)?;
+        if is_stray(upper) && !self.page.decode(&bytes).chars().eq([upper]) {
+            return None; // the byte is a letter here, perhaps a small one: nobody could ask for it
+        }
         Some(out.get_mut(..bytes.len()).map_or(0, |slots| {
             slots.copy_from_slice(&bytes);
             bytes.len()
@@ -254,6 +258,11 @@ fn is_reserved(c: char) -> bool {
     )
 }
 
+/// Whether a character stands for a byte that was none in the encoding it came from.
+fn is_stray(c: char) -> bool {
+    (UNDEFINED_BASE..=UNDEFINED_BASE + 0xff).contains(&u32::from(c))
+}
+
 fn hex_digit(nibble: u64) -> u8 {
     let n = (nibble & 15) as u8;
     if n < 10 { b'0' + n } else { b'A' + n - 10 }
@@ -287,6 +296,20 @@ mod tests {
 
     fn m() -> Mangler {
         Mangler::new(CodePage::cp850())
+    }
+
+    #[test]
+    fn a_stray_byte_that_is_a_letter_of_the_page_is_none_in_an_8_3_name() {
+        // Byte 0xec is the small letter ý in code page 850, and no capital.
+        assert_eq!(m().legal("OFIF\u{efec}"), None);
+        let generated = m().short("ofiF\u{efec}\u{fffd}.\u{fffd}..");
+        assert_eq!(generated.as_bytes(), b"OFIF__~1");
+        let page = CodePage::from_number(932).unwrap();
+        let stray = Mangler::new(page).legal("F\u{efa0}");
+        assert_eq!(
+            stray.map(|name| name.as_bytes().to_vec()),
+            Some(b"F\xa0".to_vec())
+        );
     }
 
     fn short(name: &str) -> String {
