@@ -53,7 +53,7 @@ pub fn create(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         let _ = ops::close::close(call.conn, opened.fid, None, now);
         return Err(error);
     }
-    Ok(created(&nt_response(&opened, false)))
+    Ok(created(&nt_response(call, &opened, false)))
 }
 
 /// Gives a created file its attributes and descriptor. One that was there keeps its own.

@@ -10,7 +10,9 @@ use crate::{
     },
     ops::{
         attributes::Facts,
+        eas,
         open::{Action, IfExists, OpenSpec, Opened, Opening, Wanted, open as open_file},
+        streams,
     },
     table::{DenyMode, Oplock, OplockWish, Sharing, access},
     vfs::FsTime,
@@ -410,7 +412,7 @@ pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
     let spec = nt_spec(call, &request, &text)?;
     answer(call, &spec, |call, opened| {
         let extended = request.flags & nt::flags::EXTENDED_RESPONSE != 0;
-        let response = nt_response(opened, extended);
+        let response = nt_response(call, opened, extended);
         response.emit(call.out());
         Ok(Flow::Done)
     })
@@ -506,8 +508,27 @@ fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<alloc::string::Strin
     Ok(alloc::format!("{folder}\\{text}"))
 }
 
+/// What an extended reply says of a file: that it has no extended attributes, no named streams, and that it is no
+/// reparse point ([MS-SMB] 2.2.4.9.2).
+fn file_status(call: &Call<'_>, opened: &Opened) -> u16 {
+    const NO_EAS: u16 = 1;
+    const NO_SUBSTREAMS: u16 = 2;
+    const NO_REPARSE_TAG: u16 = 4;
+    let mut status = NO_REPARSE_TAG;
+    let Ok(Some(file)) = call.file(opened.fid).map(|open| &open.file) else {
+        return status;
+    };
+    if eas::list(call, &**file).is_ok_and(|list| list.is_empty()) {
+        status |= NO_EAS;
+    }
+    if streams::names(&**file).is_ok_and(|names| names.is_empty()) {
+        status |= NO_SUBSTREAMS;
+    }
+    status
+}
+
 /// The reply to an NT create.
-pub(super) fn nt_response(opened: &Opened, extended: bool) -> nt::Response {
+pub(super) fn nt_response(call: &Call<'_>, opened: &Opened, extended: bool) -> nt::Response {
     let facts: &Facts = &opened.facts;
     let time = |time: FsTime| FileTime::from_unix_ns(time.0);
     nt::Response {
@@ -527,7 +548,11 @@ pub(super) fn nt_response(opened: &Opened, extended: bool) -> nt::Response {
         allocation: facts.allocation(),
         size: facts.size(),
         resource_type: 0,
-        pipe_state: 0,
+        pipe_state: if extended {
+            file_status(call, opened)
+        } else {
+            0
+        },
         directory: facts.is_directory(),
         extended: extended.then_some((opened.access, 0)),
     }

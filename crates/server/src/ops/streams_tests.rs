@@ -173,10 +173,14 @@ fn a_file_is_not_deleted_under_a_stream_whose_opener_does_not_share_that() {
 
 /// Opens for reading, or creates, and shares what `sharing` says.
 fn nt_create_sharing(client: &mut TestClient, path: &str, sharing: u32) -> Answer {
+    nt_create_with(client, path, 0, sharing)
+}
+
+fn nt_create_with(client: &mut TestClient, path: &str, flags: u32, sharing: u32) -> Answer {
     let mut block = alloc::vec![24, 0xff, 0, 0, 0, 0];
     let name = client.string(path, 83);
     block.extend((name.len() as u16).to_le_bytes());
-    for field in [0, 0, 3, 0, 0, 0, sharing, OPEN_IF, 0, 2] {
+    for field in [flags, 0, 3, 0, 0, 0, sharing, OPEN_IF, 0, 2] {
         block.extend(u32::to_le_bytes(field));
     }
     block.push(0);
@@ -346,4 +350,24 @@ fn attributes_set_through_a_stream_are_the_files_and_a_read_only_file_has_read_o
     client
         .paths(0x06, &[0], &["\\F:a"])
         .refused(Status::CANNOT_DELETE);
+}
+
+#[test]
+fn an_extended_reply_says_whether_a_file_has_attributes_and_streams() {
+    let mut client = server().client("NT LM 0.12");
+    let mut status = |path: &str, flags: u32| {
+        let answer = nt_create_with(&mut client, path, flags, 7).ok();
+        let status = u16::from_le_bytes([answer.message[98], answer.message[99]]);
+        let fid = fid(answer);
+        client.close(fid).ok();
+        status
+    };
+    const EXTENDED: u32 = 0x10;
+    assert_eq!((status("\\F", 0), status("\\F", EXTENDED)), (0, 7));
+    status("\\F:a", 0);
+    assert_eq!(status("\\F", EXTENDED), 5);
+    let list = b"\x0c\0\0\0\0\x01\x02\0E\0xx";
+    client.set_path(2, "\\F", list).ok();
+    let answer = nt_create_with(&mut client, "\\F", EXTENDED, 7).ok();
+    assert_eq!(answer.message[98], 4);
 }
