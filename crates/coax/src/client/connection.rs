@@ -28,6 +28,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Connection {
     pump: Pump,
     link: Box<Link>,
+    profile: Arc<Profile>,
     notes: Vec<String>,
 }
 
@@ -62,6 +63,7 @@ impl Connection {
                     return Ok(Self {
                         pump,
                         link,
+                        profile: profile.clone(),
                         notes: Vec::new(),
                     });
                 }
@@ -74,6 +76,11 @@ impl Connection {
     /// What was agreed with the server.
     pub fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// How it behaves.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// What a person should know about how the connection came about, a sentence each.

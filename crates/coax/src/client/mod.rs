@@ -5,8 +5,10 @@
 
 mod connect;
 mod connection;
+pub mod copy;
 mod error;
 pub mod local;
+pub mod ops;
 pub mod profiles;
 mod socket;
 #[cfg(test)]

@@ -1,0 +1,210 @@
+//! From the server: into `NAME.part`, which becomes `NAME` when all is there.
+
+use std::{
+    fs::{self, File, FileTimes, OpenOptions},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use coax_client::{CopySpec, FileStat, Operation};
+use rustix::fs::{FlockOperation, XattrFlags, fgetxattr, flock, fsetxattr};
+
+use super::{Copied, CopyError, Fault, Kept, local, reads_under_way};
+use crate::client::{
+    Connection,
+    local::{Compare, FileEnd},
+};
+
+/// The extended attribute of a part: size and time of the file it is of, and how much of it is whole.
+const SOURCE: &str = "user.coax.source";
+/// From this size on the server is asked after the copy whether the file is still the same.
+const WORTH_A_LOOK: u64 = 64 << 10;
+
+/// A copy from the server to a file.
+#[derive(Clone, Debug)]
+pub struct Fetch<'a> {
+    /// Path in the share.
+    pub path: &'a str,
+    /// What the server told of it.
+    pub stat: FileStat,
+    /// The local file.
+    pub to: &'a Path,
+    /// Go on with a part even if nothing says that it is of the same file.
+    pub resume: bool,
+    /// Read it again and compare.
+    pub verify: bool,
+}
+
+/// Copies a file from the server. `watch` is told how many bytes of the file are here.
+///
+/// # Errors
+/// [`CopyError`]; nothing is changed under the final name then.
+pub fn fetch(
+    connection: &mut Connection,
+    order: &Fetch<'_>,
+    watch: &mut dyn FnMut(u64),
+) -> Result<Copied, CopyError> {
+    let part = Part::open(connection, order)?;
+    let from = part.from;
+    let mut end = FileEnd::new(
+        part.file.try_clone().map_err(|e| local(&part.path, &e))?,
+        part.path.display().to_string(),
+        from,
+    );
+    let spec = CopySpec {
+        from,
+        ..CopySpec::get(order.path)
+    };
+    watch(from);
+    let run = connection.run_watched(Operation::Copy(spec), &mut end, &mut |bytes| {
+        watch(from.saturating_add(bytes));
+    });
+    if let Err(error) = run {
+        return Err(part.keep(order, end.whole(), error.into()));
+    }
+    match part.settle(connection, order) {
+        Ok(bytes) => Ok(Copied {
+            bytes,
+            resumed_from: from,
+            verified: order.verify,
+        }),
+        Err(fault) => Err(part.drop_it(fault)),
+    }
+}
+
+struct Part {
+    path: PathBuf,
+    file: File,
+    from: u64,
+}
+
+impl Part {
+    fn open(connection: &Connection, order: &Fetch<'_>) -> Result<Self, Fault> {
+        let mut name = order.to.as_os_str().to_owned();
+        name.push(".part");
+        let path = PathBuf::from(name);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|error| local(&path, &error))?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(Fault::Busy(path.display().to_string()));
+        }
+        let len = file.metadata().map_err(|error| local(&path, &error))?.len();
+        let from = resume_point(&file, len, connection, order);
+        file.set_len(from).map_err(|error| local(&path, &error))?;
+        mark(&file, order.stat, None);
+        Ok(Self { path, file, from })
+    }
+
+    /// All bytes are here: checks, times, the final name.
+    fn settle(&self, connection: &mut Connection, order: &Fetch<'_>) -> Result<u64, Fault> {
+        let found = self.file.metadata();
+        let copied = found.map_err(|error| local(&self.path, &error))?.len();
+        let mut stat = order.stat;
+        if stat.size >= WORTH_A_LOOK || copied != stat.size {
+            stat = connection.stat(order.path)?;
+        }
+        if (stat.size, stat.modified) != (order.stat.size, order.stat.modified) {
+            return Err(Fault::Changed);
+        }
+        if copied != stat.size {
+            let expected = stat.size;
+            return Err(Fault::Size { copied, expected });
+        }
+        if order.verify {
+            self.verify(connection, order)?;
+        }
+        // A file system without extended attributes or times of this kind keeps the data all the same.
+        let _ = rustix::fs::fremovexattr(&self.file, SOURCE);
+        if let Some(modified) = order.stat.modified.and_then(system_time) {
+            let _ = self.file.set_times(FileTimes::new().set_modified(modified));
+        }
+        fs::rename(&self.path, order.to).map_err(|error| local(order.to, &error))?;
+        Ok(copied)
+    }
+
+    fn verify(&self, connection: &mut Connection, order: &Fetch<'_>) -> Result<(), Fault> {
+        let file = self
+            .file
+            .try_clone()
+            .map_err(|error| local(&self.path, &error))?;
+        let mut same = Compare::new(file, self.path.display().to_string());
+        let get = Operation::Copy(CopySpec::get(order.path));
+        connection.run(get, &mut same)?;
+        match (same.differs_at(), same.compared()) {
+            (Some(at), _) => Err(Fault::Differs { at }),
+            (None, compared) if compared != order.stat.size => Err(Fault::Changed),
+            _ => Ok(()),
+        }
+    }
+
+    /// The copy was cut off: what is whole stays, to be gone on with.
+    fn keep(self, order: &Fetch<'_>, whole: u64, fault: Fault) -> CopyError {
+        if whole == 0 || self.file.set_len(whole).is_err() {
+            return self.drop_it(fault);
+        }
+        let goes_on = mark(&self.file, order.stat, Some(whole));
+        CopyError {
+            fault,
+            kept: Some(Kept {
+                at: self.path.display().to_string(),
+                bytes: whole,
+                goes_on,
+            }),
+        }
+    }
+
+    fn drop_it(&self, fault: Fault) -> CopyError {
+        // If it cannot be removed, the next copy begins anew all the same: its mark is that of no file.
+        let _ = fs::remove_file(&self.path);
+        fault.into()
+    }
+}
+
+/// Where to go on: the part's whole bytes if its mark is that of the file.
+fn resume_point(file: &File, len: u64, connection: &Connection, order: &Fetch<'_>) -> u64 {
+    let under_way = reads_under_way(connection.profile());
+    let mark = read_mark(file);
+    let known = mark.as_deref().and_then(|mark| {
+        let rest = mark.strip_prefix(&identity(order.stat))?;
+        Some(rest.trim().parse::<u64>().ok())
+    });
+    let from = match known {
+        Some(Some(whole)) => whole.min(len),
+        Some(None) => len.saturating_sub(under_way),
+        None if order.resume => len.saturating_sub(under_way),
+        None => 0,
+    };
+    if from <= order.stat.size { from } else { 0 }
+}
+
+fn identity(stat: FileStat) -> String {
+    format!("{} {} ", stat.size, stat.modified.unwrap_or(0))
+}
+
+/// Notes on a part what it is of; whether the file system keeps such notes.
+fn mark(file: &File, stat: FileStat, whole: Option<u64>) -> bool {
+    let whole = whole.map_or(String::new(), |whole| whole.to_string());
+    let text = format!("{}{whole}", identity(stat));
+    fsetxattr(file, SOURCE, text.as_bytes(), XattrFlags::empty()).is_ok()
+}
+
+fn read_mark(file: &File) -> Option<String> {
+    let mut text = [0u8; 128];
+    let len = fgetxattr(file, SOURCE, text.as_mut_slice()).ok()?;
+    String::from_utf8(text.get(..len)?.to_vec()).ok()
+}
+
+/// Nanoseconds since 1970 as the standard library has it.
+fn system_time(ns: i64) -> Option<SystemTime> {
+    let span = Duration::from_nanos(ns.unsigned_abs());
+    if ns < 0 {
+        UNIX_EPOCH.checked_sub(span)
+    } else {
+        UNIX_EPOCH.checked_add(span)
+    }
+}
