@@ -3,13 +3,16 @@
 //! Exit codes: 0 done, 1 it failed, 2 wrong usage.
 
 pub mod bench;
+pub mod files;
 pub mod hello;
+pub mod profiles;
 pub mod serve;
 pub mod speed;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use files::Verb;
 
 /// SMB1 and NetBIOS for vintage machines.
 #[derive(Debug, Parser)]
@@ -39,6 +42,26 @@ pub enum Command {
     Bench(Box<bench::BenchArgs>),
     /// Measure raw TCP, as mTCP's SPDTEST does and together with it
     Speed(Box<speed::SpeedArgs>),
+    /// List a folder of a server
+    Ls(Box<files::LsArgs>),
+    /// Copy from a server
+    Get(Box<files::GetArgs>),
+    /// Copy to a server
+    Put(Box<files::PutArgs>),
+    /// Delete files on a server
+    Rm(Box<files::RmArgs>),
+    /// Make folders on a server
+    Mkdir(Box<files::MkdirArgs>),
+    /// Remove empty folders on a server
+    Rmdir(Box<files::PathsArgs>),
+    /// Rename or move a file or folder within a share
+    Mv(Box<files::MvArgs>),
+    /// Show times, size and attributes of a file, or the disk of a share
+    Stat(Box<files::StatArgs>),
+    /// List what a server shares
+    Shares(Box<files::SharesArgs>),
+    /// Show the redirectors that can be imitated, and how each value is known
+    Profiles(Box<profiles::ProfilesArgs>),
 }
 
 /// Reads the command line and does what it says.
@@ -51,6 +74,16 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Speed(args) => speed::main(&args),
+        Command::Ls(args) => files::main(Verb::Ls(&args)),
+        Command::Get(args) => files::main(Verb::Get(&args)),
+        Command::Put(args) => files::main(Verb::Put(&args)),
+        Command::Rm(args) => files::main(Verb::Rm(&args)),
+        Command::Mkdir(args) => files::main(Verb::Mkdir(&args)),
+        Command::Rmdir(args) => files::main(Verb::Rmdir(&args)),
+        Command::Mv(args) => files::main(Verb::Mv(&args)),
+        Command::Stat(args) => files::main(Verb::Stat(&args)),
+        Command::Shares(args) => files::main(Verb::Shares(&args)),
+        Command::Profiles(args) => profiles::main(&args),
     }
 }
 

@@ -19,5 +19,6 @@ pub mod url;
 
 pub use connect::Options;
 pub use connection::{Breaker, Connection};
+pub(crate) use error::plain;
 pub use error::{Attempt, Error};
 pub use url::{BadLocation, Location};

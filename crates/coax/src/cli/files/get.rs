@@ -1,0 +1,353 @@
+//! `coax get`.
+
+use std::{
+    fs::{self, FileTimes},
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, Instant, UNIX_EPOCH},
+};
+
+use coax_client::{CopySpec, FileStat, Operation};
+use serde_json::{Value, json};
+
+use super::{
+    Done, GetArgs, Stop,
+    progress::Progress,
+    session::{Failure, Session},
+    text,
+};
+use crate::client::{
+    Location,
+    copy::{Fetch, fetch},
+    local::InOrder,
+    ops::join,
+};
+
+/// Folders within folders that are followed: more is a circle.
+const DEEPEST: usize = 64;
+
+/// A file to copy, or a folder to make.
+#[derive(Debug)]
+struct Item {
+    remote: String,
+    stat: FileStat,
+    to: PathBuf,
+}
+
+/// What a run of copies came to.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub copies: Vec<Value>,
+    pub bytes: u64,
+    pub verified: usize,
+    pub skipped: Vec<String>,
+    pub failures: Vec<Failure>,
+}
+
+impl Tally {
+    /// The report; text only for a person, or about what was asked for.
+    pub fn done(self, began: Instant, shown: bool) -> Done {
+        let elapsed = began.elapsed();
+        let mut text = String::new();
+        let files = text::count(self.copies.len(), "file");
+        if shown && !self.copies.is_empty() {
+            text = format!(
+                "{files}, {} in {}, {}\n",
+                text::size(self.bytes),
+                text::span(elapsed),
+                text::rate(self.bytes, elapsed)
+            );
+        }
+        if self.verified > 0 {
+            text.push_str(&format!(
+                "{} read back and compared: the same, byte by byte\n",
+                text::count(self.verified, "file")
+            ));
+        }
+        let mut report = serde_json::Map::new();
+        report.insert("files".into(), json!(self.copies.len()));
+        report.insert("bytes".into(), json!(self.bytes));
+        report.insert("seconds".into(), json!(elapsed.as_secs_f64()));
+        report.insert("skipped".into(), json!(self.skipped));
+        report.insert("copies".into(), self.copies.into());
+        Done {
+            report,
+            text,
+            failures: self.failures,
+        }
+    }
+}
+
+/// Copies from the server.
+pub fn get(args: &GetArgs) -> Result<Done, Stop> {
+    let (places, local) = split(&args.places)?;
+    let first = places
+        .first()
+        .ok_or_else(|| Stop::Usage("name what to copy: smb://HOST/SHARE/PATH".into()))?;
+    if places.iter().any(|place| !place.same_share(first)) {
+        return Err(Stop::Usage(
+            "copy from one share at a time: the URLs name several".into(),
+        ));
+    }
+    let began = Instant::now();
+    let mut session = Session::open(first, &args.common)?;
+    if local == "-" {
+        return to_stdout(&mut session, &places, args);
+    }
+    let mut tally = Tally::default();
+    let items = plan(&mut session, &places, Path::new(&local), args, &mut tally)?;
+    let shown = copy_all(&mut session, items, args, &mut tally);
+    Ok(tally.done(began, shown))
+}
+
+/// Which arguments are on a server, and the one that is not.
+fn split(arguments: &[String]) -> Result<(Vec<Location>, String), Stop> {
+    let mut places = Vec::new();
+    let mut local = None;
+    for text in arguments {
+        if Location::is_meant(text) {
+            let place = text
+                .parse::<Location>()
+                .map_err(|error| Stop::Usage(format!("{text}: {error}")))?;
+            places.push(place);
+        } else if local.replace(text.clone()).is_some() {
+            return Err(Stop::Usage(
+                "there can be one local file or folder to copy to".into(),
+            ));
+        }
+    }
+    Ok((places, local.unwrap_or_else(|| ".".into())))
+}
+
+fn to_stdout(session: &mut Session, places: &[Location], args: &GetArgs) -> Result<Done, Stop> {
+    if args.options.verify || args.common.json {
+        return Err(Stop::Usage(
+            "--verify and --json do not go with standard output".into(),
+        ));
+    }
+    let mut failures = Vec::new();
+    for place in places {
+        let mut end = InOrder::new(io::stdout(), "standard output");
+        let operation = Operation::Copy(CopySpec::get(place.path.as_str()));
+        let run = session.connection.run(operation, &mut end);
+        let finished = run.and_then(|_| {
+            end.finish()
+                .map_err(|error| coax_client::Error::Local(error).into())
+        });
+        if let Err(error) = finished {
+            failures.push(session.failure(&place.path, &error));
+        }
+    }
+    Ok(Done {
+        failures,
+        ..Done::default()
+    })
+}
+
+/// All files that are to be copied; folders are made on the way.
+fn plan(
+    session: &mut Session,
+    places: &[Location],
+    local: &Path,
+    args: &GetArgs,
+    tally: &mut Tally,
+) -> Result<Vec<Item>, Stop> {
+    let into_folder = local.is_dir();
+    let several = places.len() > 1 || places.iter().any(Location::has_wildcards);
+    if several && !into_folder {
+        return Err(Stop::Usage(format!(
+            "{} is no folder, and several files may come",
+            local.display()
+        )));
+    }
+    let mut items = Vec::new();
+    for place in places {
+        let mut walk = Walk {
+            session,
+            args,
+            items: &mut items,
+            tally,
+        };
+        if place.has_wildcards() {
+            walk.pattern(place, local);
+        } else {
+            walk.single(place, local, into_folder);
+        }
+    }
+    Ok(items)
+}
+
+struct Walk<'a> {
+    session: &'a mut Session,
+    args: &'a GetArgs,
+    items: &'a mut Vec<Item>,
+    tally: &'a mut Tally,
+}
+
+impl Walk<'_> {
+    fn pattern(&mut self, place: &Location, local: &Path) {
+        match self.session.connection.list(place.folder(), place.name()) {
+            Ok(entries) if entries.is_empty() => self
+                .tally
+                .failures
+                .push(Failure::new(place.to_string(), "nothing matches")),
+            Ok(entries) => {
+                for entry in entries {
+                    let remote = join(place.folder(), &entry.name);
+                    self.take(&remote, &entry.name, entry.stat, local, 0);
+                }
+            }
+            Err(error) => self.failed(&place.path, &error),
+        }
+    }
+
+    fn single(&mut self, place: &Location, local: &Path, into_folder: bool) {
+        let stat = match self.session.connection.stat(&place.path) {
+            Ok(stat) => stat,
+            Err(error) => return self.failed(&place.path, &error),
+        };
+        let name = if place.path.is_empty() {
+            place.share.clone()
+        } else {
+            place.name().to_owned()
+        };
+        if into_folder {
+            return self.take(&place.path, &name, stat, local, 0);
+        }
+        let to = local.to_path_buf();
+        self.place(&place.path, stat, to, 0);
+    }
+
+    /// Takes what the server calls `name` into a local folder.
+    fn take(&mut self, remote: &str, name: &str, stat: FileStat, folder: &Path, depth: usize) {
+        // A server could name a file so that it is written elsewhere.
+        if matches!(name, "" | "." | "..") || name.contains(['/', '\0']) {
+            let why = format!("the server's name {name:?} cannot be one here");
+            self.tally.failures.push(Failure::new(remote, why));
+            return;
+        }
+        self.place(remote, stat, folder.join(name), depth);
+    }
+
+    fn place(&mut self, remote: &str, stat: FileStat, to: PathBuf, depth: usize) {
+        let remote = remote.to_owned();
+        if !stat.is_directory() {
+            return self.items.push(Item { remote, stat, to });
+        }
+        let place = self.session.location.with_path(remote.as_str());
+        if !self.args.options.recursive {
+            let why = "is a folder: -r copies it with all that is in it";
+            self.tally
+                .failures
+                .push(Failure::new(place.to_string(), why));
+            return;
+        }
+        if depth >= DEEPEST {
+            let why = format!("more than {DEEPEST} folders within one another are not followed");
+            self.tally
+                .failures
+                .push(Failure::new(place.to_string(), why));
+            return;
+        }
+        if let Err(error) = fs::create_dir_all(&to) {
+            let subject = to.display().to_string();
+            self.tally
+                .failures
+                .push(Failure::new(subject, error.to_string()));
+            return;
+        }
+        match self.session.connection.list(&remote, "*") {
+            Ok(entries) => {
+                for entry in entries {
+                    let path = join(&remote, &entry.name);
+                    self.take(&path, &entry.name, entry.stat, &to, depth.saturating_add(1));
+                }
+                // The folder's time comes after what is put into it.
+                self.items.push(Item { remote, stat, to });
+            }
+            Err(error) => self.failed(&remote, &error),
+        }
+    }
+
+    fn failed(&mut self, path: &str, error: &crate::client::Error) {
+        let failure = self.session.failure(path, error);
+        self.tally.failures.push(failure);
+    }
+}
+
+/// Copies what was planned; whether a person watched.
+fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut Tally) -> bool {
+    let total = items
+        .iter()
+        .filter(|item| !item.stat.is_directory())
+        .map(|item| item.stat.size)
+        .sum();
+    let mut progress = Progress::new(Some(total), args.common.json);
+    for item in items {
+        if session.is_over() {
+            break;
+        }
+        if item.stat.is_directory() {
+            set_folder_time(&item);
+        } else {
+            copy_one(session, &item, args, &mut progress, tally);
+        }
+    }
+    progress.clear();
+    progress.is_shown()
+}
+
+fn copy_one(
+    session: &mut Session,
+    item: &Item,
+    args: &GetArgs,
+    progress: &mut Progress,
+    tally: &mut Tally,
+) {
+    let shown = item.to.display().to_string();
+    if args.options.no_clobber && item.to.exists() {
+        tally.skipped.push(shown);
+        return;
+    }
+    progress.file(item.remote.rsplit('/').next().unwrap_or_default());
+    let order = Fetch {
+        path: &item.remote,
+        stat: item.stat,
+        to: &item.to,
+        resume: args.options.resume,
+        verify: args.options.verify,
+    };
+    let began = Instant::now();
+    match fetch(&mut session.connection, &order, &mut |bytes| {
+        progress.at(bytes);
+    }) {
+        Ok(copied) => {
+            tally.bytes = tally.bytes.saturating_add(copied.bytes);
+            tally.verified = tally.verified.saturating_add(usize::from(copied.verified));
+            let from = session.location.with_path(item.remote.as_str());
+            tally.copies.push(json!({
+                "from": from.to_string(),
+                "to": shown,
+                "bytes": copied.bytes,
+                "seconds": began.elapsed().as_secs_f64(),
+                "resumed_from": copied.resumed_from,
+                "verified": copied.verified,
+            }));
+        }
+        Err(error) => {
+            progress.clear();
+            let from = session.location.with_path(item.remote.as_str()).to_string();
+            let failure = session.copy_failure(&item.remote, &from, &error);
+            tally.failures.push(failure);
+        }
+    }
+}
+
+fn set_folder_time(item: &Item) {
+    let time = item.stat.modified.and_then(|ns| u64::try_from(ns).ok());
+    if let Some(time) = time.map(|ns| UNIX_EPOCH + Duration::from_nanos(ns)) {
+        // A folder's date is a nicety.
+        let _ = fs::File::open(&item.to)
+            .and_then(|folder| folder.set_times(FileTimes::new().set_modified(time)));
+    }
+}

@@ -1,0 +1,311 @@
+//! `coax put`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use coax_wire::dialect::Generation;
+use serde_json::json;
+
+use super::{
+    Done, PutArgs, Stop,
+    get::Tally,
+    progress::Progress,
+    session::{Failure, Session},
+};
+use crate::client::{
+    Location,
+    copy::{Store, store},
+    ops::join,
+};
+
+/// Folders within folders that are followed.
+const DEEPEST: usize = 64;
+
+/// A file to copy; `None` is standard input.
+#[derive(Debug)]
+struct Item {
+    from: Option<PathBuf>,
+    size: Option<u64>,
+    to: String,
+}
+
+impl Item {
+    fn shown(&self) -> String {
+        self.from
+            .as_ref()
+            .map_or("standard input".into(), |path| path.display().to_string())
+    }
+}
+
+/// Copies to the server.
+pub fn put(args: &PutArgs) -> Result<Done, Stop> {
+    let (place, locals) = split(&args.places)?;
+    if args.options.verify && locals.iter().any(|local| local == "-") {
+        return Err(Stop::Usage(
+            "--verify needs a file to compare with, and standard input is none".into(),
+        ));
+    }
+    let began = Instant::now();
+    let mut session = Session::open(&place, &args.common)?;
+    let mut tally = Tally::default();
+    let items = plan(&mut session, &place, &locals, args, &mut tally)?;
+    let total = items.iter().map(|item| item.size).sum::<Option<u64>>();
+    let mut progress = Progress::new(total, args.common.json);
+    for item in items {
+        if session.is_over() {
+            break;
+        }
+        copy_one(&mut session, &item, args, &mut progress, &mut tally);
+    }
+    progress.clear();
+    let shown = progress.is_shown();
+    Ok(tally.done(began, shown))
+}
+
+/// The one argument that is on a server, and the others.
+fn split(arguments: &[String]) -> Result<(Location, Vec<String>), Stop> {
+    let (places, locals): (Vec<String>, Vec<String>) = arguments
+        .iter()
+        .cloned()
+        .partition(|text| Location::is_meant(text));
+    match places.as_slice() {
+        [place] if !locals.is_empty() => {
+            let place = place
+                .parse()
+                .map_err(|error| Stop::Usage(format!("{place}: {error}")))?;
+            Ok((place, locals))
+        }
+        _ => Err(Stop::Usage(
+            "write local files and one place on a server: LOCAL… smb://HOST/SHARE/PATH".into(),
+        )),
+    }
+}
+
+fn plan(
+    session: &mut Session,
+    place: &Location,
+    locals: &[String],
+    args: &PutArgs,
+    tally: &mut Tally,
+) -> Result<Vec<Item>, Stop> {
+    let there = match session.connection.find(&place.path) {
+        Ok(there) => there,
+        Err(error) => return Err(session.failure(&place.path, &error).into()),
+    };
+    let into_folder = there.is_some_and(|stat| stat.is_directory());
+    if locals.len() > 1 && !into_folder {
+        return Err(Stop::Usage(format!(
+            "{place} is no folder, and several files are to go there"
+        )));
+    }
+    let mut items = Vec::new();
+    for local in locals {
+        let mut walk = Walk {
+            session,
+            args,
+            items: &mut items,
+            tally,
+        };
+        if local == "-" {
+            if into_folder {
+                return Err(Stop::Usage(
+                    "standard input has no name: write the file's name into the URL".into(),
+                ));
+            }
+            walk.items.push(Item {
+                from: None,
+                size: None,
+                to: place.path.clone(),
+            });
+            continue;
+        }
+        let path = Path::new(local);
+        let to = if into_folder {
+            match walk.name(path) {
+                Some(name) => join(&place.path, &name),
+                None => continue,
+            }
+        } else {
+            place.path.clone()
+        };
+        walk.take(path, to, 0);
+    }
+    Ok(items)
+}
+
+struct Walk<'a> {
+    session: &'a mut Session,
+    args: &'a PutArgs,
+    items: &'a mut Vec<Item>,
+    tally: &'a mut Tally,
+}
+
+impl Walk<'_> {
+    /// The name a local file has on the server.
+    fn name(&mut self, path: &Path) -> Option<String> {
+        let whole = path.canonicalize().ok();
+        let name = path
+            .file_name()
+            .or_else(|| whole.as_deref().and_then(Path::file_name))
+            .and_then(|name| name.to_str());
+        if name.is_none_or(|name| name.contains('\\')) {
+            self.failed(path, "this name cannot be one on the server");
+            return None;
+        }
+        name.map(Into::into)
+    }
+
+    fn take(&mut self, path: &Path, to: String, depth: usize) {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) => return self.failed(path, &crate::client::plain(&error)),
+        };
+        if let Some(why) = self.too_long(&to) {
+            return self.failed(path, &why);
+        }
+        if metadata.is_dir() {
+            self.folder(path, to, depth);
+        } else if metadata.is_file() {
+            self.items.push(Item {
+                from: Some(path.into()),
+                size: Some(metadata.len()),
+                to,
+            });
+        } else {
+            self.failed(path, "is neither a file nor a folder; it is left out");
+        }
+    }
+
+    fn folder(&mut self, path: &Path, to: String, depth: usize) {
+        if !self.args.options.recursive {
+            return self.failed(path, "is a folder: -r copies it with all that is in it");
+        }
+        if depth >= DEEPEST {
+            return self.failed(
+                path,
+                "lies too deep: folders within one another in a circle?",
+            );
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => return self.failed(path, &crate::client::plain(&error)),
+        };
+        if let Err(error) = make_folder(self.session, &to) {
+            return self.tally.failures.push(error);
+        }
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            // A link to a folder may lead back up.
+            let link_to_folder = path.is_symlink() && path.is_dir();
+            if link_to_folder {
+                self.failed(&path, "is a symbolic link to a folder; it is left out");
+            } else if let Some(name) = self.name(&path) {
+                self.take(&path, join(&to, &name), depth.saturating_add(1));
+            }
+        }
+    }
+
+    /// Dialects without long names take 8.3 names only, and it is better said before the copy than after it.
+    fn too_long(&self, to: &str) -> Option<String> {
+        let link = self.session.connection.link();
+        let name = to.rsplit('/').next().unwrap_or_default();
+        let short = link.generation() < Generation::Lanman2 && !is_8_3(name);
+        short.then(|| {
+            format!(
+                "{name:?} is no 8.3 name, and {} knows no others: write a short one into the URL",
+                link.dialect.name
+            )
+        })
+    }
+
+    fn failed(&mut self, path: &Path, why: &str) {
+        let subject = path.display().to_string();
+        self.tally.failures.push(Failure::new(subject, why));
+    }
+}
+
+fn is_8_3(name: &str) -> bool {
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    let legal = |part: &str| !part.contains(|c: char| " .+,;=[]\"*?<>|:".contains(c));
+    name.is_empty()
+        || (1..=8).contains(&stem.chars().count())
+            && extension.chars().count() <= 3
+            && legal(stem)
+            && legal(extension)
+}
+
+/// Makes a folder that may be there already.
+fn make_folder(session: &mut Session, path: &str) -> Result<(), Failure> {
+    if path.is_empty() {
+        return Ok(());
+    }
+    let Err(error) = session.connection.make_folder(path) else {
+        return Ok(());
+    };
+    match session.connection.find(path) {
+        Ok(Some(stat)) if stat.is_directory() => Ok(()),
+        _ => Err(session.failure(path, &error)),
+    }
+}
+
+fn copy_one(
+    session: &mut Session,
+    item: &Item,
+    args: &PutArgs,
+    progress: &mut Progress,
+    tally: &mut Tally,
+) {
+    let to = session.location.with_path(item.to.as_str()).to_string();
+    if args.options.no_clobber && matches!(session.connection.find(&item.to), Ok(Some(_))) {
+        tally.skipped.push(to);
+        return;
+    }
+    progress.file(item.to.rsplit('/').next().unwrap_or_default());
+    let order = Store {
+        from: item.from.as_deref(),
+        to: &item.to,
+        resume: args.options.resume,
+        verify: args.options.verify,
+    };
+    let began = Instant::now();
+    match store(&mut session.connection, &order, &mut |bytes| {
+        progress.at(bytes);
+    }) {
+        Ok(copied) => {
+            tally.bytes = tally.bytes.saturating_add(copied.bytes);
+            tally.verified = tally.verified.saturating_add(usize::from(copied.verified));
+            tally.copies.push(json!({
+                "from": item.shown(),
+                "to": to,
+                "bytes": copied.bytes,
+                "seconds": began.elapsed().as_secs_f64(),
+                "resumed_from": copied.resumed_from,
+                "verified": copied.verified,
+            }));
+        }
+        Err(error) => {
+            progress.clear();
+            let failure = session.copy_failure(&item.to, &to, &error);
+            tally.failures.push(failure);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_dos_are_told_from_longer_ones() {
+        for name in ["DOOM.WAD", "README", "A.B", "ÄÖÜ.TXT", "12345678.123"] {
+            assert!(is_8_3(name), "{name}");
+        }
+        for name in ["123456789", "A.HTML", "a.b.c", "with space", ".profile"] {
+            assert!(!is_8_3(name), "{name}");
+        }
+    }
+}
