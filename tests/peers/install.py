@@ -36,6 +36,7 @@ PROGRAMS = {
     "mvn": ["maven"],
 }
 PYTHON_PACKAGES = ["impacket==0.13.1", "pysmb==1.2.15"]
+JAVA_SERVERS = {"jfileserver": "org.filesys:jfileserver:1.4.0"}
 JAVA_PACKAGES = {"jcifs13": "jcifs:jcifs:1.3.17", "jcifsng": "eu.agno3.jcifs:jcifs-ng:2.1.10"}
 
 
@@ -95,9 +96,12 @@ def install_python():
 
 
 def install_java():
-    """Both jcifs generations, and our driver compiled against each (they share package names, so never together)."""
+    """JFileServer; both jcifs generations, and our driver compiled against each (they share package names, so never together)."""
     if not (shutil.which("mvn") and shutil.which("javac")):
         return
+    for server, artifact in JAVA_SERVERS.items():
+        if not list((JARS / server).glob(f"{server}*.jar")):
+            fetch_jars(artifact, JARS / server)
     for generation, artifact in JAVA_PACKAGES.items():
         jars = JARS / generation
         if not list(jars.glob("jcifs*.jar")):
@@ -135,6 +139,7 @@ def missing_peers():
     """What is still missing after installing: names for people."""
     missing = missing_programs()
     missing += [] if python_is_ready() else ["impacket", "pysmb"]
+    missing += [name for name in JAVA_SERVERS if not list((JARS / name).glob(f"{name}*.jar"))]
     missing += [name for name in JAVA_PACKAGES if not (CLASSES / name / "Driver.class").exists()]
     return missing
 

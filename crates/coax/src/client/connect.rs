@@ -223,6 +223,7 @@ impl Dialler<'_> {
         for address in places {
             match Socket::connect(address) {
                 Ok(socket) => return Ok(socket),
+                Err(_) if self.attempts.iter().any(|known| known.address == *address) => {}
                 Err(error) => self.attempts.push(Attempt {
                     address: *address,
                     error,

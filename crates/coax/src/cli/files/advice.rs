@@ -6,10 +6,17 @@ use std::{
     time::Duration,
 };
 
-use coax_client::{Error as SmbError, Unfit, profile::Profile};
+use coax_client::{
+    Error as SmbError, Unfit,
+    profile::{Profile, Proof},
+};
 use coax_netbios::SessionError;
 use coax_wire::{
-    codepage::CodePage, command, dialect::DIALECTS, nbt::session::Refusal, status::Status,
+    codepage::CodePage,
+    command,
+    dialect::{DIALECTS, Dialect, NegotiateShape},
+    nbt::session::Refusal,
+    status::Status,
 };
 
 use super::text;
@@ -24,33 +31,31 @@ const GLANCE: Duration = Duration::from_millis(500);
 /// Code pages that are looked through for a character.
 const PAGES: [u16; 12] = [437, 850, 852, 855, 857, 866, 932, 936, 949, 950, 1252, 1251];
 
-/// The error in words: the server's status with its name, a refused request by what it was for.
+/// The error in words: of a refusal what it means, then the server's own word and what it was the answer to.
 pub fn in_words(error: &Error) -> String {
-    match error.smb() {
-        Some(SmbError::Refused { command, status }) => {
-            let request = command::name(*command).unwrap_or("an unknown request");
-            format!(
-                "{} (the server answers {request} with {})",
-                status.words().trim_end_matches('.').to_lowercase_first(),
-                status
-            )
-        }
-        _ => error.to_string(),
+    let Some(SmbError::Refused { command, status }) = error.smb() else {
+        return error.to_string();
+    };
+    let request = command::name(*command).unwrap_or("an unknown request");
+    let text = status.to_string();
+    match text.rsplit_once(" (") {
+        Some((words, code)) => format!(
+            "{} ({}, to {request})",
+            sentence(words),
+            code.trim_end_matches(')')
+        ),
+        None => text,
     }
 }
 
-trait LowercaseFirst {
-    fn to_lowercase_first(&self) -> String;
-}
-
-impl LowercaseFirst for str {
-    fn to_lowercase_first(&self) -> String {
-        let mut chars = self.chars();
-        let second_is_upper = self.chars().nth(1).is_some_and(char::is_uppercase);
-        match chars.next() {
-            Some(first) if !second_is_upper => first.to_lowercase().chain(chars).collect(),
-            _ => self.into(),
-        }
+/// A sentence as part of another: no capital, no full stop.
+fn sentence(words: &str) -> String {
+    let words = words.trim_end_matches('.');
+    let abbreviation = words.chars().nth(1).is_some_and(char::is_uppercase);
+    let mut chars = words.chars();
+    match chars.next() {
+        Some(first) if !abbreviation => first.to_lowercase().chain(chars).collect(),
+        _ => words.into(),
     }
 }
 
@@ -127,10 +132,11 @@ fn refused(
         SmbError::Refused { command, .. } => {
             let tree = [command::TREE_CONNECT, command::TREE_CONNECT_ANDX].contains(command);
             let no_share = [Status::BAD_NETWORK_NAME, Status::BAD_DEVICE_TYPE];
-            if tree && says(&wrapped, &no_share) {
+            // A log-on may have the tree connect in its chain.
+            if says(&wrapped, &no_share) {
                 shares(location, profile, options)
             } else {
-                log_on(location, profile, tree)
+                log_on(location, profile, options, tree)
             }
         }
         _ => Vec::new(),
@@ -189,27 +195,37 @@ fn shares(location: &Location, profile: &Arc<Profile>, options: &Options) -> Vec
     }
 }
 
-fn log_on(location: &Location, profile: &Profile, tree: bool) -> Vec<String> {
+fn log_on(location: &Location, profile: &Profile, options: &Options, tree: bool) -> Vec<String> {
     let Some(user) = &location.user else {
         return vec![format!(
             "it takes no guests here: write smb://USER@{}/{}",
             location.host, location.share
         )];
     };
+    let dialect = options
+        .dialect
+        .and_then(|name| Dialect::by_name(name.as_bytes()));
+    if tree && dialect.is_some_and(|dialect| dialect.shape == NegotiateShape::Core) {
+        return vec![format!(
+            "{} knows no users: the share must take guests, or have a password of its own",
+            options.dialect.unwrap_or_default()
+        )];
+    }
     if tree {
         return vec![format!(
             "{user} may not use this share; ask whoever runs the server"
         )];
     }
-    let proof = match *profile.logon.proof {
-        coax_client::profile::Proof::Ntlmv2 => {
-            "NTLMv2, which servers before NT 4.0 SP4 and some appliances do not know: --as windows-98 sends what they knew"
-        }
-        _ => "an old way, which newer servers refuse: --as modern sends NTLMv2",
+    let old = dialect.is_some_and(|dialect| !dialect.is_nt());
+    let proof = if *profile.logon.proof == Proof::Ntlmv2 && !old {
+        "by NTLMv2, which servers before NT 4.0 SP4 and some appliances do not know: --as windows-98 sends what they knew"
+    } else {
+        "in an old way here, which servers refuse unless they are told to take it ('coax serve' by --allow lm, Samba by \
+         'lanman auth' and 'ntlm auth'): --as modern without --dialect sends NTLMv2"
     };
     vec![
         "check user and password; upper and lower case count from NT on".into(),
-        format!("{} proves the password by {proof}", profile.name),
+        format!("the password is proved {proof}"),
     ]
 }
 
@@ -304,14 +320,14 @@ fn missing(place: &Location, connection: &mut Connection) -> Vec<String> {
     if there {
         vec![format!("'coax ls {parent}' shows what is there")]
     } else {
-        vec![format!("there is no folder {folder:?} either")]
+        vec![format!("the folder {folder:?} does not exist")]
     }
 }
 
 fn rights(connection: &Connection, place: &Location) -> Vec<String> {
     if connection.link().guest || place.user.is_none() {
         vec![format!(
-            "you are connected as a guest: log on with smb://USER@{}/{}",
+            "you are connected as a guest: log on with smb://USER@{}/{}, or let guests write there ('coax serve' has --guest rw)",
             place.host, place.share
         )]
     } else {
@@ -332,4 +348,42 @@ pub fn kept(error: &CopyError) -> Option<String> {
         text::size(kept.bytes),
         kept.at
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use coax_wire::status::reply::ReplyStatus;
+
+    #[test]
+    fn a_refusal_says_what_it_means_and_the_servers_own_word() {
+        let words = |field, nt| {
+            in_words(&Error::from(SmbError::Refused {
+                command: command::RENAME,
+                status: ReplyStatus { field, nt },
+            }))
+        };
+        let nt = words(0xc000_0035, true);
+        assert!(
+            nt.ends_with(" (STATUS_OBJECT_NAME_COLLISION, 0xc0000035, to RENAME)"),
+            "{nt}"
+        );
+        let dos = words(0x0005_0001, false);
+        assert!(dos.ends_with(", ERRDOS/5, to RENAME)"), "{dos}");
+        assert!(
+            nt.starts_with(char::is_lowercase) && !nt.contains(". ("),
+            "{nt}"
+        );
+    }
+
+    #[test]
+    fn a_character_that_a_code_page_lacks_is_looked_for_in_others() {
+        let unfit = Unfit::Unmappable {
+            name: "\u{30c6}".into(),
+            character: '\u{30c6}',
+            page: 850,
+        };
+        let hints = unfit_hints(&unfit);
+        assert!(hints.iter().any(|hint| hint.contains("932")), "{hints:?}");
+    }
 }

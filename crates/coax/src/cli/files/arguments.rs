@@ -70,13 +70,14 @@ pub struct LsArgs {
 /// `coax get`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
+    override_usage = "coax get [OPTIONS] URL... [LOCAL]",
     after_help = "An existing file is replaced, as cp does, but only when the copy is whole: until then the copy is NAME.part. A \
     copy that broke off goes on where it was if the file on the server is still the same. Dates are kept."
 )]
 pub struct GetArgs {
     /// Files on the server, patterns with * and ?, or folders with -r; then where to copy to: a file, a folder, or - for
     /// standard output [default: the current folder]
-    #[arg(value_name = "URL… [LOCAL]", required = true, num_args = 1..)]
+    #[arg(value_name = "URL", required = true, num_args = 1..)]
     pub places: Vec<String>,
     #[command(flatten)]
     #[expect(missing_docs)]
@@ -89,13 +90,14 @@ pub struct GetArgs {
 /// `coax put`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
+    override_usage = "coax put [OPTIONS] LOCAL... URL",
     after_help = "An existing file is replaced, as cp does, but only when the copy is whole: until then the copy has a name \
     like CX3K9Q2B.7TD on the server. A copy that broke off goes on where it was if the local file is still the same. Dates are \
     kept as exactly as the dialect can."
 )]
 pub struct PutArgs {
     /// Local files, folders with -r, or - for standard input, and the URL to copy to: a folder or a new name
-    #[arg(value_name = "LOCAL… URL", required = true, num_args = 2..)]
+    #[arg(value_name = "LOCAL", required = true, num_args = 1..)]
     pub places: Vec<String>,
     #[command(flatten)]
     #[expect(missing_docs)]

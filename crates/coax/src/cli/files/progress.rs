@@ -25,6 +25,8 @@ pub struct Progress {
     /// Bytes that were there already and cost no time.
     given: u64,
     now: u64,
+    /// The next report is the file's first.
+    fresh: bool,
     name: String,
 }
 
@@ -42,6 +44,7 @@ impl Progress {
             before: 0,
             given: 0,
             now: 0,
+            fresh: false,
             name: String::new(),
         }
     }
@@ -55,13 +58,14 @@ impl Progress {
     pub fn file(&mut self, name: &str) {
         self.before = self.before.saturating_add(self.now);
         self.now = 0;
+        self.fresh = true;
         self.name = name.into();
     }
 
     /// So many bytes of the file are copied; the first report of a file is where it goes on.
     pub fn at(&mut self, bytes: u64) {
-        if self.now == 0 && bytes > 0 && self.began == self.next {
-            self.given = bytes;
+        if std::mem::take(&mut self.fresh) {
+            self.given = self.given.saturating_add(bytes);
         }
         self.now = bytes;
         if self.shown && Instant::now() >= self.next {
@@ -135,6 +139,7 @@ mod tests {
             "A.BIN  [#####...............]  25 %  10.00 MB of 40.00 MB  1.0 MB/s  0:30 left"
         );
         progress.file("B.BIN");
+        progress.at(0);
         progress.at(10_000_000);
         let line = progress.line(Duration::from_secs(10));
         assert!(
@@ -147,6 +152,7 @@ mod tests {
     fn without_a_total_there_is_no_bar() {
         let mut progress = Progress::new(None, true);
         progress.file("standard input");
+        progress.at(0);
         progress.at(2_000_000);
         let line = progress.line(Duration::from_secs(4));
         assert!(line.starts_with("standard input  2.00 MB"), "{line}");

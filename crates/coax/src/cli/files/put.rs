@@ -79,7 +79,7 @@ fn split(arguments: &[String]) -> Result<(Location, Vec<String>), Stop> {
             Ok((place, locals))
         }
         _ => Err(Stop::Usage(
-            "write local files and one place on a server: LOCAL… smb://HOST/SHARE/PATH".into(),
+            "write local files and one place on a server: LOCAL... smb://HOST/SHARE/PATH".into(),
         )),
     }
 }

@@ -267,7 +267,10 @@ fn list_shares(place: &Location, common: &Common, all: bool) -> Result<Done, Sto
     let ipc = place.with_share("IPC$");
     let mut session = Session::open_any(&ipc, common, "IPC")?;
     let asked = session.connection.shares();
-    let mut list = asked.map_err(|error| session.failure("", &error))?;
+    let mut list = asked.map_err(|error| Failure {
+        subject: place.with_share("").to_string(),
+        ..session.failure("", &error)
+    })?;
     list.retain(|share| all || !share.name.ends_with('$'));
     let width = list.iter().map(|share| share.name.chars().count()).max();
     let width = width.unwrap_or_default();
@@ -442,7 +445,15 @@ pub fn mkdir(args: &MkdirArgs) -> Result<Done, Stop> {
                 match session.connection.make_folder(path) {
                     Ok(()) => did.push(json!(session.location.with_path(path).to_string())),
                     Err(_) if args.parents && is_folder(session, path) => {}
-                    Err(error) => return failures.push(taken(session, path, &error)),
+                    Err(error) => {
+                        let mut failure = taken(session, path, &error);
+                        if !args.parents && is_missing(&error) {
+                            failure
+                                .hints
+                                .push("--parents makes the folders on the way, too".into());
+                        }
+                        return failures.push(failure);
+                    }
                 }
             }
         },
