@@ -23,6 +23,7 @@ pub mod queue;
 pub mod rng;
 pub mod segment;
 pub mod smb;
+pub mod spdtest;
 pub mod tcp;
 pub mod units;
 pub mod world;

@@ -58,9 +58,11 @@ pub(crate) struct Queued {
     pub(crate) account: Provenance,
 }
 
-/// The processor: first come, first served.
+/// The processor: first come, first served, but that what is to be sent goes before what came in: a stack sends its
+/// answer to a segment before it looks at the next.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
+    pub(crate) sending: VecDeque<Queued>,
     pub(crate) waiting: VecDeque<Queued>,
     pub(crate) busy: bool,
     pub(crate) used: Span,

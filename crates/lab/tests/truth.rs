@@ -137,7 +137,8 @@ proptest! {
         prop_assert!(result.intact && result.bytes == 120_000);
         assert_truth(&result.world, result.took);
         let receiver = if to_server { &setup.server.stack } else { &setup.client.stack };
-        assert_possible(&setup, receiver, 120_000, result.took);
+        // the sender may be connected before the receiver is: the whole run is what bounds hold of
+        assert_possible(&setup, receiver, 120_000, Span(result.world.now().0));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct NicParams {
     pub tx_ring: usize,
     /// What happens to one more.
     pub tx_full: TxFull,
+    /// The driver waits until each frame has left before it does anything else: cards with one buffer to send from.
+    pub tx_wait: bool,
     /// Frames that may wait to be looked at after they arrived; 0: no limit. One more is dropped.
     pub rx_ring: usize,
     /// CPU time for each interrupt, that is, for each frame that arrives.

@@ -150,9 +150,6 @@ impl Endpoint {
         let believed =
             self.params.window_refresh == WindowRefresh::Always || ack == self.sender.max;
         if !believed {
-            // what was acknowledged is used up, the right edge stays
-            let used = ack.saturating_sub(self.sender.una);
-            self.sender.window = self.sender.window.saturating_sub(used);
             return;
         }
         self.sender.window = u64::from(window);

@@ -21,6 +21,8 @@ pub(super) enum Event {
     Look(Side, Box<Segment>),
     Done(Side, Job),
     RingFree(Side, Box<Segment>),
+    /// The frame that the driver waited for has left.
+    Left(Side),
     TcpTimer(Side),
     App(Side, AppEvent),
 }
@@ -41,6 +43,7 @@ impl World {
                     self.next_job(side);
                 }
             }
+            Event::Left(side) => self.next_job(side),
             Event::TcpTimer(side) => self.tcp_timer(side),
             Event::App(side, event) => self.pending.push_back((side, event, self.current.clone())),
         }
@@ -102,7 +105,11 @@ impl World {
         let now = self.now;
         let host = self.host_mut(side);
         if host.cpu.busy {
-            host.cpu.waiting.push_back(Queued { job, cost, account });
+            let queue = match job {
+                Job::Send(_) => &mut host.cpu.sending,
+                _ => &mut host.cpu.waiting,
+            };
+            queue.push_back(Queued { job, cost, account });
             return;
         }
         if cost.0 == 0 && !matches!(job, Job::Work(_)) {
@@ -129,7 +136,12 @@ impl World {
         let now = self.now;
         let current = self.current.clone();
         let host = self.host_mut(side);
-        let Some(Queued { job, cost, account }) = host.cpu.waiting.pop_front() else {
+        let Some(Queued { job, cost, account }) = host
+            .cpu
+            .sending
+            .pop_front()
+            .or_else(|| host.cpu.waiting.pop_front())
+        else {
             host.cpu.busy = false;
             return;
         };
@@ -292,6 +304,20 @@ impl World {
         if let Some(account) = arrives {
             self.schedule(Event::Arrive(side.peer(), segment), account);
         }
+        !self.wait_for_card(side)
+    }
+
+    /// A driver that waits for its card does so now.
+    fn wait_for_card(&mut self, side: Side) -> bool {
+        let host = self.host(side);
+        if !host.nic.tx_wait {
+            return false;
+        }
+        let account = self
+            .current
+            .clone()
+            .charge(Cause::Bandwidth, host.way.busy_until());
+        self.schedule(Event::Left(side), account);
         true
     }
 
