@@ -32,6 +32,10 @@ def no_fuzz():
     return None if (ROOT / "fuzz").exists() else "there is no fuzz/ folder"
 
 
+def no_tshark():
+    return None if shutil.which("tshark") else "there is no tshark"
+
+
 def module(name):
     return [sys.executable, "-m", name]
 
@@ -50,6 +54,7 @@ STEPS = [
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
     Step("raw TCP speed with netcat", ["scripts/speed"], 300, True),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
+    Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
     Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
 ]

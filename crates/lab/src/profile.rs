@@ -163,12 +163,7 @@ pub fn parse_with<T: Described>(
         table.insert((*key).to_string(), value.clone());
         evidence.retain(|known| known.key != *key);
     }
-    // one key at a time first, so that a message can name it
-    for (key, value) in &table {
-        let mut alone = toml::Table::new();
-        alone.insert(key.clone(), value.clone());
-        T::deserialize(toml::Value::Table(alone)).map_err(|e| value_error(name, key, &e))?;
-    }
+    try_each::<T>(name, &table)?;
     let params = T::deserialize(toml::Value::Table(table)).map_err(malformed)?;
     params
         .check()
@@ -213,6 +208,16 @@ pub fn built_in_with<T: Described>(
                 .join(", "),
         }),
     }
+}
+
+/// Takes one key at a time, so that a message can name it.
+fn try_each<T: Described>(file: &str, table: &toml::Table) -> Result<(), ProfileError> {
+    for (key, value) in table {
+        let mut alone = toml::Table::new();
+        alone.insert(key.clone(), value.clone());
+        T::deserialize(toml::Value::Table(alone)).map_err(|e| value_error(file, key, &e))?;
+    }
+    Ok(())
 }
 
 fn value_error(file: &str, key: &str, error: &toml::de::Error) -> ProfileError {
@@ -334,5 +339,94 @@ fn broken(rules: &[(&'static str, bool, &str)]) -> Result<(), (&'static str, Str
     match rules.iter().find(|(_, holds, _)| !holds) {
         Some((key, _, allowed)) => Err((key, format!("not possible; allowed is {allowed}"))),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn all<T: Described>() -> usize {
+        for (name, _) in T::BUILT_IN {
+            built_in::<T>(name).unwrap();
+        }
+        T::BUILT_IN.len()
+    }
+
+    #[test]
+    fn everything_that_comes_with_the_lab_can_be_read_and_names_its_sources() {
+        assert_eq!(all::<StackParams>(), 11);
+        assert!(all::<MachineParams>() > 0 && all::<NicParams>() > 0 && all::<LinkParams>() > 0);
+        for (name, _) in StackParams::BUILT_IN {
+            let stack = built_in::<StackParams>(name).unwrap();
+            assert!(
+                stack.evidence.iter().all(|known| !known.source.is_empty()),
+                "{name}"
+            );
+            assert!(
+                stack
+                    .evidence
+                    .iter()
+                    .any(|known| known.key == "receive_window"),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_bad_file_is_told_of_with_its_name_its_key_and_what_is_allowed() {
+        let read = |values: &str| {
+            let text = format!("title = \"t\"\n[sources]\ns = \"somewhere\"\n[values]\n{values}");
+            parse::<StackParams>("bad", &text).unwrap_err().to_string()
+        };
+        let unknown = read("windows = { value = 1, source = \"s\" }");
+        assert!(
+            unknown.contains("bad: windows: unknown field") && unknown.contains("receive_window"),
+            "{unknown}"
+        );
+        let impossible = read("ack_every = { value = 0, source = \"s\" }");
+        assert!(
+            impossible.contains("bad: ack_every") && impossible.contains("at least 1"),
+            "{impossible}"
+        );
+        let unit = read("rto_min = { value = 300, source = \"s\" }");
+        assert!(unit.contains("bad: rto_min"), "{unit}");
+        let choice = read("nagle = { value = \"sometimes\", source = \"s\" }");
+        assert!(choice.contains("minshall"), "{choice}");
+        let source = read("mss = { value = 1460, source = \"elsewhere\" }");
+        assert!(source.contains("`elsewhere` is not among"), "{source}");
+        assert!(read("mss = 1460").contains("bad: "));
+    }
+
+    #[test]
+    fn impossible_links_and_unknown_names_are_refused() {
+        let zero = toml::Value::String("0 Mbit/s".to_string());
+        let refused = built_in_with::<LinkParams>("ethernet-10", &[("rate", zero)]).unwrap_err();
+        assert!(
+            refused.to_string().contains("ethernet-10: rate"),
+            "{refused}"
+        );
+        let unknown = built_in::<StackParams>("os-9").unwrap_err().to_string();
+        assert!(
+            unknown.contains("no stack is called `os-9`") && unknown.contains("windows-95"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn a_changed_value_loses_its_evidence() {
+        let changed = built_in_with::<StackParams>(
+            "windows-95",
+            &[("receive_window", toml::Value::Integer(3072))],
+        );
+        let changed = changed.unwrap();
+        assert_eq!(changed.params.receive_window, 3072);
+        assert!(
+            changed
+                .evidence
+                .iter()
+                .all(|known| known.key != "receive_window")
+        );
     }
 }

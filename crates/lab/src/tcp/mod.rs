@@ -14,6 +14,7 @@ mod receive;
 mod rto;
 mod send;
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests;
 
 use alloc::collections::VecDeque;
@@ -424,14 +425,7 @@ impl Endpoint {
         } else {
             alloc::vec::Vec::new()
         };
-        let shift = self.agreed.my_shift;
-        let widest = 65_535_u64 << shift;
-        let window = (self
-            .receiver
-            .window(&self.params, self.sender.mss)
-            .min(widest)
-            >> shift)
-            << shift;
+        let window = self.shown_window();
         self.receiver.acknowledged(window);
         self.set(Timer::DelayedAck, None);
         Segment {
@@ -439,7 +433,7 @@ impl Endpoint {
             ack: self.receiver.next,
             flags,
             window: window as u32,
-            window_shift: shift,
+            window_shift: self.agreed.my_shift,
             options: Options {
                 timestamps,
                 sack,
@@ -448,6 +442,18 @@ impl Endpoint {
             payload,
             sent,
         }
+    }
+
+    /// What the header can say of the window.
+    fn shown_window(&self) -> u64 {
+        let shift = self.agreed.my_shift;
+        let widest = 65_535_u64 << shift;
+        (self
+            .receiver
+            .window(&self.params, self.sender.mss)
+            .min(widest)
+            >> shift)
+            << shift
     }
 
     fn reset_segment(&self) -> Segment {

@@ -86,6 +86,8 @@ pub(super) struct Sender {
     pub(super) resent: u64,
     pub(super) last_sent: Time,
     fin: bool,
+    /// The number that FIN took, once it was sent.
+    fin_at: Option<u64>,
     write_ends: VecDeque<u64>,
     small_until: u64,
 }
@@ -114,6 +116,7 @@ impl Sender {
             resent: 0,
             last_sent: Time(0),
             fin: false,
+            fin_at: None,
             write_ends: VecDeque::new(),
             small_until: 0,
         }
@@ -221,6 +224,9 @@ impl Sender {
         if choice.len < self.mss {
             self.small_until = end;
         }
+        if choice.fin {
+            self.fin_at = Some(end.saturating_sub(1));
+        }
         match choice.sent {
             Sent::Probe => self.max = self.max.max(end),
             _ if choice.seq == self.next => self.next = end,
@@ -290,7 +296,7 @@ impl Sender {
     /// What comes after what was sent last.
     fn forward(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
         let unsent = self.end().saturating_sub(self.next);
-        let fin_due = self.fin && self.next <= self.end();
+        let fin_due = self.fin && self.fin_at.is_none_or(|at| self.next <= at);
         if unsent == 0 {
             return Ok(fin_due.then(|| self.choice(0)));
         }
@@ -366,9 +372,10 @@ impl Sender {
         }
     }
 
-    /// The SYN takes the first number, and no byte of the buffer.
+    /// The SYN takes the first number and FIN the last, and no byte of the buffer.
     fn data_start(&self) -> u64 {
-        self.una.max(self.initial.saturating_add(1))
+        let behind_syn = self.una.max(self.initial.saturating_add(1));
+        self.fin_at.map_or(behind_syn, |at| behind_syn.min(at))
     }
 }
 

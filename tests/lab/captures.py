@@ -1,0 +1,50 @@
+"""tshark reads what the lab writes: every frame dissects, every checksum is right, times are nanoseconds in order.
+
+The lab writes captures of lossy copies at the client, at the server and on the wire. Payloads are a pattern; whatever
+protocol tshark's heuristics see in it does not count.
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WRONG = "_ws.malformed && !thrift || tcp.checksum.status == 0 || ip.checksum.status == 0 || frame.time_delta < 0"
+CHECKED = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+
+
+def tshark(path, *arguments):
+    command = ["tshark", "-n", "-r", str(path), *CHECKED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise SystemExit(f"tshark on {path.name}: {done.stderr.strip()[-300:]}")
+    return done.stdout.splitlines()
+
+
+def complaints(path):
+    """Sentences about what is wrong with a capture."""
+    if wrong := tshark(path, "-Y", WRONG):
+        yield f"{path.name}: {len(wrong)} frames are wrong, the first: {wrong[0]}"
+    frames = tshark(path, "-Y", "tcp", "-T", "fields", "-e", "frame.time_epoch")
+    if len(frames) < 200:
+        yield f"{path.name}: {len(frames)} TCP frames, at least 200 were sent"
+    if not any(len(stamp.partition(".")[2].rstrip("0")) > 6 for stamp in frames):
+        yield f"{path.name}: times are no nanoseconds"
+    if path.name.endswith("-client.pcapng") and not tshark(path, "-Y", "tcp.analysis.retransmission"):
+        yield f"{path.name}: frames were lost, yet tshark sees no retransmission"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["cargo", "run", "-q", "--locked", "-p", "coax-lab", "--example", "captures", folder]
+        subprocess.run(command, check=True, cwd=ROOT)
+        captures = sorted(Path(folder).glob("*.pcapng"))
+        wrong = [sentence for path in captures for sentence in complaints(path)]
+    for sentence in wrong:
+        print(sentence)
+    print(f"{len(captures)} captures read by tshark, {len(wrong)} complaints")
+    return 1 if wrong or not captures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
