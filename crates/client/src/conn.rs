@@ -161,11 +161,20 @@ impl Client {
         self.core.calls.exchanges.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout). Changes with every call that takes a time.
+    /// When to call [`handle_timeout`](Self::handle_timeout). Changes with every call that takes a time. Nothing is due
+    /// once the connection is over.
     pub fn poll_timeout(&self) -> Option<Time> {
+        if self.is_closed() {
+            return None;
+        }
         let session = self.session.poll_timeout();
         let calls = self.core.calls.deadline();
         session.into_iter().chain(calls).min()
+    }
+
+    /// Bytes of memory the receive buffer holds.
+    pub fn buffered_capacity(&self) -> usize {
+        self.session.buffered_capacity()
     }
 
     /// Whether the connection is over.
@@ -181,7 +190,8 @@ impl Client {
         }
     }
 
-    /// Says good-bye: disconnects the tree and logs off. Send what there is to transmit, then close.
+    /// Says good-bye: disconnects the tree, if there is one. Operations that are not over end with
+    /// [`Error::Closed`]. Send what there is to transmit, take the events, then close.
     pub fn finish(&mut self, now: Time) {
         self.core.finish(now);
     }
@@ -324,14 +334,14 @@ impl Core {
     }
 
     fn finish(&mut self, now: Time) {
-        if !matches!(self.state, State::Ready(_)) {
-            return;
+        if matches!(self.state, State::Ready(_)) {
+            let mut disconnect = Request::new(command::TREE_DISCONNECT, 0);
+            put_empty(&mut disconnect.out);
+            // Nothing hangs on this one: the connection is closed next.
+            let _ = self.calls.send(now, Owner::Nobody, disconnect);
         }
-        let mut disconnect = Request::new(command::TREE_DISCONNECT, 0);
-        put_empty(&mut disconnect.out);
-        // Nothing hangs on these two: the connection is closed next.
-        let _ = self.calls.send(now, Owner::Nobody, disconnect);
         self.state = State::Closed;
+        self.end_jobs(&Error::Closed { waiting: None });
     }
 
     /// The connection is over: everything that was left ends with `error`.
@@ -340,6 +350,12 @@ impl Core {
             return;
         }
         self.state = State::Closed;
+        self.end_jobs(&error);
+        self.events.push_back(Event::Closed(error));
+    }
+
+    /// Everything that was left ends with `error`.
+    fn end_jobs(&mut self, error: &Error) {
         let active = self.active.take().map(|(job, _)| job);
         let queued = core::mem::take(&mut self.queue);
         for job in active
@@ -349,6 +365,5 @@ impl Core {
             let result = Err(error.clone());
             self.events.push_back(Event::Done { job, result });
         }
-        self.events.push_back(Event::Closed(error));
     }
 }
