@@ -14,6 +14,7 @@ pub mod captures;
 pub mod choices;
 pub mod engine;
 pub mod mutate;
+pub mod redirector;
 pub mod replies;
 pub mod run;
 pub mod targets;

@@ -38,6 +38,13 @@ impl Exclusive for Locked {
 #[derive(Debug, Default)]
 pub struct Flag(AtomicBool);
 
+impl Flag {
+    /// Whether it asked since this was called last.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Ordering::SeqCst)
+    }
+}
+
 impl Wake for Flag {
     fn wake(&self) {
         self.0.store(true, Ordering::SeqCst);
@@ -266,7 +273,7 @@ impl World {
             assert!(round < 1000, "clients wake each other without end");
             let mut moved = false;
             for (client, sent) in self.clients.iter_mut().zip(&mut sent) {
-                let woken = client.woken.0.swap(false, Ordering::SeqCst) && !client.gone;
+                let woken = client.woken.take() && !client.gone;
                 if woken {
                     client.conn.handle_wake(self.now);
                 }

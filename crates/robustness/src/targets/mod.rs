@@ -7,7 +7,7 @@ mod names;
 mod seeds;
 mod session;
 
-use crate::engine::script;
+use crate::{engine::script, redirector};
 
 /// One target.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,16 @@ const fn target(name: &'static str, feed: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>
 pub const TARGETS: &[Target] = &[
     target("connection", script::play, seeds::scripts),
     target("messages", decoders::messages, seeds::conversations),
+    target(
+        "client",
+        redirector::story::play,
+        redirector::seeds::stories,
+    ),
+    target(
+        "client_conversation",
+        redirector::conversation::play,
+        redirector::seeds::conversations,
+    ),
     target("message", decoders::message, seeds::smb_messages),
     target("blocks", decoders::blocks, seeds::smb_blocks),
     target("levels", decoders::levels, seeds::levels),
