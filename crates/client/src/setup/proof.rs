@@ -13,7 +13,7 @@ use coax_logon::{
     response::{Challenge, V2Inputs, lm, lm_v2, ntlm_v1, ntlm_v2},
     secret::{SecretBytes, SessionKey},
     signing::Signer,
-    spnego::{NegTokenInit, NegTokenResp, Oid, Token},
+    spnego::{NegTokenInit, NegTokenResp, Oid, Token, mech_types_der},
     text::Ascii,
 };
 use coax_wire::smb::negotiate::security;
@@ -170,11 +170,14 @@ pub(super) fn answer(
         session_key: &session_key(target),
         filetime: target.filetime,
     };
-    let (token, session) = exchange.answer(challenge, &credentials).map_err(|_| BAD)?;
+    let (token, mut session) = exchange.answer(challenge, &credentials).map_err(|_| BAD)?;
     let signer =
         (!who.user.is_empty()).then(|| Signer::for_extended_security(session.session_key()));
+    // A server that sees NTLMSSP's own MIC waits for the one over the mechanisms (RFC 4178, 5; Samba 4.17).
+    let mic = session.sign(&mech_types_der(&[Oid::NTLMSSP]));
     let wrapped = NegTokenResp {
         response_token: Some(&token),
+        mech_list_mic: signer.is_some().then_some(mic.as_slice()),
         ..NegTokenResp::default()
     };
     Ok(Answer {

@@ -8,7 +8,7 @@ mod der;
 mod token;
 
 pub use acceptor::{Accepted, Acceptor};
-pub use token::{NegState, NegTokenInit, NegTokenResp, Oid, Token, negotiate_blob};
+pub use token::{NegState, NegTokenInit, NegTokenResp, Oid, Token, mech_types_der, negotiate_blob};
 
 use crate::ntlmssp::NtlmsspError;
 use thiserror::Error;

@@ -179,8 +179,8 @@ impl<'a> NegTokenInit<'a> {
     }
 }
 
-/// A list of mechanisms as DER has it: what a MIC covers.
-pub(super) fn mech_types_der(types: &[Oid<'_>]) -> Vec<u8> {
+/// A list of mechanisms as DER has it: what a MIC covers (RFC 4178, 5).
+pub fn mech_types_der(types: &[Oid<'_>]) -> Vec<u8> {
     let list: Vec<u8> = types
         .iter()
         .flat_map(|oid| element(OBJECT_IDENTIFIER, &[oid.0]))

@@ -133,7 +133,7 @@ fn refused(
             let tree = [command::TREE_CONNECT, command::TREE_CONNECT_ANDX].contains(command);
             let no_share = [Status::BAD_NETWORK_NAME, Status::BAD_DEVICE_TYPE];
             // A log-on may have the tree connect in its chain.
-            if says(&wrapped, &no_share) {
+            if says(&wrapped, &no_share) || tree && is_missing(&wrapped) {
                 shares(location, profile, options)
             } else {
                 log_on(location, profile, options, tree)

@@ -1,0 +1,1 @@
+"""The client a person uses, against servers of others, and against faults."""
