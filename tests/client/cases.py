@@ -79,9 +79,10 @@ def overwriting(coax, server, folder):
 
 
 def tree(coax, server, folder):
-    """A tree of 500 files goes there and back."""
+    """A tree of 500 files goes there and back; of 140 where each takes long."""
     source = folder / "tree"
-    for number in range(500):
+    count = 140 if server.kind == "impacket" else 500
+    for number in range(count):
         path = source / f"D{number % 20:02}" / f"F{number:04}.DAT"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(noise(number * 37, number))
@@ -90,7 +91,7 @@ def tree(coax, server, folder):
     coax("get", "-r", url(server, "tree"), folder / "back")
     expect(digest(folder / "back") == digest(source), "the tree that came back")
     coax("get", url(server, "tree/D03/*.DAT"), folder)
-    expect(len(list(folder.glob("*.DAT"))) == 25, "wildcards")
+    expect(len(list(folder.glob("*.DAT"))) == count // 20, "wildcards")
     coax("rm", "-r", url(server, "tree"))
     expect(not (server.folder / "tree").exists(), "rm -r")
 

@@ -159,6 +159,20 @@ def no_rights(coax, folder):
         expect(not left(server.folder), left(server.folder))
 
 
+def japanese_in_its_code_page(coax, folder):
+    """Not a fault, but a server of its own: names in Shift JIS, where a second byte may look like a backslash."""
+    (folder / "x").write_bytes(b"x")
+    for kind in ("coax", "smbd"):
+        with servers.start(kind, globals_={"dos charset": "CP932"}) as server:
+            for name in ("テスト.TXT", "ソ表.TXT"):
+                words = ["--dialect", "lanman2.1", "--allow-weak", "--code-page", "932"]
+                coax("put", folder / "x", url(server, name), *words)
+                expect(left(server.folder) == [name], f"{kind}: {left(server.folder)}")
+                expect(name in coax("ls", url(server), *words), f"{kind}: ls")
+                coax("get", url(server, name), folder / name, *words)
+                coax("rm", url(server, name), *words)
+
+
 def name_needed(coax, folder):
     refusal = b"\x83\x00\x00\x01\x82"
     with Babbler(refusal) as server:
@@ -180,5 +194,6 @@ CASES = {
     "nobody listens": nobody_there,
     "the dialect is refused, and what is spoken is said": old_dialect_refused,
     "no right to write": no_rights,
+    "Japanese names in code page 932": japanese_in_its_code_page,
     "port 139 wants a name": name_needed,
 }

@@ -53,6 +53,7 @@ STEPS = [
     Step("peers", ["scripts/peers", "--why"], 600),
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
     Step("raw TCP speed with netcat", ["scripts/speed"], 300, True),
+    Step("the client's verbs", ["scripts/client"], 300),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),

@@ -501,22 +501,23 @@ pub fn mv(args: &MvArgs) -> Result<Done, Stop> {
         Some(stat) if stat.is_directory() => join(&to, from.name()),
         _ => to,
     };
+    let there = session.connection.find(&to);
+    let there = there.map_err(|error| session.failure(&to, &error))?;
+    // Some servers replace what has the name without being asked to.
+    if there.is_some() && !args.force && !to.eq_ignore_ascii_case(&from.path) {
+        let taken = from.with_path(to).to_string();
+        let mut failure = Failure::new(taken, "is there already");
+        failure
+            .hints
+            .push("--force replaces it if it is a file".into());
+        return Err(failure.into());
+    }
     let outcome = if args.force {
         session.connection.rename_over(&from.path, &to)
     } else {
         session.connection.rename(&from.path, &to)
     };
-    if let Err(error) = outcome {
-        let mut failure = session.failure(&from.path, &error);
-        let exists = !session.is_over() && matches!(session.connection.find(&to), Ok(Some(_)));
-        if exists && !to.eq_ignore_ascii_case(&from.path) {
-            failure.hints = vec![format!(
-                "{} is there already: --force replaces it if it is a file",
-                from.with_path(to)
-            )];
-        }
-        return Err(failure.into());
-    }
+    outcome.map_err(|error| session.failure(&from.path, &error))?;
     let mut report = Map::new();
     report.insert("from".into(), json!(from.to_string()));
     report.insert("to".into(), json!(from.with_path(to).to_string()));
