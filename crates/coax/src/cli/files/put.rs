@@ -109,29 +109,7 @@ fn plan(
             items: &mut items,
             tally,
         };
-        if local == "-" {
-            if into_folder {
-                return Err(Stop::Usage(
-                    "standard input has no name: write the file's name into the URL".into(),
-                ));
-            }
-            walk.items.push(Item {
-                from: None,
-                size: None,
-                to: place.path.clone(),
-            });
-            continue;
-        }
-        let path = Path::new(local);
-        let to = if into_folder {
-            match walk.name(path) {
-                Some(name) => join(&place.path, &name),
-                None => continue,
-            }
-        } else {
-            place.path.clone()
-        };
-        walk.take(path, to, 0);
+        walk.begin(local, place, into_folder)?;
     }
     Ok(items)
 }
@@ -144,6 +122,32 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// One of the command line's arguments.
+    fn begin(&mut self, local: &str, place: &Location, into_folder: bool) -> Result<(), Stop> {
+        if local == "-" && into_folder {
+            return Err(Stop::Usage(
+                "standard input has no name: write the file's name into the URL".into(),
+            ));
+        }
+        if local == "-" {
+            self.items.push(Item {
+                from: None,
+                size: None,
+                to: place.path.clone(),
+            });
+            return Ok(());
+        }
+        let path = Path::new(local);
+        let name = if into_folder { self.name(path) } else { None };
+        match (into_folder, name) {
+            (true, Some(name)) => self.take(path, join(&place.path, &name), 0),
+            // Why it has no name is said already.
+            (true, None) => {}
+            (false, _) => self.take(path, place.path.clone(), 0),
+        }
+        Ok(())
+    }
+
     /// The name a local file has on the server.
     fn name(&mut self, path: &Path) -> Option<String> {
         let whole = path.canonicalize().ok();
