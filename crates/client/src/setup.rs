@@ -65,7 +65,13 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    pub fn new(profile: Arc<Profile>, target: Target) -> Self {
+    pub fn new(profile: Arc<Profile>, mut target: Target) -> Self {
+        if *profile.logon.capitals {
+            // Before anything is proved: an NTLMv2 response holds for the names as they are sent.
+            let (page, who) = (target.code_page, &mut target.credentials);
+            who.user = page.upper(&who.user);
+            who.domain = page.upper(&who.domain);
+        }
         let offered = match target.dialect {
             Some(name) => Vec::from([String::from(name)]),
             None => profile.negotiate.dialects.to_vec(),
@@ -275,14 +281,7 @@ impl Setup {
             credentials,
             session_setup_andx::Credentials::Extended { .. }
         );
-        let case = |text: &str| {
-            if *logon.capitals {
-                link.code_page.upper(text)
-            } else {
-                text.into()
-            }
-        };
-        let (account, domain) = (link.text(&case(&who.user))?, link.text(&case(&who.domain))?);
+        let (account, domain) = (link.text(&who.user)?, link.text(&who.domain)?);
         let (os, lan_man) = (
             link.text(&logon.native_os)?,
             link.text(&logon.native_lan_man)?,
@@ -325,6 +324,8 @@ impl Setup {
         self.note_server(&response, reply.header().uid)?;
         if response.action & session_setup_andx::Response::GUEST == 0 {
             self.begin_signing(calls, reply)?;
+        } else if self.link()?.security & security::SIGNATURES_REQUIRED != 0 {
+            return Err(Unfit::GuestCannotSign.into());
         }
         match block.andx() {
             Some((command::TREE_CONNECT_ANDX, offset)) => {

@@ -191,10 +191,20 @@ impl Pair {
     }
 
     pub fn with(profile: Arc<Profile>, config: Config, edit: impl FnOnce(&mut Target)) -> Self {
+        Self::serving(profile, config, |_| {}, edit)
+    }
+
+    /// With a server that `set_up` gives users, or other shares.
+    pub fn serving(
+        profile: Arc<Profile>,
+        config: Config,
+        set_up: impl FnOnce(&mut Server),
+        edit: impl FnOnce(&mut Target),
+    ) -> Self {
         let fs = Arc::new(MemFs::new());
         fs.set_time(coax_server::vfs::FsTime(NOW.0 as i64));
         let tables = Tables::new(config.tables());
-        let server = Arc::new(Server {
+        let mut server = Server {
             config,
             shares: vec![
                 share(1, "DISK", ShareKind::Disk(fs.clone())),
@@ -202,7 +212,9 @@ impl Pair {
             ],
             accounts: coax_logon::accounts::Accounts::default(),
             tables: Arc::new(Locked(Mutex::new(tables))),
-        });
+        };
+        set_up(&mut server);
+        let server = Arc::new(server);
         let woken = Arc::new(Flag::default());
         let mut target = target(&profile, "DISK");
         edit(&mut target);

@@ -148,11 +148,11 @@ impl Conversation {
                     fill(offset, &mut bytes[head..]);
                 }
             }
-            self.to_server(&bytes);
+            self.reach_server(&bytes);
         }
     }
 
-    fn to_server(&mut self, bytes: &[u8]) {
+    fn reach_server(&mut self, bytes: &[u8]) {
         let now = self.now();
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -188,7 +188,7 @@ impl Conversation {
             message.extend(transmit.tail.into_bytes());
             for arriving in self.tamper(choices, message) {
                 show(&arriving);
-                self.to_client(&arriving);
+                self.reach_client(&arriving);
             }
             moved = true;
         }
@@ -196,7 +196,7 @@ impl Conversation {
         moved
     }
 
-    fn to_client(&mut self, message: &[u8]) {
+    fn reach_client(&mut self, message: &[u8]) {
         let Ok(lead) = self.session.header_for(message.len()) else {
             return;
         };
@@ -285,7 +285,11 @@ fn altered(choices: &mut Choices<'_>, mut message: Vec<u8>) -> Vec<u8> {
     let len = message.len().max(1);
     let at = usize::from(choices.u16()) % len;
     // Most of what matters stands at the front.
-    let at = if how % 2 == 0 { at % 100 % len } else { at };
+    let at = if how.is_multiple_of(2) {
+        at % 100 % len
+    } else {
+        at
+    };
     match how {
         0 | 1 => overwrite(&mut message, at, &[choices.u8()]),
         2 => overwrite(&mut message, at, &choices.u16().to_le_bytes()),
