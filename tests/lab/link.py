@@ -190,7 +190,7 @@ def carry(link, client, server, control, limit):
                     heapq.heappush(under_way, (at, number, way.out, packet))
     lateness.sort()
     late = {"late_median_ms": share(lateness, 0.5) * 1e3, "late_99_ms": share(lateness, 0.99) * 1e3}
-    windows = {"window_max": max(ways[server].windows, default=0), "windows": ways[server].windows.most_common(3)}
+    windows = {"window_max": max(ways[server].windows, default=0), "scale": ways[server].shift}
     control.send({**ways[client].seen, **late, **windows})
 
 

@@ -74,7 +74,7 @@ CASES = [
 SMALL = Case("small", Link(10 * MBIT, 0.005, 65_536, 0, (20,)), "bulk", 200_000)
 
 
-def in_lab(case, window):
+def in_lab(case, window, scale):
     """The case in virtual time, with the window that the kernel was seen to offer where it is the limit."""
     link = case.link
     values = {"app": case.app, "bytes": case.bytes, "rate": link.rate, "delay_us": round(link.delay * 1e6),
@@ -82,7 +82,7 @@ def in_lab(case, window):
               "header": case.header, "split": int(case.split), "nodelay": int(case.nodelay),
               "loss_packets": ",".join(map(str, link.loss_packets))}
     if case.receive_buffer:
-        values["window"] = window
+        values |= {"window": window, "scale": scale}
     command = ["cargo", "run", "-q", "--locked", "-p", "coax-lab", "--example", "linux_pair", "--"]
     command += [f"{key}={value}" for key, value in values.items()]
     output = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=600).stdout
@@ -201,7 +201,7 @@ def compare(case, runs):
     """The medians of several runs beside the lab's."""
     real = [in_kernel(case) for _ in range(runs)]
     window = statistics.median_low(run["window_max"] for run in real)
-    lab = in_lab(case, window)
+    lab = in_lab(case, window, real[0]["scale"])
     took = statistics.median(run["took"] for run in real)
     ratio = lab["took"] / took
     return {"case": case.name, "lab": lab, "real": real, "lab_s": lab["took"], "real_s": took, "ratio": ratio,

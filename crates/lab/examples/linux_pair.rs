@@ -81,8 +81,10 @@ impl Config {
 
     fn stack(&self) -> StackParams {
         let mut changes = Vec::new();
-        if let Some(window) = self.number("window") {
-            changes.push(("receive_window", toml::Value::Integer(window)));
+        for (argument, key) in [("window", "receive_window"), ("scale", "window_scale")] {
+            if let Some(value) = self.number(argument) {
+                changes.push((key, toml::Value::Integer(value)));
+            }
         }
         if self.bytes("nodelay") > 0 {
             changes.push(("nagle", toml::Value::String("off".to_string())));
