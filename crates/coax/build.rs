@@ -1,10 +1,18 @@
-//! Embeds every profile of `data/clients`, so that the list is never out of step with the folder.
+//! Embeds the files of some folders of `data`, so that the lists are never out of step with the folders.
 
 use std::{env, fmt::Write as _, fs, io, path::Path};
 
 fn main() -> io::Result<()> {
+    embed("clients", "profiles.rs")?;
+    embed("scenarios", "scenarios.rs")?;
+    embed("tables", "tables.rs")?;
+    embed("published", "published.rs")
+}
+
+/// Writes `list`, a slice of name and text of each TOML file in the folder, in the order of names.
+fn embed(folder: &str, list: &str) -> io::Result<()> {
     let home = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let folder = fs::canonicalize(Path::new(&home).join("../../data/clients"))?;
+    let folder = fs::canonicalize(Path::new(&home).join("../../data").join(folder))?;
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<_> = fs::read_dir(&folder)?
         .map(|entry| entry.map(|entry| entry.path()))
@@ -14,16 +22,16 @@ fn main() -> io::Result<()> {
             .is_some_and(|extension| extension == "toml")
     });
     files.sort();
-    let mut list = String::from("&[\n");
+    let mut text = String::from("&[\n");
     for path in files {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let _ = writeln!(
-            list,
+            text,
             "    ({name:?}, include_str!({:?})),",
             path.display().to_string()
         );
     }
-    list.push(']');
+    text.push(']');
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    fs::write(Path::new(&out).join("profiles.rs"), list)
+    fs::write(Path::new(&out).join(list), text)
 }

@@ -7,5 +7,6 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod disk;
+pub mod lab;
 pub mod serve;
 pub mod speed;

@@ -21,6 +21,7 @@ pub mod payload;
 pub mod profile;
 pub mod queue;
 pub mod rng;
+pub mod scenario;
 pub mod segment;
 pub mod smb;
 pub mod spdtest;

@@ -259,7 +259,7 @@ impl Described for StackParams {
     const KIND: &'static str = "stack";
     const BUILT_IN: &'static [(&'static str, &'static str)] = files!("stacks":
         "ms-tcpip-1.0a", "ibm-tcpip-2.1.1", "nts-3.18", "wfw-tcpip-32", "windows-95", "windows-98", "nt-4",
-        "windows-2000", "mtcp", "linux", "bsd-4.4");
+        "windows-2000", "mtcp", "linux", "linux-2.0", "bsd-4.4");
 
     fn check(&self) -> Result<(), (&'static str, String)> {
         let rules = [
@@ -286,14 +286,14 @@ impl Described for StackParams {
 
 impl Described for MachineParams {
     const KIND: &'static str = "machine";
-    const BUILT_IN: &'static [(&'static str, &'static str)] =
-        files!("machines": "fast", "virtual-dos");
+    const BUILT_IN: &'static [(&'static str, &'static str)] = files!("machines": "fast", "virtual-dos", "nas", "nt-4-server", "windows-2000-server", "wfw-486sx33", "dos-386sx16",
+        "samba-dx2-66");
 }
 
 impl Described for NicParams {
     const KIND: &'static str = "card";
     const BUILT_IN: &'static [(&'static str, &'static str)] =
-        files!("cards": "plain", "dos-short-ring");
+        files!("cards": "plain", "dos-short-ring", "two-frames-in");
 }
 
 impl Described for LinkParams {

@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod files;
 pub mod hello;
+pub mod lab;
 pub mod profiles;
 pub mod serve;
 pub mod speed;
@@ -40,6 +41,8 @@ pub enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Copy a file both ways as each redirector of the time did, and compare
     Bench(Box<bench::BenchArgs>),
+    /// Predict how long a copy takes: the same engines over old TCP stacks, cards and links in virtual time
+    Lab(lab::LabArgs),
     /// Measure raw TCP, as mTCP's SPDTEST does and together with it
     Speed(Box<speed::SpeedArgs>),
     /// List a folder of a server
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
     match Cli::parse_from(arguments).command {
         Command::Serve(args) => serve::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Lab(args) => lab::main(&args),
         Command::Speed(args) => speed::main(&args),
         Command::Ls(args) => files::main(Verb::Ls(&args)),
         Command::Get(args) => files::main(Verb::Get(&args)),

@@ -237,12 +237,12 @@ impl Redirector {
                 self.stage = Some(Stage::Work(payload, read, write));
                 context.work(span, 0);
             } else {
-                self.to_disk(context, payload, read, write);
+                self.disk_part(context, payload, read, write);
             }
         }
     }
 
-    fn to_disk(&mut self, context: &mut Context<'_>, payload: Payload, read: u64, write: u64) {
+    fn disk_part(&mut self, context: &mut Context<'_>, payload: Payload, read: u64, write: u64) {
         let machine = *context.machine();
         let read = if machine.disk_read.is_zero() { 0 } else { read };
         let write = if machine.disk_write.is_zero() {
@@ -264,8 +264,10 @@ impl Redirector {
     /// The processor or the disk has done its part.
     fn proceed(&mut self, context: &mut Context<'_>) {
         match self.stage.take() {
-            Some(Stage::Work(payload, read, write)) => self.to_disk(context, payload, read, write),
-            Some(Stage::Disk(payload, read)) => self.to_disk(context, payload, read, 0),
+            Some(Stage::Work(payload, read, write)) => {
+                self.disk_part(context, payload, read, write)
+            }
+            Some(Stage::Disk(payload, read)) => self.disk_part(context, payload, read, 0),
             None => {}
         }
         self.advance(context);

@@ -109,10 +109,21 @@ impl Newest {
 
 impl Described for ServerParams {
     const KIND: &'static str = "server";
-    const BUILT_IN: &'static [(&'static str, &'static str)] = &[(
-        "samba-nas",
-        include_str!("../../../../data/servers/samba-nas.toml"),
-    )];
+    const BUILT_IN: &'static [(&'static str, &'static str)] = &[
+        (
+            "samba-nas",
+            include_str!("../../../../data/servers/samba-nas.toml"),
+        ),
+        (
+            "samba-1999",
+            include_str!("../../../../data/servers/samba-1999.toml"),
+        ),
+        ("nt-4", include_str!("../../../../data/servers/nt-4.toml")),
+        (
+            "windows-2000",
+            include_str!("../../../../data/servers/windows-2000.toml"),
+        ),
+    ];
 
     fn check(&self) -> Result<(), (&'static str, String)> {
         if !(1024..=65_535).contains(&self.max_buffer) {

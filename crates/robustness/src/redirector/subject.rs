@@ -141,14 +141,12 @@ impl Subject {
         &self.files.task(job).operation
     }
 
-    /// The copy that a job is, if it is one in this direction from the file's beginning, of a file that has the same name
-    /// in every code page.
+    /// The copy that a job is, if it is one in this direction from the file's beginning.
     pub fn copy(&self, job: JobId, direction: Direction) -> Option<&CopySpec> {
-        let Operation::Copy(spec) = self.operation(job) else {
-            return None;
-        };
-        let plain = spec.from == 0 && spec.path.is_ascii();
-        (plain && spec.direction == direction).then_some(spec)
+        match self.operation(job) {
+            Operation::Copy(spec) if spec.direction == direction && spec.from == 0 => Some(spec),
+            _ => None,
+        }
     }
 
     /// The local file's length.

@@ -1,0 +1,214 @@
+//! `coax lab`: predicts.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use coax_lab::{Tap, scenario::Scenario};
+
+use crate::lab::{data, pairs, predictions, report, run, tables};
+
+/// Arguments of `coax lab`.
+#[derive(Debug, Args)]
+pub struct LabArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Run a scenario: a file, or the name of one that comes with the lab
+    Run(RunArgs),
+    /// Run a copy put together from names
+    Copy(Box<CopyArgs>),
+    /// Published figures beside what the lab makes of them
+    Tables(TablesArgs),
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// Change one value, as client.stack.mss=1450, link.delay="31 ms" or client.profile.read.block=4096
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// All chance comes from this number
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Write what the client's card sees as pcapng, and beside it FILE.truth.json: what every nanosecond was spent on
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// Where the capture is taken
+    #[arg(long, value_name = "PLACE", default_value = "client")]
+    #[arg(value_parser = ["client", "server", "wire"])]
+    tap: String,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// A TOML file, or a name
+    scenario: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct CopyArgs {
+    /// The redirector; its usual TCP stack and machine come with it
+    #[arg(long, value_name = "PROFILE")]
+    client: String,
+    /// The client's TCP stack
+    #[arg(long)]
+    stack: Option<String>,
+    /// The client's machine
+    #[arg(long)]
+    machine: Option<String>,
+    /// The client's card
+    #[arg(long)]
+    card: Option<String>,
+    /// The server
+    #[arg(long)]
+    server: Option<String>,
+    /// The server's TCP stack
+    #[arg(long, value_name = "STACK")]
+    server_stack: Option<String>,
+    /// The server's machine
+    #[arg(long, value_name = "MACHINE")]
+    server_machine: Option<String>,
+    /// What is between them
+    #[arg(long)]
+    link: Option<String>,
+    /// Size of the file, as 42MB or 42MiB
+    #[arg(long)]
+    size: Option<String>,
+    /// The client writes (as it does if nothing is said)
+    #[arg(long, conflicts_with = "from_server")]
+    to_server: bool,
+    /// The client reads
+    #[arg(long)]
+    from_server: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct TablesArgs {
+    /// One table; all if none is named
+    name: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print docs/predictions.md
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+/// Does what the command line says.
+pub fn main(args: &LabArgs) -> ExitCode {
+    let done = match &args.what {
+        What::Run(args) => {
+            named(&args.scenario).and_then(|scenario| report(scenario, &args.common))
+        }
+        What::Copy(args) => composed(args).and_then(|scenario| report(scenario, &args.common)),
+        What::Tables(args) => print_tables(args).map(|()| true),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("coax lab: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn named(name: &str) -> Result<Scenario> {
+    if data::SCENARIOS.iter().any(|(known, _)| *known == name) {
+        return data::scenario(name);
+    }
+    let text = fs::read_to_string(name).with_context(|| {
+        let known: Vec<&str> = data::SCENARIOS.iter().map(|(name, _)| *name).collect();
+        format!(
+            "{name} cannot be read, and no scenario of the lab has this name; there are {}",
+            known.join(", ")
+        )
+    })?;
+    Ok(Scenario::parse(name, &text)?)
+}
+
+fn composed(args: &CopyArgs) -> Result<Scenario> {
+    let mut scenario = Scenario::new("command line");
+    pairs::choose_client(&mut scenario, &args.client)?;
+    let direction = if args.from_server {
+        "to-client"
+    } else {
+        "to-server"
+    };
+    for (key, value) in [
+        ("client.stack", args.stack.as_deref()),
+        ("client.machine", args.machine.as_deref()),
+        ("client.card", args.card.as_deref()),
+        ("server.config", args.server.as_deref()),
+        ("server.stack", args.server_stack.as_deref()),
+        ("server.machine", args.server_machine.as_deref()),
+        ("link", args.link.as_deref()),
+        ("size", args.size.as_deref()),
+        ("direction", Some(direction)),
+    ] {
+        if let Some(value) = value {
+            scenario.set(key, toml::Value::String(value.to_owned()))?;
+        }
+    }
+    Ok(scenario)
+}
+
+/// Runs and tells; whether the copy succeeded.
+fn report(mut scenario: Scenario, common: &Common) -> Result<bool> {
+    for assignment in &common.set {
+        scenario.set_text(assignment)?;
+    }
+    if let Some(seed) = common.seed {
+        let seed = i64::try_from(seed).context("--seed is at most 9223372036854775807")?;
+        scenario.set("seed", toml::Value::Integer(seed))?;
+    }
+    let summary = match &common.pcap {
+        None => run::run(&scenario)?,
+        Some(path) => {
+            let tap = match common.tap.as_str() {
+                "server" => Tap::Server,
+                "wire" => Tap::Wire,
+                _ => Tap::Client,
+            };
+            let (summary, capture, truth) = run::run_captured(&scenario, tap)?;
+            run::write_capture(path, &capture, &truth)?;
+            summary
+        }
+    };
+    if common.json {
+        println!("{}", serde_json::to_string_pretty(&summary)?);
+    } else {
+        print!("{}", report::text(&summary));
+    }
+    Ok(summary.failed.is_none())
+}
+
+fn print_tables(args: &TablesArgs) -> Result<()> {
+    let names: Vec<&str> = match &args.name {
+        Some(name) => vec![name.as_str()],
+        None => tables::names().collect(),
+    };
+    let filled = tables::fill(&names)?;
+    if filled.is_empty() {
+        bail!("there are no tables");
+    }
+    if args.json {
+        let object = serde_json::json!({ "tables": filled });
+        println!("{}", serde_json::to_string_pretty(&object)?);
+    } else if args.markdown {
+        print!("{}", predictions::markdown(&filled));
+    } else {
+        print!("{}", predictions::text(&filled));
+    }
+    Ok(())
+}

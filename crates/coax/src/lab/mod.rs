@@ -1,0 +1,12 @@
+//! The lab's scenarios, tables and reports. What is simulated, and how, lies in `coax_lab`.
+
+pub mod data;
+pub mod pairs;
+pub mod predictions;
+pub mod report;
+pub mod run;
+pub mod tables;
+pub mod trace;
+
+#[cfg(test)]
+mod tests;

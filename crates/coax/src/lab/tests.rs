@@ -1,0 +1,128 @@
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use super::{
+    data, predictions, run,
+    tables::{self, Kind},
+    trace,
+};
+use crate::client::profiles;
+
+#[test]
+fn every_scenario_and_every_cell_can_be_set_up() {
+    for (name, _) in data::SCENARIOS {
+        let scenario = data::scenario(name).unwrap();
+        assert!(!scenario.title().is_empty(), "{name}");
+        scenario
+            .setup(profiles::TEXTS)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    for name in tables::names() {
+        let table = tables::table(name).unwrap();
+        for cell in &table.cells {
+            tables::scenario(cell, &[&cell.set, &cell.against])
+                .unwrap_or_else(|error| panic!("{}: {error:#}", cell.id));
+            if let Some(path) = &cell.published {
+                data::published(&table.published, path).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cell_says_what_was_tuned_unless_it_is_predicted() {
+    for name in tables::names() {
+        for cell in tables::table(name).unwrap().cells {
+            assert_eq!(
+                cell.tuned.is_empty(),
+                cell.kind == Kind::Predicted,
+                "{}",
+                cell.id
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_of_predictions_is_what_the_lab_predicts() {
+    let names: Vec<&str> = tables::names().collect();
+    let filled = tables::fill(&names).unwrap();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/predictions.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page == predictions::markdown(&filled),
+        "docs/predictions.md is out of date: coax lab tables --markdown > docs/predictions.md"
+    );
+    check_accuracy(&filled);
+}
+
+/// What the tables promise: fast cells within a tenth, fitted ones within a twentieth.
+fn check_accuracy(tables: &[tables::Filled]) {
+    for table in tables {
+        for cell in &table.cells {
+            let Some(ratio) = cell.ratio else { continue };
+            let allowed = match (table.name.as_str(), cell.kind) {
+                ("copy-times", Kind::Fitted) => 0.05,
+                ("copy-times", _) => 0.10,
+                ("wan-copy", _) if cell.id.ends_with("/wan") && cell.id != "2000-to-nt/wan" => 0.30,
+                ("wan-copy", _) => 0.15,
+                ("samba-speed", _) if cell.id.starts_with("rcvwindow") => 0.15,
+                _ => continue,
+            };
+            assert!((ratio - 1.0).abs() <= allowed, "{}: {ratio}", cell.id);
+        }
+    }
+}
+
+#[test]
+fn the_published_trace_is_the_lab_s_packet_by_packet() {
+    let table = tables::table("wan-copy").unwrap();
+    let rows = trace::rows(&table.published, &table.trace.unwrap()).unwrap();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        // the published clock ticks every 1/64 s
+        assert!(
+            (row.published_s - row.model_s).abs() < 1.0 / 64.0,
+            "{row:?}"
+        );
+        for word in ["ACK", "4292 bytes", "Win=8760", "5906824", "5911116"] {
+            assert_eq!(
+                row.published.contains(word),
+                row.model.contains(word),
+                "{row:?}"
+            );
+        }
+        let same =
+            |word: &str| row.published.to_lowercase().contains(word) == row.model.contains(word);
+        assert!(same("request") && same("response"), "{row:?}");
+    }
+}
+
+#[test]
+fn a_table_or_scenario_that_is_not_there_names_those_that_are() {
+    let error = tables::table("weather").unwrap_err().to_string();
+    assert!(error.contains("copy-times"), "{error}");
+    let error = data::scenario("weather").unwrap_err().to_string();
+    assert!(error.contains("dos-dls-4.0"), "{error}");
+}
+
+#[test]
+fn a_run_says_what_it_waited_for_to_the_nanosecond_and_its_capture_has_a_truth() {
+    let mut scenario = data::scenario("dos-dls-5.0-full").unwrap();
+    scenario.set_text("size=200kB").unwrap();
+    let (summary, capture, truth) = run::run_captured(&scenario, coax_lab::Tap::Client).unwrap();
+    let sum: u64 = summary.causes_ns.values().sum();
+    assert_eq!(sum as f64 / 1e9, summary.seconds);
+    let stretches: u64 = truth
+        .iter()
+        .map(|stretch| stretch.to.0 - stretch.from.0)
+        .sum();
+    assert_eq!(stretches, sum);
+    assert!(truth.windows(2).all(|pair| pair[0].to == pair[1].from));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("copy.pcapng");
+    run::write_capture(&file, &capture, &truth).unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), capture);
+    let beside = std::fs::read_to_string(folder.path().join("copy.pcapng.truth.json")).unwrap();
+    let beside: serde_json::Value = serde_json::from_str(&beside).unwrap();
+    assert_eq!(beside["stretches"].as_array().unwrap().len(), truth.len());
+}

@@ -1,0 +1,209 @@
+//! What a scenario names.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+use coax_client::Direction;
+use coax_wire::time::Span;
+
+use crate::units::parse_span;
+
+/// Keys of a scenario.
+pub(super) const CHOICES: [&str; 14] = [
+    "title",
+    "direction",
+    "size",
+    "seed",
+    "limit",
+    "link",
+    "client.profile",
+    "client.stack",
+    "client.machine",
+    "client.card",
+    "server.config",
+    "server.stack",
+    "server.machine",
+    "server.card",
+];
+
+/// What can be changed lies beneath these.
+pub(super) const PLACES: [&str; 9] = [
+    "client.profile.",
+    "client.stack.",
+    "client.machine.",
+    "client.card.",
+    "server.config.",
+    "server.stack.",
+    "server.machine.",
+    "server.card.",
+    "link.",
+];
+
+/// The names that a host is put together from.
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    /// The client's profile or the server's configuration.
+    pub(super) what: String,
+    pub(super) stack: String,
+    pub(super) machine: String,
+    pub(super) card: String,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Choices {
+    pub(super) title: String,
+    pub(super) direction: Direction,
+    pub(super) size: u64,
+    pub(super) seed: u64,
+    pub(super) limit: Span,
+    pub(super) link: String,
+    pub(super) client: Host,
+    pub(super) server: Host,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        let host = |what: &str| Host {
+            what: what.to_string(),
+            stack: "linux".to_string(),
+            machine: "fast".to_string(),
+            card: "plain".to_string(),
+        };
+        Self {
+            title: String::new(),
+            direction: Direction::ToServer,
+            size: 42_000_000,
+            seed: 1,
+            limit: super::DAY,
+            link: "ethernet-100".to_string(),
+            client: host("modern"),
+            server: host("samba-nas"),
+        }
+    }
+}
+
+impl Choices {
+    /// Takes a value in; `Err(None)` if there is no such key, else what is wrong.
+    pub(super) fn take(&mut self, key: &str, value: &toml::Value) -> Result<(), Option<String>> {
+        match key {
+            "size" => self.size = size(value).map_err(Some)?,
+            "seed" => self.seed = whole(value, "a whole number from 0 on").map_err(Some)?,
+            "limit" => {
+                self.limit = text(value)
+                    .and_then(|text| parse_span(&text))
+                    .map_err(Some)?
+            }
+            "direction" => self.direction = direction(value).map_err(Some)?,
+            _ => {
+                let place = self.name(key).ok_or(None)?;
+                *place = text(value).map_err(Some)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, key: &str) -> Option<&mut String> {
+        Some(match key {
+            "title" => &mut self.title,
+            "link" => &mut self.link,
+            "client.profile" => &mut self.client.what,
+            "client.stack" => &mut self.client.stack,
+            "client.machine" => &mut self.client.machine,
+            "client.card" => &mut self.client.card,
+            "server.config" => &mut self.server.what,
+            "server.stack" => &mut self.server.stack,
+            "server.machine" => &mut self.server.machine,
+            "server.card" => &mut self.server.card,
+            _ => return None,
+        })
+    }
+
+    /// All but the title and the limit, as text.
+    pub(super) fn named(&self) -> Vec<(String, String)> {
+        let direction = match self.direction {
+            Direction::ToServer => "to-server",
+            Direction::ToClient => "to-client",
+        };
+        let (client, server) = (&self.client, &self.server);
+        let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
+        vec![
+            pair("client.profile", &client.what),
+            pair("client.stack", &client.stack),
+            pair("client.machine", &client.machine),
+            pair("client.card", &client.card),
+            pair("server.config", &server.what),
+            pair("server.stack", &server.stack),
+            pair("server.machine", &server.machine),
+            pair("server.card", &server.card),
+            pair("link", &self.link),
+            pair("direction", direction),
+            pair("size", &self.size.to_string()),
+            pair("seed", &self.seed.to_string()),
+        ]
+    }
+}
+
+fn text(value: &toml::Value) -> Result<String, String> {
+    let found = value.as_str().map(ToString::to_string);
+    found.ok_or_else(|| format!("a string is wanted, not {}", value.type_str()))
+}
+
+fn whole(value: &toml::Value, allowed: &str) -> Result<u64, String> {
+    let found = value.as_integer().and_then(|n| u64::try_from(n).ok());
+    found.ok_or_else(|| format!("{value} is not possible; allowed is {allowed}"))
+}
+
+fn direction(value: &toml::Value) -> Result<Direction, String> {
+    match value.as_str() {
+        Some("to-server") => Ok(Direction::ToServer),
+        Some("to-client") => Ok(Direction::ToClient),
+        _ => Err(format!(
+            "{value} is no direction; allowed are \"to-server\" and \"to-client\""
+        )),
+    }
+}
+
+fn size(value: &toml::Value) -> Result<u64, String> {
+    match value {
+        toml::Value::String(text) => parse_size(text),
+        other => in_range(whole(other, SIZES)?, SIZES),
+    }
+}
+
+const SIZES: &str = "1 byte to 1 TB, such as 42MB or 42MiB";
+
+fn in_range(bytes: u64, allowed: &str) -> Result<u64, String> {
+    if (1..=1_000_000_000_000).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(format!("{bytes} is not possible; allowed is {allowed}"))
+    }
+}
+
+/// A size: a whole number of bytes, or one with `kB`, `MB`, `GB` (powers of 1,000), `KiB`, `MiB` or `GiB` (of 1,024).
+///
+/// # Errors
+/// What was wrong and what is allowed.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 7] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("B", 1),
+    ];
+    let unit = UNITS
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.unwrap_or((text, 1));
+    let bytes = number.trim().parse::<u64>().ok();
+    let bytes = bytes.and_then(|n| n.checked_mul(factor));
+    let bytes = bytes.ok_or_else(|| format!("`{text}` is no size; allowed is {SIZES}"))?;
+    in_range(bytes, SIZES)
+}

@@ -1,0 +1,114 @@
+//! Profiles with changes.
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use coax_client::profile::Profile;
+
+use crate::profile::{Described, ProfileError, built_in_with};
+
+/// Changes by their path beneath the profile.
+pub(super) type Changes<'a> = [(&'a str, &'a toml::Value)];
+
+/// A profile that comes with the lab, changed. A change deep within a value leaves the rest of the value.
+pub(super) fn described<T: Described>(
+    name: &str,
+    changes: &Changes<'_>,
+) -> Result<T, ProfileError> {
+    let known = T::BUILT_IN.iter().find(|(known, _)| *known == name);
+    let file: toml::Table = known
+        .and_then(|(_, text)| toml::from_str(text).ok())
+        .unwrap_or_default();
+    let mut values: BTreeMap<&str, toml::Value> = BTreeMap::new();
+    for (path, value) in changes {
+        let mut parts = path.split('.');
+        let key = parts.next().unwrap_or_default();
+        let place = values.entry(key).or_insert_with(|| {
+            let found = file.get("values").and_then(|values| values.get(key));
+            let found = found.and_then(|entry| entry.get("value"));
+            found.cloned().unwrap_or_else(empty)
+        });
+        *deepest(place, parts) = (*value).clone();
+    }
+    let changes: Vec<(&str, toml::Value)> = values.into_iter().collect();
+    built_in_with::<T>(name, &changes).map(|profile| profile.params)
+}
+
+fn empty() -> toml::Value {
+    toml::Value::Table(toml::Table::new())
+}
+
+/// The place at the end of a path, made if it is not there.
+fn deepest<'a, 'b>(
+    place: &'a mut toml::Value,
+    parts: impl Iterator<Item = &'b str>,
+) -> &'a mut toml::Value {
+    parts.fold(place, |place, part| {
+        if !place.is_table() {
+            *place = empty();
+        }
+        match place {
+            toml::Value::Table(table) => table.entry(part.to_string()).or_insert_with(empty),
+            other => other,
+        }
+    })
+}
+
+/// A client's profile, changed. A changed value is assumed, whatever its source was.
+pub(super) fn client_profile(
+    text: &str,
+    changes: &Changes<'_>,
+) -> Result<Profile, (String, String)> {
+    let mut table: toml::Table =
+        toml::from_str(text).map_err(|error| (String::new(), error.to_string()))?;
+    for (path, value) in changes {
+        let path = path.replace('_', "-");
+        let problem = |allowed: String| {
+            (
+                path.clone(),
+                format!("there is no such key; there are {allowed}"),
+            )
+        };
+        let (section, key) = path.split_once('.').unwrap_or((&path, ""));
+        let sections = keys(&table, |value| value.is_table());
+        let inner = table.get_mut(section).and_then(toml::Value::as_table_mut);
+        let inner = inner.ok_or_else(|| problem(sections))?;
+        let known = keys(inner, |_| true);
+        let fact = inner.get_mut(key).ok_or_else(|| problem(known))?;
+        let mut changed = toml::Table::new();
+        changed.insert("value".to_string(), (*value).clone());
+        changed.insert(
+            "assumed".to_string(),
+            toml::Value::String("set for this run".to_string()),
+        );
+        *fact = toml::Value::Table(changed);
+    }
+    finish(table, changes)
+}
+
+fn finish(table: toml::Table, changes: &Changes<'_>) -> Result<Profile, (String, String)> {
+    let keys = || {
+        let paths: Vec<&str> = changes.iter().map(|(path, _)| *path).collect();
+        paths.join(", ")
+    };
+    let profile: Profile = toml::Value::Table(table)
+        .try_into()
+        .map_err(|error: toml::de::Error| (keys(), error.message().to_string()))?;
+    match profile.fault() {
+        Some(fault) => Err((keys(), fault.to_string())),
+        None => Ok(profile),
+    }
+}
+
+fn keys(table: &toml::Table, of: impl Fn(&toml::Value) -> bool) -> String {
+    let names: Vec<&str> = table
+        .iter()
+        .filter(|(_, value)| of(value))
+        .map(|(key, _)| key.as_str())
+        .collect();
+    names.join(", ")
+}

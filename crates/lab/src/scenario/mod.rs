@@ -1,0 +1,287 @@
+//! Scenarios: a copy put together from names of profiles, and what is changed in them.
+//!
+//! ```toml
+//! title = "what this is"
+//! direction = "to-server"
+//! size = "42MB"
+//! link = "ethernet-100"
+//! [client]
+//! profile = "ms-net-3.11-full"
+//! stack = "ms-tcpip-1.0a"
+//! machine = "virtual-dos"
+//! card = "dos-short-ring"
+//! [server]
+//! config = "samba-nas"
+//! stack = "linux"
+//! machine = "nas"
+//! card = "plain"
+//! [set]
+//! "client.stack.receive_window" = 2900
+//! "client.machine.request.fixed" = "105 us"
+//! "client.profile.read.block" = 4096
+//! ```
+//!
+//! What `[set]` may change lies beneath `client.profile`, `client.stack`, `client.machine`, `client.card`,
+//! `server.config`, `server.stack`, `server.machine`, `server.card` and `link`; the keys are those of the files in `data`.
+
+mod choices;
+mod load;
+#[cfg(test)]
+mod tests;
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+
+pub use choices::parse_size;
+use choices::{CHOICES, Choices, PLACES};
+use coax_client::{Direction, profile::Profile};
+use coax_wire::time::Span;
+use load::{client_profile, described};
+
+use crate::{
+    link::{LinkParams, NicParams},
+    machine::MachineParams,
+    profile::{Described, ProfileError},
+    smb::{CopySetup, ServerParams},
+    tcp::StackParams,
+    world::{HostParams, Setup},
+};
+
+/// What no run of the lab models, for every report.
+pub const NOT_MODELLED: [&str; 8] = [
+    "more than one client, connection or user",
+    "other traffic, collisions and back-off on a shared cable",
+    "caches, seeks and fragmentation of disks",
+    "opening, searching and closing beyond a request's fixed cost",
+    "a server that deals with several requests of one client at once",
+    "interrupts that break into running work",
+    "IP fragments, ARP, and TCP's own ageing (keep-alives, TIME-WAIT)",
+    "oplocks' effect on what a program asks for",
+];
+
+/// Name and text of each client profile.
+pub type Clients<'a> = &'a [(&'a str, &'a str)];
+
+/// A copy, described by names and changes.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Where it comes from, for messages.
+    pub name: String,
+    choices: Choices,
+    changes: BTreeMap<String, toml::Value>,
+}
+
+impl Scenario {
+    /// An ordinary copy: the modern client to a Samba over 100 Mbit/s, everything fast.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_string(),
+            choices: Choices::default(),
+            changes: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a scenario's file. `name` is the file's, for messages.
+    ///
+    /// # Errors
+    /// The file and the key that is wrong, and what is allowed. What names and changes mean is found out by
+    /// [`setup`](Self::setup).
+    pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+        let table: toml::Table = toml::from_str(text).map_err(|error| ProfileError::Malformed {
+            file: name.to_string(),
+            reason: error.to_string(),
+        })?;
+        let mut scenario = Self::new(name);
+        for (key, value) in &table {
+            match value {
+                toml::Value::Table(set) if key == "set" => {
+                    let mut changes = Vec::new();
+                    flatten("", set, &mut changes);
+                    for (path, value) in changes {
+                        scenario.set(&path, value)?;
+                    }
+                }
+                toml::Value::Table(place) => {
+                    for (inner, value) in place {
+                        scenario.choose(&format!("{key}.{inner}"), value.clone())?;
+                    }
+                }
+                value => scenario.choose(key, value.clone())?,
+            }
+        }
+        Ok(scenario)
+    }
+
+    /// Changes one value: a choice of the scenario itself, or anything in what it is put together from.
+    ///
+    /// # Errors
+    /// The path is none of these, or the choice is not possible.
+    pub fn set(&mut self, path: &str, value: toml::Value) -> Result<(), ProfileError> {
+        if PLACES.iter().any(|place| path.starts_with(place)) {
+            self.changes.insert(path.to_string(), value);
+            return Ok(());
+        }
+        self.choose(path, value)
+    }
+
+    /// The same, from `KEY=VALUE` as people type it: a value is TOML, or else a string.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set), or there is no `=`.
+    pub fn set_text(&mut self, assignment: &str) -> Result<(), ProfileError> {
+        let (path, text) = assignment.split_once('=').ok_or_else(|| {
+            self.wrong(
+                assignment,
+                "KEY=VALUE is wanted, such as client.stack.mss=1450",
+            )
+        })?;
+        let (path, text) = (path.trim(), text.trim());
+        let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
+        let value = parsed.and_then(|mut table| table.remove("value"));
+        let value =
+            value.unwrap_or_else(|| toml::Value::String(text.trim_matches('"').to_string()));
+        self.set(path, value)
+    }
+
+    /// What it is of.
+    pub fn title(&self) -> &str {
+        &self.choices.title
+    }
+
+    /// Bytes of the file.
+    pub const fn size(&self) -> u64 {
+        self.choices.size
+    }
+
+    /// Which way.
+    pub const fn direction(&self) -> Direction {
+        self.choices.direction
+    }
+
+    /// The names and values that make it what it is, in the order of their paths.
+    pub fn parameters(&self) -> Vec<(String, String)> {
+        let mut all = self.choices.named();
+        for (path, value) in &self.changes {
+            let text = match value {
+                toml::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            all.push((path.clone(), text));
+        }
+        all
+    }
+
+    /// What the lab is to run.
+    ///
+    /// # Errors
+    /// A name or a changed key is unknown, or its value not possible: which, and what is allowed.
+    pub fn setup(&self, clients: Clients<'_>) -> Result<CopySetup, ProfileError> {
+        let choices = &self.choices;
+        Ok(CopySetup {
+            world: Setup {
+                client: self.host("client", &choices.client)?,
+                server: self.host("server", &choices.server)?,
+                link: self.part::<LinkParams>("link", &choices.link)?,
+                seed: choices.seed,
+                ..Setup::default()
+            },
+            client: self.client(clients)?,
+            server: self.part::<ServerParams>("server.config", &choices.server.what)?,
+            direction: choices.direction,
+            size: choices.size,
+            limit: choices.limit,
+            whole: false,
+            taps: Vec::new(),
+        })
+    }
+
+    fn host(&self, side: &str, names: &choices::Host) -> Result<HostParams, ProfileError> {
+        Ok(HostParams {
+            machine: self.part::<MachineParams>(&format!("{side}.machine"), &names.machine)?,
+            nic: self.part::<NicParams>(&format!("{side}.card"), &names.card)?,
+            stack: self.part::<StackParams>(&format!("{side}.stack"), &names.stack)?,
+        })
+    }
+
+    fn client(&self, clients: Clients<'_>) -> Result<Arc<Profile>, ProfileError> {
+        let name = &self.choices.client.what;
+        let known = clients.iter().find(|(known, _)| known == name);
+        let (_, text) = known.ok_or_else(|| ProfileError::Unknown {
+            kind: "client",
+            name: name.clone(),
+            known: clients
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        let changes = self.beneath("client.profile");
+        client_profile(text, &changes)
+            .map(Arc::new)
+            .map_err(|(key, reason)| self.wrong(&format!("client.profile.{key}"), reason))
+    }
+
+    fn part<T: Described>(&self, place: &str, name: &str) -> Result<T, ProfileError> {
+        described::<T>(name, &self.beneath(place)).map_err(|error| match error {
+            ProfileError::Value { key, reason, .. } => {
+                self.wrong(&format!("{place}.{key}"), reason)
+            }
+            other => other,
+        })
+    }
+
+    /// The changes beneath a place, their paths without it.
+    fn beneath(&self, place: &str) -> Vec<(&str, &toml::Value)> {
+        let inner = |path: &'_ str| -> Option<usize> {
+            let rest = path.strip_prefix(place)?.strip_prefix('.')?;
+            Some(path.len().saturating_sub(rest.len()))
+        };
+        self.changes
+            .iter()
+            .filter_map(|(path, value)| Some((path.get(inner(path)?..)?, value)))
+            .collect()
+    }
+
+    fn choose(&mut self, key: &str, value: toml::Value) -> Result<(), ProfileError> {
+        self.choices.take(key, &value).map_err(|problem| {
+            let reason = problem.unwrap_or_else(|| {
+                format!(
+                    "there is no such key; there are {}, and in [set] those beneath {}",
+                    CHOICES.join(", "),
+                    PLACES.map(|place| place.trim_end_matches('.')).join(", ")
+                )
+            });
+            self.wrong(key, reason)
+        })
+    }
+
+    fn wrong(&self, key: &str, reason: impl Into<String>) -> ProfileError {
+        ProfileError::Value {
+            file: self.name.clone(),
+            key: key.to_string(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// A day: no copy that anybody waited for is longer.
+const DAY: Span = Span::from_secs(86_400);
+
+fn flatten(before: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        let path = if before.is_empty() {
+            key.clone()
+        } else {
+            format!("{before}.{key}")
+        };
+        match value {
+            toml::Value::Table(inner) => flatten(&path, inner, out),
+            value => out.push((path, value.clone())),
+        }
+    }
+}

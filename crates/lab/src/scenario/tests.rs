@@ -1,0 +1,134 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+use super::*;
+
+const CLIENTS: Clients<'_> = &[
+    (
+        "modern",
+        include_str!("../../../../data/clients/modern.toml"),
+    ),
+    (
+        "ms-net-3.11-full",
+        include_str!("../../../../data/clients/ms-net-3.11-full.toml"),
+    ),
+];
+
+const TEXT: &str = r#"
+title = "a test"
+direction = "to-client"
+size = "2MiB"
+link = "ethernet-10"
+[client]
+profile = "ms-net-3.11-full"
+stack = "ms-tcpip-1.0a"
+machine = "virtual-dos"
+[set]
+"client.stack.receive_window" = 2900
+"client.machine.request.per_byte" = "5 ns"
+[set.client.profile]
+read.block = 4096
+"#;
+
+fn message(change: &str) -> String {
+    let mut scenario = Scenario::parse("test.toml", TEXT).unwrap();
+    let set = scenario.set_text(change);
+    match set.and_then(|()| scenario.setup(CLIENTS)) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("{change} is taken"),
+    }
+}
+
+#[test]
+fn a_scenario_is_put_together_from_names_and_changes() {
+    let setup = Scenario::parse("test.toml", TEXT)
+        .unwrap()
+        .setup(CLIENTS)
+        .unwrap();
+    assert_eq!(setup.size, 2 << 20);
+    assert_eq!(setup.direction, Direction::ToClient);
+    assert_eq!(setup.world.link.rate, 10_000_000);
+    let client = &setup.world.client;
+    assert_eq!(
+        (client.stack.receive_window, client.stack.mss),
+        (2900, 1450)
+    );
+    // a change deep within leaves the rest
+    assert_eq!(client.machine.request.fixed, Span(50_000));
+    assert_eq!(client.machine.request.per_byte_ps, 5000);
+    assert_eq!(
+        *setup.client.read.block,
+        coax_client::profile::BlockSize::Bytes(4096)
+    );
+}
+
+#[test]
+fn a_value_on_the_command_line_needs_no_quotes() {
+    let mut scenario = Scenario::new("command line");
+    for change in [
+        "client.stack.delayed_ack=20 ms",
+        "server.stack.nagle=\"off\"",
+        "link.loss_to_server={ rule = { kind = \"periodic\", every = 1000 } }",
+        "size=1MB",
+    ] {
+        scenario.set_text(change).unwrap();
+    }
+    let setup = scenario.setup(CLIENTS).unwrap();
+    assert_eq!(setup.world.client.stack.delayed_ack, Span::from_millis(20));
+    assert_eq!(setup.size, 1_000_000);
+    assert_eq!(
+        setup.world.link.loss_to_server.rule,
+        crate::link::LossRule::Periodic { every: 1000 }
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_with_file_key_and_what_is_allowed() {
+    for (change, parts) in [
+        (
+            "client.stack.windo=1",
+            ["test.toml", "client.stack.windo", "receive_window"],
+        ),
+        ("link.rate=0 Mbit/s", ["test.toml", "link.rate", "zero"]),
+        (
+            "client.stack.mss=20",
+            ["test.toml", "client.stack.mss", "64 to 9000"],
+        ),
+        ("colour=red", ["test.toml", "colour", "direction, size"]),
+        ("direction=up", ["test.toml", "direction", "to-server"]),
+        ("size=0", ["test.toml", "size", "1 byte to 1 TB"]),
+        ("seed=-1", ["test.toml", "seed", "whole number"]),
+        (
+            "client.profile.read.blok=1",
+            ["test.toml", "client.profile.read.blok", "raw-block"],
+        ),
+        (
+            "client.profile.read.in-flight=0",
+            ["test.toml", "in-flight", "1 or more"],
+        ),
+        ("client.stack=vax", ["stack", "vax", "ms-tcpip-1.0a"]),
+        ("client.profile=vax", ["client", "vax", "modern"]),
+        (
+            "server.config.max_buffer=10",
+            ["test.toml", "server.config.max_buffer", "1024"],
+        ),
+        ("nonsense", ["test.toml", "nonsense", "KEY=VALUE"]),
+    ] {
+        let message = message(change);
+        for part in parts {
+            assert!(message.contains(part), "{change}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_toml_or_has_unknown_keys_is_refused() {
+    let error = Scenario::parse("test.toml", "title = ").unwrap_err();
+    assert!(error.to_string().starts_with("test.toml: "), "{error}");
+    let error = Scenario::parse("test.toml", "[client]\nhat = \"red\"").unwrap_err();
+    assert!(error.to_string().contains("client.hat"), "{error}");
+}
