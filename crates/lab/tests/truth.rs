@@ -36,7 +36,8 @@ fn losses() -> impl Strategy<Value = LossParams> {
     let rule = prop_oneof![
         3 => Just(LossRule::None),
         1 => (0.0..0.05).prop_map(|probability| LossRule::Random { probability }),
-        1 => (3..200_u64).prop_map(|every| LossRule::Periodic { every }),
+        // rarer than a transfer has segments: bursts of go-back-N in step with it lose the same segment for ever
+        1 => (90..300_u64).prop_map(|every| LossRule::Periodic { every }),
         1 => (0.0..0.01, 0.2..1.0).prop_map(|(to_bad, to_good)| LossRule::Burst {
             to_bad,
             to_good,
