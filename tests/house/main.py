@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from lab import link
+
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "target" / "test-logs"
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
@@ -56,6 +58,7 @@ STEPS = [
     Step("the client's verbs", ["scripts/client"], 300),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
+    Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
     Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
 ]

@@ -33,12 +33,12 @@ wire. None is known to matter to a client.
 | a path that ends in `\\.` below a missing folder | OBJECT_NAME_INVALID | OBJECT_PATH_NOT_FOUND | judged before the disk is asked, as all syntax is |
 | SMB_INFO_IS_NAME_VALID of a good name in a missing folder | success | OBJECT_PATH_NOT_FOUND | it asks about the name ([MS-CIFS] 2.2.2.3.3) |
 | the same level by FID | INVALID_LEVEL | ERRDOS/ERRbadfunc | smbd tells even NT clients in DOS's form |
-| OPEN_ANDX for reading that creates a file of a given size | the size is given | DISK_FULL | smbd cannot extend through its read-only descriptor |
+| OPEN_ANDX for execution that creates a file of a given size | the size is given | DISK_FULL | the disk was not full; it looks as if smbd extended through a descriptor for reading |
 | OPEN_ANDX with the open function 3, which does not exist | ERRDOS/ERRbadaccess | opens | [MS-CIFS] 2.2.4.41.1 has no such function |
 | OPEN_ANDX that must create what is a folder | OBJECT_NAME_COLLISION | FILE_IS_A_DIRECTORY | something of that name is there |
 | ACCESS_SYSTEM_SECURITY for a file without a descriptor of its own | granted | PRIVILEGE_NOT_HELD | there is no audit list that it could show |
 | FILE_DELETE_ON_CLOSE with MAXIMUM_ALLOWED or generic rights alone | opens, if they amount to DELETE | INVALID_PARAMETER | smbd wants the bit itself; not traced to Windows |
-| extended replies to NT_CREATE_ANDX: NO_EAS | set where a client would find no attributes | not set as soon as the file has any xattr, smbd's own included | [MS-SMB] 2.2.4.9.2 speaks of the client's |
+| extended replies to NT_CREATE_ANDX: NO_EAS | set where a client would find no attributes | not set on new files and folders | [MS-SMB] 2.2.4.9.2 |
 | WRITE_ANDX, Available | 0xFFFF | 0 | [MS-CIFS] 2.2.4.43.2 wants it of files |
 | FileBasicInformation that makes a file a folder, by path | INVALID_PARAMETER | success | [MS-FSA] 2.1.5.15.2 |
 | change notifications | sometimes one more or fewer by the time both are compared | | they come when they come |

@@ -336,7 +336,9 @@ impl Calls {
     fn check(&self, call: &Call, header: &Header, message: &[u8]) -> Result<(), Error> {
         let final_raw =
             call.command == command::WRITE_RAW && header.command == command::WRITE_COMPLETE;
-        if !header.flags.has(Flags::REPLY) || (header.command != call.command && !final_raw) {
+        // Samba's go-ahead for a raw write has the request's own flags (seen with 4.17).
+        let is_reply = header.flags.has(Flags::REPLY) || call.command == command::WRITE_RAW;
+        if !is_reply || (header.command != call.command && !final_raw) {
             return Err(Error::Protocol(
                 "an answer of another command than was asked",
             ));

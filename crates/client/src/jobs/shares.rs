@@ -139,7 +139,7 @@ impl Shares {
         while let Some((next, rest)) = pdu::Pdu::first(waiting).map_err(reply.nonsense())? {
             match assembly.push(&next).map_err(reply.nonsense())? {
                 pdu::Progress::More => {}
-                pdu::Progress::Results(stub) => return self.take_srvsvc(cx, &stub, reply),
+                pdu::Progress::Results(stub) => return self.take_srvsvc(cx, &stub),
                 pdu::Progress::Fault(_) => return self.ask_rap(cx),
             }
             let used = waiting.len().saturating_sub(rest.len());
@@ -164,16 +164,11 @@ impl Shares {
         cx.send(request).map(drop)
     }
 
-    fn take_srvsvc(
-        &mut self,
-        cx: &mut Context<'_>,
-        stub: &[u8],
-        reply: &Reply<'_>,
-    ) -> Result<(), Error> {
-        let (shares, code) = srvsvc::parse_share_enum_results(stub).map_err(reply.nonsense())?;
-        if code != srvsvc::code::SUCCESS {
+    fn take_srvsvc(&mut self, cx: &mut Context<'_>, stub: &[u8]) -> Result<(), Error> {
+        // JFileServer 1.4.0's results do not decode; RAP it answers well.
+        let Ok((shares, srvsvc::code::SUCCESS)) = srvsvc::parse_share_enum_results(stub) else {
             return self.ask_rap(cx);
-        }
+        };
         let share = |share: srvsvc::ShareInfo| (share.name, share.kind, share.comment);
         self.found = shares.into_iter().map(share).collect();
         self.close_pipe(cx);

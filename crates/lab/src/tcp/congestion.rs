@@ -39,12 +39,14 @@ impl Congestion {
             return;
         }
         let counted = if byte_counting { bytes } else { self.mss };
-        let growth = if self.in_slow_start() {
-            counted
-        } else {
-            (counted.saturating_mul(self.mss) / self.window.max(1)).max(1)
-        };
-        self.window = self.window.saturating_add(growth).min(UNLIMITED);
+        // slow start ends at the threshold, also in the midst of what one acknowledgment covers
+        let slow = counted.min(self.threshold.saturating_sub(self.window));
+        self.window = self.window.saturating_add(slow);
+        let rest = counted.saturating_sub(slow);
+        if slow == 0 {
+            let growth = (rest.saturating_mul(self.mss) / self.window.max(1)).max(1);
+            self.window = self.window.saturating_add(growth).min(UNLIMITED);
+        }
     }
 
     /// A loss was seen while `flight` bytes were under way. `inflate` for each duplicate that said so.
@@ -126,6 +128,16 @@ mod tests {
             reno.acknowledged(1000, false);
         }
         assert!((4800..=5000).contains(&reno.window()), "{}", reno.window());
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_however_much_one_acknowledgment_covers() {
+        let mut reno = reno();
+        reno.timed_out(10_000);
+        reno.acknowledged(100_000, true);
+        assert_eq!(reno.window(), 5000);
+        reno.acknowledged(1000, true);
+        assert_eq!(reno.window(), 5200);
     }
 
     #[test]

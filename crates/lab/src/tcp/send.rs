@@ -293,6 +293,21 @@ impl Sender {
         self.flight().saturating_sub(sacked).saturating_sub(lost)
     }
 
+    /// Bytes of the flight that take no room in the congestion window: what has arrived out of order and, while selective
+    /// acknowledgments guide the repair, what is lost. After a timeout everything is sent again from the oldest byte on
+    /// (RFC 2018 8): what selective acknowledgments show beyond `next` is no part of the flight then, and nothing below
+    /// it is known to be lost.
+    fn gone(&self) -> u64 {
+        if self.next >= self.max && !matches!(self.recovery, Some((Sent::Timeout, _))) {
+            return self.flight().saturating_sub(self.pipe());
+        }
+        let arrived = self.sacked.iter().map(|(from, to)| {
+            let to = (*to).min(self.next);
+            to.saturating_sub((*from).max(self.una))
+        });
+        arrived.sum()
+    }
+
     /// What comes after what was sent last.
     fn forward(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
         let unsent = self.end().saturating_sub(self.next);
@@ -335,13 +350,7 @@ impl Sender {
             0 => u64::MAX,
             limit => u64::from(limit),
         };
-        // with selective acknowledgments, what is lost or has arrived takes no room in the congestion window
-        let gone = if self.sacked.is_empty() {
-            0
-        } else {
-            self.flight().saturating_sub(self.pipe())
-        };
-        let congestion = self.congestion.window().saturating_add(gone);
+        let congestion = self.congestion.window().saturating_add(self.gone());
         let least = self.window.min(buffer).min(congestion);
         let limit = if let Some((sent, _)) = self.recovery {
             Blocked::Recovery(sent)
@@ -405,7 +414,8 @@ impl Sender {
                     self.again = Some(Sent::FastRetransmit);
                 }
             }
-            _ => self.congestion.acknowledged(bytes, params.byte_counting),
+            // after a timeout an acknowledgment may cover what had arrived before it (RFC 3465 2.3)
+            _ => self.congestion.acknowledged(bytes, false),
         }
     }
 

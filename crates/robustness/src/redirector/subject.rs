@@ -141,12 +141,14 @@ impl Subject {
         &self.files.task(job).operation
     }
 
-    /// The copy that a job is, if it is one in this direction from the file's beginning.
+    /// The copy that a job is, if it is one in this direction from the file's beginning, of a file that has the same name
+    /// in every code page.
     pub fn copy(&self, job: JobId, direction: Direction) -> Option<&CopySpec> {
-        match self.operation(job) {
-            Operation::Copy(spec) if spec.direction == direction && spec.from == 0 => Some(spec),
-            _ => None,
-        }
+        let Operation::Copy(spec) = self.operation(job) else {
+            return None;
+        };
+        let plain = spec.from == 0 && spec.path.is_ascii();
+        (plain && spec.direction == direction).then_some(spec)
     }
 
     /// The local file's length.

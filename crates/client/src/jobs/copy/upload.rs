@@ -158,9 +158,9 @@ impl Upload {
                 self.time_raw(cx, &sent);
                 let response = write_raw::Response::parse(reply.command, &reply.ok()?)
                     .map_err(reply.nonsense())?;
-                let write_raw::Response::Complete { count } = response else {
-                    return Err(Error::Protocol("two interim replies to a raw write"));
-                };
+                // Samba's last reply has the request's own command (seen with 4.17).
+                let (write_raw::Response::Complete { count }
+                | write_raw::Response::Interim { available: count }) = response;
                 self.took(&sent, u32::from(count))
             }
         }
