@@ -7,6 +7,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod disk;
+pub mod explain;
 pub mod lab;
 pub mod serve;
 pub mod speed;

@@ -37,121 +37,8 @@
 
 use alloc::{rc::Rc, vec::Vec};
 
+pub use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
-
-/// What time was spent on. The names are those of reports and of truth files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Cause {
-    /// The client computed, read its disk, or waited for its user.
-    ClientThink,
-    /// The server did.
-    ServerThink,
-    /// A request and its answer travelled.
-    RoundTrips,
-    /// The same, for messages that moved no file data.
-    Metadata,
-    /// The sender had filled the window that the receiver offered.
-    ReceiveWindow,
-    /// That window was shut.
-    ZeroWindow,
-    /// The sender's own buffer or its congestion window, past slow start.
-    SendWindow,
-    /// The congestion window while it still doubles.
-    SlowStart,
-    /// A small segment or an acknowledgment was held back.
-    NagleDelayedAck,
-    /// A loss was repaired after duplicate acknowledgments.
-    FastRecovery,
-    /// A retransmission timer.
-    Timeout,
-    /// Data was put on the wire.
-    Bandwidth,
-    /// Something else was.
-    Queueing,
-    /// A fault of the capture. The lab makes none.
-    Capture,
-    /// Nothing is known of it.
-    Unattributed,
-}
-
-impl Cause {
-    /// How many there are.
-    pub const COUNT: usize = 15;
-
-    /// All, in the order of reports.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::ClientThink,
-        Self::ServerThink,
-        Self::RoundTrips,
-        Self::Metadata,
-        Self::ReceiveWindow,
-        Self::ZeroWindow,
-        Self::SendWindow,
-        Self::SlowStart,
-        Self::NagleDelayedAck,
-        Self::FastRecovery,
-        Self::Timeout,
-        Self::Bandwidth,
-        Self::Queueing,
-        Self::Capture,
-        Self::Unattributed,
-    ];
-
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ClientThink => "client-think",
-            Self::ServerThink => "server-think",
-            Self::RoundTrips => "round-trips",
-            Self::Metadata => "metadata",
-            Self::ReceiveWindow => "receive-window",
-            Self::ZeroWindow => "zero-window",
-            Self::SendWindow => "send-window",
-            Self::SlowStart => "slow-start",
-            Self::NagleDelayedAck => "nagle-delayed-ack",
-            Self::FastRecovery => "fast-recovery",
-            Self::Timeout => "timeout",
-            Self::Bandwidth => "bandwidth",
-            Self::Queueing => "queueing",
-            Self::Capture => "capture",
-            Self::Unattributed => "unattributed",
-        }
-    }
-}
-
-/// Time by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account([u64; Cause::COUNT]);
-
-impl Account {
-    /// What was spent on `cause`.
-    pub fn get(&self, cause: Cause) -> Span {
-        Span(self.0.get(cause as usize).copied().unwrap_or_default())
-    }
-
-    /// What was spent on all: the wall clock of the account, exactly.
-    pub fn total(&self) -> Span {
-        Span(self.0.iter().fold(0, |sum, part| sum.saturating_add(*part)))
-    }
-
-    /// Every cause and what was spent on it.
-    pub fn iter(&self) -> impl Iterator<Item = (Cause, Span)> + '_ {
-        Cause::ALL.into_iter().map(|cause| (cause, self.get(cause)))
-    }
-
-    /// The cause that took most.
-    pub fn dominant(&self) -> Cause {
-        let most = Cause::ALL.into_iter().max_by_key(|cause| self.get(*cause));
-        most.unwrap_or(Cause::Unattributed)
-    }
-
-    fn add(&mut self, cause: Cause, nanoseconds: u64) {
-        if let Some(part) = self.0.get_mut(cause as usize) {
-            *part = part.saturating_add(nanoseconds);
-        }
-    }
-}
 
 /// A stretch of the truth: from when to when, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,7 +130,7 @@ impl Provenance {
     pub fn charge(mut self, cause: Cause, until: Time) -> Self {
         let past = Rc::make_mut(&mut self.0);
         let from = past.at;
-        past.account.add(cause, (until - from).0);
+        past.account.add(cause, until - from);
         past.step(from, until, Some(cause));
         self
     }
@@ -265,7 +152,7 @@ impl Provenance {
             return self;
         }
         let past = Rc::make_mut(&mut self.0);
-        past.account.add(cause, past.transit);
+        past.account.add(cause, Span(past.transit));
         past.transit = 0;
         if past.epoch.trail {
             past.trail = Some(Rc::new(Node {
@@ -297,7 +184,7 @@ impl Provenance {
     /// The account up to now; transit that nothing has claimed is `cause`.
     pub fn finish(&self, cause: Cause) -> Account {
         let mut account = self.0.account;
-        account.add(cause, self.0.transit);
+        account.add(cause, Span(self.0.transit));
         account
     }
 

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 it failed, 2 wrong usage.
 
 pub mod bench;
+pub mod explain;
 pub mod files;
 pub mod hello;
 pub mod lab;
@@ -65,6 +66,8 @@ pub enum Command {
     Shares(Box<files::SharesArgs>),
     /// Show the redirectors that can be imitated, and how each value is known
     Profiles(Box<profiles::ProfilesArgs>),
+    /// Read captures of slow copies, and say what they waited for
+    Explain(Box<explain::ExplainArgs>),
 }
 
 /// Reads the command line and does what it says.
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Stat(args) => files::main(Verb::Stat(&args)),
         Command::Shares(args) => files::main(Verb::Shares(&args)),
         Command::Profiles(args) => profiles::main(&args),
+        Command::Explain(args) => explain::main(&args),
     }
 }
 

@@ -1,0 +1,64 @@
+//! `coax explain`: from captures to what is said of them.
+
+use std::{io::Write as _, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+
+use crate::explain::{Explained, json, read, text};
+
+/// `coax explain`'s arguments.
+#[derive(Args, Clone, Debug)]
+#[command(
+    arg_required_else_help = true,
+    long_about = "Reads captures of slow copies and says what they waited for.\n\n\
+        A capture is what Wireshark, tcpdump or VirtualBox wrote while the copy ran: pcap or pcapng, gzipped or not. It is \
+        best taken at one of the two ends, from before the connection is made to after the copy is done. A snap length of \
+        192 bytes is enough (tcpdump -s 192)."
+)]
+pub struct ExplainArgs {
+    /// Capture files
+    #[arg(required = true, value_name = "CAPTURE")]
+    pub captures: Vec<PathBuf>,
+    /// Report as one JSON object (docs/explain.md)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Does what the arguments say.
+pub fn main(args: &ExplainArgs) -> ExitCode {
+    let mut all: Vec<Explained> = Vec::new();
+    let mut failed = false;
+    for path in &args.captures {
+        match read(path) {
+            Ok(explained) => all.push(explained),
+            Err(error) => {
+                failed = true;
+                eprintln!("coax explain: {}: {error}", path.display());
+            }
+        }
+    }
+    let told = if args.json {
+        format!("{:#}\n", json::report(&all))
+    } else {
+        as_text(&all, args.captures.len() > 1)
+    };
+    // a reader that has seen enough and goes is no failure
+    let _ = std::io::stdout().write_all(told.as_bytes());
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn as_text(all: &[Explained], named: bool) -> String {
+    let parts = all.iter().map(|explained| {
+        let head = if named {
+            format!("{}:\n", explained.path.display())
+        } else {
+            String::new()
+        };
+        format!("{head}{}", text::report(explained))
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}

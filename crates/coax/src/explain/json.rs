@@ -1,0 +1,179 @@
+//! The report as JSON; docs/explain.md explains each field.
+
+use coax_explain::report::{Capture, Connection, Copy, Quality, Requests, Side, Smb, Vantage};
+use coax_wire::time::{Span, Time};
+use serde_json::{Value, json};
+
+use super::{Explained, text::grade, verdict};
+
+/// All captures.
+pub fn report(all: &[Explained]) -> Value {
+    json!({ "captures": all.iter().map(capture).collect::<Vec<_>>() })
+}
+
+fn capture(explained: &Explained) -> Value {
+    let capture = &explained.capture;
+    json!({
+        "file": explained.path.display().to_string(),
+        "grade": grade(&capture.quality).name(),
+        "vantage": vantage(capture).map(Vantage::name),
+        "seconds": capture.span.map(|(first, last)| seconds(last - first)),
+        "quality": quality(&capture.quality),
+        "copies": capture.copies.iter().map(copy).collect::<Vec<_>>(),
+        "copies_left_out": capture.copies_left_out,
+        "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
+        "connections_left_out": capture.connections_left_out,
+    })
+}
+
+/// The vantage of the connection that carried most.
+pub(super) fn vantage(capture: &Capture) -> Option<Vantage> {
+    let bytes =
+        |connection: &&Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
+    capture.connections.iter().max_by_key(bytes)?.vantage
+}
+
+fn copy(copy: &Copy) -> Value {
+    let causes: Vec<Value> = copy
+        .account
+        .iter()
+        .filter(|(_, span)| span.0 > 0)
+        .map(|(cause, span)| json!({"cause": cause.name(), "seconds": seconds(span)}))
+        .collect();
+    json!({
+        "name": copy.name,
+        "share": copy.share,
+        "connection": copy.connection,
+        "direction": copy.direction.name(),
+        "bytes": copy.bytes,
+        "moved_bytes": copy.moved,
+        "file_bytes": copy.file_size,
+        "start_s": at(copy.start),
+        "wall_s": seconds(copy.wall),
+        "frames": [copy.frames.0, copy.frames.1],
+        "open_seen": copy.seen.0,
+        "close_seen": copy.seen.1,
+        "holes": {"count": copy.holes.0, "bytes": copy.holes.1},
+        "verdict": verdict::of(copy),
+        "causes": causes,
+        "requests": copy.requests.iter().map(requests).collect::<Vec<_>>(),
+    })
+}
+
+fn requests(row: &Requests) -> Value {
+    json!({
+        "command": row.command,
+        "count": row.count,
+        "bytes": row.bytes,
+        "refused": row.refused,
+        "unanswered": row.unanswered,
+        "usual_bytes": row.usual_bytes,
+        "largest_bytes": row.largest_bytes,
+        "response_median_s": row.response_median.map(seconds),
+        "response_p95_s": row.response_p95.map(seconds),
+        "response_total_s": seconds(row.response_total),
+    })
+}
+
+fn connection(connection: &Connection) -> Value {
+    json!({
+        "client": connection.client.to_string(),
+        "server": connection.server.to_string(),
+        "carries_smb": connection.smb.is_some(),
+        "vantage": connection.vantage.map(Vantage::name),
+        "start_seen": connection.has_start,
+        "start_s": at(connection.span.0),
+        "seconds": seconds(connection.span.1 - connection.span.0),
+        "frames": [connection.frames.0, connection.frames.1],
+        "client_rtt_s": connection.client_rtt.map(seconds),
+        "server_rtt_s": connection.server_rtt.map(seconds),
+        "from_client": side(&connection.sides[0]),
+        "from_server": side(&connection.sides[1]),
+        "smb": connection.smb.as_ref().map(smb),
+        "requests": connection.requests.iter().map(requests).collect::<Vec<_>>(),
+        "requests_total": connection.around.0,
+    })
+}
+
+fn side(side: &Side) -> Value {
+    json!({
+        "segments": side.segments,
+        "data_segments": side.data_segments,
+        "bytes": side.bytes,
+        "retransmissions": side.retransmissions,
+        "retransmitted_bytes": side.retransmitted_bytes,
+        "spurious_retransmissions": side.spurious,
+        "late_segments": side.out_of_order,
+        "duplicate_acks": side.duplicate_acks,
+        "mss": side.mss,
+        "window_scale": side.window_scale,
+        "sack": side.sack,
+        "timestamps": side.timestamps,
+        "max_window_bytes": side.max_window,
+        "min_window_bytes": side.min_window,
+        "zero_windows": side.zero_windows,
+        "window_full": side.window_full,
+        "max_in_flight_bytes": side.max_in_flight,
+        "largest_segment_bytes": side.largest_segment,
+    })
+}
+
+fn smb(smb: &Smb) -> Value {
+    let system = |told: &Option<(String, String)>| {
+        told.as_ref()
+            .map(|(os, lan_man)| json!({"os": os, "lan_manager": lan_man}))
+    };
+    json!({
+        "offered": smb.offered,
+        "dialect": smb.dialect,
+        "server_max_buffer": smb.server_max_buffer,
+        "client_max_buffer": smb.client_max_buffer,
+        "max_mpx": smb.max_mpx,
+        "most_outstanding": smb.most_outstanding,
+        "raw_read_offered": smb.raw_offered.map(|offered| offered.0),
+        "raw_write_offered": smb.raw_offered.map(|offered| offered.1),
+        "max_raw": smb.max_raw,
+        "raw_reads": smb.raw_reads.0,
+        "raw_reads_empty": smb.raw_reads.1,
+        "raw_writes": smb.raw_writes.0,
+        "raw_writes_refused": smb.raw_writes.1,
+        "server_capabilities": smb.capabilities.0,
+        "client_capabilities": smb.capabilities.1,
+        "client": system(&smb.client_system),
+        "server": system(&smb.server_system),
+        "signed": smb.signed,
+        "oplock_breaks": smb.oplock_breaks,
+    })
+}
+
+fn quality(quality: &Quality) -> Value {
+    json!({
+        "packets": quality.packets,
+        "wire_bytes": quality.wire_bytes,
+        "tcp_segments": quality.tcp_segments,
+        "cut_packets": quality.cut_packets,
+        "snap_bytes": (quality.cut_packets > 0).then_some(quality.snap_len),
+        "out_of_order": quality.out_of_order,
+        "worst_disorder_s": seconds(quality.worst_disorder),
+        "clock_grain_s": seconds(quality.clock_grain),
+        "duplicates": quality.duplicates,
+        "dropped": quality.dropped,
+        "missing_bytes": quality.missing_bytes,
+        "holes": quality.holes,
+        "coalesced": quality.coalesced,
+        "incomplete_fragments": quality.incomplete_fragments,
+        "unknown_links": quality.unknown_links,
+        "cut_headers": quality.cut_headers,
+        "connections_without_start": quality.without_start,
+        "skipped_bytes": quality.skipped_bytes,
+        "damage": quality.damage.as_ref().map(|(at, what)| json!({"at_byte": at, "what": what})),
+    })
+}
+
+fn seconds(span: Span) -> f64 {
+    span.0 as f64 / 1e9
+}
+
+fn at(time: Time) -> f64 {
+    time.0 as f64 / 1e9
+}

@@ -1,0 +1,357 @@
+//! The report as text: the verdict, the copies, what was asked for, what was agreed on and used, the capture's quality.
+
+use std::fmt::Write as _;
+
+use coax_explain::report::{
+    Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Vantage,
+};
+use coax_wire::time::Span;
+
+use super::{
+    Explained, json,
+    verdict::{self, phrase},
+    words::{harmless, many, percent, rate, seconds, size, time},
+};
+
+/// Rows of a table; the rest is counted.
+const ROWS: usize = 20;
+
+/// One capture.
+pub fn report(explained: &Explained) -> String {
+    let capture = &explained.capture;
+    let mut out = String::new();
+    let _ = first_line(&mut out, capture);
+    let _ = copies(&mut out, capture);
+    if let Some(copy) = longest(capture) {
+        let _ = causes(&mut out, copy);
+        let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
+    }
+    let _ = connections(&mut out, capture);
+    let _ = quality(&mut out, explained);
+    out
+}
+
+/// How good a capture is.
+pub(super) fn grade(quality: &Quality) -> Grade {
+    let lost = quality.dropped > 0 || quality.holes > 0 || quality.incomplete_fragments > 0;
+    let many_lost = quality.holes.saturating_mul(100) > quality.tcp_segments;
+    let coarse = quality.clock_grain >= Span(1_000_000) && quality.tcp_segments > 2;
+    if quality.damage.is_some()
+        || many_lost
+        || quality.skipped_bytes.saturating_mul(20) > quality.wire_bytes
+    {
+        Grade::Poor
+    } else if lost
+        || coarse
+        || quality.duplicates > 0
+        || quality.worst_disorder > Span(1_000_000)
+        || quality.coalesced > 0
+    {
+        Grade::Fair
+    } else {
+        Grade::Good
+    }
+}
+
+/// The copy that took longest: the one to explain.
+fn longest(capture: &Capture) -> Option<&Copy> {
+    capture.copies.iter().max_by_key(|copy| copy.wall)
+}
+
+fn first_line(out: &mut String, capture: &Capture) -> std::fmt::Result {
+    match longest(capture) {
+        Some(copy) => writeln!(out, "{}", verdict::of(copy)),
+        None => writeln!(
+            out,
+            "No copy in it: {}, {} of TCP.",
+            many(capture.quality.packets, "packet"),
+            many(capture.connections.len() as u64, "connection")
+        ),
+    }
+}
+
+fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
+    if capture.copies.len() < 2 {
+        return Ok(());
+    }
+    let mut longest_first: Vec<&Copy> = capture.copies.iter().collect();
+    longest_first.sort_by_key(|copy| std::cmp::Reverse(copy.wall));
+    let bytes: u64 = longest_first.iter().map(|copy| copy.bytes).sum();
+    let all = longest_first.len() as u64;
+    writeln!(
+        out,
+        "\n{all} copies, {} in all; the longest first:",
+        size(bytes)
+    )?;
+    writeln!(
+        out,
+        "  {:>12} {:>10} {:>22}  direction  name",
+        "bytes", "time", "rate"
+    )?;
+    for copy in longest_first.iter().take(ROWS) {
+        let rate = rate(copy.bytes, copy.wall).unwrap_or_default();
+        let rate = rate.split(',').next().unwrap_or_default();
+        let name = copy.name.as_deref().map_or("-".to_owned(), harmless);
+        let to = copy.direction.name();
+        writeln!(
+            out,
+            "  {:>12} {:>10} {rate:>22}  {to:<9}  {name}",
+            copy.bytes,
+            time(copy.wall)
+        )?;
+    }
+    let left = (all + capture.copies_left_out).saturating_sub(ROWS as u64);
+    if left > 0 {
+        writeln!(out, "  … and {left} more (--json lists them)")?;
+    }
+    Ok(())
+}
+
+fn causes(out: &mut String, copy: &Copy) -> std::fmt::Result {
+    let mut spent: Vec<_> = copy.account.iter().filter(|(_, span)| span.0 > 0).collect();
+    if spent.is_empty() {
+        return Ok(());
+    }
+    spent.sort_by_key(|(_, span)| std::cmp::Reverse(*span));
+    let (first, last) = copy.frames;
+    writeln!(
+        out,
+        "\nWhere its {:.3} s went (frames {first} to {last}):",
+        seconds(copy.wall)
+    )?;
+    for (cause, span) in spent {
+        let share = percent(span, copy.wall);
+        let bar = "#".repeat((share / 4.0).round() as usize);
+        writeln!(
+            out,
+            "  {:<18} {:>9.3} s {share:>5.1} %  {bar:<25} {}",
+            cause.name(),
+            seconds(span),
+            phrase(cause)
+        )?;
+    }
+    Ok(())
+}
+
+fn requests(out: &mut String, title: &str, rows: &[Requests]) -> std::fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}:")?;
+    writeln!(
+        out,
+        "  {:>8} {:>13} {:>8} {:>10} {:>10}  command",
+        "count", "bytes", "usual", "median", "95 %"
+    )?;
+    for row in rows.iter().take(ROWS) {
+        let told = |span: Option<Span>| span.map_or("-".to_owned(), time);
+        let (median, p95) = (told(row.response_median), told(row.response_p95));
+        write!(
+            out,
+            "  {:>8} {:>13} {:>8} {median:>10} {p95:>10}  {}",
+            row.count, row.bytes, row.usual_bytes, row.command
+        )?;
+        let notes = [
+            (row.refused, "refused"),
+            (row.unanswered, "without an answer"),
+        ];
+        for (count, what) in notes.into_iter().filter(|(count, _)| *count > 0) {
+            write!(out, ", {count} {what}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn connections(out: &mut String, capture: &Capture) -> std::fmt::Result {
+    const MOST: usize = 5;
+    let bytes =
+        |connection: &Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
+    let mut largest: Vec<&Connection> = capture.connections.iter().collect();
+    largest.sort_by_key(|connection| std::cmp::Reverse(bytes(connection)));
+    for connection in largest.iter().take(MOST) {
+        one_connection(out, connection)?;
+    }
+    let left = (largest.len().saturating_sub(MOST)) as u64 + capture.connections_left_out;
+    if left > 0 {
+        writeln!(
+            out,
+            "\n… and {} more (--json lists them)",
+            many(left, "connection")
+        )?;
+    }
+    Ok(())
+}
+
+fn one_connection(out: &mut String, connection: &Connection) -> std::fmt::Result {
+    let carries = match connection.protocol {
+        Protocol::Smb1 => "SMB1",
+        Protocol::Other => "no SMB1",
+    };
+    writeln!(
+        out,
+        "\n{} -> {} ({carries}), agreed on and used:",
+        connection.client, connection.server
+    )?;
+    let way = |span: Option<Span>| span.map_or("?".to_owned(), time);
+    let (client, server) = (way(connection.client_rtt), way(connection.server_rtt));
+    writeln!(
+        out,
+        "  round trip        {client} on the client's side of the capture, {server} on the server's"
+    )?;
+    for (who, side) in ["client", "server"].into_iter().zip(&connection.sides) {
+        one_side(out, who, side)?;
+    }
+    smb(out, connection)
+}
+
+fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {
+    let told = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
+    writeln!(
+        out,
+        "  {who:<17} sent {} in {} of at most {} bytes; MSS {}, window {} to {}, SACK {}",
+        size(side.bytes),
+        many(side.data_segments, "segment"),
+        side.largest_segment,
+        told(side.mss.map(u32::from)),
+        told(side.min_window),
+        side.max_window,
+        if side.sack { "yes" } else { "no" },
+    )?;
+    let notes = [
+        (side.retransmissions, "segments sent again"),
+        (side.spurious, "of them for nothing"),
+        (side.out_of_order, "segments late"),
+        (side.window_full, "times the other's window filled"),
+        (side.zero_windows, "times its own window shut"),
+    ];
+    let notes: Vec<String> = notes
+        .iter()
+        .filter(|note| note.0 > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if notes.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out, "  {:<17} {}", "", notes.join(", "))
+    }
+}
+
+fn smb(out: &mut String, connection: &Connection) -> std::fmt::Result {
+    let Some(smb) = &connection.smb else {
+        return Ok(());
+    };
+    let told = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
+    let dialect = smb
+        .dialect
+        .as_deref()
+        .map_or("not seen".to_owned(), harmless);
+    writeln!(
+        out,
+        "  dialect           {dialect}, of {} offered",
+        smb.offered.len()
+    )?;
+    writeln!(
+        out,
+        "  buffers           server {}, client {}; {} of {} requests at once",
+        told(smb.server_max_buffer),
+        told(smb.client_max_buffer),
+        smb.most_outstanding,
+        told(smb.max_mpx.map(u32::from)),
+    )?;
+    let word = |offered: Option<bool>| match offered {
+        Some(true) => "offered",
+        Some(false) => "not offered",
+        None => "unknown",
+    };
+    let (reads, writes) = (smb.raw_reads.0, smb.raw_writes.0);
+    let offered = smb.raw_offered;
+    writeln!(
+        out,
+        "  raw               reads {}, {reads} used; writes {}, {writes} used",
+        word(offered.map(|offered| offered.0)),
+        word(offered.map(|offered| offered.1)),
+    )?;
+    for (who, system) in [
+        ("client", &smb.client_system),
+        ("server", &smb.server_system),
+    ] {
+        if let Some((os, lan_man)) = system {
+            writeln!(
+                out,
+                "  {who} is         {} / {}",
+                harmless(os),
+                harmless(lan_man)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {
+    let (capture, quality) = (&explained.capture, &explained.capture.quality);
+    let vantage = json::vantage(capture).map_or("at an unknown place", |vantage| match vantage {
+        Vantage::Client => "at the client",
+        Vantage::Server => "at the server",
+        Vantage::Between => "between client and server",
+    });
+    let grade = grade(quality).name();
+    writeln!(
+        out,
+        "\nCapture: {grade}, taken {vantage}; {}.",
+        many(quality.packets, "packet")
+    )?;
+    let disorder = format!(
+        "packets out of order, by up to {}",
+        time(quality.worst_disorder)
+    );
+    let cut = format!("packets cut to {} bytes at most", quality.snap_len);
+    let notes = [
+        (quality.cut_packets, cut.as_str()),
+        (quality.duplicates, "packets captured twice (left out)"),
+        (quality.out_of_order, disorder.as_str()),
+        (quality.dropped, "packets dropped by the capturing machine"),
+        (
+            quality.missing_bytes,
+            "bytes missing in the capture, though they arrived",
+        ),
+        (
+            quality.coalesced,
+            "segments longer than the wire allows: made one by the capturing machine",
+        ),
+        (
+            quality.incomplete_fragments,
+            "fragmented packets incomplete",
+        ),
+        (
+            quality.unknown_links,
+            "packets of a link type that is not understood",
+        ),
+        (
+            quality.cut_headers,
+            "packets cut so short that their headers are missing",
+        ),
+        (
+            quality.without_start,
+            "connections that began before the capture",
+        ),
+        (
+            quality.skipped_bytes,
+            "bytes of SMB connections that belong to no message that could be told",
+        ),
+    ];
+    for (count, what) in notes.into_iter().filter(|(count, _)| *count > 0) {
+        writeln!(out, "  {count} {what}")?;
+    }
+    if quality.clock_grain >= Span(1_000_000) {
+        writeln!(
+            out,
+            "  times are multiples of {}: nothing shorter can be told",
+            time(quality.clock_grain)
+        )?;
+    }
+    match &quality.damage {
+        Some((at, what)) => writeln!(out, "  at byte {at}: {what}; what follows was not read"),
+        None => Ok(()),
+    }
+}

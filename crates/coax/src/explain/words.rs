@@ -1,0 +1,95 @@
+//! Sizes, rates and times as people write them: 42 MB of a million bytes each, MB/s beside Mbit/s.
+
+use coax_wire::time::Span;
+
+/// Seconds.
+pub(super) fn seconds(span: Span) -> f64 {
+    span.0 as f64 / 1e9
+}
+
+/// `8.0 MB`, `512 bytes`.
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// `6.17 s`, `12.3 ms`.
+pub(super) fn time(span: Span) -> String {
+    match span.0 {
+        0 => "0".to_owned(),
+        1..1_000_000 => format!("{:.0} µs", span.0 as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", span.0 as f64 / 1e6),
+        1_000_000_000..100_000_000_000 => format!("{:.2} s", seconds(span)),
+        _ => format!(
+            "{} min {:.0} s",
+            span.0 / 60_000_000_000,
+            seconds(span) % 60.0
+        ),
+    }
+}
+
+/// `1.30 MB/s (10.4 Mbit/s)`; nothing of no time.
+pub(super) fn rate(bytes: u64, span: Span) -> Option<String> {
+    (span.0 > 0).then(|| {
+        let per_second = bytes as f64 / seconds(span);
+        let megabytes = per_second / 1e6;
+        let megabits = per_second * 8.0 / 1e6;
+        if megabytes >= 0.1 {
+            format!("{megabytes:.2} MB/s, {megabits:.1} Mbit/s")
+        } else {
+            format!("{:.1} KB/s, {:.3} Mbit/s", per_second / 1e3, megabits)
+        }
+    })
+}
+
+/// How many hundredths `part` is of `whole`.
+pub(super) fn percent(part: Span, whole: Span) -> f64 {
+    if whole.0 == 0 {
+        0.0
+    } else {
+        part.0 as f64 * 100.0 / whole.0 as f64
+    }
+}
+
+/// `1 request`, `2 requests`.
+pub(super) fn many(count: u64, one: &str) -> String {
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {one}s")
+    }
+}
+
+/// Names of files come from the wire: what a terminal would obey is shown as a question mark.
+pub(super) fn harmless(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_times_and_rates_read_as_people_write_them() {
+        assert_eq!(size(8_000_000), "8.0 MB");
+        assert_eq!(size(512), "512 bytes");
+        assert_eq!(time(Span(6_168_200_000)), "6.17 s");
+        assert_eq!(time(Span(2_943_000_000_000)), "49 min 3 s");
+        assert_eq!(
+            rate(8_000_000, Span(2_000_000_000)).as_deref(),
+            Some("4.00 MB/s, 32.0 Mbit/s")
+        );
+        assert_eq!(rate(1, Span(0)), None);
+    }
+
+    #[test]
+    fn a_name_cannot_command_the_terminal() {
+        assert_eq!(harmless("A\x1b[2J\u{9b}B"), "A?[2J?B");
+    }
+}

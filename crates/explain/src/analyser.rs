@@ -1,0 +1,202 @@
+//! The whole of it: packets in, a report out.
+
+use std::io::Read;
+
+use coax_wire::time::{Span, Time};
+use hashbrown::HashMap;
+
+use crate::{
+    capture::{Packet, Reader},
+    error::Error,
+    net::{Carried, Dissector, Endpoint, Segment},
+    report::{Capture, Copy, Quality},
+    session::{Moment, Scratch},
+    tcp::{Connection, Ended},
+};
+
+/// Connections followed at a time; of more, the one that was silent longest is ended.
+const MOST_LIVE: usize = 2048;
+/// Connections and copies listed in a report; more are counted.
+const MOST_LISTED: usize = 20_000;
+
+type Key = (Endpoint, Endpoint);
+
+/// Takes packets, of one file or of several that continue each other.
+#[derive(Debug, Default)]
+pub struct Analyser {
+    dissector: Dissector,
+    live: HashMap<Key, usize>,
+    /// Connections in the order of their first packets; `None` where they have ended.
+    connections: Vec<Option<Box<Connection>>>,
+    ended: Vec<(usize, Ended)>,
+    left_out: (u64, u64),
+    scratch: Scratch,
+    quality: Quality,
+    span: Option<(Time, Time)>,
+    latest: Time,
+    grain_ns: u64,
+    frames_before: u64,
+}
+
+impl Analyser {
+    /// Takes all packets of a file. Of several files, those of the next follow those of the one before, and their
+    /// packets' numbers too.
+    ///
+    /// # Errors
+    /// [`Error`], if nothing of it can be read.
+    pub fn read(&mut self, file: impl Read) -> Result<(), Error> {
+        let mut reader = Reader::new(file)?;
+        while let Some(packet) = reader.next_packet()? {
+            self.packet(&packet);
+        }
+        self.frames_before = self.quality.packets;
+        self.quality.dropped = self.quality.dropped.saturating_add(reader.dropped());
+        if let Some(damage) = reader.damage() {
+            self.quality.damage = Some((damage.at_byte, damage.what.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Takes one packet.
+    pub fn packet(&mut self, packet: &Packet<'_>) {
+        self.calibrate(packet);
+        let moment = Moment {
+            at: packet.at,
+            frame: self.frames_before.saturating_add(packet.number),
+        };
+        let quality = &mut self.quality;
+        let segment = match self.dissector.dissect(packet) {
+            Carried::Tcp(segment) => segment,
+            Carried::UnknownLink => {
+                quality.unknown_links += 1;
+                return;
+            }
+            Carried::Cut => {
+                quality.cut_headers += 1;
+                return;
+            }
+            Carried::Fragment | Carried::Other => return,
+        };
+        quality.tcp_segments += 1;
+        let key = key_of(&segment);
+        let index = match self.live.get(&key) {
+            Some(index) => *index,
+            None => usize::MAX,
+        };
+        let known = self.connections.get_mut(index).and_then(Option::as_mut);
+        if let Some(connection) = known.filter(|connection| !connection.is_over_for(&segment)) {
+            connection.segment(&segment, moment, &mut self.scratch, quality);
+            return;
+        }
+        let mut connection = Box::new(Connection::new(&segment, moment));
+        connection.segment(&segment, moment, &mut self.scratch, quality);
+        self.keep(key, connection);
+    }
+
+    fn keep(&mut self, key: Key, connection: Box<Connection>) {
+        if let Some(index) = self.live.remove(&key) {
+            self.end(index);
+        }
+        if self.live.len() >= MOST_LIVE {
+            self.end_most_silent();
+        }
+        self.live.insert(key, self.connections.len());
+        self.connections.push(Some(connection));
+    }
+
+    /// What is wrong with the capture itself.
+    fn calibrate(&mut self, packet: &Packet<'_>) {
+        let quality = &mut self.quality;
+        quality.packets += 1;
+        quality.wire_bytes = quality
+            .wire_bytes
+            .saturating_add(u64::from(packet.wire_len));
+        let kept = packet.bytes.len() as u32;
+        if kept < packet.wire_len {
+            quality.cut_packets += 1;
+            quality.snap_len = quality.snap_len.max(kept);
+        }
+        if packet.at < self.latest {
+            quality.out_of_order += 1;
+            quality.worst_disorder = quality.worst_disorder.max(self.latest - packet.at);
+        }
+        let step = (packet.at - self.latest).0;
+        if self.span.is_some() {
+            self.grain_ns = greatest_common_divisor(step, self.grain_ns);
+        }
+        self.latest = self.latest.max(packet.at);
+        self.span = Some(match self.span {
+            None => (packet.at, packet.at),
+            Some((first, last)) => (first.min(packet.at), last.max(packet.at)),
+        });
+    }
+
+    fn end(&mut self, index: usize) {
+        let Some(connection) = self.connections.get_mut(index).and_then(Option::take) else {
+            return;
+        };
+        let ended = connection.finish(&mut self.quality);
+        self.left_out.1 = self.left_out.1.saturating_add(ended.left_out);
+        if self.ended.len() >= MOST_LISTED {
+            self.left_out.0 += 1;
+            self.left_out.1 += ended.copies.len() as u64;
+            return;
+        }
+        self.ended.push((index, ended));
+    }
+
+    fn end_most_silent(&mut self) {
+        let last = |index: &usize| {
+            let connection = self.connections.get(*index).and_then(Option::as_ref);
+            connection.map_or(Time(0), |connection| connection.last().at)
+        };
+        let silent = self
+            .live
+            .iter()
+            .min_by_key(|(key, index)| (last(index), **key));
+        if let Some((key, index)) = silent.map(|(key, index)| (*key, *index)) {
+            self.live.remove(&key);
+            self.end(index);
+        }
+    }
+
+    /// The report of all that came.
+    pub fn finish(mut self) -> Capture {
+        (0..self.connections.len()).for_each(|index| self.end(index));
+        self.ended.sort_by_key(|(index, _)| *index);
+        let mut quality = std::mem::take(&mut self.quality);
+        quality.incomplete_fragments = self.dissector.incomplete_fragments();
+        quality.clock_grain = Span(self.grain_ns);
+        let mut capture = Capture {
+            quality,
+            span: self.span,
+            copies_left_out: self.left_out.1,
+            connections_left_out: self.left_out.0,
+            ..Capture::default()
+        };
+        let mut copies = Vec::new();
+        for (number, (_, ended)) in self.ended.into_iter().enumerate() {
+            capture.connections.push(ended.connection);
+            copies.extend(ended.copies.into_iter().map(|copy| Copy {
+                connection: number,
+                ..copy
+            }));
+        }
+        copies.sort_by_key(|copy| (copy.start + copy.wall, copy.frames));
+        capture.copies_left_out += copies.len().saturating_sub(MOST_LISTED) as u64;
+        copies.truncate(MOST_LISTED);
+        capture.copies = copies;
+        capture
+    }
+}
+
+fn key_of(segment: &Segment<'_>) -> Key {
+    (segment.from.min(segment.to), segment.from.max(segment.to))
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while a != 0 {
+        (a, b) = (b % a, a);
+    }
+    b
+}

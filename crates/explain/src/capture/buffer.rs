@@ -1,0 +1,102 @@
+//! A window over a stream: as many bytes as a record needs, one after the other.
+
+use std::io::Read;
+
+/// How much is read at once, bytes.
+const CHUNK: usize = 1 << 18;
+
+/// The longest record that is looked at whole, bytes. Longer ones (pcapng blocks that hold no packet) are skipped.
+pub(super) const MAX_RECORD: usize = 1 << 20;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Buffer<R> {
+    from: R,
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    ended: bool,
+}
+
+impl<R: Read> Buffer<R> {
+    pub(super) fn new(from: R) -> Self {
+        Self {
+            from,
+            bytes: vec![0; CHUNK],
+            start: 0,
+            end: 0,
+            offset: 0,
+            ended: false,
+        }
+    }
+
+    /// Whether at least `wanted` bytes lie ready, after reading as far as needed. `wanted` is at most [`MAX_RECORD`].
+    pub(super) fn fill(&mut self, wanted: usize) -> std::io::Result<bool> {
+        while self.len() < wanted {
+            if self.ended || wanted > MAX_RECORD {
+                return Ok(false);
+            }
+            self.read_more(wanted)?;
+        }
+        Ok(true)
+    }
+
+    fn read_more(&mut self, wanted: usize) -> std::io::Result<()> {
+        if self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted.next_multiple_of(CHUNK), 0);
+        }
+        let room = self.bytes.get_mut(self.end..).unwrap_or_default();
+        loop {
+            match self.from.read(room) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.end = self.end.saturating_add(read),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+    }
+
+    /// What lies ready.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
+    fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Takes up to `count` of what lies ready.
+    pub(super) fn consume(&mut self, count: usize) -> &[u8] {
+        let from = self.start;
+        self.start = from.saturating_add(count).min(self.end);
+        self.offset = self.offset.saturating_add((self.start - from) as u64);
+        self.bytes.get(from..self.start).unwrap_or_default()
+    }
+
+    /// Takes `count` bytes however many they are; whether there were as many.
+    pub(super) fn skip(&mut self, mut count: u64) -> std::io::Result<bool> {
+        loop {
+            let now = usize::try_from(count).unwrap_or(usize::MAX).min(self.len());
+            self.consume(now);
+            count -= now as u64;
+            if count == 0 {
+                return Ok(true);
+            }
+            if !self.fill(1)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Bytes taken so far.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+}

@@ -1,0 +1,258 @@
+//! pcapng files (draft-ietf-opsawg-pcapng): several sections, interfaces and time resolutions in one file.
+
+use std::io::Read;
+
+use super::{
+    Link, Next, Record,
+    buffer::{Buffer, MAX_RECORD},
+};
+
+/// The first four bytes of a file: the type of a section header block, the same in both byte orders.
+pub(super) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const INTERFACE_STATISTICS: u32 = 5;
+const ENHANCED_PACKET: u32 = 6;
+
+/// More interfaces than this are not kept apart.
+const MAX_INTERFACES: usize = 1024;
+/// Type and length before a block's body.
+const BLOCK_HEAD: usize = 8;
+
+/// The section being read.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    big_endian: bool,
+    interfaces: Vec<Interface>,
+}
+
+/// One interface of a section.
+#[derive(Clone, Copy, Debug)]
+struct Interface {
+    link: Link,
+    snap_len: u32,
+    resolution: Resolution,
+    /// Seconds to add to every time.
+    offset_s: i64,
+    /// Drops that its statistics told of so far.
+    dropped: u64,
+}
+
+/// The unit of an interface's times: if_tsresol.
+#[derive(Clone, Copy, Debug)]
+enum Resolution {
+    /// 10 to the power of minus this many seconds.
+    Decimal(u8),
+    /// 2 to the power of minus this many seconds.
+    Binary(u8),
+}
+
+impl Resolution {
+    fn nanoseconds(self, units: u64) -> u64 {
+        let scaled = match self {
+            Self::Decimal(power @ 0..=9) => {
+                u128::from(units).saturating_mul(10_u128.pow(u32::from(9 - power)))
+            }
+            Self::Decimal(power) => {
+                let divisor = 10_u128
+                    .checked_pow(u32::from(power) - 9)
+                    .unwrap_or(u128::MAX);
+                u128::from(units) / divisor
+            }
+            Self::Binary(power) => (u128::from(units) * 1_000_000_000)
+                .checked_shr(u32::from(power))
+                .unwrap_or(0),
+        };
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+}
+
+impl Section {
+    /// The next packet; other blocks are heeded or skipped. `dropped` counts what the capture says it dropped.
+    pub(super) fn next(
+        &mut self,
+        buffer: &mut Buffer<impl Read>,
+        dropped: &mut u64,
+    ) -> std::io::Result<Next> {
+        loop {
+            if !buffer.fill(BLOCK_HEAD + 4)? {
+                return Ok(match buffer.bytes().is_empty() {
+                    true => Next::End,
+                    false => Next::Damaged("the file ends within a block's header"),
+                });
+            }
+            let head = buffer.bytes();
+            let kind = self.u32_at(head, 0);
+            if kind == SECTION_HEADER && !self.begin(head) {
+                return Ok(Next::Damaged("a section's byte-order magic is wrong"));
+            }
+            let len = self.u32_at(head, 4) as usize;
+            if len < BLOCK_HEAD + 4 || !len.is_multiple_of(4) {
+                return Ok(Next::Damaged("a block's length makes no sense"));
+            }
+            if len > MAX_RECORD {
+                let is_packet = matches!(kind, ENHANCED_PACKET | SIMPLE_PACKET | OBSOLETE_PACKET);
+                if is_packet || !buffer.skip(len as u64)? {
+                    return Ok(Next::Damaged("a block's length makes no sense"));
+                }
+                continue;
+            }
+            if !buffer.fill(len)? {
+                return Ok(Next::Damaged("the file ends within a block"));
+            }
+            if let Some(record) =
+                self.block(kind, buffer.bytes().get(..len).unwrap_or_default(), dropped)
+            {
+                return Ok(record);
+            }
+            buffer.consume(len);
+        }
+    }
+
+    /// A new section begins; whether its byte-order magic is right.
+    fn begin(&mut self, head: &[u8]) -> bool {
+        let magic = head.get(8..12).unwrap_or_default();
+        self.interfaces.clear();
+        self.big_endian = magic == [0x1a, 0x2b, 0x3c, 0x4d];
+        self.big_endian || magic == [0x4d, 0x3c, 0x2b, 0x1a]
+    }
+
+    fn block(&mut self, kind: u32, block: &[u8], dropped: &mut u64) -> Option<Next> {
+        match kind {
+            INTERFACE_DESCRIPTION => self.interface(block),
+            INTERFACE_STATISTICS => self.statistics(block, dropped),
+            ENHANCED_PACKET => return Some(self.packet(block, self.u32_at(block, 8) as usize)),
+            OBSOLETE_PACKET => return Some(self.packet(block, usize::from(self.u16_at(block, 8)))),
+            SIMPLE_PACKET => return Some(self.simple(block)),
+            _ => {}
+        }
+        None
+    }
+
+    fn packet(&self, block: &[u8], interface: usize) -> Next {
+        let Some(interface) = self.interfaces.get(interface) else {
+            return Next::Damaged("a packet names an interface that was not described");
+        };
+        let units = u64::from(self.u32_at(block, 12)) << 32 | u64::from(self.u32_at(block, 16));
+        let ns = interface.resolution.nanoseconds(units);
+        let offset_ns = interface.offset_s.saturating_mul(1_000_000_000);
+        let len = self.u32_at(block, 20) as usize;
+        const START: usize = 28;
+        if len > block.len().saturating_sub(START + 4) {
+            return Next::Damaged("a packet is longer than its block");
+        }
+        Next::Record(Record {
+            at: Some(ns.saturating_add_signed(offset_ns)),
+            link: interface.link,
+            start: START,
+            len,
+            wire_len: self.u32_at(block, 24),
+            whole: block.len(),
+        })
+    }
+
+    fn simple(&self, block: &[u8]) -> Next {
+        let Some(interface) = self.interfaces.first() else {
+            return Next::Damaged("a packet comes before any interface");
+        };
+        let wire_len = self.u32_at(block, 8);
+        const START: usize = 12;
+        let room = block.len().saturating_sub(START + 4);
+        let kept = match interface.snap_len {
+            0 => wire_len,
+            limit => wire_len.min(limit),
+        };
+        Next::Record(Record {
+            at: None,
+            link: interface.link,
+            start: START,
+            len: room.min(kept as usize),
+            wire_len,
+            whole: block.len(),
+        })
+    }
+
+    fn interface(&mut self, block: &[u8]) {
+        let mut interface = Interface {
+            link: Link::from(self.u16_at(block, 8)),
+            snap_len: self.u32_at(block, 12),
+            resolution: Resolution::Decimal(6),
+            offset_s: 0,
+            dropped: 0,
+        };
+        self.options(block, 16, |code, value| match (code, value) {
+            (9, [power, ..]) if power & 0x80 != 0 => {
+                interface.resolution = Resolution::Binary(power & 0x7f);
+            }
+            (9, [power, ..]) => interface.resolution = Resolution::Decimal(*power),
+            (14, value) => interface.offset_s = self.u64_at(value, 0) as i64,
+            _ => {}
+        });
+        if self.interfaces.len() < MAX_INTERFACES {
+            self.interfaces.push(interface);
+        }
+    }
+
+    fn statistics(&mut self, block: &[u8], dropped: &mut u64) {
+        let mut told = 0_u64;
+        // isb_ifdrop, isb_osdrop
+        self.options(block, 20, |code, value| {
+            if matches!(code, 5 | 7) && value.len() >= 8 {
+                told = told.saturating_add(self.u64_at(value, 0));
+            }
+        });
+        let number = self.u32_at(block, 8) as usize;
+        if let Some(interface) = self.interfaces.get_mut(number) {
+            *dropped = dropped.saturating_add(told.saturating_sub(interface.dropped));
+            interface.dropped = told.max(interface.dropped);
+        }
+    }
+
+    fn options(&self, block: &[u8], start: usize, mut each: impl FnMut(u16, &[u8])) {
+        let end = block.len().saturating_sub(4);
+        let mut rest = block.get(start..end).unwrap_or_default();
+        while rest.len() >= 4 {
+            let (code, len) = (self.u16_at(rest, 0), usize::from(self.u16_at(rest, 2)));
+            let Some(value) = rest.get(4..4 + len).filter(|_| code != 0) else {
+                return;
+            };
+            each(code, value);
+            rest = rest.get(4 + len.next_multiple_of(4)..).unwrap_or_default();
+        }
+    }
+
+    fn u16_at(&self, bytes: &[u8], at: usize) -> u16 {
+        let word = array(bytes, at);
+        if self.big_endian {
+            u16::from_be_bytes(word)
+        } else {
+            u16::from_le_bytes(word)
+        }
+    }
+
+    fn u32_at(&self, bytes: &[u8], at: usize) -> u32 {
+        let word = array(bytes, at);
+        if self.big_endian {
+            u32::from_be_bytes(word)
+        } else {
+            u32::from_le_bytes(word)
+        }
+    }
+
+    fn u64_at(&self, bytes: &[u8], at: usize) -> u64 {
+        let word = array(bytes, at);
+        if self.big_endian {
+            u64::from_be_bytes(word)
+        } else {
+            u64::from_le_bytes(word)
+        }
+    }
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let found = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    found.copied().unwrap_or([0; N])
+}

@@ -1,0 +1,101 @@
+//! IPv4 (RFC 791) and IPv6 with extension headers (RFC 8200).
+
+use super::{IpPacket, u16_at, u32_at};
+
+/// The packet that `bytes` begin with. `wire_len` is how long it was at most, with padding.
+pub(super) fn parse(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
+    match bytes.first()? >> 4 {
+        4 => ipv4(bytes, wire_len),
+        6 => ipv6(bytes, wire_len),
+        _ => None,
+    }
+}
+
+/// IPv4 addresses as IPv6 has them (RFC 4291 §2.5.5.2), so that there is one kind.
+fn mapped(address: u32) -> u128 {
+    0xffff_0000_0000 | u128::from(address)
+}
+
+fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
+    let fixed = bytes.first_chunk::<20>()?;
+    let header = usize::from(fixed[0] & 15) * 4;
+    let total = match u16::from_be_bytes([fixed[2], fixed[3]]) {
+        // segmentation offload leaves the length to the card
+        0 => wire_len,
+        total => usize::from(total),
+    };
+    if header < 20 || total < header {
+        return None;
+    }
+    let flags = u16::from_be_bytes([fixed[6], fixed[7]]);
+    let offset = usize::from(flags & 0x1fff) * 8;
+    let more = flags & 0x2000 != 0;
+    Some(IpPacket {
+        from: mapped(u32_at(fixed, 12)?),
+        to: mapped(u32_at(fixed, 16)?),
+        protocol: fixed[9],
+        identification: u32::from(u16::from_be_bytes([fixed[4], fixed[5]])),
+        payload: bytes.get(header..total.min(bytes.len()))?,
+        payload_len: total - header,
+        fragment: (offset > 0 || more).then_some((offset, more)),
+    })
+}
+
+fn ipv6(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
+    const HEADER: usize = 40;
+    let fixed = bytes.first_chunk::<HEADER>()?;
+    let end = match u16::from_be_bytes([fixed[4], fixed[5]]) {
+        0 => wire_len,
+        len => HEADER + usize::from(len),
+    };
+    let address = |at: usize| -> Option<u128> {
+        let found = fixed.get(at..)?.first_chunk()?;
+        Some(u128::from_be_bytes(*found))
+    };
+    let mut packet = IpPacket {
+        from: address(8)?,
+        to: address(24)?,
+        protocol: fixed[6],
+        identification: 0,
+        payload: &[],
+        payload_len: 0,
+        fragment: None,
+    };
+    let start = extensions(bytes, HEADER, &mut packet)?;
+    packet.payload = bytes.get(start..end.min(bytes.len()))?;
+    packet.payload_len = end.checked_sub(start)?;
+    Some(packet)
+}
+
+/// Walks the extension headers from `at`: where the payload begins.
+fn extensions(bytes: &[u8], mut at: usize, packet: &mut IpPacket<'_>) -> Option<usize> {
+    const HOP_BY_HOP: u8 = 0;
+    const ROUTING: u8 = 43;
+    const FRAGMENT: u8 = 44;
+    const AUTHENTICATION: u8 = 51;
+    const DESTINATION: u8 = 60;
+    const MOST: usize = 8;
+    for _ in 0..MOST {
+        let next = *bytes.get(at).unwrap_or(&0);
+        let len = usize::from(*bytes.get(at + 1).unwrap_or(&0));
+        match packet.protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION => at += (len + 1) * 8,
+            AUTHENTICATION => at += (len + 2) * 4,
+            FRAGMENT => {
+                let offset = u16_at(bytes, at + 2)?;
+                let (start, more) = (usize::from(offset & !7), offset & 1 != 0);
+                packet.fragment = (start > 0 || more).then_some((start, more));
+                packet.identification = u32_at(bytes, at + 4)?;
+                packet.protocol = next;
+                at += 8;
+                if start > 0 {
+                    return Some(at);
+                }
+                continue;
+            }
+            _ => return Some(at),
+        }
+        packet.protocol = next;
+    }
+    None
+}

@@ -1,0 +1,86 @@
+//! Link headers, down to the network layer.
+
+use super::u16_at;
+use crate::capture::{Link, Packet};
+
+/// A network layer packet as far as it was kept, and how long it was with whatever trails it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outer<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) wire_len: usize,
+}
+
+/// Why there is no IP packet in a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Nothing {
+    UnknownLink,
+    Cut,
+    Other,
+}
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+
+/// The IP packet in a frame.
+pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, Nothing> {
+    let bytes = packet.bytes;
+    let start = match packet.link {
+        Link::Ip => Some(0),
+        Link::Ethernet => behind_type(bytes, 12),
+        Link::LinuxSll => behind_type(bytes, 14),
+        Link::LinuxSll2 => behind_type(bytes, 0).map(|_| 20),
+        Link::Null => null(bytes),
+        Link::Fddi => llc(bytes, 13),
+        Link::TokenRing => token_ring(bytes),
+        Link::Other(_) => return Err(Nothing::UnknownLink),
+    };
+    let start = start.ok_or(Nothing::Other)?;
+    Ok(Outer {
+        bytes: bytes.get(start..).ok_or(Nothing::Cut)?,
+        wire_len: (packet.wire_len as usize).max(bytes.len()) - start,
+    })
+}
+
+/// Behind the type at `at`, past VLAN tags (802.1Q, 802.1ad and the older 9100), or behind the LLC that a length there
+/// announces.
+fn behind_type(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const MAX_TAGS: usize = 4;
+    for _ in 0..=MAX_TAGS {
+        match u16_at(bytes, at)? {
+            IPV4 | IPV6 => return Some(at + 2),
+            0x8100 | 0x88a8 | 0x9100 => at += 4,
+            // PPPoE session (RFC 2516): six bytes, then PPP's protocol number
+            0x8864 => return matches!(u16_at(bytes, at + 8)?, 0x21 | 0x57).then_some(at + 10),
+            length if length <= 1500 => return llc(bytes, at + 2),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Behind an LLC and SNAP header (RFC 1042) that stands at `at`.
+fn llc(bytes: &[u8], at: usize) -> Option<usize> {
+    let head = bytes.get(at..)?.first_chunk::<6>()?;
+    let is_snap = head.starts_with(&[0xaa, 0xaa, 3]);
+    let kind = u16_at(bytes, at + 6)?;
+    (is_snap && matches!(kind, IPV4 | IPV6)).then_some(at + 8)
+}
+
+/// IEEE 802.5: access control, frame control, two addresses, and a route if the source's highest bit says so.
+fn token_ring(bytes: &[u8]) -> Option<usize> {
+    const HEADER: usize = 14;
+    let source_routed = bytes.get(8)? & 0x80 != 0;
+    let route = if source_routed {
+        usize::from(bytes.get(HEADER)? & 0x1f)
+    } else {
+        0
+    };
+    llc(bytes, HEADER + route)
+}
+
+/// BSD loopback: an address family, of which IPv6's differs from system to system, in either byte order.
+fn null(bytes: &[u8]) -> Option<usize> {
+    let family: [u8; 4] = bytes.first_chunk().copied()?;
+    let family = u32::from_le_bytes(family).min(u32::from_be_bytes(family));
+    matches!(family, 2 | 10 | 24 | 28 | 30).then_some(4)
+}

@@ -1,0 +1,94 @@
+//! From a frame to the TCP segment in it: link headers, IP, fragments, TCP.
+
+mod fragments;
+mod ip;
+mod link;
+mod segment;
+
+pub use segment::{Endpoint, Flags, Segment};
+
+use crate::capture::Packet;
+use fragments::Fragments;
+
+/// What a frame carries.
+#[derive(Debug)]
+pub(crate) enum Carried<'a> {
+    /// A TCP segment, whole as far as it was captured.
+    Tcp(Segment<'a>),
+    /// A piece of a packet whose other pieces are still missing.
+    Fragment,
+    /// A link type that is not understood.
+    UnknownLink,
+    /// The capture kept too little of it to say.
+    Cut,
+    /// Anything else: UDP, ARP, NetBEUI, IPX …
+    Other,
+}
+
+/// An IP packet's payload, and what of its header matters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IpPacket<'a> {
+    from: u128,
+    to: u128,
+    protocol: u8,
+    identification: u32,
+    /// What of the payload was kept.
+    payload: &'a [u8],
+    /// How long the payload was.
+    payload_len: usize,
+    /// Offset and "more follow", of a fragment.
+    fragment: Option<(usize, bool)>,
+}
+
+/// Looks into frames; remembers fragments.
+#[derive(Debug, Default)]
+pub(crate) struct Dissector {
+    fragments: Fragments,
+}
+
+const TCP: u8 = 6;
+
+impl Dissector {
+    /// What `packet` carries.
+    pub(crate) fn dissect<'a>(&'a mut self, packet: &Packet<'a>) -> Carried<'a> {
+        let outer = match link::network_layer(packet) {
+            Ok(outer) => outer,
+            Err(link::Nothing::UnknownLink) => return Carried::UnknownLink,
+            Err(link::Nothing::Cut) => return Carried::Cut,
+            Err(link::Nothing::Other) => return Carried::Other,
+        };
+        let Some(ip) = ip::parse(outer.bytes, outer.wire_len) else {
+            return if outer.bytes.len() < 40 && outer.bytes.len() < outer.wire_len {
+                Carried::Cut
+            } else {
+                Carried::Other
+            };
+        };
+        if ip.protocol != TCP {
+            return Carried::Other;
+        }
+        let ip = match ip.fragment {
+            None => ip,
+            Some(_) => match self.fragments.add(&ip, packet.at) {
+                Some(whole) => whole,
+                None => return Carried::Fragment,
+            },
+        };
+        Segment::parse(&ip).map_or(Carried::Cut, Carried::Tcp)
+    }
+
+    /// Packets of which pieces never came, so far.
+    pub(crate) fn incomplete_fragments(&self) -> u64 {
+        self.fragments.given_up()
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u16::from_be_bytes(*word))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_be_bytes(*word))
+}

@@ -1,0 +1,167 @@
+//! TCP segments (RFC 9293) and their options (RFC 7323, RFC 2018).
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use super::IpPacket;
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// The address; IPv4 mapped into IPv6.
+    address: u128,
+    /// The port.
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// The address.
+    pub fn ip(self) -> IpAddr {
+        Ipv6Addr::from_bits(self.address).to_canonical()
+    }
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        SocketAddr::new(self.ip(), self.port).fmt(f)
+    }
+}
+
+/// A segment's control bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: u8 = 1;
+    /// Synchronize sequence numbers.
+    pub const SYN: u8 = 2;
+    /// Reset.
+    pub const RST: u8 = 4;
+    /// The acknowledgment counts.
+    pub const ACK: u8 = 16;
+
+    /// Whether any of `bits` is set.
+    pub const fn has(self, bits: u8) -> bool {
+        self.0 & bits != 0
+    }
+}
+
+/// A TCP segment as it was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// Who sent it.
+    pub from: Endpoint,
+    /// To whom.
+    pub to: Endpoint,
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgment number.
+    pub ack: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window as it stands in the header.
+    pub window: u16,
+    /// Checksum as it stands there.
+    pub checksum: u16,
+    /// IP's identification; 0 if there is none.
+    pub identification: u32,
+    /// Option bytes.
+    pub options: &'a [u8],
+    /// What was kept of the data.
+    pub data: &'a [u8],
+    /// How much data there was, bytes.
+    pub len: u32,
+}
+
+/// What the options of a SYN say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SynOptions {
+    /// Maximum segment size.
+    pub mss: Option<u16>,
+    /// Window scale.
+    pub window_scale: Option<u8>,
+    /// SACK permitted.
+    pub sack: bool,
+    /// Timestamps.
+    pub timestamps: bool,
+}
+
+impl<'a> Segment<'a> {
+    /// The segment in an IP packet; `None` if its header was not kept or is none.
+    pub(super) fn parse(ip: &IpPacket<'a>) -> Option<Self> {
+        let bytes = ip.payload;
+        let fixed = bytes.first_chunk::<20>()?;
+        let header = usize::from(fixed[12] >> 4) * 4;
+        if header < 20 || header > ip.payload_len {
+            return None;
+        }
+        let half = |at: usize| {
+            [
+                *fixed.get(at).unwrap_or(&0),
+                *fixed.get(at + 1).unwrap_or(&0),
+            ]
+        };
+        Some(Self {
+            from: Endpoint {
+                address: ip.from,
+                port: u16::from_be_bytes(half(0)),
+            },
+            to: Endpoint {
+                address: ip.to,
+                port: u16::from_be_bytes(half(2)),
+            },
+            seq: super::u32_at(fixed, 4)?,
+            ack: super::u32_at(fixed, 8)?,
+            flags: Flags(fixed[13]),
+            window: u16::from_be_bytes(half(14)),
+            checksum: u16::from_be_bytes(half(16)),
+            identification: ip.identification,
+            options: bytes.get(20..header.min(bytes.len())).unwrap_or_default(),
+            data: bytes.get(header..).unwrap_or_default(),
+            len: u32::try_from(ip.payload_len - header).ok()?,
+        })
+    }
+
+    /// What a SYN's options say.
+    pub(crate) fn syn_options(&self) -> SynOptions {
+        let mut found = SynOptions::default();
+        for (kind, value) in options(self.options) {
+            match (kind, value) {
+                (2, [high, low]) => found.mss = Some(u16::from_be_bytes([*high, *low])),
+                (3, [shift]) => found.window_scale = Some((*shift).min(14)),
+                (4, []) => found.sack = true,
+                (8, _) => found.timestamps = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Whether it carries SACK blocks.
+    pub(crate) fn has_sack(&self) -> bool {
+        // two NOPs and timestamps alone are the common case
+        let only_timestamps = self.options.len() == 12 && self.options.get(2) == Some(&8);
+        self.options.len() > 8
+            && !only_timestamps
+            && options(self.options).any(|(kind, _)| kind == 5)
+    }
+}
+
+/// The options in order: kind and value. Damaged ones end the list.
+fn options(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        loop {
+            let (&kind, rest) = bytes.split_first()?;
+            match kind {
+                0 => return None,
+                1 => bytes = rest,
+                _ => {
+                    let len = usize::from(*rest.first()?);
+                    let value = bytes.get(2..len)?;
+                    bytes = bytes.get(len..)?;
+                    return Some((kind, value));
+                }
+            }
+        }
+    })
+}

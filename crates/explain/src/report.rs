@@ -1,0 +1,305 @@
+//! What was found in a capture, ready to be told.
+
+use coax_cause::Account;
+use coax_wire::time::{Span, Time};
+
+pub use crate::net::Endpoint;
+
+/// Everything about one capture.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// How good the capture is.
+    pub quality: Quality,
+    /// When its first and last packets were captured.
+    pub span: Option<(Time, Time)>,
+    /// TCP connections, in the order of their first packets.
+    pub connections: Vec<Connection>,
+    /// Copies, in the order in which they ended.
+    pub copies: Vec<Copy>,
+    /// Copies that are counted here and not listed, for there are too many.
+    pub copies_left_out: u64,
+    /// Connections that are counted here and not listed.
+    pub connections_left_out: u64,
+}
+
+/// How good a capture is, and what spoils it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Quality {
+    /// Packets read.
+    pub packets: u64,
+    /// Bytes they had on the wire.
+    pub wire_bytes: u64,
+    /// TCP segments among them.
+    pub tcp_segments: u64,
+    /// Packets of which not all was kept.
+    pub cut_packets: u64,
+    /// The longest that was kept of a packet of which not all was kept, bytes: the snap length.
+    pub snap_len: u32,
+    /// Packets with a time before that of the packet before.
+    pub out_of_order: u64,
+    /// The furthest that a packet's time lies before that of one before it.
+    pub worst_disorder: Span,
+    /// The unit of the clock: all times are multiples of it.
+    pub clock_grain: Span,
+    /// Packets captured twice.
+    pub duplicates: u64,
+    /// Packets that the capturing machine says it dropped.
+    pub dropped: u64,
+    /// Bytes that were acknowledged and never captured.
+    pub missing_bytes: u64,
+    /// Holes that they leave.
+    pub holes: u64,
+    /// Segments longer than the receiver's maximum: several, made one by the capturing machine's card or kernel.
+    pub coalesced: u64,
+    /// Fragments of which the rest never came.
+    pub incomplete_fragments: u64,
+    /// Packets of links that are not understood.
+    pub unknown_links: u64,
+    /// Packets cut so short that their headers are missing.
+    pub cut_headers: u64,
+    /// Connections that began before the capture.
+    pub without_start: u64,
+    /// Bytes of SMB connections that belong to no message that could be told.
+    pub skipped_bytes: u64,
+    /// Where and why the file could not be read to its end.
+    pub damage: Option<(u64, String)>,
+}
+
+/// A judgement of a capture's quality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// Nothing is missing that matters.
+    Good,
+    /// What is said may be off by what is listed.
+    Fair,
+    /// So much is missing that totals and causes are rough.
+    Poor,
+}
+
+impl Grade {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Fair => "fair",
+            Self::Poor => "poor",
+        }
+    }
+}
+
+/// Where a capture was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Vantage {
+    /// At the client, or next to it.
+    Client,
+    /// At the server, or next to it.
+    Server,
+    /// Somewhere between.
+    Between,
+}
+
+impl Vantage {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Between => "between",
+        }
+    }
+}
+
+/// Which way a file's bytes went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Read from the server.
+    ToClient,
+    /// Written to the server.
+    ToServer,
+}
+
+impl Direction {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ToClient => "to-client",
+            Self::ToServer => "to-server",
+        }
+    }
+}
+
+/// What a connection carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// SMB1 in NetBIOS session packets.
+    Smb1,
+    /// Anything else.
+    Other,
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// Who opened it, as far as can be told.
+    pub client: Endpoint,
+    /// To whom.
+    pub server: Endpoint,
+    /// What it carries.
+    pub protocol: Protocol,
+    /// First and last packet.
+    pub span: (Time, Time),
+    /// Numbers of the first and last packet.
+    pub frames: (u64, u64),
+    /// What the client sent, and what the server sent.
+    pub sides: [Side; 2],
+    /// From the client's SYN or data to the server's answer to it, as seen here: the round trip on the server's side.
+    pub server_rtt: Option<Span>,
+    /// The same on the client's side.
+    pub client_rtt: Option<Span>,
+    /// Where it was captured.
+    pub vantage: Option<Vantage>,
+    /// Whether its SYN was captured.
+    pub has_start: bool,
+    /// What SMB agreed on.
+    pub smb: Option<Smb>,
+    /// SMB requests by kind.
+    pub requests: Vec<Requests>,
+    /// Of those, the ones that belong to no copy: how many, and the time from each to its answer.
+    pub around: (u64, Span),
+}
+
+/// What one side of a connection sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Segments.
+    pub segments: u64,
+    /// Segments with data.
+    pub data_segments: u64,
+    /// Bytes of data, each counted once.
+    pub bytes: u64,
+    /// Segments that brought nothing new: sent again.
+    pub retransmissions: u64,
+    /// Bytes in them.
+    pub retransmitted_bytes: u64,
+    /// Of those, the ones that were not needed: all of it had been acknowledged.
+    pub spurious: u64,
+    /// Segments that filled a hole: late, or lost before they could be captured and sent again.
+    pub out_of_order: u64,
+    /// Acknowledgments that said nothing new.
+    pub duplicate_acks: u64,
+    /// The maximum segment size it announced.
+    pub mss: Option<u16>,
+    /// Its window scale, if it offered one.
+    pub window_scale: Option<u8>,
+    /// Whether it permitted SACK.
+    pub sack: bool,
+    /// Whether it offered timestamps.
+    pub timestamps: bool,
+    /// The largest window it offered, bytes.
+    pub max_window: u32,
+    /// The smallest, after its SYN.
+    pub min_window: Option<u32>,
+    /// How often the window was shut.
+    pub zero_windows: u64,
+    /// How often what it sent filled the other side's window.
+    pub window_full: u64,
+    /// Most bytes on their way and not acknowledged.
+    pub max_in_flight: u64,
+    /// The longest segment's data.
+    pub largest_segment: u32,
+}
+
+/// What SMB agreed on, and what it used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Smb {
+    /// Dialects offered, in order.
+    pub offered: Vec<String>,
+    /// The one chosen.
+    pub dialect: Option<String>,
+    /// Largest message that the server takes, bytes.
+    pub server_max_buffer: Option<u32>,
+    /// Largest message that the client takes, bytes.
+    pub client_max_buffer: Option<u32>,
+    /// Requests outstanding at once, by the server's word.
+    pub max_mpx: Option<u16>,
+    /// Most requests that were outstanding at once.
+    pub most_outstanding: u64,
+    /// Raw reads and raw writes, as offered by the server.
+    pub raw_offered: Option<(bool, bool)>,
+    /// Largest raw transfer, by an NT server's word.
+    pub max_raw: Option<u32>,
+    /// Capabilities of NT LM 0.12, server's and client's.
+    pub capabilities: (Option<u32>, Option<u32>),
+    /// Raw reads, those that came back empty, and raw writes and those refused.
+    pub raw_reads: (u64, u64),
+    /// Raw writes, and those refused.
+    pub raw_writes: (u64, u64),
+    /// What client and server say they are: operating system, LAN manager.
+    pub client_system: Option<(String, String)>,
+    /// The same of the server.
+    pub server_system: Option<(String, String)>,
+    /// Whether messages are signed.
+    pub signed: bool,
+    /// Oplock breaks sent by the server.
+    pub oplock_breaks: u64,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requests {
+    /// The command, and a transaction's function.
+    pub command: String,
+    /// How many.
+    pub count: u64,
+    /// Bytes of files that they moved.
+    pub bytes: u64,
+    /// How many were answered with an error.
+    pub refused: u64,
+    /// How many had no answer in the capture.
+    pub unanswered: u64,
+    /// The size that most of them moved.
+    pub usual_bytes: u64,
+    /// The most that one of them moved.
+    pub largest_bytes: u64,
+    /// How many have a response time.
+    pub answered: u64,
+    /// Response times, from the last byte of the request to the last of the answer; they overlap where requests do.
+    pub response_total: Span,
+    /// Half of them took no longer.
+    pub response_median: Option<Span>,
+    /// 95 of 100 took no longer.
+    pub response_p95: Option<Span>,
+}
+
+/// A file copied, or the data of a connection that carries no SMB.
+#[derive(Clone, Debug)]
+pub struct Copy {
+    /// The connection, by its place in [`Capture::connections`].
+    pub connection: usize,
+    /// The file's name, as the client gave it; `None` of other connections and of files opened before the capture.
+    pub name: Option<String>,
+    /// The share.
+    pub share: Option<String>,
+    /// Which way most bytes went.
+    pub direction: Direction,
+    /// Bytes that went that way, each counted once.
+    pub bytes: u64,
+    /// Bytes that went that way, those moved again counted again.
+    pub moved: u64,
+    /// When it began: the open's first byte.
+    pub start: Time,
+    /// Until the close's answer, or the last that was seen of it.
+    pub wall: Span,
+    /// Numbers of the first and last packet.
+    pub frames: (u64, u64),
+    /// Whether its open and its close were seen.
+    pub seen: (bool, bool),
+    /// The file's size, if the open told.
+    pub file_size: Option<u64>,
+    /// Ranges of the file between the first and last byte moved that were not moved: how many, and their bytes.
+    pub holes: (u64, u64),
+    /// Requests by kind.
+    pub requests: Vec<Requests>,
+    /// What the wall clock was spent on. It adds up to [`Self::wall`].
+    pub account: Account,
+}

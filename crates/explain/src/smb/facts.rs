@@ -1,0 +1,100 @@
+//! What client and server agreed on.
+
+use coax_wire::{
+    block::{Block, WireStr},
+    dialect::{Dialect, NegotiateShape},
+    header::{Flags2, Header},
+    smb::{negotiate, session_setup_andx, tree_connect},
+};
+
+use super::op::text;
+use crate::report::Smb;
+
+/// Notes what a NEGOTIATE request offers.
+pub(super) fn offered(smb: &mut Smb, block: &Block<'_>) {
+    const MOST: usize = 64;
+    if let Ok(request) = negotiate::Request::parse(block) {
+        let names = request.dialects().take(MOST);
+        smb.offered = names
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect();
+    }
+}
+
+/// Notes what its answer chooses.
+pub(super) fn chosen(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+    let Ok((shape, response)) = negotiate::Response::parse(block, header.unicode()) else {
+        return;
+    };
+    smb.dialect = smb.offered.get(usize::from(response.index)).cloned();
+    if shape == NegotiateShape::Core {
+        return;
+    }
+    smb.server_max_buffer = Some(response.max_buffer);
+    smb.max_mpx = Some(response.max_mpx);
+    if shape == NegotiateShape::Nt {
+        smb.max_raw = Some(response.max_raw);
+        smb.capabilities.0 = Some(response.capabilities);
+        let raw = response.capabilities & negotiate::cap::RAW_MODE != 0;
+        smb.raw_offered = Some((raw, raw));
+    } else {
+        let has = |bit| response.raw_mode & bit != 0;
+        smb.raw_offered = Some((
+            has(negotiate::raw_mode::READ),
+            has(negotiate::raw_mode::WRITE),
+        ));
+    }
+}
+
+/// Notes what the client says of itself when it logs on.
+pub(super) fn log_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+    let Ok(request) = session_setup_andx::Request::parse(block, header.unicode()) else {
+        return;
+    };
+    smb.client_max_buffer = Some(u32::from(request.max_buffer));
+    let is_nt = smb
+        .dialect
+        .as_deref()
+        .and_then(|name| Dialect::by_name(name.as_bytes()));
+    if is_nt.is_some_and(Dialect::is_nt) {
+        smb.capabilities.1 = Some(request.capabilities);
+    }
+    smb.client_system =
+        system(request.native_os, request.native_lan_man).or(smb.client_system.take());
+}
+
+/// Notes what the server says of itself.
+pub(super) fn logged_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+    let Ok(response) = session_setup_andx::Response::parse(block, header.unicode()) else {
+        return;
+    };
+    let of = |raw| {
+        Some(WireStr {
+            raw,
+            unicode: response.unicode,
+        })
+    };
+    let said = system(of(response.native_os), of(response.native_lan_man));
+    smb.server_system = said.or(smb.server_system.take());
+}
+
+fn system(os: Option<WireStr<'_>>, lan_man: Option<WireStr<'_>>) -> Option<(String, String)> {
+    let told = (
+        os.map(text).unwrap_or_default(),
+        lan_man.map(text).unwrap_or_default(),
+    );
+    (!told.0.is_empty() || !told.1.is_empty()).then_some(told)
+}
+
+/// Notes what a core client learns when it connects to a share.
+pub(super) fn core_connected(smb: &mut Smb, block: &Block<'_>) {
+    if let Ok(response) = tree_connect::Response::parse(block) {
+        smb.server_max_buffer
+            .get_or_insert(u32::from(response.max_buffer));
+    }
+}
+
+/// Notes whether messages are signed.
+pub(super) fn signature(smb: &mut Smb, header: &Header) {
+    smb.signed |= header.flags2.has(Flags2::SIGNED) && header.signature != [0; 8];
+}

@@ -1,0 +1,200 @@
+//! Files from open to close, and the copies that come of them.
+
+use coax_cause::Account;
+use coax_wire::time::Time;
+use hashbrown::HashMap;
+
+use super::{
+    mix::{Mix, Outcome},
+    op::Opened,
+    ranges::Ranges,
+};
+use crate::{
+    report::{Copy, Direction},
+    session::Moment,
+};
+
+/// Files open at a time on one connection; more are not followed.
+const MOST_OPEN: usize = 2048;
+/// Trees connected at a time; more are not followed.
+const MOST_TREES: usize = 1024;
+
+/// Copies listed of one connection; more are counted.
+const MOST_ENDED: usize = 20_000;
+
+/// A moment, and what had been spent by then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mark {
+    pub(crate) moment: Moment,
+    pub(crate) spent: Account,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    open: HashMap<u16, Box<Open>>,
+    trees: HashMap<u16, String>,
+    ended: Vec<Copy>,
+    left_out: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    name: Option<String>,
+    share: Option<String>,
+    begin: Mark,
+    last: Mark,
+    size: Option<u64>,
+    is_file: bool,
+    read: Ranges,
+    written: Ranges,
+    mix: Mix,
+}
+
+/// One request on an open file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) tid: u16,
+    pub(crate) fid: u16,
+    pub(crate) begin: Mark,
+    pub(crate) end: Mark,
+    pub(crate) outcome: Outcome,
+    /// Where the bytes are in the file, if any were moved, and whether they were written.
+    pub(crate) moved: Option<(u64, bool)>,
+}
+
+impl Files {
+    /// A share was connected.
+    pub(crate) fn connect(&mut self, tid: u16, share: String) {
+        if self.trees.len() < MOST_TREES || self.trees.contains_key(&tid) {
+            self.trees.insert(tid, share);
+        }
+    }
+
+    /// A file was opened.
+    pub(crate) fn open(&mut self, name: String, opened: Opened, usage: &Use) {
+        // a server gives a FID anew only when it is free: we missed the close
+        self.end(opened.fid, false);
+        let mut open = Open::new(Some(name), self.trees.get(&usage.tid), usage.begin);
+        open.size = opened.size;
+        open.is_file = opened.is_file && !open.is_on_pipes();
+        open.count(usage);
+        self.keep(opened.fid, open);
+    }
+
+    /// A file was used; one that was opened before the capture is known from now on.
+    pub(crate) fn touch(&mut self, usage: &Use) {
+        if !self.open.contains_key(&usage.fid) {
+            let open = Open::new(None, self.trees.get(&usage.tid), usage.begin);
+            self.keep(usage.fid, open);
+        }
+        if let Some(open) = self.open.get_mut(&usage.fid) {
+            open.count(usage);
+        }
+    }
+
+    /// A file was closed.
+    pub(crate) fn close(&mut self, usage: &Use) {
+        if let Some(open) = self.open.get_mut(&usage.fid) {
+            open.count(usage);
+        }
+        self.end(usage.fid, true);
+    }
+
+    /// Whether a file of this number is open.
+    pub(crate) fn is_open(&self, fid: u16) -> bool {
+        self.open.contains_key(&fid)
+    }
+
+    /// No more comes: what is still open ends where it was last used.
+    pub(crate) fn finish(&mut self) {
+        let mut left: Vec<u16> = self.open.keys().copied().collect();
+        left.sort_unstable();
+        left.into_iter().for_each(|fid| self.end(fid, false));
+    }
+
+    /// The copies that have ended, and how many more there were.
+    pub(crate) fn take_ended(&mut self) -> (Vec<Copy>, u64) {
+        (std::mem::take(&mut self.ended), self.left_out)
+    }
+
+    fn keep(&mut self, fid: u16, open: Open) {
+        if self.open.len() < MOST_OPEN {
+            self.open.insert(fid, Box::new(open));
+        }
+    }
+
+    fn end(&mut self, fid: u16, closed: bool) {
+        let Some(open) = self.open.remove(&fid) else {
+            return;
+        };
+        let copy = open.into_copy(closed);
+        if self.ended.len() < MOST_ENDED {
+            self.ended.extend(copy);
+        } else {
+            self.left_out += u64::from(copy.is_some());
+        }
+    }
+}
+
+impl Open {
+    fn new(name: Option<String>, share: Option<&String>, begin: Mark) -> Self {
+        Self {
+            name,
+            share: share.cloned(),
+            begin,
+            last: begin,
+            size: None,
+            is_file: true,
+            read: Ranges::default(),
+            written: Ranges::default(),
+            mix: Mix::default(),
+        }
+    }
+
+    fn is_on_pipes(&self) -> bool {
+        let share = self.share.as_deref().unwrap_or_default();
+        share.to_ascii_uppercase().ends_with("IPC$")
+    }
+
+    fn count(&mut self, usage: &Use) {
+        self.mix.add(&usage.outcome);
+        self.last = usage.end;
+        let bytes = usage.outcome.bytes;
+        match usage.moved {
+            Some((offset, true)) => self.written.add(offset, bytes),
+            Some((offset, false)) => self.read.add(offset, bytes),
+            None => {}
+        }
+    }
+
+    /// The copy, if any bytes of a file were moved.
+    fn into_copy(self, closed: bool) -> Option<Copy> {
+        let to_client = self.read.moved() >= self.written.moved();
+        let (moved, direction) = if to_client {
+            (&self.read, Direction::ToClient)
+        } else {
+            (&self.written, Direction::ToServer)
+        };
+        if moved.moved() == 0 || !self.is_file || self.is_on_pipes() {
+            return None;
+        }
+        let (begin, last) = (self.begin.moment, self.last.moment);
+        Some(Copy {
+            connection: 0,
+            direction,
+            bytes: moved.covered(),
+            moved: moved.moved(),
+            start: begin.at,
+            wall: Time::max(last.at, begin.at) - begin.at,
+            frames: (begin.frame, last.frame),
+            seen: (self.name.is_some(), closed),
+            name: self.name,
+            share: self.share,
+            file_size: self.size,
+            holes: moved.holes(),
+            requests: self.mix.report(),
+            account: self.last.spent.since(&self.begin.spent),
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! What was asked for, how often, how much, and how long the answers took.
+
+use coax_wire::{
+    command,
+    smb::{trans2::function as code, transaction::Kind},
+    time::Span,
+};
+
+use crate::{histogram::Samples, report::Requests};
+
+/// A command, and a transaction's function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name {
+    pub(crate) command: u8,
+    pub(crate) function: Option<u16>,
+}
+
+/// More kinds of requests are counted as one of them.
+const MOST_KINDS: usize = 128;
+
+/// Requests by kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mix(Vec<(Name, Tally)>);
+
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    count: u64,
+    bytes: u64,
+    refused: u64,
+    unanswered: u64,
+    largest: u64,
+    /// A size that has the majority, if one has, and its lead.
+    usual: (u64, u64),
+    responses: Samples,
+}
+
+/// One request and what came of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) name: Name,
+    /// Bytes of a file that it moved.
+    pub(crate) bytes: u64,
+    /// From the request's last byte to the answer's last; `None` if none came or none was due.
+    pub(crate) response: Option<Span>,
+    pub(crate) refused: bool,
+    pub(crate) unanswered: bool,
+}
+
+impl Mix {
+    /// Counts one.
+    pub(crate) fn add(&mut self, outcome: &Outcome) {
+        let Some(tally) = self.tally(outcome.name) else {
+            return;
+        };
+        tally.count += 1;
+        tally.bytes = tally.bytes.saturating_add(outcome.bytes);
+        tally.refused += u64::from(outcome.refused);
+        tally.unanswered += u64::from(outcome.unanswered);
+        tally.largest = tally.largest.max(outcome.bytes);
+        tally.usual = match tally.usual {
+            (_, 0) => (outcome.bytes, 1),
+            (size, lead) if size == outcome.bytes => (size, lead + 1),
+            (size, lead) => (size, lead - 1),
+        };
+        if let Some(response) = outcome.response {
+            tally.responses.add(response);
+        }
+    }
+
+    fn tally(&mut self, name: Name) -> Option<&mut Tally> {
+        let found = self.0.iter().position(|(known, _)| *known == name);
+        let index = match found {
+            Some(index) => index,
+            None if self.0.len() >= MOST_KINDS => 0,
+            None => {
+                self.0.push((name, Tally::default()));
+                self.0.len() - 1
+            }
+        };
+        self.0.get_mut(index).map(|(_, tally)| tally)
+    }
+
+    /// The report, the most bytes first, then the most requests.
+    pub(crate) fn report(&self) -> Vec<Requests> {
+        let mut rows: Vec<_> = self
+            .0
+            .iter()
+            .map(|(name, tally)| tally.report(*name))
+            .collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.bytes, row.count)));
+        rows
+    }
+}
+
+impl Tally {
+    fn report(&self, name: Name) -> Requests {
+        Requests {
+            command: name.to_string(),
+            count: self.count,
+            bytes: self.bytes,
+            refused: self.refused,
+            unanswered: self.unanswered,
+            usual_bytes: self.usual.0,
+            largest_bytes: self.largest,
+            answered: self.responses.count(),
+            response_total: self.responses.total(),
+            response_median: self.responses.percentile(50),
+            response_p95: self.responses.percentile(95),
+        }
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match command::name(self.command) {
+            Some(name) => f.write_str(name)?,
+            None => write!(f, "command 0x{:02X}", self.command)?,
+        }
+        let Some(function) = self.function else {
+            return Ok(());
+        };
+        let known = match Kind::of(self.command) {
+            Some(Kind::Transaction2) => trans2_name(function),
+            _ => None,
+        };
+        match known {
+            Some(name) => write!(f, " {name}"),
+            None => write!(f, " 0x{function:04X}"),
+        }
+    }
+}
+
+/// The names of TRANSACTION2's functions ([MS-CIFS] 2.2.2.2).
+fn trans2_name(function: u16) -> Option<&'static str> {
+    Some(match function {
+        code::OPEN2 => "OPEN2",
+        code::FIND_FIRST2 => "FIND_FIRST2",
+        code::FIND_NEXT2 => "FIND_NEXT2",
+        code::QUERY_FS_INFORMATION => "QUERY_FS_INFORMATION",
+        code::SET_FS_INFORMATION => "SET_FS_INFORMATION",
+        code::QUERY_PATH_INFORMATION => "QUERY_PATH_INFORMATION",
+        code::SET_PATH_INFORMATION => "SET_PATH_INFORMATION",
+        code::QUERY_FILE_INFORMATION => "QUERY_FILE_INFORMATION",
+        code::SET_FILE_INFORMATION => "SET_FILE_INFORMATION",
+        code::CREATE_DIRECTORY => "CREATE_DIRECTORY",
+        code::GET_DFS_REFERRAL => "GET_DFS_REFERRAL",
+        _ => return None,
+    })
+}

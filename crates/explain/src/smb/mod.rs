@@ -1,0 +1,486 @@
+//! Requests and their answers on one connection, and the files they are about.
+
+mod facts;
+mod files;
+mod mix;
+mod op;
+mod pending;
+mod ranges;
+
+use coax_cause::Account;
+use coax_wire::{
+    block::Block,
+    command,
+    header::{Flags, HEADER_LEN, Header, PROTOCOL},
+    nbt::session::PacketType,
+    smb::{echo, locking_andx},
+    time::Span,
+};
+
+use crate::{
+    report::{self, Copy, Requests},
+    session::{Message, Scratch},
+};
+use files::{Files, Mark, Use};
+use mix::{Mix, Name, Outcome};
+use op::{Op, What};
+use pending::{Due, Pending, Queue};
+
+/// What a request is for: it decides what a round trip is charged to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To move bytes of a file.
+    Data,
+    /// Anything else.
+    #[default]
+    Metadata,
+}
+
+/// One connection's SMB, from both directions' messages.
+#[derive(Debug, Default)]
+pub(crate) struct Smb {
+    facts: report::Smb,
+    queue: Queue,
+    files: Files,
+    mix: Mix,
+    purpose: Purpose,
+    /// Requests, and the time from each to its answer, counted in `mix`.
+    asked: (u64, Span),
+    /// What the latest read's answer had besides its data, bytes.
+    reply_overhead: Option<u64>,
+    /// The latest read or write, and how long its message was.
+    latest_transfer: Option<(Header, Op, u64)>,
+}
+
+/// What a message is looked at with.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    /// What has been spent on the connection by now.
+    pub(crate) spent: Account,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+impl Smb {
+    /// What the latest request was for.
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    /// The copies that have ended, and how many more there were.
+    pub(crate) fn take_ended(&mut self) -> (Vec<Copy>, u64) {
+        self.files.take_ended()
+    }
+
+    /// How long the client's next message is, if it goes on as it did.
+    pub(crate) fn expected_of_client(&self) -> Option<u64> {
+        let raw = self.queue.raw_write_due();
+        raw.or(self.latest_transfer.as_ref().map(|(_, _, len)| *len))
+    }
+
+    /// How long the server's next message is: the answer to the oldest read.
+    pub(crate) fn expected_of_server(&self) -> Option<u64> {
+        let (is_raw, count) = self.queue.read_due()?;
+        let overhead = if is_raw {
+            0
+        } else {
+            self.reply_overhead.unwrap_or(USUAL_OVERHEAD)
+        };
+        Some(count.saturating_add(overhead))
+    }
+
+    /// Whether requests wait for answers.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// A message of the client.
+    pub(crate) fn client_said(&mut self, message: &Message<'_>, context: &mut Context<'_>) {
+        if message.kind != PacketType::Message || self.raw_data(message, context) {
+            return;
+        }
+        if message.guessed {
+            return self.transfer_again(message);
+        }
+        if let Ok(header) = Header::parse(message.head) {
+            let scratch = &mut context.scratch;
+            scratch.with(message.head, message.len, |bytes| {
+                self.request(&header, bytes, message)
+            });
+        }
+    }
+
+    /// A message of the server.
+    pub(crate) fn server_said(&mut self, message: &Message<'_>, context: &mut Context<'_>) {
+        if message.kind != PacketType::Message {
+            return;
+        }
+        let header = Header::parse(message.head).ok();
+        if let Some(raw) = self.queue.take_raw_read(header.as_ref(), message.len) {
+            return self.raw_read_done(raw, message, &context.spent);
+        }
+        if message.guessed {
+            return self.read_unseen(message, &context.spent);
+        }
+        let Some(header) = header else {
+            return;
+        };
+        facts::signature(&mut self.facts, &header);
+        if !header.flags.has(Flags::REPLY) {
+            self.facts.oplock_breaks += u64::from(header.command == command::LOCKING_ANDX);
+            return;
+        }
+        let Context { spent, scratch } = context;
+        let spent = *spent;
+        scratch.with(message.head, message.len, |bytes| {
+            self.reply(&header, bytes, message, &spent)
+        });
+    }
+
+    /// No more comes: requests without answers are counted, files end.
+    pub(crate) fn finish(&mut self) {
+        while let Some(pending) = self.queue.pop() {
+            self.abandon(&pending);
+        }
+        self.files.finish();
+    }
+
+    /// What there is to report.
+    pub(crate) fn report(&self) -> (report::Smb, Vec<Requests>, (u64, Span)) {
+        let mut facts = self.facts.clone();
+        facts.most_outstanding = self.queue.most();
+        (facts, self.mix.report(), self.asked)
+    }
+
+    fn request(&mut self, header: &Header, bytes: &[u8], message: &Message<'_>) {
+        let is_secondary = matches!(
+            header.command,
+            command::TRANSACTION_SECONDARY
+                | command::TRANSACTION2_SECONDARY
+                | command::NT_TRANSACT_SECONDARY
+        );
+        if is_secondary {
+            return self.queue.extend(header, message.end);
+        }
+        let mut ops = op::request(header, bytes);
+        self.mend(&mut ops, message);
+        let Some(first) = ops.first() else {
+            return;
+        };
+        self.purpose = if ops.iter().any(Op::is_data) {
+            Purpose::Data
+        } else {
+            Purpose::Metadata
+        };
+        if let Ok(block) = Block::at(bytes, HEADER_LEN) {
+            self.note_request(header, &block);
+        }
+        if wants_no_answer(header.command, bytes) {
+            return self.count_alone(first.name);
+        }
+        if header.command == command::WRITE_MPX && self.queue.join(header, message.end) {
+            return;
+        }
+        let is_transfer = matches!(first.what, What::Read | What::Write);
+        self.latest_transfer = is_transfer.then(|| (*header, first.clone(), message.len));
+        let begin = Mark {
+            moment: message.start,
+            spent: message.mark,
+        };
+        let pending = Pending::new(header, ops, begin, message.end, due(header.command, bytes));
+        if let Some(forgotten) = self.queue.push(pending) {
+            self.abandon(&forgotten);
+        }
+    }
+
+    /// Where a request's words were not kept, a transfer goes on where the one before it ended.
+    fn mend(&self, ops: &mut [Op], message: &Message<'_>) {
+        let (Some(op), Some((_, latest, len))) = (ops.first_mut(), &self.latest_transfer) else {
+            return;
+        };
+        if is_cut(message) && op.name == latest.name && message.len == *len {
+            op.offset = latest.offset.saturating_add(latest.count);
+            op.count = latest.count;
+        }
+    }
+
+    fn note_request(&mut self, header: &Header, block: &Block<'_>) {
+        facts::signature(&mut self.facts, header);
+        match header.command {
+            command::NEGOTIATE => facts::offered(&mut self.facts, block),
+            command::SESSION_SETUP_ANDX => facts::log_on(&mut self.facts, block, header),
+            command::READ_RAW => self.facts.raw_reads.0 += 1,
+            command::WRITE_RAW => self.facts.raw_writes.0 += 1,
+            _ => {}
+        }
+    }
+
+    fn reply(&mut self, header: &Header, bytes: &[u8], message: &Message<'_>, spent: &Account) {
+        let Some(mut pending) = self.queue.take(header) else {
+            return;
+        };
+        pending.heed(header, bytes);
+        if is_cut(message) && pending.ops.first().is_some_and(|op| op.what == What::Read) {
+            pending.read(
+                message
+                    .len
+                    .saturating_sub(self.reply_overhead.unwrap_or(USUAL_OVERHEAD)),
+            );
+        } else {
+            self.note_overhead(&pending, message.len);
+        }
+        if let Ok(block) = Block::at(bytes, HEADER_LEN) {
+            self.note_reply(header, &block);
+        }
+        if pending.goes_on(header) {
+            self.queue.put_back(pending);
+            return;
+        }
+        if header.command == command::WRITE_COMPLETE && pending.due == Due::Go {
+            self.facts.raw_writes.1 += 1;
+        }
+        self.complete(
+            &pending,
+            header.status != 0 && pending.is_error(header),
+            Mark {
+                moment: message.end,
+                spent: *spent,
+            },
+            header,
+        );
+    }
+
+    fn note_overhead(&mut self, pending: &Pending, len: u64) {
+        let moved = pending.answers.first().map_or(0, |answer| answer.bytes);
+        let is_read = pending.ops.first().is_some_and(|op| op.what == What::Read);
+        if is_read && moved > 0 {
+            self.reply_overhead = len.checked_sub(moved).or(self.reply_overhead);
+        }
+    }
+
+    /// The answer to a read of which only the length is known.
+    fn read_unseen(&mut self, message: &Message<'_>, spent: &Account) {
+        let Some(mut pending) = self.queue.take_read() else {
+            return;
+        };
+        let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
+        pending.read(message.len.saturating_sub(overhead));
+        let header = pending.header;
+        self.complete(
+            &pending,
+            false,
+            Mark {
+                moment: message.end,
+                spent: *spent,
+            },
+            &header,
+        );
+    }
+
+    /// A request of which only the length is known: it goes on where the one before it ended.
+    fn transfer_again(&mut self, message: &Message<'_>) {
+        let Some((header, op, len)) = self.latest_transfer.clone() else {
+            return;
+        };
+        let next = Op {
+            offset: op.offset.saturating_add(op.count),
+            ..op
+        };
+        self.latest_transfer = Some((header, next.clone(), len));
+        let begin = Mark {
+            moment: message.start,
+            spent: message.mark,
+        };
+        let mut pending = Pending::new(&header, vec![next], begin, message.end, Due::Reply);
+        pending.guessed = true;
+        if let Some(forgotten) = self.queue.push(pending) {
+            self.abandon(&forgotten);
+        }
+    }
+
+    fn note_reply(&mut self, header: &Header, block: &Block<'_>) {
+        if header.status != 0 && header.command != command::SESSION_SETUP_ANDX {
+            return;
+        }
+        match header.command {
+            command::NEGOTIATE => facts::chosen(&mut self.facts, block, header),
+            command::SESSION_SETUP_ANDX => facts::logged_on(&mut self.facts, block, header),
+            command::TREE_CONNECT => facts::core_connected(&mut self.facts, block),
+            _ => {}
+        }
+    }
+
+    /// Every op of an exchange is done, at `end`.
+    fn complete(&mut self, pending: &Pending, refused: bool, end: Mark, header: &Header) {
+        let mut response = Some(end.moment.at - pending.asked.at);
+        let mut chained = None;
+        for (op, answer) in pending.ops.iter().zip(&pending.answers) {
+            let outcome = Outcome {
+                name: op.name,
+                bytes: answer.bytes,
+                // a chain's time is its first command's
+                response: response.take(),
+                refused,
+                unanswered: false,
+            };
+            self.count(&outcome);
+            let fid = match op.fid {
+                op::CHAINED_FID => chained.unwrap_or(op.fid),
+                fid => fid,
+            };
+            let usage = Use {
+                tid: pending.tid,
+                fid,
+                begin: pending.begin,
+                end,
+                outcome,
+                moved: op.is_data().then_some((op.offset, op.what != What::Read)),
+            };
+            if let Some(opened) = answer.opened {
+                chained = Some(opened.fid);
+            }
+            self.apply(op, answer, &usage, header);
+        }
+    }
+
+    fn apply(&mut self, op: &Op, answer: &op::Answer, usage: &Use, header: &Header) {
+        if usage.outcome.refused {
+            if self.files.is_open(usage.fid) && op.fid != op::CHAINED_FID {
+                self.files.touch(usage);
+            }
+            return;
+        }
+        match (&op.what, answer.opened) {
+            (What::Open(name), Some(opened)) => {
+                let usage = Use {
+                    fid: opened.fid,
+                    ..*usage
+                };
+                self.files.open(name.clone(), opened, &usage);
+            }
+            (What::TreeConnect(share), _) => self.files.connect(header.tid.0, share.clone()),
+            (What::Read | What::Write, _) => self.files.touch(usage),
+            (What::WriteAndClose, _) => {
+                self.files.touch(usage);
+                self.files.close(&Use {
+                    moved: None,
+                    ..*usage
+                });
+            }
+            (What::Close, _) => self.files.close(usage),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, outcome: &Outcome) {
+        self.mix.add(outcome);
+        self.asked.0 += 1;
+        let spent = outcome.response.unwrap_or_default();
+        self.asked.1 = Span(self.asked.1.0.saturating_add(spent.0));
+    }
+
+    fn count_alone(&mut self, name: Name) {
+        self.count(&Outcome {
+            name,
+            bytes: 0,
+            response: None,
+            refused: false,
+            unanswered: false,
+        });
+    }
+
+    fn abandon(&mut self, pending: &Pending) {
+        for op in &pending.ops {
+            self.count(&Outcome {
+                name: op.name,
+                bytes: 0,
+                response: None,
+                refused: false,
+                unanswered: true,
+            });
+        }
+    }
+
+    /// The data of a raw write, which has no header; whether that is what `message` is.
+    fn raw_data(&mut self, message: &Message<'_>, context: &Context<'_>) -> bool {
+        let looks_smb = message.head.starts_with(&PROTOCOL);
+        let Some(mut pending) = self.queue.take_raw_write(looks_smb, message.len) else {
+            return false;
+        };
+        self.purpose = Purpose::Data;
+        pending.carried(message.len);
+        if let Some(op) = pending.ops.first()
+            && pending.due != Due::Go
+            && !op.write_through
+        {
+            let end = Mark {
+                moment: message.end,
+                spent: context.spent,
+            };
+            let header = pending.header;
+            self.complete(&pending, false, end, &header);
+        } else {
+            pending.asked = message.end;
+            self.queue.put_back(pending);
+        }
+        true
+    }
+
+    fn raw_read_done(&mut self, mut raw: Pending, message: &Message<'_>, spent: &Account) {
+        self.facts.raw_reads.1 += u64::from(message.len == 0);
+        raw.carried(message.len);
+        let end = Mark {
+            moment: message.end,
+            spent: *spent,
+        };
+        let header = raw.header;
+        self.complete(&raw, false, end, &header);
+    }
+}
+
+/// What the answer to READ_ANDX has besides its data: header, 12 words, byte count, and the pad byte that servers put
+/// before the data.
+const USUAL_OVERHEAD: u64 = 60;
+
+/// Whether the words that tell of a transfer were not kept.
+fn is_cut(message: &Message<'_>) -> bool {
+    const WORDS: usize = 1 + 20;
+    let needed = HEADER_LEN + WORDS;
+    message.head.len() < needed && message.len >= needed as u64
+}
+
+/// What is to come back for a request.
+fn due(code: u8, bytes: &[u8]) -> Due {
+    let block = Block::at(bytes, HEADER_LEN);
+    match code {
+        command::READ_RAW => Due::RawData,
+        command::WRITE_RAW => Due::Go,
+        command::READ_MPX => Due::Bytes,
+        command::TRANSACTION | command::TRANSACTION2 | command::NT_TRANSACT => Due::Pieces,
+        command::ECHO => {
+            let request = block.and_then(|block| echo::Request::parse(&block));
+            Due::Replies(request.map_or(1, |request| request.count))
+        }
+        _ => Due::Reply,
+    }
+}
+
+/// Cancels, and acknowledgments of oplock breaks ([MS-CIFS] 2.2.4.32.1), are not answered.
+fn wants_no_answer(code: u8, bytes: &[u8]) -> bool {
+    match code {
+        command::NT_CANCEL => true,
+        command::LOCKING_ANDX => {
+            let block = Block::at(bytes, HEADER_LEN);
+            let request = block.and_then(|block| locking_andx::Request::parse(&block));
+            request.is_ok_and(|request| {
+                let moves_no_lock = request.locks.is_empty() && request.unlocks.is_empty();
+                request.is(locking_andx::kind::OPLOCK_RELEASE) && moves_no_lock
+            })
+        }
+        command::ECHO => {
+            let request =
+                Block::at(bytes, HEADER_LEN).and_then(|block| echo::Request::parse(&block));
+            request.is_ok_and(|request| request.count == 0)
+        }
+        _ => false,
+    }
+}

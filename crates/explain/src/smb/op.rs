@@ -1,0 +1,362 @@
+//! What a request asks for and what its answer says: one [`Op`] for each command of a message's chain.
+
+use coax_wire::{
+    Result,
+    block::{Block, WireStr},
+    codepage::CodePage,
+    command as code,
+    header::{HEADER_LEN, Header},
+    smb::{
+        close, nt_create_andx, open, open_andx, print, read, read_andx, read_raw,
+        transaction::{self, Kind},
+        tree_connect, tree_connect_andx, write, write_andx, write_raw,
+    },
+};
+
+use super::mix::Name;
+
+/// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).
+pub(crate) const CHAINED_FID: u16 = 0xffff;
+/// Commands in a chain; no client sends more.
+const MOST_IN_CHAIN: usize = 8;
+
+/// What a command does, as far as copies go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Opens or creates a file of this name.
+    Open(String),
+    /// Closes one.
+    Close,
+    /// Asks for `count` bytes at `offset`.
+    Read,
+    /// Brings them.
+    Write,
+    /// Writes and closes.
+    WriteAndClose,
+    /// Connects to this share.
+    TreeConnect(String),
+    /// A transaction with parameters and data of this total length.
+    Transaction(u64),
+    /// Anything else.
+    Other,
+}
+
+/// One command of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Op {
+    pub(crate) name: Name,
+    pub(crate) what: What,
+    pub(crate) fid: u16,
+    pub(crate) offset: u64,
+    pub(crate) count: u64,
+    /// Bytes of a file in this very message.
+    pub(crate) carried: u64,
+    /// A raw write that is to be confirmed at its end.
+    pub(crate) write_through: bool,
+}
+
+impl Op {
+    fn new(command: u8, what: What) -> Self {
+        let name = Name {
+            command,
+            function: None,
+        };
+        Self {
+            name,
+            what,
+            fid: CHAINED_FID,
+            offset: 0,
+            count: 0,
+            carried: 0,
+            write_through: false,
+        }
+    }
+
+    fn transfer(command: u8, what: What, fid: u16, offset: u64, count: u64) -> Self {
+        Self {
+            fid,
+            offset,
+            count,
+            ..Self::new(command, what)
+        }
+    }
+
+    /// Whether it moves file data.
+    pub(crate) fn is_data(&self) -> bool {
+        matches!(self.what, What::Read | What::Write | What::WriteAndClose)
+    }
+}
+
+/// The commands of a request, in order.
+pub(crate) fn request(header: &Header, message: &[u8]) -> Vec<Op> {
+    let mut ops = Vec::with_capacity(1);
+    each_block(header, message, |command, block| {
+        ops.push(
+            one(command, block, header.unicode()).unwrap_or_else(|_| Op::new(command, What::Other)),
+        );
+    });
+    ops
+}
+
+/// Calls `each` with the commands of a chain and their blocks.
+pub(crate) fn each_block<'a>(
+    header: &Header,
+    message: &'a [u8],
+    mut each: impl FnMut(u8, &Block<'a>),
+) {
+    let mut at = (header.command, HEADER_LEN);
+    for _ in 0..MOST_IN_CHAIN {
+        let Ok(block) = Block::at(message, at.1) else {
+            return;
+        };
+        each(at.0, &block);
+        match block.andx() {
+            Some(next) if code::is_andx(at.0) && next.1 > at.1 => at = next,
+            _ => return,
+        }
+    }
+}
+
+fn one(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
+    Ok(match command {
+        code::READ | code::LOCK_AND_READ | code::READ_ANDX | code::READ_RAW | code::READ_MPX => {
+            reading(command, block)?
+        }
+        code::WRITE
+        | code::WRITE_AND_UNLOCK
+        | code::WRITE_AND_CLOSE
+        | code::WRITE_ANDX
+        | code::WRITE_RAW
+        | code::WRITE_MPX
+        | code::WRITE_PRINT_FILE => writing(command, block)?,
+        code::CLOSE | code::CLOSE_PRINT_FILE => {
+            let fid = close::Request::parse(block)?.fid.0;
+            Op {
+                fid,
+                ..Op::new(command, What::Close)
+            }
+        }
+        code::TREE_CONNECT => Op::new(
+            command,
+            What::TreeConnect(text(tree_connect::Request::parse(block)?.path)),
+        ),
+        code::TREE_CONNECT_ANDX => {
+            let path = tree_connect_andx::Request::parse(block, unicode)?.path;
+            Op::new(command, What::TreeConnect(text(path)))
+        }
+        code::TRANSACTION | code::TRANSACTION2 | code::NT_TRANSACT => {
+            transacting(command, block, unicode)?
+        }
+        _ => match opening(command, block, unicode)? {
+            Some(path) => Op::new(command, What::Open(text(path))),
+            None => Op::new(command, What::Other),
+        },
+    })
+}
+
+fn reading(command: u8, block: &Block<'_>) -> Result<Op> {
+    let (fid, offset, count) = match command {
+        code::READ | code::LOCK_AND_READ => {
+            let request = read::Request::parse(block)?;
+            (
+                request.fid,
+                u64::from(request.offset),
+                u64::from(request.count),
+            )
+        }
+        code::READ_ANDX => {
+            let request = read_andx::Request::parse(block)?;
+            (request.fid, request.offset, u64::from(request.max_count))
+        }
+        // READ_MPX has the words of READ_RAW ([MS-CIFS] 2.2.4.23.1)
+        _ => {
+            let request = read_raw::Request::parse(block)?;
+            (request.fid, request.offset, u64::from(request.max_count))
+        }
+    };
+    Ok(Op::transfer(command, What::Read, fid.0, offset, count))
+}
+
+fn writing(command: u8, block: &Block<'_>) -> Result<Op> {
+    let write = |fid: u16, offset, count| Op::transfer(command, What::Write, fid, offset, count);
+    Ok(match command {
+        code::WRITE | code::WRITE_AND_UNLOCK => {
+            let request = write::Request::parse(block)?;
+            write(
+                request.fid.0,
+                u64::from(request.offset),
+                u64::from(request.count),
+            )
+        }
+        code::WRITE_AND_CLOSE => {
+            let request = write::AndClose::parse(block)?;
+            let count = request.data.len() as u64;
+            Op {
+                what: What::WriteAndClose,
+                ..write(request.fid.0, u64::from(request.offset), count)
+            }
+        }
+        code::WRITE_ANDX => {
+            let request = write_andx::Request::parse(block)?;
+            write(request.fid.0, request.offset, request.data.len() as u64)
+        }
+        code::WRITE_PRINT_FILE => {
+            let request = print::Write::parse(block)?;
+            write(request.fid.0, 0, request.data.len() as u64)
+        }
+        // WRITE_MPX has the words of WRITE_RAW ([MS-CIFS] 2.2.4.26.1), its mask where those are reserved
+        _ => {
+            let request = write_raw::Request::parse(block)?;
+            Op {
+                carried: request.data.len() as u64,
+                write_through: request.mode & write_raw::mode::WRITE_THROUGH != 0,
+                ..write(request.fid.0, request.offset, u64::from(request.count))
+            }
+        }
+    })
+}
+
+fn opening<'a>(command: u8, block: &Block<'a>, unicode: bool) -> Result<Option<WireStr<'a>>> {
+    Ok(Some(match command {
+        code::OPEN => open::Open::parse(block, unicode)?.path,
+        code::CREATE | code::CREATE_NEW | code::CREATE_TEMPORARY => {
+            open::Create::parse(block, unicode)?.path
+        }
+        code::OPEN_ANDX => open_andx::Request::parse(block, unicode)?.path,
+        code::NT_CREATE_ANDX => nt_create_andx::Request::parse(block, unicode)?.path,
+        code::OPEN_PRINT_FILE => print::Open::parse(block, unicode)?.identifier,
+        _ => return Ok(None),
+    }))
+}
+
+fn transacting(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
+    let kind = Kind::of(command).unwrap_or(Kind::Transaction);
+    let request = transaction::Request::parse(kind, block, unicode)?;
+    let total = u64::from(request.total_parameters) + u64::from(request.total_data);
+    let carried = (request.parameters.len() + request.data.len()) as u64;
+    let function = (kind != Kind::Transaction).then_some(request.function);
+    Ok(Op {
+        name: Name { command, function },
+        carried,
+        ..Op::new(command, What::Transaction(total))
+    })
+}
+
+/// A name off the wire. Old clients do not say which code page theirs are in; most were sold with 850 or 437.
+pub(crate) fn text(name: WireStr<'_>) -> String {
+    if !name.unicode {
+        return CodePage::cp850().decode(name.raw).into_owned();
+    }
+    let units = name.raw.chunks_exact(2).map(|pair| match pair {
+        [low, high] => u16::from_le_bytes([*low, *high]),
+        _ => 0,
+    });
+    char::decode_utf16(units)
+        .map(|unit| unit.unwrap_or('\u{fffd}'))
+        .collect()
+}
+
+/// What an answer's block says about the command it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Bytes of a file that were read or written.
+    pub(crate) bytes: u64,
+    /// The file that was opened.
+    pub(crate) opened: Option<Opened>,
+    /// Parameter and data bytes of a transaction in this message, and in all.
+    pub(crate) pieces: Option<(u64, u64)>,
+}
+
+/// What an open's answer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) fid: u16,
+    pub(crate) size: Option<u64>,
+    /// Whether it is a file on a disk (or a print job): not a pipe, not a folder.
+    pub(crate) is_file: bool,
+}
+
+/// Decodes the answer to `op`.
+pub(crate) fn answer(op: &Op, command: u8, block: &Block<'_>) -> Answer {
+    let bytes = match (&op.what, command) {
+        (What::Read, _) => bytes_read(command, block),
+        (What::Write | What::WriteAndClose, _) => bytes_written(op, command, block),
+        _ => Ok(0),
+    };
+    let kind = Kind::of(command);
+    let pieces = kind.and_then(|kind| transaction::Response::parse(kind, block).ok()?);
+    Answer {
+        bytes: bytes.unwrap_or(0),
+        opened: opened(command, block).ok().flatten(),
+        pieces: pieces.map(|pieces| {
+            let here = (pieces.parameters.len() + pieces.data.len()) as u64;
+            (
+                here,
+                u64::from(pieces.total_parameters) + u64::from(pieces.total_data),
+            )
+        }),
+    }
+}
+
+fn bytes_read(command: u8, block: &Block<'_>) -> Result<u64> {
+    Ok(match command {
+        code::READ | code::LOCK_AND_READ => read::Response::parse(block)?.data.len() as u64,
+        code::READ_ANDX => read_andx::Response::parse(block)?.data.len() as u64,
+        // the data length of READ_MPX ([MS-CIFS] 2.2.4.23.2)
+        code::READ_MPX => u64::from(block.word(6)?),
+        _ => 0,
+    })
+}
+
+fn bytes_written(op: &Op, command: u8, block: &Block<'_>) -> Result<u64> {
+    let said = match command {
+        code::WRITE_ANDX => {
+            let response = write_andx::Response::parse(block)?;
+            match u64::from(response.count) {
+                count if count <= op.count => count,
+                _ => u64::from(response.count_low()),
+            }
+        }
+        // these say nothing of bytes
+        code::WRITE_PRINT_FILE | code::WRITE_MPX => op.count,
+        _ => u64::from(write::parse_response(block)?),
+    };
+    Ok(said.min(op.count))
+}
+
+fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
+    Ok(Some(match command {
+        code::OPEN => {
+            let response = open::OpenResponse::parse(block)?;
+            Opened {
+                fid: response.fid.0,
+                size: Some(u64::from(response.size)),
+                is_file: true,
+            }
+        }
+        code::CREATE | code::CREATE_NEW | code::CREATE_TEMPORARY | code::OPEN_PRINT_FILE => {
+            Opened {
+                fid: open::parse_create_response(block)?.0,
+                size: None,
+                is_file: true,
+            }
+        }
+        code::OPEN_ANDX => {
+            let response = open_andx::Response::parse(block)?;
+            Opened {
+                fid: response.fid.0,
+                size: Some(u64::from(response.size)),
+                is_file: matches!(response.resource_type, 0 | 3),
+            }
+        }
+        code::NT_CREATE_ANDX => {
+            let response = nt_create_andx::Response::parse(block)?;
+            Opened {
+                fid: response.fid.0,
+                size: Some(response.size),
+                is_file: response.resource_type == 0 && !response.directory,
+            }
+        }
+        _ => return Ok(None),
+    }))
+}

@@ -1,0 +1,616 @@
+//! A connection: both directions, what they carry, and where its time went.
+
+use coax_cause::{Account, Cause};
+use coax_wire::{
+    nbt::session::Framing,
+    time::{Span, Time},
+};
+
+use super::{
+    half::{Half, Novelty},
+    ledger::{Ledger, Side, Step},
+};
+use crate::{
+    net::{Endpoint, Flags, Segment},
+    report::{self, Copy, Direction, Protocol, Quality, Vantage},
+    session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
+    smb::{Context, Purpose, Smb},
+};
+
+const NBT_PORT: u16 = 139;
+const DIRECT_PORT: u16 = 445;
+/// What Ethernet, IP and TCP add to a segment's data, bytes, with preamble and gap.
+const OVERHEAD: u64 = 78;
+/// A hole that was acknowledged is a fault of the capture when so long has passed, or so many packets: until then, what
+/// fills it may only have been written down late.
+const HOLE_PATIENCE: Span = Span(5_000_000);
+const HOLE_PACKETS: u32 = 32;
+/// A stream that began before the capture is searched so far for SMB.
+const SEARCHED: u64 = 1 << 22;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    ends: [Endpoint; 2],
+    halves: [Half; 2],
+    framers: [Framer; 2],
+    verdict: Verdict,
+    smb: Option<Box<Smb>>,
+    ledger: Ledger,
+    first: Moment,
+    last: Moment,
+    packets: u64,
+    has_start: bool,
+    handshake: (Option<Time>, Option<Time>),
+    /// From here to each side and back.
+    ways: [Option<Span>; 2],
+    /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
+    acks: [Option<(Time, u64)>; 2],
+    last_data: Option<(Side, Time, u64)>,
+    end: (Moment, Account),
+    closing: bool,
+}
+
+/// What is left of a connection that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) connection: report::Connection,
+    pub(crate) copies: Vec<Copy>,
+    /// Copies that are not listed.
+    pub(crate) left_out: u64,
+}
+
+fn of<T>(both: &[T; 2], side: Side) -> &T {
+    match side {
+        Side::Client => &both[0],
+        Side::Server => &both[1],
+    }
+}
+
+fn of_mut<T>(both: &mut [T; 2], side: Side) -> &mut T {
+    match side {
+        Side::Client => &mut both[0],
+        Side::Server => &mut both[1],
+    }
+}
+
+impl Connection {
+    /// A connection that begins with this segment, or that the capture begins in.
+    pub(crate) fn new(segment: &Segment<'_>, moment: Moment) -> Self {
+        let is_syn = segment.flags.has(Flags::SYN);
+        let from_client = if is_syn {
+            !segment.flags.has(Flags::ACK)
+        } else {
+            is_service(segment.to.port)
+                || (!is_service(segment.from.port) && segment.to.port < segment.from.port)
+        };
+        let (client, server) = if from_client {
+            (segment.from, segment.to)
+        } else {
+            (segment.to, segment.from)
+        };
+        let framing = if server.port == DIRECT_PORT {
+            Framing::Direct
+        } else {
+            Framing::Nbt
+        };
+        let framer = || Framer::new(framing, !is_syn);
+        let mut ledger = Ledger::default();
+        ledger.begin(moment.at);
+        Self {
+            ends: [client, server],
+            halves: <[Half; 2]>::default(),
+            framers: [framer(), framer()],
+            verdict: Verdict::Unknown,
+            smb: None,
+            ledger,
+            first: moment,
+            last: moment,
+            packets: 0,
+            has_start: is_syn,
+            handshake: (None, None),
+            ways: [None; 2],
+            acks: [None; 2],
+            last_data: None,
+            end: (moment, Account::default()),
+            closing: false,
+        }
+    }
+
+    /// Whether this segment begins another connection between the same ends.
+    pub(crate) fn is_over_for(&self, segment: &Segment<'_>) -> bool {
+        let is_first_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        is_first_syn
+            && (self.closing || self.halves.iter().all(Half::has_begun))
+            && !self.halves[0].is_syn_of(segment)
+    }
+
+    /// When it was last heard of.
+    pub(crate) fn last(&self) -> Moment {
+        self.last
+    }
+
+    /// Takes a segment.
+    pub(crate) fn segment(
+        &mut self,
+        segment: &Segment<'_>,
+        moment: Moment,
+        scratch: &mut Scratch,
+        quality: &mut Quality,
+    ) {
+        let side = if segment.from == self.ends[0] {
+            Side::Client
+        } else {
+            Side::Server
+        };
+        self.packets += 1;
+        let at = moment.at.max(self.ledger.at());
+        let moment = Moment {
+            at,
+            frame: moment.frame,
+        };
+        if of_mut(&mut self.halves, side).is_duplicate(segment, at) {
+            quality.duplicates += 1;
+            return;
+        }
+        self.last = moment;
+        self.closing |= segment.flags.has(Flags::FIN | Flags::RST);
+        if segment.flags.has(Flags::SYN) {
+            self.synchronize(segment, side, at);
+        }
+        let start = if segment.flags.has(Flags::SYN) {
+            0
+        } else {
+            of_mut(&mut self.halves, side).offset(segment.seq)
+        };
+        let unseen = segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
+        let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
+        self.note_coalescing(segment, side, quality);
+        if self.is_step(segment, novelty) {
+            self.step(segment, side, start, novelty, unseen, at);
+        }
+        if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
+            self.data(segment, side, start, moment, scratch);
+            self.end = (moment, *self.ledger.account());
+        }
+        self.settle_holes(moment, scratch, quality);
+    }
+
+    fn note_coalescing(&self, segment: &Segment<'_>, side: Side, quality: &mut Quality) {
+        let is_coalesced =
+            of(&self.halves, side).is_coalesced(segment, of(&self.halves, side.other()));
+        quality.coalesced += u64::from(is_coalesced);
+    }
+
+    fn is_step(&self, segment: &Segment<'_>, novelty: Option<Novelty>) -> bool {
+        match novelty {
+            Some(Novelty::KeepAlive) => false,
+            Some(_) => true,
+            None => segment.flags.has(Flags::SYN),
+        }
+    }
+
+    fn synchronize(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
+        of_mut(&mut self.halves, side).begin(segment);
+        if side == Side::Client {
+            self.handshake.0 = Some(at);
+        } else {
+            self.handshake.1 = Some(at);
+            if let Some(syn) = self.handshake.0 {
+                self.measured(Side::Server, at - syn);
+            }
+        }
+    }
+
+    /// The way from here to `side` and back was seen to take this long.
+    fn measured(&mut self, side: Side, way: Span) {
+        let known = of_mut(&mut self.ways, side);
+        *known = Some(known.map_or(way, |known| known.min(way)));
+    }
+
+    fn way(&self, side: Side) -> Span {
+        of(&self.ways, side).unwrap_or_default()
+    }
+
+    /// What a segment says of the other side's data; whether it acknowledges what was never captured.
+    fn acknowledgment(&mut self, segment: &Segment<'_>, side: Side, at: Time) -> bool {
+        if side == Side::Client
+            && let Some(syn_ack) = self.handshake.1.take()
+            && !segment.flags.has(Flags::SYN)
+        {
+            self.measured(Side::Client, at - syn_ack);
+        }
+        let shift = self.shift(side);
+        let near = self.way(side.other());
+        let far = self.way(side);
+        let other = of_mut(&mut self.halves, side.other());
+        let ack = other.offset(segment.ack);
+        // a FIN takes a number too, whether it was captured or not
+        let beyond = ack.saturating_sub(other.highest);
+        let ack = if beyond <= 1 {
+            ack.min(other.highest)
+        } else {
+            ack
+        };
+        let (window_before, before) = (other.window, other.acked);
+        other.offered(segment, shift, ack, at);
+        let mut way = None;
+        if ack > before {
+            way = other.acknowledge(ack, at);
+            let highest = other.highest;
+            let previous = of_mut(&mut self.acks, side.other()).replace((at, highest));
+            // at the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was
+            // all on its way already
+            if let Some(previous) = previous
+                && near < far
+                && segment.len == 0
+                && ack <= previous.1
+            {
+                let other = of_mut(&mut self.halves, side.other());
+                other.pace.add(at - previous.0, ack - before + OVERHEAD);
+            }
+        } else if ack == before && segment.len == 0 && other.highest > ack {
+            self.duplicate_ack(segment, side, window_before);
+        }
+        self.note_window(segment, side, window_before);
+        if let Some(way) = way {
+            self.measured(side, way);
+        }
+        beyond > 1
+    }
+
+    fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32) {
+        let other = of_mut(&mut self.halves, side.other());
+        let has_sack = segment.has_sack();
+        if other.window == window_before || has_sack {
+            other.duplicate_acks += 1;
+            other.sacked |= has_sack;
+            of_mut(&mut self.halves, side).figures.duplicate_acks += 1;
+        }
+    }
+
+    fn note_window(&mut self, segment: &Segment<'_>, side: Side, before: u32) {
+        let now = of(&self.halves, side.other()).window;
+        let figures = &mut of_mut(&mut self.halves, side).figures;
+        figures.max_window = figures.max_window.max(now);
+        if !segment.flags.has(Flags::SYN | Flags::RST | Flags::FIN) {
+            figures.min_window = Some(figures.min_window.map_or(now, |least| least.min(now)));
+            figures.zero_windows += u64::from(now == 0 && before != 0);
+        }
+    }
+
+    /// How far `side`'s windows are shifted: only if both sides offered to (RFC 7323 §2.2).
+    fn shift(&self, side: Side) -> u8 {
+        let own = of(&self.halves, side).figures.window_scale;
+        let other = of(&self.halves, side.other()).figures.window_scale;
+        own.zip(other).map_or(0, |(own, _)| own)
+    }
+
+    fn step(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        start: u64,
+        novelty: Option<Novelty>,
+        unseen: bool,
+        at: Time,
+    ) {
+        let (near, far) = (self.way(side), self.way(side.other()));
+        let before = self.last_data;
+        let is_near_sender = near < far;
+        let inside = self.is_inside(side);
+        let half = of_mut(&mut self.halves, side);
+        let len = u64::from(segment.len);
+        let same = before.filter(|(last, _, _)| *last == side);
+        if let Some((_, last, len_before)) = same
+            && inside
+            && len_before >= len
+            && !is_near_sender
+            && novelty == Some(Novelty::New)
+        {
+            half.pace.add(at - last, len + OVERHEAD);
+        }
+        let half = of(&self.halves, side);
+        let mss = of(&self.halves, side.other())
+            .figures
+            .mss
+            .map_or(half.figures.largest_segment, u32::from);
+        let step = Step {
+            at,
+            side,
+            len,
+            novelty,
+            unseen,
+            loss_told: half.duplicate_acks >= 2 || half.sacked,
+            acked: half.acked,
+            end: start.saturating_add(len),
+            highest: half.highest,
+            edge: same.and_then(|(_, last, _)| half.edges.known(last, near)),
+            window: half.window,
+            ack: half.edges.released(at, near),
+            near,
+            far,
+            serial: half.pace.time_of(len + OVERHEAD),
+            inside,
+            is_full: segment.len.saturating_add(12) >= mss,
+            purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
+        };
+        self.ledger.step(&step);
+        self.last_data = Some((side, at, len));
+    }
+
+    /// Whether a side is in the middle of a message, or of answers that were all asked for: then it may be TCP that
+    /// keeps it.
+    fn is_inside(&self, side: Side) -> bool {
+        if self.verdict != Verdict::Smb {
+            return true;
+        }
+        let owes = side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting());
+        owes || of(&self.framers, side).is_inside()
+    }
+
+    /// Hands on what is in order now.
+    fn data(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        start: u64,
+        moment: Moment,
+        scratch: &mut Scratch,
+    ) {
+        let half = of_mut(&mut self.halves, side);
+        let len = u64::from(segment.len);
+        if start > half.delivered {
+            half.keep_early(
+                start,
+                len,
+                if self.verdict == Verdict::Other {
+                    &[]
+                } else {
+                    segment.data
+                },
+            );
+            return;
+        }
+        let known = half.delivered - start;
+        if known >= len {
+            return;
+        }
+        let kept = usize::try_from(known)
+            .unwrap_or(usize::MAX)
+            .min(segment.data.len());
+        let bytes = segment.data.get(kept..).unwrap_or_default();
+        half.delivered = start.saturating_add(len);
+        self.push(
+            side,
+            Chunk {
+                bytes,
+                len: len - known,
+                moment,
+            },
+            scratch,
+        );
+        self.push_early(side, moment, scratch);
+    }
+
+    fn push_early(&mut self, side: Side, moment: Moment, scratch: &mut Scratch) {
+        while let Some((len, bytes)) = of_mut(&mut self.halves, side).next_early() {
+            of_mut(&mut self.halves, side).delivered += len;
+            self.push(
+                side,
+                Chunk {
+                    bytes: &bytes,
+                    len,
+                    moment,
+                },
+                scratch,
+            );
+        }
+    }
+
+    fn push(&mut self, side: Side, chunk: Chunk<'_>, scratch: &mut Scratch) {
+        if self.verdict == Verdict::Other {
+            return;
+        }
+        let account = *self.ledger.account();
+        let Self { framers, smb, .. } = self;
+        let smb = smb.get_or_insert_default();
+        of_mut(framers, side).push(
+            chunk,
+            &account,
+            &mut Listener {
+                smb,
+                side,
+                spent: account,
+                scratch,
+            },
+        );
+        self.judge();
+    }
+
+    fn judge(&mut self) {
+        if self.verdict != Verdict::Unknown {
+            return;
+        }
+        let verdicts = self.framers.each_ref().map(Framer::verdict);
+        let is_service = is_service(self.ends[1].port);
+        let searched = self.framers.iter().map(Framer::skipped).max().unwrap_or(0);
+        if verdicts.contains(&Verdict::Smb) {
+            self.verdict = Verdict::Smb;
+        } else if (verdicts.contains(&Verdict::Other) && !is_service) || searched > SEARCHED {
+            self.verdict = Verdict::Other;
+            self.smb = None;
+        }
+    }
+
+    /// Goes over holes that nothing will fill any more.
+    fn settle_holes(&mut self, moment: Moment, scratch: &mut Scratch, quality: &mut Quality) {
+        for side in [Side::Client, Side::Server] {
+            let half = of_mut(&mut self.halves, side);
+            let is_acked = half.acked > half.delivered;
+            if !is_acked && !half.is_overfull() {
+                half.unseen = None;
+                continue;
+            }
+            let (since, packets) = half.unseen.get_or_insert((moment.at, 0));
+            *packets += 1;
+            if moment.at - *since >= HOLE_PATIENCE || *packets >= HOLE_PACKETS || half.is_overfull()
+            {
+                self.skip_hole(side, moment, scratch, quality);
+            }
+        }
+    }
+
+    fn skip_hole(
+        &mut self,
+        side: Side,
+        moment: Moment,
+        scratch: &mut Scratch,
+        quality: &mut Quality,
+    ) {
+        let half = of_mut(&mut self.halves, side);
+        let Some(end) = half.hole_end() else {
+            return;
+        };
+        let len = end - half.delivered;
+        half.delivered = end;
+        half.highest = half.highest.max(end);
+        half.unseen = None;
+        quality.holes += 1;
+        quality.missing_bytes = quality.missing_bytes.saturating_add(len);
+        self.ledger.catch_up(moment.at, Cause::Capture);
+        let account = *self.ledger.account();
+        if self.verdict != Verdict::Other {
+            let Self { framers, smb, .. } = self;
+            let smb = smb.get_or_insert_default();
+            of_mut(framers, side).gap(
+                len,
+                moment,
+                &account,
+                &mut Listener {
+                    smb,
+                    side,
+                    spent: account,
+                    scratch,
+                },
+            );
+        }
+        self.push_early(side, moment, scratch);
+    }
+
+    /// What there is to report, now that no more comes.
+    pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
+        let is_smb = self.verdict == Verdict::Smb;
+        let (mut copies, mut left_out) = (Vec::new(), 0);
+        let mut smb = self.smb.take().filter(|_| is_smb);
+        if let Some(smb) = &mut smb {
+            smb.finish();
+            (copies, left_out) = smb.take_ended();
+            quality.skipped_bytes += self.framers.iter().map(Framer::skipped).sum::<u64>();
+        } else {
+            copies.extend(self.as_copy());
+        }
+        quality.without_start += u64::from(!self.has_start);
+        let (facts, requests, around) = smb.map_or((None, Vec::new(), (0, Span(0))), |smb| {
+            let (facts, requests, around) = smb.report();
+            (Some(facts), requests, around)
+        });
+        let connection = report::Connection {
+            client: self.ends[0],
+            server: self.ends[1],
+            protocol: if is_smb {
+                Protocol::Smb1
+            } else {
+                Protocol::Other
+            },
+            span: (self.first.at, self.last.at),
+            frames: (self.first.frame, self.last.frame),
+            sides: self.halves.each_ref().map(|half| half.figures),
+            server_rtt: *of(&self.ways, Side::Server),
+            client_rtt: *of(&self.ways, Side::Client),
+            vantage: self.vantage(),
+            has_start: self.has_start,
+            smb: facts,
+            requests,
+            around,
+        };
+        Ended {
+            connection,
+            copies,
+            left_out,
+        }
+    }
+
+    /// Where the capture was taken: next to the side that answers at once.
+    fn vantage(&self) -> Option<Vantage> {
+        let (client, server) = (
+            of(&self.ways, Side::Client).as_ref()?.0,
+            of(&self.ways, Side::Server).as_ref()?.0,
+        );
+        const NEARER: u64 = 3;
+        Some(match () {
+            () if client.saturating_mul(NEARER) <= server => Vantage::Client,
+            () if server.saturating_mul(NEARER) <= client => Vantage::Server,
+            () => Vantage::Between,
+        })
+    }
+
+    /// A connection that carries no SMB is one copy, from its first packet to its last data.
+    fn as_copy(&self) -> Option<Copy> {
+        let [client, server] = self.halves.each_ref().map(|half| half.figures);
+        let (direction, side) = if server.bytes >= client.bytes {
+            (Direction::ToClient, server)
+        } else {
+            (Direction::ToServer, client)
+        };
+        let (end, account) = &self.end;
+        (side.bytes > 0).then(|| Copy {
+            connection: 0,
+            name: None,
+            share: None,
+            direction,
+            bytes: side.bytes,
+            moved: side.bytes.saturating_add(side.retransmitted_bytes),
+            start: self.first.at,
+            wall: end.at - self.first.at,
+            frames: (self.first.frame, end.frame),
+            seen: (self.has_start, self.closing),
+            file_size: None,
+            holes: (0, 0),
+            requests: Vec::new(),
+            account: *account,
+        })
+    }
+}
+
+fn is_service(port: u16) -> bool {
+    matches!(port, NBT_PORT | DIRECT_PORT)
+}
+
+/// Tells SMB what one side said.
+struct Listener<'a> {
+    smb: &'a mut Smb,
+    side: Side,
+    spent: Account,
+    scratch: &'a mut Scratch,
+}
+
+impl Sink for Listener<'_> {
+    fn message(&mut self, message: Message<'_>) {
+        let mut context = Context {
+            spent: self.spent,
+            scratch: self.scratch,
+        };
+        match self.side {
+            Side::Client => self.smb.client_said(&message, &mut context),
+            Side::Server => self.smb.server_said(&message, &mut context),
+        }
+    }
+
+    fn expected(&self) -> Option<u64> {
+        match self.side {
+            Side::Client => self.smb.expected_of_client(),
+            Side::Server => self.smb.expected_of_server(),
+        }
+    }
+}

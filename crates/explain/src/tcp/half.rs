@@ -1,0 +1,276 @@
+//! One direction of a connection: sequence numbers made offsets, bytes put in order, what was sent again.
+
+use std::collections::BTreeMap;
+
+use coax_wire::time::{Span, Time};
+
+use super::{pace::Pace, window::Edges};
+use crate::{
+    net::{Flags, Segment},
+    report::Side as Figures,
+};
+
+/// Bytes that came before their turn and are kept, of one direction. Beyond it only their place is.
+const MOST_EARLY_BYTES: usize = 1 << 20;
+/// Pieces that came before their turn. Beyond it the hole before them is given up.
+const MOST_EARLY: usize = 4096;
+
+/// What a segment's data is to the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Novelty {
+    /// New bytes.
+    New,
+    /// Sent again: all of it was seen before.
+    Again,
+    /// It fills a hole that came before it.
+    Fill,
+    /// A keep-alive: one old byte or none.
+    KeepAlive,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Half {
+    pub(super) figures: Figures,
+    origin: Option<u32>,
+    /// One past the highest byte seen.
+    pub(super) highest: u64,
+    /// The highest acknowledgment that came for it.
+    pub(super) acked: u64,
+    /// Up to where bytes were handed on in order.
+    pub(super) delivered: u64,
+    early: BTreeMap<u64, Early>,
+    early_bytes: usize,
+    /// How far this side may send.
+    pub(super) edges: Edges,
+    pub(super) window: u32,
+    pub(super) pace: Pace,
+    /// A segment whose acknowledgment is being waited for, and when it was sent.
+    timed: Option<(u64, Time)>,
+    /// Duplicate acknowledgments since the last new one.
+    pub(super) duplicate_acks: u32,
+    pub(super) sacked: bool,
+    /// A hole that was acknowledged: since when, and how many packets ago.
+    pub(super) unseen: Option<(Time, u32)>,
+    recent: [Fingerprint; 8],
+    next_recent: usize,
+}
+
+#[derive(Debug)]
+struct Early {
+    len: u64,
+    bytes: Vec<u8>,
+}
+
+/// What tells a packet captured twice from one sent twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Fingerprint {
+    identification: u32,
+    seq: u32,
+    ack: u32,
+    checksum: u16,
+    window: u16,
+    len: u32,
+    at: Time,
+}
+
+impl Half {
+    /// Whether this very packet was captured already.
+    pub(super) fn is_duplicate(&mut self, segment: &Segment<'_>, at: Time) -> bool {
+        let new = Fingerprint {
+            identification: segment.identification,
+            seq: segment.seq,
+            ack: segment.ack,
+            checksum: segment.checksum,
+            window: segment.window,
+            len: segment.len,
+            at,
+        };
+        // without an identification only what is next to it can be told to be the same
+        const CLOSE: Span = Span(100_000_000);
+        const TOUCHING: Span = Span(50_000);
+        let near = if segment.identification == 0 {
+            TOUCHING
+        } else {
+            CLOSE
+        };
+        let is_same = |old: &Fingerprint| Fingerprint { at, ..*old } == new && at - old.at <= near;
+        let found = self.recent.iter().any(is_same);
+        if let Some(place) = self.recent.get_mut(self.next_recent) {
+            *place = new;
+        }
+        self.next_recent = (self.next_recent + 1) % self.recent.len();
+        // acknowledgments that tell of more loss are alike; only data is told by its identification alone
+        found && (segment.len > 0 || segment.identification != 0)
+    }
+
+    /// The offset in the stream of a sequence number.
+    pub(super) fn offset(&mut self, seq: u32) -> u64 {
+        let Some(origin) = self.origin else {
+            // a beginning in the middle: room below for what comes late
+            const ROOM: u32 = 1 << 20;
+            self.origin = Some(seq.wrapping_sub(ROOM));
+            self.highest = u64::from(ROOM);
+            self.acked = self.highest;
+            self.delivered = self.highest;
+            return self.highest;
+        };
+        let near = origin.wrapping_add(self.highest as u32);
+        let distance = i64::from(seq.wrapping_sub(near) as i32);
+        self.highest.saturating_add_signed(distance)
+    }
+
+    /// A SYN gives the first sequence number.
+    pub(super) fn begin(&mut self, segment: &Segment<'_>) {
+        if self.origin.is_none() {
+            self.origin = Some(segment.seq.wrapping_add(1));
+        }
+        let options = segment.syn_options();
+        self.figures.mss = options.mss.or(self.figures.mss);
+        self.figures.window_scale = options.window_scale.or(self.figures.window_scale);
+        self.figures.sack |= options.sack;
+        self.figures.timestamps |= options.timestamps;
+    }
+
+    /// Whether its sequence numbers are known.
+    pub(super) fn has_begun(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// Whether a SYN with this sequence number belongs to this very connection.
+    pub(super) fn is_syn_of(&self, segment: &Segment<'_>) -> bool {
+        self.origin == Some(segment.seq.wrapping_add(1))
+    }
+
+    /// Counts a segment and says what its data is to the stream. `start` is its offset.
+    pub(super) fn take(&mut self, segment: &Segment<'_>, start: u64, at: Time) -> Option<Novelty> {
+        let figures = &mut self.figures;
+        figures.segments += 1;
+        if segment.len == 0 {
+            return None;
+        }
+        let len = u64::from(segment.len);
+        let end = start.saturating_add(len);
+        if len <= 1 && start.saturating_add(1) == self.acked && end <= self.highest.max(self.acked)
+        {
+            return Some(Novelty::KeepAlive);
+        }
+        figures.data_segments += 1;
+        figures.largest_segment = figures.largest_segment.max(segment.len);
+        if end > self.highest {
+            figures.bytes = figures.bytes.saturating_add(end - start.max(self.highest));
+            self.highest = end;
+            self.timed.get_or_insert((end, at));
+            figures.max_in_flight = figures.max_in_flight.max(end.saturating_sub(self.acked));
+            figures.window_full += u64::from(self.edges.latest() == Some(end));
+            return Some(Novelty::New);
+        }
+        self.timed = None;
+        let was_seen = self.was_seen(start, end);
+        let figures = &mut self.figures;
+        if was_seen {
+            figures.retransmissions += 1;
+            figures.retransmitted_bytes = figures.retransmitted_bytes.saturating_add(len);
+            figures.spurious += u64::from(end <= self.acked);
+            return Some(Novelty::Again);
+        }
+        figures.out_of_order += 1;
+        figures.bytes = figures.bytes.saturating_add(len);
+        Some(Novelty::Fill)
+    }
+
+    fn was_seen(&self, start: u64, end: u64) -> bool {
+        let mut covered = self.delivered.max(start);
+        for (at, early) in self.early.range(..end) {
+            if *at <= covered {
+                covered = covered.max(at.saturating_add(early.len));
+            }
+        }
+        covered >= end
+    }
+
+    /// An acknowledgment came for what this side sent: how long its answer took to come here, if that is known.
+    pub(super) fn acknowledge(&mut self, ack: u64, at: Time) -> Option<Span> {
+        self.acked = ack;
+        self.duplicate_acks = 0;
+        self.sacked = false;
+        let (end, sent) = self.timed?;
+        if ack < end {
+            return None;
+        }
+        self.timed = None;
+        Some(at - sent)
+    }
+
+    /// Keeps bytes that came before their turn.
+    pub(super) fn keep_early(&mut self, start: u64, len: u64, bytes: &[u8]) {
+        let has_room = self.early_bytes.saturating_add(bytes.len()) <= MOST_EARLY_BYTES;
+        let bytes = if has_room { bytes.to_vec() } else { Vec::new() };
+        let kept = bytes.len();
+        match self.early.get(&start) {
+            Some(known) if known.len >= len => return,
+            _ => {}
+        }
+        if let Some(old) = self.early.insert(start, Early { len, bytes }) {
+            self.early_bytes -= old.bytes.len();
+        }
+        self.early_bytes += kept;
+    }
+
+    /// The bytes whose turn it is now among those that came early: their length and what was kept of them.
+    pub(super) fn next_early(&mut self) -> Option<(u64, Vec<u8>)> {
+        loop {
+            let entry = self
+                .early
+                .first_entry()
+                .filter(|entry| *entry.key() <= self.delivered)?;
+            let (start, mut early) = entry.remove_entry();
+            self.early_bytes -= early.bytes.len();
+            let known = self.delivered - start;
+            if known < early.len {
+                let skip = usize::try_from(known)
+                    .unwrap_or(usize::MAX)
+                    .min(early.bytes.len());
+                early.bytes.drain(..skip);
+                return Some((early.len - known, early.bytes));
+            }
+        }
+    }
+
+    /// Where the first hole ends: at what came early, or at what was acknowledged.
+    pub(super) fn hole_end(&self) -> Option<u64> {
+        let early = self.early.first_key_value().map(|(start, _)| *start);
+        let acked = (self.acked > self.delivered).then_some(self.acked);
+        let end = match (early, acked) {
+            (Some(early), Some(acked)) => early.min(acked),
+            (early, acked) => early.or(acked)?,
+        };
+        (end > self.delivered).then_some(end)
+    }
+
+    /// Whether so much waits behind a hole that it has to be given up.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.early.len() > MOST_EARLY || self.early_bytes >= MOST_EARLY_BYTES
+    }
+
+    /// Whether a segment is longer than the other side's maximum allows.
+    pub(super) fn is_coalesced(&self, segment: &Segment<'_>, other: &Self) -> bool {
+        other
+            .figures
+            .mss
+            .is_some_and(|mss| segment.len > u32::from(mss))
+    }
+
+    /// What the other side says of its window in `segment`.
+    pub(super) fn offered(&mut self, segment: &Segment<'_>, shift: u8, ack: u64, at: Time) {
+        let window = if segment.flags.has(Flags::SYN) {
+            u32::from(segment.window)
+        } else {
+            u32::from(segment.window) << shift
+        };
+        self.window = window;
+        let is_new = ack > self.acked;
+        self.edges
+            .heard(at, ack.saturating_add(u64::from(window)), is_new);
+    }
+}

@@ -1,0 +1,9 @@
+//! TCP connections rebuilt: what each side sent, in order, and what its sending waited for.
+
+mod connection;
+mod half;
+mod ledger;
+mod pace;
+mod window;
+
+pub(crate) use connection::{Connection, Ended};
