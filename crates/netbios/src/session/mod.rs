@@ -168,6 +168,8 @@ pub struct Session {
     heard: Time,
     /// When the last keep-alive went out; the start, before that.
     kept_alive: Time,
+    /// When free memory was last given back; the start, before that.
+    shrunk: Time,
 }
 
 enum State {
@@ -353,6 +355,7 @@ impl Session {
         }
         if is_due(self.shrink_due()) {
             self.buffer.shrink();
+            self.shrunk = now;
         }
         if is_due(self.keep_alive_due()) {
             self.kept_alive = now;
@@ -371,6 +374,7 @@ impl Session {
             names: None,
             heard: now,
             kept_alive: now,
+            shrunk: now,
         }
     }
 
@@ -385,7 +389,9 @@ impl Session {
             0 => 0,
             waiting => waiting.saturating_mul(4).max(IDLE_CAPACITY),
         };
-        (self.buffer.capacity() > keep).then(|| self.heard + self.config.idle)
+        // A driver that asks for space before it knows that there is something to read makes the buffer grow again.
+        let quiet_since = self.heard.max(self.shrunk);
+        (self.buffer.capacity() > keep).then(|| quiet_since + self.config.idle)
     }
 
     fn keep_alive_due(&self) -> Option<Time> {

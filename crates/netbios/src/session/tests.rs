@@ -216,6 +216,27 @@ fn an_idle_session_holds_next_to_nothing() {
 }
 
 #[test]
+fn a_driver_that_asks_for_space_again_and_again_is_not_woken_again_and_again() {
+    let mut session = server(Transport::Direct445, Accept::Any);
+    let mut now = START;
+    let mut wakes = 0;
+    while now < START + Span::from_secs(60) {
+        session.recv_space(0);
+        match session.poll_timeout() {
+            Some(due) => now = now.max(due),
+            None => break,
+        }
+        session.handle_timeout(now);
+        wakes += 1;
+        assert!(
+            wakes <= 30,
+            "woken {wakes} times in {} s",
+            (now - START).as_millis() / 1000
+        );
+    }
+}
+
+#[test]
 fn shrinking_keeps_a_message_that_waits() {
     let mut session = server(Transport::Direct445, Accept::Any);
     feed(
