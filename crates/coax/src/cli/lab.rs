@@ -1,6 +1,6 @@
 //! `coax lab`: predicts.
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{fs, io::Write as _, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
@@ -111,15 +111,22 @@ pub fn main(args: &LabArgs) -> ExitCode {
             named(&args.scenario).and_then(|scenario| report(scenario, &args.common))
         }
         What::Copy(args) => composed(args).and_then(|scenario| report(scenario, &args.common)),
-        What::Tables(args) => print_tables(args).map(|()| true),
+        What::Tables(args) => print_tables(args).map(|text| (text, true)),
     };
-    match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+    let (text, succeeded) = match done {
+        Ok(done) => done,
         Err(error) => {
-            eprintln!("coax lab: {error:#}");
-            ExitCode::from(2)
+            eprintln!("error: {error:#}");
+            return ExitCode::from(2);
         }
+    };
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ if succeeded => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     }
 }
 
@@ -163,8 +170,8 @@ fn composed(args: &CopyArgs) -> Result<Scenario> {
     Ok(scenario)
 }
 
-/// Runs and tells; whether the copy succeeded.
-fn report(mut scenario: Scenario, common: &Common) -> Result<bool> {
+/// Runs and tells, and whether the copy succeeded.
+fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
     for assignment in &common.set {
         scenario.set_text(assignment)?;
     }
@@ -185,15 +192,15 @@ fn report(mut scenario: Scenario, common: &Common) -> Result<bool> {
             summary
         }
     };
-    if common.json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+    let text = if common.json {
+        serde_json::to_string_pretty(&summary)? + "\n"
     } else {
-        print!("{}", report::text(&summary));
-    }
-    Ok(summary.failed.is_none())
+        report::text(&summary)
+    };
+    Ok((text, summary.failed.is_none()))
 }
 
-fn print_tables(args: &TablesArgs) -> Result<()> {
+fn print_tables(args: &TablesArgs) -> Result<String> {
     let names: Vec<&str> = match &args.name {
         Some(name) => vec![name.as_str()],
         None => tables::names().collect(),
@@ -202,13 +209,12 @@ fn print_tables(args: &TablesArgs) -> Result<()> {
     if filled.is_empty() {
         bail!("there are no tables");
     }
-    if args.json {
+    Ok(if args.json {
         let object = serde_json::json!({ "tables": filled });
-        println!("{}", serde_json::to_string_pretty(&object)?);
+        serde_json::to_string_pretty(&object)? + "\n"
     } else if args.markdown {
-        print!("{}", predictions::markdown(&filled));
+        predictions::markdown(&filled)
     } else {
-        print!("{}", predictions::text(&filled));
-    }
-    Ok(())
+        predictions::text(&filled)
+    })
 }
