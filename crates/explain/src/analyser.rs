@@ -121,7 +121,9 @@ impl Analyser {
             quality.worst_disorder = quality.worst_disorder.max(self.latest - packet.at);
         }
         let step = (packet.at - self.latest).0;
-        if self.span.is_some() {
+        // the common case costs one division
+        let is_multiple = self.grain_ns != 0 && step.is_multiple_of(self.grain_ns);
+        if self.span.is_some() && !is_multiple {
             self.grain_ns = greatest_common_divisor(step, self.grain_ns);
         }
         self.latest = self.latest.max(packet.at);

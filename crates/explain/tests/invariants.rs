@@ -51,7 +51,9 @@ fn analyse(link: Link, packets: &[Owned]) -> Capture {
 }
 
 /// What must be the same: copies with their sizes, times, causes and requests.
-fn essence(capture: &Capture) -> Vec<(Option<String>, u64, Span, (u64, u64), Account)> {
+type Essence = (Option<String>, u64, Span, (u64, u64), Account);
+
+fn essence(capture: &Capture) -> Vec<Essence> {
     let of_copy = |copy: &coax_explain::report::Copy| {
         (
             copy.name.clone(),

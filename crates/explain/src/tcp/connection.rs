@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     net::{Endpoint, Flags, Segment},
-    report::{self, Copy, Direction, Protocol, Quality, Vantage},
+    report::Quality,
     session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
     smb::{Context, Purpose, Smb},
 };
@@ -31,36 +31,27 @@ const SEARCHED: u64 = 1 << 22;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    ends: [Endpoint; 2],
-    halves: [Half; 2],
-    framers: [Framer; 2],
-    verdict: Verdict,
-    smb: Option<Box<Smb>>,
-    ledger: Ledger,
-    first: Moment,
-    last: Moment,
-    packets: u64,
-    has_start: bool,
-    handshake: (Option<Time>, Option<Time>),
+    pub(super) ends: [Endpoint; 2],
+    pub(super) halves: [Half; 2],
+    pub(super) framers: [Framer; 2],
+    pub(super) verdict: Verdict,
+    pub(super) smb: Option<Box<Smb>>,
+    pub(super) ledger: Ledger,
+    pub(super) first: Moment,
+    pub(super) last: Moment,
+    pub(super) packets: u64,
+    pub(super) has_start: bool,
+    pub(super) handshake: (Option<Time>, Option<Time>),
     /// From here to each side and back.
-    ways: [Option<Span>; 2],
+    pub(super) ways: [Option<Span>; 2],
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
-    acks: [Option<(Time, u64)>; 2],
-    last_data: Option<(Side, Time, u64)>,
-    end: (Moment, Account),
-    closing: bool,
+    pub(super) acks: [Option<(Time, u64)>; 2],
+    pub(super) last_data: Option<(Side, Time, u64)>,
+    pub(super) end: (Moment, Account),
+    pub(super) closing: bool,
 }
 
-/// What is left of a connection that has ended.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) connection: report::Connection,
-    pub(crate) copies: Vec<Copy>,
-    /// Copies that are not listed.
-    pub(crate) left_out: u64,
-}
-
-fn of<T>(both: &[T; 2], side: Side) -> &T {
+pub(super) fn of<T>(both: &[T; 2], side: Side) -> &T {
     match side {
         Side::Client => &both[0],
         Side::Server => &both[1],
@@ -496,90 +487,6 @@ impl Connection {
             );
         }
         self.push_early(side, moment, scratch);
-    }
-
-    /// What there is to report, now that no more comes.
-    pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
-        let is_smb = self.verdict == Verdict::Smb;
-        let (mut copies, mut left_out) = (Vec::new(), 0);
-        let mut smb = self.smb.take().filter(|_| is_smb);
-        if let Some(smb) = &mut smb {
-            smb.finish();
-            (copies, left_out) = smb.take_ended();
-            quality.skipped_bytes += self.framers.iter().map(Framer::skipped).sum::<u64>();
-        } else {
-            copies.extend(self.as_copy());
-        }
-        quality.without_start += u64::from(!self.has_start);
-        let (facts, requests, around) = smb.map_or((None, Vec::new(), (0, Span(0))), |smb| {
-            let (facts, requests, around) = smb.report();
-            (Some(facts), requests, around)
-        });
-        let connection = report::Connection {
-            client: self.ends[0],
-            server: self.ends[1],
-            protocol: if is_smb {
-                Protocol::Smb1
-            } else {
-                Protocol::Other
-            },
-            span: (self.first.at, self.last.at),
-            frames: (self.first.frame, self.last.frame),
-            sides: self.halves.each_ref().map(|half| half.figures),
-            server_rtt: *of(&self.ways, Side::Server),
-            client_rtt: *of(&self.ways, Side::Client),
-            vantage: self.vantage(),
-            has_start: self.has_start,
-            smb: facts,
-            requests,
-            around,
-        };
-        Ended {
-            connection,
-            copies,
-            left_out,
-        }
-    }
-
-    /// Where the capture was taken: next to the side that answers at once.
-    fn vantage(&self) -> Option<Vantage> {
-        let (client, server) = (
-            of(&self.ways, Side::Client).as_ref()?.0,
-            of(&self.ways, Side::Server).as_ref()?.0,
-        );
-        const NEARER: u64 = 3;
-        Some(match () {
-            () if client.saturating_mul(NEARER) <= server => Vantage::Client,
-            () if server.saturating_mul(NEARER) <= client => Vantage::Server,
-            () => Vantage::Between,
-        })
-    }
-
-    /// A connection that carries no SMB is one copy, from its first packet to its last data.
-    fn as_copy(&self) -> Option<Copy> {
-        let [client, server] = self.halves.each_ref().map(|half| half.figures);
-        let (direction, side) = if server.bytes >= client.bytes {
-            (Direction::ToClient, server)
-        } else {
-            (Direction::ToServer, client)
-        };
-        let (end, account) = &self.end;
-        (side.bytes > 0).then(|| Copy {
-            connection: 0,
-            name: None,
-            share: None,
-            direction,
-            bytes: side.bytes,
-            moved: side.bytes.saturating_add(side.retransmitted_bytes),
-            start: self.first.at,
-            wall: end.at - self.first.at,
-            frames: (self.first.frame, end.frame),
-            seen: (self.has_start, self.closing),
-            file_size: None,
-            holes: (0, 0),
-            requests: Vec::new(),
-            account: *account,
-        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! TCP connections rebuilt: what each side sent, in order, and what its sending waited for.
 
 mod connection;
+mod ended;
 mod half;
 mod ledger;
 mod pace;
 mod window;
 
-pub(crate) use connection::{Connection, Ended};
+pub(crate) use connection::Connection;
+pub(crate) use ended::Ended;

@@ -36,15 +36,22 @@ impl Edges {
         const NOISE_NS: u64 = 100_000;
         let slack = (round.0 / 8).min(1_000_000) + NOISE_NS;
         let then = Time(at.0.checked_sub(round.0)?.saturating_add(slack).min(at.0));
-        let first_unknown = self.0.partition_point(|edge| edge.0 <= then);
-        self.0.get(first_unknown.checked_sub(1)?).map(|edge| edge.0)
+        self.by(then).map(|edge| edge.0)
     }
 
     /// The edge that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
     pub(super) fn known(&self, at: Time, round: Span) -> Option<u64> {
         let then = Time(at.0.checked_sub(round.0)?);
-        let first_unknown = self.0.partition_point(|edge| edge.0 <= then);
-        self.0.get(first_unknown.checked_sub(1)?).map(|edge| edge.1)
+        self.by(then).map(|edge| edge.1)
+    }
+
+    /// The latest of those captured by `then`. Next to the sender it is nearly always the last.
+    fn by(&self, then: Time) -> Option<(Time, u64)> {
+        if let Some(last) = self.0.back().filter(|last| last.0 <= then) {
+            return Some(*last);
+        }
+        let later = self.0.partition_point(|edge| edge.0 <= then);
+        self.0.get(later.checked_sub(1)?).copied()
     }
 }
 
