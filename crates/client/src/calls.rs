@@ -334,11 +334,7 @@ impl Calls {
     }
 
     fn check(&self, call: &Call, header: &Header, message: &[u8]) -> Result<(), Error> {
-        let final_raw =
-            call.command == command::WRITE_RAW && header.command == command::WRITE_COMPLETE;
-        // Samba's go-ahead for a raw write has the request's own flags (seen with 4.17).
-        let is_reply = header.flags.has(Flags::REPLY) || call.command == command::WRITE_RAW;
-        if !is_reply || (header.command != call.command && !final_raw) {
+        if !is_marked(call, header) || !is_fitting(call, header) {
             return Err(Error::Protocol(
                 "an answer of another command than was asked",
             ));
@@ -435,6 +431,22 @@ impl Calls {
         }
         self.outbox.push_back(Transmit { head, tail });
         Ok(())
+    }
+}
+
+/// Whether the header says that it is a reply. Samba 4.17 forgets that in its go-ahead for a raw write.
+fn is_marked(call: &Call, header: &Header) -> bool {
+    header.flags.has(Flags::REPLY) || call.command == command::WRITE_RAW
+}
+
+/// Whether the reply's command may answer the call. JFileServer 1.4 answers a cancelled watch as if it were the cancel.
+fn is_fitting(call: &Call, header: &Header) -> bool {
+    match header.command {
+        command::WRITE_COMPLETE => {
+            matches!(call.command, command::WRITE_RAW | command::WRITE_COMPLETE)
+        }
+        command::NT_CANCEL => call.command == command::NT_TRANSACT && header.status != 0,
+        code => code == call.command,
     }
 }
 

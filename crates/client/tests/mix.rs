@@ -144,3 +144,30 @@ fn the_modern_client_keeps_as_many_requests_outstanding_as_it_may() {
     }
     assert_eq!(most, usize::from(*profile("modern").read.in_flight));
 }
+
+#[test]
+fn core_dialects_are_spoken_without_the_commands_they_lack() {
+    let data = noise(LEN);
+    for dialect in ["PC NETWORK PROGRAM 1.0", "MICROSOFT NETWORKS 1.03"] {
+        for profile in pair::profiles() {
+            if !profile.negotiate.dialects.iter().any(|one| one == dialect) {
+                continue;
+            }
+            let name = profile.name.clone();
+            let edit = |target: &mut coax_client::Target| target.dialect = Some(dialect);
+            let mut pair = Pair::with(profile, coax_server::config::Config::default(), edit);
+            for spec in [CopySpec::put("A.BIN", LEN as u64), CopySpec::get("A.BIN")] {
+                pair.run(Operation::Copy(spec), &data).unwrap();
+            }
+            assert!(pair.local() == data, "{name}");
+            for (_, message) in &pair.messages {
+                let code = Header::parse(message).map_or(0, |header| header.command);
+                assert!(
+                    !command::is_andx(code),
+                    "{name}: {}",
+                    command::name(code).unwrap()
+                );
+            }
+        }
+    }
+}

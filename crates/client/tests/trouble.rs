@@ -269,3 +269,52 @@ fn a_file_that_is_shorter_than_it_was_said_to_be_is_told() {
     };
     assert_eq!(error, Error::Changed(expected));
 }
+
+/// Changes every reply of `command` once it is on its way.
+fn change(pair: &mut Pair, command: u8, change: impl Fn(&mut Vec<u8>) + 'static) {
+    pair.tamper = Some(Box::new(move |mut message| {
+        let header = Header::parse(&message).ok();
+        if header.is_some_and(|header| header.command == command) {
+            change(&mut message);
+        }
+        Some(message)
+    }));
+}
+
+#[test]
+fn a_go_ahead_that_does_not_say_it_is_a_reply_is_one_all_the_same() {
+    let mut pair = Pair::new(raw());
+    change(&mut pair, command::WRITE_RAW, |message| message[9] &= 0x7f);
+    pair.run(put(), &noise(LEN)).unwrap();
+    assert!(pair.fs.contents("F.BIN").unwrap() == noise(LEN));
+}
+
+#[test]
+fn a_watch_may_end_under_the_cancels_name() {
+    let mut pair = Pair::new(profile("nt-4-explorer"));
+    change(&mut pair, command::NT_TRANSACT, |message| {
+        let cancelled = Header::parse(message).unwrap().status != 0;
+        message[4] = if cancelled {
+            command::NT_CANCEL
+        } else {
+            message[4]
+        };
+    });
+    for _ in 0..2 {
+        pair.run(put(), &noise(LEN)).unwrap();
+    }
+    assert!(pair.fs.contents("F.BIN").unwrap() == noise(LEN));
+}
+
+#[test]
+fn an_open_that_tells_no_length_does_not_make_the_file_empty() {
+    for name in ["ps2-opl", "windows-95"] {
+        let mut pair = with_file(profile(name));
+        // 12 bytes behind the words' beginning: the file's size
+        change(&mut pair, command::OPEN_ANDX, |message| {
+            message[45..49].fill(0)
+        });
+        pair.run(get(), &[]).unwrap();
+        assert!(pair.local() == noise(LEN), "{name}");
+    }
+}

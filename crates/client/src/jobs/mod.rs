@@ -14,10 +14,10 @@ use crate::{
     event::{Event, JobId, Operation, Outcome},
     link::Link,
     local::LocalFiles,
-    profile::Profile,
+    profile::{Method, Profile},
 };
 use alloc::{boxed::Box, collections::VecDeque};
-use coax_wire::{header::Mid, time::Time};
+use coax_wire::{dialect::Generation, header::Mid, time::Time};
 use reply::Reply;
 
 /// What a job works with.
@@ -45,6 +45,15 @@ impl Context<'_> {
     /// Requests that may be outstanding, if the profile wants `wanted`.
     pub fn depth(&self, wanted: u16) -> usize {
         usize::from(wanted.min(self.link.max_mpx).max(1))
+    }
+
+    /// What is done in the negotiated dialect where the profile says this: core dialects have no AndX commands
+    /// ([MS-CIFS] 1.7).
+    pub fn suited(&self, method: Method) -> Method {
+        match method {
+            Method::Andx if self.link.generation() < Generation::Lanman1 => Method::Core,
+            method => method,
+        }
     }
 
     /// Sends the data of a raw write.

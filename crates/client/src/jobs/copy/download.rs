@@ -171,8 +171,8 @@ impl Download {
         };
         let raw = !self.doubt && self.may_use_raw(cx, rest);
         let method = match *cx.profile.read.method {
-            Method::Raw if !raw => *cx.profile.read.otherwise,
-            method => method,
+            Method::Raw if !raw => cx.suited(*cx.profile.read.otherwise),
+            method => cx.suited(method),
         };
         let len = self.len(cx, method, offset, rest);
         let request = self.request(cx, method, offset, len)?;

@@ -342,6 +342,10 @@ impl Copy {
                     opened.modified,
                     opened.attributes,
                 );
+                if opened.size == 0 {
+                    // impacket says so of every file: a read tells.
+                    self.known.size = None;
+                }
             }
             command::NT_CREATE_ANDX => {
                 let opened = nt_create_andx::Response::parse(block)?;

@@ -222,8 +222,8 @@ impl Upload {
                 .map_or(u64::MAX, |size| size.saturating_sub(self.next)),
         };
         let method = match *cx.profile.write.method {
-            Method::Raw if !self.may_use_raw(cx, rest) => *cx.profile.write.otherwise,
-            method => method,
+            Method::Raw if !self.may_use_raw(cx, rest) => cx.suited(*cx.profile.write.otherwise),
+            method => cx.suited(method),
         };
         let offset = self.again.as_ref().map_or(self.next, |(offset, _)| *offset);
         let len = self.len(cx, method, offset, rest);
