@@ -56,6 +56,7 @@ STEPS = [
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
     Step("raw TCP speed with netcat", ["scripts/speed"], 300, True),
     Step("the client's verbs", ["scripts/client"], 300),
+    Step("redirectors against servers", ["scripts/profiles", "--ci"], 300),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
     Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),

@@ -290,6 +290,16 @@ fn a_go_ahead_that_does_not_say_it_is_a_reply_is_one_all_the_same() {
 }
 
 #[test]
+fn a_raw_writes_last_reply_is_known_by_its_place_whatever_command_it_names() {
+    let mut pair = Pair::new(raw());
+    change(&mut pair, command::WRITE_COMPLETE, |message| {
+        message[4] = command::WRITE_RAW
+    });
+    pair.run(put(), &noise(LEN)).unwrap();
+    assert!(pair.fs.contents("F.BIN").unwrap() == noise(LEN));
+}
+
+#[test]
 fn a_watch_may_end_under_the_cancels_name() {
     let mut pair = Pair::new(profile("nt-4-explorer"));
     change(&mut pair, command::NT_TRANSACT, |message| {

@@ -43,9 +43,10 @@ pub struct BenchArgs {
     /// a comma), and tell each copy's share of it
     #[arg(long, value_name = "HOST:PORT")]
     pub ceiling: Option<CeilingTarget>,
-    /// Send the password in clear text or as an LM response where a server knows nothing better
+    /// Let the password be sent in clear text or as an LM response where the server knows nothing better: anybody on the
+    /// cable can read or break it
     #[arg(long)]
-    pub weak_logon: bool,
+    pub allow_weak: bool,
     /// Report as one JSON object (docs/bench.md)
     #[arg(long)]
     pub json: bool,
@@ -57,17 +58,24 @@ pub struct Chosen(Vec<Arc<Profile>>);
 
 /// Does what `coax bench` was told.
 pub fn main(args: &BenchArgs) -> ExitCode {
+    let place = match super::files::with_known_password(&args.place) {
+        Ok(place) => place,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
     let plan = Plan {
-        place: args.place.clone(),
         profiles: args.profiles.0.clone(),
         size: args.size,
         runs: args.runs,
         options: Options {
             record: true,
-            allow_weak: args.weak_logon || args.place.password.is_none(),
+            allow_weak: args.allow_weak || place.user.is_none(),
             ..Options::default()
         },
         ceiling: args.ceiling.clone(),
+        place,
     };
     let stop = Stop::on_signals();
     let progress = std::io::stderr().is_terminal();

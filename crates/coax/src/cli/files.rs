@@ -21,6 +21,8 @@ pub use arguments::{
 };
 use session::Failure;
 
+use crate::client::Location;
+
 /// One of the verbs, with its arguments.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb<'a> {
@@ -121,6 +123,17 @@ pub fn main(verb: Verb<'_>) -> ExitCode {
         ),
         Err(Stop::Usage(message)) => wrong_usage(verb.name(), &message),
     }
+}
+
+/// The location with its user's password: from the URL, `COAX_PASSWORD`, or the person at the terminal.
+///
+/// # Errors
+/// There is none; the sentence says how to give one.
+pub(super) fn with_known_password(location: &Location) -> Result<Location, String> {
+    session::with_password(location).map_err(|stop| match stop {
+        Stop::Usage(message) => message,
+        Stop::Failed(failure) => failure.to_string(),
+    })
 }
 
 fn report(mut done: Done, as_json: bool) -> ExitCode {

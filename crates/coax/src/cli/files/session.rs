@@ -169,7 +169,7 @@ fn failure(subject: &str, error: &Error, hints: Vec<String>) -> Failure {
 }
 
 /// The location with its user's password: from the URL, `COAX_PASSWORD`, or the person at the terminal.
-fn with_password(location: &Location) -> Result<Location, Stop> {
+pub fn with_password(location: &Location) -> Result<Location, Stop> {
     let mut location = location.clone();
     let Some(user) = location
         .user

@@ -1,0 +1,1 @@
+"""Every redirector the client can be, against every server there is to be had."""
