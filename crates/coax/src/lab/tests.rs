@@ -126,3 +126,53 @@ fn a_run_says_what_it_waited_for_to_the_nanosecond_and_its_capture_has_a_truth()
     let beside: serde_json::Value = serde_json::from_str(&beside).unwrap();
     assert_eq!(beside["stretches"].as_array().unwrap().len(), truth.len());
 }
+
+/// The full redirector's ten raw blocks to the server, with changes: timeouts a block, seconds, frames dropped by its card.
+fn collapse(changes: &[&str]) -> (u64, f64, u64) {
+    let mut scenario = data::scenario("dos-ms-net-full").unwrap();
+    for change in ["size=650240"].iter().chain(changes) {
+        scenario.set_text(change).unwrap();
+    }
+    let summary = run::run(&scenario).unwrap();
+    assert_eq!(summary.failed, None, "{changes:?}");
+    let way = &summary.to_server;
+    (way.timeouts / 10, summary.seconds, way.dropped.sending_card)
+}
+
+#[test]
+fn the_collapse_has_the_thresholds_that_would_tell_its_explanations_apart() {
+    for (ring, timeouts) in [(7, 6), (8, 5), (9, 4), (11, 4), (12, 3)] {
+        let ring = format!("client.card.tx_ring={ring}");
+        assert_eq!(collapse(&[&ring]).0, timeouts, "{ring}");
+    }
+    for cure in [
+        "client.card.tx_full=block",
+        "server.stack.receive_window=13140",
+        "client.profile.write.method=core",
+        "server.config.write_raw=false",
+    ] {
+        let (timeouts, seconds, dropped) = collapse(&[cure]);
+        assert_eq!((timeouts, dropped), (0, 0), "{cure}");
+        assert!(seconds < 0.5, "{cure}: {seconds}");
+    }
+    let (timeouts, _, _) = collapse(&["server.stack.receive_window=17520"]);
+    assert!(timeouts > 0);
+}
+
+#[test]
+fn the_reported_fall_needs_a_card_without_room() {
+    let rate = |changes: &[&str]| {
+        let mut scenario = data::scenario("wfw-486").unwrap();
+        for change in ["size=500kB", "server.stack=bsd-4.4"].iter().chain(changes) {
+            scenario.set_text(change).unwrap();
+        }
+        run::run(&scenario).unwrap().rate()
+    };
+    let [small, large] =
+        ["3072", "8192"].map(|window| format!("client.stack.receive_window={window}"));
+    assert!(
+        rate(&[&small, "client.card=two-frames-in"])
+            > 20.0 * rate(&[&large, "client.card=two-frames-in"])
+    );
+    assert!(rate(&[&small]) < rate(&[&large]));
+}

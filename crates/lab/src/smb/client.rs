@@ -275,10 +275,10 @@ impl Redirector {
 
     /// Keeps one timer for the engine's next deadline; it may come too early and is then set anew.
     fn watch_timer(&mut self, context: &mut Context<'_>) {
-        let Some(due) = self.client.poll_timeout().map(since_start) else {
+        if self.timer.is_some() {
             return;
-        };
-        if self.timer.is_none() {
+        }
+        if let Some(due) = self.client.poll_timeout().map(since_start) {
             self.timer = Some(due);
             context.timer(due - context.now(), 0);
         }

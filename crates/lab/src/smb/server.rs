@@ -373,10 +373,10 @@ impl FileServer {
     }
 
     fn watch_timer(&mut self, context: &mut Context<'_>) {
-        let Some(due) = self.connection.poll_timeout().map(since_start) else {
+        if self.timer.is_some() {
             return;
-        };
-        if self.timer.is_none() {
+        }
+        if let Some(due) = self.connection.poll_timeout().map(since_start) {
             self.timer = Some(due);
             context.timer(due - context.now(), 0);
         }
