@@ -131,17 +131,15 @@ fn trace(out: &mut String, rows: &[Row]) {
 }
 
 fn notes(out: &mut String, cell: &Cell) {
-    if cell.tuned.is_empty() && cell.equal.is_none() {
+    // rows that were fitted all at once are told of in what stands before the table
+    if cell.parameters.is_empty() || (cell.tuned.is_empty() && cell.equal.is_none()) {
         return;
     }
     let _ = write!(out, "\n**{}**, {}", cell.id, cell.kind.name());
     if !cell.tuned.is_empty() {
-        let values = cell.tuned.iter().map(|key| {
-            let value = cell
-                .parameters
-                .get(key)
-                .map_or("as in its profile", String::as_str);
-            format!("`{key}` = {value}")
+        let values = cell.tuned.iter().map(|key| match cell.parameters.get(key) {
+            Some(value) => format!("`{key}` = {value}"),
+            None => key.clone(),
         });
         let _ = write!(out, ": {}", values.collect::<Vec<_>>().join(", "));
     }

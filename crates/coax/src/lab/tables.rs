@@ -284,6 +284,13 @@ fn cell(published: &str, spec: &CellSpec) -> Result<Cell> {
             summary.rate() / other.rate()
         }
     };
+    let mut parameters = summary.parameters;
+    let scenario = scenario(spec, &[&spec.set])?;
+    for key in &spec.tuned {
+        if let Some(value) = scenario.parameter(key) {
+            parameters.insert(key.clone(), value);
+        }
+    }
     let figure = spec.published.as_ref();
     let figure = figure.map(|path| data::published(published, path));
     let figure = figure.transpose().with_context(context)?;
@@ -299,7 +306,7 @@ fn cell(published: &str, spec: &CellSpec) -> Result<Cell> {
         waited_for: Some(waited_for),
         equal: spec.equal.clone(),
         apart: spec.apart.clone(),
-        parameters: summary.parameters,
+        parameters,
     })
 }
 

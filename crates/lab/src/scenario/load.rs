@@ -38,6 +38,24 @@ pub(super) fn described<T: Described>(
     built_in_with::<T>(name, &changes).map(|profile| profile.params)
 }
 
+/// A value as a profile's file has it, or one deep within it.
+pub(super) fn in_file<T: Described>(name: &str, path: &str) -> Option<String> {
+    let (_, text) = T::BUILT_IN.iter().find(|(known, _)| *known == name)?;
+    let file: toml::Table = toml::from_str(text).ok()?;
+    let mut parts = path.split('.');
+    let entry = file.get("values")?.get(parts.next()?)?;
+    let value = parts.try_fold(entry.get("value")?, |value, part| value.get(part))?;
+    Some(shown(value))
+}
+
+/// A value as reports show it.
+pub(super) fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 fn empty() -> toml::Value {
     toml::Value::Table(toml::Table::new())
 }

@@ -41,7 +41,7 @@ pub use choices::parse_size;
 use choices::{CHOICES, Choices, PLACES};
 use coax_client::{Direction, profile::Profile};
 use coax_wire::time::Span;
-use load::{client_profile, described};
+use load::{client_profile, described, in_file, shown};
 
 use crate::{
     link::{LinkParams, NicParams},
@@ -166,14 +166,33 @@ impl Scenario {
     /// The names and values that make it what it is, in the order of their paths.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut all = self.choices.named();
-        for (path, value) in &self.changes {
-            let text = match value {
-                toml::Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            all.push((path.clone(), text));
-        }
+        let changes = self.changes.iter();
+        all.extend(changes.map(|(path, value)| (path.clone(), shown(value))));
         all
+    }
+
+    /// One of these, or a value that is not changed as its file has it; `None` where the file says nothing, and of client
+    /// profiles.
+    pub fn parameter(&self, path: &str) -> Option<String> {
+        let mut all = self.parameters().into_iter();
+        if let Some((_, text)) = all.find(|(known, _)| known == path) {
+            return Some(text);
+        }
+        let (client, server) = (&self.choices.client, &self.choices.server);
+        let (place, key) = PLACES
+            .iter()
+            .find_map(|place| Some((*place, path.strip_prefix(place)?)))?;
+        match place {
+            "client.stack." => in_file::<StackParams>(&client.stack, key),
+            "client.machine." => in_file::<MachineParams>(&client.machine, key),
+            "client.card." => in_file::<NicParams>(&client.card, key),
+            "server.config." => in_file::<ServerParams>(&server.what, key),
+            "server.stack." => in_file::<StackParams>(&server.stack, key),
+            "server.machine." => in_file::<MachineParams>(&server.machine, key),
+            "server.card." => in_file::<NicParams>(&server.card, key),
+            "link." => in_file::<LinkParams>(&self.choices.link, key),
+            _ => None,
+        }
     }
 
     /// What the lab is to run.

@@ -67,6 +67,22 @@ fn a_scenario_is_put_together_from_names_and_changes() {
 }
 
 #[test]
+fn a_parameter_is_as_it_was_changed_or_as_its_file_has_it() {
+    let scenario = Scenario::parse("test.toml", TEXT).unwrap();
+    for (path, value) in [
+        ("client.stack", Some("ms-tcpip-1.0a")),
+        ("client.stack.receive_window", Some("2900")),
+        ("client.stack.mss", Some("1450")),
+        ("client.machine.request.fixed", Some("50 us")),
+        ("link.rate", Some("10 Mbit/s")),
+        ("link.queue_bytes", None),
+        ("weather", None),
+    ] {
+        assert_eq!(scenario.parameter(path).as_deref(), value, "{path}");
+    }
+}
+
+#[test]
 fn a_value_on_the_command_line_needs_no_quotes() {
     let mut scenario = Scenario::new("command line");
     for change in [
