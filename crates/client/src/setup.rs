@@ -209,7 +209,7 @@ impl Setup {
             return self.begin_spnego(now, calls);
         }
         let nt = link.dialect.is_nt();
-        let proofs = self.proofs(security::USER_LEVEL)?;
+        let proofs = self.proofs()?;
         let wants_signing = self.wants_signing();
         self.signer = proofs.signer.clone().filter(|_| wants_signing);
         if self.signer.is_some() {
@@ -236,10 +236,10 @@ impl Setup {
         Ok(Stage::Waiting)
     }
 
-    /// Proofs, if the server wants them here: for the user with [`security::USER_LEVEL`], for the share with 0.
-    fn proofs(&self, level: u8) -> Result<Proofs, Error> {
+    /// Proofs of the user, if the server wants them; one of shares alone does not.
+    fn proofs(&self) -> Result<Proofs, Error> {
         let link = self.link()?;
-        if link.security & security::USER_LEVEL != level {
+        if link.security & security::USER_LEVEL == 0 {
             return Ok(Proofs::default());
         }
         Proofs::make(link, &self.profile, &self.target, &self.challenge)
@@ -431,16 +431,17 @@ impl Setup {
     fn emit_tree(&self, request: &mut Request) -> Result<(), Error> {
         let link = self.link()?;
         let path = link.text(&self.share_path())?;
-        let proofs = self.proofs(0)?;
-        // Without a password real clients send one zero byte ([MS-CIFS] 2.2.4.55.1).
-        let password: &[u8] = if proofs.oem.is_empty() {
-            &[0]
-        } else {
-            &proofs.oem
+        let mut password = match link.security & security::USER_LEVEL {
+            0 => proof::for_share(link, &self.profile, &self.target, &self.challenge)?,
+            _ => Vec::new(),
         };
+        if password.is_empty() {
+            // Without a password real clients send one zero byte ([MS-CIFS] 2.2.4.55.1).
+            password.push(0);
+        }
         tree_connect_andx::Request {
             flags: 0,
-            password,
+            password: &password,
             path: path.as_wire(),
             service: WireStr {
                 raw: self.target.service.as_bytes(),

@@ -292,10 +292,19 @@ fn the_password_itself_is_sent_only_if_weak_proofs_are_allowed() {
 
 /// A server whose shares have a password each for reading and for writing, and no users.
 fn by_shares(generation: Generation, password: &'static str, allow_weak: bool) -> Pair {
+    by_shares_with(false, generation, password, allow_weak)
+}
+
+fn by_shares_with(
+    encrypt_passwords: bool,
+    generation: Generation,
+    password: &'static str,
+    allow_weak: bool,
+) -> Pair {
     let config = Config {
         security: Security::Share,
         max_generation: generation,
-        encrypt_passwords: false,
+        encrypt_passwords,
         ..strict(NOTHING)
     };
     let with_passwords = |server: &mut Server| {
@@ -347,6 +356,39 @@ fn a_shares_password_opens_it_as_far_as_it_goes_in_every_generation() {
         let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
         assert_eq!(error, Error::Unfit(Unfit::Plaintext), "{generation:?}");
         assert!(!gives_the_password_away(&pair), "{generation:?}");
+    }
+}
+
+#[test]
+fn a_shares_password_is_proved_by_a_response_where_the_server_encrypts() {
+    for generation in [
+        Generation::Lanman1,
+        Generation::Lanman2,
+        Generation::Lanman21,
+        Generation::Nt,
+    ] {
+        let by = |password| by_shares_with(true, generation, password, true);
+        let mut pair = by(PASSWORD);
+        let put = || Operation::Copy(CopySpec::put("F.BIN", 5));
+        pair.run(put(), b"hello").unwrap();
+        let sent = |message: &Vec<u8>| {
+            message
+                .windows(PASSWORD.len())
+                .any(|at| at.eq_ignore_ascii_case(PASSWORD.as_bytes()))
+        };
+        assert!(
+            !pair.messages.iter().any(|(_, message)| sent(message)),
+            "{generation:?}"
+        );
+        let mut pair = by("Look");
+        let error = pair.run(put(), b"hello").unwrap_err();
+        assert_eq!(
+            error.status(),
+            Some(Status::ACCESS_DENIED),
+            "{generation:?}"
+        );
+        let mut pair = by("wrong");
+        assert_eq!(refusal(&mut pair), Status::ACCESS_DENIED, "{generation:?}");
     }
 }
 

@@ -111,6 +111,29 @@ impl Proofs {
     }
 }
 
+/// The proof of a share's password: in clear, or as the one response that its tree connect has room for
+/// ([MS-CIFS] 3.2.4.2.4). There is no second form of NTLM for shares.
+pub(super) fn for_share(
+    link: &Link,
+    profile: &Profile,
+    target: &Target,
+    challenge: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let secret = password(target);
+    if secret.is_empty() || link.security & security::ENCRYPT_PASSWORDS == 0 {
+        return plain(link, profile, target);
+    }
+    let challenge: &Challenge = challenge
+        .first_chunk()
+        .ok_or(Error::Protocol("a challenge that is too short"))?;
+    let strict = *profile.logon.proof == Proof::Ntlmv2 && !target.credentials.allow_weak;
+    if link.dialect.is_nt() && !strict {
+        let response = ntlm_v1(&hash::nt_hash(secret), challenge);
+        return Ok(response.bytes.to_vec());
+    }
+    Proofs::lanman(link, profile, target, secret, challenge).map(|proofs| proofs.oem)
+}
+
 /// The password itself, if it may be sent.
 pub(super) fn plain(link: &Link, profile: &Profile, target: &Target) -> Result<Vec<u8>, Error> {
     let password = password(target);

@@ -47,6 +47,8 @@ pub fn negotiate(call: &mut Call<'_>) -> Outcome {
 fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
     let extended = dialect.is_nt()
         && call.conn.server.config.extended_security
+        // A share's password is proved by a response to a challenge, for which this has no room.
+        && call.conn.server.config.security == Security::User
         && call.header.flags2.has(Flags2::EXTENDED_SECURITY);
     call.conn.client.extended_security = extended;
     let config = &call.conn.server.config;

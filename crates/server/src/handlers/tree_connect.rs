@@ -8,6 +8,7 @@ use crate::{
     share::{Access, Share, ShareKind},
 };
 use alloc::{format, string::String, sync::Arc};
+use coax_logon::{hash, response, secret::Secret};
 use coax_wire::{
     dialect::Generation,
     header::Tid,
@@ -194,18 +195,16 @@ fn access(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
     by_user.max(by_password(call, share, password))
 }
 
-/// Share-level passwords open a share to guests, each for its kind of access. Old clients upper-case what they send, so
-/// case is not compared.
+/// Share-level passwords open a share to guests, each for its kind of access: sent in clear, or as the LM or NTLM
+/// response to the challenge of a server that encrypts passwords ([MS-CIFS] 3.2.4.2.4). Old clients upper-case what they
+/// send, so case is not compared.
 fn by_password(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
     if call.conn.server.config.security != Security::Share {
         return Access::None;
     }
-    let given = password.split(|&b| b == 0).next().unwrap_or(&[]);
-    let given = call.conn.server.config.code_page.decode(given);
     let opens = |wanted: &Option<String>| {
-        wanted
-            .as_deref()
-            .is_some_and(|wanted| coax_wire::codepage::eq_ignore_case(wanted, &given))
+        let wanted = wanted.as_deref().filter(|wanted| !wanted.is_empty());
+        wanted.is_some_and(|wanted| is_password(call, wanted, password))
     };
     if opens(&share.admission.passwords.write) {
         Access::Write
@@ -214,6 +213,28 @@ fn by_password(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
     } else {
         Access::None
     }
+}
+
+fn is_password(call: &Call<'_>, wanted: &str, given: &[u8]) -> bool {
+    let config = &call.conn.server.config;
+    if let Ok(sent) = <[u8; 24]>::try_from(given)
+        && config.encrypt_passwords
+        && is_response(call, wanted, sent)
+    {
+        return true;
+    }
+    let given = given.split(|&b| b == 0).next().unwrap_or(&[]);
+    coax_wire::codepage::eq_ignore_case(wanted, &config.code_page.decode(given))
+}
+
+fn is_response(call: &Call<'_>, wanted: &str, sent: [u8; 24]) -> bool {
+    let page = call.conn.server.config.code_page;
+    let challenge = &call.conn.challenge;
+    let sent = Secret::new(sent);
+    let upper = page.encode_lossy(&page.upper(wanted));
+    let lm = hash::lm_hash_of_oem(&upper).map(|hash| response::lm(&hash, challenge).bytes);
+    let ntlm = response::ntlm_v1(&hash::nt_hash(wanted), challenge).bytes;
+    sent == Secret::new(ntlm) || lm.is_some_and(|lm| sent == Secret::new(lm))
 }
 
 fn refuse(
