@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use coax_explain::report::{
-    Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Vantage,
+    Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Smb, Vantage,
 };
 use coax_wire::time::Span;
 
@@ -272,6 +272,10 @@ fn smb(out: &mut String, connection: &Connection) -> std::fmt::Result {
         word(offered.map(|offered| offered.0)),
         word(offered.map(|offered| offered.1)),
     )?;
+    systems(out, smb)
+}
+
+fn systems(out: &mut String, smb: &Smb) -> std::fmt::Result {
     for (who, system) in [
         ("client", &smb.client_system),
         ("server", &smb.server_system),
@@ -301,46 +305,7 @@ fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {
         "\nCapture: {grade}, taken {vantage}; {}.",
         many(quality.packets, "packet")
     )?;
-    let disorder = format!(
-        "packets out of order, by up to {}",
-        time(quality.worst_disorder)
-    );
-    let cut = format!("packets cut to {} bytes at most", quality.snap_len);
-    let notes = [
-        (quality.cut_packets, cut.as_str()),
-        (quality.duplicates, "packets captured twice (left out)"),
-        (quality.out_of_order, disorder.as_str()),
-        (quality.dropped, "packets dropped by the capturing machine"),
-        (
-            quality.missing_bytes,
-            "bytes missing in the capture, though they arrived",
-        ),
-        (
-            quality.coalesced,
-            "segments longer than the wire allows: made one by the capturing machine",
-        ),
-        (
-            quality.incomplete_fragments,
-            "fragmented packets incomplete",
-        ),
-        (
-            quality.unknown_links,
-            "packets of a link type that is not understood",
-        ),
-        (
-            quality.cut_headers,
-            "packets cut so short that their headers are missing",
-        ),
-        (
-            quality.without_start,
-            "connections that began before the capture",
-        ),
-        (
-            quality.skipped_bytes,
-            "bytes of SMB connections that belong to no message that could be told",
-        ),
-    ];
-    for (count, what) in notes.into_iter().filter(|(count, _)| *count > 0) {
+    for (count, what) in faults(quality) {
         writeln!(out, "  {count} {what}")?;
     }
     if quality.clock_grain >= Span(1_000_000) {
@@ -354,4 +319,54 @@ fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {
         Some((at, what)) => writeln!(out, "  at byte {at}: {what}; what follows was not read"),
         None => Ok(()),
     }
+}
+
+/// What is wrong with a capture, and how often.
+fn faults(quality: &Quality) -> impl Iterator<Item = (u64, String)> {
+    let disorder = format!(
+        "packets out of order, by up to {}",
+        time(quality.worst_disorder)
+    );
+    let cut = format!("packets cut to {} bytes at most", quality.snap_len);
+    let notes = [
+        (quality.cut_packets, cut),
+        (
+            quality.duplicates,
+            "packets captured twice (left out)".to_owned(),
+        ),
+        (quality.out_of_order, disorder),
+        (
+            quality.dropped,
+            "packets dropped by the capturing machine".to_owned(),
+        ),
+        (
+            quality.missing_bytes,
+            "bytes missing in the capture, though they arrived".to_owned(),
+        ),
+        (
+            quality.coalesced,
+            "segments longer than the wire allows: made one by the capturing machine".to_owned(),
+        ),
+        (
+            quality.incomplete_fragments,
+            "fragmented packets incomplete".to_owned(),
+        ),
+        (
+            quality.unknown_links,
+            "packets of a link type that is not understood".to_owned(),
+        ),
+        (
+            quality.cut_headers,
+            "packets cut so short that their headers are missing".to_owned(),
+        ),
+        (
+            quality.without_start,
+            "connections that began before the capture".to_owned(),
+        ),
+        (
+            quality.skipped_bytes,
+            "bytes of SMB connections that belong to no message that could be told".to_owned(),
+        ),
+    ];
+    notes.into_iter().filter(|(count, _)| *count > 0)
 }

@@ -212,8 +212,6 @@ impl Connection {
             self.measured(Side::Client, at - syn_ack);
         }
         let shift = self.shift(side);
-        let near = self.way(side.other());
-        let far = self.way(side);
         let other = of_mut(&mut self.halves, side.other());
         let ack = other.offset(segment.ack);
         // a FIN takes a number too, whether it was captured or not
@@ -228,18 +226,8 @@ impl Connection {
         let mut way = None;
         if ack > before {
             way = other.acknowledge(ack, at);
-            let highest = other.highest;
-            let previous = of_mut(&mut self.acks, side.other()).replace((at, highest));
-            // at the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was
-            // all on its way already
-            if let Some(previous) = previous
-                && near < far
-                && segment.len == 0
-                && ack <= previous.1
-            {
-                let other = of_mut(&mut self.halves, side.other());
-                other.pace.add(at - previous.0, ack - before + OVERHEAD);
-            }
+            let is_pure = segment.len == 0;
+            self.note_ack_pace(side, ack, ack - before, is_pure, at);
         } else if ack == before && segment.len == 0 && other.highest > ack {
             self.duplicate_ack(segment, side, window_before);
         }
@@ -248,6 +236,21 @@ impl Connection {
             self.measured(side, way);
         }
         beyond > 1
+    }
+
+    /// At the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was all on its
+    /// way already.
+    fn note_ack_pace(&mut self, side: Side, ack: u64, new: u64, is_pure: bool, at: Time) {
+        let is_near_sender = self.way(side.other()) < self.way(side);
+        let other = of_mut(&mut self.halves, side.other());
+        let previous = of_mut(&mut self.acks, side.other()).replace((at, other.highest));
+        if let Some((last, highest)) = previous
+            && is_near_sender
+            && is_pure
+            && ack <= highest
+        {
+            other.pace.add(at - last, new + OVERHEAD);
+        }
     }
 
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32) {
@@ -287,19 +290,11 @@ impl Connection {
         at: Time,
     ) {
         let (near, far) = (self.way(side), self.way(side.other()));
-        let before = self.last_data;
-        let is_near_sender = near < far;
         let inside = self.is_inside(side);
-        let half = of_mut(&mut self.halves, side);
         let len = u64::from(segment.len);
-        let same = before.filter(|(last, _, _)| *last == side);
-        if let Some((_, last, len_before)) = same
-            && inside
-            && len_before >= len
-            && !is_near_sender
-            && novelty == Some(Novelty::New)
-        {
-            half.pace.add(at - last, len + OVERHEAD);
+        let same = self.last_data.filter(|(last, _, _)| *last == side);
+        if inside && near >= far && novelty == Some(Novelty::New) {
+            self.note_pace(same, side, len, at);
         }
         let half = of(&self.halves, side);
         let mss = of(&self.halves, side.other())
@@ -328,6 +323,16 @@ impl Connection {
         };
         self.ledger.step(&step);
         self.last_data = Some((side, at, len));
+    }
+
+    /// Away from the sender, the distances of full packets that follow each other tell how fast the path is.
+    fn note_pace(&mut self, same: Option<(Side, Time, u64)>, side: Side, len: u64, at: Time) {
+        if let Some((_, last, len_before)) = same
+            && len_before >= len
+        {
+            let pace = &mut of_mut(&mut self.halves, side).pace;
+            pace.add(at - last, len + OVERHEAD);
+        }
     }
 
     /// Whether a side is in the middle of a message, or of answers that were all asked for: then it may be TCP that
