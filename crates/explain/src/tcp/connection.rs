@@ -293,7 +293,10 @@ impl Connection {
         let inside = self.is_inside(side);
         let len = u64::from(segment.len);
         let same = self.last_data.filter(|(last, _, _)| *last == side);
-        if inside && near >= far && novelty == Some(Novelty::New) {
+        let edge = same.and_then(|(_, last, _)| of(&self.halves, side).edges.known(last, near));
+        // what waited for the window came when the window opened, not as fast as the path is
+        let was_free = edge.is_none_or(|edge| start.saturating_add(len) <= edge);
+        if inside && was_free && near >= far && novelty == Some(Novelty::New) {
             self.note_pace(same, side, len, at);
         }
         let half = of(&self.halves, side);
@@ -311,7 +314,7 @@ impl Connection {
             acked: half.acked,
             end: start.saturating_add(len),
             highest: half.highest,
-            edge: same.and_then(|(_, last, _)| half.edges.known(last, near)),
+            edge,
             window: half.window,
             ack: half.edges.released(at, near),
             near,
