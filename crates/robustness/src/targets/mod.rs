@@ -2,6 +2,7 @@
 
 mod calls;
 mod decoders;
+mod explain;
 mod logon;
 mod names;
 mod seeds;
@@ -64,6 +65,7 @@ pub const TARGETS: &[Target] = &[
     target("paths", names::paths, seeds::patterns),
     target("short_names", names::short_names, seeds::texts),
     target("times", names::times, seeds::noise),
+    target("explain", explain::capture, explain::captures),
 ];
 
 /// The target of this name.
