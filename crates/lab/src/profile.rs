@@ -356,8 +356,15 @@ mod tests {
 
     #[test]
     fn everything_that_comes_with_the_lab_can_be_read_and_names_its_sources() {
-        assert_eq!(all::<StackParams>(), 11);
-        assert!(all::<MachineParams>() > 0 && all::<NicParams>() > 0 && all::<LinkParams>() > 0);
+        let files = |folder: &str| {
+            let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+            std::fs::read_dir(data.join(folder)).unwrap().count()
+        };
+        assert_eq!(all::<StackParams>(), files("stacks"));
+        assert_eq!(all::<MachineParams>(), files("machines"));
+        assert_eq!(all::<NicParams>(), files("cards"));
+        assert_eq!(all::<LinkParams>(), files("links"));
+        assert_eq!(all::<crate::smb::ServerParams>(), files("servers"));
         for (name, _) in StackParams::BUILT_IN {
             let stack = built_in::<StackParams>(name).unwrap();
             assert!(

@@ -1,4 +1,4 @@
-//! The upper half: the real SMB engines as applications of a [`World`].
+//! The upper half: the real SMB engines as applications of a [`crate::World`].
 //!
 //! [`Redirector`] drives [`coax_client::Client`], [`FileServer`] drives [`coax_server::Connection`] behind a NetBIOS
 //! session: what a driver of sockets and files does for them in the other worlds, these do in virtual time. Every message

@@ -39,7 +39,7 @@ const STATUSES: &[Status] = &[
     Status::INVALID_SMB,
 ];
 
-/// Kinds of a record of a story, as [`Story::record`] numbers them.
+/// Kinds of a record of a story, as a story numbers them.
 pub mod kind {
     /// The oldest request is answered.
     pub const ANSWER: u8 = 0;
