@@ -68,7 +68,8 @@ pub struct Negotiate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
-    /// The password itself. Used with servers that want it, whatever the profile says, if this was asked for.
+    /// The password itself, to servers that want it. The other proofs give it to them only if weak ones are allowed
+    /// ([`crate::Credentials::allow_weak`]).
     Plaintext,
     /// The LAN Manager response alone.
     Lm,

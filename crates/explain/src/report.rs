@@ -164,7 +164,7 @@ pub struct Connection {
     pub smb: Option<Smb>,
     /// SMB requests by kind.
     pub requests: Vec<Requests>,
-    /// Of those, the ones that belong to no copy: how many, and the time from each to its answer.
+    /// All of them, those of copies too: how many, and the time from each to its answer.
     pub around: (u64, Span),
 }
 
