@@ -9,5 +9,6 @@ pub mod config;
 pub mod disk;
 pub mod explain;
 pub mod lab;
+pub mod plot;
 pub mod serve;
 pub mod speed;

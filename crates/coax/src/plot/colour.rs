@@ -1,0 +1,137 @@
+//! Colours for light and dark.
+
+use coax_cause::Cause;
+
+/// The style sheet of every picture. Colours of data are the same on light and dark paper, those of everything else are
+/// not; no variables, so that viewers without them show the light one.
+pub(super) const STYLE: &str = "
+.coax-plot{font-family:system-ui,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif;font-size:12px}
+.coax-plot text{fill:#24292f}
+.coax-plot .paper{fill:#fff}
+.coax-plot .faint{fill:#57606a}
+.coax-plot .small{font-size:11px}
+.coax-plot .tiny{font-size:9.5px}
+.coax-plot .head{font-size:15px;font-weight:600}
+.coax-plot .strong{font-weight:600}
+.coax-plot line.grid{stroke:#d8dee4;stroke-width:1}
+.coax-plot line.frame{stroke:#57606a;stroke-width:1}
+.coax-plot rect.missing{fill:#eaeef2}
+.coax-plot path{fill:none;stroke-width:1.5}
+.coax-plot .mark{stroke-width:2}
+.coax-plot path.ack{stroke:#24292f;stroke-width:1}
+.coax-plot path.window{stroke:#8250df;stroke-width:1;stroke-dasharray:4 2}
+.coax-plot rect.ack{fill:#24292f}
+.coax-plot rect.window{fill:#8250df}
+.coax-plot .published{fill:#8c959f}
+.coax-plot .predicted{fill:#2f81d6}
+.coax-plot .chosen{fill:#b8860b}
+.coax-plot .fitted{fill:#c2570c}
+.coax-plot rect.sent-again{fill:#d1242f}
+.coax-plot rect.lost{fill:#d1242f}
+.coax-plot path.sent-again,.coax-plot path.lost{stroke:#d1242f;stroke-width:1.5}
+.coax-plot path.s0{stroke:#2f81d6}
+.coax-plot circle.s0,.coax-plot rect.s0{fill:#2f81d6}
+.coax-plot .client-think{fill:#e3a008;stroke:#e3a008}
+.coax-plot .server-think{fill:#b45309;stroke:#b45309}
+.coax-plot .round-trips{fill:#2f81d6;stroke:#2f81d6}
+.coax-plot .metadata{fill:#7cb3f0;stroke:#7cb3f0}
+.coax-plot .receive-window{fill:#8250df;stroke:#8250df}
+.coax-plot .zero-window{fill:#bf8bff;stroke:#bf8bff}
+.coax-plot .send-window{fill:#c03d96;stroke:#c03d96}
+.coax-plot .slow-start{fill:#e58ac4;stroke:#e58ac4}
+.coax-plot .nagle-delayed-ack{fill:#0d9488;stroke:#0d9488}
+.coax-plot .fast-recovery{fill:#f0883e;stroke:#f0883e}
+.coax-plot .timeout{fill:#d1242f;stroke:#d1242f}
+.coax-plot .bandwidth{fill:#2da44e;stroke:#2da44e}
+.coax-plot .queueing{fill:#85b83a;stroke:#85b83a}
+.coax-plot .capture{fill:#8c959f;stroke:#8c959f}
+.coax-plot .unattributed{fill:#6e7781;stroke:#6e7781}
+.coax-plot path.line{fill:none}
+@media (prefers-color-scheme:dark){
+.coax-plot text{fill:#e6edf3}
+.coax-plot .paper{fill:#0d1117}
+.coax-plot .faint{fill:#9aa4af}
+.coax-plot line.grid{stroke:#2b323b}
+.coax-plot line.frame{stroke:#8b949e}
+.coax-plot rect.missing{fill:#21262d}
+.coax-plot path.ack{stroke:#e6edf3}
+.coax-plot path.window{stroke:#bf8bff}
+.coax-plot rect.ack{fill:#e6edf3}
+.coax-plot rect.window{fill:#bf8bff}
+.coax-plot .published{fill:#6e7781}
+.coax-plot rect.sent-again,.coax-plot rect.lost{fill:#ff6b6b}
+.coax-plot path.sent-again,.coax-plot path.lost{stroke:#ff6b6b}
+}
+";
+
+/// The class of what was spent on a cause, for rectangles and paths. It is the cause's own name.
+pub const fn cause_class(cause: Cause) -> &'static str {
+    cause.name()
+}
+
+/// Dark blue over green to yellow: readable for the colour-blind, and in grey (Viridis, CC0).
+const HEAT: [[u8; 3]; 9] = [
+    [68, 1, 84],
+    [71, 44, 122],
+    [59, 81, 139],
+    [44, 113, 142],
+    [33, 144, 141],
+    [39, 173, 129],
+    [92, 200, 99],
+    [170, 220, 50],
+    [253, 231, 37],
+];
+
+/// The colour of a share of 0 to 1, as `#rrggbb`.
+pub fn heat(share: f64) -> String {
+    let [red, green, blue] = heat_parts(share);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// The ink that can be read on [`heat`] of the same share.
+pub fn ink_on(share: f64) -> &'static str {
+    let [red, green, blue] = heat_parts(share).map(f64::from);
+    if 0.299 * red + 0.587 * green + 0.114 * blue > 125.0 {
+        "#111"
+    } else {
+        "#fff"
+    }
+}
+
+fn heat_parts(share: f64) -> [u8; 3] {
+    let place = share.clamp(0.0, 1.0) * (HEAT.len() - 1) as f64;
+    let below = place.floor();
+    let colour = |at: f64| HEAT.get(at as usize).copied().unwrap_or([253, 231, 37]);
+    let (low, high) = (colour(below), colour(below + 1.0));
+    let mut out = low;
+    for (part, (low, high)) in out.iter_mut().zip(low.into_iter().zip(high)) {
+        let (low, high) = (f64::from(low), f64::from(high));
+        *part = (low + (high - low) * (place - below)).round() as u8;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_has_a_colour_of_its_own() {
+        let mut seen = Vec::new();
+        for cause in Cause::ALL {
+            let rule = format!(".{}{{", cause_class(cause));
+            let found = STYLE.split(&rule).nth(1);
+            let colour = found.and_then(|rest| rest.split('}').next());
+            assert!(colour.is_some(), "{}", cause.name());
+            assert!(!seen.contains(&colour), "{}", cause.name());
+            seen.push(colour);
+        }
+    }
+
+    #[test]
+    fn heat_goes_from_dark_to_light_and_its_ink_the_other_way() {
+        assert_eq!((heat(0.0).as_str(), ink_on(0.0)), ("#440154", "#fff"));
+        assert_eq!((heat(1.0).as_str(), ink_on(1.0)), ("#fde725", "#111"));
+        assert_eq!(heat(f64::INFINITY), heat(1.0));
+    }
+}
