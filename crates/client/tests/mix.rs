@@ -8,12 +8,12 @@
 
 mod pair;
 
-use coax_client::{CopySpec, Operation};
+use coax_client::{CopySpec, Error, Operation};
 use coax_wire::{
     block::Block,
     command,
     header::Header,
-    smb::{read, read_andx, read_raw, write, write_andx, write_raw},
+    smb::{read, read_andx, read_raw, search, write, write_andx, write_raw},
 };
 use pair::{Pair, noise, profile};
 use std::collections::BTreeMap;
@@ -170,4 +170,53 @@ fn core_dialects_are_spoken_without_the_commands_they_lack() {
             }
         }
     }
+}
+
+/// The SEARCH requests that the client sent, and what each found: keys, or nothing if there are no more.
+fn searches(pair: &Pair) -> Vec<(search::Request<'_>, Vec<search::ResumeKey>)> {
+    let code = |message: &[u8]| Header::parse(message).unwrap().command;
+    let (sent, told): (Vec<_>, Vec<_>) = pair
+        .messages
+        .iter()
+        .filter(|(_, message)| code(message) == command::SEARCH)
+        .partition(|(from_client, _)| *from_client);
+    let both = sent.into_iter().zip(told);
+    both.map(|((_, request), (_, reply))| {
+        let request = search::Request::parse(&Block::first(request).unwrap(), false);
+        let found = search::Response::parse(&Block::first(reply).unwrap());
+        let keys = found.map_or(vec![], |found| found.entries().map(|one| one.key).collect());
+        (request.unwrap(), keys)
+    })
+    .collect()
+}
+
+#[test]
+fn a_dos_redirector_ends_the_search_for_a_file_by_asking_for_what_comes_behind_it() {
+    for name in ["ms-net-3.11-basic", "ibm-dls-5.0-predir", "wfw-3.11"] {
+        let mut pair = Pair::new(profile(name));
+        let put = Operation::Copy(CopySpec::put("UP.BIN", 3));
+        pair.run(put, b"abc").unwrap();
+        pair.messages.clear();
+        let get = Operation::Copy(CopySpec::get("UP.BIN"));
+        pair.run(get, &[]).unwrap();
+        assert_eq!(pair.local(), b"abc", "{name}");
+        let [(first, found), (second, none)] = &searches(&pair)[..] else {
+            panic!("{name}: {:?}", pair.mix());
+        };
+        assert!(first.path.raw.ends_with(b"UP.BIN"), "{name}");
+        assert_eq!((first.max_count, first.resume_key), (20, None), "{name}");
+        assert_eq!(
+            (second.resume_key, second.path.raw),
+            (found.last().copied(), &b""[..])
+        );
+        assert!(second.resume_key.is_some() && none.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_search_that_finds_nothing_is_over_and_the_copy_fails_with_it() {
+    let mut pair = Pair::new(profile("ms-net-3.11-basic"));
+    let get = Operation::Copy(CopySpec::get("NONE.BIN"));
+    assert!(matches!(pair.run(get, &[]), Err(Error::Refused { .. })));
+    assert_eq!(searches(&pair).len(), 1);
 }

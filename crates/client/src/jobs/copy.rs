@@ -105,6 +105,9 @@ enum Stage {
     Next,
     /// A step waits for its reply.
     Awaiting(Step),
+    /// A search that found the file waits to hear that there are no more. One answer is enough: a name without wildcards
+    /// is found at once or not at all, and whether the server ends its search changes nothing for the copy.
+    EndingSearch,
     /// The data moves.
     Moving(Mover),
 }
@@ -230,7 +233,7 @@ impl Job for Copy {
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<Progress, Error> {
         loop {
             match self.stage {
-                Stage::Awaiting(_) => return Ok(Progress::Waiting),
+                Stage::Awaiting(_) | Stage::EndingSearch => return Ok(Progress::Waiting),
                 Stage::Moving(_) => {
                     if !self.move_on(cx)? {
                         return Ok(Progress::Waiting);
@@ -263,6 +266,10 @@ impl Job for Copy {
                 let step = *step;
                 self.stage = Stage::Next;
                 self.step_reply(cx, step, reply)
+            }
+            (STEP, Stage::EndingSearch) => {
+                self.stage = Stage::Next;
+                Ok(())
             }
             (WATCH_FOLDER, _) => self.watch_folder(cx, reply),
             (WATCH, _) => self.watch_answered(cx, reply),

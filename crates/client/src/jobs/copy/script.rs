@@ -1,6 +1,6 @@
 //! The requests around the data.
 
-use super::{Context, Copy, Existing, STEP, WATCH, WATCH_FOLDER};
+use super::{Context, Copy, Existing, STEP, Stage, WATCH, WATCH_FOLDER};
 use crate::{
     calls::Request,
     error::Error,
@@ -15,13 +15,19 @@ use coax_wire::{
     io::Writer,
     smb::{
         close, find_first2, flush, nt_create_andx, nt_transact, open, open_andx, query_information,
-        query_information_disk, search, seek, set_information, transaction::Kind, write,
+        query_information_disk,
+        search::{self, ResumeKey},
+        seek, set_information,
+        transaction::Kind,
+        write,
     },
     time::{DosDateTime, Utime},
 };
 
 /// Attributes that a search or open may meet: read-only, hidden, system, archive.
 const ANY_FILE: u16 = 0x27;
+/// Entries that MS-DOS asks for in each SEARCH (capture dos-win98-netbeui.pcap, frames 101 and 103).
+const SEARCHED_AT_A_TIME: u16 = 20;
 /// Open to read, others may do what they like ([MS-CIFS] 2.2.4.3.1).
 const READ_DENY_NONE: u16 = 0x40;
 /// Open to write, nobody else may write.
@@ -90,7 +96,7 @@ impl Copy {
                     .emit(out);
                 })
             }
-            Step::Search => search_for(&path),
+            Step::Search => search_for(&path, None),
             Step::GetAttributes => of(command::QUERY_INFORMATION, |out| {
                 query_information::Request {
                     path: path.as_wire(),
@@ -287,6 +293,9 @@ impl Copy {
         step: Step,
         reply: &Reply<'_>,
     ) -> Result<(), Error> {
+        if step == Step::Search && reply.status.is_ok() {
+            self.end_search(cx, reply)?;
+        }
         let block = match step {
             // What is not there yet is about to be made.
             Step::Search | Step::FindFirst2 | Step::GetAttributes | Step::QueryPath
@@ -311,6 +320,18 @@ impl Copy {
             }
             Step::QueryPath | Step::QueryFile => self.learn_stat(cx, reply)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Goes on with a search behind what it found, as MS-DOS does (capture dos-win98-netbeui.pcap, frame 103): only the
+    /// answer that there are no more files lets the server forget a search, and it remembers few of them.
+    fn end_search(&mut self, cx: &mut Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
+        let found = search::Response::parse(&reply.ok()?).map_err(reply.nonsense())?;
+        if let Some(last) = found.entries().last() {
+            let name = cx.link.text("")?;
+            cx.send(search_for(&name, Some(last.key)))?;
+            self.stage = Stage::EndingSearch;
         }
         Ok(())
     }
@@ -471,13 +492,13 @@ fn of(command: u8, emit: impl FnOnce(&mut Writer)) -> Request {
     request
 }
 
-fn search_for(path: &Text) -> Request {
+fn search_for(path: &Text, resume_key: Option<ResumeKey>) -> Request {
     of(command::SEARCH, |out| {
         search::Request {
-            max_count: 1,
-            search_attributes: ANY_FILE,
+            max_count: SEARCHED_AT_A_TIME,
+            search_attributes: if resume_key.is_some() { 0 } else { ANY_FILE },
             path: path.as_wire(),
-            resume_key: None,
+            resume_key,
         }
         .emit(out);
     })
