@@ -33,6 +33,10 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     open: HashMap<u16, Box<Open>>,
+    /// The file opened or used last.
+    latest: Option<u16>,
+    /// One that was opened and of whose number not all was kept.
+    unsure: Option<u16>,
     trees: HashMap<u16, String>,
     ended: Vec<Copy>,
     left_out: u64,
@@ -41,6 +45,8 @@ pub(crate) struct Files {
 #[derive(Debug)]
 struct Open {
     name: Option<String>,
+    /// Whether its opening was seen.
+    seen: bool,
     share: Option<String>,
     begin: Mark,
     last: Mark,
@@ -75,7 +81,11 @@ impl Files {
     pub(crate) fn open(&mut self, name: String, opened: Opened, usage: &Use) {
         // a server gives a FID anew only when it is free: we missed the close
         self.end(opened.fid, false);
-        let mut open = Open::new(Some(name), self.trees.get(&usage.tid), usage.begin);
+        let name = Some(name).filter(|name| !name.is_empty());
+        let mut open = Open::new(name, self.trees.get(&usage.tid), usage.begin);
+        open.seen = true;
+        self.unsure = (!opened.is_sure).then_some(opened.fid);
+        self.latest = Some(opened.fid);
         open.size = opened.size;
         open.is_file = opened.is_file && !open.is_on_pipes();
         open.count(usage);
@@ -84,6 +94,8 @@ impl Files {
 
     /// A file was used; one that was opened before the capture is known from now on.
     pub(crate) fn touch(&mut self, usage: &Use) {
+        self.adopt(usage.fid);
+        self.latest = Some(usage.fid);
         if !self.open.contains_key(&usage.fid) {
             let open = Open::new(None, self.trees.get(&usage.tid), usage.begin);
             self.keep(usage.fid, open);
@@ -95,10 +107,42 @@ impl Files {
 
     /// A file was closed.
     pub(crate) fn close(&mut self, usage: &Use) {
+        self.adopt(usage.fid);
         if let Some(open) = self.open.get_mut(&usage.fid) {
             open.count(usage);
         }
         self.end(usage.fid, true);
+    }
+
+    /// A number that no open file has is that of the one whose number was not kept.
+    fn adopt(&mut self, fid: u16) {
+        if self.open.contains_key(&fid) {
+            return;
+        }
+        if let Some(open) = self
+            .unsure
+            .take()
+            .and_then(|unsure| self.open.remove(&unsure))
+        {
+            self.open.insert(fid, open);
+        }
+    }
+
+    /// The file that was opened or used last, if it is still open.
+    pub(crate) fn latest(&self) -> Option<u16> {
+        self.latest.filter(|fid| self.is_open(*fid))
+    }
+
+    /// Where the next bytes read or written belong, if they follow those before.
+    pub(crate) fn next_offset(&self, fid: u16, writes: bool) -> u64 {
+        let open = self.open.get(&fid);
+        open.map_or(0, |open| {
+            if writes {
+                open.written.end()
+            } else {
+                open.read.end()
+            }
+        })
     }
 
     /// Whether a file of this number is open.
@@ -141,6 +185,7 @@ impl Open {
     fn new(name: Option<String>, share: Option<&String>, begin: Mark) -> Self {
         Self {
             name,
+            seen: false,
             share: share.cloned(),
             begin,
             last: begin,
@@ -188,7 +233,7 @@ impl Open {
             start: begin.at,
             wall: Time::max(last.at, begin.at) - begin.at,
             frames: (begin.frame, last.frame),
-            seen: (self.name.is_some(), closed),
+            seen: (self.seen, closed),
             name: self.name,
             share: self.share,
             file_size: self.size,

@@ -1,5 +1,6 @@
 //! Requests and their answers on one connection, and the files they are about.
 
+mod cut;
 mod facts;
 mod files;
 mod mix;
@@ -48,6 +49,8 @@ pub(crate) struct Smb {
     asked: (u64, Span),
     /// What the latest read's answer had besides its data, bytes.
     reply_overhead: Option<u64>,
+    /// The most that a read brought of which not all was kept, bytes.
+    read_size: u64,
     /// The latest read or write, and how long its message was.
     latest_transfer: Option<(Header, Op, u64)>,
 }
@@ -85,7 +88,9 @@ impl Smb {
         } else {
             self.reply_overhead.unwrap_or(USUAL_OVERHEAD)
         };
-        Some(count.saturating_add(overhead))
+        // what it asks for may not have been kept: then it is as much as others asked for
+        let count = if count == 0 { self.read_size } else { count };
+        (count > 0).then(|| count.saturating_add(overhead))
     }
 
     /// Whether requests wait for answers.
@@ -192,15 +197,21 @@ impl Smb {
         }
     }
 
-    /// Where a request's words were not kept, a transfer goes on where the one before it ended.
+    /// What of a request's words was not kept is told from others.
     fn mend(&self, ops: &mut [Op], message: &Message<'_>) {
-        let (Some(op), Some((_, latest, len))) = (ops.first_mut(), &self.latest_transfer) else {
+        let Some(op) = ops.first_mut() else {
             return;
         };
-        if is_cut(message) && op.name == latest.name && message.len == *len {
-            op.offset = latest.offset.saturating_add(latest.count);
-            op.count = latest.count;
-        }
+        let latest = self.latest_transfer.as_ref();
+        let same = latest.filter(|(_, before, len)| {
+            before.name == op.name && *len == message.len && before.known == cut::Known::ALL
+        });
+        let elsewhere = cut::Elsewhere {
+            fid: self.files.latest().or(latest.map(|(_, op, _)| op.fid)),
+            read: self.read_size,
+            before: same.map(|(_, op, _)| (op.offset.saturating_add(op.count), op.count)),
+        };
+        cut::mend(op, message.head, message.len, &elsewhere);
     }
 
     fn note_request(&mut self, header: &Header, block: &Block<'_>) {
@@ -219,12 +230,12 @@ impl Smb {
             return;
         };
         pending.heed(header, bytes);
+        pending.mend(message.head.len());
         if is_cut(message) && pending.ops.first().is_some_and(|op| op.what == What::Read) {
-            pending.read(
-                message
-                    .len
-                    .saturating_sub(self.reply_overhead.unwrap_or(USUAL_OVERHEAD)),
-            );
+            let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
+            let bytes = message.len.saturating_sub(overhead);
+            self.read_size = self.read_size.max(bytes);
+            pending.read(bytes);
         } else {
             self.note_overhead(&pending, message.len);
         }
@@ -333,13 +344,24 @@ impl Smb {
                 begin: pending.begin,
                 end,
                 outcome,
-                moved: op.is_data().then_some((op.offset, op.what != What::Read)),
+                moved: op.is_data().then(|| self.place(op, fid)),
             };
             if let Some(opened) = answer.opened {
                 chained = Some(opened.fid);
             }
             self.apply(op, answer, &usage, header);
         }
+    }
+
+    /// Where in its file a transfer's bytes are, and whether they were written.
+    fn place(&self, op: &Op, fid: u16) -> (u64, bool) {
+        let writes = op.what != What::Read;
+        let offset = if op.known.offset {
+            op.offset
+        } else {
+            self.files.next_offset(fid, writes)
+        };
+        (offset, writes)
     }
 
     fn apply(&mut self, op: &Op, answer: &op::Answer, usage: &Use, header: &Header) {

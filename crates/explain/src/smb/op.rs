@@ -13,7 +13,7 @@ use coax_wire::{
     },
 };
 
-use super::mix::Name;
+use super::{cut::Known, mix::Name};
 
 /// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).
 pub(crate) const CHAINED_FID: u16 = 0xffff;
@@ -53,6 +53,8 @@ pub(crate) struct Op {
     pub(crate) carried: u64,
     /// A raw write that is to be confirmed at its end.
     pub(crate) write_through: bool,
+    /// Which of the above the capture kept.
+    pub(crate) known: Known,
 }
 
 impl Op {
@@ -69,6 +71,7 @@ impl Op {
             count: 0,
             carried: 0,
             write_through: false,
+            known: Known::ALL,
         }
     }
 
@@ -271,6 +274,8 @@ pub(crate) struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) fid: u16,
+    /// Whether all of its number was kept.
+    pub(crate) is_sure: bool,
     pub(crate) size: Option<u64>,
     /// Whether it is a file on a disk (or a print job): not a pipe, not a folder.
     pub(crate) is_file: bool,
@@ -330,6 +335,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
             let response = open::OpenResponse::parse(block)?;
             Opened {
                 fid: response.fid.0,
+                is_sure: true,
                 size: Some(u64::from(response.size)),
                 is_file: true,
             }
@@ -337,6 +343,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
         code::CREATE | code::CREATE_NEW | code::CREATE_TEMPORARY | code::OPEN_PRINT_FILE => {
             Opened {
                 fid: open::parse_create_response(block)?.0,
+                is_sure: true,
                 size: None,
                 is_file: true,
             }
@@ -345,6 +352,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
             let response = open_andx::Response::parse(block)?;
             Opened {
                 fid: response.fid.0,
+                is_sure: true,
                 size: Some(u64::from(response.size)),
                 is_file: matches!(response.resource_type, 0 | 3),
             }
@@ -353,6 +361,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
             let response = nt_create_andx::Response::parse(block)?;
             Opened {
                 fid: response.fid.0,
+                is_sure: true,
                 size: Some(response.size),
                 is_file: response.resource_type == 0 && !response.directory,
             }

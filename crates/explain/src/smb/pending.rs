@@ -8,6 +8,7 @@ use coax_wire::{
 };
 
 use super::{
+    cut,
     files::Mark,
     op::{self, Answer, Op, What},
 };
@@ -91,6 +92,13 @@ impl Pending {
         });
     }
 
+    /// Mends what a reply says of which only the first `kept` bytes are there.
+    pub(super) fn mend(&mut self, kept: usize) {
+        if let (Some(op), Some(answer)) = (self.ops.first(), self.answers.first_mut()) {
+            cut::mend_answer(op, answer, kept);
+        }
+    }
+
     /// Whether more is to come after this reply.
     pub(super) fn goes_on(&mut self, header: &Header) -> bool {
         let failed = header.status != 0 && self.is_error(header);
@@ -156,7 +164,8 @@ impl Pending {
 
     /// So many bytes were read.
     pub(super) fn read(&mut self, bytes: u64) {
-        let wanted = self.ops.first().map_or(0, |op| op.count);
+        let wanted = self.ops.first().filter(|op| op.known.count);
+        let wanted = wanted.map_or(u64::MAX, |op| op.count);
         if let Some(answer) = self.answers.first_mut() {
             answer.bytes = bytes.min(wanted);
         }

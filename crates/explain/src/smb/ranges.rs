@@ -52,6 +52,11 @@ impl Ranges {
         }
     }
 
+    /// Where the last range ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.list.last().map_or(0, |(_, to)| *to)
+    }
+
     /// Bytes, each counted once.
     pub(crate) fn covered(&self) -> u64 {
         self.list.iter().map(|(from, to)| to - from).sum()

@@ -1,6 +1,8 @@
 //! Captures for the tests.
 #![allow(dead_code)]
 
+pub mod packets;
+
 use coax_explain::{explain, report::Capture};
 
 /// The bytes of a capture under tests/captures.

@@ -1,0 +1,213 @@
+//! What a capture says must not hang on addresses, on the version of IP, on fragments, on how much of each packet was
+//! kept, or on which end it was taken at; and what a capture lost must be told as the capture's.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+mod common;
+
+use coax_explain::{
+    Account, Cause,
+    capture::Link,
+    report::{Capture, Direction},
+};
+use coax_wire::time::Span;
+use common::{
+    packets::{Owned, analyse, essence, packets},
+    unpacked,
+};
+use proptest::prelude::*;
+
+const ALL: [&str; 14] = [
+    "base-client",
+    "base-server",
+    "rwnd-client",
+    "rwnd-server",
+    "andx4k-client",
+    "andx4k-server",
+    "raw60k-client",
+    "raw60k-server",
+    "nagle_lan-client",
+    "nagle_lan-server",
+    "nagle_lan_nd-client",
+    "nagle_lan_nd-server",
+    "shallow-client",
+    "shallow-server",
+];
+
+/// The IPv4 packets of a labelled capture; all of these begin with their IP header.
+fn labelled(name: &str) -> Vec<Owned> {
+    let (link, all) = packets(&unpacked(&format!("labelled/{name}.pcapng.gz")));
+    assert_eq!(link, Link::Ip, "{name}");
+    let is_ipv4 = |packet: &Owned| packet.bytes[0] == 0x45;
+    all.into_iter().filter(is_ipv4).collect()
+}
+
+fn total(capture: &Capture, cause: Cause) -> Span {
+    let spent = capture.copies.iter().map(|copy| copy.account.get(cause).0);
+    Span(spent.sum())
+}
+
+/// Copies without what fragments and addresses may change: the numbers of frames.
+fn told(capture: &Capture) -> Vec<(Option<String>, Direction, u64, Span, Account)> {
+    let copies = capture.copies.iter();
+    copies
+        .map(|copy| {
+            (
+                copy.name.clone(),
+                copy.direction,
+                copy.bytes,
+                copy.wall,
+                copy.account,
+            )
+        })
+        .collect()
+}
+
+/// Other addresses, in the other order, and other ports.
+fn renamed(packet: &Owned) -> Owned {
+    let mut packet = packet.clone();
+    packet.bytes[12..20]
+        .iter_mut()
+        .for_each(|byte| *byte = !*byte);
+    for at in [20, 22] {
+        let port = u16::from_be_bytes([packet.bytes[at], packet.bytes[at + 1]]);
+        packet.bytes[at..at + 2].copy_from_slice(&port.wrapping_add(7_777).to_be_bytes());
+    }
+    packet
+}
+
+/// The same with an IPv6 header, and hop-by-hop options behind it.
+fn in_ipv6(packet: &Owned) -> Owned {
+    let payload = &packet.bytes[20..];
+    let length = u16::from_be_bytes([packet.bytes[2], packet.bytes[3]]) - 20 + 8;
+    let mut bytes = vec![0x60, 0, 0, 0];
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(&[0, 64]);
+    for address in [&packet.bytes[12..16], &packet.bytes[16..20]] {
+        bytes.extend_from_slice(&[0xfd; 12]);
+        bytes.extend_from_slice(address);
+    }
+    bytes.extend_from_slice(&[6, 0, 1, 4, 0, 0, 0, 0]);
+    bytes.extend_from_slice(payload);
+    Owned {
+        at: packet.at,
+        wire_len: packet.wire_len + 28,
+        bytes,
+    }
+}
+
+/// With zeros for what was not kept.
+fn whole(packet: &Owned) -> Owned {
+    let mut packet = packet.clone();
+    packet.bytes.resize(packet.wire_len as usize, 0);
+    packet
+}
+
+/// The same in IP fragments of up to 520 bytes, the last of them first.
+fn in_fragments(number: usize, packet: &Owned) -> Vec<Owned> {
+    const MOST: usize = 520;
+    let (header, payload) = packet.bytes.split_at(20);
+    let pieces = payload.chunks(MOST).enumerate();
+    let last = payload.len().div_ceil(MOST) - 1;
+    let mut all: Vec<Owned> = pieces
+        .map(|(place, piece)| {
+            let mut bytes = header.to_vec();
+            bytes[2..4].copy_from_slice(&(piece.len() as u16 + 20).to_be_bytes());
+            bytes[4..6].copy_from_slice(&(number as u16).to_be_bytes());
+            let more = if place == last { 0 } else { 0x2000 };
+            bytes[6..8].copy_from_slice(&(more | (place * MOST / 8) as u16).to_be_bytes());
+            bytes.extend_from_slice(piece);
+            Owned {
+                at: packet.at,
+                wire_len: bytes.len() as u32,
+                bytes,
+            }
+        })
+        .collect();
+    all.rotate_right(1);
+    all
+}
+
+#[test]
+fn other_addresses_and_ports_change_nothing() {
+    for name in ALL {
+        let all = labelled(name);
+        let before = essence(&analyse(Link::Ip, &all));
+        let after: Vec<Owned> = all.iter().map(renamed).collect();
+        assert_eq!(essence(&analyse(Link::Ip, &after)), before, "{name}");
+    }
+}
+
+#[test]
+fn ipv6_changes_nothing() {
+    for name in ["andx4k-client", "shallow-server", "rwnd-client"] {
+        let all = labelled(name);
+        let before = essence(&analyse(Link::Ip, &all));
+        let after: Vec<Owned> = all.iter().map(in_ipv6).collect();
+        assert_eq!(essence(&analyse(Link::Ip, &after)), before, "{name}");
+    }
+}
+
+#[test]
+fn fragments_change_nothing_but_the_numbers_of_frames() {
+    for name in ["andx4k-client", "shallow-server", "raw60k-client"] {
+        let all: Vec<Owned> = labelled(name).iter().map(whole).collect();
+        let before = told(&analyse(Link::Ip, &all));
+        let pieces = all.iter().enumerate();
+        let after: Vec<Owned> = pieces
+            .flat_map(|(n, packet)| in_fragments(n, packet))
+            .collect();
+        assert!(after.len() > all.len(), "{name}");
+        assert_eq!(told(&analyse(Link::Ip, &after)), before, "{name}");
+    }
+}
+
+/// Copies with all but their names, which lie far behind in a message.
+fn unnamed(capture: &Capture) -> Vec<(Direction, u64, Span, Account)> {
+    let copies = capture.copies.iter();
+    copies
+        .map(|copy| (copy.direction, copy.bytes, copy.wall, copy.account))
+        .collect()
+}
+
+#[test]
+fn ninety_six_bytes_of_each_packet_are_enough() {
+    // 94 here leave of a message what 96 leave behind an Ethernet header and a TCP header without timestamps
+    for (name, kept) in ALL.into_iter().flat_map(|name| [(name, 96), (name, 94)]) {
+        let mut all = labelled(name);
+        let before = analyse(Link::Ip, &all);
+        all.iter_mut()
+            .for_each(|packet| packet.bytes.truncate(kept));
+        let after = analyse(Link::Ip, &all);
+        assert!(after.quality.cut_packets > 0);
+        assert_eq!(after.quality.snap_len as usize, kept, "{name}");
+        assert_eq!(unnamed(&after), unnamed(&before), "{name}, {kept}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn frames_that_the_capture_lost_are_no_timeouts(
+        which in any::<prop::sample::Index>(),
+        lost in prop::collection::vec(any::<prop::sample::Index>(), 1..12),
+    ) {
+        let name = ALL[which.index(ALL.len())];
+        let all = labelled(name);
+        let before = analyse(Link::Ip, &all);
+        // frames are counted from 1; what is lost lies within the copy
+        let (first, last) = before.copies[0].frames;
+        let (first, last) = (first as usize, last as usize - 1);
+        let lost: Vec<usize> = lost.iter().map(|place| first + place.index(last - first)).collect();
+        let kept = all.iter().enumerate().filter(|(place, _)| !lost.contains(place));
+        let kept: Vec<Owned> = kept.map(|(_, packet)| packet.clone()).collect();
+        let after = analyse(Link::Ip, &kept);
+        prop_assert!(total(&after, Cause::Timeout) <= total(&before, Cause::Timeout), "{}", name);
+        for copy in &after.copies {
+            prop_assert_eq!(copy.account.total(), copy.wall);
+        }
+        if after.quality.missing_bytes > before.quality.missing_bytes {
+            prop_assert!(total(&after, Cause::Capture) > total(&before, Cause::Capture), "{}", name);
+        }
+    }
+}
