@@ -9,7 +9,8 @@ use crate::{
     capture::{Packet, Reader},
     error::Error,
     net::{Carried, Dissector, Endpoint, Segment},
-    report::{Capture, Copy, Quality},
+    recognise::recognise,
+    report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
     tcp::{Connection, Ended},
 };
@@ -178,7 +179,11 @@ impl Analyser {
         };
         let mut copies = Vec::new();
         for (number, (_, ended)) in self.ended.into_iter().enumerate() {
-            capture.connections.push(ended.connection);
+            let parties = recognise(&ended.connection);
+            capture.connections.push(report::Connection {
+                parties,
+                ..ended.connection
+            });
             copies.extend(ended.copies.into_iter().map(|copy| Copy {
                 connection: number,
                 ..copy

@@ -13,6 +13,7 @@
 //! before they see it.
 
 pub mod capture;
+pub mod recognise;
 pub mod report;
 
 mod analyser;

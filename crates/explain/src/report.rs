@@ -3,7 +3,10 @@
 use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
-pub use crate::net::Endpoint;
+pub use crate::{
+    net::Endpoint,
+    recognise::{Evidence, Party, Sureness},
+};
 
 /// Everything about one capture.
 #[derive(Clone, Debug, Default)]
@@ -166,6 +169,58 @@ pub struct Connection {
     pub requests: Vec<Requests>,
     /// All of them, those of copies too: how many, and the time from each to its answer.
     pub around: (u64, Span),
+    /// How TCP behaved on the client's side, and on the server's.
+    pub habits: [Habits; 2],
+    /// Who the client and the server are.
+    pub parties: [Party; 2],
+}
+
+/// How often something was seen, and in which packet first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// How often.
+    pub count: u64,
+    /// The number of the first packet; 0 if there is none.
+    pub frame: u64,
+}
+
+impl Seen {
+    /// Counts once more.
+    pub(crate) fn note(&mut self, frame: u64) {
+        if self.count == 0 {
+            self.frame = frame;
+        }
+        self.count = self.count.saturating_add(1);
+    }
+}
+
+/// How one side's TCP behaved, beyond what [`Side`] counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// Its SYN.
+    pub syn: Option<u64>,
+    /// The first packet with its longest segment.
+    pub largest_frame: u64,
+    /// The first packet with its widest window.
+    pub widest_frame: u64,
+    /// Windows that it shut.
+    pub shut: Seen,
+    /// Data that it sent again, or that came late.
+    pub again: Seen,
+    /// Losses that began in a burst, and of those the ones that hit the place that was hit most often.
+    pub burst_losses: (u64, u64),
+    /// That place: the how-manieth segment in a row.
+    pub burst_place: Option<u64>,
+    /// Acknowledgments that it held back on purpose.
+    pub held_acks: Seen,
+    /// How long it held most of them.
+    pub hold: Option<Span>,
+    /// How many segments it lets come before it acknowledges, mostly.
+    pub ack_every: Option<u64>,
+    /// The segment that it sent again most often without an answer.
+    pub stuck: Seen,
+    /// Bytes in that one.
+    pub stuck_bytes: u32,
 }
 
 /// What one side of a connection sent.
@@ -242,6 +297,40 @@ pub struct Smb {
     pub signed: bool,
     /// Oplock breaks sent by the server.
     pub oplock_breaks: u64,
+    /// Flags and Flags2 of the client's NEGOTIATE.
+    pub client_flags: Option<(u8, u16)>,
+    /// Requests outstanding at once, by the client's word.
+    pub client_mpx: Option<u16>,
+    /// Where the packets are that tell all this.
+    pub frames: Frames,
+    /// Reads and writes asked for while a NOTIFY_CHANGE waited.
+    pub with_notify: Seen,
+    /// Writes that asked for the disk.
+    pub through: Seen,
+    /// Requests that were refused, by command and status; the first 64 kinds.
+    pub refusals: Vec<Refusal>,
+}
+
+/// In which packets it was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frames {
+    /// NEGOTIATE and its answer.
+    pub negotiate: (Option<u64>, Option<u64>),
+    /// SESSION_SETUP_ANDX and its last answer.
+    pub log_on: (Option<u64>, Option<u64>),
+    /// The first raw read, raw write, other read, other write.
+    pub transfers: [Option<u64>; 4],
+}
+
+/// A kind of request that was refused for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The command.
+    pub command: String,
+    /// The status: `ERRSRV/2242` or `0xC0000034`.
+    pub status: String,
+    /// How often.
+    pub seen: Seen,
 }
 
 /// Requests of one kind.

@@ -2,16 +2,18 @@
 
 use coax_wire::{
     block::{Block, WireStr},
+    command,
     dialect::{Dialect, NegotiateShape},
     header::{Flags2, Header},
     smb::{negotiate, session_setup_andx, tree_connect},
 };
 
-use super::op::text;
-use crate::report::Smb;
+use super::op::{Op, What, text};
+use crate::report::{Refusal, Seen, Smb};
 
 /// Notes what a NEGOTIATE request offers.
-pub(super) fn offered(smb: &mut Smb, block: &Block<'_>) {
+pub(super) fn offered(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+    smb.client_flags = Some((header.flags.0, header.flags2.0));
     const MOST: usize = 64;
     if let Ok(request) = negotiate::Request::parse(block) {
         let names = request.dialects().take(MOST);
@@ -52,6 +54,7 @@ pub(super) fn log_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
         return;
     };
     smb.client_max_buffer = Some(u32::from(request.max_buffer));
+    smb.client_mpx = Some(request.max_mpx);
     let is_nt = smb
         .dialect
         .as_deref()
@@ -97,4 +100,62 @@ pub(super) fn core_connected(smb: &mut Smb, block: &Block<'_>) {
 /// Notes whether messages are signed.
 pub(super) fn signature(smb: &mut Smb, header: &Header) {
     smb.signed |= header.flags2.has(Flags2::SIGNED) && header.signature != [0; 8];
+}
+
+/// Kinds of refusals that are told apart.
+const MOST_REFUSALS: usize = 64;
+
+/// Notes that a request was refused.
+pub(super) fn refused(smb: &mut Smb, header: &Header, command: String, frame: u64) {
+    let status = if header.flags2.has(Flags2::NT_STATUS) {
+        format!("0x{:08X}", header.status)
+    } else {
+        // class and code as DOS has them ([MS-CIFS] 2.2.2.4)
+        let class = match header.status & 0xff {
+            1 => "ERRDOS",
+            2 => "ERRSRV",
+            3 => "ERRHRD",
+            _ => "ERRCMD",
+        };
+        format!("{class}/{}", header.status >> 16)
+    };
+    let place = smb
+        .refusals
+        .iter()
+        .position(|known| known.command == command && known.status == status);
+    let place = match place {
+        Some(place) => place,
+        None if smb.refusals.len() >= MOST_REFUSALS => return,
+        None => {
+            let seen = Seen::default();
+            let new = Refusal {
+                command,
+                status,
+                seen,
+            };
+            smb.refusals.push(new);
+            smb.refusals.len() - 1
+        }
+    };
+    if let Some(refusal) = smb.refusals.get_mut(place) {
+        refusal.seen.note(frame);
+    }
+}
+
+/// Notes where the first transfers of each kind are.
+pub(super) fn transfer(smb: &mut Smb, op: &Op, frame: u64) {
+    let is_raw = matches!(op.name.command, command::READ_RAW | command::WRITE_RAW);
+    let place = match (&op.what, is_raw) {
+        (What::Read, true) => 0,
+        (What::Write, true) => 1,
+        (What::Read, false) => 2,
+        (What::Write | What::WriteAndClose, false) => 3,
+        _ => return,
+    };
+    if let Some(first) = smb.frames.transfers.get_mut(place) {
+        first.get_or_insert(frame);
+    }
+    if op.write_through && place % 2 == 1 {
+        smb.through.note(frame);
+    }
 }

@@ -177,7 +177,13 @@ impl Smb {
             Purpose::Metadata
         };
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
-            self.note_request(header, &block);
+            self.note_request(header, &block, message.start.frame);
+        }
+        for op in &ops {
+            facts::transfer(&mut self.facts, op, message.start.frame);
+        }
+        if self.purpose == Purpose::Data && self.queue.has_notify() {
+            self.facts.with_notify.note(message.start.frame);
         }
         if wants_no_answer(header.command, bytes) {
             return self.count_alone(first.name);
@@ -214,11 +220,17 @@ impl Smb {
         cut::mend(op, message.head, message.len, &elsewhere);
     }
 
-    fn note_request(&mut self, header: &Header, block: &Block<'_>) {
+    fn note_request(&mut self, header: &Header, block: &Block<'_>, frame: u64) {
         facts::signature(&mut self.facts, header);
         match header.command {
-            command::NEGOTIATE => facts::offered(&mut self.facts, block),
-            command::SESSION_SETUP_ANDX => facts::log_on(&mut self.facts, block, header),
+            command::NEGOTIATE => {
+                facts::offered(&mut self.facts, block, header);
+                self.facts.frames.negotiate.0 = Some(frame);
+            }
+            command::SESSION_SETUP_ANDX => {
+                facts::log_on(&mut self.facts, block, header);
+                self.facts.frames.log_on.0 = Some(frame);
+            }
             command::READ_RAW => self.facts.raw_reads.0 += 1,
             command::WRITE_RAW => self.facts.raw_writes.0 += 1,
             _ => {}
@@ -240,7 +252,7 @@ impl Smb {
             self.note_overhead(&pending, message.len);
         }
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
-            self.note_reply(header, &block);
+            self.note_reply(header, &block, message.start.frame);
         }
         if pending.goes_on(header) {
             self.queue.put_back(pending);
@@ -249,9 +261,18 @@ impl Smb {
         if header.command == command::WRITE_COMPLETE && pending.due == Due::Go {
             self.facts.raw_writes.1 += 1;
         }
+        let refused = header.status != 0 && pending.is_error(header);
+        if let Some(op) = pending.ops.first().filter(|_| refused) {
+            facts::refused(
+                &mut self.facts,
+                header,
+                op.name.to_string(),
+                message.start.frame,
+            );
+        }
         self.complete(
             &pending,
-            header.status != 0 && pending.is_error(header),
+            refused,
             Mark {
                 moment: message.end,
                 spent: *spent,
@@ -308,13 +329,19 @@ impl Smb {
         }
     }
 
-    fn note_reply(&mut self, header: &Header, block: &Block<'_>) {
+    fn note_reply(&mut self, header: &Header, block: &Block<'_>, frame: u64) {
         if header.status != 0 && header.command != command::SESSION_SETUP_ANDX {
             return;
         }
         match header.command {
-            command::NEGOTIATE => facts::chosen(&mut self.facts, block, header),
-            command::SESSION_SETUP_ANDX => facts::logged_on(&mut self.facts, block, header),
+            command::NEGOTIATE => {
+                facts::chosen(&mut self.facts, block, header);
+                self.facts.frames.negotiate.1 = Some(frame);
+            }
+            command::SESSION_SETUP_ANDX => {
+                facts::logged_on(&mut self.facts, block, header);
+                self.facts.frames.log_on.1 = Some(frame);
+            }
             command::TREE_CONNECT => facts::core_connected(&mut self.facts, block),
             _ => {}
         }
@@ -381,6 +408,7 @@ impl Smb {
             }
             (What::TreeConnect(share), _) => self.files.connect(header.tid.0, share.clone()),
             (What::Read | What::Write, _) => self.files.touch(usage),
+            (What::Flush, _) if self.files.is_open(usage.fid) => self.files.touch(usage),
             (What::WriteAndClose, _) => {
                 self.files.touch(usage);
                 self.files.close(&Use {

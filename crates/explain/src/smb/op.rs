@@ -7,7 +7,7 @@ use coax_wire::{
     command as code,
     header::{HEADER_LEN, Header},
     smb::{
-        close, nt_create_andx, open, open_andx, print, read, read_andx, read_raw,
+        close, flush, nt_create_andx, open, open_andx, print, read, read_andx, read_raw,
         transaction::{self, Kind},
         tree_connect, tree_connect_andx, write, write_andx, write_raw,
     },
@@ -33,6 +33,8 @@ pub(crate) enum What {
     Write,
     /// Writes and closes.
     WriteAndClose,
+    /// Wants on the disk what was written.
+    Flush,
     /// Connects to this share.
     TreeConnect(String),
     /// A transaction with parameters and data of this total length.
@@ -51,7 +53,7 @@ pub(crate) struct Op {
     pub(crate) count: u64,
     /// Bytes of a file in this very message.
     pub(crate) carried: u64,
-    /// A raw write that is to be confirmed at its end.
+    /// A write that asks for the disk; a raw one is confirmed at its end then.
     pub(crate) write_through: bool,
     /// Which of the above the capture kept.
     pub(crate) known: Known,
@@ -139,6 +141,10 @@ fn one(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
                 ..Op::new(command, What::Close)
             }
         }
+        code::FLUSH => Op {
+            fid: flush::Request::parse(block)?.fid.0,
+            ..Op::new(command, What::Flush)
+        },
         code::TREE_CONNECT => Op::new(
             command,
             What::TreeConnect(text(tree_connect::Request::parse(block)?.path)),
@@ -201,7 +207,10 @@ fn writing(command: u8, block: &Block<'_>) -> Result<Op> {
         }
         code::WRITE_ANDX => {
             let request = write_andx::Request::parse(block)?;
-            write(request.fid.0, request.offset, request.data.len() as u64)
+            Op {
+                write_through: request.mode & write_andx::mode::WRITE_THROUGH != 0,
+                ..write(request.fid.0, request.offset, request.data.len() as u64)
+            }
         }
         code::WRITE_PRINT_FILE => {
             let request = print::Write::parse(block)?;

@@ -3,7 +3,7 @@
 use coax_wire::{
     command,
     header::{Flags, Flags2, Header},
-    smb::transaction::Kind,
+    smb::{nt_transact::function, transaction::Kind},
     status::Status,
 };
 
@@ -203,6 +203,18 @@ impl Queue {
     /// Whether none waits.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Whether the client waits to be told of a change in a folder.
+    pub(super) fn has_notify(&self) -> bool {
+        let is_notify = |pending: &Pending| {
+            let name = pending.ops.first().map(|op| op.name);
+            name.is_some_and(|name| {
+                name.command == command::NT_TRANSACT
+                    && name.function == Some(function::NOTIFY_CHANGE)
+            })
+        };
+        self.list.iter().any(is_notify)
     }
 
     /// Adds one; the oldest, if there are too many.

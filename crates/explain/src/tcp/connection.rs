@@ -7,6 +7,7 @@ use coax_wire::{
 };
 
 use super::{
+    habits::{Habits, Sent},
     half::{Half, Novelty},
     ledger::{Ledger, Side, Step},
 };
@@ -33,6 +34,7 @@ const SEARCHED: u64 = 1 << 22;
 pub(crate) struct Connection {
     pub(super) ends: [Endpoint; 2],
     pub(super) halves: [Half; 2],
+    pub(super) habits: [Habits; 2],
     pub(super) framers: [Framer; 2],
     pub(super) verdict: Verdict,
     pub(super) smb: Option<Box<Smb>>,
@@ -91,6 +93,7 @@ impl Connection {
         Self {
             ends: [client, server],
             halves: <[Half; 2]>::default(),
+            habits: <[Habits; 2]>::default(),
             framers: [framer(), framer()],
             verdict: Verdict::Unknown,
             smb: None,
@@ -154,8 +157,13 @@ impl Connection {
         } else {
             of_mut(&mut self.halves, side).offset(segment.seq)
         };
+        let before = (
+            of(&self.halves, side).highest,
+            of(&self.halves, side.other()).acked,
+        );
         let unseen = segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
         let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
+        self.watch(segment, side, moment, start, novelty, before);
         self.note_coalescing(segment, side, quality);
         if self.is_step(segment, novelty) {
             self.step(segment, side, start, novelty, unseen, at);
@@ -165,6 +173,33 @@ impl Connection {
             self.end = (moment, *self.ledger.account());
         }
         self.settle_holes(moment, scratch, quality);
+    }
+
+    /// `before` is how far this side's data went before this segment, and how far the other's was acknowledged.
+    fn watch(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        moment: Moment,
+        start: u64,
+        novelty: Option<Novelty>,
+        before: (u64, u64),
+    ) {
+        let other = of(&self.halves, side.other());
+        let sent = Sent {
+            moment,
+            start,
+            novelty,
+            highest: before.0,
+            window: other.window,
+            way: self.way(side),
+            acknowledges: other.acked > before.1,
+        };
+        of_mut(&mut self.habits, side).sent(segment, &sent);
+        if segment.len > 0 {
+            let is_new = novelty == Some(Novelty::New);
+            of_mut(&mut self.habits, side.other()).received(moment.at, is_new);
+        }
     }
 
     fn note_coalescing(&self, segment: &Segment<'_>, side: Side, quality: &mut Quality) {

@@ -4,6 +4,7 @@ use coax_wire::time::Span;
 
 use super::{
     connection::{Connection, of},
+    habits::Habits,
     ledger::Side,
 };
 use crate::{
@@ -56,6 +57,8 @@ impl Connection {
             smb: facts,
             requests,
             around,
+            habits: self.habits.each_ref().map(Habits::report),
+            parties: <[report::Party; 2]>::default(),
         };
         Ended {
             connection,

@@ -2,6 +2,7 @@
 
 mod connection;
 mod ended;
+mod habits;
 mod half;
 mod ledger;
 mod pace;

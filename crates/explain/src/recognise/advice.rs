@@ -1,0 +1,278 @@
+//! What can be done about a slow copy: entries of `data/advice` whose conditions a copy meets.
+
+use std::sync::OnceLock;
+
+use coax_cause::Cause;
+use serde::Deserialize;
+
+use super::{
+    condition::Condition,
+    facts::{Facts, word},
+};
+use crate::report::{Capture, Copy};
+
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/advice.rs"));
+/// Packets named with a piece of advice.
+const MOST_FRAMES: usize = 8;
+
+/// Which machine something is to be changed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+    /// Something between the two.
+    Network,
+}
+
+impl Place {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Network => "network",
+        }
+    }
+}
+
+/// Something to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// On which machine.
+    pub on: Place,
+    /// File, section and key, registry path and value, or menu.
+    pub where_: String,
+    /// What to change it to.
+    pub to: String,
+    /// What else is to be known.
+    pub note: Option<String>,
+}
+
+/// A piece of advice about one copy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// Its name in `data/advice`.
+    pub id: String,
+    /// What to do, in a few words.
+    pub title: String,
+    /// Of the causes that it is against, the one that took most of this copy.
+    pub cause: Cause,
+    /// How much of the copy's time these causes took, of 1: no more than this can be gained.
+    pub share: f64,
+    /// Why, with the figures of this copy.
+    pub why: String,
+    /// What to change; each is enough by itself unless its note says otherwise.
+    pub changes: Vec<Change>,
+    /// Where it is written.
+    pub source: String,
+    /// What to set in a lab's scenario to try it; empty if the lab cannot.
+    pub lab: Vec<(String, toml::Value)>,
+    /// Packets to look at.
+    pub frames: Vec<u64>,
+}
+
+/// An entry of `data/advice`.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub id: String,
+    title: String,
+    causes: Vec<Cause>,
+    least_share: f64,
+    when: Vec<Condition>,
+    why: String,
+    changes: Vec<Written>,
+    source: String,
+    lab: Vec<(String, toml::Value)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    advice: Vec<Raw>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Raw {
+    id: String,
+    title: String,
+    causes: Vec<String>,
+    #[serde(default = "usual_share")]
+    least_share: f64,
+    when: Vec<String>,
+    why: String,
+    change: Vec<Written>,
+    source: String,
+    #[serde(default)]
+    lab: toml::Table,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    on: Place,
+    r#where: String,
+    to: String,
+    note: Option<String>,
+    /// Only if this holds too, or the fact is not known.
+    when: Option<String>,
+}
+
+/// Advice against less than so many hundredths of a copy's time is not worth the reading.
+const fn usual_share() -> f64 {
+    5.0
+}
+
+/// All entries, read from `data/advice`.
+///
+/// # Panics
+/// Never in a build that passed its tests: they read every entry.
+#[allow(clippy::panic)]
+pub fn entries() -> &'static [Entry] {
+    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| {
+        let all = FILES.iter().map(|(name, text)| parse(name, text));
+        let all: Result<Vec<Vec<Entry>>, String> = all.collect();
+        match all {
+            Ok(all) => all.into_iter().flatten().collect(),
+            Err(error) => panic!("{error}"),
+        }
+    })
+}
+
+/// Reads a file of advice.
+fn parse(name: &str, text: &str) -> Result<Vec<Entry>, String> {
+    let file: File = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+    let entry = |raw: Raw| {
+        let id = raw.id.clone();
+        Entry::new(raw).map_err(|what| format!("{name}: {id}: {what}"))
+    };
+    file.advice.into_iter().map(entry).collect()
+}
+
+impl Entry {
+    fn new(raw: Raw) -> Result<Self, String> {
+        let cause = |name: &String| {
+            let known = Cause::ALL.into_iter().find(|cause| cause.name() == name);
+            known.ok_or_else(|| format!("there is no cause {name:?}"))
+        };
+        let conditions = raw.when.iter().map(|text| Condition::parse(text));
+        for change in &raw.change {
+            change.when.as_deref().map(Condition::parse).transpose()?;
+        }
+        for name in blanks(&raw.why) {
+            word(name).ok_or_else(|| format!("there is no fact {name:?}"))?;
+        }
+        Ok(Self {
+            causes: raw.causes.iter().map(cause).collect::<Result<_, _>>()?,
+            when: conditions.collect::<Result<_, _>>()?,
+            id: raw.id,
+            title: raw.title,
+            least_share: raw.least_share,
+            why: raw.why,
+            changes: raw.change,
+            source: raw.source,
+            lab: raw.lab.into_iter().collect(),
+        })
+    }
+
+    /// What to set in a lab's scenario to try it.
+    pub fn lab(&self) -> &[(String, toml::Value)] {
+        &self.lab
+    }
+
+    /// Where it is written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// How many changes it knows.
+    pub fn changes(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// The advice for a copy of which these are the facts, if it is any.
+    pub fn for_copy(&self, facts: &Facts, copy: &Copy) -> Option<Advice> {
+        let spent = |cause: &Cause| copy.account.get(*cause).0;
+        let share = self.causes.iter().map(spent).sum::<u64>() as f64 / copy.wall.0.max(1) as f64;
+        if share * 100.0 < self.least_share || !self.when.iter().all(|when| when.holds(facts)) {
+            return None;
+        }
+        let mut frames: Vec<u64> = self
+            .when
+            .iter()
+            .flat_map(|when| facts.frames(&when.fact))
+            .collect();
+        frames.sort_unstable();
+        frames.dedup();
+        frames.truncate(MOST_FRAMES);
+        let changes = self.changes.iter().filter(|change| change.is_for(facts));
+        Some(Advice {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            cause: self
+                .causes
+                .iter()
+                .copied()
+                .max_by_key(spent)
+                .unwrap_or(Cause::Unattributed),
+            share,
+            why: filled(&self.why, facts),
+            changes: changes.map(Written::told).collect(),
+            source: self.source.clone(),
+            lab: self.lab.clone(),
+            frames,
+        })
+    }
+}
+
+impl Written {
+    fn is_for(&self, facts: &Facts) -> bool {
+        let when = self
+            .when
+            .as_deref()
+            .and_then(|when| Condition::parse(when).ok());
+        when.is_none_or(|when| facts.get(&when.fact).is_none() || when.holds(facts))
+    }
+
+    fn told(&self) -> Change {
+        Change {
+            on: self.on,
+            where_: self.r#where.clone(),
+            to: self.to.clone(),
+            note: self.note.clone(),
+        }
+    }
+}
+
+/// The names in braces.
+fn blanks(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split_once('}'))
+        .map(|(name, _)| name)
+}
+
+fn filled(text: &str, facts: &Facts) -> String {
+    let mut out = text.to_owned();
+    for name in blanks(text) {
+        let value = facts.get(name).map_or("?".to_owned(), ToString::to_string);
+        out = out.replace(&format!("{{{name}}}"), &value);
+    }
+    out
+}
+
+/// What can be done about a copy: what is against the most of its time first, of equals what asks for more.
+pub fn advise(capture: &Capture, copy: &Copy) -> Vec<Advice> {
+    let facts = Facts::of(capture, copy);
+    let mut found: Vec<(usize, Advice)> = entries()
+        .iter()
+        .filter_map(|entry| Some((entry.when.len(), entry.for_copy(&facts, copy)?)))
+        .collect();
+    found.sort_by(|(asked, a), (other, b)| b.share.total_cmp(&a.share).then(other.cmp(asked)));
+    found.into_iter().map(|(_, advice)| advice).collect()
+}

@@ -1,0 +1,516 @@
+//! What is known of a copy and its connection, by name.
+
+use std::collections::BTreeMap;
+
+use coax_cause::Cause;
+use coax_wire::smb::negotiate::cap;
+
+use crate::report::{Capture, Connection, Copy, Direction, Protocol, Requests, Seen, Side, Smb};
+
+/// A fact's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A name.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
+    /// Several names.
+    List(Vec<String>),
+}
+
+/// What kind of value a fact has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// A name.
+    Text,
+    /// Yes or no.
+    Flag,
+    /// Several names.
+    List,
+}
+
+/// A fact that can be asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind of value it has.
+    pub kind: Kind,
+    /// What it is, and in what unit.
+    pub what: &'static str,
+}
+
+macro_rules! words {
+    ($($kind:ident $name:literal $what:literal;)*) => {
+        &[$(Word { name: $name, kind: Kind::$kind, what: $what }),*]
+    };
+}
+
+/// All facts that can be asked for; docs/advice.md has the same list.
+pub const VOCABULARY: &[Word] = words! {
+    Text "direction" "to-client or to-server";
+    Text "carries" "smb1 or other";
+    Number "copy.bytes" "bytes copied";
+    Number "copy.seconds" "its time, s";
+    Number "copy.rate" "bytes a second";
+    Text "dialect" "the dialect agreed on";
+    List "dialects" "the dialects offered";
+    Text "client.profile" "the redirector of data/clients that the client is, most like it, or unknown";
+    Text "client.name" "what the client is called";
+    Text "client.sure" "sure, likely, like or unknown";
+    Text "server.kind" "the server's kind in data/servers-guess.toml, or unknown";
+    Text "server.name" "what the server is called";
+    Number "round-trip.ms" "the shortest round trip seen, ms";
+    Text "block.kind" "core, andx, raw or mpx: the requests that moved most of the copy";
+    Number "block.usual" "bytes that most of them moved";
+    Number "block.largest" "the most that one of them moved, bytes";
+    Number "block.count" "how many moved data, of all kinds";
+    Number "block.response-ms" "half of the answers to them took no longer, ms";
+    Number "read.core.count" "READ and LOCK_AND_READ in the copy";
+    Number "read.andx.count" "READ_ANDX in the copy";
+    Number "read.raw.count" "READ_RAW in the copy";
+    Number "read.mpx.count" "READ_MPX in the copy";
+    Number "write.core.count" "WRITE and its kin in the copy";
+    Number "write.andx.count" "WRITE_ANDX in the copy";
+    Number "write.raw.count" "WRITE_RAW in the copy";
+    Number "write.mpx.count" "WRITE_MPX in the copy";
+    Number "write.count" "writes of all kinds in the copy";
+    Number "write.through" "writes on the connection that asked for the disk";
+    Number "flush.count" "FLUSH in the copy";
+    Flag "raw-read.offered" "the server offers raw reads";
+    Flag "raw-write.offered" "the server offers raw writes";
+    Number "raw-read.used" "raw reads on the connection";
+    Number "raw-read.empty" "raw reads that came back empty";
+    Number "raw-write.used" "raw writes on the connection";
+    Number "raw-write.refused" "raw writes refused at once";
+    Number "raw.max" "the largest raw transfer, by an NT server's word, bytes";
+    Number "buffer.server" "the largest message that the server takes, bytes";
+    Number "buffer.client" "the largest message that the client takes, bytes";
+    Number "mpx.max" "requests at once that the server allows";
+    Number "mpx.used" "the most that were outstanding";
+    Flag "large-read.offered" "the server takes READ_ANDX beyond its buffer";
+    Flag "large-write.offered" "the server takes WRITE_ANDX beyond its buffer";
+    Flag "signed" "messages are signed";
+    Number "oplock.breaks" "oplocks that the server took back";
+    Number "notify.pending" "reads and writes asked for while a NOTIFY_CHANGE waited";
+    List "refusals" "COMMAND:STATUS of all that was refused, such as SESSION_SETUP_ANDX:ERRSRV/2242";
+    Number "refused.opens" "opens refused on the connection";
+    Number "mss.client" "the MSS that the client announced, bytes";
+    Number "mss.server" "the MSS that the server announced, bytes";
+    Number "segment.largest" "the longest segment of the copy's sender, bytes";
+    Number "window.client" "the widest window that the client offered, bytes";
+    Number "window.server" "the widest window that the server offered, bytes";
+    Number "window.receiver" "the same, of the side that the copy went to";
+    Number "window.segments" "how many of the longest segments fit into that";
+    Number "window.full" "how often the sender filled it";
+    Number "window.shut" "how often the receiver shut it";
+    Flag "scale.client" "the client offers a window scale";
+    Flag "scale.server" "the server offers a window scale";
+    Flag "sack.client" "the client permits SACK";
+    Flag "sack.server" "the server permits SACK";
+    Number "in-flight.max" "the most that the sender had on its way, bytes";
+    Number "retransmissions" "segments that the sender sent again or that came late";
+    Number "retransmissions.percent" "the same, of 100 segments with data";
+    Number "spurious" "segments sent again for nothing";
+    Number "loss.bursts" "bursts of the sender in which something was lost";
+    Number "loss.place" "the place in a burst that was hit most often";
+    Number "loss.place-percent" "how many of 100 losses hit that place";
+    Number "ack.held" "acknowledgments that the receiver held back for 25 ms or more";
+    Number "ack.hold-ms" "how long it held most of them, ms";
+    Number "ack.every" "how many segments it lets come before it acknowledges";
+    Number "held.client" "acknowledgments that the client held back for 25 ms or more";
+    Number "held.server" "acknowledgments that the server held back for 25 ms or more";
+    Number "hold.client-ms" "how long the client held most of them, ms";
+    Number "hold.server-ms" "how long the server held most of them, ms";
+    Number "stuck.count" "how often one and the same segment was sent again without an answer";
+    Number "stuck.bytes" "bytes in that segment";
+    Number "share.client-think" "hundredths of the copy's time";
+    Number "share.server-think" "hundredths of the copy's time";
+    Number "share.round-trips" "hundredths of the copy's time";
+    Number "share.metadata" "hundredths of the copy's time";
+    Number "share.receive-window" "hundredths of the copy's time";
+    Number "share.zero-window" "hundredths of the copy's time";
+    Number "share.send-window" "hundredths of the copy's time";
+    Number "share.slow-start" "hundredths of the copy's time";
+    Number "share.nagle-delayed-ack" "hundredths of the copy's time";
+    Number "share.fast-recovery" "hundredths of the copy's time";
+    Number "share.timeout" "hundredths of the copy's time";
+    Number "share.bandwidth" "hundredths of the copy's time";
+    Number "share.queueing" "hundredths of the copy's time";
+    Number "share.capture" "hundredths of the copy's time";
+    Number "share.unattributed" "hundredths of the copy's time";
+};
+
+/// The word of this name.
+pub(super) fn word(name: &str) -> Option<&'static Word> {
+    VOCABULARY.iter().find(|word| word.name == name)
+}
+
+/// Facts by name, and the packets that tell them.
+#[derive(Clone, Debug, Default)]
+pub struct Facts(BTreeMap<&'static str, (Value, Vec<u64>)>);
+
+impl Facts {
+    /// Everything that is known of a copy and its connection.
+    pub fn of(capture: &Capture, copy: &Copy) -> Self {
+        let mut facts = Self::default();
+        facts.copy(copy);
+        if let Some(connection) = capture.connections.get(copy.connection) {
+            facts.parties(connection);
+            facts.tcp(connection, copy.direction);
+            if let Some(smb) = &connection.smb {
+                facts.negotiated(smb);
+                facts.used(smb);
+            }
+        }
+        facts
+    }
+
+    /// A fact; `None` of what is not known.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).map(|fact| &fact.0)
+    }
+
+    /// The packets that tell a fact.
+    pub fn frames(&self, name: &str) -> Vec<u64> {
+        self.0
+            .get(name)
+            .map(|fact| fact.1.clone())
+            .unwrap_or_default()
+    }
+
+    /// Sets a fact. A name that is not in [`VOCABULARY`] is left out.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.seen(name, value, []);
+    }
+
+    /// Sets a fact that these packets tell; 0 is none.
+    pub fn seen(
+        &mut self,
+        name: &str,
+        value: impl Into<Value>,
+        frames: impl IntoIterator<Item = u64>,
+    ) {
+        if let Some(word) = word(name) {
+            let frames = frames.into_iter().filter(|frame| *frame > 0).collect();
+            self.0.insert(word.name, (value.into(), frames));
+        }
+    }
+
+    fn some(
+        &mut self,
+        name: &str,
+        value: Option<impl Into<Value>>,
+        frames: impl IntoIterator<Item = u64>,
+    ) {
+        if let Some(value) = value {
+            self.seen(name, value, frames);
+        }
+    }
+
+    fn copy(&mut self, copy: &Copy) {
+        self.set("direction", copy.direction.name());
+        let seconds = copy.wall.0 as f64 / 1e9;
+        self.set("copy.bytes", copy.bytes);
+        self.set("copy.seconds", seconds);
+        if seconds > 0.0 {
+            self.set("copy.rate", copy.bytes as f64 / seconds);
+        }
+        for cause in Cause::ALL {
+            let share = copy.account.get(cause).0 as f64 * 100.0 / copy.wall.0.max(1) as f64;
+            self.set(&format!("share.{}", cause.name()), share);
+        }
+        self.requests(copy);
+    }
+
+    fn requests(&mut self, copy: &Copy) {
+        let reads = copy.direction == Direction::ToClient;
+        let ours =
+            |row: &&Requests| matches!(family(&row.command), Some((read, _)) if read == reads);
+        let rows: Vec<&Requests> = copy.requests.iter().filter(ours).collect();
+        self.set("block.count", rows.iter().map(|row| row.count).sum::<u64>());
+        if let Some(row) = rows
+            .iter()
+            .max_by_key(|row| row.bytes)
+            .filter(|row| row.bytes > 0)
+        {
+            self.some("block.kind", family(&row.command).map(|(_, kind)| kind), []);
+            self.set("block.usual", row.usual_bytes);
+            self.set("block.largest", row.largest_bytes);
+            let median = row.response_median.map(|span| span.0 as f64 / 1e6);
+            self.some("block.response-ms", median, []);
+        }
+        let count = |wanted: (bool, &str)| {
+            let rows = copy
+                .requests
+                .iter()
+                .filter(|row| family(&row.command) == Some(wanted));
+            rows.map(|row| row.count).sum::<u64>()
+        };
+        for kind in ["core", "andx", "raw", "mpx"] {
+            self.set(&format!("read.{kind}.count"), count((true, kind)));
+            self.set(&format!("write.{kind}.count"), count((false, kind)));
+        }
+        let writes = ["core", "andx", "raw", "mpx"].map(|kind| count((false, kind)));
+        self.set("write.count", writes.iter().sum::<u64>());
+        let flushes = copy.requests.iter().filter(|row| row.command == "FLUSH");
+        self.set("flush.count", flushes.map(|row| row.count).sum::<u64>());
+    }
+
+    fn parties(&mut self, connection: &Connection) {
+        let carries = match connection.protocol {
+            Protocol::Smb1 => "smb1",
+            Protocol::Other => "other",
+        };
+        self.set("carries", carries);
+        let [client, server] = &connection.parties;
+        let frames = |party: &crate::report::Party| -> Vec<u64> {
+            party
+                .evidence
+                .iter()
+                .filter_map(|evidence| evidence.frame)
+                .collect()
+        };
+        let known = |name: &Option<String>| name.clone().unwrap_or_else(|| "unknown".to_owned());
+        self.seen("client.profile", known(&client.profile), frames(client));
+        self.seen("client.name", client.name.clone(), frames(client));
+        self.set("client.sure", client.sure.name());
+        self.seen("server.kind", known(&server.profile), frames(server));
+        self.seen("server.name", server.name.clone(), frames(server));
+        if let (Some(client), Some(server)) = (connection.client_rtt, connection.server_rtt) {
+            self.set("round-trip.ms", (client.0 + server.0) as f64 / 1e6);
+        }
+    }
+
+    fn tcp(&mut self, connection: &Connection, direction: Direction) {
+        let [client, server] = &connection.sides;
+        let [client_habits, server_habits] = &connection.habits;
+        for (who, side, habits) in [
+            ("client", client, client_habits),
+            ("server", server, server_habits),
+        ] {
+            let syn = habits.syn;
+            self.some(&format!("mss.{who}"), side.mss.map(u64::from), syn);
+            self.seen(
+                &format!("window.{who}"),
+                u64::from(side.max_window),
+                [habits.widest_frame],
+            );
+            if syn.is_some() {
+                self.seen(&format!("scale.{who}"), side.window_scale.is_some(), syn);
+                self.seen(&format!("sack.{who}"), side.sack, syn);
+            }
+            self.seen(
+                &format!("held.{who}"),
+                habits.held_acks.count,
+                [habits.held_acks.frame],
+            );
+            let hold = habits.hold.map(|hold| hold.0 as f64 / 1e6);
+            self.some(&format!("hold.{who}-ms"), hold, [habits.held_acks.frame]);
+        }
+        let (from, to) = match direction {
+            Direction::ToClient => (1, 0),
+            Direction::ToServer => (0, 1),
+        };
+        self.sender(connection, from);
+        self.receiver(connection, from, to);
+    }
+
+    fn sender(&mut self, connection: &Connection, from: usize) {
+        let (Some(side), Some(habits)) = (connection.sides.get(from), connection.habits.get(from))
+        else {
+            return;
+        };
+        self.seen(
+            "segment.largest",
+            u64::from(side.largest_segment),
+            [habits.largest_frame],
+        );
+        self.set("window.full", side.window_full);
+        self.set("in-flight.max", side.max_in_flight);
+        let again = side.retransmissions + side.out_of_order;
+        self.seen("retransmissions", again, [habits.again.frame]);
+        let percent = again as f64 * 100.0 / side.data_segments.max(1) as f64;
+        self.seen("retransmissions.percent", percent, [habits.again.frame]);
+        self.set("spurious", side.spurious);
+        let (losses, hit) = habits.burst_losses;
+        self.seen("loss.bursts", losses, [habits.again.frame]);
+        self.some("loss.place", habits.burst_place, []);
+        if losses > 0 {
+            self.set("loss.place-percent", hit as f64 * 100.0 / losses as f64);
+        }
+        self.seen("stuck.count", habits.stuck.count, [habits.stuck.frame]);
+        self.set("stuck.bytes", u64::from(habits.stuck_bytes));
+    }
+
+    fn receiver(&mut self, connection: &Connection, from: usize, to: usize) {
+        let (Some(side), Some(habits)) = (connection.sides.get(to), connection.habits.get(to))
+        else {
+            return;
+        };
+        let largest = connection
+            .sides
+            .get(from)
+            .map_or(0, |side: &Side| side.largest_segment);
+        self.seen(
+            "window.receiver",
+            u64::from(side.max_window),
+            [habits.widest_frame],
+        );
+        self.seen(
+            "window.segments",
+            f64::from(side.max_window) / f64::from(largest.max(1)),
+            [habits.widest_frame],
+        );
+        self.seen("window.shut", side.zero_windows, [habits.shut.frame]);
+        self.seen("ack.held", habits.held_acks.count, [habits.held_acks.frame]);
+        let hold = habits.hold.map(|hold| hold.0 as f64 / 1e6);
+        self.some("ack.hold-ms", hold, [habits.held_acks.frame]);
+        self.some("ack.every", habits.ack_every, []);
+    }
+
+    fn negotiated(&mut self, smb: &Smb) {
+        let (asked, answered) = smb.frames.negotiate;
+        let log_on = smb.frames.log_on.0;
+        self.seen("dialects", smb.offered.clone(), asked);
+        self.some("dialect", smb.dialect.clone(), answered);
+        self.some(
+            "buffer.server",
+            smb.server_max_buffer.map(u64::from),
+            answered,
+        );
+        self.some(
+            "buffer.client",
+            smb.client_max_buffer.map(u64::from),
+            log_on,
+        );
+        self.some("mpx.max", smb.max_mpx.map(u64::from), answered);
+        self.set("mpx.used", smb.most_outstanding);
+        self.some(
+            "raw-read.offered",
+            smb.raw_offered.map(|offered| offered.0),
+            answered,
+        );
+        self.some(
+            "raw-write.offered",
+            smb.raw_offered.map(|offered| offered.1),
+            answered,
+        );
+        self.some("raw.max", smb.max_raw.map(u64::from), answered);
+        let has = |bit: u32| smb.capabilities.0.map(|bits| bits & bit != 0);
+        self.some("large-read.offered", has(cap::LARGE_READX), answered);
+        self.some("large-write.offered", has(cap::LARGE_WRITEX), answered);
+        self.set("signed", smb.signed);
+    }
+
+    fn used(&mut self, smb: &Smb) {
+        let [raw_read, raw_write, ..] = smb.frames.transfers;
+        self.seen("raw-read.used", smb.raw_reads.0, raw_read);
+        self.set("raw-read.empty", smb.raw_reads.1);
+        self.seen("raw-write.used", smb.raw_writes.0, raw_write);
+        self.set("raw-write.refused", smb.raw_writes.1);
+        self.set("oplock.breaks", smb.oplock_breaks);
+        let mut counted = |name: &str, seen: Seen| self.seen(name, seen.count, [seen.frame]);
+        counted("notify.pending", smb.with_notify);
+        counted("write.through", smb.through);
+        let told = smb
+            .refusals
+            .iter()
+            .map(|refusal| format!("{}:{}", refusal.command, refusal.status));
+        let frames = smb.refusals.iter().map(|refusal| refusal.seen.frame);
+        self.seen("refusals", told.collect::<Vec<_>>(), frames);
+        let opens = smb
+            .refusals
+            .iter()
+            .filter(|refusal| OPENS.contains(&refusal.command.as_str()));
+        self.set(
+            "refused.opens",
+            opens.map(|refusal| refusal.seen.count).sum::<u64>(),
+        );
+    }
+}
+
+const OPENS: [&str; 4] = ["OPEN", "OPEN_ANDX", "NT_CREATE_ANDX", "TRANSACTION2 OPEN2"];
+
+/// Whether a command reads (or writes), and of which kind it is.
+fn family(command: &str) -> Option<(bool, &'static str)> {
+    Some(match command {
+        "READ" | "LOCK_AND_READ" => (true, "core"),
+        "READ_ANDX" => (true, "andx"),
+        "READ_RAW" => (true, "raw"),
+        "READ_MPX" => (true, "mpx"),
+        "WRITE" | "WRITE_AND_UNLOCK" | "WRITE_AND_CLOSE" | "WRITE_PRINT_FILE" => (false, "core"),
+        "WRITE_ANDX" => (false, "andx"),
+        "WRITE_RAW" => (false, "raw"),
+        "WRITE_MPX" => (false, "mpx"),
+        _ => return None,
+    })
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) if number.fract() == 0.0 || *number >= 100.0 => {
+                f.write_str(&grouped(number.round() as u64))
+            }
+            Self::Number(number) if *number >= 10.0 => write!(f, "{number:.0}"),
+            Self::Number(number) => write!(f, "{number:.1}"),
+            Self::Text(text) => f.write_str(text),
+            Self::Flag(flag) => f.write_str(if *flag { "yes" } else { "no" }),
+            Self::List(list) => f.write_str(&list.join(", ")),
+        }
+    }
+}
+
+/// `61,440`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<String>> for Value {
+    fn from(list: Vec<String>) -> Self {
+        Self::List(list)
+    }
+}

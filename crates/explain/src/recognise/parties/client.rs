@@ -1,0 +1,381 @@
+//! Who the client is: the profile of `data/clients` that fits best, each clue weighed by how well it is known.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use super::{Evidence, Party, Sureness, contains, native, rules};
+use crate::report::{Connection, Requests, Smb};
+
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
+const DIRECT_PORT: u16 = 445;
+/// Two profiles of which one leads the other by less fit as well.
+const LEAD: f64 = 0.5;
+
+/// What of a redirector is seen in a capture.
+#[derive(Debug)]
+pub struct Profile {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub title: String,
+    dialects: Known<Vec<String>>,
+    native: Known<(String, String)>,
+    buffer: Known<u32>,
+    mpx: Known<u16>,
+    flags: Known<(u8, u16)>,
+    capabilities: Known<u32>,
+    direct: Known<bool>,
+    /// Of reads and of writes: how, how else, the block (`None`: as the buffer allows), the raw block.
+    reads: Known<Way>,
+    writes: Known<Way>,
+}
+
+/// A value, and whether it rests on a source.
+#[derive(Clone, Debug)]
+struct Known<T> {
+    value: T,
+    sourced: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Way {
+    methods: [String; 2],
+    block: Option<u64>,
+    raw_block: Option<u64>,
+}
+
+/// A rule of `data/clients-guess.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Rule {
+    who: String,
+    offers: Option<Vec<String>>,
+    offers_among: Option<Vec<String>>,
+    native: Option<String>,
+    calling: Option<String>,
+    #[allow(dead_code)]
+    source: String,
+}
+
+/// All redirectors of `data/clients`, in the order of their names.
+pub fn profiles() -> &'static [Profile] {
+    static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
+    PROFILES.get_or_init(|| {
+        FILES
+            .iter()
+            .filter_map(|(name, text)| Profile::parse(name, text))
+            .collect()
+    })
+}
+
+/// What is looked up of a profile's file.
+struct Table(toml::Table);
+
+impl Table {
+    fn get(&self, section: &str, key: &str) -> Option<Known<&toml::Value>> {
+        let entry = self.0.get(section)?.get(key)?;
+        Some(Known {
+            value: entry.get("value")?,
+            sourced: entry.get("source").is_some(),
+        })
+    }
+
+    fn number(&self, section: &str, key: &str) -> Option<Known<u64>> {
+        let known = self.get(section, key)?;
+        let value = u64::try_from(known.value.as_integer()?).ok()?;
+        Some(Known {
+            value,
+            sourced: known.sourced,
+        })
+    }
+
+    fn text(&self, section: &str, key: &str) -> Option<Known<String>> {
+        let known = self.get(section, key)?;
+        let value = known.value.as_str()?.to_owned();
+        Some(Known {
+            value,
+            sourced: known.sourced,
+        })
+    }
+
+    fn way(&self, section: &str) -> Option<Known<Way>> {
+        let method = self.text(section, "method")?;
+        let otherwise = self.text(section, "otherwise")?;
+        let size = |key: &str| self.number(section, key).map(|known| known.value);
+        Some(Known {
+            sourced: method.sourced,
+            value: Way {
+                methods: [method.value, otherwise.value],
+                block: size("block"),
+                raw_block: size("raw-block"),
+            },
+        })
+    }
+}
+
+impl Profile {
+    fn parse(name: &'static str, text: &str) -> Option<Self> {
+        let table = Table(toml::from_str(text).ok()?);
+        let dialects = table.get("negotiate", "dialects")?;
+        let names = dialects
+            .value
+            .as_array()?
+            .iter()
+            .filter_map(|name| Some(name.as_str()?.to_owned()));
+        let (os, lan_man) = (
+            table.text("logon", "native-os")?,
+            table.text("logon", "native-lan-man")?,
+        );
+        let (flags, flags2) = (
+            table.number("negotiate", "flags")?,
+            table.number("negotiate", "flags2")?,
+        );
+        let small = |known: Known<u64>| known.map(|value| u32::try_from(value).unwrap_or(u32::MAX));
+        Some(Self {
+            name,
+            title: table.0.get("title")?.as_str()?.to_owned(),
+            dialects: Known {
+                value: names.collect(),
+                sourced: dialects.sourced,
+            },
+            native: Known {
+                value: (os.value, lan_man.value),
+                sourced: os.sourced && lan_man.sourced,
+            },
+            buffer: small(table.number("buffers", "announced")?),
+            mpx: table
+                .number("buffers", "max-mpx")?
+                .map(|value| value as u16),
+            flags: flags.map(|value| (value as u8, flags2.value as u16)),
+            capabilities: small(table.number("negotiate", "capabilities")?),
+            direct: table
+                .text("transport", "port")?
+                .map(|port| port == "direct"),
+            reads: table.way("read")?,
+            writes: table.way("write")?,
+        })
+    }
+
+    /// What speaks for it, less what speaks against it.
+    fn score(&self, connection: &Connection, smb: &Smb) -> f64 {
+        let mut score = 0.0;
+        if !smb.offered.is_empty() {
+            score += self.dialects.weigh(|list| *list == smb.offered, 4.0, 5.0);
+        }
+        if smb.frames.log_on.0.is_some() {
+            let said = smb.client_system.clone().unwrap_or_default();
+            // one that is known to say nothing may be one of many
+            let gain = if said == <(String, String)>::default() {
+                0.5
+            } else {
+                6.0
+            };
+            score += self.native.weigh(|name| *name == said, gain, 6.0);
+        }
+        let mut weigh = |same: Option<f64>| score += same.unwrap_or(0.0);
+        weigh(
+            smb.client_max_buffer
+                .map(|size| self.buffer.weigh(|own| *own == size, 2.0, 1.0)),
+        );
+        weigh(
+            smb.client_mpx
+                .map(|count| self.mpx.weigh(|own| *own == count, 1.0, 0.5)),
+        );
+        weigh(
+            smb.client_flags
+                .map(|flags| self.flags.weigh(|own| *own == flags, 1.0, 0.5)),
+        );
+        weigh(
+            smb.capabilities
+                .1
+                .map(|bits| self.capabilities.weigh(|own| *own == bits, 1.0, 0.5)),
+        );
+        let direct = connection.server.port == DIRECT_PORT;
+        weigh(Some(self.direct.weigh(|own| *own == direct, 0.5, 0.5)));
+        weigh(Some(self.reads.fits(
+            &connection.requests,
+            ["READ", "READ_ANDX", "READ_RAW", "READ_MPX"],
+        )));
+        weigh(Some(self.writes.fits(
+            &connection.requests,
+            ["WRITE", "WRITE_ANDX", "WRITE_RAW", "WRITE_MPX"],
+        )));
+        score
+    }
+}
+
+impl<T> Known<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Known<U> {
+        Known {
+            value: change(self.value),
+            sourced: self.sourced,
+        }
+    }
+
+    /// What is assumed counts half.
+    fn weigh(&self, fits: impl FnOnce(&T) -> bool, gain: f64, loss: f64) -> f64 {
+        let weight = if fits(&self.value) { gain } else { -loss };
+        if self.sourced { weight } else { weight / 2.0 }
+    }
+}
+
+const METHODS: [&str; 4] = ["core", "andx", "raw", "mpx"];
+/// Of so few bytes nobody can tell how a redirector moves files.
+const TOO_FEW: u64 = 16_384;
+
+impl Known<Way> {
+    /// Whether a copy's requests are this redirector's. `commands` in the order of [`METHODS`].
+    fn fits(&self, rows: &[Requests], commands: [&str; 4]) -> f64 {
+        let of = |command: &str| rows.iter().find(|row| row.command == command);
+        let used = METHODS.into_iter().zip(commands);
+        let used = used.filter_map(|(method, command)| Some((method, of(command)?)));
+        let Some((method, row)) = used.max_by_key(|(_, row)| row.bytes) else {
+            return 0.0;
+        };
+        if row.bytes < TOO_FEW {
+            return 0.0;
+        }
+        let [usual, otherwise] = &self.value.methods;
+        let by_method = match () {
+            () if usual == method => 2.0,
+            () if otherwise == method => 0.5,
+            () => -4.0,
+        };
+        let block = if method == "raw" {
+            self.value.raw_block
+        } else {
+            self.value.block
+        };
+        let by_block = match block {
+            Some(block) if block == row.largest_bytes || block == row.usual_bytes => 2.0,
+            // the server's buffer may have cut it
+            Some(block) if block > row.largest_bytes => -0.5,
+            Some(_) => -1.0,
+            None => 0.5,
+        };
+        by_method + by_block
+    }
+}
+
+pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
+    let mut scored: Vec<(f64, &Profile)> = profiles()
+        .iter()
+        .map(|profile| (profile.score(connection, smb), profile))
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let evidence = seen(connection, smb);
+    let Some((best, profile)) = scored.first().copied().filter(|best| best.0 > 0.0) else {
+        return unlike_any(smb, evidence);
+    };
+    let rivals = scored
+        .iter()
+        .skip(1)
+        .take_while(|(score, _)| best - score < LEAD);
+    let also: Vec<String> = rivals.map(|(_, rival)| rival.name.to_owned()).collect();
+    let says = smb.client_system.as_ref();
+    let says_so = says.is_some_and(|said| *said == profile.native.value);
+    let says_other = says.is_some() && !says_so;
+    let offers_other = !smb.offered.is_empty() && smb.offered != profile.dialects.value;
+    let sure = match () {
+        () if says_other || offers_other || !also.is_empty() || smb.offered.is_empty() => {
+            Sureness::Like
+        }
+        () if says_so => Sureness::Sure,
+        () => Sureness::Likely,
+    };
+    let other = (says_other || offers_other).then(|| guess(smb)).flatten();
+    Party {
+        profile: Some(profile.name.to_owned()),
+        name: other.unwrap_or_else(|| profile.title.clone()),
+        sure,
+        evidence,
+        also,
+        config: None,
+    }
+}
+
+fn unlike_any(smb: &Smb, evidence: Vec<Evidence>) -> Party {
+    let guess = guess(smb);
+    Party {
+        sure: if guess.is_some() {
+            Sureness::Like
+        } else {
+            Sureness::Unknown
+        },
+        name: guess.unwrap_or_else(|| "unknown".to_owned()),
+        evidence,
+        ..Party::default()
+    }
+}
+
+/// Who it is by `data/clients-guess.toml`; else what it calls itself.
+fn guess(smb: &Smb) -> Option<String> {
+    let said = native(&smb.client_system);
+    let rule = rules()
+        .client
+        .iter()
+        .find(|rule| rule.fits(&smb.offered, said.as_deref()));
+    rule.map(|rule| rule.who.clone())
+        .or_else(|| said.map(|said| format!("unknown ({said})")))
+}
+
+impl Rule {
+    fn fits(&self, offered: &[String], said: Option<&str>) -> bool {
+        let all = |list: &Vec<String>| list.iter().all(|name| offered.contains(name));
+        self.calling.is_none()
+            && self
+                .native
+                .as_deref()
+                .is_none_or(|part| said.is_some_and(|said| contains(said, part)))
+            && self.offers.as_ref().is_none_or(|list| *list == offered)
+            && self.offers_among.as_ref().is_none_or(all)
+    }
+}
+
+fn seen(connection: &Connection, smb: &Smb) -> Vec<Evidence> {
+    let mut all = Vec::new();
+    let mut add = |what: String, frame: Option<u64>| all.push(Evidence { what, frame });
+    if !smb.offered.is_empty() {
+        add(
+            format!("offers {}", smb.offered.join(", ")),
+            smb.frames.negotiate.0,
+        );
+    }
+    let log_on = smb.frames.log_on.0;
+    if let Some(said) = native(&smb.client_system) {
+        add(format!("calls itself {said}"), log_on);
+    }
+    if let (Some(size), Some(mpx)) = (smb.client_max_buffer, smb.client_mpx) {
+        add(
+            format!("takes messages of {size} bytes, {mpx} at once"),
+            log_on,
+        );
+    }
+    let names = ["READ_RAW", "WRITE_RAW", "READ", "WRITE"];
+    for (name, frame) in names.into_iter().zip(smb.frames.transfers) {
+        let is_raw = name.ends_with("RAW");
+        let fits = |row: &&Requests| {
+            row.command.starts_with(name) && row.command.ends_with("RAW") == is_raw
+        };
+        let row = connection
+            .requests
+            .iter()
+            .filter(fits)
+            .max_by_key(|row| row.bytes);
+        if let (Some(row), Some(frame)) = (row.filter(|row| row.bytes > 0), frame) {
+            add(
+                format!("{} of {} bytes", row.command, row.usual_bytes),
+                Some(frame),
+            );
+        }
+    }
+    let ([side, _], [habits, _]) = (&connection.sides, &connection.habits);
+    if let Some(mss) = side.mss {
+        add(
+            format!("TCP: MSS {mss}, window up to {}", side.max_window),
+            habits.syn,
+        );
+    }
+    all
+}

@@ -1,0 +1,244 @@
+//! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
+
+use std::collections::VecDeque;
+
+use coax_wire::time::{Span, Time};
+
+use super::half::Novelty;
+use crate::{
+    net::{Flags, Segment},
+    report,
+    session::Moment,
+};
+
+/// A pause that ends a burst: longer than a slow machine takes for a packet on a slow wire.
+const PAUSE: Span = Span(3_000_000);
+/// Acknowledgments later than this were held back on purpose (the ledger's rule).
+const HELD: Span = Span(25_000_000);
+/// Steps of the histogram of holds, and how many: up to 1.28 s.
+const STEP_NS: u64 = 20_000_000;
+const STEPS: usize = 64;
+/// Places in a burst that are told apart; segments remembered; segments counted to an acknowledgment.
+const PLACES: usize = 128;
+const REMEMBERED: usize = 512;
+const MOST_TO_AN_ACK: usize = 64;
+
+/// What is watched of one side.
+#[derive(Debug)]
+pub(super) struct Habits {
+    told: report::Habits,
+    largest: u32,
+    widest: Option<u32>,
+    shut: bool,
+    burst: Burst,
+    /// Where in its burst each of the latest segments was: its offset, its place, and the burst's number.
+    sent: VecDeque<(u64, u64, u64)>,
+    places: Vec<u32>,
+    holds: Vec<(u32, u64)>,
+    to_an_ack: Vec<u32>,
+    /// The segment sent again last: offset, length, how often, and the frame of the first time.
+    latest_again: (u64, u32, u64, u64),
+    /// The other side's segments since this side's last acknowledgment, and when the last of them came.
+    unacknowledged: (usize, Option<Time>),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst {
+    number: u64,
+    place: u64,
+    last: Option<Time>,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self {
+            told: report::Habits::default(),
+            largest: 0,
+            widest: None,
+            shut: false,
+            burst: Burst::default(),
+            sent: VecDeque::new(),
+            places: Vec::new(),
+            holds: Vec::new(),
+            to_an_ack: Vec::new(),
+            latest_again: (0, 0, 0, 0),
+            unacknowledged: (0, None),
+        }
+    }
+}
+
+/// What a segment means to its sender's stream and the other side's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) moment: Moment,
+    /// Its offset in the stream.
+    pub(super) start: u64,
+    pub(super) novelty: Option<Novelty>,
+    /// All that was seen of the stream before it went up to here.
+    pub(super) highest: u64,
+    /// The window that it offers, bytes.
+    pub(super) window: u32,
+    /// From here to its sender and back.
+    pub(super) way: Span,
+    /// It acknowledges something new.
+    pub(super) acknowledges: bool,
+}
+
+impl Habits {
+    /// This side sent a segment.
+    pub(super) fn sent(&mut self, segment: &Segment<'_>, sent: &Sent) {
+        let frame = sent.moment.frame;
+        if segment.flags.has(Flags::SYN) {
+            self.told.syn.get_or_insert(frame);
+        }
+        if segment.len > self.largest {
+            self.largest = segment.len;
+            self.told.largest_frame = frame;
+        }
+        if self.widest.is_none_or(|widest| sent.window > widest) {
+            self.widest = Some(sent.window);
+            self.told.widest_frame = frame;
+        }
+        let shut = sent.window == 0 && !segment.flags.has(Flags::SYN | Flags::RST | Flags::FIN);
+        if shut && !self.shut {
+            self.told.shut.note(frame);
+        }
+        self.shut = shut;
+        self.acknowledged(segment, sent);
+        match sent.novelty {
+            Some(Novelty::New) => self.went_on(segment, sent),
+            Some(Novelty::Again | Novelty::Fill) => self.went_again(segment, sent),
+            Some(Novelty::KeepAlive) | None => {}
+        }
+    }
+
+    /// The other side sent data to this one: what this side sends next begins a burst.
+    pub(super) fn received(&mut self, at: Time, is_new: bool) {
+        self.burst.last = None;
+        if is_new {
+            self.unacknowledged.0 = self.unacknowledged.0.saturating_add(1);
+            self.unacknowledged.1 = Some(at);
+        }
+    }
+
+    fn acknowledged(&mut self, segment: &Segment<'_>, sent: &Sent) {
+        if !sent.acknowledges {
+            return;
+        }
+        let (segments, last) = std::mem::take(&mut self.unacknowledged);
+        let Some(last) = last.filter(|_| segment.len == 0 && segments > 0) else {
+            return;
+        };
+        let held = Span((sent.moment.at - last).0.saturating_sub(sent.way.0));
+        if held < HELD {
+            add(
+                &mut self.to_an_ack,
+                segments.min(MOST_TO_AN_ACK - 1),
+                MOST_TO_AN_ACK,
+            );
+            return;
+        }
+        self.told.held_acks.note(sent.moment.frame);
+        let step = usize::try_from(held.0 / STEP_NS).unwrap_or(STEPS);
+        if step < STEPS {
+            self.holds.resize(STEPS, (0, 0));
+            if let Some((count, total)) = self.holds.get_mut(step) {
+                *count = count.saturating_add(1);
+                *total = total.saturating_add(held.0);
+            }
+        }
+    }
+
+    /// New data: its place in the burst; a hole before it was a loss before the capture.
+    fn went_on(&mut self, segment: &Segment<'_>, sent: &Sent) {
+        let goes_on = self
+            .burst
+            .last
+            .is_some_and(|last| sent.moment.at - last <= PAUSE);
+        if !goes_on {
+            self.burst = Burst {
+                number: self.burst.number + 1,
+                ..Burst::default()
+            };
+        }
+        self.burst.last = Some(sent.moment.at);
+        if sent.start > sent.highest {
+            let missing = (sent.start - sent.highest).div_ceil(u64::from(self.largest.max(1)));
+            self.remember(sent.highest, self.burst.place + 1);
+            self.burst.place = self.burst.place.saturating_add(missing);
+        }
+        self.burst.place = self.burst.place.saturating_add(1);
+        self.remember(sent.start, self.burst.place);
+        let _ = segment;
+    }
+
+    fn remember(&mut self, start: u64, place: u64) {
+        if self.sent.len() >= REMEMBERED {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((start, place, self.burst.number));
+    }
+
+    /// Data sent again: where in its burst it was the first time, if it is the first of that burst to be sent again.
+    fn went_again(&mut self, segment: &Segment<'_>, sent: &Sent) {
+        let frame = sent.moment.frame;
+        self.told.again.note(frame);
+        let (start, _, count, first) = self.latest_again;
+        self.latest_again = if count > 0 && start == sent.start {
+            (start, segment.len, count + 1, first)
+        } else {
+            (sent.start, segment.len, 1, frame)
+        };
+        if self.latest_again.2 > self.told.stuck.count {
+            self.told.stuck = report::Seen {
+                count: self.latest_again.2,
+                frame: self.latest_again.3,
+            };
+            self.told.stuck_bytes = segment.len;
+        }
+        let known = self
+            .sent
+            .iter()
+            .position(|(start, ..)| *start == sent.start);
+        let Some((_, place, number)) = known.and_then(|known| self.sent.get(known)).copied() else {
+            return;
+        };
+        // one loss a burst: what follows the first is its consequence as often as not
+        self.sent.retain(|(.., other)| *other != number);
+        let place = usize::try_from(place).unwrap_or(PLACES).min(PLACES - 1);
+        add(&mut self.places, place, PLACES);
+    }
+
+    /// What there is to report.
+    pub(super) fn report(&self) -> report::Habits {
+        let places = most(self.places.iter().map(|count| (*count, *count)));
+        let to_an_ack = most(self.to_an_ack.iter().map(|count| (*count, *count)));
+        let hold = most(self.holds.iter().map(|hold| (hold.0, *hold)));
+        let losses = self.places.iter().map(|count| u64::from(*count)).sum();
+        report::Habits {
+            burst_losses: (losses, places.map_or(0, |(_, count)| u64::from(count))),
+            burst_place: places.map(|(place, _)| place as u64),
+            hold: hold.map(|(_, (count, total))| Span(total / u64::from(count.max(1)))),
+            ack_every: to_an_ack.map(|(segments, _)| segments as u64),
+            ..self.told
+        }
+    }
+}
+
+fn add(counts: &mut Vec<u32>, place: usize, size: usize) {
+    counts.resize(size, 0);
+    if let Some(count) = counts.get_mut(place) {
+        *count = count.saturating_add(1);
+    }
+}
+
+/// The place with the most, and what stands there; the first of several, `None` of nothing.
+fn most<T>(counts: impl Iterator<Item = (u32, T)>) -> Option<(usize, T)> {
+    let mut best: Option<(u32, usize, T)> = None;
+    for (place, (count, value)) in counts.enumerate() {
+        if count > best.as_ref().map_or(0, |best| best.0) {
+            best = Some((count, place, value));
+        }
+    }
+    best.map(|(_, place, value)| (place, value))
+}
