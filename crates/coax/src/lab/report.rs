@@ -77,7 +77,7 @@ fn counts(way: &Way) -> [u64; 7] {
     let dropped = &way.dropped;
     [
         way.frames,
-        way.timeout_retransmissions + way.fast_retransmissions,
+        way.sent_again(),
         way.timeouts,
         dropped.sending_card,
         dropped.link,

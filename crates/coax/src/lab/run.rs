@@ -1,8 +1,8 @@
 //! One run of a scenario, and what it came to.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use coax_client::Direction;
 use coax_lab::{
     Cause, Setup, Stretch, Tap,
@@ -12,6 +12,7 @@ use coax_lab::{
 };
 use serde::Serialize;
 
+use super::files::write_whole;
 use crate::client::profiles;
 
 /// Frames one way.
@@ -29,6 +30,14 @@ pub struct Way {
     pub timeouts: u64,
     /// Frames dropped: by the sender's card, the link, a router's queue, the receiver's card.
     pub dropped: Dropped,
+}
+
+impl Way {
+    /// Segments sent again, whatever the reason.
+    pub const fn sent_again(&self) -> u64 {
+        self.timeout_retransmissions
+            .saturating_add(self.fast_retransmissions)
+    }
 }
 
 /// Where frames were dropped.
@@ -190,10 +199,7 @@ pub fn run_captured(scenario: &Scenario, tap: Tap) -> Result<(Summary, Vec<u8>, 
 /// # Errors
 /// A file cannot be written.
 pub fn write_capture(path: &Path, capture: &[u8], truth: &[Stretch]) -> Result<()> {
-    let write = |path: &Path, bytes: &[u8]| {
-        fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
-    };
-    write(path, capture)?;
+    write_whole(path, capture)?;
     let stretches: Vec<_> = truth
         .iter()
         .map(|stretch| (stretch.from.0, stretch.to.0, stretch.cause.name()))
@@ -207,5 +213,5 @@ pub fn write_capture(path: &Path, capture: &[u8], truth: &[Stretch]) -> Result<(
     });
     let mut name = path.as_os_str().to_owned();
     name.push(".truth.json");
-    write(Path::new(&name), text.to_string().as_bytes())
+    write_whole(Path::new(&name), text.to_string().as_bytes())
 }

@@ -3,14 +3,14 @@
 //! A table is a file of `data/tables`: each cell names a scenario, what it changes in it, the published figure it stands
 //! beside, and how much of it is a prediction. Nothing of the model's figures is in the files.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use coax_lab::{scenario::Scenario, spdtest::Way};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    data,
+    data, parallel,
     run::{Summary, run},
 };
 use crate::client::profiles;
@@ -205,7 +205,14 @@ pub fn fill(names: &[&str]) -> Result<Vec<Filled>> {
                 .map(|cell| (table.published.as_str(), cell))
         })
         .collect();
-    let mut cells = on_all_processors(&work, |(published, spec)| cell(published, spec)).into_iter();
+    let threads = parallel::processors();
+    let filled = parallel::each(
+        &work,
+        threads,
+        |(published, spec)| cell(published, spec),
+        |_| (),
+    );
+    let mut cells = filled.into_iter();
     names
         .iter()
         .zip(&tables)
@@ -228,29 +235,6 @@ pub fn fill(names: &[&str]) -> Result<Vec<Filled>> {
             })
         })
         .collect()
-}
-
-/// Every result in the order of the work.
-fn on_all_processors<W: Sync, R: Send>(work: &[W], act: impl Fn(&W) -> R + Sync) -> Vec<R> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let mut results: Vec<(usize, R)> = thread::scope(|scope| {
-        let worker = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                match work.get(at) {
-                    Some(item) => done.push((at, act(item))),
-                    None => return done,
-                }
-            }
-        };
-        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(worker)).collect();
-        let joined = workers.into_iter().filter_map(|worker| worker.join().ok());
-        joined.flatten().collect()
-    });
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The scenario of a cell with these changes.

@@ -21,6 +21,8 @@
 //! "client.profile.read.block" = 4096
 //! ```
 //!
+//! A table `[sweep]` may hold values for a grid of runs; here it is kept and not looked into.
+//!
 //! What `[set]` may change lies beneath `client.profile`, `client.stack`, `client.machine`, `client.card`,
 //! `server.config`, `server.stack`, `server.machine`, `server.card` and `link`; the keys are those of the files in `data`.
 
@@ -74,6 +76,7 @@ pub struct Scenario {
     pub name: String,
     choices: Choices,
     changes: BTreeMap<String, toml::Value>,
+    sweep: Vec<(String, toml::Value)>,
 }
 
 impl Scenario {
@@ -83,6 +86,7 @@ impl Scenario {
             name: name.to_string(),
             choices: Choices::default(),
             changes: BTreeMap::new(),
+            sweep: Vec::new(),
         }
     }
 
@@ -105,6 +109,9 @@ impl Scenario {
                     for (path, value) in changes {
                         scenario.set(&path, value)?;
                     }
+                }
+                toml::Value::Table(sweep) if key == "sweep" => {
+                    flatten("", sweep, &mut scenario.sweep);
                 }
                 toml::Value::Table(place) => {
                     for (inner, value) in place {
@@ -140,12 +147,12 @@ impl Scenario {
                 "KEY=VALUE is wanted, such as client.stack.mss=1450",
             )
         })?;
-        let (path, text) = (path.trim(), text.trim());
-        let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
-        let value = parsed.and_then(|mut table| table.remove("value"));
-        let value =
-            value.unwrap_or_else(|| toml::Value::String(text.trim_matches('"').to_string()));
-        self.set(path, value)
+        self.set(path.trim(), parse_value(text))
+    }
+
+    /// What its file says in `[sweep]`: keys in the order of the alphabet, and their values as they stand there.
+    pub fn sweep(&self) -> &[(String, toml::Value)] {
+        &self.sweep
     }
 
     /// What it is of.
@@ -286,6 +293,17 @@ impl Scenario {
             reason: reason.into(),
         }
     }
+}
+
+/// A value as people type it: TOML, or else a string.
+pub fn parse_value(text: &str) -> toml::Value {
+    let text = text.trim();
+    let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
+    // one value only: what is typed cannot bring keys of its own
+    let value = parsed
+        .filter(|table| table.len() == 1)
+        .and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| toml::Value::String(text.trim_matches('"').to_string()))
 }
 
 /// A day: no copy that anybody waited for is longer.

@@ -1,12 +1,15 @@
 //! `coax lab`: predicts.
 
+mod sweep;
+
 use std::{fs, io::Write as _, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use coax_lab::{Tap, scenario::Scenario};
 
-use crate::lab::{data, pairs, predictions, report, run, tables};
+use crate::lab::{data, keys, pairs, predictions, report, run, tables};
+use sweep::SweepArgs;
 
 /// Arguments of `coax lab`.
 #[derive(Debug, Args)]
@@ -21,6 +24,8 @@ enum What {
     Run(RunArgs),
     /// Run a copy put together from names
     Copy(Box<CopyArgs>),
+    /// Run a scenario over a grid of parameters, on all processors
+    Sweep(SweepArgs),
     /// Published figures beside what the lab makes of them
     Tables(TablesArgs),
 }
@@ -111,6 +116,7 @@ pub fn main(args: &LabArgs) -> ExitCode {
             named(&args.scenario).and_then(|scenario| report(scenario, &args.common))
         }
         What::Copy(args) => composed(args).and_then(|scenario| report(scenario, &args.common)),
+        What::Sweep(args) => sweep::sweep(args),
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
     };
     let (text, succeeded) = match done {
@@ -173,7 +179,7 @@ fn composed(args: &CopyArgs) -> Result<Scenario> {
 /// Runs and tells, and whether the copy succeeded.
 fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
     for assignment in &common.set {
-        scenario.set_text(assignment)?;
+        keys::set_text(&mut scenario, assignment)?;
     }
     if let Some(seed) = common.seed {
         let seed = i64::try_from(seed).context("--seed is at most 9223372036854775807")?;

@@ -1,0 +1,46 @@
+//! Short names for what is chosen most often.
+
+use anyhow::{Context as _, Result};
+use coax_lab::scenario::{Scenario, parse_value};
+
+use super::pairs;
+
+/// The client as a whole: its redirector with the stack and machine that it is usually met with.
+pub const CLIENT: &str = "client";
+
+/// Short names of keys.
+const SHORT: [(&str, &str); 4] = [
+    ("stack", "client.stack"),
+    ("machine", "client.machine"),
+    ("card", "client.card"),
+    ("server", "server.config"),
+];
+
+/// The key that a short name stands for.
+pub fn whole(key: &str) -> &str {
+    let found = SHORT.iter().find(|(short, _)| *short == key);
+    found.map_or(key, |(_, whole)| whole)
+}
+
+/// Changes one value of a scenario; `client`, `stack`, `machine`, `card` and `server` are known as on the command line of
+/// `coax lab copy`.
+///
+/// # Errors
+/// The key is unknown, or the value not possible.
+pub fn set(scenario: &mut Scenario, key: &str, value: toml::Value) -> Result<()> {
+    match value.as_str() {
+        Some(name) if key == CLIENT => pairs::choose_client(scenario, name),
+        _ => Ok(scenario.set(whole(key), value)?),
+    }
+}
+
+/// The same from `KEY=VALUE`.
+///
+/// # Errors
+/// As [`set`], or there is no `=`.
+pub fn set_text(scenario: &mut Scenario, assignment: &str) -> Result<()> {
+    let (key, text) = assignment
+        .split_once('=')
+        .with_context(|| format!("{assignment}: KEY=VALUE is wanted, such as link.delay=31 ms"))?;
+    set(scenario, key.trim(), parse_value(text))
+}

@@ -1,0 +1,170 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::*;
+use crate::lab::data;
+
+fn sweep(scenario: &str, set: &[&str], grid: &[&str]) -> Result<Sweep> {
+    let owned = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    Sweep::new(data::scenario(scenario)?, &owned(set), &owned(grid))
+}
+
+fn problem(set: &[&str], grid: &[&str]) -> String {
+    format!("{:#}", sweep("dos-dls-5.0-full", set, grid).unwrap_err())
+}
+
+#[test]
+fn the_result_is_the_same_whatever_the_number_of_threads() {
+    let told = |threads| {
+        let grid = [
+            "link.delay=0..20 ms:3",
+            "client=wfw-3.11,windows-98",
+            "direction=to-server,to-client",
+        ];
+        let loss = "link.loss_to_server={ rule = { kind = \"random\", probability = 0.01 } }";
+        let swept = sweep("dos-dls-5.0-full", &["size=200kB", loss], &grid).unwrap();
+        assert_eq!(swept.runs(), 12);
+        let swept = swept.run(threads, |_| ());
+        tell::csv(&swept) + &tell::text(&swept) + &tell::object(&swept).to_string()
+    };
+    let one = told(1);
+    assert!(one == told(2));
+    assert!(one == told(7));
+}
+
+#[test]
+fn a_run_of_a_sweep_is_the_run_of_its_scenario() {
+    let grid = ["client.stack.receive_window=2900,8700", "size=1MB,2MB"];
+    let swept = sweep("dos-ms-net-basic", &["direction=to-client"], &grid)
+        .unwrap()
+        .run(2, |_| ());
+    assert_eq!(swept.runs[2].values, ["8700", "1MB"]);
+    let mut alone = data::scenario("dos-ms-net-basic").unwrap();
+    for change in [
+        "direction=to-client",
+        "client.stack.receive_window=8700",
+        "size=1MB",
+    ] {
+        alone.set_text(change).unwrap();
+    }
+    let alone = run(&alone).unwrap();
+    let outcome = swept.runs[2].outcome.as_ref().unwrap();
+    assert_eq!(outcome.seconds, alone.seconds);
+    assert_eq!(outcome.causes_ns, alone.causes_ns);
+    assert_eq!(outcome.parameters, alone.parameters);
+}
+
+#[test]
+fn a_client_brings_its_stack_and_machine_unless_they_are_set() {
+    let runs = |set: &[&str]| {
+        let swept = sweep("dos-dls-5.0-full", set, &["client=nt-4-copy,windows-98"]).unwrap();
+        let scenario = |run| swept.scenario(&swept.place(run)).unwrap();
+        let stack = |run| scenario(run).parameter("client.stack");
+        [stack(0), stack(1)].map(Option::unwrap)
+    };
+    assert_eq!(runs(&[]), ["nt-4", "windows-98"]);
+    assert_eq!(runs(&["stack=linux"]), ["linux", "linux"]);
+}
+
+#[test]
+fn a_run_that_fails_is_a_cell_and_not_the_end() {
+    let grid = ["client.card.tx_ring=9,60"];
+    let swept = sweep("dos-ms-net-full", &["limit=20 s", "size=1MB"], &grid)
+        .unwrap()
+        .run(2, |_| ());
+    let failed = swept.runs[0].outcome.as_ref().unwrap_err();
+    assert!(failed.contains("longer than the 20 s"), "{failed}");
+    assert!(swept.runs[1].outcome.is_ok());
+    let csv = tell::csv(&swept);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    assert_eq!(rows[1][column("seconds")], "");
+    assert_eq!(rows[1][column("client.card.tx_ring_frames")], "9");
+    assert!(rows[1][column("error")].contains("longer than"));
+    assert_eq!(rows[2][column("error")], "");
+    let shares: f64 = (0..rows[0].len())
+        .filter(|at| rows[0][*at].starts_with("share."))
+        .map(|at| rows[2][at].parse::<f64>().unwrap())
+        .sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    assert!(tell::text(&swept).contains("1 of 2 runs failed"));
+    let object = tell::object(&swept);
+    assert!(object["runs"][0]["seconds"].is_null() && object["runs"][1]["failed"].is_null());
+    assert_eq!(object["axes"][0]["unit"], "frames");
+}
+
+#[test]
+fn a_grid_that_is_wrong_names_the_argument_the_key_and_what_is_allowed() {
+    for (set, grid, parts) in [
+        (
+            None,
+            "client.stack.windo=1,2",
+            ["--grid client.stack.windo=1,2", "receive_window"],
+        ),
+        (None, "colour=red", ["--grid colour=red", "direction, size"]),
+        (
+            None,
+            "link.rate=10 Mbit/s,0 Mbit/s",
+            ["--grid link.rate", "zero"],
+        ),
+        (
+            None,
+            "client.stack.mss=1460,20",
+            ["--grid client.stack.mss", "64 to 9000"],
+        ),
+        (
+            None,
+            "client=modern,vax",
+            ["--grid client=modern,vax", "wfw-3.11"],
+        ),
+        (None, "stack=vax", ["--grid stack=vax", "ms-tcpip-1.0a"]),
+        (
+            Some("link.delay=1 ms"),
+            "link.delay=1 ms,2 ms",
+            ["--grid link.delay", "--set link.delay=1 ms"],
+        ),
+        (
+            Some("client.stack=linux"),
+            "stack=nt-4",
+            ["--grid stack=nt-4", "also changed"],
+        ),
+        (
+            Some("nonsense"),
+            "link.delay=1 ms",
+            ["nonsense", "KEY=VALUE"],
+        ),
+    ] {
+        let said = problem(set.as_slice(), &[grid]);
+        assert!(
+            parts.iter().all(|part| said.contains(part)),
+            "{grid}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_scenario_s_own_sweep_is_varied_and_the_command_line_replaces_its_keys() {
+    let text = "title = \"mine\"\nsize = \"100kB\"\n[sweep]\n\"link.delay\" = [\"0 ms\", \"5 ms\"]\nclient.stack.mss = \"536..1460:2\"\n";
+    let scenario = || Scenario::parse("mine.toml", text).unwrap();
+    let keys = |sweep: &Sweep| {
+        let axes = sweep
+            .axes
+            .iter()
+            .map(|axis| format!("{} {}", axis.key, axis.values.len()));
+        axes.collect::<Vec<_>>().join(", ")
+    };
+    let own = Sweep::new(scenario(), &[], &[]).unwrap();
+    assert_eq!(keys(&own), "client.stack.mss 2, link.delay 2");
+    let typed = Sweep::new(scenario(), &[], &["link.delay=1..3 ms:3".to_owned()]).unwrap();
+    assert_eq!(keys(&typed), "client.stack.mss 2, link.delay 3");
+    let bad = Scenario::parse("mine.toml", "[sweep]\nlink.delay = []").unwrap();
+    let said = format!("{:#}", Sweep::new(bad, &[], &[]).unwrap_err());
+    assert!(
+        said.contains("mine.toml: sweep.link.delay") && said.contains("no values"),
+        "{said}"
+    );
+}
