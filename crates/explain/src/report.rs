@@ -262,6 +262,9 @@ pub struct Side {
     pub max_in_flight: u64,
     /// The longest segment's data.
     pub largest_segment: u32,
+    /// How long the path takes for a byte of what it sent, headers and framing included, picoseconds, by the distances
+    /// at which packets come; `None` if too few followed each other closely.
+    pub path_ps_per_byte: Option<u64>,
 }
 
 /// What SMB agreed on, and what it used.

@@ -115,6 +115,7 @@ fn side(side: &Side) -> Value {
         "window_full": side.window_full,
         "max_in_flight_bytes": side.max_in_flight,
         "largest_segment_bytes": side.largest_segment,
+        "path_bits_per_s": side.path_ps_per_byte.map(|ps| 8_000_000_000_000_u64.checked_div(ps)),
     })
 }
 

@@ -49,7 +49,10 @@ impl Connection {
             },
             span: (self.first.at, self.last.at),
             frames: (self.first.frame, self.last.frame),
-            sides: self.halves.each_ref().map(|half| half.figures),
+            sides: self.halves.each_ref().map(|half| report::Side {
+                path_ps_per_byte: half.pace.per_byte(),
+                ..half.figures
+            }),
             server_rtt: *of(&self.ways, Side::Server),
             client_rtt: *of(&self.ways, Side::Client),
             vantage: self.vantage(),

@@ -52,6 +52,14 @@ impl Pace {
         self.current = median.map_or(0, |bucket| middle(bucket) * 1000 / 1024);
     }
 
+    /// Picoseconds a byte, if anything is known.
+    pub(super) const fn per_byte(&self) -> Option<u64> {
+        match self.current {
+            0 => None,
+            known => Some(known),
+        }
+    }
+
     /// How long `bytes` take; 0 as long as nothing is known.
     pub(super) fn time_of(&self, bytes: u64) -> Span {
         Span(self.current.saturating_mul(bytes) / 1000)
