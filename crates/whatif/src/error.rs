@@ -1,0 +1,29 @@
+//! Why nothing is predicted.
+
+/// Why a copy cannot be modelled, or a change not be tried.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Why {
+    /// The connection carries no SMB.
+    #[error("the connection carries no SMB1, which is all that the lab copies with")]
+    NoSmb,
+    /// The copy is too small, too short or too incomplete to be calibrated from.
+    #[error("too little of the copy was captured: {0}")]
+    TooLittle(&'static str),
+    /// It was made in a way that the lab's client does not have.
+    #[error("the lab has no client that copies with {0}")]
+    NotModelled(String),
+    /// The model of the copy as it was does not take as long as it did.
+    #[error(
+        "the model of the copy as it was takes {model_s:.2} s and not {measured_s:.2} s: what it would make of a change is \
+         not to be believed"
+    )]
+    Misses {
+        /// What the model says, seconds.
+        model_s: f64,
+        /// What the capture says, seconds.
+        measured_s: f64,
+    },
+    /// The lab cannot run what was asked for.
+    #[error("{0}")]
+    Lab(String),
+}

@@ -1,0 +1,173 @@
+//! From a first guess to one whose run spends its time as the copy did.
+
+use coax_cause::Cause;
+
+use crate::{
+    Why,
+    guess::{Congestion, Guess, Loss},
+    run::Bench,
+    seen::Seen,
+    used::Set,
+};
+
+/// A guess that was run, and what its run looks like at the size of the copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Fit {
+    pub(crate) guess: Guess,
+    pub(crate) model: Seen,
+    /// How far the model is off: its time, and how it is spent.
+    pub(crate) misses: f64,
+}
+
+/// Corrections of a guess.
+const ROUNDS: usize = 6;
+/// A model that is as near as this is not made better.
+const NEAR: f64 = 0.01;
+/// The seed of runs, where chance is not what is asked about.
+pub(crate) const SEED: u64 = 1;
+
+/// What is fitted, and to what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) bench: Bench<'a>,
+    pub(crate) sets: &'a [Set],
+    pub(crate) seen: &'a Seen,
+}
+
+impl Task<'_> {
+    /// The best of a few structures, each corrected; then the ones that are nearly as good.
+    pub(crate) fn fit(&self, first: Guess, on_its_way: u64) -> Result<Vec<Fit>, Why> {
+        let mut best = self.correct(first)?;
+        let mut others = Vec::new();
+        for choice in CHOICES {
+            for guess in choice(&best.guess, self.seen, on_its_way) {
+                // a structure that cannot run at all is none
+                let Ok(fit) = self.correct(guess) else {
+                    continue;
+                };
+                if fit.misses < best.misses {
+                    others.push(std::mem::replace(&mut best, fit));
+                } else {
+                    others.push(fit);
+                }
+            }
+        }
+        let limit = (best.misses * 1.5).max(0.03);
+        others.retain(|fit| fit.misses <= limit);
+        others.sort_by(|a, b| a.misses.total_cmp(&b.misses));
+        others.truncate(3);
+        others.insert(0, best);
+        Ok(others)
+    }
+
+    fn run(&self, guess: Guess) -> Result<Fit, Why> {
+        let mut sets = self.sets.to_vec();
+        sets.extend(guess.sets());
+        let model = self.bench.run(&sets, &[], SEED)?;
+        let model = model.of_size(self.seen.bytes);
+        let misses =
+            (model.wall / self.seen.wall.max(1.0) - 1.0).abs() + self.seen.distance(&model) / 2.0;
+        Ok(Fit {
+            guess,
+            model,
+            misses,
+        })
+    }
+
+    fn correct(&self, guess: Guess) -> Result<Fit, Why> {
+        let mut now = self.run(guess)?;
+        let mut best = now.clone();
+        for _ in 0..ROUNDS {
+            if best.misses < NEAR {
+                break;
+            }
+            let mut guess = now.guess.clone();
+            guess.correct(self.seen, &now.model);
+            now = self.run(guess)?;
+            if now.misses < best.misses {
+                best = now.clone();
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// Makes other structures of a guess, where the copy asks for them.
+type Choice = fn(&Guess, &Seen, u64) -> Vec<Guess>;
+
+const CHOICES: [Choice; 4] = [acknowledgments, congestion, losses, buffer];
+
+fn acknowledgments(guess: &Guess, seen: &Seen, _: u64) -> Vec<Guess> {
+    let held = seen.spent(Cause::NagleDelayedAck);
+    let mut all = Vec::new();
+    if held < seen.wall / 100.0 && guess.hold > 0.0 {
+        all.push(Guess {
+            hold: 0.0,
+            ..guess.clone()
+        });
+    }
+    if held >= seen.wall / 100.0 {
+        all.push(Guess {
+            nagle: !guess.nagle,
+            ..guess.clone()
+        });
+    }
+    all
+}
+
+fn congestion(guess: &Guess, seen: &Seen, _: u64) -> Vec<Guess> {
+    const KEPT: [Cause; 5] = [
+        Cause::SlowStart,
+        Cause::SendWindow,
+        Cause::FastRecovery,
+        Cause::Timeout,
+        Cause::ReceiveWindow,
+    ];
+    let kept: f64 = KEPT.iter().map(|cause| seen.spent(*cause)).sum();
+    if kept < seen.wall / 100.0 {
+        return Vec::new();
+    }
+    [Congestion::None, Congestion::From(2), Congestion::From(10)]
+        .into_iter()
+        .filter(|congestion| *congestion != guess.congestion)
+        .map(|congestion| Guess {
+            congestion,
+            ..guess.clone()
+        })
+        .collect()
+}
+
+fn losses(guess: &Guess, seen: &Seen, on_its_way: u64) -> Vec<Guess> {
+    if guess.loss == Loss::None {
+        return Vec::new();
+    }
+    let every = seen.segments / seen.lost.max(1.0);
+    let with = |loss| Guess {
+        loss,
+        ..guess.clone()
+    };
+    let mut all = vec![with(Loss::Periodic(every))];
+    if seen.spent(Cause::Timeout) > seen.wall / 20.0 {
+        let ring = |frames| Guess {
+            congestion: Congestion::None,
+            fast_retransmit: false,
+            ..with(Loss::Ring(frames))
+        };
+        all.extend([4, 6, 8, 10, 12, 16].map(ring));
+    } else {
+        all.push(with(Loss::Queue(on_its_way as f64 / 2.0)));
+    }
+    all
+}
+
+fn buffer(guess: &Guess, seen: &Seen, on_its_way: u64) -> Vec<Guess> {
+    let kept = seen.spent(Cause::SendWindow);
+    if kept < seen.wall / 20.0 || guess.loss != Loss::None {
+        return Vec::new();
+    }
+    vec![Guess {
+        send_buffer: on_its_way,
+        congestion: Congestion::None,
+        ..guess.clone()
+    }]
+}

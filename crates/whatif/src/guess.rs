@@ -1,0 +1,285 @@
+//! What a capture does not say outright, and is fitted.
+
+use coax_cause::Cause;
+use coax_explain::report::{Connection, Copy, Direction};
+use toml::Value;
+
+use crate::{
+    seen::{Seen, sender},
+    used::{Set, Used},
+};
+
+/// Which frames are lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Loss {
+    /// None is.
+    None,
+    /// This part of those with data, by chance.
+    Random(f64),
+    /// One in so many with data.
+    Periodic(f64),
+    /// What the sender's card has no room for: it holds so many.
+    Ring(u64),
+    /// What a router's queue has no room for: it holds so many bytes.
+    Queue(f64),
+}
+
+/// How many segments there may be before anything is known of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Congestion {
+    /// The window is filled at once.
+    None,
+    /// Slow start from so many.
+    From(u64),
+}
+
+/// Values that are fitted: times in nanoseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Guess {
+    /// The way there and back.
+    pub(crate) round_trip: f64,
+    /// What the path takes for a byte, picoseconds; and whether anything is known of it.
+    pub(crate) path_ps: f64,
+    pub(crate) path_known: bool,
+    /// What client and server take for a request of the usual size.
+    pub(crate) think: [f64; 2],
+    /// What part of that they take whatever its size.
+    pub(crate) fixed: [f64; 2],
+    pub(crate) block: f64,
+    pub(crate) loss: Loss,
+    /// Shortest retransmission timer.
+    pub(crate) timer: f64,
+    pub(crate) fast_retransmit: bool,
+    pub(crate) congestion: Congestion,
+    /// How long an acknowledgment waits; 0: it does not.
+    pub(crate) hold: f64,
+    pub(crate) nagle: bool,
+    /// Bytes that the sender keeps; 0: as many as the window allows.
+    pub(crate) send_buffer: u64,
+    /// Which way the file goes.
+    pub(crate) direction: Direction,
+    /// Whether the stacks are of the kind that has window scaling.
+    pub(crate) is_modern: bool,
+}
+
+const MILLI: f64 = 1e6;
+/// Segments that modern stacks, and those of the time, begin with.
+const FIRST_SEGMENTS: [u64; 2] = [2, 10];
+
+impl Guess {
+    /// What can be said before anything was run.
+    pub(crate) fn first(seen: &Seen, used: &Used, connection: &Connection, copy: &Copy) -> Self {
+        let side = sender(connection, copy.direction);
+        let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
+        let timeouts = seen.spent(Cause::Timeout);
+        let lost = seen.lost.max(1.0);
+        let fast = seen.spent(Cause::FastRecovery) > timeouts / 10.0;
+        let usual_timer = if used.is_modern { 200.0 } else { 1000.0 } * MILLI;
+        let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
+        let usual_hold = if used.is_modern { 40.0 } else { 200.0 } * MILLI;
+        let mut guess = Self {
+            round_trip: seen.round_trip,
+            path_ps: seen.path_ps.unwrap_or_else(|| unknown_path(seen)),
+            path_known: seen.path_ps.is_some(),
+            think: [each(Cause::ClientThink), each(Cause::ServerThink)],
+            fixed: [0.5; 2],
+            block: used.block as f64,
+            loss: Loss::None,
+            timer: usual_timer,
+            fast_retransmit: fast || seen.lost == 0.0,
+            congestion: Congestion::From(FIRST_SEGMENTS[usize::from(used.is_modern)]),
+            hold: usual_hold,
+            nagle: waits_for_acks,
+            send_buffer: 0,
+            direction: copy.direction,
+            is_modern: used.is_modern,
+        };
+        if seen.lost > 0.0 {
+            guess.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
+        }
+        if timeouts > seen.wall / 100.0 {
+            guess.timer = (timeouts / lost).clamp(MILLI, 3000.0 * MILLI);
+        }
+        if acknowledges_each(connection, copy.direction) {
+            guess.hold = 0.0;
+        }
+        debug_assert!(side.bytes > 0 || seen.bytes == 0);
+        guess.share_server(seen);
+        guess
+    }
+
+    /// What the server takes for a request without data is what it takes whatever the size.
+    fn share_server(&mut self, seen: &Seen) {
+        let [_, server] = self.think;
+        if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
+            self.fixed[1] = (bare / server).clamp(0.0, 1.0);
+        }
+    }
+
+    /// Corrects what the model, run with this guess, got wrong of `seen`.
+    pub(crate) fn correct(&mut self, seen: &Seen, model: &Seen) {
+        let requests = seen.requests.max(1.0);
+        for (think, cause) in self
+            .think
+            .iter_mut()
+            .zip([Cause::ClientThink, Cause::ServerThink])
+        {
+            let missing = (seen.spent(cause) - model.spent(cause)) / requests;
+            *think = (*think + missing).max(0.0);
+        }
+        self.share_server(seen);
+        self.round_trip = (self.round_trip + seen.round_trip - model.round_trip).max(0.0);
+        self.correct_path(seen, model);
+        let timeouts = ratio(seen, model, &[Cause::Timeout]);
+        self.timer = (self.timer * timeouts).clamp(MILLI, 60_000.0 * MILLI);
+        let held = ratio(seen, model, &[Cause::NagleDelayedAck]);
+        self.hold *= held;
+        self.correct_loss(seen, model);
+    }
+
+    fn correct_path(&mut self, seen: &Seen, model: &Seen) {
+        const CARRYING: [Cause; 2] = [Cause::Bandwidth, Cause::Queueing];
+        let carrying: f64 = CARRYING.iter().map(|cause| seen.spent(*cause)).sum();
+        let by_time = carrying > seen.wall * 0.15;
+        let factor = match (seen.path_ps, model.path_ps) {
+            _ if by_time => ratio(seen, model, &CARRYING),
+            (Some(seen), Some(model)) if model > 0.0 => (seen / model).clamp(0.3, 3.0),
+            _ => 1.0,
+        };
+        self.path_ps = (self.path_ps * factor).clamp(0.1, 8e9);
+    }
+
+    fn correct_loss(&mut self, seen: &Seen, model: &Seen) {
+        let factor = (seen.lost / model.lost.max(0.5)).clamp(0.3, 3.0);
+        match &mut self.loss {
+            Loss::Random(part) => *part = (*part * factor).min(0.5),
+            Loss::Periodic(every) => *every = (*every / factor).max(2.0),
+            Loss::Queue(bytes) => *bytes = (*bytes / factor.sqrt()).max(3000.0),
+            Loss::None | Loss::Ring(_) => {}
+        }
+    }
+
+    /// The values of the scenario.
+    pub(crate) fn sets(&self) -> Vec<Set> {
+        let mut sets = Vec::new();
+        let mut set = |path: String, value: Value| sets.push((path, value));
+        for (name, index) in [("client", 0), ("server", 1)] {
+            let (think, fixed) = (self.think[index], self.fixed[index]);
+            let per_byte = think * (1.0 - fixed) / self.block.max(1.0) * 1000.0;
+            set(
+                format!("{name}.machine.request.fixed"),
+                quantity(think * fixed, "ns"),
+            );
+            set(
+                format!("{name}.machine.request.per_byte"),
+                quantity(per_byte, "ps"),
+            );
+            self.stack(name, &mut set);
+        }
+        let rate = (8e12 / self.path_ps).clamp(1000.0, 1e11);
+        set("link.rate".into(), quantity(rate, "bit/s"));
+        set("link.delay".into(), quantity(self.round_trip / 2.0, "ns"));
+        self.losing(&mut set);
+        sets
+    }
+
+    fn stack(&self, name: &str, set: &mut impl FnMut(String, Value)) {
+        let key = |key: &str| format!("{name}.stack.{key}");
+        let nagle = match (self.nagle, self.is_modern) {
+            (false, _) => "off",
+            (true, true) => "minshall",
+            (true, false) => "standard",
+        };
+        let (control, first) = match self.congestion {
+            Congestion::None => ("none", 2),
+            Congestion::From(first) if self.is_modern => ("new-reno", first),
+            Congestion::From(first) => ("reno", first),
+        };
+        set(key("nagle"), Value::String(nagle.into()));
+        set(key("delayed_ack"), quantity(self.hold, "ns"));
+        set(key("delayed_ack_tick"), quantity(0.0, "ns"));
+        set(key("rto_min"), quantity(self.timer, "ns"));
+        set(key("rto_initial"), quantity(self.timer.max(1e9), "ns"));
+        set(key("rto_max"), quantity(self.timer.max(64e9), "ns"));
+        set(key("max_retries"), Value::Integer(30));
+        set(key("congestion"), Value::String(control.into()));
+        set(
+            key("initial_window"),
+            Value::Integer(i64::try_from(first).unwrap_or(10)),
+        );
+        let duplicates = if self.fast_retransmit { 3 } else { 0 };
+        set(key("fast_retransmit"), Value::Integer(duplicates));
+        let buffer = i64::try_from(self.send_buffer).unwrap_or(0);
+        set(key("send_buffer"), Value::Integer(buffer));
+    }
+
+    fn losing(&self, set: &mut impl FnMut(String, Value)) {
+        let (way, sender) = match self.direction {
+            Direction::ToServer => ("link.loss_to_server", "client"),
+            Direction::ToClient => ("link.loss_to_client", "server"),
+        };
+        let mut rule = toml::Table::new();
+        match self.loss {
+            Loss::None => return,
+            Loss::Random(part) => {
+                rule.insert("kind".into(), Value::String("random".into()));
+                rule.insert("probability".into(), Value::Float(part));
+            }
+            Loss::Periodic(every) => {
+                rule.insert("kind".into(), Value::String("periodic".into()));
+                rule.insert("every".into(), Value::Integer(every.round() as i64));
+            }
+            Loss::Ring(frames) => {
+                let frames = i64::try_from(frames).unwrap_or(i64::MAX);
+                set(format!("{sender}.card.tx_ring"), Value::Integer(frames));
+                set(
+                    format!("{sender}.card.tx_full"),
+                    Value::String("drop".into()),
+                );
+                return;
+            }
+            Loss::Queue(bytes) => {
+                set("link.access_rate".into(), quantity(1e11, "bit/s"));
+                set("link.queue_bytes".into(), Value::Integer(bytes as i64));
+                return;
+            }
+        }
+        let mut whole = toml::Table::new();
+        whole.insert("rule".into(), Value::Table(rule));
+        whole.insert("data_only".into(), Value::Boolean(true));
+        set(way.into(), Value::Table(whole));
+    }
+}
+
+fn quantity(value: f64, unit: &str) -> Value {
+    Value::String(format!("{:.3} {unit}", value.clamp(0.0, 9e14)))
+}
+
+/// By how much more time went to some causes than in the model; 1 where there is too little of it to tell.
+fn ratio(seen: &Seen, model: &Seen, causes: &[Cause]) -> f64 {
+    let sum = |of: &Seen| causes.iter().map(|cause| of.spent(*cause)).sum::<f64>();
+    let (seen_time, model_time) = (sum(seen), sum(model));
+    let least = seen.wall / 200.0;
+    if seen_time < least || model_time < least {
+        return 1.0;
+    }
+    (seen_time / model_time).clamp(0.3, 3.0)
+}
+
+/// A path of which nothing is known is as fast as 100 Mbit/s, or as what it carried shows at least.
+fn unknown_path(seen: &Seen) -> f64 {
+    const FAST_ETHERNET_PS: f64 = 80_000.0;
+    let at_least = seen.wall * 1000.0 / seen.bytes.max(1) as f64;
+    FAST_ETHERNET_PS.min(at_least * 0.9)
+}
+
+/// Whether the receiver acknowledges nearly every segment by itself.
+fn acknowledges_each(connection: &Connection, direction: Direction) -> bool {
+    let [client, server] = &connection.sides;
+    let (from, to) = match direction {
+        Direction::ToServer => (client, server),
+        Direction::ToClient => (server, client),
+    };
+    let pure = to.segments.saturating_sub(to.data_segments);
+    pure as f64 > from.data_segments as f64 * 0.85
+}

@@ -1,0 +1,86 @@
+//! One run in the lab, seen as a capture taken where the real one was.
+
+use coax_explain::report::Vantage;
+use coax_lab::{
+    Tap,
+    scenario::{Clients, Scenario},
+    smb::{CopySetup, copy},
+};
+use toml::Value;
+
+use crate::{Why, seen::Seen, used::Set};
+
+/// What names a part of a scenario: choosing another drops what was set within it.
+const NAMES: [&str; 9] = [
+    "client.profile",
+    "client.stack",
+    "client.machine",
+    "client.card",
+    "server.config",
+    "server.stack",
+    "server.machine",
+    "server.card",
+    "link",
+];
+
+/// Where and how runs are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bench<'a> {
+    pub(crate) clients: Clients<'a>,
+    pub(crate) tap: Tap,
+    /// Bytes that are copied; what happens beyond is more of the same.
+    pub(crate) bytes: u64,
+}
+
+impl Bench<'_> {
+    /// Runs what these values describe, the later before the earlier.
+    pub(crate) fn run(&self, sets: &[Set], changes: &[Set], seed: u64) -> Result<Seen, Why> {
+        let mut scenario = Scenario::new("the model of the copy");
+        let size = i64::try_from(self.bytes).unwrap_or(i64::MAX);
+        let own = [
+            ("size".to_owned(), Value::Integer(size)),
+            ("seed".to_owned(), Value::Integer(seed as i64)),
+        ];
+        let kept = sets.iter().filter(|(path, _)| !is_replaced(path, changes));
+        for (path, value) in kept.chain(changes).chain(&own) {
+            scenario.set(path, value.clone()).map_err(lab)?;
+        }
+        let mut setup = scenario.setup(self.clients).map_err(lab)?;
+        setup.taps = vec![self.tap];
+        seen(&setup)
+    }
+}
+
+fn lab(error: impl std::fmt::Display) -> Why {
+    Why::Lab(error.to_string())
+}
+
+/// Whether another part was chosen in place of the one that `path` lies in.
+fn is_replaced(path: &str, changes: &[Set]) -> bool {
+    let chosen = changes.iter().map(|(path, _)| path.as_str());
+    chosen
+        .filter(|chosen| NAMES.contains(chosen))
+        .any(|chosen| {
+            path.strip_prefix(chosen)
+                .is_some_and(|rest| rest.starts_with('.'))
+        })
+}
+
+fn seen(setup: &CopySetup) -> Result<Seen, Why> {
+    let mut result = copy(setup);
+    result.copied.clone().map_err(Why::Lab)?;
+    let capture = result.world.captures().pop().unwrap_or_default();
+    let capture = coax_explain::explain(capture.as_slice()).map_err(lab)?;
+    let copy = capture.copies.iter().max_by_key(|copy| copy.bytes);
+    copy.and_then(|copy| Seen::of(&capture, copy))
+        .ok_or(Why::TooLittle("the model's own copy is not in its capture"))
+}
+
+/// Where the model's captures are taken.
+pub(crate) const fn tap(vantage: Option<Vantage>) -> Tap {
+    match vantage {
+        Some(Vantage::Server) => Tap::Server,
+        Some(Vantage::Client) => Tap::Client,
+        Some(Vantage::Between) | None => Tap::Wire,
+    }
+}

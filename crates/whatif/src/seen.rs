@@ -1,0 +1,108 @@
+//! What is read off a copy in a capture, be it one from the world or one of the model's: the same instrument for both,
+//! so that what it gets wrong it gets wrong twice.
+
+use coax_cause::{Account, Cause};
+use coax_explain::report::{Capture, Connection, Copy, Direction, Requests, Side};
+use coax_wire::time::Span;
+
+/// See the module. Times are nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+    pub(crate) wall: f64,
+    causes: [f64; Cause::COUNT],
+    /// The shortest way there and back.
+    pub(crate) round_trip: f64,
+    /// How long the path takes for a byte, picoseconds.
+    pub(crate) path_ps: Option<f64>,
+    /// Requests that moved data.
+    pub(crate) requests: f64,
+    /// The shortest of the times that requests without data took, beyond the way there and back.
+    pub(crate) bare: Option<f64>,
+    /// Segments with data in the copy's direction, and those of them that were lost.
+    pub(crate) segments: f64,
+    pub(crate) lost: f64,
+}
+
+impl Seen {
+    /// Of `copy`, which was found in `capture`.
+    pub(crate) fn of(capture: &Capture, copy: &Copy) -> Option<Self> {
+        let connection = capture.connections.get(copy.connection)?;
+        let ways = [connection.client_rtt, connection.server_rtt];
+        let round_trip = ways.iter().flatten().map(|way| way.0).sum::<u64>() as f64;
+        let sender = sender(connection, copy.direction);
+        let moving = copy.requests.iter().filter(|row| row.bytes > 0);
+        Some(Self {
+            bytes: copy.bytes,
+            wall: copy.wall.0 as f64,
+            causes: causes(&copy.account),
+            round_trip,
+            path_ps: sender.path_ps_per_byte.map(|ps| ps as f64),
+            requests: moving.map(|row| row.count).sum::<u64>() as f64,
+            bare: bare(&copy.requests, connection.server_rtt.unwrap_or_default()),
+            segments: sender.data_segments as f64,
+            lost: sender.retransmissions.max(sender.out_of_order) as f64,
+        })
+    }
+
+    /// What went to `cause`.
+    pub(crate) fn spent(&self, cause: Cause) -> f64 {
+        self.causes.get(cause as usize).copied().unwrap_or_default()
+    }
+
+    /// The share of the time that nothing is known of.
+    pub(crate) fn unknown(&self) -> f64 {
+        let unknown = self.spent(Cause::Capture) + self.spent(Cause::Unattributed);
+        unknown / self.wall.max(1.0)
+    }
+
+    /// The same of a longer file: what happens once a copy stays, all else grows.
+    pub(crate) fn of_size(&self, bytes: u64) -> Self {
+        let factor = bytes as f64 / self.bytes.max(1) as f64;
+        let mut grown = self.clone();
+        for cause in Cause::ALL {
+            let once = matches!(cause, Cause::Metadata | Cause::SlowStart);
+            if let Some(spent) = grown.causes.get_mut(cause as usize).filter(|_| !once) {
+                *spent *= factor;
+            }
+        }
+        grown.wall = grown.causes.iter().sum();
+        grown.requests *= factor;
+        grown.segments *= factor;
+        grown.lost *= factor;
+        grown.bytes = bytes;
+        grown
+    }
+
+    /// How differently two copies spent their time: 0 is alike, 2 nothing in common.
+    pub(crate) fn distance(&self, other: &Self) -> f64 {
+        let apart = self.causes.iter().zip(other.causes);
+        apart.map(|(own, other)| (own - other).abs()).sum::<f64>() / self.wall.max(1.0)
+    }
+}
+
+/// The side that sends the file.
+pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {
+    let [client, server] = &connection.sides;
+    match direction {
+        Direction::ToServer => client,
+        Direction::ToClient => server,
+    }
+}
+
+fn causes(account: &Account) -> [f64; Cause::COUNT] {
+    let mut all = [0.0; Cause::COUNT];
+    for (cause, span) in account.iter() {
+        if let Some(part) = all.get_mut(cause as usize) {
+            *part = span.0 as f64;
+        }
+    }
+    all
+}
+
+fn bare(rows: &[Requests], way: Span) -> Option<f64> {
+    let bare = rows.iter().filter(|row| row.bytes == 0 && row.answered > 0);
+    let shortest = bare.filter_map(|row| row.response_median).min()?;
+    Some(shortest.0.saturating_sub(way.0) as f64)
+}

@@ -1,0 +1,300 @@
+//! What a copy's client, server and TCPs were seen to be and to use, as values of a scenario.
+
+use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb};
+use coax_wire::dialect::Dialect;
+use toml::Value;
+
+use crate::{Why, seen::sender};
+
+/// A value of a scenario and its path.
+pub(crate) type Set = (String, Value);
+
+/// Bytes of a message that are not file data, at most, with the session header.
+const HEAD: u64 = 68;
+/// Requests of one kind around the data that are made again in the model.
+const MOST_STEPS: u64 = 8;
+/// So much larger than its fields' is the share of the client's segments that a request cut in two has.
+const CUT: f64 = 1.6;
+
+/// A command that moves data, as profiles name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Core,
+    Andx,
+    Raw,
+}
+
+impl Method {
+    fn of(command: &str) -> Result<Self, Why> {
+        match command {
+            "READ" | "WRITE" | "LOCK_AND_READ" | "WRITE_AND_UNLOCK" | "WRITE_AND_CLOSE" => {
+                Ok(Self::Core)
+            }
+            "READ_ANDX" | "WRITE_ANDX" => Ok(Self::Andx),
+            "READ_RAW" | "WRITE_RAW" => Ok(Self::Raw),
+            other => Err(Why::NotModelled(other.to_owned())),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Andx => "andx",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// What a model needs of a copy beside what is fitted.
+#[derive(Clone, Debug)]
+pub(crate) struct Used {
+    pub(crate) sets: Vec<Set>,
+    /// Bytes that a request moves, mostly.
+    pub(crate) block: u64,
+    /// Whether both TCPs are of the kind that has window scaling.
+    pub(crate) is_modern: bool,
+}
+
+/// Collects it.
+pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> Result<Used, Why> {
+    let smb = connection.smb.as_ref().ok_or(Why::NoSmb)?;
+    let main = copy.requests.first().filter(|row| row.bytes > 0);
+    let main = main.ok_or(Why::TooLittle("no request that moved data"))?;
+    let block = main.usual_bytes.max(main.bytes / main.count.max(1));
+    let method = Method::of(&main.command)?;
+    let mut sets = Vec::new();
+    text(&mut sets, "client.profile", client.unwrap_or("modern"));
+    text(&mut sets, "direction", copy.direction.name());
+    let is_cut = is_cut(connection);
+    carriage(&mut sets, connection, is_cut);
+    dialect(&mut sets, connection, smb, client.is_some());
+    buffers(&mut sets, smb, block, method);
+    transfer(&mut sets, copy, main, (method, block), smb);
+    if client.is_none() {
+        steps(&mut sets, copy);
+    }
+    let is_modern = connection
+        .sides
+        .iter()
+        .all(|side| side.window_scale.is_some());
+    for (name, own, other) in sides(connection) {
+        stack(&mut sets, name, own, other, is_modern);
+    }
+    Ok(Used {
+        sets,
+        block,
+        is_modern,
+    })
+}
+
+fn sides(connection: &Connection) -> [(&'static str, &Side, &Side); 2] {
+    let [client, server] = &connection.sides;
+    [("client", client, server), ("server", server, client)]
+}
+
+fn text(sets: &mut Vec<Set>, path: &str, value: &str) {
+    sets.push((path.to_owned(), Value::String(value.to_owned())));
+}
+
+fn number(sets: &mut Vec<Set>, path: &str, value: u64) {
+    let value = i64::try_from(value).unwrap_or(i64::MAX);
+    sets.push((path.to_owned(), Value::Integer(value)));
+}
+
+fn flag(sets: &mut Vec<Set>, path: &str, value: bool) {
+    sets.push((path.to_owned(), Value::Boolean(value)));
+}
+
+/// Whether a request comes in a segment more than its bytes need.
+fn is_cut(connection: &Connection) -> bool {
+    let [client, server] = &connection.sides;
+    let mss = server.mss.map_or(client.largest_segment, u32::from).max(1);
+    let (mut requests, mut needed) = (0, 0);
+    for row in &connection.requests {
+        let is_write = row.command.starts_with("WRITE");
+        let each = if is_write {
+            row.bytes / row.count.max(1)
+        } else {
+            0
+        };
+        requests += row.count;
+        needed += row.count * (each + HEAD).div_ceil(u64::from(mss));
+    }
+    let sent = client.data_segments.saturating_sub(client.retransmissions);
+    requests > 4 && sent as f64 >= needed as f64 + (CUT - 1.0) * requests as f64
+}
+
+fn carriage(sets: &mut Vec<Set>, connection: &Connection, is_cut: bool) {
+    let port = if connection.server.port == 445 {
+        "direct"
+    } else {
+        "nbt"
+    };
+    let cut = if is_cut { "session-header" } else { "whole" };
+    text(sets, "client.profile.transport.port", port);
+    text(sets, "client.profile.transport.cut", cut);
+}
+
+/// The dialect, so that both sides of the model agree on it again.
+fn dialect(sets: &mut Vec<Set>, connection: &Connection, smb: &Smb, is_known_client: bool) {
+    let nt = connection
+        .requests
+        .iter()
+        .any(|row| row.command.starts_with("NT_"));
+    let chosen = smb.dialect.as_deref();
+    let chosen = chosen.or((nt || smb.capabilities.0.is_some()).then_some("NT LM 0.12"));
+    let Some(chosen) = chosen else {
+        return;
+    };
+    let newest = match chosen {
+        "PC NETWORK PROGRAM 1.0" | "PCLAN1.0" => "core",
+        "MICROSOFT NETWORKS 1.03" => "coreplus",
+        "MICROSOFT NETWORKS 3.0" | "LANMAN1.0" => "lanman1",
+        "NT LM 0.12" | "NT LANMAN 1.0" => "nt1",
+        _ => "lanman2",
+    };
+    text(sets, "server.config.dialect", newest);
+    if !is_known_client {
+        let known = |name: &&String| Dialect::by_name(name.as_bytes()).is_some();
+        let mut offered: Vec<String> = smb.offered.iter().filter(known).cloned().collect();
+        if !offered.iter().any(|name| name == chosen) {
+            offered = vec![chosen.to_owned()];
+        }
+        let offered = Value::Array(offered.into_iter().map(Value::String).collect());
+        sets.push(("client.profile.negotiate.dialects".to_owned(), offered));
+    }
+}
+
+/// Buffers as they were agreed on, but at least what was used needs.
+fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
+    let whole = u64::from(u16::MAX);
+    let fits =
+        |known: Option<u32>, unknown: u64| known.map_or(unknown, u64::from).clamp(1024, whole);
+    let server = fits(smb.server_max_buffer, 16_644);
+    let client = fits(smb.client_max_buffer, whole);
+    let is_large = method == Method::Andx && block + HEAD > server.min(client);
+    number(sets, "server.config.max_buffer", server);
+    number(sets, "client.profile.buffers.announced", client);
+    let mpx = smb.max_mpx.map_or(50, u64::from);
+    let outstanding = smb.most_outstanding.clamp(1, u64::from(u16::MAX));
+    number(sets, "server.config.max_mpx", mpx.max(outstanding));
+    let (reads, writes) = smb.raw_offered.unwrap_or((
+        method == Method::Raw || smb.raw_reads.0 > 0,
+        method == Method::Raw || smb.raw_writes.0 > 0,
+    ));
+    flag(sets, "server.config.read_raw", reads);
+    flag(sets, "server.config.write_raw", writes);
+    const LARGE: u32 = coax_wire::smb::negotiate::cap::LARGE_READX;
+    let offers = smb.capabilities.0.is_some_and(|bits| bits & LARGE != 0);
+    flag(sets, "server.config.large_readwrite", is_large || offers);
+    flag(sets, "server.config.extended_security", false);
+}
+
+/// How the data was moved.
+fn transfer(
+    sets: &mut Vec<Set>,
+    copy: &Copy,
+    main: &Requests,
+    (method, block): (Method, u64),
+    smb: &Smb,
+) {
+    let place = match copy.direction {
+        Direction::ToClient => "client.profile.read",
+        Direction::ToServer => "client.profile.write",
+    };
+    text(sets, &format!("{place}.method"), method.name());
+    match headroom(smb, block) {
+        _ if method == Method::Raw => number(sets, &format!("{place}.raw-block"), block),
+        // what fills the buffer grows with it
+        Some(headroom) => {
+            text(sets, &format!("{place}.block"), "buffer");
+            number(sets, &format!("{place}.headroom"), headroom);
+        }
+        None => number(sets, &format!("{place}.block"), block),
+    }
+    let at_once = smb.most_outstanding.clamp(1, 64);
+    number(sets, &format!("{place}.in-flight"), at_once);
+    if method != Method::Raw {
+        return;
+    }
+    number(sets, "client.profile.raw.read-at-least", 0);
+    number(sets, "client.profile.raw.write-at-least", 0);
+    if copy.direction == Direction::ToServer {
+        // only a write to the disk is answered at its end
+        let is_answered = main.answered * 2 > main.count;
+        flag(sets, &format!("{place}.through"), is_answered);
+    }
+}
+
+/// What a block leaves of the server's buffer, if it is as little as headers take.
+fn headroom(smb: &Smb, block: u64) -> Option<u64> {
+    let left = u64::from(smb.server_max_buffer?).checked_sub(block)?;
+    (32..=128).contains(&left).then_some(left)
+}
+
+/// The requests around the data, as a client does them that nobody knows.
+fn steps(sets: &mut Vec<Set>, copy: &Copy) {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for row in copy.requests.iter().filter(|row| row.bytes == 0) {
+        let (step, is_last) = match row.command.as_str() {
+            "OPEN" | "CREATE" | "CREATE_NEW" => ("open", false),
+            "OPEN_ANDX" | "TRANSACTION2 OPEN2" => ("open-andx", false),
+            "NT_CREATE_ANDX" => ("nt-create", false),
+            "QUERY_INFORMATION2" => ("get-attributes-fid", false),
+            "TRANSACTION2 QUERY_FILE_INFORMATION" => ("query-file", false),
+            "SET_INFORMATION2" => ("set-times-fid", true),
+            "TRANSACTION2 SET_FILE_INFORMATION" => ("set-file-times", true),
+            "FLUSH" => ("flush", true),
+            _ => continue,
+        };
+        let list = if is_last { &mut after } else { &mut before };
+        let is_open = step.contains("open") || step == "nt-create";
+        let times = if is_open {
+            1
+        } else {
+            row.count.min(MOST_STEPS)
+        };
+        for _ in 0..times {
+            let place = if is_open { 0 } else { list.len() };
+            list.insert(place, Value::String(step.to_owned()));
+        }
+    }
+    let fixed = |step: &str| Value::String(step.to_owned());
+    before.push(fixed("transfer"));
+    before.append(&mut after);
+    before.push(fixed("close"));
+    let key = match copy.direction {
+        Direction::ToClient => "get",
+        Direction::ToServer => "put",
+    };
+    sets.push((format!("client.profile.copy.{key}"), Value::Array(before)));
+}
+
+fn stack(sets: &mut Vec<Set>, name: &str, own: &Side, other: &Side, is_modern: bool) {
+    let place = format!("{name}.stack");
+    text(sets, &place, if is_modern { "linux" } else { "windows-98" });
+    let options = own.timestamps && other.timestamps;
+    let told = other.largest_segment + if options { 12 } else { 0 };
+    let mss = own.mss.map_or(told, u32::from);
+    // what sends much and never a longer segment than this knows why
+    let cut_short = (own.bytes > 1 << 16).then_some(own.largest_segment);
+    let cut_short = cut_short.map(|sent| sent + if options { 12 } else { 0 });
+    let mss = mss.min(cut_short.unwrap_or(mss)).clamp(64, 9000);
+    number(sets, &format!("{place}.mss"), u64::from(mss));
+    let window = own.max_window.clamp(64, 1 << 30);
+    number(sets, &format!("{place}.receive_window"), u64::from(window));
+    flag(sets, &format!("{place}.sack"), own.sack);
+    flag(sets, &format!("{place}.timestamps"), options);
+    if let Some(scale) = own.window_scale.filter(|_| is_modern) {
+        number(
+            sets,
+            &format!("{place}.window_scale"),
+            u64::from(scale.min(14)),
+        );
+    }
+}
+
+/// The most that the sender of the file had on its way.
+pub(crate) fn most_on_its_way(connection: &Connection, direction: Direction) -> u64 {
+    sender(connection, direction).max_in_flight
+}
