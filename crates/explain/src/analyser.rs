@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use crate::{
     capture::{Packet, Reader},
     error::Error,
+    evidence::Room,
     net::{Carried, Dissector, Endpoint, Segment},
     recognise::recognise,
     report::{self, Capture, Copy, Quality},
@@ -30,6 +31,8 @@ pub struct Analyser {
     /// Connections in the order of their first packets; `None` where they have ended.
     connections: Vec<Option<Box<Connection>>>,
     ended: Vec<(usize, Ended)>,
+    room: Room,
+    detailed: usize,
     left_out: (u64, u64),
     scratch: Scratch,
     quality: Quality,
@@ -89,7 +92,7 @@ impl Analyser {
             connection.segment(&segment, moment, &mut self.scratch, quality);
             return;
         }
-        let mut connection = Box::new(Connection::new(&segment, moment));
+        let mut connection = Box::new(Connection::new(&segment, moment, &self.room));
         connection.segment(&segment, moment, &mut self.scratch, quality);
         self.keep(key, connection);
     }
@@ -145,7 +148,14 @@ impl Analyser {
             self.left_out.1 += ended.copies.len() as u64;
             return;
         }
+        let has_detail = |copy: &&Copy| copy.breakdown.detail.is_some();
+        self.detailed += ended.copies.iter().filter(has_detail).count();
         self.ended.push((index, ended));
+        let copies = self
+            .ended
+            .iter_mut()
+            .flat_map(|(_, ended)| &mut ended.copies);
+        self.room.prune(&mut self.detailed, copies);
     }
 
     fn end_most_silent(&mut self) {
@@ -192,6 +202,7 @@ impl Analyser {
         copies.sort_by_key(|copy| (copy.start + copy.wall, copy.frames));
         capture.copies_left_out += copies.len().saturating_sub(MOST_LISTED) as u64;
         copies.truncate(MOST_LISTED);
+        self.room.strip(copies.iter_mut());
         capture.copies = copies;
         capture
     }

@@ -35,6 +35,26 @@ impl Samples {
         count_in(many, span.0);
     }
 
+    /// Adds all of another set.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let Some(many) = &other.many else {
+            return other.few.iter().for_each(|value| self.add(Span(*value)));
+        };
+        let few = &self.few;
+        let own = self.many.get_or_insert_with(|| {
+            let mut buckets = vec![0; BUCKETS].into_boxed_slice();
+            few.iter().for_each(|value| count_in(&mut buckets, *value));
+            buckets
+        });
+        for (own, new) in own.iter_mut().zip(many) {
+            *own = own.saturating_add(*new);
+        }
+        self.count += other.count;
+        self.total = self.total.saturating_add(other.total);
+        // what comes from now on is counted in the buckets
+        self.few.resize(FEW, 0);
+    }
+
     /// How many there are.
     pub(crate) const fn count(&self) -> u64 {
         self.count

@@ -18,6 +18,7 @@ pub mod report;
 
 mod analyser;
 mod error;
+mod evidence;
 mod histogram;
 mod net;
 mod session;

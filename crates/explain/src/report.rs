@@ -4,7 +4,11 @@ use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
 pub use crate::{
-    net::Endpoint,
+    evidence::{
+        Breakdown, Detail, Exchange, Graph, Ladder, Point, Rung, Said, SaidKind, Spot, Stall,
+        Stretches, Waterfall,
+    },
+    net::{Endpoint, Flags},
     recognise::{Evidence, Party, Sureness},
 };
 
@@ -394,4 +398,6 @@ pub struct Copy {
     pub requests: Vec<Requests>,
     /// What the wall clock was spent on. It adds up to [`Self::wall`].
     pub account: Account,
+    /// What bears that out.
+    pub breakdown: Breakdown,
 }

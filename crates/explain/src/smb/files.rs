@@ -10,6 +10,7 @@ use super::{
     ranges::Ranges,
 };
 use crate::{
+    evidence::{Exchanged, Extent, Ticket, Witness},
     report::{Copy, Direction},
     session::Moment,
 };
@@ -40,6 +41,9 @@ pub(crate) struct Files {
     trees: HashMap<u16, String>,
     ended: Vec<Copy>,
     left_out: u64,
+    /// Who records the copies; and how many with detail ended since those of little account lost theirs.
+    pub(super) witness: Box<Witness>,
+    detailed: usize,
 }
 
 #[derive(Debug)]
@@ -52,6 +56,8 @@ struct Open {
     last: Mark,
     size: Option<u64>,
     is_file: bool,
+    /// Where its evidence is kept; folders and pipes have none.
+    ticket: Option<Ticket>,
     read: Ranges,
     written: Ranges,
     mix: Mix,
@@ -88,8 +94,8 @@ impl Files {
         self.latest = Some(opened.fid);
         open.size = opened.size;
         open.is_file = opened.is_file && !open.is_on_pipes();
-        open.count(usage);
         self.keep(opened.fid, open);
+        self.count(opened.fid, usage);
     }
 
     /// A file was used; one that was opened before the capture is known from now on.
@@ -100,17 +106,13 @@ impl Files {
             let open = Open::new(None, self.trees.get(&usage.tid), usage.begin);
             self.keep(usage.fid, open);
         }
-        if let Some(open) = self.open.get_mut(&usage.fid) {
-            open.count(usage);
-        }
+        self.count(usage.fid, usage);
     }
 
     /// A file was closed.
     pub(crate) fn close(&mut self, usage: &Use) {
         self.adopt(usage.fid);
-        if let Some(open) = self.open.get_mut(&usage.fid) {
-            open.count(usage);
-        }
+        self.count(usage.fid, usage);
         self.end(usage.fid, true);
     }
 
@@ -162,9 +164,28 @@ impl Files {
         (std::mem::take(&mut self.ended), self.left_out)
     }
 
-    fn keep(&mut self, fid: u16, open: Open) {
+    fn keep(&mut self, fid: u16, mut open: Open) {
         if self.open.len() < MOST_OPEN {
+            let is_copy = open.is_file && !open.is_on_pipes();
+            open.ticket = is_copy.then(|| self.witness.begin(open.begin.moment.at));
             self.open.insert(fid, Box::new(open));
+        }
+    }
+
+    /// Counts a request on a file that is open.
+    fn count(&mut self, fid: u16, usage: &Use) {
+        let Some(open) = self.open.get_mut(&fid) else {
+            return;
+        };
+        open.count(usage);
+        if let Some(ticket) = open.ticket {
+            let exchanged = usage.outcome.response.map(|response| Exchanged {
+                name: usage.outcome.name,
+                bytes: usage.outcome.bytes,
+                response,
+                begin: usage.begin.moment.at,
+            });
+            self.witness.used(ticket, exchanged);
         }
     }
 
@@ -172,9 +193,15 @@ impl Files {
         let Some(open) = self.open.remove(&fid) else {
             return;
         };
-        let copy = open.into_copy(closed);
+        let copy = open.into_copy(closed, &mut self.witness);
         if self.ended.len() < MOST_ENDED {
+            let has_detail = copy
+                .as_ref()
+                .is_some_and(|copy| copy.breakdown.detail.is_some());
+            self.detailed += usize::from(has_detail);
             self.ended.extend(copy);
+            let room = self.witness.room();
+            room.prune(&mut self.detailed, self.ended.iter_mut());
         } else {
             self.left_out += u64::from(copy.is_some());
         }
@@ -191,6 +218,7 @@ impl Open {
             last: begin,
             size: None,
             is_file: true,
+            ticket: None,
             read: Ranges::default(),
             written: Ranges::default(),
             mix: Mix::default(),
@@ -214,17 +242,27 @@ impl Open {
     }
 
     /// The copy, if any bytes of a file were moved.
-    fn into_copy(self, closed: bool) -> Option<Copy> {
+    fn into_copy(self, closed: bool, witness: &mut Witness) -> Option<Copy> {
         let to_client = self.read.moved() >= self.written.moved();
         let (moved, direction) = if to_client {
             (&self.read, Direction::ToClient)
         } else {
             (&self.written, Direction::ToServer)
         };
-        if moved.moved() == 0 || !self.is_file || self.is_on_pipes() {
+        let (begin, last) = (self.begin.moment, self.last.moment);
+        let is_copy = moved.moved() > 0 && self.is_file && !self.is_on_pipes();
+        let extent = Extent {
+            begin: begin.at,
+            end: last,
+            account: self.last.spent.since(&self.begin.spent),
+            direction,
+        };
+        let told = self
+            .ticket
+            .map(|ticket| witness.end(ticket, is_copy.then_some(&extent)));
+        if !is_copy {
             return None;
         }
-        let (begin, last) = (self.begin.moment, self.last.moment);
         Some(Copy {
             connection: 0,
             direction,
@@ -239,7 +277,8 @@ impl Open {
             file_size: self.size,
             holes: moved.holes(),
             requests: self.mix.report(),
-            account: self.last.spent.since(&self.begin.spent),
+            account: extent.account,
+            breakdown: told.unwrap_or_default(),
         })
     }
 }

@@ -19,11 +19,13 @@ use coax_wire::{
 };
 
 use crate::{
-    report::{self, Copy, Requests},
+    evidence::Witness,
+    report::{self, Copy, Requests, SaidKind},
     session::{Message, Scratch},
 };
 use files::{Files, Mark, Use};
-use mix::{Mix, Name, Outcome};
+pub(crate) use mix::Name;
+use mix::{Mix, Outcome};
 use op::{Op, What};
 use pending::{Due, Pending, Queue};
 
@@ -64,6 +66,23 @@ pub(crate) struct Context<'a> {
 }
 
 impl Smb {
+    /// Of a connection that `witness` has seen so far.
+    pub(crate) fn new(witness: Box<Witness>) -> Self {
+        let mut smb = Self::default();
+        smb.files.witness = witness;
+        smb
+    }
+
+    /// Who sees the connection.
+    pub(crate) fn witness(&mut self) -> &mut Witness {
+        &mut self.files.witness
+    }
+
+    /// It was no SMB.
+    pub(crate) fn into_witness(self) -> Box<Witness> {
+        self.files.witness
+    }
+
     /// What the latest request was for.
     pub(crate) fn purpose(&self) -> Purpose {
         self.purpose
@@ -171,6 +190,7 @@ impl Smb {
         let Some(first) = ops.first() else {
             return;
         };
+        self.label(first.name, SaidKind::Request);
         self.purpose = if ops.iter().any(Op::is_data) {
             Purpose::Data
         } else {
@@ -220,6 +240,13 @@ impl Smb {
         cut::mend(op, message.head, message.len, &elsewhere);
     }
 
+    /// Says what the latest packet brought.
+    fn label(&mut self, name: Name, kind: SaidKind) {
+        self.files
+            .witness
+            .label((name.command, name.function, kind));
+    }
+
     fn note_request(&mut self, header: &Header, block: &Block<'_>, frame: u64) {
         facts::signature(&mut self.facts, header);
         match header.command {
@@ -241,6 +268,9 @@ impl Smb {
         let Some(mut pending) = self.queue.take(header) else {
             return;
         };
+        if let Some(op) = pending.ops.first() {
+            self.label(op.name, SaidKind::Answer);
+        }
         pending.heed(header, bytes);
         pending.mend(message.head.len());
         if is_cut(message) && pending.ops.first().is_some_and(|op| op.what == What::Read) {
@@ -457,6 +487,9 @@ impl Smb {
             return false;
         };
         self.purpose = Purpose::Data;
+        if let Some(op) = pending.ops.first() {
+            self.label(op.name, SaidKind::Raw);
+        }
         pending.carried(message.len);
         if let Some(op) = pending.ops.first()
             && pending.due != Due::Go
@@ -477,6 +510,9 @@ impl Smb {
 
     fn raw_read_done(&mut self, mut raw: Pending, message: &Message<'_>, spent: &Account) {
         self.facts.raw_reads.1 += u64::from(message.len == 0);
+        if let Some(op) = raw.ops.first() {
+            self.label(op.name, SaidKind::Raw);
+        }
         raw.carried(message.len);
         let end = Mark {
             moment: message.end,

@@ -10,8 +10,10 @@ use super::{
     habits::{Habits, Sent},
     half::{Half, Novelty},
     ledger::{Ledger, Side, Step},
+    testimony::heading,
 };
 use crate::{
+    evidence::{Room, Ticket, Witness},
     net::{Endpoint, Flags, Segment},
     report::Quality,
     session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
@@ -51,6 +53,10 @@ pub(crate) struct Connection {
     pub(super) last_data: Option<(Side, Time, u64)>,
     pub(super) end: (Moment, Account),
     pub(super) closing: bool,
+    /// Who sees all of it, as long as `smb` does not have it.
+    pub(super) witness: Box<Witness>,
+    /// Where the evidence of a connection is kept that may carry no SMB.
+    pub(super) ticket: Option<Ticket>,
 }
 
 pub(super) fn of<T>(both: &[T; 2], side: Side) -> &T {
@@ -69,7 +75,7 @@ fn of_mut<T>(both: &mut [T; 2], side: Side) -> &mut T {
 
 impl Connection {
     /// A connection that begins with this segment, or that the capture begins in.
-    pub(crate) fn new(segment: &Segment<'_>, moment: Moment) -> Self {
+    pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &Room) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
         let from_client = if is_syn {
             !segment.flags.has(Flags::ACK)
@@ -108,6 +114,8 @@ impl Connection {
             last_data: None,
             end: (moment, Account::default()),
             closing: false,
+            witness: Box::new(Witness::new(room)),
+            ticket: None,
         }
     }
 
@@ -168,9 +176,13 @@ impl Connection {
         if self.is_step(segment, novelty) {
             self.step(segment, side, start, novelty, unseen, at);
         }
+        self.testify(segment, side, start, novelty, moment);
         if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
             self.data(segment, side, start, moment, scratch);
             self.end = (moment, *self.ledger.account());
+            if let Some(ticket) = self.ticket {
+                self.witness().used(ticket, None);
+            }
         }
         self.settle_holes(moment, scratch, quality);
     }
@@ -447,8 +459,7 @@ impl Connection {
             return;
         }
         let account = *self.ledger.account();
-        let Self { framers, smb, .. } = self;
-        let smb = smb.get_or_insert_default();
+        let (framers, smb) = self.listeners();
         of_mut(framers, side).push(
             chunk,
             &account,
@@ -471,9 +482,14 @@ impl Connection {
         let searched = self.framers.iter().map(Framer::skipped).max().unwrap_or(0);
         if verdicts.contains(&Verdict::Smb) {
             self.verdict = Verdict::Smb;
+            if let Some(ticket) = self.ticket.take() {
+                self.witness().end(ticket, None);
+            }
         } else if (verdicts.contains(&Verdict::Other) && !is_service) || searched > SEARCHED {
             self.verdict = Verdict::Other;
-            self.smb = None;
+            if let Some(smb) = self.smb.take() {
+                self.witness = smb.into_witness();
+            }
         }
     }
 
@@ -513,10 +529,10 @@ impl Connection {
         quality.holes += 1;
         quality.missing_bytes = quality.missing_bytes.saturating_add(len);
         self.ledger.catch_up(moment.at, Cause::Capture);
+        self.account_for(moment.frame, heading(side));
         let account = *self.ledger.account();
         if self.verdict != Verdict::Other {
-            let Self { framers, smb, .. } = self;
-            let smb = smb.get_or_insert_default();
+            let (framers, smb) = self.listeners();
             of_mut(framers, side).gap(
                 len,
                 moment,

@@ -8,6 +8,7 @@ use super::{
     ledger::Side,
 };
 use crate::{
+    evidence::Extent,
     report::{self, Copy, Direction, Protocol, Quality, Vantage},
     session::{Framer, Verdict},
 };
@@ -26,13 +27,14 @@ impl Connection {
     pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
         let is_smb = self.verdict == Verdict::Smb;
         let (mut copies, mut left_out) = (Vec::new(), 0);
+        let whole = (!is_smb).then(|| self.as_copy()).flatten();
         let mut smb = self.smb.take().filter(|_| is_smb);
         if let Some(smb) = &mut smb {
             smb.finish();
             (copies, left_out) = smb.take_ended();
             quality.skipped_bytes += self.framers.iter().map(Framer::skipped).sum::<u64>();
         } else {
-            copies.extend(self.as_copy());
+            copies.extend(whole);
         }
         quality.without_start += u64::from(!self.has_start);
         let (facts, requests, around) = smb.map_or((None, Vec::new(), (0, Span(0))), |smb| {
@@ -85,15 +87,26 @@ impl Connection {
     }
 
     /// A connection that carries no SMB is one copy, from its first packet to its last data.
-    fn as_copy(&self) -> Option<Copy> {
+    fn as_copy(&mut self) -> Option<Copy> {
         let [client, server] = self.halves.each_ref().map(|half| half.figures);
         let (direction, side) = if server.bytes >= client.bytes {
             (Direction::ToClient, server)
         } else {
             (Direction::ToServer, client)
         };
-        let (end, account) = &self.end;
-        (side.bytes > 0).then(|| Copy {
+        let (end, account) = self.end;
+        let extent = Extent {
+            begin: self.first.at,
+            end,
+            account,
+            direction,
+        };
+        let is_copy = side.bytes > 0;
+        let told = self.ticket.take().map(|ticket| {
+            let extent = is_copy.then_some(&extent);
+            self.witness().end(ticket, extent)
+        });
+        is_copy.then(|| Copy {
             connection: 0,
             name: None,
             share: None,
@@ -107,7 +120,8 @@ impl Connection {
             file_size: None,
             holes: (0, 0),
             requests: Vec::new(),
-            account: *account,
+            account,
+            breakdown: told.unwrap_or_default(),
         })
     }
 }

@@ -23,7 +23,7 @@ use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
 use super::half::Novelty;
-use crate::smb::Purpose;
+use crate::{evidence::Journal, smb::Purpose};
 
 /// Acknowledgments later than this were delayed on purpose: timers of 40 ms and more are known, and the shortest that a
 /// busy machine takes is less.
@@ -94,6 +94,8 @@ pub(super) struct Step {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     account: Account,
+    /// The stretches one by one, for who wants to see them.
+    pub(super) journal: Journal,
     at: Time,
     last: Option<(Side, Time)>,
     /// A loss is being repaired: whose data, until where, and what told of it.
@@ -118,6 +120,7 @@ impl Ledger {
     /// The connection's first packet.
     pub(super) fn begin(&mut self, at: Time) {
         self.at = at;
+        self.journal.begin(at);
     }
 
     /// Ends a stretch with `step`.
@@ -165,8 +168,10 @@ impl Ledger {
         self.at = self.at.max(at);
     }
 
+    /// The one place that time is charged in: in the order in which it passed.
     fn charge(&mut self, cause: Cause, span: Span) {
         self.account.add(cause, span);
+        self.journal.add(cause, span);
     }
 
     /// Charges up to `most` of what is left of a gap, and returns the rest.

@@ -6,6 +6,7 @@ mod habits;
 mod half;
 mod ledger;
 mod pace;
+mod testimony;
 mod window;
 
 pub(crate) use connection::Connection;

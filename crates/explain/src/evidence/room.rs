@@ -1,0 +1,170 @@
+//! The memory that all evidence of an analysis shares, and which copies deserve the most of it.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use coax_wire::time::Span;
+
+use crate::report::Copy;
+
+/// Bytes for recorders and for what the longest copies leave.
+const BYTES: usize = 20 << 20;
+/// The longest copies keep their graphs and ladders.
+const DETAILED: usize = 12;
+/// So many keep several frames a cause and their worst stalls; others one frame a cause.
+const LISTED: usize = 1000;
+/// After so many more of them, those that are no longer among the longest lose theirs.
+const PRUNE_EVERY: usize = 16;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    taken: AtomicUsize,
+    longest: Mutex<[Longest; 2]>,
+}
+
+/// The longest walls so far.
+#[derive(Debug, Default)]
+struct Longest(BinaryHeap<Reverse<u64>>);
+
+impl Longest {
+    /// Whether this is one of the longest `most`.
+    fn add(&mut self, wall: u64, most: usize) -> bool {
+        self.0.push(Reverse(wall));
+        if self.0.len() > most {
+            self.0.pop();
+        }
+        wall >= self.least()
+    }
+
+    fn least(&self) -> u64 {
+        self.0.peek().map_or(0, |least| least.0)
+    }
+}
+
+/// How much of its evidence a copy keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Light,
+    Listed,
+    Detailed,
+}
+
+impl Room {
+    /// A part of it, if there is as much left.
+    pub(super) fn hold(&self, bytes: usize) -> Option<Hold> {
+        let mut hold = Hold {
+            room: self.clone(),
+            bytes: 0,
+        };
+        hold.grow(bytes).then_some(hold)
+    }
+
+    /// What a copy that took so long deserves, going by those before it.
+    pub(super) fn rank(&self, wall: Span) -> Rank {
+        let mut longest = self
+            .0
+            .longest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let [detailed, listed] = &mut *longest;
+        let is_detailed = detailed.add(wall.0, DETAILED);
+        let is_listed = listed.add(wall.0, LISTED);
+        match (is_detailed, is_listed) {
+            (true, _) => Rank::Detailed,
+            (false, true) => Rank::Listed,
+            (false, false) => Rank::Light,
+        }
+    }
+
+    /// Takes graphs and ladders from copies that are not among the longest any more, if `count` copies with detail came
+    /// since that was last done.
+    pub(crate) fn prune<'a>(&self, count: &mut usize, copies: impl Iterator<Item = &'a mut Copy>) {
+        if *count >= PRUNE_EVERY {
+            *count = 0;
+            self.strip(copies);
+        }
+    }
+
+    /// Takes graphs and ladders from copies that are not among the longest.
+    pub(crate) fn strip<'a>(&self, copies: impl Iterator<Item = &'a mut Copy>) {
+        let longest = self
+            .0
+            .longest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let [detailed, _] = &*longest;
+        let least = detailed.least();
+        drop(longest);
+        for copy in copies.filter(|copy| copy.wall.0 < least) {
+            copy.breakdown.strip();
+        }
+    }
+}
+
+/// A part of a [`Room`], given back when it is dropped. A clone holds nothing.
+#[derive(Debug, Default)]
+pub(super) struct Hold {
+    room: Room,
+    bytes: usize,
+}
+
+impl Hold {
+    /// Takes more, if there is as much left.
+    pub(super) fn grow(&mut self, bytes: usize) -> bool {
+        let taken = &self.room.0.taken;
+        if taken.load(Ordering::Relaxed).saturating_add(bytes) > BYTES {
+            return false;
+        }
+        taken.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+        true
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.room.0.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Clone for Hold {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_given_back() {
+        let room = Room::default();
+        let hold = room.hold(BYTES - 10);
+        assert!(hold.is_some());
+        assert!(room.hold(11).is_none());
+        drop(hold);
+        assert!(room.hold(11).is_some());
+    }
+
+    #[test]
+    fn only_the_longest_are_detailed() {
+        let room = Room::default();
+        for wall in 1000..1000 + DETAILED as u64 {
+            assert_eq!(room.rank(Span(wall)), Rank::Detailed);
+        }
+        assert_eq!(room.rank(Span(999)), Rank::Listed);
+        assert_eq!(room.rank(Span(2000)), Rank::Detailed);
+        assert_eq!(room.rank(Span(1000)), Rank::Listed);
+    }
+}

@@ -1,0 +1,148 @@
+//! Stretches counted by cause, and over time. The ways of a request and of its answer are one round trip.
+
+use coax_cause::{Account, Cause};
+use coax_wire::time::{Span, Time};
+
+use super::{
+    charge::Charge,
+    room::Hold,
+    slices::Slices,
+    stalls::spot,
+    told::{Spot, Stretches},
+};
+use crate::{histogram::Samples, report::Direction};
+
+/// The longest stretches of each cause that are remembered.
+const LONGEST: usize = 5;
+
+#[derive(Debug, Default)]
+struct Row {
+    samples: Samples,
+    longest: Vec<Spot>,
+    /// The way of a request, until its answer's is known.
+    half: Option<Spot>,
+}
+
+impl Row {
+    fn charge(&mut self, charge: &Charge) {
+        let is_travel = matches!(charge.cause, Cause::RoundTrips | Cause::Metadata);
+        let half = self.half.take();
+        if !is_travel {
+            self.add(spot(charge));
+        } else if charge.to == Direction::ToServer {
+            half.into_iter().for_each(|half| self.add(half));
+            self.half = Some(spot(charge));
+        } else {
+            let before = half.map_or(Span(0), |half| half.span);
+            self.add(Spot {
+                frame: charge.frame,
+                at: half.map_or(charge.from, |half| half.at),
+                span: Span(charge.span.0.saturating_add(before.0)),
+            });
+        }
+    }
+
+    fn add(&mut self, spot: Spot) {
+        self.samples.add(spot.span);
+        self.insert(spot);
+    }
+
+    fn insert(&mut self, spot: Spot) {
+        let is_full = self.longest.len() >= LONGEST;
+        if is_full
+            && self
+                .longest
+                .last()
+                .is_some_and(|last| last.span >= spot.span)
+        {
+            return;
+        }
+        let place = self
+            .longest
+            .partition_point(|other| other.span >= spot.span);
+        self.longest.insert(place, spot);
+        self.longest.truncate(LONGEST);
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Tally {
+    rows: [Option<Box<Row>>; Cause::COUNT],
+    pub(super) slices: Slices,
+}
+
+impl Tally {
+    pub(super) fn new(begin: Time) -> Self {
+        Self {
+            rows: Default::default(),
+            slices: Slices::new(begin),
+        }
+    }
+
+    pub(super) fn add(&mut self, charge: &Charge, hold: &mut Hold) {
+        if let Some(row) = self.rows.get_mut(charge.cause as usize) {
+            row.get_or_insert_default().charge(charge);
+        }
+        self.slices.add(charge, hold);
+    }
+
+    /// Takes over what another has.
+    pub(super) fn merge(&mut self, other: Self, hold: &mut Hold) {
+        for (row, other) in self.rows.iter_mut().zip(other.rows) {
+            let Some(other) = other else {
+                continue;
+            };
+            let row = row.get_or_insert_default();
+            row.half.take().into_iter().for_each(|half| row.add(half));
+            row.half = other.half;
+            row.samples.merge(&other.samples);
+            other.longest.into_iter().for_each(|spot| row.insert(spot));
+        }
+        self.slices.merge(&other.slices, hold);
+    }
+
+    /// Makes the totals those of `account`: what is lacking of a cause is one stretch that ended with `end`. Returns how
+    /// much that is.
+    pub(super) fn complete(&mut self, account: &Account, end: Spot, hold: &mut Hold) -> Span {
+        let mut lumped = Span(0);
+        for row in self.rows.iter_mut().flatten() {
+            row.half.take().into_iter().for_each(|half| row.add(half));
+        }
+        for (cause, span) in account.iter() {
+            let row = self.rows.get(cause as usize).and_then(Option::as_ref);
+            let known = row.map_or(Span(0), |row| row.samples.total());
+            let lacking = Span(span.0.saturating_sub(known.0));
+            if lacking.0 > 0 {
+                let from = Time(end.at.0.saturating_sub(lacking.0));
+                let charge = Charge {
+                    cause,
+                    from,
+                    span: lacking,
+                    frame: end.frame,
+                    to: Direction::ToClient,
+                };
+                self.add(&charge, hold);
+                lumped = Span(lumped.0.saturating_add(lacking.0));
+            }
+        }
+        lumped
+    }
+
+    /// The rows as they are reported, with so many of the longest stretches each.
+    pub(super) fn told(&self, longest: usize) -> Vec<Stretches> {
+        let rows = self.rows.iter().zip(Cause::ALL);
+        let told = rows.filter_map(|(row, cause)| {
+            let row = row.as_ref()?;
+            Some(Stretches {
+                cause,
+                count: row.samples.count(),
+                total: row.samples.total(),
+                median: row.samples.percentile(50)?,
+                p95: row.samples.percentile(95)?,
+                longest: row.longest.iter().take(longest).copied().collect(),
+            })
+        });
+        told.collect()
+    }
+}

@@ -1,0 +1,191 @@
+//! Breakdown as it is reported.
+
+use coax_cause::{Account, Cause};
+use coax_wire::time::{Span, Time};
+
+use super::room::Hold;
+use crate::report::Direction;
+
+/// What bears out a copy's account.
+#[derive(Clone, Debug, Default)]
+pub struct Breakdown {
+    /// The stretches of each cause that took any time. Their totals are those of the account.
+    pub causes: Vec<Stretches>,
+    /// How much of the copy's time could not be told apart into stretches: it counts as one a cause.
+    pub lumped: Span,
+    /// The longest stretches of all but carrying data, the longest first.
+    pub stalls: Vec<Stall>,
+    /// What only the longest copies of a capture have.
+    pub detail: Option<Box<Detail>>,
+}
+
+impl Breakdown {
+    /// The stretches of a cause.
+    pub fn of(&self, cause: Cause) -> Option<&Stretches> {
+        self.causes.iter().find(|row| row.cause == cause)
+    }
+
+    /// Leaves out what only the longest copies have.
+    pub(super) fn strip(&mut self) {
+        self.detail = None;
+        for stall in &mut self.stalls {
+            stall.ladder = Ladder::default();
+        }
+    }
+}
+
+/// The stretches of time that went to one cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretches {
+    /// The cause.
+    pub cause: Cause,
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub total: Span,
+    /// Half of them were no longer; right to 3 %.
+    pub median: Span,
+    /// 95 of 100 were no longer; right to 3 %.
+    pub p95: Span,
+    /// The longest, the longest first.
+    pub longest: Vec<Spot>,
+}
+
+/// A stretch of time, and where it is in the capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The number of the packet that ended it.
+    pub frame: u64,
+    /// When it began.
+    pub at: Time,
+    /// How long it was.
+    pub span: Span,
+}
+
+/// A long wait, and what went to and fro around it.
+#[derive(Clone, Debug)]
+pub struct Stall {
+    /// What it was charged to.
+    pub cause: Cause,
+    /// Where it is.
+    pub spot: Spot,
+    /// The packets before and after it.
+    pub ladder: Ladder,
+}
+
+/// Packets in the order in which they were captured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ladder {
+    /// The packets.
+    pub rungs: Vec<Rung>,
+    /// After how many of them packets were left out, and how many.
+    pub gap: Option<(usize, u64)>,
+}
+
+/// A packet between client and server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rung {
+    /// When it was captured.
+    pub at: Time,
+    /// Its number.
+    pub frame: u64,
+    /// Which way it went.
+    pub to: Direction,
+    /// Bytes of data in it.
+    pub len: u32,
+    /// It brought data that was seen before.
+    pub again: bool,
+    /// The window that its sender offered, bytes.
+    pub window: u32,
+    /// Its control bits.
+    pub flags: crate::net::Flags,
+    /// The message that ended in it, or began.
+    pub said: Option<Said>,
+}
+
+/// An SMB message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The command.
+    pub command: u8,
+    /// A transaction's function.
+    pub function: Option<u16>,
+    /// What kind of message it is.
+    pub kind: SaidKind,
+}
+
+/// Kinds of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaidKind {
+    /// A request.
+    Request,
+    /// The answer to one.
+    Answer,
+    /// The headerless data of a raw read or write.
+    Raw,
+}
+
+/// What only the longest copies have.
+#[derive(Clone, Debug, Default)]
+pub struct Detail {
+    /// What the time went to, over time.
+    pub waterfall: Waterfall,
+    /// How the bytes went on over time.
+    pub graph: Graph,
+    /// A typical exchange: of the command that moved most, the one with the median response time.
+    pub typical: Option<Exchange>,
+    /// Some requests, evenly chosen: command, bytes moved, response time.
+    pub requests: Vec<(String, u64, Span)>,
+    /// The room that it takes, until it is dropped.
+    pub(super) _hold: Hold,
+}
+
+/// An account over time.
+#[derive(Clone, Debug, Default)]
+pub struct Waterfall {
+    /// How long each slice is.
+    pub width: Span,
+    /// What each was spent on.
+    pub accounts: Vec<Account>,
+}
+
+/// How the bytes of the copy's direction went on over time.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// Some packets with data, all if there are few.
+    pub points: Vec<Point>,
+    /// Packets with data in all.
+    pub packets: u64,
+}
+
+/// A packet with data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// When it was captured.
+    pub at: Time,
+    /// Its number.
+    pub frame: u64,
+    /// Where its data ends in the stream, bytes from where the copy's begins.
+    pub end: u64,
+    /// Up to where data was acknowledged by then.
+    pub acked: u64,
+    /// Up to where the receiver's window allowed to send.
+    pub edge: u64,
+    /// What most of the time since the point before was spent on.
+    pub cause: Cause,
+    /// It brought data that was seen before.
+    pub again: bool,
+}
+
+/// A request and its answer.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The command.
+    pub command: String,
+    /// Bytes of a file that it moved.
+    pub bytes: u64,
+    /// From its last byte to the answer's last.
+    pub response: Span,
+    /// Its packets.
+    pub ladder: Ladder,
+}

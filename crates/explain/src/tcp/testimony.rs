@@ -1,0 +1,106 @@
+//! What a connection shows to the witness who records the copies on it.
+
+use super::{
+    connection::{Connection, of},
+    half::Novelty,
+    ledger::Side,
+};
+use crate::{
+    evidence::{Charge, Shown, Witness},
+    net::Segment,
+    report::{Direction, Rung},
+    session::{Framer, Moment, Verdict},
+    smb::Smb,
+};
+
+impl Connection {
+    /// Who sees all of this connection.
+    pub(super) fn witness(&mut self) -> &mut Witness {
+        match &mut self.smb {
+            Some(smb) => smb.witness(),
+            None => &mut self.witness,
+        }
+    }
+
+    /// Shows the witness a segment and what the time before it was spent on.
+    pub(super) fn testify(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        start: u64,
+        novelty: Option<Novelty>,
+        moment: Moment,
+    ) {
+        if segment.len > 0 && self.ticket.is_none() && self.verdict != Verdict::Smb {
+            let begin = self.first.at;
+            self.ticket = Some(self.witness().begin(begin));
+        }
+        let to = heading(side);
+        self.account_for(moment.frame, to);
+        let again = novelty == Some(Novelty::Again);
+        let half = of(&self.halves, side);
+        let sent = Shown {
+            at: moment.at,
+            frame: moment.frame,
+            end: start.saturating_add(u64::from(segment.len)),
+            acked: half.acked,
+            edge: half.edges.latest().unwrap_or(half.acked),
+            again,
+        };
+        let rung = Rung {
+            at: moment.at,
+            frame: moment.frame,
+            to,
+            len: segment.len,
+            again,
+            window: of(&self.halves, side.other()).window,
+            flags: segment.flags,
+            said: None,
+        };
+        let witness = self.witness();
+        witness.rung(rung);
+        if segment.len > 0 && novelty != Some(Novelty::KeepAlive) {
+            witness.sent(to, &sent);
+        }
+    }
+
+    /// Shows the witness what was charged up to this packet.
+    pub(super) fn account_for(&mut self, frame: u64, to: Direction) {
+        let Self {
+            ledger,
+            smb,
+            witness,
+            ..
+        } = self;
+        let witness = match smb {
+            Some(smb) => smb.witness(),
+            None => witness,
+        };
+        for charge in ledger.journal.drain() {
+            witness.charge(Charge {
+                frame,
+                to,
+                ..charge
+            });
+        }
+    }
+
+    /// What cuts both directions, and who listens.
+    pub(super) fn listeners(&mut self) -> (&mut [Framer; 2], &mut Smb) {
+        let Self {
+            framers,
+            smb,
+            witness,
+            ..
+        } = self;
+        let smb = smb.get_or_insert_with(|| Box::new(Smb::new(std::mem::take(witness))));
+        (framers, smb)
+    }
+}
+
+pub(super) fn heading(from: Side) -> Direction {
+    match from {
+        Side::Client => Direction::ToServer,
+        Side::Server => Direction::ToClient,
+    }
+}

@@ -1,0 +1,145 @@
+//! What bears out the accounts: stretches that add up to them, stalls and ladders that are where they say.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+mod common;
+
+use coax_explain::{
+    Cause,
+    report::{Capture, Copy, SaidKind},
+};
+use coax_wire::time::Span;
+use common::{explained, labelled};
+
+const LABELLED: [&str; 7] = [
+    "andx4k",
+    "base",
+    "nagle_lan",
+    "nagle_lan_nd",
+    "raw60k",
+    "rwnd",
+    "shallow",
+];
+
+fn bears_out(copy: &Copy) {
+    let breakdown = &copy.breakdown;
+    assert_eq!(copy.account.total(), copy.wall);
+    for (cause, span) in copy.account.iter() {
+        let told = breakdown.of(cause).map_or(Span(0), |row| row.total);
+        assert_eq!(told, span, "{cause:?} of {:?}", copy.name);
+    }
+    for row in &breakdown.causes {
+        assert!(row.count >= row.longest.len() as u64 && !row.longest.is_empty());
+        assert!(
+            row.median.0 <= row.longest[0].span.0 * 33 / 32 + 1 && row.total >= row.longest[0].span
+        );
+        for spot in &row.longest {
+            assert!(spot.at >= copy.start && spot.at + spot.span <= copy.start + copy.wall);
+            assert!((copy.frames.0..=copy.frames.1).contains(&spot.frame));
+        }
+    }
+}
+
+fn in_detail(copy: &Copy) {
+    let detail = copy.breakdown.detail.as_ref().unwrap();
+    let slices = &detail.waterfall.accounts;
+    let mut sums = coax_explain::Account::default();
+    for (cause, span) in slices.iter().flat_map(|account| account.iter()) {
+        sums.add(cause, span);
+    }
+    assert_eq!(sums, copy.account);
+    assert!(slices.len() <= 200);
+    let points = &detail.graph.points;
+    assert!(points.len() as u64 <= detail.graph.packets && points.len() <= 3001);
+    assert!(points.windows(2).all(|pair| pair[0].at <= pair[1].at));
+    for stall in &copy.breakdown.stalls {
+        let rungs = &stall.ladder.rungs;
+        assert!(rungs.windows(2).all(|pair| pair[0].frame < pair[1].frame));
+        assert!(
+            rungs.iter().any(|rung| rung.frame == stall.spot.frame),
+            "{stall:?}"
+        );
+    }
+}
+
+fn all(capture: &Capture) {
+    assert!(!capture.copies.is_empty());
+    for copy in &capture.copies {
+        assert_eq!(copy.breakdown.lumped, Span(0), "{:?}", copy.name);
+        bears_out(copy);
+    }
+    let longest = capture.copies.iter().max_by_key(|copy| copy.wall).unwrap();
+    in_detail(longest);
+}
+
+#[test]
+fn stretches_add_up_to_the_account_in_labelled_captures() {
+    for name in LABELLED {
+        labelled(name).iter().for_each(all);
+    }
+}
+
+#[test]
+fn stretches_add_up_to_the_account_in_wild_captures() {
+    for name in [
+        "tcp/tcptrace-discard-solaris.pcap.gz",
+        "tcp/tcptrace-hardware-dups.pcap.gz",
+        "tcp/mlab-C2DFE.pcap.gz",
+        "arkime-smbclient.pcap",
+    ] {
+        all(&explained(name));
+    }
+}
+
+#[test]
+fn a_typical_exchange_is_a_request_and_its_answer() {
+    let [client, _] = labelled("andx4k");
+    let copy = client.copies.iter().max_by_key(|copy| copy.wall).unwrap();
+    let typical = copy
+        .breakdown
+        .detail
+        .as_ref()
+        .unwrap()
+        .typical
+        .as_ref()
+        .unwrap();
+    assert_eq!(
+        (typical.command.as_str(), typical.bytes),
+        ("READ_ANDX", 4096)
+    );
+    let said: Vec<_> = typical
+        .ladder
+        .rungs
+        .iter()
+        .filter_map(|rung| rung.said)
+        .collect();
+    assert_eq!(said.first().unwrap().kind, SaidKind::Request);
+    assert_eq!(said.last().unwrap().kind, SaidKind::Answer);
+    let row = copy
+        .requests
+        .iter()
+        .find(|row| row.command == "READ_ANDX")
+        .unwrap();
+    let median = row.response_median.unwrap();
+    assert!(
+        typical.response.0.abs_diff(median.0) * 5 < median.0,
+        "{typical:?}"
+    );
+    let spots = &copy.breakdown.detail.as_ref().unwrap().requests;
+    assert!(spots.len() as u64 >= row.count.min(900));
+}
+
+#[test]
+fn round_trips_are_counted_one_by_one() {
+    let [client, _] = labelled("andx4k");
+    let copy = client.copies.iter().max_by_key(|copy| copy.wall).unwrap();
+    let reads = copy
+        .requests
+        .iter()
+        .find(|row| row.command == "READ_ANDX")
+        .unwrap();
+    let trips = copy.breakdown.of(Cause::RoundTrips).unwrap();
+    assert!(
+        trips.count.abs_diff(reads.count) * 10 < reads.count,
+        "{trips:?} {reads:?}"
+    );
+}
