@@ -345,6 +345,36 @@ def port_is_taken(bench):
             check(code == 1 and out == "" and "Another program listens there" in err, code, out, err)
 
 
+def ceiling_of_a_copy(bench):
+    """`coax bench --ceiling` asks both ports what the path carries, and tells each copy's share of it."""
+    server = bench.coax("serve", "--source", f"{HOST}:0", "--discard", f"{HOST}:0", "--json")
+    event = server.event()
+    source, discard = (int(event[name].rpartition(":")[2]) for name in ("source", "discard"))
+    with subject.start("coax") as smb:
+        smb.folder.chmod(0o777)
+
+        def measure(ceiling):
+            command = [bench.binary, "bench", f"smb://{smb.user}@{HOST}:{smb.direct}/{smb.share}", "--as", "modern",
+                       "--size", "1MB", "--ceiling", ceiling, "--json"]
+            environment = {**os.environ, "COAX_PASSWORD": smb.password}
+            return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment)
+
+        done, nobody = measure(f"{HOST}:{source},{discard}"), measure(f"{HOST}:{subject.free_port(HOST)},{discard}")
+    check(done.returncode == 0, done.stderr)
+    report = json.loads(done.stdout)
+    for way in ("to_client", "to_server"):
+        raw, copy = report["ceiling"][way], report["rows"][0][way]
+        check(raw["complete"] and raw["bytes"] > 0 and report["rows"][0]["verified"], report)
+        share = copy["bytes_per_s"] / report["ceiling"][f"{way}_bytes_per_s"]
+        check(abs(copy["share_of_ceiling"] - share) < 1e-9, report)
+    check(nobody.returncode == 1 and not nobody.stdout and "coax speed serve" in nobody.stderr, nobody)
+    server.process.send_signal(signal.SIGINT)
+    check(server.end()[0] == 0, "SIGINT")
+    seen = [(visit["port"], visit["bytes"]) for visit in visitors(server)]
+    check(("discard", report["ceiling"]["to_server"]["bytes"]) in seen, seen, report["ceiling"])
+    check([port for port, _ in seen].count("source") == 1, seen)
+
+
 def wrong_usage(bench):
     for words in ([], ["send"], ["-send"], ["-listen", "2000"], ["-send", "-receive", "-listen", "2000"],
                   ["receive", "--target", "x"], ["send", "--listen", "1", "--target", "x:1"], ["serve", "--visitors", "0"],
@@ -375,6 +405,7 @@ CASES = {
     "interrupted": interrupted,
     "nobody listens": nobody_listens,
     "the port is taken": port_is_taken,
+    "bench: a copy's share of what the path carries": ceiling_of_a_copy,
     "wrong usage": wrong_usage,
 }
 
