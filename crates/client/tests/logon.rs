@@ -1,4 +1,4 @@
-//! Logging on to a server with users, with shares' passwords, and with signatures.
+//! Logging on to a server with users, and with shares' passwords.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,75 +8,21 @@
 
 mod pair;
 
-use coax_client::{
-    CopySpec, Error, Operation, Outcome, Target, Unfit,
-    profile::{Fact, Profile, Proof},
-};
-use coax_logon::{accounts::User, policy::Policy, text::Ascii};
+use coax_client::{CopySpec, Error, Operation, Unfit, profile::Fact};
+use coax_logon::policy::Policy;
 use coax_server::{
     Server,
-    config::{Config, MapToGuest, Security, Signing},
+    config::{Config, MapToGuest, Security},
     share::{Access, Admission, SharePasswords},
 };
 use coax_wire::{
-    block::Block,
-    command,
-    dialect::Generation,
-    header::{Flags, Flags2, Header},
-    smb::session_setup_andx,
+    block::Block, command, dialect::Generation, header::Header, smb::session_setup_andx,
     status::Status,
 };
-use pair::{Pair, noise, profile};
-use std::sync::Arc;
-
-const PASSWORD: &str = "Secret9";
-const LEN: usize = 300_000;
-
-/// Nothing is admitted that is not named.
-const NOTHING: Policy = Policy {
-    lanman: false,
-    ntlm_v1: false,
-    plaintext: false,
-    null_passwords: false,
+use pair::{
+    Pair, profile,
+    users::{NOTHING, PASSWORD, admit, ann, as_ann, edited, requests, strict, with_ann},
 };
-
-/// Nobody but users gets in.
-fn strict(policy: Policy) -> Config {
-    Config {
-        policy,
-        map_to_guest: MapToGuest::Never,
-        ..Config::default()
-    }
-}
-
-/// The user `ann`; guests may do nothing.
-fn with_ann(server: &mut Server) {
-    let ann = User::with_password("ann", PASSWORD, &Ascii);
-    server.accounts.add(ann).unwrap();
-    admit(server, Admission::default());
-}
-
-fn admit(server: &mut Server, admission: Admission) {
-    for share in &mut server.shares {
-        Arc::make_mut(share).admission = admission.clone();
-    }
-}
-
-fn as_ann(target: &mut Target) {
-    target.credentials.user = "ann".into();
-    target.credentials.password = PASSWORD.into();
-    target.credentials.allow_weak = false;
-}
-
-fn ann(profile: Arc<Profile>, config: Config) -> Pair {
-    Pair::serving(profile, config, with_ann, as_ann)
-}
-
-fn edited(name: &str, edit: impl FnOnce(&mut Profile)) -> Arc<Profile> {
-    let mut profile = profile(name);
-    edit(Arc::make_mut(&mut profile));
-    profile
-}
 
 fn is_let_in(pair: &mut Pair) {
     pair.run(Operation::DiskSpace, &[]).unwrap();
@@ -87,14 +33,6 @@ fn refusal(pair: &mut Pair) -> Status {
     let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
     assert!(pair.client.is_closed());
     error.status().unwrap_or_else(|| panic!("{error}"))
-}
-
-/// Messages of the client with this command.
-fn requests(pair: &Pair, command: u8) -> Vec<&[u8]> {
-    let sent = pair.messages.iter().filter(|(ours, _)| *ours);
-    sent.map(|(_, message)| message.as_slice())
-        .filter(|message| message.get(4) == Some(&command))
-        .collect()
 }
 
 /// Lengths of the two password fields in the first session set-up.
@@ -113,11 +51,6 @@ fn password_fields(pair: &Pair) -> (usize, usize) {
         session_setup_andx::Credentials::Lanman { password } => (password.len(), 0),
         session_setup_andx::Credentials::Extended { .. } => panic!("a token"),
     }
-}
-
-fn is_signed(message: &[u8]) -> bool {
-    let header = Header::parse(message).unwrap();
-    header.flags2.has(Flags2::SIGNED) && message[14..22] != [0; 8]
 }
 
 #[test]
@@ -465,174 +398,5 @@ fn names_go_in_capitals_where_the_redirector_writes_them_so() {
         let letters: Vec<u8> = account.into_iter().filter(|byte| *byte != 0).collect();
         let expected: &[u8] = if capitals { b"ANN" } else { b"ann" };
         assert_eq!(letters, expected, "{name}");
-    }
-}
-
-/// Servers that sign, and redirectors that can: SPNEGO, NTLMv2 and NTLMv1 in the plain set-up, chained or not.
-fn signing_pairs() -> Vec<(&'static str, Pair)> {
-    let policy = Policy {
-        ntlm_v1: true,
-        ..NOTHING
-    };
-    let required = |extended_security| Config {
-        signing: Signing::Required,
-        extended_security,
-        ..strict(policy)
-    };
-    let plain_v1 = edited("modern", |profile| {
-        profile.logon.proof = Fact::chosen(Proof::Ntlm, "the test");
-    });
-    let offered = Config {
-        signing: Signing::Offered,
-        ..strict(policy)
-    };
-    let asking = Pair::serving(profile("modern"), offered, with_ann, |target| {
-        as_ann(target);
-        target.sign = true;
-    });
-    vec![
-        ("SPNEGO", ann(profile("modern"), required(true))),
-        ("NTLMv2", ann(profile("modern"), required(false))),
-        ("NTLMv1", ann(plain_v1, required(false))),
-        ("chained", ann(profile("nt-4-copy"), required(false))),
-        ("explorer", ann(profile("nt-4-explorer"), required(false))),
-        ("asked for", asking),
-    ]
-}
-
-#[test]
-fn a_copy_both_ways_is_signed_and_verified_message_by_message() {
-    let data = noise(LEN);
-    for (what, mut pair) in signing_pairs() {
-        let put = Operation::Copy(CopySpec::put("F.BIN", LEN as u64));
-        pair.run(put, &data)
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(pair.fs.contents("F.BIN").unwrap() == data, "{what}");
-        let outcome = pair.run(Operation::Copy(CopySpec::get("F.BIN")), &[]);
-        let Ok(Outcome::Copied { bytes, .. }) = outcome else {
-            panic!("{what}: {outcome:?}")
-        };
-        assert_eq!(bytes, LEN as u64, "{what}");
-        assert!(pair.local() == data, "{what}");
-        let link = pair.client.link().unwrap();
-        assert!(link.signed && !link.raw_read && !link.raw_write, "{what}");
-        let set_up = [command::NEGOTIATE, command::SESSION_SETUP_ANDX];
-        let later: Vec<&[u8]> = pair
-            .messages
-            .iter()
-            .map(|(_, message)| message.as_slice())
-            .filter(|message| !set_up.contains(&message[4]))
-            .collect();
-        assert!(later.len() > 10, "{what}");
-        assert!(later.iter().all(|message| is_signed(message)), "{what}");
-    }
-}
-
-#[test]
-fn one_altered_byte_in_a_signed_reply_ends_the_connection() {
-    let places = [8, 15, 34, 59, 1000];
-    for at in places {
-        for (what, mut pair) in signing_pairs() {
-            pair.fs.add_file("F.BIN", &noise(LEN)).unwrap();
-            let mut seen = 0;
-            pair.tamper = Some(Box::new(move |mut message| {
-                let header = Header::parse(&message).unwrap();
-                let data = [command::READ_ANDX, command::READ].contains(&header.command);
-                seen += usize::from(data && header.flags.has(Flags::REPLY));
-                if seen == 2 && message.len() > at {
-                    seen += 1;
-                    message[at] ^= 0x10;
-                }
-                Some(message)
-            }));
-            let get = Operation::Copy(CopySpec::get("F.BIN"));
-            let error = pair.run(get, &[]).unwrap_err();
-            assert!(
-                matches!(
-                    error,
-                    Error::Signature {
-                        command: command::READ_ANDX | command::READ
-                    }
-                ),
-                "{what}, byte {at}: {error}"
-            );
-            assert!(pair.client.is_closed());
-        }
-    }
-}
-
-#[test]
-fn a_signed_reply_that_is_played_again_is_not_taken_for_another() {
-    for (what, mut pair) in signing_pairs() {
-        pair.fs.add_file("F.BIN", &noise(LEN)).unwrap();
-        let mut first: Option<Vec<u8>> = None;
-        pair.tamper = Some(Box::new(move |message| {
-            if ![command::READ_ANDX, command::READ].contains(&message[4]) {
-                return Some(message);
-            }
-            let Some(old) = &first else {
-                first = Some(message.clone());
-                return Some(message);
-            };
-            let mut again = old.clone();
-            // The request's own MID, or it would be a stray.
-            again[30..32].copy_from_slice(&message[30..32]);
-            Some(again)
-        }));
-        let get = Operation::Copy(CopySpec::get("F.BIN"));
-        let error = pair.run(get, &[]).unwrap_err();
-        assert!(matches!(error, Error::Signature { .. }), "{what}: {error}");
-    }
-}
-
-#[test]
-fn a_log_on_whose_own_reply_is_altered_is_not_believed() {
-    for (what, mut pair) in signing_pairs() {
-        pair.tamper = Some(Box::new(|mut message| {
-            let header = Header::parse(&message).unwrap();
-            if header.command == command::SESSION_SETUP_ANDX && header.status == 0 {
-                *message.last_mut().unwrap() ^= 1;
-            }
-            Some(message)
-        }));
-        let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
-        let expected = Error::Signature {
-            command: command::SESSION_SETUP_ANDX,
-        };
-        assert_eq!(error, expected, "{what}");
-    }
-}
-
-#[test]
-fn nobody_who_cannot_sign_uses_a_server_that_insists_on_it() {
-    let config = Config {
-        signing: Signing::Required,
-        ..strict(NOTHING)
-    };
-    // Nobody in particular: we do not even try.
-    let mut pair = Pair::serving(profile("modern"), config, with_ann, |target| {
-        as_ann(target);
-        target.credentials.user.clear();
-    });
-    let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
-    assert_eq!(error, Error::Unfit(Unfit::GuestCannotSign));
-    assert!(requests(&pair, command::SESSION_SETUP_ANDX).is_empty());
-    // Somebody whom the server says it takes for a guest.
-    for (what, mut pair) in signing_pairs() {
-        // Where the reply to a log-on says GUEST, bytes from the header ([MS-CIFS] 2.2.4.53.2).
-        const ACTION: usize = 37;
-        if what == "asked for" {
-            continue;
-        }
-        pair.tamper = Some(Box::new(|mut message| {
-            let header = Header::parse(&message).unwrap();
-            if header.command == command::SESSION_SETUP_ANDX && header.status == 0 {
-                message[ACTION] |= 1;
-            }
-            Some(message)
-        }));
-        let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
-        assert_eq!(error, Error::Unfit(Unfit::GuestCannotSign), "{what}");
-        assert!(requests(&pair, command::QUERY_INFORMATION_DISK).is_empty());
     }
 }

@@ -8,6 +8,8 @@
     missing_docs
 )]
 
+pub mod users;
+
 use coax_client::{
     Client, Credentials, Error, Event, Exchange, JobId, LocalError, LocalFiles, Operation, Outcome,
     Tail, Target, profile::Profile,
