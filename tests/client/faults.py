@@ -151,6 +151,31 @@ def old_dialect_refused(coax, folder):
         expect("LANMAN2.1" in said and "NT LM 0.12" in said, said)
 
 
+def signatures_required(coax, folder):
+    """Who signs copies as ever; who cannot is told so, by the server's own way of refusing."""
+    data = noise(300_000)
+    (folder / "a.bin").write_bytes(data)
+    for kind in ("coax", "smbd"):
+        with servers.start(kind, globals_={"server signing": "mandatory"}) as server:
+            server.folder.chmod(0o777)
+            for profile in ("modern", "windows-2000"):
+                coax("put", folder / "a.bin", url(server, "A.BIN"), "--as", profile)
+                expect((server.folder / "A.BIN").read_bytes() == data, f"{kind}, {profile}: put")
+                coax("get", url(server, "A.BIN"), folder / "b.bin", "--as", profile)
+                expect((folder / "b.bin").read_bytes() == data, f"{kind}, {profile}: get")
+            for profile in ("ms-net-3.11-full", "wfw-3.11"):
+                said = coax("put", folder / "a.bin", url(server, "B.BIN"), "--as", profile, "--allow-weak", code=1)
+                expect("signed messages alone" in said and "--as modern" in said, f"{kind}, {profile}: {said}")
+            expect(left(server.folder) == ["A.BIN"], f"{kind}: {left(server.folder)}")
+    # where the log-on is not by extended security, smbd's first signature is wrong: its own smbclient says so, too
+    with servers.start("smbd", globals_={"server signing": "mandatory"}) as server:
+        said = coax("ls", url(server), "--as", "nt-4-copy", code=1)
+        expect("signature" in said and "extended security" in said, said)
+    with servers.start("coax", globals_={"server signing": "mandatory"}) as server:
+        coax("put", folder / "a.bin", url(server, "A.BIN"), "--as", "nt-4-copy")
+        expect((server.folder / "A.BIN").read_bytes() == data, "coax, nt-4-copy: put")
+
+
 def no_rights(coax, folder):
     (folder / "x").write_text("x")
     with servers.start("coax", share={"read only": "yes"}) as server:
@@ -193,6 +218,7 @@ CASES = {
     "the file changes here": changed_here,
     "nobody listens": nobody_there,
     "the dialect is refused, and what is spoken is said": old_dialect_refused,
+    "the server insists on signatures": signatures_required,
     "no right to write": no_rights,
     "Japanese names in code page 932": japanese_in_its_code_page,
     "port 139 wants a name": name_needed,

@@ -14,10 +14,12 @@ use coax_netbios::SessionError;
 use coax_wire::{
     codepage::CodePage,
     command,
-    dialect::{DIALECTS, Dialect, NegotiateShape},
+    dialect::{Dialect, NegotiateShape},
     nbt::session::Refusal,
     status::Status,
 };
+
+mod probe;
 
 use super::text;
 use crate::client::{
@@ -129,12 +131,23 @@ fn refused(
             ),
         ],
         SmbError::Unfit(unfit) => unfit_hints(unfit),
+        SmbError::Closed {
+            waiting: None | Some(command::NEGOTIATE),
+        } => unsigned(location).unwrap_or_default(),
+        SmbError::Signature {
+            command: command::SESSION_SETUP_ANDX,
+        } => vec![
+            "the password may be another there, or somebody alters messages on the way".into(),
+            "Samba 4.17 signs this answer wrongly unless the log-on is by extended security: --as modern has that".into(),
+        ],
         SmbError::Refused { command, .. } => {
             let tree = [command::TREE_CONNECT, command::TREE_CONNECT_ANDX].contains(command);
             let no_share = [Status::BAD_NETWORK_NAME, Status::BAD_DEVICE_TYPE];
             // A log-on may have the tree connect in its chain.
             if says(&wrapped, &no_share) || tree && is_missing(&wrapped) {
                 shares(location, profile, options)
+            } else if let Some(hints) = denied_unsigned(&wrapped, location, tree) {
+                hints
             } else {
                 log_on(location, profile, options, tree)
             }
@@ -145,36 +158,43 @@ fn refused(
 
 /// Which dialects the server does speak.
 fn dialects(location: &Location, profile: &Arc<Profile>, options: &Options) -> Vec<String> {
-    let guest = Location {
-        user: None,
-        password: None,
-        ..location.clone()
+    let heard = probe::dialects(location, profile, options);
+    let names = heard.answers.iter().rev();
+    let spoken: Vec<String> = names.map(|dialect| format!("{:?}", dialect.name)).collect();
+    let rest = if heard.whole {
+        ""
+    } else {
+        " (asked for older ones, it did not answer in time)"
     };
-    let spoken: Vec<String> = DIALECTS
-        .iter()
-        .filter(|dialect| {
-            let options = Options {
-                dialect: Some(dialect.name),
-                ..options.clone()
-            };
-            match Connection::open(&guest, profile, &options) {
-                // Whatever else is wrong, the dialect was taken.
-                Err(error) => matches!(
-                    error.smb(),
-                    Some(SmbError::Refused { .. } | SmbError::Unfit(_))
-                ),
-                Ok(_) => true,
-            }
-        })
-        .map(|dialect| format!("{:?}", dialect.name))
-        .collect();
-    if spoken.is_empty() {
-        return vec![
+    match (spoken.is_empty(), heard.whole) {
+        (true, true) => vec![
             "it speaks no dialect of SMB1 at all: newer systems have it switched off or removed"
                 .into(),
-        ];
+        ],
+        (true, false) => vec!["asked for its dialects, it did not answer in time".into()],
+        _ => vec![format!(
+            "it speaks {}{rest}: --dialect NAME",
+            spoken.join(", ")
+        )],
     }
-    vec![format!("it speaks {}: --dialect NAME", spoken.join(", "))]
+}
+
+/// A share that is refused to somebody who was logged on: for want of signatures?
+fn denied_unsigned(error: &Error, location: &Location, tree: bool) -> Option<Vec<String>> {
+    (tree && says(error, &[Status::ACCESS_DENIED]))
+        .then(|| unsigned(location))
+        .flatten()
+}
+
+/// What to say to somebody whose redirector does not sign, of a server that takes nothing else.
+fn unsigned(location: &Location) -> Option<Vec<String>> {
+    probe::insists_on_signatures(location).then(|| {
+        vec![
+            "the server takes signed messages alone, and these were not: dialects before NT LM 0.12 and log-ons by LM \
+             responses have no signatures; --as modern without --dialect has them"
+                .into(),
+        ]
+    })
 }
 
 /// What the server shares, if it tells.
@@ -325,6 +345,14 @@ fn missing(place: &Location, connection: &mut Connection) -> Vec<String> {
 }
 
 fn rights(connection: &Connection, place: &Location) -> Vec<String> {
+    let unsigned = if connection.link().signed {
+        None
+    } else {
+        unsigned(place)
+    };
+    if let Some(hints) = unsigned {
+        return hints;
+    }
     if connection.link().guest || place.user.is_none() {
         vec![format!(
             "you are connected as a guest: log on with smb://USER@{}/{}, or let guests write there ('coax serve' has --guest rw)",
