@@ -28,6 +28,7 @@ mod tcp;
 pub use analyser::Analyser;
 pub use coax_cause::{Account, Cause};
 pub use error::Error;
+pub use recognise::{Advice, advise};
 
 /// Reads one capture and reports what is in it.
 ///

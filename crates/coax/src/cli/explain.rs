@@ -3,6 +3,7 @@
 use std::{io::Write as _, path::PathBuf, process::ExitCode};
 
 use clap::Args;
+use coax_explain::{recognise::profiles, report::Party};
 
 use crate::explain::{Explained, json, read, text};
 
@@ -19,17 +20,29 @@ pub struct ExplainArgs {
     /// Capture files
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
+    /// The redirector that the client is, where that is known better than the capture tells it (coax profiles)
+    #[arg(long, value_name = "PROFILE", value_parser = client)]
+    pub client: Option<String>,
     /// Report as one JSON object (docs/explain.md)
     #[arg(long)]
     pub json: bool,
 }
 
+fn client(name: &str) -> Result<String, String> {
+    let known = Party::told(name).map(|_| name.to_owned());
+    known.ok_or_else(|| {
+        let names: Vec<&str> = profiles().iter().map(|profile| profile.name).collect();
+        format!("known are {}", names.join(", "))
+    })
+}
+
 /// Does what the arguments say.
 pub fn main(args: &ExplainArgs) -> ExitCode {
+    let told = args.client.as_deref().and_then(Party::told);
     let mut all: Vec<Explained> = Vec::new();
     let mut failed = false;
     for path in &args.captures {
-        match read(path) {
+        match read(path, told.as_ref()) {
             Ok(explained) => all.push(explained),
             Err(error) => {
                 failed = true;
@@ -37,13 +50,13 @@ pub fn main(args: &ExplainArgs) -> ExitCode {
             }
         }
     }
-    let told = if args.json {
+    let report = if args.json {
         format!("{:#}\n", json::report(&all))
     } else {
         as_text(&all, args.captures.len() > 1)
     };
     // a reader that has seen enough and goes is no failure
-    let _ = std::io::stdout().write_all(told.as_bytes());
+    let _ = std::io::stdout().write_all(report.as_bytes());
     if failed {
         ExitCode::FAILURE
     } else {

@@ -1,10 +1,12 @@
 //! The report as JSON; docs/explain.md explains each field.
 
-use coax_explain::report::{Capture, Connection, Copy, Quality, Requests, Side, Smb, Vantage};
+use coax_explain::report::{
+    Capture, Connection, Copy, Quality, Refusal, Requests, Side, Smb, Vantage,
+};
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Explained, text::grade, verdict};
+use super::{Explained, advice, agreed, text::grade, verdict};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -19,7 +21,7 @@ fn capture(explained: &Explained) -> Value {
         "vantage": vantage(capture).map(Vantage::name),
         "seconds": capture.span.map(|(first, last)| seconds(last - first)),
         "quality": quality(&capture.quality),
-        "copies": capture.copies.iter().map(copy).collect::<Vec<_>>(),
+        "copies": copies(explained),
         "copies_left_out": capture.copies_left_out,
         "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
         "connections_left_out": capture.connections_left_out,
@@ -31,6 +33,17 @@ pub(super) fn vantage(capture: &Capture) -> Option<Vantage> {
     let bytes =
         |connection: &&Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
     capture.connections.iter().max_by_key(bytes)?.vantage
+}
+
+fn copies(explained: &Explained) -> Vec<Value> {
+    let copies = explained.capture.copies.iter().enumerate();
+    let told = |(place, one)| {
+        let mut value = copy(one);
+        let told = explained.advice.get(place).map(Vec::as_slice);
+        value["advice"] = advice::as_json(told.unwrap_or_default());
+        value
+    };
+    copies.map(told).collect()
 }
 
 fn copy(copy: &Copy) -> Value {
@@ -90,6 +103,8 @@ fn connection(connection: &Connection) -> Value {
         "from_client": side(&connection.sides[0]),
         "from_server": side(&connection.sides[1]),
         "smb": connection.smb.as_ref().map(smb),
+        "client_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[0])),
+        "server_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[1])),
         "requests": connection.requests.iter().map(requests).collect::<Vec<_>>(),
         "requests_total": connection.around.0,
     })
@@ -144,6 +159,18 @@ fn smb(smb: &Smb) -> Value {
         "server": system(&smb.server_system),
         "signed": smb.signed,
         "oplock_breaks": smb.oplock_breaks,
+        "transfers_with_notify": smb.with_notify.count,
+        "writes_through": smb.through.count,
+        "refusals": smb.refusals.iter().map(refusal).collect::<Vec<_>>(),
+    })
+}
+
+fn refusal(refusal: &Refusal) -> Value {
+    json!({
+        "command": refusal.command,
+        "status": refusal.status,
+        "count": refusal.seen.count,
+        "frame": refusal.seen.frame,
     })
 }
 

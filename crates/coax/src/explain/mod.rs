@@ -1,5 +1,7 @@
 //! What `coax explain` says of captures: as text and as JSON.
 
+pub mod advice;
+mod agreed;
 pub mod json;
 pub mod text;
 mod verdict;
@@ -10,7 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coax_explain::{Error, report::Capture};
+use coax_explain::{
+    Error,
+    report::{Capture, Party},
+};
 
 /// One capture, read.
 #[derive(Debug)]
@@ -19,16 +24,26 @@ pub struct Explained {
     pub path: PathBuf,
     /// What is in it.
     pub capture: Capture,
+    /// What to change, of each of its copies.
+    pub advice: Vec<Vec<advice::Told>>,
 }
 
-/// Reads one capture.
+/// Reads one capture. `client` is who the client is, if that is known better than the capture tells it.
 ///
 /// # Errors
 /// [`Error`], if it cannot be opened or nothing of it can be read.
-pub fn read(path: &Path) -> Result<Explained, Error> {
+pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
     let file = File::open(path)?;
+    let mut capture = coax_explain::explain(file)?;
+    if let Some(client) = client {
+        let carrying = capture.connections.iter_mut();
+        for connection in carrying.filter(|connection| connection.smb.is_some()) {
+            connection.parties[0] = client.clone();
+        }
+    }
     Ok(Explained {
         path: path.to_owned(),
-        capture: coax_explain::explain(file)?,
+        advice: advice::about(&capture),
+        capture,
     })
 }

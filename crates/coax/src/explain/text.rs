@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use coax_explain::report::{
-    Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Smb, Vantage,
+    Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Vantage,
 };
 use coax_wire::time::Span;
 
 use super::{
-    Explained, json,
+    Explained, advice, agreed, json,
     verdict::{self, phrase},
     words::{harmless, many, percent, rate, seconds, size, time},
 };
@@ -20,10 +20,11 @@ const ROWS: usize = 20;
 pub fn report(explained: &Explained) -> String {
     let capture = &explained.capture;
     let mut out = String::new();
-    let _ = first_line(&mut out, capture);
+    let _ = first_line(&mut out, explained);
     let _ = copies(&mut out, capture);
     if let Some(copy) = longest(capture) {
         let _ = causes(&mut out, copy);
+        let _ = advice::section(&mut out, about(explained, copy));
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
     let _ = connections(&mut out, capture);
@@ -58,9 +59,21 @@ fn longest(capture: &Capture) -> Option<&Copy> {
     capture.copies.iter().max_by_key(|copy| copy.wall)
 }
 
-fn first_line(out: &mut String, capture: &Capture) -> std::fmt::Result {
+/// What to change about a copy.
+fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [advice::Told] {
+    let mut copies = explained.capture.copies.iter();
+    let place = copies.position(|other| std::ptr::eq(other, copy));
+    let told = place.and_then(|place| explained.advice.get(place));
+    told.map(Vec::as_slice).unwrap_or_default()
+}
+
+fn first_line(out: &mut String, explained: &Explained) -> std::fmt::Result {
+    let capture = &explained.capture;
     match longest(capture) {
-        Some(copy) => writeln!(out, "{}", verdict::of(copy)),
+        Some(copy) => {
+            let best = about(explained, copy).first().map(advice::in_short);
+            writeln!(out, "{}{}", verdict::of(copy), best.unwrap_or_default())
+        }
         None => writeln!(
             out,
             "No copy in it: {}, {} of TCP.",
@@ -202,7 +215,7 @@ fn one_connection(out: &mut String, connection: &Connection) -> std::fmt::Result
     for (who, side) in ["client", "server"].into_iter().zip(&connection.sides) {
         one_side(out, who, side)?;
     }
-    smb(out, connection)
+    agreed::section(out, connection)
 }
 
 fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {
@@ -235,61 +248,6 @@ fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {
     } else {
         writeln!(out, "  {:<17} {}", "", notes.join(", "))
     }
-}
-
-fn smb(out: &mut String, connection: &Connection) -> std::fmt::Result {
-    let Some(smb) = &connection.smb else {
-        return Ok(());
-    };
-    let told = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
-    let dialect = smb
-        .dialect
-        .as_deref()
-        .map_or("not seen".to_owned(), harmless);
-    writeln!(
-        out,
-        "  dialect           {dialect}, of {} offered",
-        smb.offered.len()
-    )?;
-    writeln!(
-        out,
-        "  buffers           server {}, client {}; {} of {} requests at once",
-        told(smb.server_max_buffer),
-        told(smb.client_max_buffer),
-        smb.most_outstanding,
-        told(smb.max_mpx.map(u32::from)),
-    )?;
-    let word = |offered: Option<bool>| match offered {
-        Some(true) => "offered",
-        Some(false) => "not offered",
-        None => "unknown",
-    };
-    let (reads, writes) = (smb.raw_reads.0, smb.raw_writes.0);
-    let offered = smb.raw_offered;
-    writeln!(
-        out,
-        "  raw               reads {}, {reads} used; writes {}, {writes} used",
-        word(offered.map(|offered| offered.0)),
-        word(offered.map(|offered| offered.1)),
-    )?;
-    systems(out, smb)
-}
-
-fn systems(out: &mut String, smb: &Smb) -> std::fmt::Result {
-    for (who, system) in [
-        ("client", &smb.client_system),
-        ("server", &smb.server_system),
-    ] {
-        if let Some((os, lan_man)) = system {
-            writeln!(
-                out,
-                "  {who} is         {} / {}",
-                harmless(os),
-                harmless(lan_man)
-            )?;
-        }
-    }
-    Ok(())
 }
 
 fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {

@@ -116,8 +116,12 @@ fn rules() -> &'static Rules {
     })
 }
 
+/// Whether `part` is in `text`, or `text` ends within it: a capture may have kept no more.
 fn contains(text: &str, part: &str) -> bool {
-    text.to_lowercase().contains(&part.to_lowercase())
+    const TOLD: usize = 4;
+    let (text, part) = (text.to_lowercase(), part.to_lowercase());
+    let begun = (TOLD..part.len()).filter_map(|len| part.get(..len));
+    text.contains(&part) || begun.into_iter().any(|begun| text.ends_with(begun))
 }
 
 /// `system / LAN manager` as a machine names them.

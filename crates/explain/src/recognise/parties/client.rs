@@ -161,7 +161,9 @@ impl Profile {
     fn score(&self, connection: &Connection, smb: &Smb) -> f64 {
         let mut score = 0.0;
         if !smb.offered.is_empty() {
-            score += self.dialects.weigh(|list| *list == smb.offered, 4.0, 5.0);
+            score += self
+                .dialects
+                .weigh(|list| is_list(list, &smb.offered), 4.0, 5.0);
         }
         if smb.frames.log_on.0.is_some() {
             let said = smb.client_system.clone().unwrap_or_default();
@@ -276,7 +278,7 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     let says = smb.client_system.as_ref();
     let says_so = says.is_some_and(|said| *said == profile.native.value);
     let says_other = says.is_some() && !says_so;
-    let offers_other = !smb.offered.is_empty() && smb.offered != profile.dialects.value;
+    let offers_other = !smb.offered.is_empty() && !is_list(&profile.dialects.value, &smb.offered);
     let sure = match () {
         () if says_other || offers_other || !also.is_empty() || smb.offered.is_empty() => {
             Sureness::Like
@@ -293,6 +295,17 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         also,
         config: None,
     }
+}
+
+/// Whether these dialects were offered, of which a capture may have kept the beginning.
+fn is_list(list: &[String], offered: &[String]) -> bool {
+    let Some((last, whole)) = offered.split_last() else {
+        return false;
+    };
+    let is_beginning = list.starts_with(whole);
+    let rest = list.get(whole.len()).filter(|_| is_beginning);
+    list == offered
+        || (whole.len() >= 2 && rest.is_some_and(|name| name != last && name.starts_with(last)))
 }
 
 fn unlike_any(smb: &Smb, evidence: Vec<Evidence>) -> Party {

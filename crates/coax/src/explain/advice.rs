@@ -1,0 +1,240 @@
+//! What to change: advice about a copy, as text and as JSON.
+
+use std::fmt::Write as _;
+
+use coax_explain::{
+    recognise::{Advice, Change, advise},
+    report::{Capture, Copy},
+};
+use serde_json::{Value, json};
+
+use super::words::harmless;
+
+/// What a change will bring, if it was tried in the lab: seconds that the copy will take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// It will hardly be less.
+    pub low: f64,
+    /// The best guess.
+    pub mid: f64,
+    /// It will hardly be more.
+    pub high: f64,
+}
+
+/// A piece of advice, and what it will bring.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The advice.
+    pub advice: Advice,
+    /// The prediction; `None` if there is none.
+    pub predicted: Option<Range>,
+}
+
+/// Advice about each copy of a capture, the best first, without predictions.
+pub(super) fn about(capture: &Capture) -> Vec<Vec<Told>> {
+    let told = |advice| Told {
+        advice,
+        predicted: None,
+    };
+    let of_copy = |copy: &Copy| advise(capture, copy).into_iter().map(told).collect();
+    capture.copies.iter().map(of_copy).collect()
+}
+
+/// The sentence for the verdict: what to change, and what it will bring.
+pub(super) fn in_short(told: &Told) -> String {
+    let change = told.advice.changes.first();
+    let how = change.map(|change| {
+        format!(
+            ": on the {}, {}: {}",
+            change.on.name(),
+            change.where_,
+            change.to
+        )
+    });
+    let gain = told
+        .predicted
+        .map(|range| format!(" → {}", about_seconds(&range)));
+    format!(
+        " {}{}{}.",
+        told.advice.title,
+        how.unwrap_or_default(),
+        gain.unwrap_or_default()
+    )
+}
+
+/// `about 1.6 s (1.5–1.8)`.
+fn about_seconds(range: &Range) -> String {
+    let digits = if range.mid < 10.0 { 1 } else { 0 };
+    let Range { low, mid, high } = range;
+    format!("about {mid:.digits$} s ({low:.digits$}–{high:.digits$})")
+}
+
+/// The section of the report.
+pub(super) fn section(out: &mut String, all: &[Told]) -> std::fmt::Result {
+    const WIDTH: usize = 100;
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat to change, the most promising first:")?;
+    for (number, told) in all.iter().enumerate() {
+        let advice = &told.advice;
+        let share = advice.share * 100.0;
+        let cause = advice.cause.name();
+        writeln!(out, "  {}. {} ({})", number + 1, advice.title, advice.id)?;
+        if let Some(range) = &told.predicted {
+            writeln!(out, "     would take {}", about_seconds(range))?;
+        }
+        for line in wrapped(&harmless(&advice.why), WIDTH) {
+            writeln!(out, "     {line}")?;
+        }
+        for change in &advice.changes {
+            for (first, line) in wrapped(&one_change(change), WIDTH - 2)
+                .into_iter()
+                .enumerate()
+            {
+                let mark = if first == 0 { "-" } else { " " };
+                writeln!(out, "     {mark} {line}")?;
+            }
+        }
+        let against = format!("against {share:.0} % of the time, mostly {cause}");
+        let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
+        writeln!(out, "     {against}{}", frames.unwrap_or_default())?;
+        for line in wrapped(&format!("source: {}", advice.source), WIDTH) {
+            writeln!(out, "     {line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn one_change(change: &Change) -> String {
+    let note = change.note.as_ref().map(|note| format!(" ({note})"));
+    format!(
+        "on the {}: {} → {}{}",
+        change.on.name(),
+        change.where_,
+        change.to,
+        note.unwrap_or_default()
+    )
+}
+
+/// `frame 5`, `frames 5, 17`.
+pub(super) fn frames(frames: &[u64]) -> Option<String> {
+    let list: Vec<String> = frames.iter().map(u64::to_string).collect();
+    match list.as_slice() {
+        [] => None,
+        [one] => Some(format!("frame {one}")),
+        all => Some(format!("frames {}", all.join(", "))),
+    }
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The same as JSON.
+pub(super) fn as_json(all: &[Told]) -> Value {
+    all.iter().map(one_as_json).collect()
+}
+
+fn one_as_json(told: &Told) -> Value {
+    let advice = &told.advice;
+    let change = |change: &Change| json!({"on": change.on.name(), "where": change.where_, "to": change.to, "note": change.note});
+    let words: Vec<String> = advice.changes.iter().map(one_change).collect();
+    json!({
+        "id": advice.id,
+        "title": advice.title,
+        "why": advice.why,
+        "cause": advice.cause.name(),
+        "share": advice.share,
+        "change": words.join("; or "),
+        "changes": advice.changes.iter().map(change).collect::<Vec<_>>(),
+        "source": advice.source,
+        "frames": advice.frames,
+        "predicted_s": told.predicted.map(|range| [range.low, range.mid, range.high]),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use coax_explain::{Cause, recognise::Place};
+
+    use super::*;
+
+    fn told() -> Told {
+        Told {
+            advice: Advice {
+                id: "raw".to_owned(),
+                title: "Use raw reads".to_owned(),
+                cause: Cause::RoundTrips,
+                share: 0.914,
+                why: "489 reads of 4,096 bytes went one after another.".to_owned(),
+                changes: vec![Change {
+                    on: Place::Server,
+                    where_: "smb.conf, [global], read raw".to_owned(),
+                    to: "yes".to_owned(),
+                    note: None,
+                }],
+                source: "smb.conf(5)".to_owned(),
+                lab: Vec::new(),
+                frames: vec![5, 17],
+            },
+            predicted: None,
+        }
+    }
+
+    #[test]
+    fn the_verdict_ends_with_what_to_change_and_what_it_brings() {
+        let mut told = told();
+        let plain = " Use raw reads: on the server, smb.conf, [global], read raw: yes";
+        assert_eq!(in_short(&told), format!("{plain}."));
+        told.predicted = Some(Range {
+            low: 1.5,
+            mid: 1.6,
+            high: 1.84,
+        });
+        assert_eq!(in_short(&told), format!("{plain} → about 1.6 s (1.5–1.8)."));
+    }
+
+    #[test]
+    fn json_has_no_prediction_until_there_is_one() {
+        let mut told = told();
+        assert_eq!(one_as_json(&told)["predicted_s"], Value::Null);
+        told.predicted = Some(Range {
+            low: 1.0,
+            mid: 2.0,
+            high: 3.0,
+        });
+        assert_eq!(one_as_json(&told)["predicted_s"], json!([1.0, 2.0, 3.0]));
+        assert_eq!(
+            one_as_json(&told)["change"],
+            "on the server: smb.conf, [global], read raw → yes"
+        );
+    }
+
+    #[test]
+    fn the_section_says_where_why_and_by_whose_word() {
+        let mut out = String::new();
+        section(&mut out, &[told()]).unwrap();
+        for part in [
+            "1. Use raw reads (raw)",
+            "489 reads",
+            "read raw → yes",
+            "91 %",
+            "frames 5, 17",
+            "smb.conf(5)",
+        ] {
+            assert!(out.contains(part), "{part}: {out}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Who the two machines are, and what they agreed on beside what they used of it.
+
+use std::fmt::Write as _;
+
+use coax_explain::report::{Connection, Party, Requests, Smb, Sureness};
+use serde_json::{Value, json};
+
+use super::{
+    advice::frames,
+    words::{harmless, many},
+};
+
+/// What is said of one thing, and the packets that show it.
+struct Line {
+    label: &'static str,
+    text: String,
+    frames: Vec<u64>,
+}
+
+fn line(label: &'static str, text: String, frames: impl IntoIterator<Item = Option<u64>>) -> Line {
+    let frames = frames.into_iter().flatten().filter(|frame| *frame > 0);
+    Line {
+        label,
+        text,
+        frames: frames.collect(),
+    }
+}
+
+/// Writes it as text.
+pub(super) fn section(out: &mut String, connection: &Connection) -> std::fmt::Result {
+    let Some(smb) = &connection.smb else {
+        return tcp(connection)
+            .iter()
+            .try_for_each(|line| write_line(out, line));
+    };
+    for (label, party) in ["client is", "server is"]
+        .into_iter()
+        .zip(&connection.parties)
+    {
+        who(out, label, party)?;
+    }
+    for line in agreed(connection, smb).iter().chain(&tcp(connection)) {
+        write_line(out, line)?;
+    }
+    Ok(())
+}
+
+fn write_line(out: &mut String, line: &Line) -> std::fmt::Result {
+    let frames = frames(&line.frames).map(|frames| format!(" ({frames})"));
+    writeln!(
+        out,
+        "  {:<17} {}{}",
+        line.label,
+        harmless(&line.text),
+        frames.unwrap_or_default()
+    )
+}
+
+fn who(out: &mut String, label: &'static str, party: &Party) -> std::fmt::Result {
+    writeln!(out, "  {label:<17} {}", harmless(&in_words(party)))?;
+    for evidence in &party.evidence {
+        let frame = evidence.frame.map(|frame| format!(" (frame {frame})"));
+        writeln!(
+            out,
+            "  {:<17} - {}{}",
+            "",
+            harmless(&evidence.what),
+            frame.unwrap_or_default()
+        )?;
+    }
+    Ok(())
+}
+
+/// `Windows NT 4.0, COPY at the command line (nt-4-copy, likely)`.
+fn in_words(party: &Party) -> String {
+    let profile = party.profile.as_deref();
+    match (party.sure, profile) {
+        (Sureness::Unknown, _) => party.name.clone(),
+        (Sureness::Like, Some(profile)) if party.also.is_empty() => {
+            format!("{} (most like {profile})", party.name)
+        }
+        (Sureness::Like, Some(profile)) => {
+            format!(
+                "{} ({profile}, or as well {})",
+                party.name,
+                party.also.join(", ")
+            )
+        }
+        (sure, Some(profile)) => format!("{} ({profile}, {})", party.name, sure.name()),
+        (sure, None) => format!("{} ({})", party.name, sure.name()),
+    }
+}
+
+fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
+    let (asked, answered) = smb.frames.negotiate;
+    let log_on = smb.frames.log_on.0;
+    let number = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
+    let dialect = smb.dialect.as_deref().unwrap_or("not seen");
+    let mut lines = vec![line(
+        "dialect",
+        format!("{dialect}, of {} offered", smb.offered.len()),
+        [asked, answered],
+    )];
+    lines.push(line(
+        "buffers",
+        format!(
+            "server {}, client {}; {}",
+            number(smb.server_max_buffer),
+            number(smb.client_max_buffer),
+            largest(&connection.requests)
+        ),
+        [answered, log_on],
+    ));
+    let allowed = number(smb.max_mpx.map(u32::from));
+    lines.push(line(
+        "requests at once",
+        format!("{} of {allowed} allowed", smb.most_outstanding),
+        [answered],
+    ));
+    lines.extend(raw(smb));
+    if smb.with_notify.count > 0 {
+        let count = many(smb.with_notify.count, "transfer");
+        let text = format!("{count} asked for while it waited to be told of changes in a folder");
+        lines.push(line("NOTIFY_CHANGE", text, [Some(smb.with_notify.frame)]));
+    }
+    lines
+}
+
+/// The largest of each kind of transfer.
+fn largest(rows: &[Requests]) -> String {
+    let moving = rows.iter().filter(|row| row.bytes > 0);
+    let told: Vec<String> = moving
+        .map(|row| format!("{} of up to {}", row.command, row.largest_bytes))
+        .collect();
+    if told.is_empty() {
+        "no file data moved".to_owned()
+    } else {
+        told.join(", ")
+    }
+}
+
+fn raw(smb: &Smb) -> [Line; 2] {
+    let [read, write, ..] = smb.frames.transfers;
+    let answered = smb.frames.negotiate.1;
+    let one = |offered: Option<bool>, used: u64, failed: (u64, &str)| {
+        let offered_at_all = offered == Some(true);
+        let offered = match offered {
+            Some(true) if used == 0 => "offered, but none used".to_owned(),
+            Some(true) => format!("offered, {used} used"),
+            Some(false) if used == 0 => "not offered".to_owned(),
+            Some(false) => format!("not offered, {used} used all the same"),
+            None => format!("{used} used; what was offered was not seen"),
+        };
+        let failed = (failed.0 > 0).then(|| format!(", {} of them {}", failed.0, failed.1));
+        let most = smb
+            .max_raw
+            .filter(|_| offered_at_all)
+            .map(|most| format!("; up to {most} bytes each"));
+        format!(
+            "{offered}{}{}",
+            failed.unwrap_or_default(),
+            most.unwrap_or_default()
+        )
+    };
+    let offered = smb.raw_offered;
+    let reads = one(
+        offered.map(|offered| offered.0),
+        smb.raw_reads.0,
+        (smb.raw_reads.1, "empty"),
+    );
+    let writes = one(
+        offered.map(|offered| offered.1),
+        smb.raw_writes.0,
+        (smb.raw_writes.1, "refused"),
+    );
+    [
+        line("raw reads", reads, [answered, read]),
+        line("raw writes", writes, [answered, write]),
+    ]
+}
+
+fn tcp(connection: &Connection) -> Vec<Line> {
+    let [client, server] = &connection.sides;
+    let [of_client, of_server] = &connection.habits;
+    let syns = [of_client.syn, of_server.syn];
+    if syns == [None, None] {
+        return Vec::new();
+    }
+    let by = |client: bool, server: bool| match (client, server) {
+        (true, true) => "by both",
+        (true, false) => "by the client only, so not used",
+        (false, true) => "by the server only, so not used",
+        (false, false) => "by neither",
+    };
+    let number = |number: Option<u16>| number.map_or("?".to_owned(), |number| number.to_string());
+    vec![
+        line(
+            "longest segments",
+            format!(
+                "from the client {} (the server's MSS: {}), from the server {} (the client's: {})",
+                client.largest_segment,
+                number(server.mss),
+                server.largest_segment,
+                number(client.mss)
+            ),
+            [Some(of_client.largest_frame), Some(of_server.largest_frame)],
+        ),
+        line(
+            "window scale",
+            by(client.window_scale.is_some(), server.window_scale.is_some()).to_owned(),
+            syns,
+        ),
+        line("SACK", by(client.sack, server.sack).to_owned(), syns),
+    ]
+}
+
+/// A machine as JSON.
+pub(super) fn party(party: &Party) -> Value {
+    let evidence = party.evidence.iter();
+    let evidence = evidence.map(|seen| json!({"what": seen.what, "frame": seen.frame}));
+    json!({
+        "name": party.name,
+        "profile": party.profile,
+        "sure": party.sure.name(),
+        "also": party.also,
+        "evidence": evidence.collect::<Vec<_>>(),
+    })
+}
