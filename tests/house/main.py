@@ -60,6 +60,7 @@ STEPS = [
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
     Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),
+    Step("explain beside tcptrace and tshark", ["scripts/explain-wild"], 600),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
     Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
 ]

@@ -24,6 +24,7 @@ PROGRAMS = {
     "smbtorture": ["samba-testsuite", "samba-vfs-modules"],
     "dbench": ["dbench"],
     "tshark": ["tshark"],
+    "tcptrace": ["tcptrace"],
     "nmap": ["nmap"],
     "nbtscan": ["nbtscan"],
     "curl": ["curl"],
