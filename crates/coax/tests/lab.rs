@@ -136,3 +136,104 @@ fn a_table_is_told_as_the_object_that_is_documented() {
         assert!((ratio - cell["ratio"].as_f64().unwrap()).abs() < 1e-9);
     }
 }
+
+#[test]
+fn a_sweep_is_one_object_a_table_and_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (csv, svg) = (path("grid.csv"), path("grid.svg"));
+    let told = json(&[
+        "sweep",
+        "dos-dls-5.0-full",
+        "--set",
+        "size=200kB",
+        "--grid",
+        "link.delay=0,5 ms,10 ms",
+        "--grid",
+        "direction=to-server,to-client",
+        "--json",
+        "--csv",
+        &csv,
+        "--svg",
+        &svg,
+    ]);
+    assert_eq!(
+        told["axes"][0]["numbers"],
+        serde_json::json!([0.0, 0.005, 0.01])
+    );
+    assert_eq!(told["axes"][0]["unit"], "s");
+    let runs = told["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6);
+    for run in runs {
+        let causes = run["causes_ns"].as_object().unwrap();
+        let sum: u64 = causes.values().map(|ns| ns.as_u64().unwrap()).sum();
+        assert_eq!(sum as f64 / 1e9, run["seconds"].as_f64().unwrap());
+    }
+    let rows = fs::read_to_string(csv).unwrap();
+    assert!(rows.starts_with("link.delay_s,direction,"), "{rows}");
+    assert_eq!(rows.lines().count(), 7);
+    assert!(fs::read_to_string(svg).unwrap().starts_with("<svg "));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_sweep_without_a_grid_and_a_wrong_one_are_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("grid.csv");
+    let csv = csv.to_str().unwrap();
+    for (arguments, part) in [
+        (&["sweep", "dos-dls-5.0-full"][..], "[sweep]"),
+        (
+            &["sweep", "dos-dls-5.0-full", "--grid", "link.rate=0 Mbit/s"],
+            "--grid link.rate",
+        ),
+        (
+            &["sweep", "dos-dls-5.0-full", "--grid", "seed=1..20000:20000"],
+            "2 to 10000",
+        ),
+        (
+            &["sweep", "weather", "--grid", "seed=1,2"],
+            "dos-dls-5.0-full",
+        ),
+    ] {
+        let output = lab(&[arguments, &["--csv", csv]].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(part), "{said}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_and_a_table_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plot.svg");
+    let path = file.to_str().unwrap();
+    for arguments in [
+        &[
+            "run",
+            "dos-dls-5.0-full",
+            "--set",
+            "size=1MB",
+            "--svg",
+            path,
+            "--span",
+            "0..0.05",
+        ][..],
+        &[
+            "copy", "--client", "wfw-3.11", "--size", "1MB", "--svg", path,
+        ],
+        &["tables", "wan-copy", "--svg", path],
+    ] {
+        assert!(lab(arguments).status.success());
+        assert!(fs::read_to_string(&file).unwrap().ends_with("</svg>\n"));
+        fs::remove_file(&file).unwrap();
+    }
+    assert_eq!(lab(&["tables", "--svg", path]).status.code(), Some(2));
+    assert_eq!(
+        lab(&["run", "dos-dls-5.0-full", "--span", "0..1"])
+            .status
+            .code(),
+        Some(2)
+    );
+}

@@ -27,6 +27,7 @@ pub mod smb;
 pub mod spdtest;
 pub mod tcp;
 pub mod units;
+pub mod watch;
 pub mod world;
 
 pub use app::{App, AppEvent, Context, DiskWork};

@@ -5,6 +5,7 @@ pub mod files;
 pub mod keys;
 pub mod pairs;
 pub mod parallel;
+pub mod plots;
 pub mod predictions;
 pub mod report;
 pub mod run;

@@ -8,8 +8,10 @@ use coax_lab::{
     Cause, Setup, Stretch, Tap,
     scenario::{NOT_MODELLED, Scenario},
     smb::{CopyResult, copy},
+    watch::Seen,
     world::PathStats,
 };
+use coax_wire::time::Time;
 use serde::Serialize;
 
 use super::files::write_whole;
@@ -177,21 +179,51 @@ pub fn run(scenario: &Scenario) -> Result<Summary> {
     Ok(Summary::new(scenario, &copy(&setup)))
 }
 
+/// A run with what was kept of it.
+#[derive(Debug)]
+pub struct Observed {
+    /// What it came to.
+    pub summary: Summary,
+    /// The bytes of a pcapng file, if a place was named.
+    pub capture: Vec<u8>,
+    /// What the copy's time was spent on, from its beginning to its end.
+    pub truth: Vec<Stretch>,
+    /// What was seen of every frame, if it was asked for.
+    pub frames: Vec<Seen>,
+    /// When the copy began and ended; the log-on is before it.
+    pub copy: (Time, Time),
+}
+
+/// Runs a scenario and keeps the truth; a capture if a place is named, and every frame if wanted.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_observed(scenario: &Scenario, tap: Option<Tap>, frames: bool) -> Result<Observed> {
+    let mut setup = scenario.setup(profiles::TEXTS)?;
+    setup.taps = tap.into_iter().collect();
+    setup.world = Setup {
+        keep_truth: true,
+        keep_frames: frames,
+        ..setup.world
+    };
+    let mut result = copy(&setup);
+    let end = result.world.now();
+    Ok(Observed {
+        summary: Summary::new(scenario, &result),
+        capture: result.world.captures().pop().unwrap_or_default(),
+        truth: result.world.truth(),
+        frames: result.world.seen().to_vec(),
+        copy: (Time(end.0.saturating_sub(result.took.0)), end),
+    })
+}
+
 /// Runs a scenario and keeps what was seen at a place, as the bytes of a pcapng file.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_captured(scenario: &Scenario, tap: Tap) -> Result<(Summary, Vec<u8>, Vec<Stretch>)> {
-    let mut setup = scenario.setup(profiles::TEXTS)?;
-    setup.taps = vec![tap];
-    setup.world = Setup {
-        keep_truth: true,
-        ..setup.world
-    };
-    let mut result = copy(&setup);
-    let capture = result.world.captures().pop().unwrap_or_default();
-    let truth = result.world.truth();
-    Ok((Summary::new(scenario, &result), capture, truth))
+    let observed = run_observed(scenario, Some(tap), false)?;
+    Ok((observed.summary, observed.capture, observed.truth))
 }
 
 /// Writes the capture, and beside it the truth: what every nanosecond of the copy was spent on.

@@ -39,7 +39,8 @@ pub fn axis(svg: &mut Svg, area: Area, side: Side, scale: &Scale, ticks: &[Tick]
                 longest = longest.max(super::text_width(&tick.label, 11.0));
             }
             let middle = area.y + area.height / 2.0;
-            svg.upwards((area.x - 15.0 - longest, middle), "faint", name);
+            let at = (area.x - 15.0 - longest, middle);
+            svg.turned(at, Anchor::Middle, "faint", name);
         }
     }
 }

@@ -16,6 +16,7 @@ pub(super) const STYLE: &str = "
 .coax-plot line.grid{stroke:#d8dee4;stroke-width:1}
 .coax-plot line.frame{stroke:#57606a;stroke-width:1}
 .coax-plot rect.missing{fill:#eaeef2}
+.coax-plot .crisp{shape-rendering:crispEdges;stroke:none}
 .coax-plot path{fill:none;stroke-width:1.5}
 .coax-plot .mark{stroke-width:2}
 .coax-plot path.ack{stroke:#24292f;stroke-width:1}
@@ -30,23 +31,21 @@ pub(super) const STYLE: &str = "
 .coax-plot rect.lost{fill:#d1242f}
 .coax-plot path.sent-again,.coax-plot path.lost{stroke:#d1242f;stroke-width:1.5}
 .coax-plot path.s0{stroke:#2f81d6}
-.coax-plot circle.s0,.coax-plot rect.s0{fill:#2f81d6}
-.coax-plot .client-think{fill:#e3a008;stroke:#e3a008}
-.coax-plot .server-think{fill:#b45309;stroke:#b45309}
-.coax-plot .round-trips{fill:#2f81d6;stroke:#2f81d6}
-.coax-plot .metadata{fill:#7cb3f0;stroke:#7cb3f0}
-.coax-plot .receive-window{fill:#8250df;stroke:#8250df}
-.coax-plot .zero-window{fill:#bf8bff;stroke:#bf8bff}
-.coax-plot .send-window{fill:#c03d96;stroke:#c03d96}
-.coax-plot .slow-start{fill:#e58ac4;stroke:#e58ac4}
-.coax-plot .nagle-delayed-ack{fill:#0d9488;stroke:#0d9488}
-.coax-plot .fast-recovery{fill:#f0883e;stroke:#f0883e}
-.coax-plot .timeout{fill:#d1242f;stroke:#d1242f}
-.coax-plot .bandwidth{fill:#2da44e;stroke:#2da44e}
-.coax-plot .queueing{fill:#85b83a;stroke:#85b83a}
-.coax-plot .capture{fill:#8c959f;stroke:#8c959f}
-.coax-plot .unattributed{fill:#6e7781;stroke:#6e7781}
-.coax-plot path.line{fill:none}
+.coax-plot rect.client-think{fill:#e3a008}.coax-plot path.client-think{stroke:#e3a008}
+.coax-plot rect.server-think{fill:#b45309}.coax-plot path.server-think{stroke:#b45309}
+.coax-plot rect.round-trips{fill:#2f81d6}.coax-plot path.round-trips{stroke:#2f81d6}
+.coax-plot rect.metadata{fill:#7cb3f0}.coax-plot path.metadata{stroke:#7cb3f0}
+.coax-plot rect.receive-window{fill:#8250df}.coax-plot path.receive-window{stroke:#8250df}
+.coax-plot rect.zero-window{fill:#bf8bff}.coax-plot path.zero-window{stroke:#bf8bff}
+.coax-plot rect.send-window{fill:#c03d96}.coax-plot path.send-window{stroke:#c03d96}
+.coax-plot rect.slow-start{fill:#e58ac4}.coax-plot path.slow-start{stroke:#e58ac4}
+.coax-plot rect.nagle-delayed-ack{fill:#0d9488}.coax-plot path.nagle-delayed-ack{stroke:#0d9488}
+.coax-plot rect.fast-recovery{fill:#f0883e}.coax-plot path.fast-recovery{stroke:#f0883e}
+.coax-plot rect.timeout{fill:#d1242f}.coax-plot path.timeout{stroke:#d1242f}
+.coax-plot rect.bandwidth{fill:#2da44e}.coax-plot path.bandwidth{stroke:#2da44e}
+.coax-plot rect.queueing{fill:#85b83a}.coax-plot path.queueing{stroke:#85b83a}
+.coax-plot rect.capture{fill:#8c959f}.coax-plot path.capture{stroke:#8c959f}
+.coax-plot rect.unattributed{fill:#6e7781}.coax-plot path.unattributed{stroke:#6e7781}
 @media (prefers-color-scheme:dark){
 .coax-plot text{fill:#e6edf3}
 .coax-plot .paper{fill:#0d1117}
@@ -119,7 +118,7 @@ mod tests {
     fn every_cause_has_a_colour_of_its_own() {
         let mut seen = Vec::new();
         for cause in Cause::ALL {
-            let rule = format!(".{}{{", cause_class(cause));
+            let rule = format!("rect.{}{{", cause_class(cause));
             let found = STYLE.split(&rule).nth(1);
             let colour = found.and_then(|rest| rest.split('}').next());
             assert!(colour.is_some(), "{}", cause.name());

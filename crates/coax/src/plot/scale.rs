@@ -62,6 +62,11 @@ impl Scale {
         share.clamp(0.0, 1.0)
     }
 
+    /// Whether it is one of factors.
+    pub const fn is_log(&self) -> bool {
+        self.log
+    }
+
     /// The least quantity.
     pub const fn least(&self) -> f64 {
         self.from

@@ -114,11 +114,11 @@ impl Svg {
         self.placed(at, Anchor::Middle, &how, text);
     }
 
-    /// A text that reads upwards, its middle at `at`.
-    pub fn upwards(&mut self, at: (f64, f64), class: &str, text: &str) {
+    /// A text that reads upwards.
+    pub fn turned(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let (x, y) = (px(at.0), px(at.1));
         let how = format!(r#"class="{class}" transform="rotate(-90 {x} {y})""#);
-        self.placed(at, Anchor::Middle, &how, text);
+        self.placed(at, anchor, &how, text);
     }
 
     /// The whole picture. It names its own style and paper, and can stand alone or within a page.
@@ -167,7 +167,7 @@ impl Svg {
 
 /// About how wide a text is at a size, both in pixels: fonts differ, so leave room.
 pub fn text_width(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * 0.56
+    text.chars().count() as f64 * size * 0.6
 }
 
 /// A coordinate with as many digits as can be seen.

@@ -13,6 +13,7 @@ use crate::{
     machine::{Job, Queued},
     segment::{Segment, Sent},
     tcp::{Blocked, TcpEvent, Timer},
+    watch::Happened,
 };
 
 #[derive(Debug)]
@@ -74,8 +75,11 @@ impl World {
         if host.nic.rx_ring > 0 && host.rx_waiting >= host.nic.rx_ring {
             let peer = self.host_mut(side.peer());
             peer.paths.rx_drops = peer.paths.rx_drops.saturating_add(1);
+            self.saw(side.peer(), Happened::NoRoom, &segment);
             return;
         }
+        self.saw(side.peer(), Happened::Arrived, &segment);
+        let host = self.host_mut(side);
         host.rx_waiting = host.rx_waiting.saturating_add(1);
         let poll = host.nic.poll.0;
         if poll == 0 {
@@ -276,6 +280,11 @@ impl World {
         let account = self.current.clone();
         let fate = self.host_mut(side).way.transmit(medium, account, &segment);
         self.digest.frame(self.now, side, &segment, &fate);
+        match &fate {
+            Fate::RingBlocked { .. } => {}
+            Fate::Arrives { .. } => self.saw(side, Happened::Sent, &segment),
+            _ => self.saw(side, Happened::SentInVain, &segment),
+        }
         let paths = &mut self.host_mut(side).paths;
         let (leaves, arrives) = match fate {
             Fate::RingBlocked { until } => {
@@ -305,6 +314,10 @@ impl World {
             self.schedule(Event::Arrive(side.peer(), segment), account);
         }
         !self.wait_for_card(side)
+    }
+
+    fn saw(&mut self, from: Side, happened: Happened, segment: &Segment) {
+        self.watch.saw(self.now, from, happened, segment);
     }
 
     /// A driver that waits for its card does so now.

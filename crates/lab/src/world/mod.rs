@@ -29,6 +29,7 @@ use crate::{
     queue::EventQueue,
     rng::Rng,
     tcp::{Endpoint, StackParams},
+    watch::{Seen, Watch},
 };
 
 /// One of the two hosts.
@@ -81,6 +82,8 @@ pub struct Setup {
     pub seed: u64,
     /// Whether the truth is kept stretch by stretch, not only as sums.
     pub keep_truth: bool,
+    /// Whether it is kept what was seen of every frame ([`World::seen`]).
+    pub keep_frames: bool,
     /// The server's port in captures.
     pub port: u16,
 }
@@ -94,6 +97,7 @@ impl Default for Setup {
             link: LinkParams::default(),
             seed: 1,
             keep_truth: false,
+            keep_frames: false,
             port: 139,
         }
     }
@@ -144,6 +148,7 @@ pub struct World {
     pending: VecDeque<(Side, AppEvent, Provenance)>,
     recorders: Vec<Recorder>,
     digest: Digest,
+    watch: Watch,
 }
 
 impl World {
@@ -173,6 +178,7 @@ impl World {
             pending: VecDeque::new(),
             recorders: Vec::new(),
             digest: Digest::default(),
+            watch: Watch::new(setup.keep_frames),
         }
     }
 
@@ -222,6 +228,12 @@ impl World {
     /// The same stretch by stretch, if the setup asked for it.
     pub fn truth(&self) -> Vec<Stretch> {
         self.current.stretches(self.exchange)
+    }
+
+    /// What was seen of every frame, in the order of time, if the setup asked for it; of very long runs only the
+    /// beginning ([`watch::MOST`](crate::watch::MOST)).
+    pub fn seen(&self) -> &[Seen] {
+        self.watch.seen()
     }
 
     /// A host's TCP.

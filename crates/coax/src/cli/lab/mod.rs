@@ -8,7 +8,15 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use coax_lab::{Tap, scenario::Scenario};
 
-use crate::lab::{data, keys, pairs, predictions, report, run, tables};
+use crate::lab::{
+    data,
+    files::write_whole,
+    keys, pairs,
+    plots::{self, sequence::Part},
+    predictions, report,
+    run::{self, Summary},
+    tables,
+};
 use sweep::SweepArgs;
 
 /// Arguments of `coax lab`.
@@ -48,6 +56,12 @@ struct Common {
     #[arg(long, value_name = "PLACE", default_value = "client")]
     #[arg(value_parser = ["client", "server", "wire"])]
     tap: String,
+    /// Draw sequence numbers against time, and what the time was spent on
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Draw this part of the copy only, in seconds from its beginning
+    #[arg(long, value_name = "A..B", requires = "svg", value_parser = Part::parse)]
+    span: Option<Part>,
 }
 
 #[derive(Debug, Args)]
@@ -107,6 +121,9 @@ struct TablesArgs {
     /// Print docs/predictions.md
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
+    /// Draw the table's figures side by side
+    #[arg(long, value_name = "FILE", requires = "name")]
+    svg: Option<PathBuf>,
 }
 
 /// Does what the command line says.
@@ -185,18 +202,10 @@ fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
         let seed = i64::try_from(seed).context("--seed is at most 9223372036854775807")?;
         scenario.set("seed", toml::Value::Integer(seed))?;
     }
-    let summary = match &common.pcap {
-        None => run::run(&scenario)?,
-        Some(path) => {
-            let tap = match common.tap.as_str() {
-                "server" => Tap::Server,
-                "wire" => Tap::Wire,
-                _ => Tap::Client,
-            };
-            let (summary, capture, truth) = run::run_captured(&scenario, tap)?;
-            run::write_capture(path, &capture, &truth)?;
-            summary
-        }
+    let summary = if common.pcap.is_some() || common.svg.is_some() {
+        observed(&scenario, common)?
+    } else {
+        run::run(&scenario)?
     };
     let text = if common.json {
         serde_json::to_string_pretty(&summary)? + "\n"
@@ -204,6 +213,24 @@ fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
         report::text(&summary)
     };
     Ok((text, summary.failed.is_none()))
+}
+
+/// Runs, and writes what is to be kept of it.
+fn observed(scenario: &Scenario, common: &Common) -> Result<Summary> {
+    let tap = common.pcap.as_ref().map(|_| match common.tap.as_str() {
+        "server" => Tap::Server,
+        "wire" => Tap::Wire,
+        _ => Tap::Client,
+    });
+    let observed = run::run_observed(scenario, tap, common.svg.is_some())?;
+    if let Some(path) = &common.pcap {
+        run::write_capture(path, &observed.capture, &observed.truth)?;
+    }
+    if let Some(path) = &common.svg {
+        let picture = plots::sequence::sequence(&observed, common.span)?;
+        write_whole(path, picture.as_bytes())?;
+    }
+    Ok(observed.summary)
 }
 
 fn print_tables(args: &TablesArgs) -> Result<String> {
@@ -214,6 +241,9 @@ fn print_tables(args: &TablesArgs) -> Result<String> {
     let filled = tables::fill(&names)?;
     if filled.is_empty() {
         bail!("there are no tables");
+    }
+    if let (Some(path), [table]) = (&args.svg, filled.as_slice()) {
+        write_whole(path, plots::bars(table).as_bytes())?;
     }
     Ok(if args.json {
         let object = serde_json::json!({ "tables": filled });

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::lab::{
     files::write_whole,
-    parallel,
+    parallel, plots,
     sweep::{Sweep, tell},
 };
 
@@ -35,6 +35,9 @@ pub(super) struct SweepArgs {
     /// Write a table of comma-separated values, one row a run
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Draw it: a heat map of the last two keys, one for each combination of those before them; of one key a line or bars
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Runs at once; as many as there are processors if nothing is said. The result is the same
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -47,12 +50,18 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
         set.push(format!("seed={seed}"));
     }
     let sweep = Sweep::new(super::named(&args.scenario)?, &set, &args.grid)?;
+    if args.svg.is_some() {
+        plots::check(&sweep)?;
+    }
     let progress = Progress::new(sweep.runs());
     let threads = args.threads.unwrap_or_else(parallel::processors);
     let swept = sweep.run(threads, |done| progress.at(done));
     progress.clear();
     if let Some(file) = &args.csv {
         write_whole(file, tell::csv(&swept).as_bytes())?;
+    }
+    if let Some(file) = &args.svg {
+        write_whole(file, plots::sweep(&swept).as_bytes())?;
     }
     let text = if args.json {
         serde_json::to_string_pretty(&tell::object(&swept)).context("JSON")? + "\n"

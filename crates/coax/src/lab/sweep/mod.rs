@@ -49,7 +49,7 @@ pub struct Run {
 pub struct Swept {
     /// The scenario's name.
     pub scenario: String,
-    /// What it calls itself.
+    /// What it calls itself; empty if the client is varied, for then that is not what the runs are of.
     pub title: String,
     /// What was varied.
     pub axes: Vec<Axis>,
@@ -85,6 +85,11 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// What is varied.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
     /// Runs there are.
     pub fn runs(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).product()
@@ -94,9 +99,15 @@ impl Sweep {
     pub fn run(self, threads: usize, done: impl Fn(usize) + Sync) -> Swept {
         let work: Vec<usize> = (0..self.runs()).collect();
         let runs = parallel::each(&work, threads, |run| self.one(*run), done);
+        let clients = [keys::CLIENT, "client.profile"];
+        let same = |axis: &Axis| !clients.contains(&axis.key.as_str());
+        let title = match self.axes.iter().all(same) {
+            true => self.base.title().to_owned(),
+            false => String::new(),
+        };
         Swept {
             scenario: self.base.name.clone(),
-            title: self.base.title().to_owned(),
+            title,
             axes: self.axes,
             runs,
         }

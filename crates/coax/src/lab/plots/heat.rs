@@ -1,0 +1,257 @@
+//! A sweep over two keys as a heat map, over more as several.
+
+use super::{lines::told, titles};
+use crate::{
+    lab::sweep::{Run, Swept, grid::Axis, quantity::shown},
+    plot::{self, Anchor, Area, Scale, Svg, axis, heat as colour, ink_on, number, text_width},
+};
+
+/// How large everything is.
+struct Layout {
+    columns: Vec<String>,
+    rows: Vec<String>,
+    cell: (f64, f64),
+    /// Room left of the cells, and beneath them.
+    left: f64,
+    below: f64,
+    /// Names of columns read upwards.
+    upright: bool,
+    across: usize,
+}
+
+const HEAD: f64 = 64.0;
+const PANEL_HEAD: f64 = 26.0;
+
+impl Layout {
+    fn new(swept: &Swept, panels: usize) -> Self {
+        let names = |axis: Option<&Axis>| -> Vec<String> {
+            let values = axis.map(|axis| axis.values.as_slice()).unwrap_or_default();
+            values.iter().map(shown).collect()
+        };
+        let mut axes = swept.axes.iter().rev();
+        let (columns, rows) = (names(axes.next()), names(axes.next()));
+        let across = match panels {
+            1 => 1,
+            2..=4 => 2,
+            _ => 3,
+        };
+        let room = if panels == 1 {
+            780.0
+        } else {
+            1180.0 / across as f64 - 120.0
+        };
+        let widest = |names: &[String]| {
+            let widths = names.iter().map(|name| text_width(name, 11.0));
+            widths.fold(0.0, f64::max)
+        };
+        let width = (room / columns.len() as f64).clamp(9.0, 110.0).floor();
+        let height = (520.0 / rows.len() as f64).clamp(14.0, 40.0).floor();
+        let upright = widest(&columns) + 8.0 > width;
+        Self {
+            left: widest(&rows).min(240.0) + 46.0,
+            below: if upright {
+                widest(&columns).min(200.0) + 36.0
+            } else {
+                42.0
+            },
+            columns,
+            rows,
+            cell: (width, height),
+            upright,
+            across,
+        }
+    }
+
+    fn panel(&self) -> (f64, f64) {
+        (
+            self.left + self.columns.len() as f64 * self.cell.0 + 24.0,
+            PANEL_HEAD + self.rows.len() as f64 * self.cell.1 + self.below,
+        )
+    }
+}
+
+pub(super) fn heat(swept: &Swept, panels: usize) -> String {
+    let layout = Layout::new(swept, panels);
+    let (width, height) = layout.panel();
+    let (title, about) = titles(swept);
+    let down = panels.div_ceil(layout.across) as f64;
+    let page = (width * layout.across as f64)
+        .max(text_width(&title, 15.0) + 40.0)
+        .max(560.0);
+    let mut svg = Svg::new(page, HEAD + down * height + 62.0, &title, &about);
+    svg.text((20.0, 26.0), Anchor::Start, "head", &title);
+    svg.text((20.0, 46.0), Anchor::Start, "faint", &about);
+    let scale = scale_of(swept);
+    let cells = layout.columns.len() * layout.rows.len();
+    for (at, runs) in swept.runs.chunks(cells.max(1)).enumerate() {
+        let corner = (
+            (at % layout.across) as f64 * width,
+            HEAD + (at / layout.across) as f64 * height,
+        );
+        panel(&mut svg, corner, &layout, swept, runs, &scale);
+    }
+    legend(&mut svg, (20.0, HEAD + down * height + 6.0), &scale);
+    svg.finish()
+}
+
+/// From the least to the most, by factors where they differ widely.
+fn scale_of(swept: &Swept) -> Scale {
+    let figures = swept
+        .runs
+        .iter()
+        .filter_map(|run| run.outcome.as_ref().ok());
+    let figures = figures.map(|summary| summary.seconds);
+    let (least, most) = figures.fold((f64::INFINITY, 0.0_f64), |(least, most), figure| {
+        (least.min(figure), most.max(figure))
+    });
+    let least = if least.is_finite() { least } else { 0.0 };
+    if least > 0.0 && most > 8.0 * least {
+        Scale::log((least, most), (0.0, 1.0))
+    } else {
+        Scale::linear((least, most), (0.0, 1.0))
+    }
+}
+
+fn panel(
+    svg: &mut Svg,
+    (x, y): (f64, f64),
+    layout: &Layout,
+    swept: &Swept,
+    runs: &[Run],
+    scale: &Scale,
+) {
+    let (width, height) = layout.cell;
+    let before = swept.axes.len().saturating_sub(2);
+    if let Some(run) = runs.first().filter(|_| before > 0) {
+        let keys = swept.axes.iter().map(|axis| &axis.key);
+        let pairs = keys.zip(&run.values).take(before);
+        let name: Vec<String> = pairs.map(|(key, value)| format!("{key} {value}")).collect();
+        svg.text(
+            (x + layout.left, y + 16.0),
+            Anchor::Start,
+            "strong",
+            &name.join(", "),
+        );
+    }
+    let area = Area {
+        x: x + layout.left,
+        y: y + PANEL_HEAD,
+        width: width * layout.columns.len() as f64,
+        height: height * layout.rows.len() as f64,
+    };
+    for (at, run) in runs.iter().enumerate() {
+        let columns = layout.columns.len().max(1);
+        let place = Area {
+            x: area.x + (at % columns) as f64 * width,
+            y: area.y + (at / columns) as f64 * height,
+            width: width - 1.0,
+            height: height - 1.0,
+        };
+        cell(svg, place, run, scale);
+    }
+    names(svg, area, layout, swept);
+}
+
+fn cell(svg: &mut Svg, place: Area, run: &Run, scale: &Scale) {
+    let middle = (
+        place.x + place.width / 2.0,
+        place.y + place.height / 2.0 + 4.0,
+    );
+    let Ok(summary) = &run.outcome else {
+        svg.rect(place, "missing", Some(&told(run)));
+        if place.width >= 40.0 {
+            svg.text(middle, Anchor::Middle, "small faint", "failed");
+        } else {
+            svg.text(middle, Anchor::Middle, "small faint", "×");
+        }
+        return;
+    };
+    let share = scale.share(summary.seconds);
+    svg.coloured(place, &colour(share), Some(&told(run)));
+    let text = number(summary.seconds);
+    let (cause, part) = summary.dominant();
+    let why = format!("{cause} {:.0} %", part * 100.0);
+    let ink = ink_on(share);
+    if place.height >= 32.0 && text_width(&why, 9.5) < place.width - 2.0 {
+        svg.coloured_text((middle.0, middle.1 - 5.0), "small strong", ink, &text);
+        svg.coloured_text((middle.0, middle.1 + 8.0), "tiny", ink, &why);
+        return;
+    }
+    // in a narrow cell fewer digits are better than none
+    let rounded = match summary.seconds {
+        few if few < 1.0 => format!("{few:.2}"),
+        some if some < 10.0 => format!("{some:.1}"),
+        many => format!("{many:.0}"),
+    };
+    let fits = |text: &&String| text_width(text, 11.0) < place.width + 1.0;
+    if let Some(text) = [&text, &rounded].into_iter().find(fits) {
+        svg.coloured_text(middle, "small", ink, text);
+    }
+}
+
+/// Values and keys along both sides; of many values only some.
+fn names(svg: &mut Svg, area: Area, layout: &Layout, swept: &Swept) {
+    let (width, height) = layout.cell;
+    let every = |size: f64| (13.0 / size).ceil().max(1.0) as usize;
+    for (at, name) in layout.rows.iter().enumerate().step_by(every(height)) {
+        let y = area.y + (at as f64 + 0.5) * height + 4.0;
+        svg.text((area.x - 6.0, y), Anchor::End, "small", name);
+    }
+    let step = if layout.upright { every(width) } else { 1 };
+    for (at, name) in layout.columns.iter().enumerate().step_by(step) {
+        let x = area.x + (at as f64 + 0.5) * width;
+        if layout.upright {
+            svg.turned((x + 4.0, area.bottom() + 6.0), Anchor::End, "small", name);
+        } else {
+            svg.text((x, area.bottom() + 15.0), Anchor::Middle, "small", name);
+        }
+    }
+    let mut keys = swept.axes.iter().rev().map(|axis| axis.key.as_str());
+    let below = (
+        area.x + area.width / 2.0,
+        area.bottom() + layout.below - 8.0,
+    );
+    svg.text(
+        below,
+        Anchor::Middle,
+        "faint",
+        keys.next().unwrap_or_default(),
+    );
+    let beside = (area.x - layout.left + 16.0, area.y + area.height / 2.0);
+    svg.turned(
+        beside,
+        Anchor::Middle,
+        "faint",
+        keys.next().unwrap_or_default(),
+    );
+}
+
+fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale) {
+    const STEPS: usize = 64;
+    let area = Area {
+        x: x + 20.0,
+        y,
+        width: 384.0,
+        height: 12.0,
+    };
+    for step in 0..STEPS {
+        let share = step as f64 / (STEPS - 1) as f64;
+        let width = area.width / STEPS as f64;
+        let part = Area {
+            x: area.x + step as f64 * width,
+            // no seam between two steps
+            width: width + 0.5,
+            ..area
+        };
+        svg.coloured(part, &colour(share), None);
+    }
+    let ends = (scale.least(), scale.greatest());
+    let pixels = (area.x, area.right());
+    let shown = if scale.is_log() {
+        Scale::log(ends, pixels)
+    } else {
+        Scale::linear(ends, pixels)
+    };
+    let ticks = shown.ticks(6);
+    axis(svg, area, plot::Side::Below, &shown, &ticks, "seconds");
+}

@@ -1,0 +1,186 @@
+//! A sweep over one key: a line if its values are numbers, bars if they are names.
+
+use super::{legend, titles};
+use crate::{
+    lab::sweep::{Run, Swept},
+    plot::{self, Anchor, Area, Scale, Svg, axis, grid, number, text_width},
+};
+
+const WIDTH: f64 = 900.0;
+
+pub(super) fn lines(swept: &Swept) -> String {
+    let numbers = swept.axes.first().and_then(|axis| axis.numbers());
+    match numbers {
+        Some((numbers, unit)) if numbers.len() > 1 => line(swept, &numbers, unit),
+        _ => bars(swept),
+    }
+}
+
+fn seconds(run: &Run) -> Option<f64> {
+    run.outcome.as_ref().ok().map(|summary| summary.seconds)
+}
+
+/// From nothing to the most, or by factors where the figures differ widely.
+fn scale_of(swept: &Swept, pixels: (f64, f64)) -> Scale {
+    let figures = swept.runs.iter().filter_map(seconds);
+    let (least, most) = figures.fold((f64::INFINITY, 0.0_f64), |(least, most), figure| {
+        (least.min(figure), most.max(figure))
+    });
+    if most > 50.0 * least {
+        Scale::log((least / 1.5, most), pixels)
+    } else {
+        Scale::linear((0.0, most * 1.05), pixels)
+    }
+}
+
+fn line(swept: &Swept, numbers: &[f64], unit: &str) -> String {
+    let (title, about) = titles(swept);
+    let area = Area {
+        x: 80.0,
+        y: 64.0,
+        width: WIDTH - 110.0,
+        height: 330.0,
+    };
+    let mut svg = Svg::new(WIDTH, area.bottom() + 56.0, &title, &about);
+    svg.text((area.x, 26.0), Anchor::Start, "head", &title);
+    svg.text((area.x, 46.0), Anchor::Start, "faint", &about);
+    let vertical = scale_of(swept, (area.bottom(), area.y));
+    let ticks = vertical.ticks(7);
+    grid(&mut svg, area, plot::Side::Left, &vertical, &ticks);
+    axis(
+        &mut svg,
+        area,
+        plot::Side::Left,
+        &vertical,
+        &ticks,
+        "seconds",
+    );
+    let (horizontal, name) = across(swept, numbers, unit, area);
+    let ticks = horizontal.0.ticks(9);
+    grid(&mut svg, area, plot::Side::Below, &horizontal.0, &ticks);
+    axis(
+        &mut svg,
+        area,
+        plot::Side::Below,
+        &horizontal.0,
+        &ticks,
+        &name,
+    );
+    let mut points: Vec<(f64, &Run)> = numbers
+        .iter()
+        .map(|number| horizontal.0.at(number / horizontal.1))
+        .zip(&swept.runs)
+        .collect();
+    points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let mut path = String::new();
+    for (x, run) in &points {
+        let Some(figure) = seconds(run) else {
+            // the line has a gap where there is no figure
+            path.push(' ');
+            svg.path(&legend::cross(*x, area.bottom() - 8.0), "lost");
+            continue;
+        };
+        let y = vertical.at(figure);
+        let pen = if path.is_empty() || path.ends_with(' ') {
+            'M'
+        } else {
+            'L'
+        };
+        path += &format!("{pen}{x:.1} {y:.1}");
+        let dot = Area {
+            x: x - 3.0,
+            y: y - 3.0,
+            width: 6.0,
+            height: 6.0,
+        };
+        svg.rect(dot, "predicted", Some(&told(run)));
+    }
+    svg.path(path.trim_end(), "s0");
+    svg.finish()
+}
+
+/// The axis of the key, what one of its marks is of the key's unit, and its name.
+fn across(swept: &Swept, numbers: &[f64], unit: &str, area: Area) -> ((Scale, f64), String) {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = numbers.iter().copied().fold(0.0, f64::max);
+    let (factor, name) = match unit {
+        "s" => plot::seconds_unit(most),
+        "bytes" => plot::bytes_unit(most),
+        "bit_per_s" if most >= 2e6 => (1e6, "Mbit/s"),
+        "bit_per_s" => (1e3, "kbit/s"),
+        other => (1.0, other),
+    };
+    let ends = (least / factor, most / factor);
+    let pixels = (area.x + 8.0, area.right() - 8.0);
+    let scale = if least > 0.0 && most > 12.0 * least {
+        Scale::log(ends, pixels)
+    } else {
+        Scale::linear(ends, pixels)
+    };
+    let key = swept.axes.first().map_or("", |axis| axis.key.as_str());
+    let name = if name.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{key}, {name}")
+    };
+    ((scale, factor), name)
+}
+
+fn bars(swept: &Swept) -> String {
+    let (title, about) = titles(swept);
+    let label = |run: &Run| run.values.join(", ");
+    let widest = swept.runs.iter().map(|run| text_width(&label(run), 11.0));
+    let names = widest.fold(0.0, f64::max).min(400.0);
+    let area = Area {
+        x: names + 30.0,
+        y: 64.0,
+        width: WIDTH - names - 30.0 - 190.0,
+        height: swept.runs.len() as f64 * 22.0,
+    };
+    let mut svg = Svg::new(WIDTH, area.bottom() + 52.0, &title, &about);
+    svg.text((20.0, 26.0), Anchor::Start, "head", &title);
+    svg.text((20.0, 46.0), Anchor::Start, "faint", &about);
+    let scale = scale_of(swept, (area.x, area.right()));
+    let ticks = scale.ticks(7);
+    grid(&mut svg, area, plot::Side::Below, &scale, &ticks);
+    for (at, run) in swept.runs.iter().enumerate() {
+        let y = area.y + at as f64 * 22.0;
+        svg.text((area.x - 8.0, y + 15.0), Anchor::End, "small", &label(run));
+        let mut end = area.x;
+        if let Some(figure) = seconds(run) {
+            end = scale.at(figure);
+            let bar = Area {
+                y: y + 4.0,
+                width: (end - area.x).max(1.0),
+                height: 14.0,
+                ..area
+            };
+            svg.rect(bar, "predicted", Some(&told(run)));
+        }
+        svg.text((end + 6.0, y + 15.0), Anchor::Start, "small", &beside(run));
+    }
+    axis(&mut svg, area, plot::Side::Below, &scale, &ticks, "seconds");
+    svg.finish()
+}
+
+fn beside(run: &Run) -> String {
+    match &run.outcome {
+        Ok(summary) => {
+            let (cause, share) = summary.dominant();
+            format!(
+                "{} s, {cause} {:.0} %",
+                number(summary.seconds),
+                share * 100.0
+            )
+        }
+        Err(_) => "failed".to_owned(),
+    }
+}
+
+/// What a browser shows where the pointer rests.
+pub(super) fn told(run: &Run) -> String {
+    match &run.outcome {
+        Ok(_) => format!("{}: {}", run.values.join(", "), beside(run)),
+        Err(failed) => format!("{}: {failed}", run.values.join(", ")),
+    }
+}

@@ -1,0 +1,67 @@
+//! What the lab draws: a run's sequence numbers against time, a table's figures, a sweep's grid.
+
+mod bars;
+mod heat;
+mod legend;
+mod lines;
+pub mod sequence;
+#[cfg(test)]
+mod tests;
+
+use anyhow::{Result, ensure};
+
+pub use bars::bars;
+
+use super::sweep::{Sweep, Swept, grid::Axis};
+
+/// Most panels of a picture.
+const MOST_PANELS: usize = 24;
+
+/// Combinations of the keys before the last two.
+fn panels(axes: &[Axis]) -> usize {
+    let before = axes.iter().rev().skip(2);
+    before.map(|axis| axis.values.len()).product()
+}
+
+/// Whether a sweep can be drawn: to be asked before it runs.
+///
+/// # Errors
+/// There are too many combinations for one picture: what to do.
+pub fn check(sweep: &Sweep) -> Result<()> {
+    let axes = sweep.axes();
+    let panels = panels(axes);
+    let before = axes.len().saturating_sub(2);
+    let keys: Vec<&str> = axes
+        .iter()
+        .take(before)
+        .map(|axis| axis.key.as_str())
+        .collect();
+    ensure!(
+        panels <= MOST_PANELS,
+        "--svg: the {panels} values or combinations of {} are too many for one picture, which has room for {MOST_PANELS}; \
+         the last two keys of the grid are drawn against each other: put those with many values last, fix others with \
+         --set, or take the table of --csv",
+        keys.join(", ")
+    );
+    Ok(())
+}
+
+/// A sweep: one key as a line or as bars, two as a heat map, more as a heat map for each combination of the first keys.
+pub fn sweep(swept: &Swept) -> String {
+    if swept.axes.len() < 2 {
+        lines::lines(swept)
+    } else {
+        heat::heat(swept, panels(&swept.axes))
+    }
+}
+
+/// What a picture of a sweep is headed, and what stands beneath.
+fn titles(swept: &Swept) -> (String, String) {
+    let keys: Vec<&str> = swept.axes.iter().map(|axis| axis.key.as_str()).collect();
+    let title = format!("Seconds of the copy by {}", keys.join(", "));
+    let about = match swept.title.as_str() {
+        "" => format!("scenario {}", swept.scenario),
+        title => title.to_owned(),
+    };
+    (title, about)
+}

@@ -1,0 +1,169 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::*;
+use crate::lab::{
+    data,
+    run::{Observed, run_observed},
+    tables,
+};
+use sequence::{Part, sequence};
+
+/// Elements are closed, in order, and attributes are in quotes: what a browser wants of XML.
+fn check_xml(svg: &str) {
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    let mut open: Vec<&str> = Vec::new();
+    for tag in svg.split('<').skip(1) {
+        let tag = tag.split('>').next().unwrap();
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    assert!(svg.contains("prefers-color-scheme:dark") && svg.contains("<desc>"));
+    assert!(
+        !svg.contains("NaN") && !svg.contains("inf"),
+        "a coordinate is no number"
+    );
+}
+
+fn observed(name: &str, changes: &[&str]) -> Observed {
+    let mut scenario = data::scenario(name).unwrap();
+    for change in changes {
+        scenario.set_text(change).unwrap();
+    }
+    run_observed(&scenario, None, true).unwrap()
+}
+
+fn swept(scenario: &str, grid: &[&str]) -> Sweep {
+    let owned = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let set = owned(&["size=200kB", "limit=10 s"]);
+    Sweep::new(data::scenario(scenario).unwrap(), &set, &owned(grid)).unwrap()
+}
+
+#[test]
+fn a_picture_of_30_000_segments_has_no_more_strokes_than_pixels() {
+    let run = observed("dos-dls-5.0-full", &[]);
+    assert!(run.frames.len() > 60_000, "{}", run.frames.len());
+    let svg = sequence(&run, None).unwrap();
+    check_xml(&svg);
+    assert!(svg.len() < 200_000, "{}", svg.len());
+}
+
+#[test]
+fn what_was_sent_again_and_what_was_lost_is_drawn_and_named() {
+    let loss = "link.loss_to_server={ rule = { kind = \"packets\", numbers = [40] } }";
+    let lossy = sequence(&observed("dos-dls-5.0-full", &["size=500kB", loss]), None).unwrap();
+    check_xml(&lossy);
+    for drawn in [
+        "path class=\"mark sent-again\" d=\"M",
+        "path class=\"lost\" d=\"M",
+        ">did not arrive<",
+    ] {
+        assert!(lossy.contains(drawn), "{drawn}");
+    }
+    let clean = sequence(&observed("dos-dls-5.0-full", &["size=500kB"]), None).unwrap();
+    assert!(!clean.contains(">did not arrive<") && !clean.contains(">sent again<"));
+}
+
+#[test]
+fn a_part_of_a_run_is_drawn_and_one_behind_its_end_is_refused() {
+    let run = observed("dos-dls-5.0-full", &["size=1MB", "direction=to-client"]);
+    let part = sequence(&run, Some(Part::parse("0.01..0.02").unwrap())).unwrap();
+    check_xml(&part);
+    assert!(
+        part.contains(">kB of the server&apos;s stream<")
+            || part.contains(">kB of the server's stream<")
+    );
+    assert!(part.contains("ms from the copy"));
+    let late = sequence(&run, Some(Part::parse("50..60").unwrap()))
+        .unwrap_err()
+        .to_string();
+    assert!(late.contains("begins at 50 s"), "{late}");
+    for wrong in ["5", "2..1", "a..b", "-1..2", "0..inf"] {
+        let said = Part::parse(wrong).unwrap_err().to_string();
+        assert!(said.contains("A..B"), "{wrong}: {said}");
+    }
+}
+
+#[test]
+fn a_run_that_never_began_to_copy_is_drawn_all_the_same() {
+    let run = observed("dos-ms-net-full", &["limit=1 s"]);
+    assert!(run.summary.failed.is_some());
+    check_xml(&sequence(&run, None).unwrap());
+}
+
+#[test]
+fn sweeps_of_one_two_and_three_keys_are_drawn_with_a_cell_for_each_run() {
+    for (grid, cells) in [
+        (&["link.delay=0..20 ms:5"][..], 5),
+        (&["client=wfw-3.11,windows-98"], 2),
+        (&["link.delay=0..20 ms:2", "client.stack.mss=536,1460"], 4),
+        (
+            &[
+                "direction=to-server,to-client",
+                "link=ethernet-10,ethernet-100",
+                "client.stack.mss=536,1460",
+            ],
+            8,
+        ),
+    ] {
+        let sweep = swept("dos-dls-5.0-full", grid);
+        check(&sweep).unwrap();
+        let svg = super::sweep(&sweep.run(2, |_| ()));
+        check_xml(&svg);
+        // a tip for each, beside the picture's own title
+        assert_eq!(svg.matches("<title>").count(), cells + 1, "{grid:?}");
+    }
+}
+
+#[test]
+fn a_failed_run_is_drawn_as_one() {
+    let sweep = swept(
+        "dos-ms-net-full",
+        &[
+            "client.card.tx_ring=4,60",
+            "server.stack.receive_window=8760,65535",
+        ],
+    );
+    let svg = super::sweep(&sweep.run(2, |_| ()));
+    assert_eq!(svg.matches("<rect class=\"missing\"").count(), 1);
+    assert!(svg.contains("longer than the 10 s"));
+}
+
+#[test]
+fn too_many_panels_are_refused_before_anything_runs() {
+    let sweep = swept(
+        "dos-dls-5.0-full",
+        &[
+            "seed=1..25:25",
+            "link.delay=0 ms,1 ms",
+            "client.stack.mss=536,1460",
+        ],
+    );
+    let said = check(&sweep).unwrap_err().to_string();
+    assert!(
+        said.contains("25 values or combinations of seed") && said.contains("--csv"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_table_has_two_bars_for_each_published_figure() {
+    let table = tables::fill(&["wan-copy"]).unwrap().pop().unwrap();
+    let svg = bars(&table);
+    check_xml(&svg);
+    // and one in the legend
+    assert_eq!(
+        svg.matches("<rect class=\"published\"").count(),
+        table.cells.len() + 1
+    );
+}
