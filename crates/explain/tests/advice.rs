@@ -3,8 +3,13 @@
 
 use std::fs;
 
-use coax_explain::recognise::entries;
+use coax_explain::{
+    Account, Advice, Cause,
+    recognise::{Entry, Facts, VOCABULARY, Value, entries},
+    report::{Copy, Direction},
+};
 use coax_lab::scenario::Scenario;
+use coax_wire::time::{Span, Time};
 
 fn clients() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clients");
@@ -56,4 +61,112 @@ fn every_entry_has_a_name_of_its_own_a_source_and_something_to_change() {
             entry.id
         );
     }
+}
+
+const CASES: &str = include_str!("advice-cases.toml");
+
+fn value(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Integer(number) => (*number as f64).into(),
+        toml::Value::Float(number) => (*number).into(),
+        toml::Value::Boolean(flag) => (*flag).into(),
+        toml::Value::String(text) => text.as_str().into(),
+        toml::Value::Array(list) => {
+            let texts = list.iter().map(|item| item.as_str().unwrap().to_owned());
+            texts.collect::<Vec<_>>().into()
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn set(facts: &mut Facts, table: &toml::Table) {
+    for (name, given) in table {
+        assert!(
+            VOCABULARY.iter().any(|word| word.name == name),
+            "there is no fact {name}"
+        );
+        facts.set(name, value(given));
+    }
+}
+
+/// A copy of 100 s, of which so many went to each cause.
+fn copy(shares: &toml::Table) -> Copy {
+    let mut account = Account::default();
+    for (name, seconds) in shares {
+        let cause = Cause::ALL
+            .into_iter()
+            .find(|cause| cause.name() == name)
+            .unwrap();
+        account.add(cause, Span::from_secs(seconds.as_integer().unwrap() as u64));
+    }
+    Copy {
+        connection: 0,
+        name: None,
+        share: None,
+        direction: Direction::ToClient,
+        bytes: 1,
+        moved: 1,
+        start: Time(0),
+        wall: Span::from_secs(100),
+        frames: (1, 2),
+        seen: (true, true),
+        file_size: None,
+        holes: (0, 0),
+        requests: Vec::new(),
+        account,
+        breakdown: Default::default(),
+    }
+}
+
+fn told(entry: &Entry, facts: &Facts, copy: &Copy) -> Option<Advice> {
+    entry
+        .for_copy(facts, copy)
+        .or_else(|| entry.for_connection(facts))
+}
+
+#[test]
+fn every_entry_fires_where_it_is_meant_to_and_not_without_what_it_asks_for() {
+    let cases: toml::Table = toml::from_str(CASES).unwrap();
+    let cases = cases["case"].as_array().unwrap();
+    for entry in entries() {
+        let is_its = |case: &&toml::Value| case["id"].as_str() == Some(&entry.id);
+        let case = cases
+            .iter()
+            .find(is_its)
+            .unwrap_or_else(|| panic!("{} has no case", entry.id));
+        let none = toml::Table::new();
+        let shares = case
+            .get("shares")
+            .map_or(&none, |shares| shares.as_table().unwrap());
+        let mut facts = Facts::default();
+        set(&mut facts, case["facts"].as_table().unwrap());
+        let advice = told(entry, &facts, &copy(shares))
+            .unwrap_or_else(|| panic!("{} does not fire", entry.id));
+        assert!(
+            !advice.why.contains(['{', '?']),
+            "{}: {}",
+            entry.id,
+            advice.why
+        );
+        assert!(!advice.changes.is_empty(), "{}", entry.id);
+        for without in case["not"].as_array().unwrap() {
+            let mut other = facts.clone();
+            set(&mut other, without.as_table().unwrap());
+            assert_eq!(
+                told(entry, &other, &copy(shares)),
+                None,
+                "{} with {without}",
+                entry.id
+            );
+        }
+        if !shares.is_empty() {
+            assert_eq!(
+                told(entry, &facts, &copy(&none)),
+                None,
+                "{} against nothing",
+                entry.id
+            );
+        }
+    }
+    assert_eq!(cases.len(), entries().len(), "a case without an entry");
 }

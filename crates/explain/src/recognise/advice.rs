@@ -14,6 +14,8 @@ use crate::report::{Capture, Copy};
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/advice.rs"));
 /// Packets named with a piece of advice.
 const MOST_FRAMES: usize = 8;
+/// Remarks made about one capture.
+const MOST_REMARKS: usize = 100;
 
 /// Which machine something is to be changed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -197,11 +199,30 @@ impl Entry {
 
     /// The advice for a copy of which these are the facts, if it is any.
     pub fn for_copy(&self, facts: &Facts, copy: &Copy) -> Option<Advice> {
-        let spent = |cause: &Cause| copy.account.get(*cause).0;
-        let share = self.causes.iter().map(spent).sum::<u64>() as f64 / copy.wall.0.max(1) as f64;
-        if share * 100.0 < self.least_share || !self.when.iter().all(|when| when.holds(facts)) {
+        if self.causes.is_empty() {
             return None;
         }
+        let spent = |cause: &Cause| copy.account.get(*cause).0;
+        let share = self.causes.iter().map(spent).sum::<u64>() as f64 / copy.wall.0.max(1) as f64;
+        if share * 100.0 < self.least_share || !self.holds(facts) {
+            return None;
+        }
+        let cause = self.causes.iter().copied().max_by_key(spent);
+        Some(self.told(facts, cause.unwrap_or(Cause::Unattributed), share))
+    }
+
+    /// The remark about a connection of which these are the facts, if it is any.
+    pub fn for_connection(&self, facts: &Facts) -> Option<Advice> {
+        let is_remark = self.causes.is_empty() && self.holds(facts);
+        is_remark.then(|| self.told(facts, Cause::Unattributed, 0.0))
+    }
+
+    /// Whether all its conditions hold.
+    pub fn holds(&self, facts: &Facts) -> bool {
+        self.when.iter().all(|when| when.holds(facts))
+    }
+
+    fn told(&self, facts: &Facts, cause: Cause, share: f64) -> Advice {
         let mut frames: Vec<u64> = self
             .when
             .iter()
@@ -211,22 +232,17 @@ impl Entry {
         frames.dedup();
         frames.truncate(MOST_FRAMES);
         let changes = self.changes.iter().filter(|change| change.is_for(facts));
-        Some(Advice {
+        Advice {
             id: self.id.clone(),
             title: self.title.clone(),
-            cause: self
-                .causes
-                .iter()
-                .copied()
-                .max_by_key(spent)
-                .unwrap_or(Cause::Unattributed),
+            cause,
             share,
             why: filled(&self.why, facts),
             changes: changes.map(Written::told).collect(),
             source: self.source.clone(),
             lab: self.lab.clone(),
             frames,
-        })
+        }
     }
 }
 
@@ -275,4 +291,24 @@ pub fn advise(capture: &Capture, copy: &Copy) -> Vec<Advice> {
         .collect();
     found.sort_by(|(asked, a), (other, b)| b.share.total_cmp(&a.share).then(other.cmp(asked)));
     found.into_iter().map(|(_, advice)| advice).collect()
+}
+
+/// What else is amiss: of each connection by its place, what an entry without causes says. It took no copy's time, or
+/// kept a copy from being made at all.
+pub fn remarks(capture: &Capture) -> Vec<(usize, Advice)> {
+    let mut found = Vec::new();
+    for (place, connection) in capture.connections.iter().enumerate() {
+        if connection.smb.is_none() {
+            continue;
+        }
+        let facts = Facts::of_connection(connection);
+        let told = entries()
+            .iter()
+            .filter_map(|entry| entry.for_connection(&facts));
+        found.extend(told.map(|advice| (place, advice)));
+        if found.len() >= MOST_REMARKS {
+            break;
+        }
+    }
+    found
 }

@@ -59,6 +59,7 @@ pub const VOCABULARY: &[Word] = words! {
     Number "copy.rate" "bytes a second";
     Text "dialect" "the dialect agreed on";
     List "dialects" "the dialects offered";
+    Flag "negotiate.refused" "the server chose none of the dialects";
     Text "client.profile" "the redirector of data/clients that the client is, most like it, or unknown";
     Text "client.name" "what the client is called";
     Text "client.sure" "sure, likely, like or unknown";
@@ -67,6 +68,7 @@ pub const VOCABULARY: &[Word] = words! {
     Number "round-trip.ms" "the shortest round trip seen, ms";
     Text "block.kind" "core, andx, raw or mpx: the requests that moved most of the copy";
     Number "block.usual" "bytes that most of them moved";
+    Number "block.page-rest" "what is left of that beyond whole pages of 4,096 bytes";
     Number "block.largest" "the most that one of them moved, bytes";
     Number "block.count" "how many moved data, of all kinds";
     Number "block.response-ms" "half of the answers to them took no longer, ms";
@@ -170,6 +172,17 @@ impl Facts {
         facts
     }
 
+    /// What is known of a connection, of whatever it carried.
+    pub fn of_connection(connection: &Connection) -> Self {
+        let mut facts = Self::default();
+        facts.parties(connection);
+        if let Some(smb) = &connection.smb {
+            facts.negotiated(smb);
+            facts.used(smb);
+        }
+        facts
+    }
+
     /// A fact; `None` of what is not known.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).map(|fact| &fact.0)
@@ -240,6 +253,7 @@ impl Facts {
         {
             self.some("block.kind", family(&row.command).map(|(_, kind)| kind), []);
             self.set("block.usual", row.usual_bytes);
+            self.set("block.page-rest", row.usual_bytes % 4096);
             self.set("block.largest", row.largest_bytes);
             let median = row.response_median.map(|span| span.0 as f64 / 1e6);
             self.some("block.response-ms", median, []);
@@ -378,6 +392,11 @@ impl Facts {
         let log_on = smb.frames.log_on.0;
         self.seen("dialects", smb.offered.clone(), asked);
         self.some("dialect", smb.dialect.clone(), answered);
+        if let Some(frame) = answered {
+            // of a dialect that is not among those kept of a cut request nothing is known
+            let refused = smb.dialect.is_none() && smb.server_max_buffer.is_none();
+            self.seen("negotiate.refused", refused, [frame]);
+        }
         self.some(
             "buffer.server",
             smb.server_max_buffer.map(u64::from),

@@ -8,7 +8,7 @@ mod condition;
 mod facts;
 mod parties;
 
-pub use advice::{Advice, Change, Entry, Place, advise, entries};
+pub use advice::{Advice, Change, Entry, Place, advise, entries, remarks};
 pub use condition::Condition;
 pub use facts::{Facts, VOCABULARY, Value, Word};
 pub(crate) use parties::recognise;

@@ -29,6 +29,8 @@ pub struct Profile {
     /// Of reads and of writes: how, how else, the block (`None`: as the buffer allows), the raw block.
     reads: Known<Way>,
     writes: Known<Way>,
+    /// While it writes it waits to be told of changes in a folder.
+    notifies: bool,
 }
 
 /// A value, and whether it rests on a source.
@@ -99,6 +101,13 @@ impl Table {
         })
     }
 
+    fn has_step(&self, script: &str, step: &str) -> bool {
+        let steps = self
+            .get("copy", script)
+            .and_then(|known| known.value.as_array());
+        steps.is_some_and(|steps| steps.iter().any(|known| known.as_str() == Some(step)))
+    }
+
     fn way(&self, section: &str) -> Option<Known<Way>> {
         let method = self.text(section, "method")?;
         let otherwise = self.text(section, "otherwise")?;
@@ -154,6 +163,7 @@ impl Profile {
                 .map(|port| port == "direct"),
             reads: table.way("read")?,
             writes: table.way("write")?,
+            notifies: table.has_step("put", "notify"),
         })
     }
 
@@ -203,6 +213,14 @@ impl Profile {
             &connection.requests,
             ["WRITE", "WRITE_ANDX", "WRITE_RAW", "WRITE_MPX"],
         )));
+        let writes = connection
+            .requests
+            .iter()
+            .filter(|row| row.command.starts_with("WRITE"));
+        if writes.map(|row| row.bytes).sum::<u64>() >= TOO_FEW {
+            let notified = smb.with_notify.count > 0;
+            score += if notified == self.notifies { 0.5 } else { -0.5 };
+        }
         score
     }
 }
@@ -215,10 +233,13 @@ impl<T> Known<T> {
         }
     }
 
-    /// What is assumed counts half.
+    /// What contradicts an assumption speaks half as loud.
     fn weigh(&self, fits: impl FnOnce(&T) -> bool, gain: f64, loss: f64) -> f64 {
-        let weight = if fits(&self.value) { gain } else { -loss };
-        if self.sourced { weight } else { weight / 2.0 }
+        match (fits(&self.value), self.sourced) {
+            (true, _) => gain,
+            (false, true) => -loss,
+            (false, false) => -loss / 2.0,
+        }
     }
 }
 

@@ -1,0 +1,167 @@
+//! Who the client is: redirectors that the lab runs, and captures from the wild.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+mod common;
+
+use std::fs;
+
+use coax_explain::{
+    explain,
+    report::{Capture, Sureness},
+};
+use coax_lab::{Tap, scenario::Scenario, smb::copy};
+use common::explained;
+
+fn clients() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clients");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut named: Vec<(String, String)> = files
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    named.sort();
+    named
+}
+
+/// A copy by this redirector to a server of NT's time, as captured at the client.
+fn captured(clients: &[(String, String)], profile: &str, direction: &str) -> Capture {
+    let named: Vec<(&str, &str)> = clients
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let mut scenario = Scenario::new(profile);
+    for (key, value) in [
+        ("client.profile", profile),
+        ("direction", direction),
+        ("size", "300kB"),
+        ("server.config", "samba-1999"),
+    ] {
+        scenario.set(key, value.into()).unwrap();
+    }
+    let mut setup = scenario.setup(&named).unwrap();
+    setup.taps = vec![Tap::Client];
+    let mut result = copy(&setup);
+    explain(result.world.captures().pop().unwrap().as_slice()).unwrap()
+}
+
+/// Redirectors that differ in nothing that is seen in this direction.
+const ALIKE: [&[&str]; 3] = [
+    &["ibm-dls-4.0", "ibm-dls-5.0-full", "ibm-dls-5.0-predir"],
+    &["nt-4-copy", "nt-4-explorer"],
+    &["windows-95", "windows-98"],
+];
+
+#[test]
+fn every_redirector_is_recognised_by_what_it_sends() {
+    let clients = clients();
+    assert_eq!(clients.len(), 16);
+    let mut exactly = 0;
+    for (name, _) in &clients {
+        for direction in ["to-client", "to-server"] {
+            let capture = captured(&clients, name, direction);
+            let client = &capture.connections[0].parties[0];
+            let profile = client.profile.as_deref().unwrap_or("unknown");
+            let fits: Vec<&str> = [profile]
+                .into_iter()
+                .chain(client.also.iter().map(String::as_str))
+                .collect();
+            let alike = ALIKE
+                .iter()
+                .any(|group| group.contains(&profile) && group.contains(&name.as_str()));
+            assert!(
+                fits.contains(&name.as_str()) || (alike && client.sure <= Sureness::Likely),
+                "{name} {direction}: {client:#?}"
+            );
+            exactly += usize::from(profile == name && client.also.is_empty());
+        }
+    }
+    assert!(exactly >= 22, "only {exactly} of 32 told from all others");
+}
+
+#[test]
+fn what_is_not_among_the_redirectors_is_called_like_one_and_never_one() {
+    for (file, name, profile) in [
+        (
+            "suricata-xp-filecontainer.pcap",
+            "Windows XP",
+            Some("windows-2000"),
+        ),
+        (
+            "arkime-smbclient.pcap",
+            "Samba's smbclient or libsmbclient",
+            None,
+        ),
+        ("zeek-raw_ntlm_in_smb.pcap", "Mac OS X", None),
+    ] {
+        let capture = explained(file);
+        let client = &capture
+            .connections
+            .iter()
+            .find(|connection| connection.smb.is_some())
+            .unwrap()
+            .parties[0];
+        assert_eq!(
+            (client.name.as_str(), client.profile.as_deref()),
+            (name, profile),
+            "{file}: {client:#?}"
+        );
+        assert_eq!(client.sure, Sureness::Like, "{file}");
+    }
+}
+
+#[test]
+fn a_server_is_called_what_it_calls_itself() {
+    for (file, kind, name) in [
+        (
+            "suricata-xp-filecontainer.pcap",
+            Some("windows-xp"),
+            "Windows XP",
+        ),
+        ("arkime-smbclient.pcap", Some("samba"), "Samba 3.6.3"),
+        (
+            "labelled/andx4k-server.pcapng.gz",
+            Some("samba"),
+            "Samba 4.17.12-Debian",
+        ),
+        (
+            "suricata-andx-chain.pcap",
+            None,
+            "unknown (Windows 10 Home 15063 / Windows 10 Home 6.3)",
+        ),
+    ] {
+        let capture = explained(file);
+        let server = &capture
+            .connections
+            .iter()
+            .find(|connection| connection.smb.is_some())
+            .unwrap()
+            .parties[1];
+        assert_eq!(
+            (server.profile.as_deref(), server.name.as_str()),
+            (kind, name),
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn what_speaks_for_it_is_found_in_the_packet_that_is_named() {
+    let capture = explained("suricata-xp-filecontainer.pcap");
+    let [client, server] = &capture.connections[0].parties;
+    let frame = |party: &coax_explain::report::Party, what: &str| {
+        party
+            .evidence
+            .iter()
+            .find(|evidence| evidence.what.contains(what))
+            .unwrap()
+            .frame
+    };
+    assert_eq!(frame(client, "offers PC NETWORK PROGRAM 1.0"), Some(4));
+    assert_eq!(frame(client, "calls itself Windows 2002"), Some(9));
+    assert_eq!(frame(server, "calls itself Windows 5.1"), Some(10));
+    assert_eq!(frame(server, "MSS 1380"), Some(2));
+}
