@@ -36,28 +36,30 @@ pub(crate) struct Task<'a> {
 
 impl Task<'_> {
     /// The best of a few structures, each corrected; then the ones that are nearly as good.
-    pub(crate) fn fit(&self, first: Guess, on_its_way: u64) -> Result<Vec<Fit>, Why> {
-        let mut best = self.correct(first)?;
-        let mut others = Vec::new();
-        for choice in CHOICES {
-            for guess in choice(&best.guess, self.seen, on_its_way) {
+    pub(crate) fn fit(&self, first: Guess, hints: Hints) -> Result<Vec<Fit>, Why> {
+        let mut all = Vec::new();
+        let mut failed = None;
+        let mut now = first.clone();
+        for choice in std::iter::once(itself as Choice).chain(CHOICES) {
+            for guess in choice(&now, self.seen, hints) {
                 // a structure that cannot run at all is none
-                let Ok(fit) = self.correct(guess) else {
-                    continue;
-                };
-                if fit.misses < best.misses {
-                    others.push(std::mem::replace(&mut best, fit));
-                } else {
-                    others.push(fit);
+                match self.correct(guess) {
+                    Ok(fit) => all.push(fit),
+                    Err(why) => failed = failed.or(Some(why)),
                 }
             }
+            all.sort_by(|a, b| a.misses.total_cmp(&b.misses));
+            if let Some(best) = all.first() {
+                now = best.guess.clone();
+            }
         }
-        let limit = (best.misses * 1.5).max(0.03);
-        others.retain(|fit| fit.misses <= limit);
-        others.sort_by(|a, b| a.misses.total_cmp(&b.misses));
-        others.truncate(3);
-        others.insert(0, best);
-        Ok(others)
+        let best = all
+            .first()
+            .map(|best| best.misses)
+            .ok_or(failed.unwrap_or(Why::TooLittle("no model")))?;
+        all.retain(|fit| fit.misses <= (best * 1.5).max(0.03));
+        all.truncate(4);
+        Ok(all)
     }
 
     fn run(&self, guess: Guess) -> Result<Fit, Why> {
@@ -77,13 +79,19 @@ impl Task<'_> {
     fn correct(&self, guess: Guess) -> Result<Fit, Why> {
         let mut now = self.run(guess)?;
         let mut best = now.clone();
+        let mut in_vain = 0;
         for _ in 0..ROUNDS {
-            if best.misses < NEAR {
+            if best.misses < NEAR || in_vain >= 2 {
                 break;
             }
             let mut guess = now.guess.clone();
             guess.correct(self.seen, &now.model);
             now = self.run(guess)?;
+            in_vain = if now.misses < best.misses * 0.95 {
+                0
+            } else {
+                in_vain + 1
+            };
             if now.misses < best.misses {
                 best = now.clone();
             }
@@ -92,12 +100,25 @@ impl Task<'_> {
     }
 }
 
+/// What else is known of the copy's sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hints {
+    /// The most that it had on its way, bytes.
+    pub(crate) on_its_way: u64,
+    /// The place in a burst at which it mostly lost.
+    pub(crate) burst_place: Option<u64>,
+}
+
 /// Makes other structures of a guess, where the copy asks for them.
-type Choice = fn(&Guess, &Seen, u64) -> Vec<Guess>;
+type Choice = fn(&Guess, &Seen, Hints) -> Vec<Guess>;
 
 const CHOICES: [Choice; 4] = [acknowledgments, congestion, losses, buffer];
 
-fn acknowledgments(guess: &Guess, seen: &Seen, _: u64) -> Vec<Guess> {
+fn itself(guess: &Guess, _: &Seen, _: Hints) -> Vec<Guess> {
+    vec![guess.clone()]
+}
+
+fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
     let held = seen.spent(Cause::NagleDelayedAck);
     let mut all = Vec::new();
     if held < seen.wall / 100.0 && guess.hold > 0.0 {
@@ -115,7 +136,7 @@ fn acknowledgments(guess: &Guess, seen: &Seen, _: u64) -> Vec<Guess> {
     all
 }
 
-fn congestion(guess: &Guess, seen: &Seen, _: u64) -> Vec<Guess> {
+fn congestion(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
     const KEPT: [Cause; 5] = [
         Cause::SlowStart,
         Cause::SendWindow,
@@ -137,7 +158,7 @@ fn congestion(guess: &Guess, seen: &Seen, _: u64) -> Vec<Guess> {
         .collect()
 }
 
-fn losses(guess: &Guess, seen: &Seen, on_its_way: u64) -> Vec<Guess> {
+fn losses(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
     if guess.loss == Loss::None {
         return Vec::new();
     }
@@ -146,27 +167,35 @@ fn losses(guess: &Guess, seen: &Seen, on_its_way: u64) -> Vec<Guess> {
         loss,
         ..guess.clone()
     };
+    let repairs = seen.spent(Cause::Timeout) + seen.spent(Cause::FastRecovery);
+    let by_timer = |loss| Guess {
+        fast_retransmit: false,
+        timer: (repairs / seen.lost.max(1.0)).clamp(1e6, 3e9),
+        ..with(loss)
+    };
     let mut all = vec![with(Loss::Periodic(every))];
-    if seen.spent(Cause::Timeout) > seen.wall / 20.0 {
-        let ring = |frames| Guess {
+    if repairs > seen.wall / 20.0 {
+        all.push(by_timer(guess.loss));
+        let place = hints.burst_place.map(|place| place.saturating_sub(1));
+        let rings = place.map_or_else(|| vec![4, 6, 8, 10, 12, 16], |ring| vec![ring]);
+        all.extend(rings.into_iter().map(|ring| Guess {
             congestion: Congestion::None,
-            fast_retransmit: false,
-            ..with(Loss::Ring(frames))
-        };
-        all.extend([4, 6, 8, 10, 12, 16].map(ring));
-    } else {
-        all.push(with(Loss::Queue(on_its_way as f64 / 2.0)));
+            ..by_timer(Loss::Ring(ring))
+        }));
+    }
+    if seen.spent(Cause::Timeout) < seen.wall / 20.0 {
+        all.push(with(Loss::Queue(hints.on_its_way as f64 / 2.0)));
     }
     all
 }
 
-fn buffer(guess: &Guess, seen: &Seen, on_its_way: u64) -> Vec<Guess> {
+fn buffer(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
     let kept = seen.spent(Cause::SendWindow);
     if kept < seen.wall / 20.0 || guess.loss != Loss::None {
         return Vec::new();
     }
     vec![Guess {
-        send_buffer: on_its_way,
+        send_buffer: hints.on_its_way,
         congestion: Congestion::None,
         ..guess.clone()
     }]

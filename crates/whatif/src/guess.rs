@@ -5,7 +5,7 @@ use coax_explain::report::{Connection, Copy, Direction};
 use toml::Value;
 
 use crate::{
-    seen::{Seen, sender},
+    seen::Seen,
     used::{Set, Used},
 };
 
@@ -41,6 +41,8 @@ pub(crate) struct Guess {
     /// What the path takes for a byte, picoseconds; and whether anything is known of it.
     pub(crate) path_ps: f64,
     pub(crate) path_known: bool,
+    /// What the receiver takes for a segment with data, where that is what sets the pace and not the path.
+    pub(crate) segment: f64,
     /// What client and server take for a request of the usual size.
     pub(crate) think: [f64; 2],
     /// What part of that they take whatever its size.
@@ -63,13 +65,10 @@ pub(crate) struct Guess {
 }
 
 const MILLI: f64 = 1e6;
-/// Segments that modern stacks, and those of the time, begin with.
-const FIRST_SEGMENTS: [u64; 2] = [2, 10];
 
 impl Guess {
     /// What can be said before anything was run.
     pub(crate) fn first(seen: &Seen, used: &Used, connection: &Connection, copy: &Copy) -> Self {
-        let side = sender(connection, copy.direction);
         let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
         let timeouts = seen.spent(Cause::Timeout);
         let lost = seen.lost.max(1.0);
@@ -81,13 +80,14 @@ impl Guess {
             round_trip: seen.round_trip,
             path_ps: seen.path_ps.unwrap_or_else(|| unknown_path(seen)),
             path_known: seen.path_ps.is_some(),
+            segment: 0.0,
             think: [each(Cause::ClientThink), each(Cause::ServerThink)],
-            fixed: [0.5; 2],
+            fixed: [usual_share(used.block); 2],
             block: used.block as f64,
             loss: Loss::None,
             timer: usual_timer,
             fast_retransmit: fast || seen.lost == 0.0,
-            congestion: Congestion::From(FIRST_SEGMENTS[usize::from(used.is_modern)]),
+            congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
             hold: usual_hold,
             nagle: waits_for_acks,
             send_buffer: 0,
@@ -103,16 +103,19 @@ impl Guess {
         if acknowledges_each(connection, copy.direction) {
             guess.hold = 0.0;
         }
-        debug_assert!(side.bytes > 0 || seen.bytes == 0);
+        let holds = connection.habits.iter().filter_map(|habits| habits.hold);
+        if let Some(hold) = holds.max().filter(|_| waits_for_acks) {
+            guess.hold = hold.0 as f64;
+        }
         guess.share_server(seen);
         guess
     }
 
     /// What the server takes for a request without data is what it takes whatever the size.
     fn share_server(&mut self, seen: &Seen) {
-        let [_, server] = self.think;
+        let ([_, server], [_, share]) = (self.think, &mut self.fixed);
         if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
-            self.fixed[1] = (bare / server).clamp(0.0, 1.0);
+            *share = (bare / server).clamp(0.0, 1.0);
         }
     }
 
@@ -130,7 +133,13 @@ impl Guess {
         self.share_server(seen);
         self.round_trip = (self.round_trip + seen.round_trip - model.round_trip).max(0.0);
         self.correct_path(seen, model);
-        let timeouts = ratio(seen, model, &[Cause::Timeout]);
+        // a stack that knows no other repair waits for its timer, whatever acknowledgments tell
+        let repairs: &[Cause] = if self.fast_retransmit {
+            &[Cause::Timeout]
+        } else {
+            &[Cause::Timeout, Cause::FastRecovery]
+        };
+        let timeouts = ratio(seen, model, repairs);
         self.timer = (self.timer * timeouts).clamp(MILLI, 60_000.0 * MILLI);
         let held = ratio(seen, model, &[Cause::NagleDelayedAck]);
         self.hold *= held;
@@ -159,12 +168,25 @@ impl Guess {
         }
     }
 
+    /// What comes at no network's own pace may come at that of the machine that takes it, segments of so many bytes.
+    pub(crate) fn by_segment(&self, bytes: u32) -> Option<Self> {
+        const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
+        let fast = NETWORKS_PS[1];
+        let is_network = |ps: &f64| (self.path_ps / ps - 1.0).abs() < 0.12;
+        let is_open = self.path_known && self.path_ps > fast && !NETWORKS_PS.iter().any(is_network);
+        is_open.then(|| Self {
+            path_ps: fast,
+            segment: (f64::from(bytes) + 78.0) * self.path_ps / 1000.0,
+            ..self.clone()
+        })
+    }
+
     /// The values of the scenario.
     pub(crate) fn sets(&self) -> Vec<Set> {
         let mut sets = Vec::new();
         let mut set = |path: String, value: Value| sets.push((path, value));
-        for (name, index) in [("client", 0), ("server", 1)] {
-            let (think, fixed) = (self.think[index], self.fixed[index]);
+        let machines = self.think.into_iter().zip(self.fixed);
+        for (name, (think, fixed)) in ["client", "server"].into_iter().zip(machines) {
             let per_byte = think * (1.0 - fixed) / self.block.max(1.0) * 1000.0;
             set(
                 format!("{name}.machine.request.fixed"),
@@ -175,6 +197,14 @@ impl Guess {
                 quantity(per_byte, "ps"),
             );
             self.stack(name, &mut set);
+        }
+        if self.segment > 0.0 {
+            let receiver = match self.direction {
+                Direction::ToServer => "server",
+                Direction::ToClient => "client",
+            };
+            let path = format!("{receiver}.machine.rx_data.fixed");
+            set(path, quantity(self.segment, "ns"));
         }
         let rate = (8e12 / self.path_ps).clamp(1000.0, 1e11);
         set("link.rate".into(), quantity(rate, "bit/s"));
@@ -264,6 +294,12 @@ fn ratio(seen: &Seen, model: &Seen, causes: &[Cause]) -> f64 {
         return 1.0;
     }
     (seen_time / model_time).clamp(0.3, 3.0)
+}
+
+/// What part of a machine's time for a request is the same whatever its size, as long as nothing is known of it: half
+/// of it where a request moves 16 KB, more of smaller ones.
+fn usual_share(block: u64) -> f64 {
+    16_384.0 / (16_384.0 + block as f64)
 }
 
 /// A path of which nothing is known is as fast as 100 Mbit/s, or as what it carried shows at least.

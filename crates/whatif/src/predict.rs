@@ -1,16 +1,16 @@
 //! The model of a copy, and what it says of changes.
 
-use coax_explain::report::{Capture, Copy, Quality};
+use coax_explain::report::{Capture, Connection, Copy, Direction, Quality};
 use coax_lab::scenario::Clients;
 use coax_wire::time::Span;
 use toml::Value;
 
 use crate::{
     Why,
-    fit::{Fit, SEED, Task},
+    fit::{Fit, Hints, SEED, Task},
     guess::{Guess, Loss},
     run::{Bench, tap},
-    seen::Seen,
+    seen::{Seen, sender},
     used,
 };
 
@@ -22,7 +22,9 @@ const LEAST_REQUESTS: f64 = 2.0;
 /// The model may miss the measured time by so much, and no more.
 pub const MAY_MISS: f64 = 0.25;
 /// What is always left open.
-const ALWAYS: f64 = 0.02;
+const ALWAYS: f64 = 0.04;
+/// A model that spends its time as the copy did differs from it by less than this part of it.
+const ALIKE: f64 = 0.2;
 /// Seeds beside the first, where there is chance.
 const SEEDS: [u64; 3] = [SEED + 1, SEED + 2, SEED + 3];
 /// Changes that are tried in pairs: those that alone bring most.
@@ -55,16 +57,18 @@ pub struct Model<'a> {
     sets: Vec<used::Set>,
     seen: Seen,
     fits: Vec<Variant>,
+    /// Bytes of the sender's longest segment.
+    segment: u32,
     /// What of the copy is not known for sure, as a part of it.
     unsure: f64,
 }
 
-/// A way to read the capture: a guess, its seed, and how long it takes at the size of the copy.
+/// A way to read the capture: a guess, its seed, and what its run looks like at the size of the copy.
 #[derive(Debug)]
 struct Variant {
     guess: Guess,
     seed: u64,
-    wall: f64,
+    model: Seen,
 }
 
 impl<'a> Model<'a> {
@@ -92,19 +96,23 @@ impl<'a> Model<'a> {
             tap: tap(connection.vantage),
             bytes: copy.bytes.min(most.max(used.block.saturating_mul(2))),
         };
+        let first = Guess::first(&seen, &used, connection, copy);
+        let mut sets = used.sets.clone();
+        if !does_so(&bench, &sets, &first, &seen) {
+            sets.extend(used.moving);
+        }
         let task = Task {
             bench,
-            sets: &used.sets,
+            sets: &sets,
             seen: &seen,
         };
-        let first = Guess::first(&seen, &used, connection, copy);
-        let on_its_way = used::most_on_its_way(connection, copy.direction);
-        let fits = task.fit(first, on_its_way)?;
+        let fits = task.fit(first, hints(connection, copy.direction))?;
         let mut model = Self {
             bench,
-            sets: used.sets,
+            sets,
             unsure: unsure(&capture.quality) + seen.unknown(),
             seen,
+            segment: sender(connection, copy.direction).largest_segment,
             fits: Vec::new(),
         };
         model.judge(&fits)?;
@@ -119,7 +127,7 @@ impl<'a> Model<'a> {
 
     /// How long it takes in the model.
     pub fn baseline(&self) -> Span {
-        Span(self.fits.first().map_or(0.0, |fit| fit.wall) as u64)
+        Span(self.fits.first().map_or(0.0, |fit| fit.model.wall) as u64)
     }
 
     /// How long it takes with these values of the scenario changed.
@@ -169,19 +177,28 @@ impl<'a> Model<'a> {
     }
 
     fn mid(&self, changes: &[(String, Value)]) -> Option<f64> {
-        let [mid, _] = self.changed(self.fits.first()?, changes).ok()?;
+        let [mid, ..] = self.changed(self.fits.first()?, changes).ok()?;
         Some(mid)
     }
 
-    /// What a variant says of a change, nanoseconds: with what it does not know in proportion, and as it is.
-    fn changed(&self, variant: &Variant, changes: &[used::Set]) -> Result<[f64; 2], Why> {
+    /// What a variant says of a change, nanoseconds: each cause in proportion, all in proportion, and with what the model
+    /// does not know as it is.
+    fn changed(&self, variant: &Variant, changes: &[used::Set]) -> Result<[f64; 3], Why> {
         let mut sets = self.sets.clone();
         sets.extend(variant.guess.sets());
         let changed = self.bench.run(&sets, changes, variant.seed)?;
-        let changed = changed.of_size(self.seen.bytes).wall;
-        let scaled = changed * self.seen.wall / variant.wall.max(1.0);
-        let added = changed + self.seen.wall - variant.wall;
-        Ok([scaled, added.max(changed.min(scaled))])
+        let changed = changed.of_size(self.seen.bytes);
+        let scaled = changed.wall * self.seen.wall / variant.model.wall.max(1.0);
+        // causes say nothing where the model spends its time on others
+        let is_alike = self.seen.distance(&variant.model) < ALIKE;
+        let by_cause = if is_alike {
+            self.seen.in_proportion(&variant.model, &changed)
+        } else {
+            scaled
+        };
+        // a loss that the model makes too much of is no time that the change saves
+        let added = (changed.wall + self.seen.wall - variant.model.wall).max(by_cause.min(scaled));
+        Ok([by_cause, scaled, added])
     }
 
     /// A model that misses the copy is none.
@@ -198,6 +215,10 @@ impl<'a> Model<'a> {
 
     /// Other readings of the capture than the best.
     fn vary(&mut self, fits: Vec<Fit>) {
+        let best = fits
+            .first()
+            .map_or(0.0, |fit| (fit.model.wall / self.seen.wall - 1.0).abs());
+        let may_miss = (best * 1.5).clamp(0.05, MAY_MISS);
         let is_chance = |guess: &Guess| matches!(guess.loss, Loss::Random(_));
         let mut guesses: Vec<(Guess, u64)> = Vec::new();
         for (place, fit) in fits.into_iter().enumerate() {
@@ -205,8 +226,21 @@ impl<'a> Model<'a> {
             if place > 0 {
                 continue;
             }
-            for side in 0..2 {
+            // the server's is known from requests without data
+            let open = if self.seen.bare.is_some() { 1 } else { 2 };
+            for side in 0..open {
                 guesses.extend(other_shares(&fit.guess, side).map(|guess| (guess, SEED)));
+            }
+            guesses.extend(
+                fit.guess
+                    .by_segment(self.segment)
+                    .map(|guess| (guess, SEED)),
+            );
+            // small segments may have been held back where nothing showed it
+            if !fit.guess.nagle {
+                let mut guess = fit.guess.clone();
+                guess.nagle = true;
+                guesses.push((guess, SEED));
             }
             if is_chance(&fit.guess) {
                 guesses.extend(SEEDS.map(|seed| (fit.guess.clone(), seed)));
@@ -225,21 +259,46 @@ impl<'a> Model<'a> {
             let Ok(model) = self.bench.run(&sets, &[], seed) else {
                 continue;
             };
-            let wall = model.of_size(self.seen.bytes).wall;
-            if self.fits.is_empty() || (wall / self.seen.wall - 1.0).abs() <= MAY_MISS {
-                self.fits.push(Variant { guess, seed, wall });
+            let model = model.of_size(self.seen.bytes);
+            if self.fits.is_empty() || (model.wall / self.seen.wall - 1.0).abs() <= may_miss {
+                self.fits.push(Variant { guess, seed, model });
             }
         }
     }
 }
 
+/// Whether a client's profile, as it is, moves data as was seen: then it is to choose again when something is changed.
+fn does_so(bench: &Bench<'_>, sets: &[used::Set], first: &Guess, seen: &Seen) -> bool {
+    let mut sets = sets.to_vec();
+    let calm = Guess {
+        loss: Loss::None,
+        ..first.clone()
+    };
+    sets.extend(calm.sets());
+    let model = bench.run(&sets, &[], SEED);
+    model.is_ok_and(|model| model.main == seen.main)
+}
+
+fn hints(connection: &Connection, direction: Direction) -> Hints {
+    let [client, server] = &connection.habits;
+    let habits = match direction {
+        Direction::ToServer => client,
+        Direction::ToClient => server,
+    };
+    let (losses, there) = habits.burst_losses;
+    let is_one_place = losses >= 4 && there * 2 > losses;
+    Hints {
+        on_its_way: sender(connection, direction).max_in_flight,
+        burst_place: habits.burst_place.filter(|_| is_one_place),
+    }
+}
+
 /// The same with a machine's time all by the request, or all by the byte, where that is not known and matters.
 fn other_shares(guess: &Guess, side: usize) -> impl Iterator<Item = Guess> {
-    let open = guess.fixed.get(side).is_some_and(|share| *share == 0.5);
-    let shares = if open { vec![0.2, 0.8] } else { Vec::new() };
-    shares.into_iter().filter_map(move |share| {
+    [-0.3, 0.3].into_iter().filter_map(move |more| {
         let mut guess = guess.clone();
-        *guess.fixed.get_mut(side)? = share;
+        let share = guess.fixed.get_mut(side)?;
+        *share = (*share + more).clamp(0.0, 1.0);
         Some(guess)
     })
 }

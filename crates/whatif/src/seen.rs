@@ -18,6 +18,8 @@ pub(crate) struct Seen {
     pub(crate) path_ps: Option<f64>,
     /// Requests that moved data.
     pub(crate) requests: f64,
+    /// The command that moved most, and how much it mostly moved.
+    pub(crate) main: (String, u64),
     /// The shortest of the times that requests without data took, beyond the way there and back.
     pub(crate) bare: Option<f64>,
     /// Segments with data in the copy's direction, and those of them that were lost.
@@ -33,7 +35,11 @@ impl Seen {
         let round_trip = ways.iter().flatten().map(|way| way.0).sum::<u64>() as f64;
         let sender = sender(connection, copy.direction);
         let moving = copy.requests.iter().filter(|row| row.bytes > 0);
+        let main = moving.clone().max_by_key(|row| row.bytes);
         Some(Self {
+            main: main.map_or_else(Default::default, |row| {
+                (row.command.clone(), row.usual_bytes)
+            }),
             bytes: copy.bytes,
             wall: copy.wall.0 as f64,
             causes: causes(&copy.account),
@@ -75,12 +81,52 @@ impl Seen {
         grown
     }
 
+    /// How long this takes when a model of it, `before`, becomes `after`: of each cause, what the model has too much or
+    /// too little of it shrinks and grows with it; what it has none of stays.
+    pub(crate) fn in_proportion(&self, before: &Self, after: &Self) -> f64 {
+        let least = self.wall / 200.0;
+        let of_kind = |kind: &&[Cause]| {
+            let (own, before, after) = (self.all(kind), before.all(kind), after.all(kind));
+            if before > least {
+                after * (own / before).clamp(0.5, 2.0)
+            } else {
+                after + (own - before).max(0.0)
+            }
+        };
+        KINDS.iter().map(of_kind).sum()
+    }
+
+    /// What went to all of these.
+    fn all(&self, kind: &[Cause]) -> f64 {
+        kind.iter().map(|cause| self.spent(*cause)).sum()
+    }
+
     /// How differently two copies spent their time: 0 is alike, 2 nothing in common.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
-        let apart = self.causes.iter().zip(other.causes);
-        apart.map(|(own, other)| (own - other).abs()).sum::<f64>() / self.wall.max(1.0)
+        let apart = KINDS
+            .iter()
+            .map(|kind| (self.all(kind) - other.all(kind)).abs());
+        apart.sum::<f64>() / self.wall.max(1.0)
     }
 }
+
+/// Causes that are alike: which of a kind it is called says little.
+const KINDS: [&[Cause]; 9] = [
+    &[Cause::ClientThink],
+    &[Cause::ServerThink],
+    &[Cause::RoundTrips],
+    &[Cause::Metadata],
+    &[
+        Cause::ReceiveWindow,
+        Cause::ZeroWindow,
+        Cause::SendWindow,
+        Cause::SlowStart,
+    ],
+    &[Cause::NagleDelayedAck],
+    &[Cause::FastRecovery, Cause::Timeout],
+    &[Cause::Bandwidth, Cause::Queueing],
+    &[Cause::Capture, Cause::Unattributed],
+];
 
 /// The side that sends the file.
 pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {

@@ -4,7 +4,7 @@ use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb};
 use coax_wire::dialect::Dialect;
 use toml::Value;
 
-use crate::{Why, seen::sender};
+use crate::Why;
 
 /// A value of a scenario and its path.
 pub(crate) type Set = (String, Value);
@@ -49,6 +49,8 @@ impl Method {
 #[derive(Clone, Debug)]
 pub(crate) struct Used {
     pub(crate) sets: Vec<Set>,
+    /// How the client moves data, where its profile does not say so already.
+    pub(crate) moving: Vec<Set>,
     /// Bytes that a request moves, mostly.
     pub(crate) block: u64,
     /// Whether both TCPs are of the kind that has window scaling.
@@ -69,8 +71,10 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     carriage(&mut sets, connection, is_cut);
     dialect(&mut sets, connection, smb, client.is_some());
     buffers(&mut sets, smb, block, method);
-    transfer(&mut sets, copy, main, (method, block), smb);
+    let mut moving = Vec::new();
+    transfer(&mut moving, connection, copy, (main, method, block), smb);
     if client.is_none() {
+        application(&mut sets, copy, main, block);
         steps(&mut sets, copy);
     }
     let is_modern = connection
@@ -78,10 +82,11 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         .iter()
         .all(|side| side.window_scale.is_some());
     for (name, own, other) in sides(connection) {
-        stack(&mut sets, name, own, other, is_modern);
+        stack(&mut sets, name, (own, other), is_modern, block);
     }
     Ok(Used {
         sets,
+        moving,
         block,
         is_modern,
     })
@@ -193,9 +198,9 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
 /// How the data was moved.
 fn transfer(
     sets: &mut Vec<Set>,
+    connection: &Connection,
     copy: &Copy,
-    main: &Requests,
-    (method, block): (Method, u64),
+    (main, method, block): (&Requests, Method, u64),
     smb: &Smb,
 ) {
     let place = match copy.direction {
@@ -212,17 +217,59 @@ fn transfer(
         }
         None => number(sets, &format!("{place}.block"), block),
     }
-    let at_once = smb.most_outstanding.clamp(1, 64);
-    number(sets, &format!("{place}.in-flight"), at_once);
+    number(
+        sets,
+        &format!("{place}.in-flight"),
+        at_once(connection, copy, main),
+    );
     if method != Method::Raw {
         return;
     }
     number(sets, "client.profile.raw.read-at-least", 0);
     number(sets, "client.profile.raw.write-at-least", 0);
     if copy.direction == Direction::ToServer {
+        flag(sets, &format!("{place}.data-with-raw-request"), false);
         // only a write to the disk is answered at its end
         let is_answered = main.answered * 2 > main.count;
         flag(sets, &format!("{place}.through"), is_answered);
+    }
+}
+
+/// Requests for data that were outstanding at once. A watch on a folder, or a request before the copy, is none of them:
+/// where answers take no more than the copy did, one waited for the other.
+fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
+    let way = connection.client_rtt.map_or(0, |way| way.0);
+    let waited = main
+        .response_total
+        .0
+        .saturating_add(main.answered.saturating_mul(way));
+    if (waited as f64) < copy.wall.0 as f64 * 1.1 {
+        return 1;
+    }
+    let most = connection
+        .smb
+        .as_ref()
+        .map_or(1, |smb| smb.most_outstanding);
+    most.clamp(1, 64)
+}
+
+/// How much the copying program asks for at a time, where requests are smaller now and then for it.
+fn application(sets: &mut Vec<Set>, copy: &Copy, main: &Requests, block: u64) {
+    const SIZES: [u64; 9] = [
+        61_440, 65_536, 65_024, 65_535, 49_152, 32_768, 16_384, 8192, 4096,
+    ];
+    let count = |size: u64| {
+        let whole = copy.bytes / size * size.div_ceil(block);
+        whole + (copy.bytes % size).div_ceil(block)
+    };
+    let off = |size: u64| main.count.abs_diff(count(size));
+    let alone = main.count.abs_diff(copy.bytes.div_ceil(block.max(1)));
+    let best = SIZES
+        .into_iter()
+        .filter(|size| *size > block)
+        .min_by_key(|size| off(*size));
+    if let Some(best) = best.filter(|best| off(*best) < alone && alone * 100 > main.count) {
+        number(sets, "client.profile.copy.application-block", best);
     }
 }
 
@@ -270,16 +317,27 @@ fn steps(sets: &mut Vec<Set>, copy: &Copy) {
     sets.push((format!("client.profile.copy.{key}"), Value::Array(before)));
 }
 
-fn stack(sets: &mut Vec<Set>, name: &str, own: &Side, other: &Side, is_modern: bool) {
+fn stack(
+    sets: &mut Vec<Set>,
+    name: &str,
+    (own, other): (&Side, &Side),
+    is_modern: bool,
+    block: u64,
+) {
     let place = format!("{name}.stack");
     text(sets, &place, if is_modern { "linux" } else { "windows-98" });
     let options = own.timestamps && other.timestamps;
-    let told = other.largest_segment + if options { 12 } else { 0 };
-    let mss = own.mss.map_or(told, u32::from);
-    // what sends much and never a longer segment than this knows why
-    let cut_short = (own.bytes > 1 << 16).then_some(own.largest_segment);
-    let cut_short = cut_short.map(|sent| sent + if options { 12 } else { 0 });
-    let mss = mss.min(cut_short.unwrap_or(mss)).clamp(64, 9000);
+    let options_len = if options { 12 } else { 0 };
+    let told = |side: &Side, peer: &Side| {
+        side.mss
+            .map_or(peer.largest_segment + options_len, u32::from)
+    };
+    let (mss, agreed) = (told(own, other), told(own, other).min(told(other, own)));
+    // what sends blocks in segments shorter than was agreed on knows why
+    let longest = own.largest_segment + options_len;
+    let sends_blocks = own.bytes > other.bytes && block > u64::from(longest);
+    let is_cut_short = sends_blocks && longest < agreed;
+    let mss = if is_cut_short { longest } else { mss }.clamp(64, 9000);
     number(sets, &format!("{place}.mss"), u64::from(mss));
     let window = own.max_window.clamp(64, 1 << 30);
     number(sets, &format!("{place}.receive_window"), u64::from(window));
@@ -292,9 +350,4 @@ fn stack(sets: &mut Vec<Set>, name: &str, own: &Side, other: &Side, is_modern: b
             u64::from(scale.min(14)),
         );
     }
-}
-
-/// The most that the sender of the file had on its way.
-pub(crate) fn most_on_its_way(connection: &Connection, direction: Direction) -> u64 {
-    sender(connection, direction).max_in_flight
 }
