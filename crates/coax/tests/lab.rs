@@ -148,7 +148,7 @@ fn a_sweep_is_one_object_a_table_and_a_picture() {
         "--set",
         "size=200kB",
         "--grid",
-        "link.delay=0,5 ms,10 ms",
+        "link.delay=0 ms,5 ms,10 ms",
         "--grid",
         "direction=to-server,to-client",
         "--json",

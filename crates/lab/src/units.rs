@@ -92,16 +92,25 @@ pub fn parse_rate(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A text; a bare number lacks its unit.
+fn with_unit<'de, D: Deserializer<'de>>(from: D, example: &str) -> Result<String, D::Error> {
+    String::deserialize(from).map_err(|error| {
+        D::Error::custom(format!(
+            "{error}: a number and its unit are wanted, such as \"{example}\""
+        ))
+    })
+}
+
 pub(crate) fn span<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
-    parse_span(&String::deserialize(from)?).map_err(D::Error::custom)
+    parse_span(&with_unit(from, "31 ms")?).map_err(D::Error::custom)
 }
 
 pub(crate) fn picoseconds<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    quantity(&String::deserialize(from)?, &SPANS).map_err(D::Error::custom)
+    quantity(&with_unit(from, "120 ns")?, &SPANS).map_err(D::Error::custom)
 }
 
 pub(crate) fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    parse_rate(&String::deserialize(from)?).map_err(D::Error::custom)
+    parse_rate(&with_unit(from, "45 Mbit/s")?).map_err(D::Error::custom)
 }
 
 pub(crate) fn some_rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
