@@ -14,7 +14,6 @@ from peers import subject
 
 # what others' servers cannot do, with what was seen
 KNOWN = {
-    ("jfileserver", "shares"): "its answer to NetrShareEnum names another level than was asked for, and is not read",
     ("jfileserver", "names"): "its old dialects do not work: index 0xFFFF, or no session set-up parser",
     ("jfileserver", "dates in every dialect"): "its old dialects do not work: index 0xFFFF, or no session set-up parser",
     ("impacket", "names"): "it knows NT LM 0.12 only",
