@@ -299,6 +299,44 @@ fn a_raw_writes_last_reply_is_known_by_its_place_whatever_command_it_names() {
     assert!(pair.fs.contents("F.BIN").unwrap() == noise(LEN));
 }
 
+/// Makes of the last reply to a raw write what smbd sends: under the request's command; with what it wrote, or an error.
+fn last_reply(status: u32, count: u16) -> impl Fn(&mut Vec<u8>) {
+    move |message| {
+        message[4] = command::WRITE_RAW;
+        message[5..9].copy_from_slice(&status.to_le_bytes());
+        message[33..35].copy_from_slice(&count.to_le_bytes());
+    }
+}
+
+#[test]
+fn a_raw_writes_last_reply_in_smbds_form_tells_how_much_was_written() {
+    let mut pair = Pair::new(raw());
+    change(&mut pair, command::WRITE_COMPLETE, last_reply(0, 1000));
+    let error = pair.run(put(), &noise(LEN)).unwrap_err();
+    let Error::NoRoomLeft { sent, taken: 1000 } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(sent, 65_024);
+}
+
+#[test]
+fn an_error_in_a_raw_writes_last_reply_in_smbds_form_is_no_reason_to_try_plain_ones() {
+    let mut pair = Pair::new(raw());
+    let full = Status::DISK_FULL.to_wire(false);
+    change(&mut pair, command::WRITE_COMPLETE, last_reply(full, 0));
+    let error = pair.run(put(), &noise(LEN)).unwrap_err();
+    assert_eq!(
+        error.status().map(Status::dos),
+        Some(Status::DISK_FULL.dos())
+    );
+    let mix = pair.mix();
+    assert!(mix.contains_key("WRITE_RAW"), "{mix:?}");
+    assert!(
+        !mix.contains_key("WRITE") && !mix.contains_key("WRITE_ANDX"),
+        "{mix:?}"
+    );
+}
+
 #[test]
 fn a_watch_may_end_under_the_cancels_name() {
     let mut pair = Pair::new(profile("nt-4-explorer"));
