@@ -25,8 +25,6 @@ HERE = Path(__file__).parent
 PROFILES = sorted(path.stem for path in (subject.ROOT / "data" / "clients").glob("*.toml"))
 # offering signatures would withdraw the raw mode
 GLOBALS = {"server signing": "disabled"}
-# impacket's server needs a tenth of a second for every request
-SLOW = {"impacket": 20}
 
 
 def parse():
@@ -168,7 +166,7 @@ def main():
                 continue
             source = Path(folder) / rule["name"]
             source.mkdir()
-            originals(source, arguments.size, min(arguments.files, SLOW.get(rule["kind"], arguments.files)))
+            originals(source, arguments.size, arguments.files)
             results[rule["name"]], sentences = against(rule, arguments, binary, source, profiles)
             wrong += sentences
     print(table(results, profiles))

@@ -8,11 +8,11 @@
 
 mod pair;
 
-use coax_client::{Changed, CopySpec, Error, Event, JobId, Operation, profile::Profile};
+use coax_client::{Changed, CopySpec, Error, Event, JobId, Operation, Outcome, profile::Profile};
 use coax_server::config::{Config, Signing};
 use coax_wire::{
     command,
-    header::{Flags, Header},
+    header::{Flags, Flags2, Header},
     io::Writer,
     status::Status,
     time::Span,
@@ -334,6 +334,30 @@ fn an_error_in_a_raw_writes_last_reply_in_smbds_form_is_no_reason_to_try_plain_o
     assert!(
         !mix.contains_key("WRITE") && !mix.contains_key("WRITE_ANDX"),
         "{mix:?}"
+    );
+}
+
+#[test]
+fn names_are_not_read_as_unicode_by_a_redirector_that_did_not_ask_for_it() {
+    let mut pair = with_file(profile("smbclient-1999"));
+    change(&mut pair, command::TRANSACTION2, |message| {
+        let flags2 = Header::parse(message).unwrap().flags2.0 | Flags2::UNICODE;
+        message[10..12].copy_from_slice(&flags2.to_le_bytes());
+    });
+    let outcome = pair
+        .run(
+            Operation::List {
+                pattern: "*".into(),
+            },
+            &[],
+        )
+        .unwrap();
+    let Outcome::Entries(entries) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert!(
+        entries.iter().any(|entry| entry.name == "F.BIN"),
+        "{entries:?}"
     );
 }
 

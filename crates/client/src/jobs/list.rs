@@ -130,9 +130,11 @@ impl List {
     fn found(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
         let first = matches!(self.place, Place::Begin);
         let found = Found::parse(&reply.gathered.parameters, first).map_err(reply.nonsense())?;
+        // JFileServer 1.4 says that its names are in Unicode when they are not, as nobody asked for that.
+        let unicode = reply.unicode && cx.link.unicode;
         let format = Format {
             level: Level::of(level(cx)).unwrap_or(Level::Standard),
-            unicode: reply.unicode,
+            unicode,
             resume_keys: true,
             zone: cx.link.zone,
         };
@@ -140,7 +142,7 @@ impl List {
         for entry in Entries::new(format, &reply.gathered.data, found.count) {
             let entry = entry.map_err(reply.nonsense())?;
             let key = entry.key;
-            let entry = told(cx, &entry, reply.unicode);
+            let entry = told(cx, &entry, unicode);
             last = Some((key, entry.name.clone()));
             self.entries.push(entry);
         }
