@@ -5,7 +5,7 @@ use std::{io::Write as _, path::PathBuf, process::ExitCode};
 use clap::Args;
 use coax_explain::{recognise::profiles, report::Party};
 
-use crate::explain::{Explained, json, read, text};
+use crate::explain::{Explained, html, json, read, text};
 
 /// `coax explain`'s arguments.
 #[derive(Args, Clone, Debug)]
@@ -26,6 +26,9 @@ pub struct ExplainArgs {
     /// Report as one JSON object (docs/explain.md)
     #[arg(long)]
     pub json: bool,
+    /// Also write one page with graphs, which needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 fn client(name: &str) -> Result<String, String> {
@@ -49,6 +52,12 @@ pub fn main(args: &ExplainArgs) -> ExitCode {
                 eprintln!("coax explain: {}: {error}", path.display());
             }
         }
+    }
+    if let Some(path) = &args.html
+        && let Err(error) = html::write(path, &all)
+    {
+        failed = true;
+        eprintln!("coax explain: {}: {error}", path.display());
     }
     let report = if args.json {
         format!("{:#}\n", json::report(&all))

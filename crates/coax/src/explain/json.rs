@@ -6,7 +6,7 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Explained, advice, agreed, text::grade, verdict};
+use super::{Explained, advice, agreed, breakdown, text::grade, verdict};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -47,12 +47,6 @@ fn copies(explained: &Explained) -> Vec<Value> {
 }
 
 fn copy(copy: &Copy) -> Value {
-    let causes: Vec<Value> = copy
-        .account
-        .iter()
-        .filter(|(_, span)| span.0 > 0)
-        .map(|(cause, span)| json!({"cause": cause.name(), "seconds": seconds(span)}))
-        .collect();
     json!({
         "name": copy.name,
         "share": copy.share,
@@ -68,7 +62,9 @@ fn copy(copy: &Copy) -> Value {
         "close_seen": copy.seen.1,
         "holes": {"count": copy.holes.0, "bytes": copy.holes.1},
         "verdict": verdict::of(copy),
-        "causes": causes,
+        "causes": breakdown::causes(copy),
+        "stalls": breakdown::stalls(copy),
+        "typical_exchange": breakdown::typical(copy),
         "requests": copy.requests.iter().map(requests).collect::<Vec<_>>(),
     })
 }

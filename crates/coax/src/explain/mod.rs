@@ -1,7 +1,9 @@
-//! What `coax explain` says of captures: as text and as JSON.
+//! What `coax explain` says of captures: as text, as JSON and as a page.
 
 pub mod advice;
 mod agreed;
+mod breakdown;
+pub mod html;
 pub mod json;
 pub mod text;
 mod verdict;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use coax_explain::report::{
-    Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Vantage,
+use coax_explain::{
+    Cause,
+    report::{Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Vantage},
 };
 use coax_wire::time::Span;
 
@@ -127,20 +128,71 @@ fn causes(out: &mut String, copy: &Copy) -> std::fmt::Result {
     }
     spent.sort_by_key(|(_, span)| std::cmp::Reverse(*span));
     let (first, last) = copy.frames;
+    let wall = seconds(copy.wall);
     writeln!(
         out,
-        "\nWhere its {:.3} s went (frames {first} to {last}):",
-        seconds(copy.wall)
+        "\nWhere its {wall:.3} s went (frames {first} to {last}):"
     )?;
-    for (cause, span) in spent {
-        let share = percent(span, copy.wall);
-        let bar = "#".repeat((share / 4.0).round() as usize);
+    let mut before = Span(0);
+    for (cause, span) in &spent {
+        let share = percent(*span, copy.wall);
+        let sum = Span(before.0.saturating_add(span.0));
+        let bar = bar(percent(before, copy.wall), percent(sum, copy.wall));
+        before = sum;
         writeln!(
             out,
-            "  {:<18} {:>9.3} s {share:>5.1} %  {bar:<25} {}",
+            "  {:<18} {:>9.3} s {share:>5.1} %  |{bar}|  {}",
             cause.name(),
-            seconds(span),
-            phrase(cause)
+            seconds(*span),
+            phrase(*cause)
+        )?;
+    }
+    stretches(out, copy, &spent)
+}
+
+/// A bar between two shares, in hundredths, of what the line is.
+fn bar(from: f64, to: f64) -> String {
+    const COLUMNS: usize = 40;
+    let column = |share: f64| ((share * COLUMNS as f64 / 100.0).round() as usize).min(COLUMNS);
+    let (from, to) = (column(from), column(to));
+    let (from, to) = if from == to {
+        (from.min(COLUMNS - 1), from.min(COLUMNS - 1) + 1)
+    } else {
+        (from, to)
+    };
+    let thin = if to - from == 1 { "+" } else { "#" };
+    format!(
+        "{}{}{}",
+        " ".repeat(from),
+        thin.repeat(to - from),
+        " ".repeat(COLUMNS - to)
+    )
+}
+
+/// How many waits that was, and where to look at the longest.
+fn stretches(out: &mut String, copy: &Copy, spent: &[(Cause, Span)]) -> std::fmt::Result {
+    const FRAMES: usize = 3;
+    if copy.breakdown.causes.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n  {:<18} {:>9} {:>10} {:>10} {:>10}  the longest end with frames",
+        "cause", "count", "median", "95 %", "longest"
+    )?;
+    for row in spent.iter().filter_map(|it| copy.breakdown.of(it.0)) {
+        let spots = row.longest.iter();
+        let frames: Vec<_> = spots.take(FRAMES).map(|it| it.frame.to_string()).collect();
+        let longest = row.longest.first().map_or(Span(0), |it| it.span);
+        writeln!(
+            out,
+            "  {:<18} {:>9} {:>10} {:>10} {:>10}  {}",
+            row.cause.name(),
+            row.count,
+            time(row.median),
+            time(row.p95),
+            time(longest),
+            frames.join(", ")
         )?;
     }
     Ok(())

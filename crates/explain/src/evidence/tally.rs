@@ -134,12 +134,13 @@ impl Tally {
         let rows = self.rows.iter().zip(Cause::ALL);
         let told = rows.filter_map(|(row, cause)| {
             let row = row.as_ref()?;
+            let most = row.longest.first()?.span;
             Some(Stretches {
                 cause,
                 count: row.samples.count(),
                 total: row.samples.total(),
-                median: row.samples.percentile(50)?,
-                p95: row.samples.percentile(95)?,
+                median: row.samples.percentile(50)?.min(most),
+                p95: row.samples.percentile(95)?.min(most),
                 longest: row.longest.iter().take(longest).copied().collect(),
             })
         });

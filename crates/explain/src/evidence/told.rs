@@ -114,6 +114,17 @@ pub struct Said {
     pub kind: SaidKind,
 }
 
+impl Said {
+    /// The command's name, with a transaction's function.
+    pub fn name(&self) -> String {
+        let name = crate::smb::Name {
+            command: self.command,
+            function: self.function,
+        };
+        name.to_string()
+    }
+}
+
 /// Kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaidKind {

@@ -4,7 +4,7 @@
 //! fourth, and so on. A pause keeps the points at both its ends, and what was sent again is preferred.
 
 use coax_cause::{Account, Cause};
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 
 use super::{
     charge::Charge,
@@ -40,6 +40,8 @@ pub(super) struct Track {
     packets: u64,
     /// What the time since the latest point was spent on.
     spent: Account,
+    /// What most of it was spent on; without any, what it was before.
+    most_spent: Span,
     cause: Cause,
     /// The latest packet, if it made no point.
     passed: Option<Point>,
@@ -53,6 +55,7 @@ impl Default for Track {
             stride: 1,
             packets: 0,
             spent: Account::default(),
+            most_spent: Span(0),
             cause: Cause::Unattributed,
             passed: None,
         }
@@ -62,6 +65,11 @@ impl Default for Track {
 impl Track {
     pub(super) fn charge(&mut self, charge: &Charge) {
         self.spent.add(charge.cause, charge.span);
+        let most = self.spent.get(charge.cause);
+        if most > self.most_spent {
+            self.most_spent = most;
+            self.cause = charge.cause;
+        }
     }
 
     pub(super) fn sent(&mut self, sent: &Shown, hold: &mut Hold) {
@@ -73,6 +81,7 @@ impl Track {
             }
             let point = self.point(sent);
             self.spent = Account::default();
+            self.most_spent = Span(0);
             self.passed = None;
             self.keep(point, hold);
         } else {
@@ -89,10 +98,7 @@ impl Track {
         (at - passed.at).0 > mean.saturating_mul(PAUSE)
     }
 
-    fn point(&mut self, sent: &Shown) -> Point {
-        if self.spent.total().0 > 0 {
-            self.cause = self.spent.dominant();
-        }
+    fn point(&self, sent: &Shown) -> Point {
         Point {
             at: sent.at,
             frame: sent.frame,

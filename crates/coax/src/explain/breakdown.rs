@@ -1,0 +1,179 @@
+//! What bears out a copy's account, as JSON: causes with their stretches, stalls and ladders, and what graphs are drawn of.
+
+use coax_explain::{
+    Account, Cause,
+    report::{Copy, Exchange, Flags, Ladder, Rung, SaidKind, Spot, Stall},
+};
+use coax_wire::time::{Span, Time};
+use serde_json::{Map, Value, json};
+
+use super::verdict::phrase;
+
+/// What the copy's time went to, the most first.
+pub(super) fn causes(copy: &Copy) -> Vec<Value> {
+    let mut spent: Vec<(Cause, Span)> = copy.account.iter().filter(|it| it.1.0 > 0).collect();
+    spent.sort_by_key(|(cause, span)| (std::cmp::Reverse(*span), *cause));
+    let row = |(cause, span): (Cause, Span)| {
+        let stretches = copy.breakdown.of(cause);
+        let frames = stretches.map(|row| row.longest.iter().map(|it| spot(copy, it)));
+        json!({
+            "cause": cause.name(),
+            "seconds": seconds(span),
+            "count": stretches.map(|row| row.count),
+            "median_s": stretches.map(|row| seconds(row.median)),
+            "p95_s": stretches.map(|row| seconds(row.p95)),
+            "frames": frames.map(Iterator::collect::<Vec<_>>),
+            "words": phrase(cause),
+        })
+    };
+    spent.into_iter().map(row).collect()
+}
+
+/// The longest waits.
+pub(super) fn stalls(copy: &Copy) -> Vec<Value> {
+    let row = |stall: &Stall| {
+        json!({
+            "cause": stall.cause.name(),
+            "frame": stall.spot.frame,
+            "at_s": since(copy, stall.spot.at),
+            "seconds": seconds(stall.spot.span),
+            "ladder": ladder(copy, &stall.ladder),
+        })
+    };
+    copy.breakdown.stalls.iter().map(row).collect()
+}
+
+/// A typical exchange, of copies that have one.
+pub(super) fn typical(copy: &Copy) -> Option<Value> {
+    let typical = copy.breakdown.detail.as_ref()?.typical.as_ref()?;
+    let Exchange {
+        command,
+        bytes,
+        response,
+        ladder: packets,
+    } = typical;
+    Some(json!({
+        "command": command,
+        "bytes": bytes,
+        "response_s": seconds(*response),
+        "ladder": ladder(copy, packets),
+    }))
+}
+
+/// What the page draws of the longest copies: the account over time, the bytes over time, requests by size and time.
+pub(super) fn graph(copy: &Copy) -> Option<Value> {
+    let detail = copy.breakdown.detail.as_ref()?;
+    let slices = &detail.waterfall;
+    let mut by_cause = Map::new();
+    for (cause, _) in copy.account.iter().filter(|it| it.1.0 > 0) {
+        let of_cause = |account: &Account| account.get(cause).0;
+        let parts: Vec<u64> = slices.accounts.iter().map(of_cause).collect();
+        by_cause.insert(cause.name().to_owned(), parts.into());
+    }
+    let points = detail.graph.points.iter().map(|point| {
+        let place = Cause::ALL.iter().position(|it| *it == point.cause);
+        let at = nanoseconds(copy, point.at);
+        let again = u8::from(point.again);
+        json!([
+            at,
+            point.frame,
+            point.end,
+            point.acked,
+            point.edge,
+            place,
+            again
+        ])
+    });
+    let mut requests = Map::new();
+    for (command, bytes, response) in &detail.requests {
+        let rows = requests.entry(command).or_insert_with(|| json!([]));
+        if let Some(rows) = rows.as_array_mut() {
+            rows.push(json!([bytes, response.0]));
+        }
+    }
+    Some(json!({
+        "slice_ns": slices.width.0,
+        "slices": by_cause,
+        "packets": detail.graph.packets,
+        "points": points.collect::<Vec<_>>(),
+        "requests": requests,
+    }))
+}
+
+/// The causes in the order in which points name them.
+pub(super) fn names() -> Value {
+    let name = |cause: Cause| json!({"cause": cause.name(), "words": phrase(cause)});
+    Cause::ALL.into_iter().map(name).collect()
+}
+
+fn spot(copy: &Copy, spot: &Spot) -> Value {
+    json!({
+        "frame": spot.frame,
+        "at_s": since(copy, spot.at),
+        "seconds": seconds(spot.span),
+    })
+}
+
+fn ladder(copy: &Copy, ladder: &Ladder) -> Value {
+    let (before, left_out) = ladder.gap.map_or((None, 0), |gap| (Some(gap.0), gap.1));
+    let rungs = ladder.rungs.iter().enumerate();
+    let rung = |(place, rung): (usize, &Rung)| {
+        let left_out = if before == Some(place) { left_out } else { 0 };
+        json!({
+            "frame": rung.frame,
+            "at_s": since(copy, rung.at),
+            "direction": rung.to.name(),
+            "bytes": rung.len,
+            "what": what(rung),
+            "again": rung.again,
+            "left_out_before": left_out,
+        })
+    };
+    rungs.map(rung).collect()
+}
+
+/// What a packet is, in words.
+fn what(rung: &Rung) -> String {
+    let mut parts = Vec::new();
+    for (bit, name) in [
+        (Flags::SYN, "SYN"),
+        (Flags::FIN, "FIN"),
+        (Flags::RST, "RST"),
+    ] {
+        if rung.flags.has(bit) {
+            parts.push(name.to_owned());
+        }
+    }
+    if rung.again {
+        parts.push("sent again".to_owned());
+    }
+    if let Some(said) = &rung.said {
+        parts.push(match said.kind {
+            SaidKind::Request => said.name(),
+            SaidKind::Answer => format!("answer to {}", said.name()),
+            SaidKind::Raw => format!("data of {}", said.name()),
+        });
+    }
+    if rung.len > 0 {
+        parts.push(format!("{} bytes", rung.len));
+    } else if !rung.flags.has(Flags::RST) {
+        let has_ack = rung.flags.has(Flags::ACK);
+        parts.extend(has_ack.then(|| format!("ACK, window {}", rung.window)));
+    }
+    parts.join(", ")
+}
+
+/// Nanoseconds from the copy's start; before it, less than 0.
+fn nanoseconds(copy: &Copy, at: Time) -> i64 {
+    let after = i64::try_from((at - copy.start).0).unwrap_or(i64::MAX);
+    let before = i64::try_from((copy.start - at).0).unwrap_or(i64::MAX);
+    after - before
+}
+
+fn since(copy: &Copy, at: Time) -> f64 {
+    nanoseconds(copy, at) as f64 / 1e9
+}
+
+fn seconds(span: Span) -> f64 {
+    span.0 as f64 / 1e9
+}

@@ -1,0 +1,82 @@
+"use strict";
+// What everything else is made with. Text goes into the page as text only.
+
+function el(name, attributes, ...children) {
+  const made = document.createElement(name);
+  set(made, attributes, children);
+  return made;
+}
+
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  set(made, attributes, children);
+  return made;
+}
+
+function set(made, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) made.append(child);
+  }
+}
+
+function section(title, id, ...children) {
+  return el("section", { id, "aria-labelledby": id + "-title" }, el("h2", { id: id + "-title" }, title), ...children);
+}
+
+// 12.3 ms, as the text report writes it
+function time(seconds) {
+  if (seconds === null || seconds === undefined) return "?";
+  const size = Math.abs(seconds);
+  if (size === 0) return "0";
+  if (size < 0.001) return (seconds * 1e6).toFixed(size < 1e-5 ? 1 : 0) + " µs";
+  if (size < 1) return (seconds * 1e3).toFixed(1) + " ms";
+  if (size < 100) return seconds.toFixed(2) + " s";
+  return Math.floor(seconds / 60) + " min " + (seconds % 60).toFixed(0) + " s";
+}
+
+function bytes(count) {
+  if (count === null || count === undefined) return "?";
+  if (count < 1e4) return count + " bytes";
+  if (count < 1e6) return (count / 1e3).toFixed(1) + " KB";
+  if (count < 1e9) return (count / 1e6).toFixed(1) + " MB";
+  return (count / 1e9).toFixed(2) + " GB";
+}
+
+function rate(count, seconds) {
+  if (!(seconds > 0)) return "";
+  const each = count / seconds;
+  return each >= 1e5 ? (each / 1e6).toFixed(2) + " MB/s" : (each / 1e3).toFixed(1) + " KB/s";
+}
+
+function number(value) {
+  return typeof value === "number" ? value.toLocaleString("en") : String(value);
+}
+
+function percent(part, whole) {
+  return whole > 0 ? (part * 100 / whole).toFixed(1) + " %" : "";
+}
+
+// what would turn the direction of the text, or not be seen, is shown as a question mark
+function harmless(name) {
+  return String(name).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, "?");
+}
+
+function nameOf(copy) {
+  return copy.name === null || copy.name === undefined ? "transfer without a name" : harmless(copy.name);
+}
+
+// marks at 1, 2 or 5 times a power of ten
+function ticks(from, to, most) {
+  const rough = (to - from) / Math.max(1, most);
+  if (!(rough > 0) || !isFinite(rough)) return [];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= rough);
+  const all = [];
+  for (let at = Math.ceil(from / step) * step; at <= to + step * 1e-9 && all.length < 100; at += step) all.push(at);
+  return all;
+}

@@ -1,0 +1,156 @@
+// Advice, what was agreed on and used, requests, the table of copies, the capture's quality. Fields that this page does
+// not know are shown under their own names.
+
+function words(key) {
+  return key.replace(/(_per)?_s$/, "").replace(/_/g, " ");
+}
+
+function told(key, value) {
+  if (value === null || value === undefined) return "?";
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  if (key === "start_s" && typeof value === "number") return new Date(value * 1000).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
+  if (typeof value === "number" && /bits_per_s$/.test(key)) return (value / 1e6).toFixed(value < 1e7 ? 3 : 1) + " Mbit/s";
+  if (typeof value === "number" && /(?<!_per)_s$|^seconds$/.test(key)) return time(value);
+  if (typeof value === "number") return number(value);
+  return harmless(value);
+}
+
+function isPlain(value) {
+  return value === null || typeof value !== "object";
+}
+
+// the plain fields of an object as rows, those of objects in it beneath
+function fields(object, without = []) {
+  const rows = [];
+  for (const [key, value] of Object.entries(object || {})) {
+    if (without.includes(key)) continue;
+    if (isPlain(value)) rows.push([words(key), told(key, value)]);
+    else if (Array.isArray(value)) { if (value.length && value.every(isPlain)) rows.push([words(key), value.map((it) => told(key, it)).join(", ")]); }
+    else for (const [inner, it] of fields(value)) rows.push([words(key) + ": " + inner, it]);
+  }
+  return rows;
+}
+
+function pairs(title, rows) {
+  if (!rows.length) return null;
+  return el("div", {}, el("h3", {}, title), el("table", {}, el("tbody", {}, rows.map(([key, value]) => el("tr", {}, el("th", { scope: "row" }, key), el("td", {}, value))))));
+}
+
+function advice(copy) {
+  const all = copy.advice || [];
+  if (!all.length) return null;
+  return section("What to change", "advice", all.map((one) => {
+    const changes = Array.isArray(one.changes) ? one.changes : one.change && !isPlain(one.change) ? [one.change] : [];
+    const title = one.title || (isPlain(one.change) ? one.change : null) || one.id || "advice";
+    const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "lab"];
+    const rest = fields(one, known);
+    return el("div", { class: "advice" }, el("h3", {}, harmless(title)), one.why && el("p", {}, harmless(one.why)),
+      typeof one.change === "string" && one.title && el("p", {}, harmless(one.change)),
+      changes.length > 0 && el("ul", {}, changes.map((change) => el("li", {}, changeLine(change)))),
+      gain(copy, one.predicted_s),
+      Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, "See frames " + one.frames.map(number).join(", ")),
+      rest.length > 0 && el("p", { class: "faint" }, rest.map(([key, value]) => key + ": " + value).join("; ")),
+      one.source && el("p", { class: "faint" }, "Source: " + harmless(one.source)));
+  }));
+}
+
+function changeLine(change) {
+  if (isPlain(change)) return harmless(change);
+  const where = change.where || change.where_;
+  const line = [change.on && harmless(change.on) + ": ", where && el("code", {}, harmless(where)), change.to && [where ? " → " : "", el("code", {}, harmless(change.to))]];
+  const rest = fields(change, ["on", "where", "where_", "to", "note"]).map(([key, value]) => "; " + key + ": " + value);
+  return [line, rest, change.note && el("span", { class: "faint" }, " (" + harmless(change.note) + ")")];
+}
+
+// before and after; the after's range is drawn lighter
+function gain(copy, predicted) {
+  if (!Array.isArray(predicted) || predicted.length < 2) return null;
+  const low = predicted[0], high = predicted[predicted.length - 1], middle = predicted.length > 2 ? predicted[1] : (low + high) / 2;
+  const most = Math.max(copy.wall_s, high) || 1;
+  const rect = (to, style, from = 0) => svg("rect", { x: from * 100 / most + "%", width: Math.max(0.4, (to - from) * 100 / most) + "%", height: "100%", style });
+  return el("div", { class: "before-after" },
+    el("span", {}, "now"), svg("svg", { "aria-hidden": "true" }, rect(copy.wall_s, "fill:var(--faint)")), el("span", {}, time(copy.wall_s)),
+    el("span", {}, "then"), svg("svg", { "aria-hidden": "true" }, rect(high, "fill:var(--accent);opacity:.35"), rect(middle, "fill:var(--accent)")),
+    el("span", {}, time(middle) + " (" + time(low) + " to " + time(high) + ")"));
+}
+
+function requestTable(rows) {
+  if (!rows || !rows.length) return null;
+  const heads = ["command", "count", "bytes", "usual size", "median", "95 %", "refused", "no answer"];
+  const body = rows.slice(0, 40).map((row) => el("tr", {}, el("th", { scope: "row" }, row.command),
+    [number(row.count), number(row.bytes), number(row.usual_bytes), time(row.response_median_s), time(row.response_p95_s), row.refused || "", row.unanswered || ""].map((it) => el("td", { class: "number" }, it))));
+  return section("What was asked for", "requests", el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((it, place) => el("th", { scope: "col", class: place ? "number" : null }, it)))), el("tbody", {}, body))));
+}
+
+function agreed(capture, copy) {
+  const connection = capture.connections[copy.connection];
+  if (!connection) return null;
+  const known = ["requests", "smb", "from_client", "from_server"];
+  return section("Agreed on and used", "agreed", el("p", { class: "faint" }, harmless(connection.client) + " → " + harmless(connection.server)),
+    el("div", { class: "pairs" }, pairs("SMB", fields(connection.smb)), pairs("The client's TCP", fields(connection.from_client)),
+      pairs("The server's TCP", fields(connection.from_server)), pairs("The connection", fields(connection, known))));
+}
+
+const COLUMNS = [
+  ["name", (copy) => nameOf(copy), (copy) => nameOf(copy).toLowerCase()],
+  ["direction", (copy) => copy.direction, (copy) => copy.direction],
+  ["bytes", (copy) => number(copy.bytes), (copy) => copy.bytes, "number"],
+  ["time", (copy) => time(copy.wall_s), (copy) => copy.wall_s, "number"],
+  ["rate", (copy) => rate(copy.bytes, copy.wall_s), (copy) => copy.wall_s > 0 ? copy.bytes / copy.wall_s : 0, "number"],
+  ["most of it was", (copy) => copy.causes.length ? [swatch(copy.causes[0].cause), copy.causes[0].cause + " " + percent(copy.causes[0].seconds, copy.wall_s)] : "", (copy) => copy.causes.length ? copy.causes[0].cause : ""],
+];
+
+function copyTable(capture, shown, choose) {
+  const copies = capture.copies;
+  if (copies.length < 2) return null;
+  let order = { column: 3, down: true }, most = 50;
+  const table = el("table", { id: "copy-table" });
+  const more = el("button", { type: "button", onclick: () => { most *= 4; draw(); } }, "Show more");
+  function sorted() {
+    const key = COLUMNS[order.column][2];
+    const places = copies.map((_, place) => place);
+    places.sort((a, b) => { const x = key(copies[a]), y = key(copies[b]); return (x < y ? -1 : x > y ? 1 : 0) * (order.down ? -1 : 1); });
+    return places;
+  }
+  function draw() {
+    const head = COLUMNS.map(([name, , , kind], place) => el("th", { scope: "col", class: kind, "aria-sort": order.column === place ? (order.down ? "descending" : "ascending") : null },
+      el("button", { type: "button", onclick: () => { order = { column: place, down: order.column === place ? !order.down : kind === "number" }; draw(); } }, name + (order.column === place ? (order.down ? " ▾" : " ▴") : ""))));
+    const rows = sorted().slice(0, most).map((place) => el("tr", { class: place === shown ? "shown" : null, "data-copy": place },
+      COLUMNS.map(([, text, , kind], column) => el("td", { class: kind || (column ? null : "name") }, column ? text(copies[place])
+        : el("button", { type: "button", "aria-current": place === shown ? "true" : null, onclick: () => choose(place) }, text(copies[place]))))));
+    table.replaceChildren(el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+    more.hidden = most >= copies.length;
+  }
+  draw();
+  const left = capture.copies_left_out ? el("p", { class: "faint" }, number(capture.copies_left_out) + " more are counted and not listed.") : null;
+  const box = section("All " + number(copies.length) + " copies", "copies", el("div", { class: "scroll" }, table), el("p", {}, more), left);
+  box.classList.add("copies-section");
+  return box;
+}
+
+const FAULTS = {
+  cut_packets: "packets were cut to the snap length", out_of_order: "packets out of order", duplicates: "packets captured twice, left out",
+  dropped: "packets dropped by the capturing machine", missing_bytes: "bytes missing in the capture, though they arrived", holes: "holes that they leave",
+  coalesced: "segments longer than the wire allows, made one by the capturing machine", incomplete_fragments: "fragmented packets incomplete",
+  unknown_links: "packets of a link type that is not understood", cut_headers: "packets cut so short that their headers are missing",
+  connections_without_start: "connections that began before the capture", skipped_bytes: "bytes of SMB connections that belong to no message that could be told",
+};
+
+function quality(capture) {
+  const all = capture.quality || {};
+  const faults = Object.entries(all).filter(([key, value]) => key in FAULTS && value > 0).map(([key, value]) => el("li", {}, number(value) + " " + FAULTS[key]));
+  const known = [...Object.keys(FAULTS), "packets", "wire_bytes", "tcp_segments", "damage"];
+  const rest = fields(all, known).filter(([, value]) => value !== "?").map(([key, value]) => el("li", {}, key + ": " + value));
+  const damage = all.damage && el("li", {}, "At byte " + number(all.damage.at_byte) + ": " + harmless(all.damage.what) + "; what follows was not read");
+  return section("The capture", "quality", el("p", {}, badge(capture.grade, "grade: " + capture.grade), badge("", place(capture.vantage)),
+    badge("", number(all.packets) + " packets"), badge("", bytes(all.wire_bytes))), el("ul", {}, damage, faults.length ? faults : el("li", {}, "Nothing is missing that could be told."), rest));
+}
+
+function place(vantage) {
+  return { client: "taken at the client", server: "taken at the server", between: "taken between client and server" }[vantage] || "taken at an unknown place";
+}
+
+function badge(kind, text) {
+  return el("span", { class: "badge " + (kind || "") }, text);
+}

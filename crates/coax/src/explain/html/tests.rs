@@ -1,0 +1,95 @@
+use coax_explain::report::{Capture, Copy, Direction};
+use coax_wire::time::{Span, Time};
+
+use super::*;
+
+const HOSTILE: &str =
+    "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&\u{2028}<!--";
+
+fn hostile() -> Explained {
+    let copy = Copy {
+        connection: 0,
+        name: Some(HOSTILE.to_owned()),
+        share: Some(HOSTILE.to_owned()),
+        direction: Direction::ToClient,
+        bytes: 1,
+        moved: 1,
+        start: Time(0),
+        wall: Span(1),
+        frames: (1, 2),
+        seen: (true, true),
+        file_size: None,
+        holes: (0, 0),
+        requests: Vec::new(),
+        account: coax_explain::Account::default(),
+        breakdown: coax_explain::report::Breakdown::default(),
+    };
+    Explained {
+        path: HOSTILE.into(),
+        advice: Vec::new(),
+        capture: Capture {
+            copies: vec![copy],
+            ..Capture::default()
+        },
+    }
+}
+
+#[test]
+fn nothing_in_a_name_becomes_markup() {
+    let page = page(&[hostile()]);
+    let plain = super::page(&[]);
+    for mark in ["<script", "</script", "<img", "<!--"] {
+        assert_eq!(
+            page.matches(mark).count(),
+            plain.matches(mark).count(),
+            "{mark}"
+        );
+    }
+}
+
+#[test]
+fn the_object_in_the_page_is_the_one_that_was_put_there() {
+    let value = json!({ "name": HOSTILE });
+    let text = embedded(&value);
+    assert!(!text.contains(['<', '>', '&', '\u{2028}']));
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+}
+
+#[test]
+fn every_mark_is_filled_once_and_in_order() {
+    let page = page(&[]);
+    for mark in ["/*STYLE*/", "/*SCRIPT*/", "<!--TEXT-->", "\"REPORT\""] {
+        assert_eq!(PAGE.matches(mark).count(), 1);
+        assert!(!page.contains(mark));
+    }
+    assert!(page.ends_with("</html>\n"));
+}
+
+#[test]
+fn the_page_asks_for_nothing_from_elsewhere() {
+    for part in [PAGE, STYLE].iter().chain(&SCRIPTS) {
+        for word in [
+            "https:",
+            "url(http",
+            "@import",
+            "fetch(",
+            "XMLHttp",
+            "innerHTML",
+            "src=",
+        ] {
+            assert!(!part.contains(word), "{word}");
+        }
+    }
+}
+
+#[test]
+fn a_page_takes_its_name_when_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    write(&path, &[hostile()]).unwrap();
+    write(&path, &[hostile()]).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let taken = write(folder.path(), &[]).unwrap_err();
+    assert_eq!(taken.kind(), io::ErrorKind::IsADirectory);
+    assert!(write(&folder.path().join("missing/report.html"), &[]).is_err());
+}
