@@ -1,15 +1,18 @@
 //! Advice: every entry is whole, the lab takes what it is to try, and each fires where it is meant to.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
+mod common;
+
 use std::fs;
 
 use coax_explain::{
-    Account, Advice, Cause,
+    Account, Advice, Cause, advise, explain,
     recognise::{Entry, Facts, VOCABULARY, Value, entries},
-    report::{Copy, Direction},
+    report::{Capture, Copy, Direction},
 };
-use coax_lab::scenario::Scenario;
+use coax_lab::{Tap, scenario::Scenario, smb};
 use coax_wire::time::{Span, Time};
+use common::explained;
 
 fn clients() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clients");
@@ -170,3 +173,93 @@ fn every_entry_fires_where_it_is_meant_to_and_not_without_what_it_asks_for() {
     }
     assert_eq!(cases.len(), entries().len(), "a case without an entry");
 }
+
+/// What is said of the copy that took longest.
+fn ids(capture: &Capture) -> Vec<String> {
+    let longest = capture.copies.iter().max_by_key(|copy| copy.wall).unwrap();
+    advise(capture, longest)
+        .into_iter()
+        .map(|advice| advice.id)
+        .collect()
+}
+
+#[test]
+fn real_copies_get_the_advice_that_made_them_fast_from_both_ends() {
+    for (name, wanted) in [
+        ("andx4k", Some("use-raw-reads")),
+        ("nagle_lan", Some("client-nodelay")),
+        ("rwnd", Some("fixed-receive-buffer")),
+        ("shallow", Some("losses-on-the-way")),
+        ("raw60k", None),
+        ("base", None),
+        ("nagle_lan_nd", None),
+    ] {
+        for end in ["client", "server"] {
+            let all = ids(&explained(&format!("labelled/{name}-{end}.pcapng.gz")));
+            assert_eq!(
+                all.first().map(String::as_str),
+                wanted,
+                "{name} at the {end}: {all:?}"
+            );
+        }
+    }
+}
+
+/// A published copy as the lab makes it, captured at the client.
+fn scenario(name: &str, direction: &str) -> Capture {
+    let path = format!(
+        "{}/../../data/scenarios/{name}.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let mut scenario = Scenario::parse(name, &fs::read_to_string(path).unwrap()).unwrap();
+    scenario.set("size", "1MB".into()).unwrap();
+    scenario.set("direction", direction.into()).unwrap();
+    let clients = clients();
+    let clients: Vec<(&str, &str)> = clients
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let mut setup = scenario.setup(&clients).unwrap();
+    setup.taps = vec![Tap::Client];
+    let mut result = smb::copy(&setup);
+    explain(result.world.captures().pop().unwrap().as_slice()).unwrap()
+}
+
+#[test]
+fn published_copies_get_the_cures_of_their_documents() {
+    for (name, direction, wanted) in [
+        ("dos-ms-net-full", "to-server", "ms-net-basic-redirector"),
+        ("dos-ms-net-full", "to-server", "sender-card-overrun"),
+        ("dos-dls-5.0-predir", "to-client", "dls-full-redirector"),
+        ("wan-2000-to-nt", "to-server", "nt-larger-request-buffer"),
+        ("dos-386sx", "to-client", "server-nodelay-early-timer"),
+    ] {
+        let all = ids(&scenario(name, direction));
+        assert!(all.iter().any(|id| id == wanted), "{name}: {all:?}");
+    }
+    for name in ["dos-ms-net-basic", "dos-dls-5.0-full"] {
+        let all = ids(&scenario(name, "to-server"));
+        assert_eq!(all, Vec::<String>::new(), "{name} has been cured");
+    }
+}
+
+#[test]
+fn the_page_about_advice_lists_every_fact() {
+    let page = include_str!("../../../docs/advice.md");
+    let listed: Vec<String> = VOCABULARY
+        .iter()
+        .map(|word| format!("| `{}` | {:?} | {} |", word.name, word.kind, word.what).to_lowercase())
+        .collect();
+    let page = page.to_lowercase();
+    for line in &listed {
+        assert!(page.contains(line.as_str()), "docs/advice.md lacks: {line}");
+    }
+    assert_eq!(
+        page.matches("\n| `").count(),
+        listed.len() + OTHER_ROWS,
+        "rows of no fact"
+    );
+}
+
+/// Rows of docs/advice.md's tables that begin with a name and are no facts: keys of an entry, operators.
+const OTHER_ROWS: usize = 13;

@@ -208,13 +208,15 @@ impl Entry {
             return None;
         }
         let cause = self.causes.iter().copied().max_by_key(spent);
-        Some(self.told(facts, cause.unwrap_or(Cause::Unattributed), share))
+        self.told(facts, cause.unwrap_or(Cause::Unattributed), share)
     }
 
     /// The remark about a connection of which these are the facts, if it is any.
     pub fn for_connection(&self, facts: &Facts) -> Option<Advice> {
         let is_remark = self.causes.is_empty() && self.holds(facts);
-        is_remark.then(|| self.told(facts, Cause::Unattributed, 0.0))
+        is_remark
+            .then(|| self.told(facts, Cause::Unattributed, 0.0))
+            .flatten()
     }
 
     /// Whether all its conditions hold.
@@ -222,7 +224,12 @@ impl Entry {
         self.when.iter().all(|when| when.holds(facts))
     }
 
-    fn told(&self, facts: &Facts, cause: Cause, share: f64) -> Advice {
+    fn told(&self, facts: &Facts, cause: Cause, share: f64) -> Option<Advice> {
+        let changes = self.changes.iter().filter(|change| change.is_for(facts));
+        let changes: Vec<Change> = changes.map(Written::told).collect();
+        if changes.is_empty() {
+            return None;
+        }
         let mut frames: Vec<u64> = self
             .when
             .iter()
@@ -231,18 +238,17 @@ impl Entry {
         frames.sort_unstable();
         frames.dedup();
         frames.truncate(MOST_FRAMES);
-        let changes = self.changes.iter().filter(|change| change.is_for(facts));
-        Advice {
+        Some(Advice {
             id: self.id.clone(),
             title: self.title.clone(),
             cause,
             share,
             why: filled(&self.why, facts),
-            changes: changes.map(Written::told).collect(),
+            changes,
             source: self.source.clone(),
             lab: self.lab.clone(),
             frames,
-        }
+        })
     }
 }
 

@@ -118,6 +118,7 @@ pub const VOCABULARY: &[Word] = words! {
     Number "retransmissions" "segments that the sender sent again or that came late";
     Number "retransmissions.percent" "the same, of 100 segments with data";
     Number "spurious" "segments sent again for nothing";
+    Number "spurious.percent" "the same, of 100 sent again";
     Number "loss.bursts" "bursts of the sender in which something was lost";
     Number "loss.place" "the place in a burst that was hit most often";
     Number "loss.place-percent" "how many of 100 losses hit that place";
@@ -351,6 +352,8 @@ impl Facts {
         let percent = again as f64 * 100.0 / side.data_segments.max(1) as f64;
         self.seen("retransmissions.percent", percent, [habits.again.frame]);
         self.set("spurious", side.spurious);
+        let needless = side.spurious as f64 * 100.0 / again.max(1) as f64;
+        self.set("spurious.percent", needless);
         let (losses, hit) = habits.burst_losses;
         self.seen("loss.bursts", losses, [habits.again.frame]);
         self.some("loss.place", habits.burst_place, []);

@@ -47,6 +47,8 @@ struct Burst {
     number: u64,
     place: u64,
     last: Option<Time>,
+    /// It begins with the other side's word, not after a pause: a loss's repair ends in pauses.
+    is_fresh: bool,
 }
 
 impl Default for Habits {
@@ -106,7 +108,7 @@ impl Habits {
         self.shut = shut;
         self.acknowledged(segment, sent);
         match sent.novelty {
-            Some(Novelty::New) => self.went_on(segment, sent),
+            Some(Novelty::New) => self.went_on(sent),
             Some(Novelty::Again | Novelty::Fill) => self.went_again(segment, sent),
             Some(Novelty::KeepAlive) | None => {}
         }
@@ -150,14 +152,12 @@ impl Habits {
     }
 
     /// New data: its place in the burst; a hole before it was a loss before the capture.
-    fn went_on(&mut self, segment: &Segment<'_>, sent: &Sent) {
-        let goes_on = self
-            .burst
-            .last
-            .is_some_and(|last| sent.moment.at - last <= PAUSE);
-        if !goes_on {
+    fn went_on(&mut self, sent: &Sent) {
+        let last = self.burst.last;
+        if last.is_none_or(|last| sent.moment.at - last > PAUSE) {
             self.burst = Burst {
                 number: self.burst.number + 1,
+                is_fresh: last.is_none(),
                 ..Burst::default()
             };
         }
@@ -169,10 +169,12 @@ impl Habits {
         }
         self.burst.place = self.burst.place.saturating_add(1);
         self.remember(sent.start, self.burst.place);
-        let _ = segment;
     }
 
     fn remember(&mut self, start: u64, place: u64) {
+        if !self.burst.is_fresh {
+            return;
+        }
         if self.sent.len() >= REMEMBERED {
             self.sent.pop_front();
         }
