@@ -192,7 +192,7 @@ fn real_copies_get_the_advice_that_made_them_fast_from_both_ends() {
         ("shallow", Some("losses-on-the-way")),
         ("raw60k", None),
         ("base", None),
-        ("nagle_lan_nd", None),
+        ("nagle_lan_nd", Some("use-raw-reads")),
     ] {
         for end in ["client", "server"] {
             let all = ids(&explained(&format!("labelled/{name}-{end}.pcapng.gz")));

@@ -8,7 +8,10 @@ use coax_explain::{
 };
 use serde_json::{Value, json};
 
-use super::words::harmless;
+use super::{Explained, words::harmless};
+
+/// Characters in a line of prose.
+const WIDTH: usize = 100;
 
 /// What a change will bring, if it was tried in the lab: seconds that the copy will take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +74,6 @@ fn about_seconds(range: &Range) -> String {
 
 /// The section of the report.
 pub(super) fn section(out: &mut String, all: &[Told]) -> std::fmt::Result {
-    const WIDTH: usize = 100;
     if all.is_empty() {
         return Ok(());
     }
@@ -84,18 +86,7 @@ pub(super) fn section(out: &mut String, all: &[Told]) -> std::fmt::Result {
         if let Some(range) = &told.predicted {
             writeln!(out, "     would take {}", about_seconds(range))?;
         }
-        for line in wrapped(&harmless(&advice.why), WIDTH) {
-            writeln!(out, "     {line}")?;
-        }
-        for change in &advice.changes {
-            for (first, line) in wrapped(&one_change(change), WIDTH - 2)
-                .into_iter()
-                .enumerate()
-            {
-                let mark = if first == 0 { "-" } else { " " };
-                writeln!(out, "     {mark} {line}")?;
-            }
-        }
+        what_to_do(out, advice)?;
         let against = format!("against {share:.0} % of the time, mostly {cause}");
         let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
         writeln!(out, "     {against}{}", frames.unwrap_or_default())?;
@@ -104,6 +95,63 @@ pub(super) fn section(out: &mut String, all: &[Told]) -> std::fmt::Result {
         }
     }
     Ok(())
+}
+
+/// Why, and what to change.
+fn what_to_do(out: &mut String, advice: &Advice) -> std::fmt::Result {
+    for line in wrapped(&harmless(&advice.why), WIDTH) {
+        writeln!(out, "     {line}")?;
+    }
+    for change in &advice.changes {
+        let lines = wrapped(&one_change(change), WIDTH - 2);
+        for (first, line) in lines.into_iter().enumerate() {
+            let mark = if first == 0 { "-" } else { " " };
+            writeln!(out, "     {mark} {line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// What else is amiss.
+pub(super) fn remarks(out: &mut String, explained: &Explained) -> std::fmt::Result {
+    const MOST: usize = 10;
+    if explained.remarks.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat else is amiss:")?;
+    for (place, advice) in explained.remarks.iter().take(MOST) {
+        let connection = explained.capture.connections.get(*place);
+        let ends = connection.map(|one| format!(", {} -> {}", one.client, one.server));
+        let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
+        writeln!(
+            out,
+            "  - {} ({}{})",
+            advice.title,
+            advice.id,
+            ends.unwrap_or_default()
+        )?;
+        what_to_do(out, advice)?;
+        let source = format!("source: {}{}", advice.source, frames.unwrap_or_default());
+        for line in wrapped(&source, WIDTH) {
+            writeln!(out, "     {line}")?;
+        }
+    }
+    let left = explained.remarks.len().saturating_sub(MOST);
+    if left > 0 {
+        writeln!(out, "  … and {left} more (--json lists them)")?;
+    }
+    Ok(())
+}
+
+/// A remark as JSON: advice, and the place of its connection.
+pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
+    let told = Told {
+        advice: advice.clone(),
+        predicted: None,
+    };
+    let mut value = one_as_json(&told);
+    value["connection"] = json!(place);
+    value
 }
 
 fn one_change(change: &Change) -> String {

@@ -23,6 +23,7 @@ fn capture(explained: &Explained) -> Value {
         "quality": quality(&capture.quality),
         "copies": copies(explained),
         "copies_left_out": capture.copies_left_out,
+        "remarks": explained.remarks.iter().map(advice::remark_as_json).collect::<Vec<_>>(),
         "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
         "connections_left_out": capture.connections_left_out,
     })

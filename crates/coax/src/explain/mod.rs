@@ -15,7 +15,8 @@ use std::{
 };
 
 use coax_explain::{
-    Error,
+    Advice, Error,
+    recognise::remarks,
     report::{Capture, Party},
 };
 
@@ -28,6 +29,8 @@ pub struct Explained {
     pub capture: Capture,
     /// What to change, of each of its copies.
     pub advice: Vec<Vec<advice::Told>>,
+    /// What else is amiss, of a connection by its place.
+    pub remarks: Vec<(usize, Advice)>,
 }
 
 /// Reads one capture. `client` is who the client is, if that is known better than the capture tells it.
@@ -46,6 +49,7 @@ pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
     Ok(Explained {
         path: path.to_owned(),
         advice: advice::about(&capture),
+        remarks: remarks(&capture),
         capture,
     })
 }

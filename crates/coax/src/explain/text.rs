@@ -28,6 +28,7 @@ pub fn report(explained: &Explained) -> String {
         let _ = advice::section(&mut out, about(explained, copy));
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
+    let _ = advice::remarks(&mut out, explained);
     let _ = connections(&mut out, capture);
     let _ = quality(&mut out, explained);
     out

@@ -27,6 +27,7 @@ fn hostile() -> Explained {
     Explained {
         path: HOSTILE.into(),
         advice: Vec::new(),
+        remarks: Vec::new(),
         capture: Capture {
             copies: vec![copy],
             ..Capture::default()
