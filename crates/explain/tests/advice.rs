@@ -232,6 +232,11 @@ fn published_copies_get_the_cures_of_their_documents() {
         ("dos-ms-net-full", "to-server", "sender-card-overrun"),
         ("dos-dls-5.0-predir", "to-client", "dls-full-redirector"),
         ("wan-2000-to-nt", "to-server", "nt-larger-request-buffer"),
+        (
+            "wan-2000-to-nt",
+            "to-server",
+            "nt-larger-request-buffer-and-window",
+        ),
         ("dos-386sx", "to-client", "server-nodelay-early-timer"),
     ] {
         let all = ids(&scenario(name, direction));
@@ -263,3 +268,67 @@ fn the_page_about_advice_lists_every_fact() {
 
 /// Rows of docs/advice.md's tables that begin with a name and are no facts: keys of an entry, operators.
 const OTHER_ROWS: usize = 13;
+
+fn number(capture: &Capture, name: &str) -> f64 {
+    match Facts::of(capture, &capture.copies[0]).get(name) {
+        Some(Value::Number(number)) => *number,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_card_that_takes_ten_frames_loses_the_eleventh_of_each_burst() {
+    // data/cards/dos-short-ring.toml: tx_ring = 10
+    let capture = scenario("dos-ms-net-full", "to-server");
+    assert_eq!(number(&capture, "loss.place"), 11.0);
+    assert_eq!(number(&capture, "loss.place-percent"), 100.0);
+    assert!(number(&capture, "loss.bursts") >= 10.0);
+}
+
+#[test]
+fn the_timer_of_delayed_acknowledgments_is_found() {
+    let samba = explained("labelled/nagle_lan-client.pcapng.gz");
+    let hold = number(&samba, "hold.server-ms");
+    assert!(
+        (38.0..=50.0).contains(&hold),
+        "Linux holds 40 ms and more: {hold}"
+    );
+    assert!(
+        (196.0..=206.0).contains(&number(&samba, "held.server")),
+        "the kernel counted 201"
+    );
+    let hold = number(&scenario("dos-386sx", "to-client"), "hold.client-ms");
+    assert!(
+        (195.0..=205.0).contains(&hold),
+        "the stack's timer is 200 ms: {hold}"
+    );
+}
+
+#[test]
+fn an_explorer_that_waits_for_changes_is_told_from_a_copy_command() {
+    let text = |name: &str| {
+        let clients = clients();
+        let clients: Vec<(&str, &str)> = clients
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        let mut scenario = Scenario::new(name);
+        scenario.set("client.profile", name.into()).unwrap();
+        scenario.set("size", "300kB".into()).unwrap();
+        scenario.set("link.delay", "1 ms".into()).unwrap();
+        let mut setup = scenario.setup(&clients).unwrap();
+        setup.taps = vec![Tap::Server];
+        let mut result = smb::copy(&setup);
+        explain(result.world.captures().pop().unwrap().as_slice()).unwrap()
+    };
+    let explorer = text("nt-4-explorer");
+    assert!(number(&explorer, "notify.pending") >= 60.0);
+    assert!(
+        ids(&explorer).contains(&"copy-without-notify".to_owned()),
+        "{:?}",
+        ids(&explorer)
+    );
+    let command = text("nt-4-copy");
+    assert_eq!(number(&command, "notify.pending"), 0.0);
+    assert!(!ids(&command).contains(&"copy-without-notify".to_owned()));
+}

@@ -84,3 +84,18 @@ fn as_text(all: &[Explained], named: bool) -> String {
     });
     parts.collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_one_of_the_profiles() {
+        assert_eq!(client("wfw-3.11"), Ok("wfw-3.11".to_owned()));
+        let error = client("dos").err().unwrap_or_default();
+        assert!(
+            error.contains("known are") && error.contains("ms-net-3.11-full"),
+            "{error}"
+        );
+    }
+}

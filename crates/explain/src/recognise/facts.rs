@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use coax_cause::Cause;
 use coax_wire::smb::negotiate::cap;
 
-use crate::report::{Capture, Connection, Copy, Direction, Protocol, Requests, Seen, Side, Smb};
+use crate::report::{
+    Capture, Connection, Copy, Direction, Protocol, Refusal, Requests, Seen, Side, Smb,
+};
 
 /// A fact's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +102,7 @@ pub const VOCABULARY: &[Word] = words! {
     Number "oplock.breaks" "oplocks that the server took back";
     Number "notify.pending" "reads and writes asked for while a NOTIFY_CHANGE waited";
     List "refusals" "COMMAND:STATUS of all that was refused, such as SESSION_SETUP_ANDX:ERRSRV/2242";
-    Number "refused.opens" "opens refused on the connection";
+    Number "opens.missing" "opens on the connection of what is not there";
     Number "mss.client" "the MSS that the client announced, bytes";
     Number "mss.server" "the MSS that the server announced, bytes";
     Number "segment.largest" "the longest segment of the copy's sender, bytes";
@@ -357,9 +359,8 @@ impl Facts {
         let (losses, hit) = habits.burst_losses;
         self.seen("loss.bursts", losses, [habits.again.frame]);
         self.some("loss.place", habits.burst_place, []);
-        if losses > 0 {
-            self.set("loss.place-percent", hit as f64 * 100.0 / losses as f64);
-        }
+        let percent = hit as f64 * 100.0 / losses.max(1) as f64;
+        self.set("loss.place-percent", percent);
         self.seen("stuck.count", habits.stuck.count, [habits.stuck.frame]);
         self.set("stuck.bytes", u64::from(habits.stuck_bytes));
     }
@@ -445,17 +446,25 @@ impl Facts {
             .map(|refusal| format!("{}:{}", refusal.command, refusal.status));
         let frames = smb.refusals.iter().map(|refusal| refusal.seen.frame);
         self.seen("refusals", told.collect::<Vec<_>>(), frames);
-        let opens = smb
-            .refusals
-            .iter()
-            .filter(|refusal| OPENS.contains(&refusal.command.as_str()));
+        let is_missing = |refusal: &&Refusal| {
+            OPENS.contains(&refusal.command.as_str()) && MISSING.contains(&refusal.status.as_str())
+        };
+        let opens = smb.refusals.iter().filter(is_missing);
         self.set(
-            "refused.opens",
+            "opens.missing",
             opens.map(|refusal| refusal.seen.count).sum::<u64>(),
         );
     }
 }
 
+/// No such file, path, name or device ([MS-CIFS] 2.2.2.4).
+const MISSING: [&str; 5] = [
+    "ERRDOS/2",
+    "ERRDOS/3",
+    "0xC0000034",
+    "0xC000003A",
+    "0xC000000F",
+];
 const OPENS: [&str; 4] = ["OPEN", "OPEN_ANDX", "NT_CREATE_ANDX", "TRANSACTION2 OPEN2"];
 
 /// Whether a command reads (or writes), and of which kind it is.

@@ -20,7 +20,7 @@ const STEP_NS: u64 = 20_000_000;
 const STEPS: usize = 64;
 /// Places in a burst that are told apart; segments remembered; segments counted to an acknowledgment.
 const PLACES: usize = 128;
-const REMEMBERED: usize = 512;
+const REMEMBERED: usize = 128;
 const MOST_TO_AN_ACK: usize = 64;
 
 /// What is watched of one side.
