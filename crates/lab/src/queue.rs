@@ -40,6 +40,11 @@ impl<E> EventQueue<E> {
         self.serial
     }
 
+    /// The most that were ever to come at once.
+    pub const fn most(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Has `event` come at `at`.
     pub fn push(&mut self, at: Time, event: E) {
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -104,6 +109,6 @@ mod tests {
             queue.pop();
         }
         assert!(queue.is_empty());
-        assert_eq!(queue.slots.len(), 2);
+        assert_eq!(queue.most(), 2);
     }
 }

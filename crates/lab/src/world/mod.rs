@@ -261,6 +261,11 @@ impl World {
         self.events.scheduled()
     }
 
+    /// The most events that ever waited at once: what a run holds in memory is in proportion to it.
+    pub const fn most_events(&self) -> usize {
+        self.events.most()
+    }
+
     /// The captures that were asked for, in that order, as pcapng files.
     pub fn captures(&mut self) -> Vec<Vec<u8>> {
         core::mem::take(&mut self.recorders)
