@@ -79,9 +79,9 @@ def overwriting(coax, server, folder):
 
 
 def tree(coax, server, folder):
-    """A tree of 500 files goes there and back; of 140 where each takes long."""
+    """A tree of 500 files goes there and back."""
     source = folder / "tree"
-    count = 140 if server.kind == "impacket" else 500
+    count = 500
     for number in range(count):
         path = source / f"D{number % 20:02}" / f"F{number:04}.DAT"
         path.parent.mkdir(parents=True, exist_ok=True)
