@@ -159,3 +159,41 @@ pub(super) fn transfer(smb: &mut Smb, op: &Op, frame: u64) {
         smb.through.note(frame);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn header(status: [u8; 4], nt: bool) -> Header {
+        let mut message = b"\xffSMB\x73".to_vec();
+        message.extend(status);
+        message.resize(32, 0);
+        message[11] = if nt { 0x40 } else { 0 };
+        Header::parse(&message).unwrap()
+    }
+
+    #[test]
+    fn refusals_are_counted_by_command_and_status_and_bounded() {
+        let mut smb = Smb::default();
+        let expired = header([2, 0, 0xc2, 0x08], false);
+        let unknown = header([0x34, 0, 0, 0xc0], true);
+        refused(&mut smb, &expired, "SESSION_SETUP_ANDX".to_owned(), 8);
+        refused(&mut smb, &unknown, "NT_CREATE_ANDX".to_owned(), 9);
+        refused(&mut smb, &unknown, "NT_CREATE_ANDX".to_owned(), 11);
+        let told: Vec<(&str, Seen)> = smb
+            .refusals
+            .iter()
+            .map(|refusal| (refusal.status.as_str(), refusal.seen))
+            .collect();
+        let seen = |count, frame| Seen { count, frame };
+        assert_eq!(
+            told,
+            [("ERRSRV/2242", seen(1, 8)), ("0xC0000034", seen(2, 9))]
+        );
+        for number in 0..1000 {
+            refused(&mut smb, &unknown, format!("{number}"), 12);
+        }
+        assert_eq!(smb.refusals.len(), MOST_REFUSALS);
+    }
+}

@@ -378,3 +378,42 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
         _ => return Ok(None),
     }))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn only(command: u8, words: &[u16]) -> Op {
+        let mut message = b"\xffSMB".to_vec();
+        message.resize(HEADER_LEN, 0);
+        message[4] = command;
+        message.push(words.len() as u8);
+        message.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        message.extend([0, 0]);
+        let header = Header::parse(&message).unwrap();
+        request(&header, &message).remove(0)
+    }
+
+    #[test]
+    fn a_flush_is_about_its_file() {
+        let op = only(code::FLUSH, &[0x4001]);
+        assert_eq!(
+            (op.what.clone(), op.fid, op.is_data()),
+            (What::Flush, 0x4001, false)
+        );
+    }
+
+    #[test]
+    fn a_write_that_asks_for_the_disk_is_told_from_one_that_does_not() {
+        for (mode, through) in [(0, false), (1, true), (2, false), (9, true)] {
+            let words = [0xff, 0, 0x4001, 0, 0, 0, 0, mode, 0, 0, 0, 59];
+            let op = only(code::WRITE_ANDX, &words);
+            assert_eq!(
+                (op.what.clone(), op.write_through),
+                (What::Write, through),
+                "{mode}"
+            );
+        }
+    }
+}

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 128;
 const MOST_TO_AN_ACK: usize = 64;
 
 /// What is watched of one side.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Habits {
     told: report::Habits,
     largest: u32,
@@ -49,24 +49,6 @@ struct Burst {
     last: Option<Time>,
     /// It begins with the other side's word, not after a pause: a loss's repair ends in pauses.
     is_fresh: bool,
-}
-
-impl Default for Habits {
-    fn default() -> Self {
-        Self {
-            told: report::Habits::default(),
-            largest: 0,
-            widest: None,
-            shut: false,
-            burst: Burst::default(),
-            sent: VecDeque::new(),
-            places: Vec::new(),
-            holds: Vec::new(),
-            to_an_ack: Vec::new(),
-            latest_again: (0, 0, 0, 0),
-            unacknowledged: (0, None),
-        }
-    }
 }
 
 /// What a segment means to its sender's stream and the other side's.
