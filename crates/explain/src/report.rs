@@ -221,7 +221,7 @@ pub struct Habits {
     pub hold: Option<Span>,
     /// How many segments it lets come before it acknowledges, mostly.
     pub ack_every: Option<u64>,
-    /// The segment that it sent again most often without an answer.
+    /// The segment that it sent again most often while none as long had arrived.
     pub stuck: Seen,
     /// Bytes in that one.
     pub stuck_bytes: u32,

@@ -286,6 +286,12 @@ fn a_card_that_takes_ten_frames_loses_the_eleventh_of_each_burst() {
 }
 
 #[test]
+fn a_segment_lost_again_and_again_is_no_black_hole_if_others_as_long_arrive() {
+    let all = ids(&explained("tcp/mlab-C2DFE.pcap.gz"));
+    assert!(!all.contains(&"pmtu-black-hole".to_owned()), "{all:?}");
+}
+
+#[test]
 fn the_timer_of_delayed_acknowledgments_is_found() {
     let samba = explained("labelled/nagle_lan-client.pcapng.gz");
     let hold = number(&samba, "hold.server-ms");

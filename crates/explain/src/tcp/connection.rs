@@ -203,6 +203,7 @@ impl Connection {
             start,
             novelty,
             highest: before.0,
+            acked: of(&self.halves, side).acked,
             window: other.window,
             way: self.way(side),
             acknowledges: other.acked > before.1,

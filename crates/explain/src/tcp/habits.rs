@@ -28,6 +28,8 @@ const MOST_TO_AN_ACK: usize = 64;
 pub(super) struct Habits {
     told: report::Habits,
     largest: u32,
+    /// The offset of the first segment of that length.
+    largest_start: u64,
     widest: Option<u32>,
     shut: bool,
     burst: Burst,
@@ -60,6 +62,8 @@ pub(super) struct Sent {
     pub(super) novelty: Option<Novelty>,
     /// All that was seen of the stream before it went up to here.
     pub(super) highest: u64,
+    /// So far it was acknowledged.
+    pub(super) acked: u64,
     /// The window that it offers, bytes.
     pub(super) window: u32,
     /// From here to its sender and back.
@@ -77,6 +81,7 @@ impl Habits {
         }
         if segment.len > self.largest {
             self.largest = segment.len;
+            self.largest_start = sent.start;
             self.told.largest_frame = frame;
         }
         if self.widest.is_none_or(|widest| sent.window > widest) {
@@ -173,7 +178,9 @@ impl Habits {
         } else {
             (sent.start, segment.len, 1, frame)
         };
-        if self.latest_again.2 > self.told.stuck.count {
+        // once one as long has arrived, it is no length that the path refuses
+        let none_arrived = segment.len == self.largest && sent.acked <= self.largest_start;
+        if none_arrived && self.latest_again.2 > self.told.stuck.count {
             self.told.stuck = report::Seen {
                 count: self.latest_again.2,
                 frame: self.latest_again.3,
