@@ -38,6 +38,11 @@ def no_tshark():
     return None if shutil.which("tshark") else "there is no tshark"
 
 
+def no_browser():
+    missing = [program for program in ("chromium", "chromedriver") if not shutil.which(program)]
+    return "there is no " + " and no ".join(missing) if missing else None
+
+
 def module(name):
     return [sys.executable, "-m", name]
 
@@ -59,6 +64,7 @@ STEPS = [
     Step("redirectors against servers", ["scripts/profiles", "--ci"], 300),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
     Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
+    Step("pages in a browser", ["scripts/browser"], 600, True, no_browser),
     Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),
     Step("explain beside tcptrace and tshark", ["scripts/explain-wild"], 600),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),

@@ -35,8 +35,10 @@ PROGRAMS = {
     "unshare": ["util-linux"],
     "javac": ["default-jdk-headless"],
     "mvn": ["maven"],
+    "chromium": ["chromium", "fonts-dejavu-core"],
+    "chromedriver": ["chromium-driver"],
 }
-PYTHON_PACKAGES = ["impacket==0.13.1", "pysmb==1.2.15"]
+PYTHON_PACKAGES = ["impacket==0.13.1", "pysmb==1.2.15", "selenium==4.51.0"]
 JAVA_SERVERS = {"jfileserver": "org.filesys:jfileserver:1.4.0"}
 JAVA_PACKAGES = {"jcifs13": "jcifs:jcifs:1.3.17", "jcifsng": "eu.agno3.jcifs:jcifs-ng:2.1.10"}
 
@@ -82,7 +84,7 @@ def has_venv():
 
 def python_is_ready():
     python = VENV / "bin" / "python"
-    check = [str(python), "-c", "import impacket, smb"]
+    check = [str(python), "-c", "import impacket, smb, selenium"]
     return python.exists() and subprocess.run(check, capture_output=True).returncode == 0
 
 
@@ -139,7 +141,7 @@ def compile_driver(generation, jars):
 def missing_peers():
     """What is still missing after installing: names for people."""
     missing = missing_programs()
-    missing += [] if python_is_ready() else ["impacket", "pysmb"]
+    missing += [] if python_is_ready() else ["impacket", "pysmb", "selenium"]
     missing += [name for name in JAVA_SERVERS if not list((JARS / name).glob(f"{name}*.jar"))]
     missing += [name for name in JAVA_PACKAGES if not (CLASSES / name / "Driver.class").exists()]
     return missing

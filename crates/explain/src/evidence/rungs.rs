@@ -8,6 +8,8 @@ use super::told::{Ladder, Rung, Said, SaidKind};
 
 /// Packets remembered.
 const MOST: usize = 64;
+/// Requests remembered beyond that: those whose answers may be long.
+const MOST_ASKED: usize = 16;
 /// Packets of a ladder: at its beginning, and at its end.
 const TOP: usize = 5;
 const BOTTOM: usize = 7;
@@ -17,42 +19,67 @@ pub(crate) type Label = (u8, Option<u16>, SaidKind);
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Rungs(VecDeque<Rung>);
+pub(super) struct Rungs {
+    latest: VecDeque<Rung>,
+    /// How many came.
+    count: u64,
+    /// The latest requests, and how many packets had come with each.
+    asked: VecDeque<(u64, Rung)>,
+}
 
 impl Rungs {
     pub(super) fn push(&mut self, rung: Rung) {
-        if self.0.len() >= MOST {
-            self.0.pop_front();
+        if self.latest.len() >= MOST {
+            self.latest.pop_front();
         }
-        self.0.push_back(rung);
+        self.latest.push_back(rung);
+        self.count += 1;
     }
 
     /// Says what the latest packet brought; what it brought first counts.
     pub(super) fn label(&mut self, (command, function, kind): Label) {
-        if let Some(last) = self.0.back_mut() {
-            last.said.get_or_insert(Said {
-                command,
-                function,
-                kind,
-            });
+        let Some(last) = self.latest.back_mut().filter(|last| last.said.is_none()) else {
+            return;
+        };
+        last.said = Some(Said {
+            command,
+            function,
+            kind,
+        });
+        if kind == SaidKind::Request {
+            if self.asked.len() >= MOST_ASKED {
+                self.asked.pop_front();
+            }
+            self.asked.push_back((self.count, *last));
         }
     }
 
     pub(super) fn last(&self) -> Option<&Rung> {
-        self.0.back()
+        self.latest.back()
     }
 
     /// The latest `count`.
     pub(super) fn latest(&self, count: usize) -> Vec<Rung> {
-        let skip = self.0.len().saturating_sub(count);
-        self.0.iter().skip(skip).copied().collect()
+        let skip = self.latest.len().saturating_sub(count);
+        self.latest.iter().skip(skip).copied().collect()
     }
 
     /// Those since `begin`, without the middle if they are many.
     pub(super) fn since(&self, begin: Time) -> Ladder {
-        let first = self.0.partition_point(|rung| rung.at < begin);
-        let count = self.0.len() - first;
-        let all = self.0.range(first..);
+        let first = self.latest.partition_point(|rung| rung.at < begin);
+        let count = self.latest.len() - first;
+        let all = self.latest.range(first..);
+        let asked = self.asked.iter().find(|(_, asked)| asked.at >= begin);
+        if let (0, Some((number, asked))) = (first, asked)
+            && number.saturating_add(count as u64) < self.count + 1
+        {
+            let bottom = self.latest(TOP + BOTTOM - 1);
+            let left_out = self.count - number - bottom.len() as u64;
+            return Ladder {
+                rungs: std::iter::once(*asked).chain(bottom).collect(),
+                gap: Some((1, left_out)),
+            };
+        }
         if count <= TOP + BOTTOM + 1 {
             return Ladder {
                 rungs: all.copied().collect(),

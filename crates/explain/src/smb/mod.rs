@@ -324,6 +324,9 @@ impl Smb {
         let Some(mut pending) = self.queue.take_read() else {
             return;
         };
+        if let Some(op) = pending.ops.first() {
+            self.label(op.name, SaidKind::Answer);
+        }
         let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
         pending.read(message.len.saturating_sub(overhead));
         let header = pending.header;

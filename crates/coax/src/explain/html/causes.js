@@ -37,7 +37,7 @@ function swatch(cause) {
 
 function bar(parts, label) {
   const rects = parts.map(([from, to, cause]) =>
-    svg("rect", { x: from + "%", width: Math.max(0.4, to - from) + "%", height: "100%", fill: fill(cause) }));
+    svg("rect", { x: Math.min(from, 99.5) + "%", width: Math.max(0.5, to - from) + "%", height: "100%", fill: fill(cause) }));
   return svg("svg", { role: "img", "aria-label": label }, rects);
 }
 
@@ -52,7 +52,7 @@ function waterfall(copy) {
   const stack = bar(parts, causes.map((row) => row.cause + " " + percent(row.seconds, wall)).join(", "));
   stack.setAttribute("class", "stack");
   const rows = causes.map((row, place) => causeRow(row, parts[place], wall));
-  const heads = ["cause", "seconds", "share", "count", "median", "95 %", "where in the time", "longest, by frame"];
+  const heads = ["cause", "seconds", "share", "count", "median", "95 %", "part of the whole", "longest, by frame"];
   const head = el("thead", {}, el("tr", {}, heads.map((name, place) =>
     el("th", { scope: "col", class: place >= 1 && place <= 5 ? "number" : null }, name))));
   const sum = causes.reduce((total, row) => total + row.seconds, 0);
@@ -94,7 +94,7 @@ function over(copy) {
     }
   }
   const label = "What each moment of the copy was spent on, from its start to its end";
-  const marks = ticks(0, copy.wall_s * 0.93, 5).map((at) => el("span", { style: "position:absolute;white-space:nowrap;left:" + at * 100 / copy.wall_s + "%" }, time(at)));
+  const marks = ticks(0, copy.wall_s, 5).map((at) => el("span", { style: "position:absolute;white-space:nowrap;left:" + at * 100 / copy.wall_s + "%;transform:translateX(-" + Math.round(at * 100 / copy.wall_s) + "%)" }, time(at)));
   return el("figure", {}, el("figcaption", {}, label + "; each of " + count + " slices is " + time(graph.slice_ns / 1e9) + " long"),
     svg("svg", { role: "img", "aria-label": label, style: "display:block;width:100%;height:6rem;background:var(--soft)" }, rects),
     el("div", { class: "faint", style: "position:relative;height:1.5rem", "aria-hidden": "true" }, marks), legend(names));

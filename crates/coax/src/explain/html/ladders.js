@@ -3,11 +3,10 @@
 function ladder(rungs, stall) {
   const items = [el("li", { class: "ends", "aria-hidden": "true" }, el("span"), el("span", {}, el("span", {}, "client"), el("span", {}, "server")), el("span", {}, "frame"))];
   const first = rungs.length ? rungs[0].at_s : 0;
+  const widest = stall ? longestGap(rungs, stall) : -1;
   rungs.forEach((rung, place) => {
-    const before = place ? rungs[place - 1] : null;
     if (rung.left_out_before) items.push(pause(number(rung.left_out_before) + " packets are not shown"));
-    const waits = stall && before && rung.frame === stall.frame;
-    if (waits) items.push(pause(time(rung.at_s - before.at_s) + ", of which " + stall.cause + " " + time(stall.seconds), stall.cause));
+    if (place && place === widest) items.push(pause(stall.cause + " " + time(stall.seconds), stall.cause));
     const to = rung.direction === "to-server" ? "to the server: " : "to the client: ";
     items.push(el("li", { class: "rung " + (rung.direction === "to-server" ? "to-server" : "to-client") + (rung.again ? " again" : "") },
       el("span", { class: "at" }, "+" + time(rung.at_s - first)),
@@ -15,6 +14,16 @@ function ladder(rungs, stall) {
       el("span", { class: "frame mono" }, number(rung.frame))));
   });
   return el("ol", { class: "ladder" }, items);
+}
+
+// before which packet a wait is shown: where most of it passed
+function longestGap(rungs, stall) {
+  let best = -1, most = 0;
+  for (let place = 1; place < rungs.length; place++) {
+    const from = Math.max(rungs[place - 1].at_s, stall.at_s), to = Math.min(rungs[place].at_s, stall.at_s + stall.seconds);
+    if (to - from > most) { most = to - from; best = place; }
+  }
+  return best;
 }
 
 function pause(text, cause) {

@@ -37,7 +37,7 @@ function show() {
       badge("", rate(copy.bytes, copy.wall_s)), badge("", "frames " + copy.frames.map(number).join(" to ")), badge(capture.grade, "capture: " + capture.grade)];
     return [el("h1", { id: "verdict", tabindex: -1 }, harmless(copy.verdict)), el("p", { id: "facts" }, facts),
       waterfall(copy), advice(copy), timeSequence(copy, report.causes), ladders(copy), scatter(copy), requestTable(copy.requests),
-      agreed(capture, copy), copyTable(capture, place, (it) => choose(chosen.capture, it)), quality(capture),
+      remarks(capture, copy), agreed(capture, copy), copyTable(capture, place, (it) => choose(chosen.capture, it)), quality(capture),
       el("p", { class: "faint" }, "coax " + (report.version || "") + ". Names and frames are those of " + harmless(capture.file) + ".")];
   }
 

@@ -26,10 +26,14 @@ function fields(object, without = []) {
   for (const [key, value] of Object.entries(object || {})) {
     if (without.includes(key)) continue;
     if (isPlain(value)) rows.push([words(key), told(key, value)]);
-    else if (Array.isArray(value)) { if (value.length && value.every(isPlain)) rows.push([words(key), value.map((it) => told(key, it)).join(", ")]); }
+    else if (Array.isArray(value)) { if (value.length) rows.push([words(key), value.map((it) => isPlain(it) ? told(key, it) : inLine(it)).join(value.every(isPlain) ? ", " : "; ")]); }
     else for (const [inner, it] of fields(value)) rows.push([words(key) + ": " + inner, it]);
   }
   return rows;
+}
+
+function inLine(object) {
+  return fields(object).map(([key, value]) => key === "what" ? value : key + " " + value).join(", ");
 }
 
 function pairs(title, rows) {
@@ -38,17 +42,26 @@ function pairs(title, rows) {
 }
 
 function advice(copy) {
-  const all = copy.advice || [];
+  return advised(copy, copy.advice || [], "What to change", "advice");
+}
+
+// what is amiss beside the copies
+function remarks(capture, copy) {
+  return advised(copy, capture.remarks || [], "Besides", "remarks");
+}
+
+function advised(copy, all, title, id) {
   if (!all.length) return null;
-  return section("What to change", "advice", all.map((one) => {
+  return section(title, id, all.map((one) => {
     const changes = Array.isArray(one.changes) ? one.changes : one.change && !isPlain(one.change) ? [one.change] : [];
-    const title = one.title || (isPlain(one.change) ? one.change : null) || one.id || "advice";
-    const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "lab"];
+    const head = one.title || (isPlain(one.change) ? one.change : null) || one.id || "advice";
+    const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "lab", "cause", "share", "connection"];
     const rest = fields(one, known);
-    return el("div", { class: "advice" }, el("h3", {}, harmless(title)), one.why && el("p", {}, harmless(one.why)),
-      typeof one.change === "string" && one.title && el("p", {}, harmless(one.change)),
+    return el("div", { class: "advice" }, el("h3", {}, harmless(head)), one.why && el("p", {}, harmless(one.why)),
+      typeof one.change === "string" && one.title && !changes.length && el("p", {}, harmless(one.change)),
       changes.length > 0 && el("ul", {}, changes.map((change) => el("li", {}, changeLine(change)))),
       gain(copy, one.predicted_s),
+      typeof one.share === "number" && el("p", { class: "faint" }, "Against " + percent(one.share, 1) + " of the time" + (one.cause ? ", mostly " + one.cause : "")),
       Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, "See frames " + one.frames.map(number).join(", ")),
       rest.length > 0 && el("p", { class: "faint" }, rest.map(([key, value]) => key + ": " + value).join("; ")),
       one.source && el("p", { class: "faint" }, "Source: " + harmless(one.source)));

@@ -1,0 +1,196 @@
+"""Opens pages that `coax explain --html` wrote in Debian's Chromium and looks at what stands there.
+
+Captures: labelled ones, some from the wild, one of the lab with losses, one whose names are hostile. Each page must say its
+verdict, show every cause with a sum that is the wall clock, react to zooming and choosing, be readable at 360 pixels and in
+the dark, write nothing to the console and ask the network for nothing.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from browser import chrome, hostile
+from peers import subject
+
+ROOT = Path(__file__).resolve().parents[2]
+CAPTURES = ROOT / "tests" / "captures"
+LABELLED = [f"labelled/{name}-{end}.pcapng.gz" for name, end in
+            [("andx4k", "client"), ("base", "server"), ("nagle_lan", "client"), ("raw60k", "server"), ("rwnd", "client"), ("shallow", "server")]]
+WILD = ["tcp/tcptrace-hardware-dups.pcap.gz", "arkime-smbclient.pcap", "suricata-xp-filecontainer.pcap", "zeek-cifs_negotiate_lanman.pcap"]
+LAB = ["lab", "copy", "--client", "windows-2000", "--link", "ethernet-10", "--size", "2MB", "--set", "link.loss_to_server={ rule = { kind = \"periodic\", every = 150 } }"]
+
+
+def write(folder, name, captures):
+    page = folder / f"{name}.html"
+    subprocess.run([subject.coax_binary(), "explain", "--html", page, *captures], cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=120)
+    told = subprocess.run([subject.coax_binary(), "explain", "--json", *captures], cwd=ROOT, check=True, capture_output=True, timeout=120)
+    return page, json.loads(told.stdout)
+
+
+class Page:
+    def __init__(self, driver, path, report):
+        self.driver, self.path, self.report = driver, path, report
+        driver.get_log("browser")
+        chrome.requests(driver)
+        driver.get(path.as_uri())
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def choose(self, select, value):
+        self.run("const it = document.getElementById(arguments[0]); it.value = arguments[1]; it.dispatchEvent(new Event('change'))", select, value)
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+
+
+def longest(capture):
+    copies = capture["copies"]
+    return max(range(len(copies)), key=lambda place: (copies[place]["wall_s"], -place), default=None)
+
+
+def same(text):
+    """Text as the page shows it."""
+    return "".join("?" if hostile.is_unseen(c) else c for c in text)
+
+
+def tells(page, copy):
+    assert page.text("#verdict") == same(copy["verdict"]), page.text("#verdict")
+    rows = page.run("return [...document.querySelectorAll('.cause-row')].map((it) => it.dataset.cause)")
+    assert rows == [row["cause"] for row in copy["causes"]], rows
+    if rows:
+        total = float(page.run("return document.getElementById('cause-sum').dataset.seconds"))
+        assert abs(total - copy["wall_s"]) < 1e-8, (total, copy["wall_s"])
+        assert page.text("#cause-sum") == f"{copy['wall_s']:.3f} s"
+    ladders = page.run("return document.querySelectorAll('#stalls details').length")
+    assert ladders == len(copy["stalls"]), ladders
+
+
+def every_capture(page):
+    for place, capture in enumerate(page.report["captures"]):
+        if len(page.report["captures"]) > 1:
+            page.choose("choose-capture", place)
+        chosen = longest(capture)
+        if chosen is None:
+            assert page.text("#verdict") == "No copy in it."
+        else:
+            tells(page, capture["copies"][chosen])
+
+
+def copies_can_be_chosen(page):
+    for place, capture in enumerate(page.report["captures"]):
+        if len(capture["copies"]) < 2:
+            continue
+        page.choose("choose-capture", place)
+        rows = page.run("return [...document.querySelectorAll('#copy-table [data-copy]')].map((it) => Number(it.dataset.copy))")
+        for copy in rows[:4]:
+            page.run("document.querySelector(`[data-copy=\"${arguments[0]}\"] button`).click()", copy)
+            tells(page, capture["copies"][copy])
+        page.run("document.querySelector('#copy-table th button').click()")
+        names = page.run("return [...document.querySelectorAll('#copy-table [data-copy] .name')].map((it) => it.textContent.toLowerCase())")
+        assert names == sorted(names), names
+        return
+    raise AssertionError("no capture with several copies")
+
+
+def axis(page):
+    return page.run("const it = document.querySelector('.graph').dataset; return [Number(it.from), Number(it.to)]")
+
+
+def zooming_changes_the_axis(page):
+    page.run("document.querySelector('.graph canvas').scrollIntoView({ block: 'center' })")
+    whole = axis(page)
+    page.run("document.querySelector('[aria-label=\"Zoom in\"]').click()")
+    near = axis(page)
+    assert near[1] - near[0] < (whole[1] - whole[0]) * 0.6, (whole, near)
+    page.run("document.querySelector('[aria-label=Later]').click()")
+    assert axis(page)[0] > near[0]
+    page.run("document.querySelector('[aria-label=\"Show all\"]').click()")
+    assert axis(page) == whole
+    wheel = """const it = document.querySelector('.graph canvas'), box = it.getBoundingClientRect();
+        it.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, clientX: box.left + box.width / 2, clientY: box.top + 50, cancelable: true }))"""
+    page.run(wheel)
+    assert axis(page)[1] - axis(page)[0] < whole[1] - whole[0]
+    move = """const it = document.querySelector('.graph canvas'), box = it.getBoundingClientRect();
+        it.dispatchEvent(new PointerEvent('pointermove', { pointerId: 1, clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 }))"""
+    page.run(move)
+    assert page.text(".readout").startswith("Frame "), page.text(".readout")
+
+
+def colours_follow(page):
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    chrome.scheme(page.driver, "light")
+    assert page.run(paper) == "rgb(255, 255, 255)"
+    chrome.scheme(page.driver, "dark")
+    assert page.run(paper) == "rgb(13, 17, 23)"
+    page.run("document.querySelector('[data-theme-choice=light]').click()")
+    assert page.run(paper) == "rgb(255, 255, 255)"
+    page.run("document.querySelector('[data-theme-choice=auto]').click()")
+    chrome.scheme(page.driver, "light")
+
+
+def fits_a_phone(page):
+    chrome.size(page.driver, 360, 740, phone=True)
+    page.driver.get(page.path.as_uri())
+    for place in range(len(page.report["captures"])):
+        if len(page.report["captures"]) > 1:
+            page.choose("choose-capture", place)
+        page.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
+        wide = page.run("return document.documentElement.scrollWidth")
+        assert wide == 360, f"{wide} pixels wide"
+    chrome.size(page.driver, 1200, 900)
+
+
+def says_nothing_to_anybody(page):
+    complaints = chrome.complaints(page.driver)
+    assert not complaints, complaints
+    asked = set(chrome.requests(page.driver))
+    assert asked == {page.path.as_uri()}, asked
+
+
+def hostile_names_stay_names(page):
+    assert page.run("return window.stolen") is None
+    assert page.run("return document.querySelectorAll('main img, main script, main iframe').length") == 0
+    names = " ".join(copy["name"] or "" for copy in page.report["captures"][0]["copies"])
+    assert "<script>" in names, names
+    assert "<script>" in page.text("#verdict")
+
+
+CHECKS = {
+    "labelled": [every_capture, zooming_changes_the_axis, colours_follow, fits_a_phone],
+    "wild": [every_capture, copies_can_be_chosen, fits_a_phone],
+    "lab": [every_capture, zooming_changes_the_axis, fits_a_phone],
+    "hostile": [every_capture, hostile_names_stay_names, fits_a_phone],
+}
+
+
+def pages(folder):
+    lab = folder / "lab.pcapng"
+    subprocess.run([subject.coax_binary(), *LAB, "--pcap", lab], cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=120)
+    odd = folder / "a'\"<script>window.stolen=1<script>&.pcap"
+    hostile.write(odd)
+    return {"labelled": [CAPTURES / it for it in LABELLED], "wild": [CAPTURES / it for it in WILD], "lab": [lab], "hostile": [odd]}
+
+
+def main():
+    pictures = os.environ.get("COAX_PICTURES")
+    driver = chrome.start()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            chrome.size(driver, 1200, 900)
+            for name, captures in pages(Path(folder)).items():
+                page = Page(driver, *write(Path(folder), name, captures))
+                for check in [*CHECKS[name], says_nothing_to_anybody]:
+                    check(page)
+                    print(f"{name}: {check.__name__.replace('_', ' ')}", flush=True)
+                if pictures:
+                    chrome.picture(driver, Path(pictures) / f"{name}.png")
+    finally:
+        driver.quit()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
