@@ -12,3 +12,4 @@ pub mod lab;
 pub mod plot;
 pub mod serve;
 pub mod speed;
+pub mod tour;

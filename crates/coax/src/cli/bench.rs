@@ -1,6 +1,6 @@
 //! `coax bench`: from arguments to a measurement, and what is said of it.
 
-mod text;
+pub(crate) mod text;
 
 use std::{
     io::{IsTerminal as _, Write as _},

@@ -10,6 +10,7 @@ pub mod lab;
 pub mod profiles;
 pub mod serve;
 pub mod speed;
+pub mod tour;
 
 use std::process::ExitCode;
 
@@ -68,6 +69,8 @@ pub enum Command {
     Profiles(Box<profiles::ProfilesArgs>),
     /// Read captures of slow copies, and say what they waited for
     Explain(Box<explain::ExplainArgs>),
+    /// Do all of it once on this machine, in under a minute
+    Tour(tour::TourArgs),
 }
 
 /// Reads the command line and does what it says.
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::Shares(args) => files::main(Verb::Shares(&args)),
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
+        Command::Tour(args) => tour::main(&args),
     }
 }
 

@@ -13,7 +13,8 @@ pub fn report(all: &[Explained]) -> Value {
     json!({ "captures": all.iter().map(capture).collect::<Vec<_>>() })
 }
 
-fn capture(explained: &Explained) -> Value {
+/// One capture.
+pub fn capture(explained: &Explained) -> Value {
     let capture = &explained.capture;
     json!({
         "file": explained.path.display().to_string(),

@@ -69,6 +69,13 @@ fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [advice::Told] {
     told.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The first line alone: the verdict.
+pub fn in_one_line(explained: &Explained) -> String {
+    let mut out = String::new();
+    let _ = first_line(&mut out, explained);
+    out.trim_end().to_owned()
+}
+
 fn first_line(out: &mut String, explained: &Explained) -> std::fmt::Result {
     let capture = &explained.capture;
     match longest(capture) {

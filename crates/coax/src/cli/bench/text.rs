@@ -36,6 +36,11 @@ pub fn report(place: &str, report: &Report) -> String {
     out
 }
 
+/// The documents' table alone.
+pub fn copies(report: &Report) -> String {
+    table(&times(report))
+}
+
 /// Why the exit code is not 0.
 pub fn failure(report: &Report) -> String {
     let named = |contents| -> Vec<&str> {
@@ -208,7 +213,7 @@ fn figure(value: f64) -> String {
     }
 }
 
-fn thousands(value: u64) -> String {
+pub(crate) fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len().saturating_add(digits.len() / 3));
     for (place, digit) in digits.chars().enumerate() {

@@ -27,9 +27,16 @@ const SCRIPTS: [&str; 7] = [
 
 /// The page about all captures.
 pub fn page(all: &[Explained]) -> String {
+    page_after("coax explain", "", all)
+}
+
+/// The same after something else, which is HTML of ours; `name` stands at the head of it all.
+pub fn page_after(name: &str, before: &str, all: &[Explained]) -> String {
     let told: Vec<String> = all.iter().map(|one| escaped(&text::report(one))).collect();
     let parts = [
         ("/*STYLE*/", STYLE.to_owned()),
+        ("<!--NAME-->", escaped(name)),
+        ("<!--BEFORE-->", before.to_owned()),
         ("/*SCRIPT*/", SCRIPTS.concat()),
         ("<!--TEXT-->", told.join("\n\n")),
         ("\"REPORT\"", embedded(&object(all))),
@@ -72,7 +79,7 @@ fn embedded(value: &Value) -> String {
 }
 
 /// Text as HTML.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

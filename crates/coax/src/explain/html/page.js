@@ -17,7 +17,8 @@ function show() {
     if (copy !== undefined) chosen.copies[capture] = copy;
     draw();
     main.querySelector("h1").focus({ preventScroll: true });
-    window.scrollTo(0, 0);
+    const top = document.querySelector(".tour") ? main.offsetTop : 0;
+    window.scrollTo(0, top);
   }
 
   function draw() {

@@ -1,0 +1,80 @@
+//! `coax tour`: everything once.
+
+use std::{
+    io::{IsTerminal as _, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::Args;
+
+use crate::{
+    speed::Stop,
+    tour::{self, Event, SIZE, json, text},
+};
+
+/// `coax tour`'s arguments.
+#[derive(Args, Clone, Debug)]
+#[command(
+    long_about = "Does everything once, on this machine and in under a minute: serves a folder, copies 42 MB to it and back as \
+        every redirector, predicts the published tables, makes slow copies in the lab and explains them from their captures.\n\n\
+        It listens on this machine alone, at a port that is free, and removes its files."
+)]
+pub struct TourArgs {
+    /// Write it all as one HTML page as well
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Report as one JSON object (docs/tour.md)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Goes round.
+pub fn main(args: &TourArgs) -> ExitCode {
+    let progress = std::io::stderr().is_terminal();
+    let outcome = tour::run(SIZE, &Stop::on_signals(), &mut |event| {
+        if progress {
+            eprint!("\r{}\x1b[K", now(event));
+        }
+    });
+    if progress {
+        eprint!("\r\x1b[K");
+    }
+    let tour = match outcome {
+        Ok(tour) => tour,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut told = if args.json {
+        format!("{:#}\n", json::report(&tour))
+    } else {
+        text::report(&tour)
+    };
+    if let Some(path) = &args.html {
+        if let Err(error) = tour::page::write(path, &tour) {
+            eprintln!("error: {error:#}");
+            return ExitCode::FAILURE;
+        }
+        if !args.json {
+            told.push_str(&format!("\nThe page: {}\n", path.display()));
+        }
+    }
+    // a reader that has seen enough and goes is no failure
+    let _ = std::io::stdout().write_all(told.as_bytes());
+    if tour.is_good() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: not every part of it succeeded; the report says which");
+    ExitCode::FAILURE
+}
+
+fn now(event: Event<'_>) -> String {
+    match event {
+        Event::Copying(profile, true) => format!("copying as {profile}, to the server"),
+        Event::Copying(profile, false) => format!("copying as {profile}, from the server"),
+        Event::Predicting => "predicting the published tables".into(),
+        Event::Explaining(scenario) => format!("a slow copy, explained: {scenario}"),
+    }
+}

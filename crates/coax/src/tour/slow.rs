@@ -1,0 +1,70 @@
+//! The third part: slow copies in the lab, captured at the client, and explained from the captures alone.
+
+use anyhow::{Context as _, Result};
+use coax_lab::Tap;
+
+use super::Event;
+use crate::{
+    explain::{self, Explained},
+    lab::{data, run},
+};
+
+/// A slow copy.
+#[derive(Debug)]
+pub struct Slow {
+    /// The lab's scenario.
+    pub scenario: &'static str,
+    /// What that is of.
+    pub title: String,
+    /// What the lab knows to have taken most of the time, and its share of it.
+    pub truth: (&'static str, f64),
+}
+
+/// Scenarios, and what is changed in them: the size, so that the captures stay small, and the way.
+const CASES: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "dos-dls-5.0-predir",
+        &[("size", "4MB"), ("direction", "to-client")],
+    ),
+    (
+        "dos-ms-net-full",
+        &[("size", "2MB"), ("direction", "to-server")],
+    ),
+    ("wan-2000-to-nt", &[("size", "2MB")]),
+];
+
+pub(super) fn all(told: &mut dyn FnMut(Event<'_>)) -> Result<(Vec<Slow>, Vec<Explained>)> {
+    let folder = tempfile::Builder::new()
+        .prefix("coax-tour-")
+        .tempdir()
+        .context("there is no room for captures")?;
+    let cases = CASES.into_iter();
+    cases
+        .map(|(name, changes)| {
+            told(Event::Explaining(name));
+            one(name, changes, folder.path()).with_context(|| format!("scenario {name}"))
+        })
+        .collect()
+}
+
+fn one(
+    name: &'static str,
+    changes: &[(&str, &str)],
+    folder: &std::path::Path,
+) -> Result<(Slow, Explained)> {
+    let mut scenario = data::scenario(name)?;
+    for (key, value) in changes {
+        scenario.set(key, toml::Value::String((*value).to_owned()))?;
+    }
+    let (summary, capture, _) = run::run_captured(&scenario, Tap::Client)?;
+    let path = folder.join(format!("{name}.pcapng"));
+    std::fs::write(&path, capture).context("there is no room for captures")?;
+    let mut explained = explain::read(&path, None)?;
+    explained.path = format!("{name}.pcapng").into();
+    let slow = Slow {
+        scenario: name,
+        title: summary.title.clone(),
+        truth: summary.dominant(),
+    };
+    Ok((slow, explained))
+}

@@ -1,0 +1,86 @@
+//! The tour as text.
+
+use std::fmt::Write as _;
+
+use super::{Tour, slow::Slow};
+use crate::{
+    cli::bench::text as bench_text,
+    explain::text as explain_text,
+    lab::tables::{Filled, Kind},
+};
+
+/// All of it.
+pub fn report(tour: &Tour) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "1. {}\n", copied(tour));
+    out.push_str(&bench_text::copies(&tour.copies));
+    let _ = writeln!(out, "\n2. {}\n", predicted(tour));
+    for table in &tour.tables {
+        let _ = writeln!(out, "   {:<12} {}", table.name, table.title);
+        let _ = writeln!(out, "   {:<12} {}", "", near(table));
+    }
+    let _ = writeln!(out, "\n3. {}", explained(tour));
+    for (slow, capture) in tour.slow.iter().zip(&tour.explained) {
+        let verdict = explain_text::in_one_line(capture);
+        let _ = writeln!(out, "\n   {}", slow.title);
+        let _ = writeln!(out, "   {verdict}\n   {}", account(slow));
+    }
+    out
+}
+
+/// What the first part did.
+pub(super) fn copied(tour: &Tour) -> String {
+    format!(
+        "coax served a folder at {} and copied a file of {} bytes to it and back as every redirector: {:.1} s. On one machine \
+         and without the old ones' cards and stacks they differ by their requests alone.",
+        tour.place,
+        bench_text::thousands(tour.copies.size),
+        tour.took[0].as_secs_f64()
+    )
+}
+
+/// What the second part did.
+pub(super) fn predicted(tour: &Tour) -> String {
+    let cells = tour.tables.iter().map(|table| table.cells.len());
+    format!(
+        "The lab ran the same engines over old stacks, cards and links in virtual time, beside {} published figures: {:.1} s. \
+         Each figure with its mechanism: coax lab tables.",
+        cells.sum::<usize>(),
+        tour.took[1].as_secs_f64()
+    )
+}
+
+/// What the third part did.
+pub(super) fn explained(tour: &Tour) -> String {
+    format!(
+        "{} slow copies were made in the lab and captured at the client; coax explain had the captures alone: {:.1} s.",
+        tour.slow.len(),
+        tour.took[2].as_secs_f64()
+    )
+}
+
+/// What the lab itself knows of a slow copy.
+pub(super) fn account(slow: &Slow) -> String {
+    let (cause, share) = slow.truth;
+    format!(
+        "By the lab's own account {:.0} % was {cause}.",
+        share * 100.0
+    )
+}
+
+/// How near a table's figures come to the published ones, by how much of them is a prediction.
+pub(super) fn near(table: &Filled) -> String {
+    let of = |kind: Kind| {
+        let cells = table.cells.iter().filter(|cell| cell.kind == kind);
+        let ratios: Vec<f64> = cells.filter_map(|cell| cell.ratio).collect();
+        let near = ratios.iter().filter(|ratio| (**ratio - 1.0).abs() <= 0.15);
+        (!ratios.is_empty())
+            .then(|| format!("{} of {} {}", near.count(), ratios.len(), kind.name()))
+    };
+    let kinds = [Kind::Predicted, Kind::Chosen, Kind::Fitted].into_iter();
+    let told: Vec<String> = kinds.filter_map(of).collect();
+    if told.is_empty() {
+        return "nothing published to stand beside".into();
+    }
+    format!("within 15 % of the published figure: {}", told.join(", "))
+}
