@@ -6,8 +6,10 @@ mod common;
 use std::fs;
 
 use coax_explain::{
-    Account, Advice, Cause, advise, explain,
-    recognise::{Entry, Facts, VOCABULARY, Value, entries},
+    Account, Advice, Analyser, Cause, advise,
+    capture::{Link, Packet},
+    explain,
+    recognise::{Entry, Facts, VOCABULARY, Value, entries, remarks},
     report::{Capture, Copy, Direction},
 };
 use coax_lab::{Tap, scenario::Scenario, smb};
@@ -283,6 +285,67 @@ fn a_card_that_takes_ten_frames_loses_the_eleventh_of_each_burst() {
     assert_eq!(number(&capture, "loss.place"), 11.0);
     assert_eq!(number(&capture, "loss.place-percent"), 100.0);
     assert!(number(&capture, "loss.bursts") >= 10.0);
+}
+
+/// A packet of a connection from port 1025 to port 139, as raw IPv4.
+fn packet(from_client: bool, seq: u32, ack: u32, flags: u8, len: usize) -> Vec<u8> {
+    let (mut ports, mut hosts) = ([1025_u16, 139], [[192, 0, 2, 2], [192, 0, 2, 1]]);
+    if !from_client {
+        ports.reverse();
+        hosts.reverse();
+    }
+    let total = 40 + len as u16;
+    let mut out = vec![0x45, 0];
+    out.extend(total.to_be_bytes());
+    out.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+    out.extend(hosts.concat());
+    out.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
+    out.extend(seq.to_be_bytes());
+    out.extend(ack.to_be_bytes());
+    out.extend([0x50, flags, 0x22, 0x38, 0, 0, 0, 0]);
+    out.resize(usize::from(total), 0);
+    out
+}
+
+/// The server's small answers arrive; its first long segment is sent again five times.
+fn black_hole() -> Capture {
+    const SYN: u8 = 2;
+    const ACK: u8 = 16;
+    let mut packets = vec![
+        (0, packet(true, 0, 0, SYN, 0)),
+        (1, packet(false, 0, 1, SYN | ACK, 0)),
+        (2, packet(true, 1, 1, ACK, 0)),
+        (3, packet(true, 1, 1, ACK, 50)),
+        (4, packet(false, 1, 51, ACK, 100)),
+        (5, packet(true, 51, 101, ACK, 50)),
+    ];
+    for turn in 0..6 {
+        packets.push((6 + (1000 << turn), packet(false, 101, 101, ACK, 1460)));
+    }
+    let mut analyser = Analyser::default();
+    for (number, (at_ms, bytes)) in packets.iter().enumerate() {
+        analyser.packet(&Packet {
+            number: number as u64 + 1,
+            at: Time(at_ms * 1_000_000),
+            link: Link::Ip,
+            bytes,
+            wire_len: bytes.len() as u32,
+        });
+    }
+    analyser.finish()
+}
+
+#[test]
+fn long_segments_that_never_arrive_while_short_ones_do_are_a_black_hole() {
+    let capture = black_hole();
+    assert_eq!(number(&capture, "stuck.count"), 5.0);
+    assert_eq!(number(&capture, "stuck.bytes"), 1460.0);
+    let told = remarks(&capture);
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        (told[0].0, told[0].1.id.as_str()),
+        (0, "pmtu-black-hole-end")
+    );
 }
 
 #[test]

@@ -304,9 +304,6 @@ pub fn advise(capture: &Capture, copy: &Copy) -> Vec<Advice> {
 pub fn remarks(capture: &Capture) -> Vec<(usize, Advice)> {
     let mut found = Vec::new();
     for (place, connection) in capture.connections.iter().enumerate() {
-        if connection.smb.is_none() {
-            continue;
-        }
         let facts = Facts::of_connection(connection);
         let told = entries()
             .iter()

@@ -179,6 +179,10 @@ impl Facts {
     pub fn of_connection(connection: &Connection) -> Self {
         let mut facts = Self::default();
         facts.parties(connection);
+        if let Some(habits) = connection.habits.iter().max_by_key(|side| side.stuck.count) {
+            facts.seen("stuck.count", habits.stuck.count, [habits.stuck.frame]);
+            facts.set("stuck.bytes", u64::from(habits.stuck_bytes));
+        }
         if let Some(smb) = &connection.smb {
             facts.negotiated(smb);
             facts.used(smb);
