@@ -45,6 +45,8 @@ pub(crate) struct Guess {
     pub(crate) segment: f64,
     /// What client and server take for a request of the usual size.
     pub(crate) think: [f64; 2],
+    /// They take no more: where one request follows the other nothing hides of it.
+    pub(crate) most_think: [f64; 2],
     /// What part of that they take whatever its size.
     pub(crate) fixed: [f64; 2],
     pub(crate) block: f64,
@@ -82,6 +84,8 @@ impl Guess {
             path_known: seen.path_ps.is_some(),
             segment: 0.0,
             think: [each(Cause::ClientThink), each(Cause::ServerThink)],
+            most_think: [Cause::ClientThink, Cause::ServerThink]
+                .map(|cause| each(cause) * if used.is_serial { 1.05 } else { 10.0 } + 1000.0),
             fixed: [usual_share(used.block); 2],
             block: used.block as f64,
             loss: Loss::None,
@@ -94,7 +98,9 @@ impl Guess {
             direction: copy.direction,
             is_modern: used.is_modern,
         };
-        if seen.lost > 0.0 {
+        // what cost no time was sent again in vain, or was no loss
+        let repairs = timeouts + seen.spent(Cause::FastRecovery);
+        if seen.lost > 0.0 && repairs > seen.wall / 100.0 {
             guess.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
         }
         if timeouts > seen.wall / 100.0 {
@@ -115,20 +121,18 @@ impl Guess {
     fn share_server(&mut self, seen: &Seen) {
         let ([_, server], [_, share]) = (self.think, &mut self.fixed);
         if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
-            *share = (bare / server).clamp(0.0, 1.0);
+            let least = if seen.is_uneven { 0.9 } else { 0.0 };
+            *share = (bare / server).clamp(least, 1.0);
         }
     }
 
     /// Corrects what the model, run with this guess, got wrong of `seen`.
     pub(crate) fn correct(&mut self, seen: &Seen, model: &Seen) {
         let requests = seen.requests.max(1.0);
-        for (think, cause) in self
-            .think
-            .iter_mut()
-            .zip([Cause::ClientThink, Cause::ServerThink])
-        {
+        let machines = self.think.iter_mut().zip(self.most_think);
+        for ((think, most), cause) in machines.zip([Cause::ClientThink, Cause::ServerThink]) {
             let missing = (seen.spent(cause) - model.spent(cause)) / requests;
-            *think = (*think + missing).max(0.0);
+            *think = (*think + missing).clamp(0.0, most);
         }
         self.share_server(seen);
         self.round_trip = (self.round_trip + seen.round_trip - model.round_trip).max(0.0);

@@ -22,6 +22,9 @@ pub(crate) struct Seen {
     pub(crate) main: (String, u64),
     /// The shortest of the times that requests without data took, beyond the way there and back.
     pub(crate) bare: Option<f64>,
+    /// Half of the requests that moved most took less than half of what they took on the mean, beyond the way: a few had
+    /// to wait, and not for their bytes.
+    pub(crate) is_uneven: bool,
     /// Segments with data in the copy's direction, and those of them that were lost.
     pub(crate) segments: f64,
     pub(crate) lost: f64,
@@ -46,9 +49,11 @@ impl Seen {
             round_trip,
             path_ps: sender.path_ps_per_byte.map(|ps| ps as f64),
             requests: moving.map(|row| row.count).sum::<u64>() as f64,
+            is_uneven: main.is_some_and(|row| is_uneven(row, connection.server_rtt)),
             bare: bare(&copy.requests, connection.server_rtt.unwrap_or_default()),
             segments: sender.data_segments as f64,
-            lost: sender.retransmissions.max(sender.out_of_order) as f64,
+            lost: (sender.retransmissions - sender.spurious.min(sender.retransmissions))
+                .max(sender.out_of_order) as f64,
         })
     }
 
@@ -88,7 +93,7 @@ impl Seen {
         let of_kind = |kind: &&[Cause]| {
             let (own, before, after) = (self.all(kind), before.all(kind), after.all(kind));
             if before > least {
-                after * (own / before).clamp(0.5, 2.0)
+                after * (own / before).clamp(0.8, 1.25)
             } else {
                 after + (own - before).max(0.0)
             }
@@ -145,6 +150,13 @@ fn causes(account: &Account) -> [f64; Cause::COUNT] {
         }
     }
     all
+}
+
+fn is_uneven(row: &Requests, way: Option<Span>) -> bool {
+    let way = way.unwrap_or_default().0;
+    let mean = row.response_total.0 / row.answered.max(1);
+    let median = row.response_median.unwrap_or_default().0;
+    median.saturating_sub(way).saturating_mul(2) < mean.saturating_sub(way)
 }
 
 fn bare(rows: &[Requests], way: Span) -> Option<f64> {

@@ -53,6 +53,8 @@ pub(crate) struct Used {
     pub(crate) moving: Vec<Set>,
     /// Bytes that a request moves, mostly.
     pub(crate) block: u64,
+    /// Whether each request waited for the answer to the one before.
+    pub(crate) is_serial: bool,
     /// Whether both TCPs are of the kind that has window scaling.
     pub(crate) is_modern: bool,
 }
@@ -72,7 +74,14 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     dialect(&mut sets, connection, smb, client.is_some());
     buffers(&mut sets, smb, block, method);
     let mut moving = Vec::new();
-    transfer(&mut moving, connection, copy, (main, method, block), smb);
+    let known = client.is_some();
+    transfer(
+        &mut moving,
+        connection,
+        copy,
+        (main, method, block),
+        (smb, known),
+    );
     if client.is_none() {
         application(&mut sets, copy, main, block);
         steps(&mut sets, copy);
@@ -88,6 +97,7 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         sets,
         moving,
         block,
+        is_serial: at_once(connection, copy, main) == 1,
         is_modern,
     })
 }
@@ -201,13 +211,24 @@ fn transfer(
     connection: &Connection,
     copy: &Copy,
     (main, method, block): (&Requests, Method, u64),
-    smb: &Smb,
+    (smb, is_known_client): (&Smb, bool),
 ) {
     let place = match copy.direction {
         Direction::ToClient => "client.profile.read",
         Direction::ToServer => "client.profile.write",
     };
-    text(sets, &format!("{place}.method"), method.name());
+    // a redirector that would read raw if it were let may do so when it is
+    let (reads, writes) = smb.raw_offered.unwrap_or((true, true));
+    let offered = match copy.direction {
+        Direction::ToClient => reads,
+        Direction::ToServer => writes,
+    };
+    let key = if is_known_client && !offered && method != Method::Raw {
+        "otherwise"
+    } else {
+        "method"
+    };
+    text(sets, &format!("{place}.{key}"), method.name());
     match headroom(smb, block) {
         _ if method == Method::Raw => number(sets, &format!("{place}.raw-block"), block),
         // what fills the buffer grows with it
@@ -343,6 +364,10 @@ fn stack(
     number(sets, &format!("{place}.receive_window"), u64::from(window));
     flag(sets, &format!("{place}.sack"), own.sack);
     flag(sets, &format!("{place}.timestamps"), options);
+    // a server that was not asked does not say whether it could
+    if name == "server" && other.window_scale.is_none() {
+        number(sets, &format!("{place}.window_scale"), 0);
+    }
     if let Some(scale) = own.window_scale.filter(|_| is_modern) {
         number(
             sets,

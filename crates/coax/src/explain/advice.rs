@@ -6,23 +6,13 @@ use coax_explain::{
     recognise::{Advice, Change, advise},
     report::{Capture, Copy},
 };
+use coax_whatif::Range;
 use serde_json::{Value, json};
 
-use super::{Explained, words::harmless};
+use super::{Explained, gain, words::harmless};
 
 /// Characters in a line of prose.
 const WIDTH: usize = 100;
-
-/// What a change will bring, if it was tried in the lab: seconds that the copy will take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// It will hardly be less.
-    pub low: f64,
-    /// The best guess.
-    pub mid: f64,
-    /// It will hardly be more.
-    pub high: f64,
-}
 
 /// A piece of advice, and what it will bring.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,9 +57,7 @@ pub(super) fn in_short(told: &Told) -> String {
 
 /// `about 1.6 s (1.5–1.8)`.
 fn about_seconds(range: &Range) -> String {
-    let digits = if range.mid < 10.0 { 1 } else { 0 };
-    let Range { low, mid, high } = range;
-    format!("about {mid:.digits$} s ({low:.digits$}–{high:.digits$})")
+    format!("about {}", gain::seconds(range))
 }
 
 /// The section of the report.

@@ -6,7 +6,7 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Explained, advice, agreed, breakdown, text::grade, verdict};
+use super::{Explained, advice, agreed, breakdown, gain, text::grade, verdict};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -43,6 +43,8 @@ fn copies(explained: &Explained) -> Vec<Value> {
         let mut value = copy(one);
         let told = explained.advice.get(place).map(Vec::as_slice);
         value["advice"] = advice::as_json(told.unwrap_or_default());
+        let gain = explained.gains.iter().find(|gain| gain.copy == place);
+        gain::as_json(gain, &mut value);
         value
     };
     copies.map(told).collect()

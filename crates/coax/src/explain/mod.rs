@@ -3,6 +3,7 @@
 pub mod advice;
 mod agreed;
 mod breakdown;
+pub mod gain;
 pub mod html;
 pub mod json;
 pub mod text;
@@ -31,6 +32,8 @@ pub struct Explained {
     pub advice: Vec<Vec<advice::Told>>,
     /// What else is amiss, of a connection by its place.
     pub remarks: Vec<(usize, Advice)>,
+    /// What the advice would bring, of the longest copies.
+    pub gains: Vec<gain::Gain>,
 }
 
 /// Reads one capture. `client` is who the client is, if that is known better than the capture tells it.
@@ -46,9 +49,11 @@ pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
             connection.parties[0] = client.clone();
         }
     }
+    let mut advice = advice::about(&capture);
     Ok(Explained {
         path: path.to_owned(),
-        advice: advice::about(&capture),
+        gains: gain::predict(&capture, &mut advice),
+        advice,
         remarks: remarks(&capture),
         capture,
     })

@@ -9,7 +9,7 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    Explained, advice, agreed, json,
+    Explained, advice, agreed, gain, json,
     verdict::{self, phrase},
     words::{harmless, many, percent, rate, seconds, size, time},
 };
@@ -25,7 +25,17 @@ pub fn report(explained: &Explained) -> String {
     let _ = copies(&mut out, capture);
     if let Some(copy) = longest(capture) {
         let _ = causes(&mut out, copy);
-        let _ = advice::section(&mut out, about(explained, copy));
+        let told = about(explained, copy);
+        let _ = advice::section(&mut out, told);
+        let is_same = |place| {
+            capture
+                .copies
+                .get(place)
+                .is_some_and(|other| std::ptr::eq(other, copy))
+        };
+        if let Some(gain) = explained.gains.iter().find(|gain| is_same(gain.copy)) {
+            let _ = gain::section(&mut out, gain, copy, told);
+        }
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
     let _ = advice::remarks(&mut out, explained);

@@ -28,6 +28,7 @@ fn hostile() -> Explained {
         path: HOSTILE.into(),
         advice: Vec::new(),
         remarks: Vec::new(),
+        gains: Vec::new(),
         capture: Capture {
             copies: vec![copy],
             ..Capture::default()

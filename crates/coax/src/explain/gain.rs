@@ -1,0 +1,218 @@
+//! What the changes advised would bring: the copy made again in the lab, as it was and with each change.
+
+use std::fmt::Write as _;
+
+use coax_explain::report::{Capture, Copy};
+use coax_whatif::{Model, Range, Why};
+use coax_wire::time::Span;
+use serde_json::{Value, json};
+
+use super::{advice::Told, words};
+use crate::client::profiles;
+
+/// So many of a capture's copies are tried, the longest.
+const MOST_COPIES: usize = 3;
+/// So many changes of a copy are tried, the first.
+const MOST_CHANGES: usize = 12;
+/// A change that brings less than this part of the time is said last.
+const LITTLE: f64 = 0.05;
+
+/// What was found out about one copy.
+#[derive(Clone, Debug)]
+pub struct Gain {
+    /// The copy, by its place in the capture.
+    pub copy: usize,
+    /// How long it takes in the lab as it was, or why that is not known.
+    pub model: Result<Span, Why>,
+    /// Names of the two pieces of advice that bring most together, and what they bring.
+    pub pair: Option<([String; 2], Range)>,
+}
+
+/// Tries what is advised about the longest copies, and puts what brings most first.
+pub(super) fn predict(capture: &Capture, advice: &mut [Vec<Told>]) -> Vec<Gain> {
+    let mut longest: Vec<(usize, &Copy)> = capture.copies.iter().enumerate().collect();
+    longest.sort_by_key(|(_, copy)| std::cmp::Reverse(copy.wall));
+    longest.truncate(MOST_COPIES);
+    let mut gains = Vec::new();
+    for (place, copy) in longest {
+        let Some(told) = advice.get_mut(place) else {
+            continue;
+        };
+        if told.iter().any(|one| !one.advice.lab.is_empty()) {
+            gains.push(of_copy(capture, (place, copy), told));
+        }
+    }
+    gains
+}
+
+fn of_copy(capture: &Capture, (place, copy): (usize, &Copy), told: &mut [Told]) -> Gain {
+    let model = match calibrate(capture, copy) {
+        Ok(model) => model,
+        Err(why) => {
+            return Gain {
+                copy: place,
+                model: Err(why),
+                pair: None,
+            };
+        }
+    };
+    for one in told.iter_mut().take(MOST_CHANGES) {
+        if !one.advice.lab.is_empty() {
+            one.predicted = model.predict(&one.advice.lab).ok();
+        }
+    }
+    let measured = copy.wall.0 as f64 / 1e9;
+    told.sort_by(|a, b| rank(a, measured).total_cmp(&rank(b, measured)));
+    let tried: Vec<&Told> = told.iter().filter(|one| one.predicted.is_some()).collect();
+    let changes: Vec<_> = tried.iter().map(|one| one.advice.lab.clone()).collect();
+    let pair = model.best_pair(&changes).and_then(|pair| {
+        let [one, other] = pair.which.map(|which| tried.get(which));
+        let ids = [one?.advice.id.clone(), other?.advice.id.clone()];
+        Some((ids, pair.range))
+    });
+    Gain {
+        copy: place,
+        model: Ok(model.baseline()),
+        pair,
+    }
+}
+
+/// What brings much comes first, the most of it first; then what was not tried; then what brings little.
+fn rank(told: &Told, measured: f64) -> f64 {
+    match told.predicted {
+        Some(range) if range.mid < measured * (1.0 - LITTLE) => range.mid,
+        None => measured,
+        Some(range) => measured + range.mid,
+    }
+}
+
+/// With the redirector that the client seems to be; if that one does not copy like this, with one made to measure.
+fn calibrate(capture: &Capture, copy: &Copy) -> Result<Model<'static>, Why> {
+    let client = capture
+        .connections
+        .get(copy.connection)
+        .and_then(|connection| connection.parties[0].profile.as_deref());
+    let known = client.filter(|client| profiles::TEXTS.iter().any(|(name, _)| name == client));
+    if let Some(client) = known
+        && let Ok(model) = Model::calibrate(capture, copy, Some(client), profiles::TEXTS)
+    {
+        return Ok(model);
+    }
+    Model::calibrate(capture, copy, None, profiles::TEXTS)
+}
+
+/// The table of the report: each change, before and after.
+pub(super) fn section(
+    out: &mut String,
+    gain: &Gain,
+    copy: &Copy,
+    told: &[Told],
+) -> std::fmt::Result {
+    let model = match &gain.model {
+        Ok(model) => model,
+        Err(why) => return writeln!(out, "\nWhat it would bring was not found out: {why}."),
+    };
+    let before = copy.wall.0 as f64 / 1e9;
+    writeln!(
+        out,
+        "\nWhat it would bring (the copy took {}; made again in the lab as it was, {}):",
+        words::time(copy.wall),
+        words::time(*model)
+    )?;
+    for one in told {
+        let Some(range) = &one.predicted else {
+            continue;
+        };
+        row(out, &one.advice.id, before, range)?;
+    }
+    if let Some(([one, other], range)) = &gain.pair {
+        row(out, &format!("{one} and {other}"), before, range)?;
+    }
+    Ok(())
+}
+
+fn row(out: &mut String, what: &str, before: f64, range: &Range) -> std::fmt::Result {
+    let times = before / range.mid.max(1e-9);
+    let brings = if times >= 1.0 / (1.0 - LITTLE) {
+        format!("{times:.1} times as fast")
+    } else if times > 1.0 - LITTLE {
+        "hardly anything".to_owned()
+    } else {
+        "slower".to_owned()
+    };
+    writeln!(
+        out,
+        "  {:>9} -> {:<24} {brings:<20} {what}",
+        words::time(Span((before * 1e9) as u64)),
+        seconds(range)
+    )
+}
+
+/// `1.6 s (1.5–1.8)`.
+pub(super) fn seconds(range: &Range) -> String {
+    let digits = match range.mid {
+        mid if mid < 1.0 => 2,
+        mid if mid < 10.0 => 1,
+        _ => 0,
+    };
+    let Range { low, mid, high } = range;
+    format!("{mid:.digits$} s ({low:.digits$}–{high:.digits$})")
+}
+
+/// What of it goes into the JSON of the copy.
+pub(super) fn as_json(gain: Option<&Gain>, copy: &mut Value) {
+    let Some(gain) = gain else {
+        return;
+    };
+    let pair = gain
+        .pair
+        .as_ref()
+        .map(|(ids, range)| json!({"ids": ids, "predicted_s": [range.low, range.mid, range.high]}));
+    copy["best_pair"] = pair.unwrap_or_default();
+    copy["lab_s"] = gain
+        .model
+        .as_ref()
+        .ok()
+        .map(|span| span.0 as f64 / 1e9)
+        .into();
+    copy["not_predicted"] = gain.model.as_ref().err().map(ToString::to_string).into();
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use std::path::Path;
+
+    use super::{super::read, *};
+
+    #[test]
+    fn what_is_advised_about_a_slow_copy_is_tried_and_told() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/captures/labelled/andx4k-client.pcapng.gz");
+        let explained = read(&path, None).unwrap();
+        let best = &explained.advice[0][0];
+        let range = best.predicted.unwrap();
+        assert!(range.low <= range.mid && range.mid <= range.high);
+        assert!(range.high < 3.0, "the copy took 6.2 s: {range:?}");
+        let text = super::super::text::report(&explained);
+        let row = format!("6.17 s -> {}", seconds(&range));
+        assert!(text.contains(&row), "{text}");
+        let json = super::super::json::report(&[explained]);
+        let copy = &json["captures"][0]["copies"][0];
+        assert_eq!(copy["advice"][0]["predicted_s"][1], range.mid);
+        assert!(copy["lab_s"].as_f64().unwrap() > 5.0);
+        assert!(copy["not_predicted"].is_null());
+    }
+
+    #[test]
+    fn figures_have_as_many_digits_as_they_deserve() {
+        let range = |mid: f64| Range {
+            low: mid * 0.9,
+            mid,
+            high: mid * 1.1,
+        };
+        assert_eq!(seconds(&range(0.5)), "0.50 s (0.45–0.55)");
+        assert_eq!(seconds(&range(1.6)), "1.6 s (1.4–1.8)");
+        assert_eq!(seconds(&range(2900.0)), "2900 s (2610–3190)");
+    }
+}

@@ -1,0 +1,162 @@
+//! Real copies (tests/captures/labelled), each from both ends: what is predicted from one against the other's time.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use coax_whatif::{Model, Range, Why};
+use common::{borrowed, file, labelled, longest, profiles};
+use toml::Value;
+
+/// From which copy, what is changed, and the copy that was made so; bytes of both, where they differ.
+struct Pair {
+    from: &'static str,
+    to: &'static str,
+    what: &'static str,
+    changes: Vec<(String, Value)>,
+}
+
+fn pairs() -> Vec<Pair> {
+    let text = |value: &str| Value::String(value.to_owned());
+    let set = |path: &str, value: Value| (path.to_owned(), value);
+    vec![
+        Pair {
+            from: "andx4k",
+            to: "raw60k",
+            what: "4 KB reads: raw reads of 60 KB",
+            changes: vec![
+                set("client.profile.read.method", text("raw")),
+                set("client.profile.read.raw-block", Value::Integer(61_440)),
+            ],
+        },
+        Pair {
+            from: "raw60k",
+            to: "andx4k",
+            what: "raw reads of 60 KB: 4 KB reads",
+            changes: vec![
+                set("client.profile.read.method", text("andx")),
+                set("client.profile.read.block", Value::Integer(4096)),
+            ],
+        },
+        Pair {
+            from: "nagle_lan",
+            to: "nagle_lan_nd",
+            what: "Nagle on the client: off",
+            changes: vec![set("client.stack.nagle", text("off"))],
+        },
+        Pair {
+            from: "nagle_lan_nd",
+            to: "nagle_lan",
+            what: "Nagle off on the client: on",
+            changes: vec![set("client.stack.nagle", text("minshall"))],
+        },
+        Pair {
+            from: "rwnd",
+            to: "base",
+            what: "window of 65,535: 8 MB",
+            changes: vec![
+                set("client.stack.receive_window", Value::Integer(8_345_600)),
+                set("client.stack.window_scale", Value::Integer(10)),
+            ],
+        },
+        Pair {
+            from: "base",
+            to: "rwnd",
+            what: "window of 8 MB: 65,535",
+            changes: vec![set("client.stack.receive_window", Value::Integer(65_535))],
+        },
+    ]
+}
+
+struct Row {
+    what: &'static str,
+    vantage: &'static str,
+    measured: f64,
+    said: Result<Range, Why>,
+    truth: f64,
+}
+
+impl Row {
+    fn error(&self) -> Option<f64> {
+        let said = self.said.as_ref().ok()?;
+        Some((said.mid / self.truth - 1.0) * 100.0)
+    }
+}
+
+fn row(pair: &Pair, vantage: &'static str, clients: &[(&str, &str)]) -> Row {
+    let (from, to) = (labelled(pair.from, vantage), labelled(pair.to, vantage));
+    let (slow, other) = (longest(&from), longest(&to));
+    let model = Model::calibrate(&from, slow, None, clients);
+    let said = model.and_then(|model| model.predict(&pair.changes));
+    // the two are of different sizes: by the byte
+    let size = slow.bytes as f64 / other.bytes as f64;
+    Row {
+        what: pair.what,
+        vantage,
+        measured: slow.wall.0 as f64 / 1e9,
+        said,
+        truth: other.wall.0 as f64 / 1e9 * size,
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut out = String::from(
+        "| copy: change | captured at | measured | predicted | truth | error |\n|---|---|--:|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let said = match &row.said {
+            Ok(said) => format!("{:.3} ({:.3}–{:.3})", said.mid, said.low, said.high),
+            Err(why) => format!("none: {why}"),
+        };
+        let error = row
+            .error()
+            .map_or("–".to_owned(), |error| format!("{error:+.1} %"));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {:.3} | {said} | {:.3} | {error} |",
+            row.what, row.vantage, row.measured, row.truth
+        );
+    }
+    out
+}
+
+fn write(table: &str) {
+    println!("{table}");
+    if std::env::var_os("WRITE_DOCS").is_none() {
+        return;
+    }
+    let page = file("docs/whatif.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let (begin, end) = ("<!-- real -->\n", "<!-- end of real -->");
+    let (before, rest) = text.split_once(begin).unwrap();
+    let (_, after) = rest.split_once(end).unwrap();
+    std::fs::write(page, format!("{before}{begin}{table}{end}{after}")).unwrap();
+}
+
+#[test]
+fn one_real_copy_predicts_the_other() {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let mut rows = Vec::new();
+    for pair in pairs() {
+        for vantage in ["client", "server"] {
+            rows.push(row(&pair, vantage, &clients));
+        }
+    }
+    write(&table(&rows));
+    // what the machines of these captures take for a request is not the same in any two of them (docs/whatif.md): what is
+    // asserted is that the way is right and what dominates is
+    for row in &rows {
+        let said = row
+            .said
+            .as_ref()
+            .unwrap_or_else(|why| panic!("{}: {why}", row.what));
+        let (before, after) = (row.measured, row.truth);
+        assert_eq!(said.mid < before, after < before, "{}", row.what);
+        assert!(said.low <= said.mid && said.mid <= said.high);
+    }
+    let mut errors: Vec<f64> = rows.iter().filter_map(Row::error).map(f64::abs).collect();
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] <= 50.0, "{errors:?}");
+}
