@@ -32,7 +32,8 @@ pub struct Analyser {
     connections: Vec<Option<Box<Connection>>>,
     ended: Vec<(usize, Ended)>,
     room: Room,
-    detailed: usize,
+    /// Places in `ended` of connections that have copies with detail.
+    detailed: Vec<usize>,
     left_out: (u64, u64),
     scratch: Scratch,
     quality: Quality,
@@ -148,14 +149,27 @@ impl Analyser {
             self.left_out.1 += ended.copies.len() as u64;
             return;
         }
-        let has_detail = |copy: &&Copy| copy.breakdown.detail.is_some();
-        self.detailed += ended.copies.iter().filter(has_detail).count();
+        let detailed = ended.copies.iter().any(has_detail);
+        self.detailed.extend(detailed.then_some(self.ended.len()));
         self.ended.push((index, ended));
-        let copies = self
-            .ended
-            .iter_mut()
-            .flat_map(|(_, ended)| &mut ended.copies);
-        self.room.prune(&mut self.detailed, copies);
+        self.prune();
+    }
+
+    /// Takes detail from copies that are not among the longest any more.
+    fn prune(&mut self) {
+        if !Room::is_due(&self.detailed) {
+            return;
+        }
+        for place in &self.detailed {
+            let ended = self.ended.get_mut(*place);
+            let copies = ended.into_iter().flat_map(|(_, ended)| &mut ended.copies);
+            self.room.strip(copies);
+        }
+        let ended = &self.ended;
+        self.detailed.retain(|place| {
+            let ended = ended.get(*place);
+            ended.is_some_and(|(_, ended)| ended.copies.iter().any(has_detail))
+        });
     }
 
     fn end_most_silent(&mut self) {
@@ -206,6 +220,10 @@ impl Analyser {
         capture.copies = copies;
         capture
     }
+}
+
+fn has_detail(copy: &Copy) -> bool {
+    copy.breakdown.detail.is_some()
 }
 
 fn key_of(segment: &Segment<'_>) -> Key {

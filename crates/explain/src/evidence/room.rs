@@ -19,8 +19,8 @@ const BYTES: usize = 20 << 20;
 const DETAILED: usize = 12;
 /// So many keep several frames a cause and their worst stalls; others one frame a cause.
 const LISTED: usize = 1000;
-/// After so many more of them, those that are no longer among the longest lose theirs.
-const PRUNE_EVERY: usize = 16;
+/// When so many have them, those that are no longer among the longest lose theirs.
+const PRUNE_AT: usize = 2 * DETAILED;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -37,13 +37,17 @@ struct Shared {
 struct Longest(BinaryHeap<Reverse<u64>>);
 
 impl Longest {
-    /// Whether this is one of the longest `most`.
+    /// Whether this is one of the longest `most`: of equals, the first are.
     fn add(&mut self, wall: u64, most: usize) -> bool {
-        self.0.push(Reverse(wall));
-        if self.0.len() > most {
+        let is_full = self.0.len() >= most;
+        if is_full && wall <= self.least() {
+            return false;
+        }
+        if is_full {
             self.0.pop();
         }
-        wall >= self.least()
+        self.0.push(Reverse(wall));
+        true
     }
 
     fn least(&self) -> u64 {
@@ -86,13 +90,9 @@ impl Room {
         }
     }
 
-    /// Takes graphs and ladders from copies that are not among the longest any more, if `count` copies with detail came
-    /// since that was last done.
-    pub(crate) fn prune<'a>(&self, count: &mut usize, copies: impl Iterator<Item = &'a mut Copy>) {
-        if *count >= PRUNE_EVERY {
-            *count = 0;
-            self.strip(copies);
-        }
+    /// Whether so many places hold copies with detail that those which are no longer among the longest should lose it.
+    pub(crate) fn is_due(places: &[usize]) -> bool {
+        places.len() >= PRUNE_AT
     }
 
     /// Takes graphs and ladders from copies that are not among the longest.

@@ -9,7 +9,7 @@ use super::told::{Ladder, Rung, Said, SaidKind};
 /// Packets remembered.
 const MOST: usize = 64;
 /// Requests remembered beyond that: those whose answers may be long.
-const MOST_ASKED: usize = 16;
+const MOST_ASKED: usize = 64;
 /// Packets of a ladder: at its beginning, and at its end.
 const TOP: usize = 5;
 const BOTTOM: usize = 7;
@@ -69,7 +69,7 @@ impl Rungs {
         let first = self.latest.partition_point(|rung| rung.at < begin);
         let count = self.latest.len() - first;
         let all = self.latest.range(first..);
-        let asked = self.asked.iter().find(|(_, asked)| asked.at >= begin);
+        let asked = self.asked.iter().find(|(_, asked)| asked.at == begin);
         if let (0, Some((number, asked))) = (first, asked)
             && number.saturating_add(count as u64) < self.count + 1
         {

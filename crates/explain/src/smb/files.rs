@@ -10,7 +10,7 @@ use super::{
     ranges::Ranges,
 };
 use crate::{
-    evidence::{Exchanged, Extent, Ticket, Witness},
+    evidence::{Exchanged, Extent, Room, Ticket, Witness},
     report::{Copy, Direction},
     session::Moment,
 };
@@ -41,9 +41,9 @@ pub(crate) struct Files {
     trees: HashMap<u16, String>,
     ended: Vec<Copy>,
     left_out: u64,
-    /// Who records the copies; and how many with detail ended since those of little account lost theirs.
+    /// Who records the copies; and the places of those with detail.
     pub(super) witness: Box<Witness>,
-    detailed: usize,
+    detailed: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -189,23 +189,38 @@ impl Files {
         }
     }
 
+    /// Takes detail from copies that are not among the longest any more.
+    fn prune(&mut self) {
+        if !Room::is_due(&self.detailed) {
+            return;
+        }
+        for place in &self.detailed {
+            let copy = self.ended.get_mut(*place);
+            self.witness.room().strip(copy.into_iter());
+        }
+        let ended = &self.ended;
+        self.detailed
+            .retain(|place| ended.get(*place).is_some_and(has_detail));
+    }
+
     fn end(&mut self, fid: u16, closed: bool) {
         let Some(open) = self.open.remove(&fid) else {
             return;
         };
         let copy = open.into_copy(closed, &mut self.witness);
         if self.ended.len() < MOST_ENDED {
-            let has_detail = copy
-                .as_ref()
-                .is_some_and(|copy| copy.breakdown.detail.is_some());
-            self.detailed += usize::from(has_detail);
+            let detailed = copy.as_ref().is_some_and(has_detail);
+            self.detailed.extend(detailed.then_some(self.ended.len()));
             self.ended.extend(copy);
-            let room = self.witness.room();
-            room.prune(&mut self.detailed, self.ended.iter_mut());
+            self.prune();
         } else {
             self.left_out += u64::from(copy.is_some());
         }
     }
+}
+
+fn has_detail(copy: &Copy) -> bool {
+    copy.breakdown.detail.is_some()
 }
 
 impl Open {
