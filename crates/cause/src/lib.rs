@@ -20,19 +20,19 @@ pub enum Cause {
     ReceiveWindow,
     /// That window was shut.
     ZeroWindow,
-    /// The sender's own buffer or its congestion window, past slow start.
+    /// The sender's own buffer.
     SendWindow,
-    /// The congestion window while it still doubles.
+    /// The congestion window of a connection that has lost nothing yet.
     SlowStart,
     /// A small segment or an acknowledgment was held back.
     NagleDelayedAck,
-    /// A loss was repaired after duplicate acknowledgments.
+    /// A loss was repaired after duplicate acknowledgments, or the congestion window had not grown back since.
     FastRecovery,
-    /// A retransmission timer.
+    /// A retransmission timer ran, or the congestion window had not grown back since one ran out.
     Timeout,
     /// Data was put on the wire.
     Bandwidth,
-    /// Something else was.
+    /// Something else was, such as acknowledgments that go the same way.
     Queueing,
     /// A fault of the capture. The lab makes none.
     Capture,

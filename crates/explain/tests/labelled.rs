@@ -95,6 +95,7 @@ fn what_took_most_is_what_the_label_says_from_both_ends() {
         ("andx4k", Cause::RoundTrips),
         ("raw60k", Cause::RoundTrips),
         ("nagle_lan", Cause::NagleDelayedAck),
+        ("shallow", Cause::FastRecovery),
     ] {
         let copies = only_copy(name);
         for copy in &copies {
@@ -102,6 +103,16 @@ fn what_took_most_is_what_the_label_says_from_both_ends() {
         }
         let shares = copies.each_ref().map(|copy| share(copy, cause));
         assert!(shares[0].abs_diff(shares[1]) <= 6, "{name}: {shares:?}");
+    }
+}
+
+#[test]
+fn the_time_limited_by_the_window_is_the_kernel_s_own_account_of_it() {
+    // labels.toml: rwnd_limited of TCP_INFO, milliseconds
+    const KERNEL_MS: u64 = 1336;
+    for copy in only_copy("rwnd") {
+        let limited = copy.account.get(Cause::ReceiveWindow).0 / 1_000_000;
+        assert!(limited.abs_diff(KERNEL_MS) * 10 <= KERNEL_MS, "{limited}");
     }
 }
 

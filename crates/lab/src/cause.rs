@@ -14,7 +14,7 @@
 //! |---|---|
 //! | work of the client's or server's CPU, disk or application, and the wait behind such work | `client-think`, `server-think` |
 //! | a frame with new data being put on the wire, and the wait behind such frames | `bandwidth` |
-//! | the wait behind frames that carry no new data, or in the queue of a slower link behind others | `queueing` |
+//! | the wait behind frames that carry no new data, but for what these waited for themselves | `queueing` |
 //! | a frame sent again being put on the wire | `timeout` or `fast-recovery`, by what sent it |
 //! | from arming the retransmission timer to its end | `timeout` |
 //! | from the arrival of data to the delayed acknowledgment's timer | `nagle-delayed-ack` |
@@ -23,9 +23,9 @@
 //! | propagation, and the wire time of acknowledgments | *transit*: charged when it is known what it was for |
 //!
 //! Transit is charged at the first event that uses it. If an acknowledgment lets a sender go on that was held, it was
-//! spent on what held it: `receive-window`, `slow-start` (held by a congestion window below its threshold),
-//! `send-window` (held by the congestion window above it, or by the send buffer), `nagle-delayed-ack`, `timeout` or
-//! `fast-recovery` (still recovering). If an application goes on because of data that came, it was spent on
+//! spent on what held it: `receive-window`, `slow-start` (held by the congestion window of a connection that has lost
+//! nothing), `timeout` or `fast-recovery` (by one that has, still recovering or not: the last loss is why it is what it
+//! is), `send-window` (held by the send buffer), `nagle-delayed-ack`. If an application goes on because of data that came, it was spent on
 //! `round-trips`, or on what the application says its message was for (`metadata`).
 //!
 //! # Precedence

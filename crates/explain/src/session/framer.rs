@@ -123,6 +123,11 @@ impl Framer {
         self.state == State::Body || self.have > 0
     }
 
+    /// Whether bytes that follow belong to the same message.
+    pub(crate) fn goes_on_with(&self, bytes: &[u8]) -> bool {
+        self.is_inside() && !(self.guessed && begins_message(bytes))
+    }
+
     /// Bytes that belong to no message that could be told.
     pub(crate) fn skipped(&self) -> u64 {
         self.skipped

@@ -15,7 +15,7 @@ use coax_wire::{
     header::{Flags, HEADER_LEN, Header, PROTOCOL},
     nbt::session::PacketType,
     smb::{echo, locking_andx},
-    time::Span,
+    time::{Span, Time},
 };
 
 use crate::{
@@ -115,6 +115,11 @@ impl Smb {
     /// Whether requests wait for answers.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.queue.is_empty()
+    }
+
+    /// When the oldest request that waits for its answer was whole, but for as many as are to be skipped.
+    pub(crate) fn oldest_request(&self, skipped: usize) -> Option<Time> {
+        self.queue.oldest(skipped)
     }
 
     /// A message of the client.
@@ -285,6 +290,7 @@ impl Smb {
             self.note_reply(header, &block, message.start.frame);
         }
         if pending.goes_on(header) {
+            pending.is_begun = true;
             self.queue.put_back(pending);
             return;
         }
@@ -506,6 +512,7 @@ impl Smb {
             self.complete(&pending, false, end, &header);
         } else {
             pending.asked = message.end;
+            pending.is_begun = false;
             self.queue.put_back(pending);
         }
         true

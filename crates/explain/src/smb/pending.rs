@@ -5,6 +5,7 @@ use coax_wire::{
     header::{Flags, Flags2, Header},
     smb::{nt_transact::function, transaction::Kind},
     status::Status,
+    time::Time,
 };
 
 use super::{
@@ -54,6 +55,8 @@ pub(super) struct Pending {
     data_came: bool,
     /// Its header was not kept: any answer to its command that fits no other may be its.
     pub(super) guessed: bool,
+    /// Some of its answer has come.
+    pub(super) is_begun: bool,
 }
 
 impl Pending {
@@ -69,6 +72,7 @@ impl Pending {
             got: 0,
             data_came: false,
             guessed: false,
+            is_begun: false,
         }
     }
 
@@ -187,6 +191,13 @@ impl Pending {
     }
 }
 
+fn is_notify(pending: &Pending) -> bool {
+    let name = pending.ops.first().map(|op| op.name);
+    name.is_some_and(|name| {
+        name.command == command::NT_TRANSACT && name.function == Some(function::NOTIFY_CHANGE)
+    })
+}
+
 /// Requests in the order in which they were sent.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -207,14 +218,16 @@ impl Queue {
 
     /// Whether the client waits to be told of a change in a folder.
     pub(super) fn has_notify(&self) -> bool {
-        let is_notify = |pending: &Pending| {
-            let name = pending.ops.first().map(|op| op.name);
-            name.is_some_and(|name| {
-                name.command == command::NT_TRANSACT
-                    && name.function == Some(function::NOTIFY_CHANGE)
-            })
-        };
         self.list.iter().any(is_notify)
+    }
+
+    /// When the oldest request was whole of which no answer has come yet, but for as many as are to be skipped.
+    pub(super) fn oldest(&self, skipped: usize) -> Option<Time> {
+        let mut due = self
+            .list
+            .iter()
+            .filter(|pending| !pending.is_begun && !is_notify(pending));
+        due.nth(skipped).map(|pending| pending.asked.at)
     }
 
     /// Adds one; the oldest, if there are too many.

@@ -9,7 +9,9 @@ use coax_wire::{
 use super::{
     habits::{Habits, Sent},
     half::{Half, Novelty},
-    ledger::{Ledger, Side, Step},
+    ledger::{Ledger, Side},
+    pace::Slope,
+    step::{Last, OVERHEAD, Way},
     testimony::heading,
 };
 use crate::{
@@ -17,13 +19,11 @@ use crate::{
     net::{Endpoint, Flags, Segment},
     report::Quality,
     session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
-    smb::{Context, Purpose, Smb},
+    smb::{Context, Smb},
 };
 
 const NBT_PORT: u16 = 139;
 const DIRECT_PORT: u16 = 445;
-/// What Ethernet, IP and TCP add to a segment's data, bytes, with preamble and gap.
-const OVERHEAD: u64 = 78;
 /// A hole that was acknowledged is a fault of the capture when so long has passed, or so many packets: until then, what
 /// fills it may only have been written down late.
 const HOLE_PATIENCE: Span = Span(5_000_000);
@@ -47,10 +47,12 @@ pub(crate) struct Connection {
     pub(super) has_start: bool,
     pub(super) handshake: (Option<Time>, Option<Time>),
     /// From here to each side and back.
-    pub(super) ways: [Option<Span>; 2],
+    pub(super) ways: [Option<Way>; 2],
+    /// How single exchanges grow with their size, by who answers.
+    pub(super) slopes: [Slope; 2],
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
     pub(super) acks: [Option<(Time, u64)>; 2],
-    pub(super) last_data: Option<(Side, Time, u64)>,
+    pub(super) last_data: Option<Last>,
     pub(super) end: (Moment, Account),
     pub(super) closing: bool,
     /// Who sees all of it, as long as `smb` does not have it.
@@ -66,7 +68,7 @@ pub(super) fn of<T>(both: &[T; 2], side: Side) -> &T {
     }
 }
 
-fn of_mut<T>(both: &mut [T; 2], side: Side) -> &mut T {
+pub(super) fn of_mut<T>(both: &mut [T; 2], side: Side) -> &mut T {
     match side {
         Side::Client => &mut both[0],
         Side::Server => &mut both[1],
@@ -110,6 +112,7 @@ impl Connection {
             has_start: is_syn,
             handshake: (None, None),
             ways: [None; 2],
+            slopes: <[Slope; 2]>::default(),
             acks: [None; 2],
             last_data: None,
             end: (moment, Account::default()),
@@ -236,19 +239,9 @@ impl Connection {
         } else {
             self.handshake.1 = Some(at);
             if let Some(syn) = self.handshake.0 {
-                self.measured(Side::Server, at - syn);
+                self.measured(Side::Server, Way::handshake(at - syn));
             }
         }
-    }
-
-    /// The way from here to `side` and back was seen to take this long.
-    fn measured(&mut self, side: Side, way: Span) {
-        let known = of_mut(&mut self.ways, side);
-        *known = Some(known.map_or(way, |known| known.min(way)));
-    }
-
-    fn way(&self, side: Side) -> Span {
-        of(&self.ways, side).unwrap_or_default()
     }
 
     /// What a segment says of the other side's data; whether it acknowledges what was never captured.
@@ -257,7 +250,7 @@ impl Connection {
             && let Some(syn_ack) = self.handshake.1.take()
             && !segment.flags.has(Flags::SYN)
         {
-            self.measured(Side::Client, at - syn_ack);
+            self.measured(Side::Client, Way::handshake(at - syn_ack));
         }
         let shift = self.shift(side);
         let other = of_mut(&mut self.halves, side.other());
@@ -276,12 +269,14 @@ impl Connection {
             way = other.acknowledge(ack, at);
             let is_pure = segment.len == 0;
             self.note_ack_pace(side, ack, ack - before, is_pure, at);
+            self.note_burst(side.other(), ack, at, is_pure);
         } else if ack == before && segment.len == 0 && other.highest > ack {
-            self.duplicate_ack(segment, side, window_before);
+            self.duplicate_ack(segment, side, window_before, at);
         }
         self.note_window(segment, side, window_before);
         if let Some(way) = way {
-            self.measured(side, way);
+            let bytes = (way.1 + OVERHEAD, u64::from(segment.len) + OVERHEAD);
+            self.measured(side, Way { time: way.0, bytes });
         }
         beyond > 1
     }
@@ -289,23 +284,27 @@ impl Connection {
     /// At the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was all on its
     /// way already.
     fn note_ack_pace(&mut self, side: Side, ack: u64, new: u64, is_pure: bool, at: Time) {
-        let is_near_sender = self.way(side.other()) < self.way(side);
+        let is_ahead = !self.is_behind(side.other());
+        let mss = of(&self.halves, side).figures.mss.map_or(1460, u64::from);
         let other = of_mut(&mut self.halves, side.other());
         let previous = of_mut(&mut self.acks, side.other()).replace((at, other.highest));
         if let Some((last, highest)) = previous
-            && is_near_sender
+            && is_ahead
             && is_pure
             && ack <= highest
         {
-            other.pace.add(at - last, new + OVERHEAD);
+            other
+                .ack_pace
+                .add(at - last, new + new.div_ceil(mss.max(1)) * OVERHEAD);
         }
     }
 
-    fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32) {
+    fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {
         let other = of_mut(&mut self.halves, side.other());
         let has_sack = segment.has_sack();
         if other.window == window_before || has_sack {
             other.duplicate_acks += 1;
+            other.told_at = at;
             other.sacked |= has_sack;
             of_mut(&mut self.halves, side).figures.duplicate_acks += 1;
         }
@@ -328,72 +327,14 @@ impl Connection {
         own.zip(other).map_or(0, |(own, _)| own)
     }
 
-    fn step(
-        &mut self,
-        segment: &Segment<'_>,
-        side: Side,
-        start: u64,
-        novelty: Option<Novelty>,
-        unseen: bool,
-        at: Time,
-    ) {
-        let (near, far) = (self.way(side), self.way(side.other()));
-        let inside = self.is_inside(side);
-        let len = u64::from(segment.len);
-        let same = self.last_data.filter(|(last, _, _)| *last == side);
-        let edge = same.and_then(|(_, last, _)| of(&self.halves, side).edges.known(last, near));
-        // what waited for the window came when the window opened, not as fast as the path is
-        let was_free = edge.is_none_or(|edge| start.saturating_add(len) <= edge);
-        if inside && was_free && near >= far && novelty == Some(Novelty::New) {
-            self.note_pace(same, side, len, at);
-        }
-        let half = of(&self.halves, side);
-        let mss = of(&self.halves, side.other())
-            .figures
-            .mss
-            .map_or(half.figures.largest_segment, u32::from);
-        let step = Step {
-            at,
-            side,
-            len,
-            novelty,
-            unseen,
-            loss_told: half.duplicate_acks >= 2 || half.sacked,
-            acked: half.acked,
-            end: start.saturating_add(len),
-            highest: half.highest,
-            edge,
-            window: half.window,
-            ack: half.edges.released(at, near),
-            near,
-            far,
-            serial: half.pace.time_of(len + OVERHEAD),
-            inside,
-            is_full: segment.len.saturating_add(12) >= mss,
-            purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
-        };
-        self.ledger.step(&step);
-        self.last_data = Some((side, at, len));
+    /// Whether what it carries is not known to be SMB: then it is one message without an end.
+    pub(super) fn is_plain(&self) -> bool {
+        self.verdict != Verdict::Smb
     }
 
-    /// Away from the sender, the distances of full packets that follow each other tell how fast the path is.
-    fn note_pace(&mut self, same: Option<(Side, Time, u64)>, side: Side, len: u64, at: Time) {
-        if let Some((_, last, len_before)) = same
-            && len_before >= len
-        {
-            let pace = &mut of_mut(&mut self.halves, side).pace;
-            pace.add(at - last, len + OVERHEAD);
-        }
-    }
-
-    /// Whether a side is in the middle of a message, or of answers that were all asked for: then it may be TCP that
-    /// keeps it.
-    fn is_inside(&self, side: Side) -> bool {
-        if self.verdict != Verdict::Smb {
-            return true;
-        }
-        let owes = side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting());
-        owes || of(&self.framers, side).is_inside()
+    /// Whether a side has answers to give that were asked for already: then it may be TCP that keeps it.
+    pub(super) fn owes(&self, side: Side) -> bool {
+        side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting())
     }
 
     /// Hands on what is in order now.
@@ -461,16 +402,17 @@ impl Connection {
         }
         let account = *self.ledger.account();
         let (framers, smb) = self.listeners();
-        of_mut(framers, side).push(
-            chunk,
-            &account,
-            &mut Listener {
-                smb,
-                side,
-                spent: account,
-                scratch,
-            },
-        );
+        let mut listener = Listener {
+            smb,
+            side,
+            spent: account,
+            scratch,
+            heard_whole: false,
+        };
+        of_mut(framers, side).push(chunk, &account, &mut listener);
+        if listener.heard_whole {
+            of_mut(&mut self.halves, side).sent.is_whole();
+        }
         self.judge();
     }
 
@@ -543,6 +485,7 @@ impl Connection {
                     side,
                     spent: account,
                     scratch,
+                    heard_whole: false,
                 },
             );
         }
@@ -560,10 +503,13 @@ struct Listener<'a> {
     side: Side,
     spent: Account,
     scratch: &'a mut Scratch,
+    /// A message was whole.
+    heard_whole: bool,
 }
 
 impl Sink for Listener<'_> {
     fn message(&mut self, message: Message<'_>) {
+        self.heard_whole = true;
         let mut context = Context {
             spent: self.spent,
             scratch: self.scratch,

@@ -52,11 +52,11 @@ impl Connection {
             span: (self.first.at, self.last.at),
             frames: (self.first.frame, self.last.frame),
             sides: self.halves.each_ref().map(|half| report::Side {
-                path_ps_per_byte: half.pace.per_byte(),
+                path_ps_per_byte: half.pace(),
                 ..half.figures
             }),
-            server_rtt: *of(&self.ways, Side::Server),
-            client_rtt: *of(&self.ways, Side::Client),
+            server_rtt: of(&self.ways, Side::Server).map(|way| way.time),
+            client_rtt: of(&self.ways, Side::Client).map(|way| way.time),
             vantage: self.vantage(),
             has_start: self.has_start,
             smb: facts,
@@ -75,8 +75,8 @@ impl Connection {
     /// Where the capture was taken: next to the side that answers at once.
     fn vantage(&self) -> Option<Vantage> {
         let (client, server) = (
-            of(&self.ways, Side::Client).as_ref()?.0,
-            of(&self.ways, Side::Server).as_ref()?.0,
+            of(&self.ways, Side::Client).as_ref()?.time.0,
+            of(&self.ways, Side::Server).as_ref()?.time.0,
         );
         const NEARER: u64 = 3;
         Some(match () {

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use coax_wire::time::{Span, Time};
 
-use super::{pace::Pace, window::Edges};
+use super::{
+    pace::Pace,
+    sent::Sent,
+    window::{Edges, Heard},
+};
 use crate::{
     net::{Flags, Segment},
     report::Side as Figures,
@@ -45,11 +49,23 @@ pub(super) struct Half {
     pub(super) edges: Edges,
     pub(super) window: u32,
     pub(super) pace: Pace,
+    /// The same by the distances of acknowledgments, and by what the first of a burst took.
+    pub(super) ack_pace: Pace,
+    pub(super) burst_pace: Pace,
+    /// The same by packets of which each may have waited for the acknowledgment of the one before.
+    pub(super) single_pace: Pace,
+    /// When and where its data began that was sent when nothing was on its way, until something of it is acknowledged.
+    pub(super) burst: Option<(Time, u64)>,
+    pub(super) sent: Sent,
+    /// When it sent last, and how many bytes.
+    pub(super) last_sent: Option<(Time, u64)>,
     /// A segment whose acknowledgment is being waited for, and when it was sent.
-    timed: Option<(u64, Time)>,
+    timed: Option<(u64, Time, u64)>,
     /// Duplicate acknowledgments since the last new one.
     pub(super) duplicate_acks: u32,
     pub(super) sacked: bool,
+    /// When the last of them came.
+    pub(super) told_at: Time,
     /// A hole that was acknowledged: since when, and how many packets ago.
     pub(super) unseen: Option<(Time, u32)>,
     recent: [Fingerprint; 8],
@@ -132,6 +148,14 @@ impl Half {
         self.figures.timestamps |= options.timestamps;
     }
 
+    /// Picoseconds a byte that the path takes for what this side sends.
+    pub(super) fn pace(&self) -> Option<u64> {
+        let paced = self.pace.known().max(self.ack_pace.known());
+        paced
+            .or(self.burst_pace.known())
+            .or(self.single_pace.known())
+    }
+
     /// Whether its sequence numbers are known.
     pub(super) fn has_begun(&self) -> bool {
         self.origin.is_some()
@@ -160,7 +184,7 @@ impl Half {
         if end > self.highest {
             figures.bytes = figures.bytes.saturating_add(end - start.max(self.highest));
             self.highest = end;
-            self.timed.get_or_insert((end, at));
+            self.timed.get_or_insert((end, at, len));
             figures.max_in_flight = figures.max_in_flight.max(end.saturating_sub(self.acked));
             figures.window_full += u64::from(self.edges.latest() == Some(end));
             return Some(Novelty::New);
@@ -189,17 +213,18 @@ impl Half {
         covered >= end
     }
 
-    /// An acknowledgment came for what this side sent: how long its answer took to come here, if that is known.
-    pub(super) fn acknowledge(&mut self, ack: u64, at: Time) -> Option<Span> {
+    /// An acknowledgment came for what this side sent: how long its answer took to come here, and of
+    /// how many bytes, if that is known.
+    pub(super) fn acknowledge(&mut self, ack: u64, at: Time) -> Option<(Span, u64)> {
         self.acked = ack;
         self.duplicate_acks = 0;
         self.sacked = false;
-        let (end, sent) = self.timed?;
+        let (end, sent, len) = self.timed?;
         if ack < end {
             return None;
         }
         self.timed = None;
-        Some(at - sent)
+        Some((at - sent, len))
     }
 
     /// Keeps bytes that came before their turn.
@@ -270,7 +295,13 @@ impl Half {
         };
         self.window = window;
         let is_new = ack > self.acked;
-        self.edges
-            .heard(at, ack.saturating_add(u64::from(window)), is_new);
+        let heard = Heard {
+            at,
+            acked: ack,
+            edge: ack.saturating_add(u64::from(window)),
+            is_shut: window == 0,
+            of: self.sent.up_to(ack),
+        };
+        self.edges.heard(heard, is_new);
     }
 }

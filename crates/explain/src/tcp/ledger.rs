@@ -1,28 +1,41 @@
 //! What each stretch of a connection's time was spent on.
 //!
 //! Every packet that brings a connection forward (data in either direction, the handshake) ends the stretch that the
-//! one before it began, and the stretch is charged to what let that packet go. So nothing is charged twice and nothing
-//! left out: what was spent between any two such packets adds up to the time between them, to the nanosecond.
+//! one before it began, and the stretch is charged to what that packet had waited for. So nothing is charged twice and
+//! nothing left out: what was spent between any two such packets adds up to the time between them, to the nanosecond.
 //!
-//! # What a stretch is charged to, in this order
+//! # What a packet waited for, in this order
 //!
-//! | what ends the stretch | cause |
-//! |---|---|
-//! | a packet that acknowledges what the capture does not hold | `capture` |
-//! | bytes sent again, or a hole filled late, and all until that loss is repaired | `fast-recovery` if acknowledgments told of the loss, else `timeout` |
-//! | data of the side that did not send the last packet | the way there and back to `round-trips` or `metadata`, by what the request is for; what serialisation takes to `bandwidth`; the rest to that side's think time |
-//! | data of the same side beyond the window that it knew | serialisation to `bandwidth`, the rest to `receive-window` or `zero-window` |
-//! | data of the same side, right after an acknowledgment that kept it waiting | the acknowledgment's delay to `nagle-delayed-ack`; otherwise a small segment's wait to the same, a full one's to `slow-start` or `send-window` |
-//! | data of the same side otherwise | serialisation to `bandwidth`; the rest to `queueing` if it is short, else to that side's think time |
+//! | a packet that | waited for | and its stretch is charged to |
+//! |---|---|---|
+//! | acknowledges what the capture does not hold | | `capture` |
+//! | sends again, or fills a hole late, or follows until that loss is repaired | the repair | `timeout` if its sender had been silent and heard nothing new for long, else `fast-recovery` |
+//! | follows without a pause on a path that has been busy for a round trip or longer | the path | `bandwidth` |
+//! | answers what its sender had heard last | its sender | from the end: think time, `bandwidth` of its own serialisation, the way there and back to `round-trips` or `metadata`, `bandwidth` of what it answers |
+//! | an acknowledgment let go | the round trip of that acknowledgment | what held it (below), in proportion to what that round was spent on |
+//! | comes otherwise | its sender | serialisation to `bandwidth`, the rest to think time |
 //!
-//! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured. At the
-//! client's end all of it lies between request and answer, at the server's all between answer and next request: the sum
-//! is the same.
+//! A *round* goes from the data that was acknowledged last to the data that this acknowledgment let go. It has the time
+//! in which that data was carried and the new data was (`bandwidth`), a delay of the acknowledgment
+//! (`nagle-delayed-ack`), the sender's own time after it (think time), and the way there and back, which is charged to
+//! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before,
+//! `nagle-delayed-ack` if it is a small segment that left when all before it was acknowledged, the repair of the last
+//! loss if there was one, `slow-start` if its side has more on its way than before, else `send-window`. Many rounds are
+//! under way at a time, so a stretch is a part of its round and has its proportions: that is what a round after the other
+//! adds up to. A shut window takes all of its round.
+//!
+//! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured, without
+//! what its packets took to be carried. At the client's end all of it lies between request and answer, at the server's all
+//! between answer and next request: the sum is the same.
 
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::half::Novelty;
+use super::{
+    half::Novelty,
+    sent::Burst,
+    window::{Heard, slack, sum},
+};
 use crate::{evidence::Journal, smb::Purpose};
 
 /// Acknowledgments later than this were delayed on purpose: timers of 40 ms and more are known, and the shortest that a
@@ -31,7 +44,11 @@ const DELAYED: Span = Span(25_000_000);
 /// What lies between an acknowledgment and the data that it let go, beyond the way there and back.
 const REACTION: Span = Span(2_000_000);
 /// A wait between two packets of one side that is no think time.
-const JITTER: Span = Span(1_000_000);
+const JITTER: Span = Span(300_000);
+/// A machine that stops for so long in the middle of a message waits for its retransmission timer.
+const STALL: Span = Span(180_000_000);
+/// No timer is shorter.
+const TIMER: Span = Span(30_000_000);
 
 /// Which side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,28 +83,88 @@ pub(super) struct Step {
     pub(super) novelty: Option<Novelty>,
     /// It acknowledges bytes that were never captured.
     pub(super) unseen: bool,
-    /// Acknowledgments told of a loss of this side's data.
-    pub(super) loss_told: bool,
-    /// This side's data is acknowledged up to here, and goes up to there.
+    /// Acknowledgments told of a loss of this side's data, the last of them at this time.
+    pub(super) loss_told: Option<Time>,
+    /// This side's data is acknowledged up to here, and this packet's goes up to there.
     pub(super) acked: u64,
     pub(super) end: u64,
     /// All of this side's data that was seen goes up to here.
     pub(super) highest: u64,
-    /// The edge of the window that this side knew when it sent the packet before, and how wide the window was.
-    pub(super) edge: Option<u64>,
-    pub(super) window: u32,
-    /// When the acknowledgment was captured that this side knew last when it sent this.
-    pub(super) ack: Option<Time>,
-    /// From here to this side and back; to the other and back.
+    /// When this side sent before, what it knew then, and what of its data had been acknowledged.
+    pub(super) before: Option<Time>,
+    pub(super) knew: Option<Heard>,
+    /// The latest acknowledgment that it knew when it sent this, and the latest data of the other side.
+    pub(super) heard: Option<Heard>,
+    /// The latest acknowledgment of the other side's data, and up to where.
+    pub(super) peer_heard: Option<(Time, u64)>,
+    /// When all of this packet was first acknowledged, if it was.
+    pub(super) heard_first: Option<Time>,
+    pub(super) asked: Option<Burst>,
+    /// From here to this side and back; to the other and back; without what carrying takes.
     pub(super) near: Span,
     pub(super) far: Span,
-    /// What it takes the path to carry this packet's data.
+    /// What it takes the path to carry this packet; to carry an acknowledgment.
     pub(super) serial: Span,
+    pub(super) serial_ack: Span,
+    /// The capture was taken behind the path that this packet took; else before it.
+    pub(super) is_behind: bool,
+    /// Since when the path was busy with this side's data, and until when, before this packet.
+    pub(super) busy: (Time, Time),
     /// Whether it continues a message, or one that was asked for already follows another.
     pub(super) inside: bool,
+    /// It continues a message.
+    pub(super) is_middle: bool,
     /// A full segment.
     pub(super) is_full: bool,
     pub(super) purpose: Purpose,
+}
+
+impl Step {
+    /// What of its serialisation lies before the capture.
+    fn ahead(&self) -> Span {
+        if self.is_behind { self.serial } else { Span(0) }
+    }
+
+    /// The way there and back.
+    pub(super) fn round(&self) -> Span {
+        sum(self.near, self.far)
+    }
+
+    /// When it can have been captured at the earliest if it was let go by what was captured at `at`.
+    fn soonest(&self, at: Time) -> Time {
+        at + self.near + self.ahead()
+    }
+
+    /// Whether what was captured at `at` reached its sender after that had sent before.
+    fn is_news(&self, at: Time) -> bool {
+        let noise = if self.is_behind {
+            slack(self.near)
+        } else {
+            Span(0)
+        };
+        self.before
+            .is_none_or(|before| self.soonest(at) + noise > before)
+    }
+
+    /// Whether it left as soon as an acknowledgment came that was news, and not because of data that came with or after
+    /// that.
+    fn is_let_go_by(&self, heard: &Heard) -> bool {
+        self.is_news(heard.at)
+            && self.asked.is_none_or(|asked| asked.carried < heard.at)
+            && self.at - self.soonest(heard.at) <= slack(self.near)
+    }
+
+    /// Whether it follows what its side sent before on a path that was busy for a whole round trip.
+    fn is_carried(&self) -> bool {
+        let (since, until) = self.busy;
+        let noise = Span(self.serial.0 / 4 + 20_000);
+        let follows = if self.is_behind {
+            self.at <= until + self.serial + noise
+        } else {
+            self.at <= until + noise
+        };
+        self.serial.0 > 0 && follows && self.at.max(until) - since >= sum(self.round(), self.serial)
+    }
 }
 
 /// See the module.
@@ -97,14 +174,28 @@ pub(super) struct Ledger {
     /// The stretches one by one, for who wants to see them.
     pub(super) journal: Journal,
     at: Time,
-    last: Option<(Side, Time)>,
     /// A loss is being repaired: whose data, until where, and what told of it.
     repair: Option<(Side, u64, Cause)>,
-    /// Until when the path carries what each side sent, of sides next to the capture.
-    busy: [Time; 2],
-    /// The most that each side had on its way, and whether it lost something.
-    widest: [u64; 2],
-    lost: [bool; 2],
+    /// Data that was sent again, and perhaps needlessly.
+    open: Option<Step>,
+    flows: [Flow; 2],
+}
+
+/// What is known of how a side sends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
+    widest: u64,
+    grew: u64,
+    /// What was acknowledged then, and last; whether it grew since, and whether an acknowledgment came without that.
+    base: u64,
+    last_acked: u64,
+    grew_lately: bool,
+    is_constant: bool,
+    /// What repaired its last loss.
+    after: Option<Cause>,
+    /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
+    round: Option<(Heard, Cause)>,
 }
 
 impl Ledger {
@@ -125,41 +216,30 @@ impl Ledger {
 
     /// Ends a stretch with `step`.
     pub(super) fn step(&mut self, step: &Step) {
+        self.decide(step);
+        if is_idle_repeat(step) {
+            return;
+        }
         let gap = step.at - self.at;
-        let turned = self.last.is_none_or(|(side, _)| side != step.side);
-        let since = self.last.map_or(self.at, |(_, at)| at);
+        let round = self.let_go(step);
+        if self.may_be_idle(step) {
+            return;
+        }
         if step.unseen {
             self.charge(Cause::Capture, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.charge(cause, gap);
-        } else if turned {
-            self.turn(step, gap);
+        } else if step.is_carried() && !is_shut(&round) {
+            self.charge(Cause::Bandwidth, gap);
+        } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {
+            self.answer(step, asked, gap);
+        } else if let Some((heard, cause)) = round {
+            self.go_round(step, &heard, cause, gap);
         } else {
-            self.go_on(step, gap, since);
+            self.go_on(step, gap);
         }
+        self.flow(step.side).round = round;
         self.at = self.at.max(step.at);
-        self.last = Some((step.side, step.at));
-        if let Some(busy) = self.busy.get_mut(step.side as usize)
-            && step.near < step.far
-        {
-            *busy = (*busy).max(step.at) + step.serial;
-        }
-    }
-
-    /// How long from the stretch's beginning the path still carries what `side` sent before.
-    fn still_busy(&self, side: Side) -> Span {
-        self.busy
-            .get(side as usize)
-            .map_or(Span(0), |busy| *busy - self.at)
-    }
-
-    /// What of a stretch that ends with `step` the path took to carry data of the same side.
-    fn carrying(&self, step: &Step) -> Span {
-        if step.near < step.far {
-            self.still_busy(step.side)
-        } else {
-            step.serial
-        }
     }
 
     /// Charges up to `at` what no packet explains.
@@ -181,23 +261,71 @@ impl Ledger {
         Span(gap.0 - part.0)
     }
 
+    fn flow(&mut self, side: Side) -> &mut Flow {
+        let [client, server] = &mut self.flows;
+        match side {
+            Side::Client => client,
+            Side::Server => server,
+        }
+    }
+
+    /// Data sent again by a timer: whether anybody waited for it shows when it is acknowledged.
+    fn may_be_idle(&mut self, step: &Step) -> bool {
+        let waits = !step.unseen
+            && step.novelty == Some(Novelty::Again)
+            && self.repair.is_none()
+            && is_timer(step);
+        if waits {
+            self.open = Some(*step);
+        }
+        waits
+    }
+
+    /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.
+    fn decide(&mut self, step: &Step) {
+        let Some(open) = self.open.take() else { return };
+        let heard = if step.side == open.side {
+            step.heard.map(|heard| (heard.at, heard.acked))
+        } else {
+            step.peer_heard
+        };
+        // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later
+        let carried = if open.is_behind {
+            open.at
+        } else {
+            open.at.max(open.busy.1) + open.serial
+        };
+        let least = carried + Span(open.far.0 / 4 * 3);
+        let most =
+            carried + Span((open.far.0 / 2 * 3).saturating_add(5 * REACTION.0)) + open.serial;
+        let is_idle =
+            heard.is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at));
+        self.flow(open.side).after = Some(Cause::Timeout);
+        if !is_idle {
+            let gap = open.at - self.at;
+            let cause = self.repairing(&open).unwrap_or(Cause::Timeout);
+            self.charge(cause, gap);
+            self.at = self.at.max(open.at);
+        }
+    }
+
     /// What repairs a loss, if this step does.
     fn repairing(&mut self, step: &Step) -> Option<Cause> {
         if matches!(step.novelty, Some(Novelty::Again | Novelty::Fill)) {
-            let gap = step.at - self.at;
             // what comes late by less than a way there and back was overtaken, not lost
             let overtaken = step.novelty == Some(Novelty::Fill)
-                && !step.loss_told
-                && gap < Span(step.near.0.saturating_add(step.far.0) / 2 + REACTION.0);
+                && step.loss_told.is_none()
+                && step.at - self.at < Span(step.round().0 / 2 + REACTION.0);
+            if overtaken {
+                return None;
+            }
             let cause = match self.repair {
-                Some((side, _, cause)) if side == step.side && gap < DELAYED => cause,
-                _ if overtaken => return None,
-                _ if step.loss_told => Cause::FastRecovery,
+                _ if is_timer(step) => Cause::Timeout,
+                Some((side, _, cause)) if side == step.side => cause,
+                _ if step.loss_told.is_some() => Cause::FastRecovery,
                 _ => Cause::Timeout,
             };
-            if let Some(lost) = self.lost.get_mut(step.side as usize) {
-                *lost = true;
-            }
+            self.flow(step.side).after = Some(cause);
             let until = self.repair.map_or(0, |(_, until, _)| until);
             self.repair = Some((step.side, until.max(step.highest), cause));
             return Some(cause);
@@ -210,84 +338,189 @@ impl Ledger {
         Some(cause)
     }
 
-    /// The other side goes on because of what reached it.
-    fn turn(&mut self, step: &Step, gap: Span) {
-        let travel = match step.purpose {
-            Purpose::Data if step.len > 0 => Cause::RoundTrips,
-            _ => Cause::Metadata,
-        };
-        let gap = self.part(Cause::Bandwidth, gap, self.still_busy(step.side.other()));
-        let gap = self.part(travel, gap, step.near);
-        let serial = if step.near > step.far {
-            step.serial
-        } else {
-            Span(0)
-        };
-        let rest = self.part(Cause::Bandwidth, gap, serial);
-        self.charge(step.side.think(), rest);
-    }
-
-    /// The same side goes on.
-    fn go_on(&mut self, step: &Step, gap: Span, since: Time) {
-        let blocked = step.inside && step.edge.is_some_and(|edge| step.end > edge);
-        if blocked {
-            let rest = self.part(Cause::Bandwidth, gap, self.carrying(step));
-            let is_shut = u64::from(step.window) < step.len;
+    /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
+    fn let_go(&mut self, step: &Step) -> Option<(Heard, Cause)> {
+        let heard = step.heard?;
+        let in_flight = step.end.saturating_sub(heard.acked);
+        let drained = step.end.saturating_sub(step.len) <= heard.acked;
+        let after = self.flow(step.side).after;
+        let grows = self.flow(step.side).grows(step, in_flight, drained);
+        if step.novelty != Some(Novelty::New) {
+            return None;
+        }
+        let (knew, before) = (step.knew?, step.before?);
+        let held_small = !step.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
+        if held_small && !step.is_middle && step.is_let_go_by(&heard) {
+            return Some((heard, Cause::NagleDelayedAck));
+        }
+        if !step.inside {
+            return None;
+        }
+        if step.end > knew.edge {
+            let is_shut = knew.is_shut || heard.is_shut;
             let cause = if is_shut {
                 Cause::ZeroWindow
             } else {
                 Cause::ReceiveWindow
             };
-            return self.charge(cause, rest);
+            return Some((heard, cause));
         }
-        // when the latest acknowledgment can have let it go
-        let freed = step.ack.filter(|_| step.inside).map(|ack| ack + step.near);
-        if let (Some(ack), Some(freed)) = (step.ack, freed.filter(|freed| *freed > since)) {
-            let own = step.at - freed;
-            let waited = if own > REACTION {
-                Span(gap.0.saturating_sub(own.0))
-            } else {
-                gap
-            };
-            self.charge(step.side.think(), Span(gap.0 - waited.0));
-            return self.released(step, waited, ack, since);
+        if !step.is_news(heard.at) {
+            // it left together with the one before
+            let same = self.flow(step.side).round;
+            return same.filter(|(let_go, _)| {
+                *let_go == heard && step.at - before <= sum(step.serial, slack(step.serial))
+            });
         }
-        let rest = self.part(Cause::Bandwidth, gap, self.carrying(step));
-        let is_short = rest <= JITTER && step.inside;
-        self.charge(
-            if is_short {
-                Cause::Queueing
-            } else {
-                step.side.think()
-            },
-            rest,
-        );
+        // without Nagle's rule nothing keeps the end of a message
+        let reaction = if held_small && step.is_middle {
+            REACTION.max(Span((heard.at - before).0 / 4))
+        } else {
+            REACTION
+        };
+        if step.at - step.soonest(heard.at) > sum(reaction, slack(step.near)) {
+            return None;
+        }
+        // a new message waited for an acknowledgment only if there was as much on its way as ever
+        let was_in_flight = step.end.saturating_sub(step.len + knew.acked);
+        let widest = self.flow(step.side).widest;
+        if !step.is_middle && was_in_flight < widest - widest / 4 {
+            return None;
+        }
+        let cause = match after {
+            _ if held_small && step.is_middle => Cause::NagleDelayedAck,
+            Some(cause) => cause,
+            None if grows => Cause::SlowStart,
+            None => Cause::SendWindow,
+        };
+        Some((heard, cause))
     }
 
-    /// An acknowledgment let the data go.
-    fn released(&mut self, step: &Step, gap: Span, ack: Time, since: Time) {
-        let late = Span((ack - since).0.saturating_sub(step.far.0));
-        let gap = if late >= DELAYED {
-            self.part(Cause::NagleDelayedAck, gap, late)
-        } else {
-            gap
+    /// The other side's data let it go, and what is left of the gap is its sender's.
+    fn answer(&mut self, step: &Step, asked: Burst, gap: Span) {
+        let travel = match step.purpose {
+            Purpose::Data if step.len > 0 => Cause::RoundTrips,
+            _ => Cause::Metadata,
         };
-        let rest = self.part(Cause::Bandwidth, gap, self.carrying(step));
-        let widest = self.widest.get_mut(step.side as usize);
-        let in_flight = step.end.saturating_sub(step.acked);
-        let grows = widest.is_some_and(|widest| {
-            let grows = in_flight > *widest;
-            *widest = in_flight.max(*widest);
-            grows
+        let gap = self.part(
+            step.side.think(),
+            gap,
+            step.at - step.soonest(asked.carried),
+        );
+        let gap = self.part(Cause::Bandwidth, gap, step.ahead());
+        let gap = self.part(travel, gap, step.near);
+        self.charge(Cause::Bandwidth, gap);
+    }
+
+    /// An acknowledgment let it go: the gap is charged as its round was spent.
+    fn go_round(&mut self, step: &Step, heard: &Heard, cause: Cause, gap: Span) {
+        if cause == Cause::ZeroWindow {
+            return self.charge(cause, gap);
+        }
+        let begin = heard.of.map_or(heard.at, |of| of.at.min(heard.at));
+        let whole = (step.at - begin).max(gap);
+        let far = sum(step.far, step.serial_ack);
+        let (carried, waited) = heard.of.map_or((Span(0), Span(0)), |of| {
+            (of.carried - of.at, heard.at - (of.carried + far))
         });
-        let lost = self.lost.get(step.side as usize).copied().unwrap_or(false);
-        // a small segment that left when nothing was on its way any more was held back for that (RFC 896)
-        let is_held_small = !step.is_full && step.acked.saturating_add(step.len) >= step.end;
+        let own = step.at - (heard.at + step.near);
+        let own_carried = own.min(if step.is_behind {
+            Span(step.serial.0.saturating_mul(4))
+        } else {
+            step.busy.1 - (heard.at + step.near)
+        });
+        let carried = sum(carried.min(heard.at - begin), own_carried);
+        let is_delayed = waited >= DELAYED;
+        let think = Span(own.0 - own_carried.0);
+        let mut rest = gap;
+        for (cause, part) in [
+            (Cause::Bandwidth, carried),
+            (
+                Cause::NagleDelayedAck,
+                if is_delayed { waited } else { Span(0) },
+            ),
+            (step.side.think(), think),
+        ] {
+            rest = self.part(cause, rest, share(gap, part, whole));
+        }
+        self.charge(cause, rest);
+    }
+
+    /// The same side goes on.
+    fn go_on(&mut self, step: &Step, gap: Span) {
+        let carrying = if step.is_behind {
+            step.serial
+        } else {
+            step.busy.1 - self.at
+        };
+        let rest = self.part(Cause::Bandwidth, gap, carrying);
         let cause = match () {
-            () if is_held_small => Cause::NagleDelayedAck,
-            () if grows && !lost => Cause::SlowStart,
-            () => Cause::SendWindow,
+            () if rest >= STALL && step.is_behind && step.is_middle => Cause::Timeout,
+            () if rest <= JITTER && step.is_behind && step.inside => Cause::Queueing,
+            () => step.side.think(),
         };
         self.charge(cause, rest);
     }
+}
+
+impl Flow {
+    /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
+    fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
+        let acked = step.heard.map_or(0, |heard| heard.acked);
+        if drained && !step.is_middle {
+            (self.widest, self.grew, self.base) = (0, 0, acked);
+        }
+        if acked > self.base && acked != self.last_acked {
+            self.is_constant |= self.last_acked > self.base && !self.grew_lately;
+            (self.last_acked, self.grew_lately) = (acked, false);
+        }
+        if in_flight > self.widest {
+            self.widest = in_flight;
+            if acked > self.base {
+                (self.grew, self.grew_lately, self.is_constant) = (step.end, true, false);
+            }
+        }
+        let is_recent = self.grew > 0 && step.end.saturating_sub(self.grew) <= self.widest;
+        is_recent || !self.is_constant
+    }
+}
+
+/// What this packet answers, if it begins a message and its sender had just heard of it.
+fn answers(step: &Step) -> Option<Burst> {
+    let asked = step.asked?;
+    (!step.is_middle && step.is_news(asked.carried)).then_some(asked)
+}
+
+fn is_held(round: &Option<(Heard, Cause)>) -> bool {
+    round.is_some_and(|(_, cause)| cause == Cause::NagleDelayedAck)
+}
+
+fn is_shut(round: &Option<(Heard, Cause)>) -> bool {
+    round.is_some_and(|(_, cause)| cause == Cause::ZeroWindow)
+}
+
+/// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
+fn is_timer(step: &Step) -> bool {
+    let latest = [
+        step.heard.map(|heard| heard.at + step.near),
+        step.loss_told.map(|at| at + step.near),
+        step.before,
+    ];
+    let latest = latest.into_iter().flatten().max();
+    let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
+    silent > TIMER.max(Span(step.round().0 / 2))
+}
+
+/// Whether it was sent again although the acknowledgment of the first was on its way: seen where that went by.
+fn is_idle_repeat(step: &Step) -> bool {
+    let first = step
+        .heard_first
+        .filter(|_| step.novelty == Some(Novelty::Again));
+    first.is_some_and(|at| step.at < step.soonest(at))
+}
+
+/// The part of `gap` that `part` is of `whole`.
+fn share(gap: Span, part: Span, whole: Span) -> Span {
+    let of = u128::from(gap.0) * u128::from(part.0) / u128::from(whole.0.max(1));
+    Span(u64::try_from(of).unwrap_or(gap.0))
 }

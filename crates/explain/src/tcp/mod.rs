@@ -6,6 +6,8 @@ mod habits;
 mod half;
 mod ledger;
 mod pace;
+mod sent;
+mod step;
 mod testimony;
 mod window;
 

@@ -5,13 +5,17 @@ use coax_wire::time::Span;
 /// Distances in steps of an eighth of a doubling, of nanoseconds per KiB.
 const BUCKETS: usize = 256;
 /// So many distances have to be known before anything is said.
-const ENOUGH: u32 = 16;
+const ENOUGH: u32 = 3;
+/// The path's own are the shortest that so many of 100 are near to: all others waited for something else as well.
+const COMMON: u32 = 12;
+/// Steps that are near to each other.
+const NEAR: usize = 3;
 
-/// See the module: the median of the distances per byte between packets sent one after the other, which is what the
-/// slowest link made of them.
+/// See the module.
 #[derive(Debug)]
 pub(super) struct Pace {
-    seen: Box<[u32]>,
+    /// Of each step how many distances there were, and their sum.
+    seen: Box<[(u32, u64)]>,
     count: u32,
     /// Picoseconds a byte.
     current: u64,
@@ -20,7 +24,7 @@ pub(super) struct Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            seen: vec![0; BUCKETS].into_boxed_slice(),
+            seen: vec![(0, 0); BUCKETS].into_boxed_slice(),
             count: 0,
             current: 0,
         }
@@ -32,37 +36,33 @@ impl Pace {
     pub(super) fn add(&mut self, distance: Span, bytes: u64) {
         let per_kib = (distance.0 << 10) / bytes.max(1);
         let bucket = bucket(per_kib);
-        if let Some(count) = self.seen.get_mut(bucket) {
+        if let Some((count, sum)) = self.seen.get_mut(bucket) {
             *count = count.saturating_add(1);
+            *sum = sum.saturating_add(per_kib);
         }
         self.count = self.count.saturating_add(1);
         let is_due = self.count >= ENOUGH
-            && (self.count.is_power_of_two() || self.count.is_multiple_of(256));
+            && (self.count < 16 || self.count.is_power_of_two() || self.count.is_multiple_of(256));
         if is_due {
             self.settle();
         }
     }
 
     fn settle(&mut self) {
-        let mut before = 0;
-        let median = self.seen.iter().position(|count| {
-            before += count;
-            before >= self.count.div_ceil(2)
+        let needed = (u64::from(self.count) * u64::from(COMMON) / 100).max(2);
+        let mut windows = self.seen.windows(NEAR).map(|window| {
+            window.iter().fold((0, 0_u64), |(count, sum), step| {
+                (count + u64::from(step.0), sum.saturating_add(step.1))
+            })
         });
-        self.current = median.map_or(0, |bucket| middle(bucket) * 1000 / 1024);
-    }
-
-    /// Picoseconds a byte, if anything is known.
-    pub(super) const fn per_byte(&self) -> Option<u64> {
-        match self.current {
-            0 => None,
-            known => Some(known),
+        if let Some((count, sum)) = windows.find(|(count, _)| *count >= needed) {
+            self.current = sum / count * 1000 / 1024;
         }
     }
 
-    /// How long `bytes` take; 0 as long as nothing is known.
-    pub(super) fn time_of(&self, bytes: u64) -> Span {
-        Span(self.current.saturating_mul(bytes) / 1000)
+    /// Picoseconds a byte; `None` as long as nothing is known.
+    pub(super) fn known(&self) -> Option<u64> {
+        (self.current > 0).then_some(self.current)
     }
 }
 
@@ -74,11 +74,65 @@ fn bucket(value: u64) -> usize {
     (u64::from(octave + 1) * 8 + (value >> octave) - 8) as usize
 }
 
-fn middle(bucket: usize) -> u64 {
-    let (octave, step) = (bucket as u64 / 8, bucket as u64 % 8);
-    match octave.checked_sub(1) {
-        None => step,
-        Some(octave) => ((8 + step) << octave) + (1 << octave >> 1),
+/// How exchanges grow with their size, where no packets follow each other: the path's share in it.
+#[derive(Debug, Default)]
+pub(super) struct Slope {
+    /// Of each size the shortest, and its bytes.
+    least: Vec<(Span, u64)>,
+    current: u64,
+}
+
+/// Sizes this near to each other are one, bytes.
+const CLASS: u64 = 32;
+/// Larger exchanges tell nothing.
+const LARGEST: u64 = 8192;
+
+impl Slope {
+    /// An exchange of `bytes` took `time`.
+    pub(super) fn add(&mut self, time: Span, bytes: u64) {
+        if bytes > LARGEST {
+            return;
+        }
+        let class = |bytes: u64| bytes / CLASS;
+        let place = self
+            .least
+            .partition_point(|(_, known)| class(*known) < class(bytes));
+        match self.least.get_mut(place) {
+            Some(known) if class(known.1) == class(bytes) => {
+                if known.0 <= time {
+                    return;
+                }
+                *known = (time, bytes);
+            }
+            _ => self.least.insert(place, (time, bytes)),
+        }
+        self.settle();
+    }
+
+    /// Only if all sizes say the same: what is the same for all of them but the smallest is not the path's.
+    fn settle(&mut self) {
+        self.current = 0;
+        let Some(((base, few), larger)) = self.least.split_first() else {
+            return;
+        };
+        let more = larger.iter().filter(|(_, bytes)| *bytes >= few + CLASS);
+        let slopes = more.map(|(time, bytes)| {
+            let time = time.0.saturating_sub(base.0);
+            (bytes - few, time.saturating_mul(1000) / (bytes - few))
+        });
+        let (mut nearest, mut farthest, mut least, mut most) = (u64::MAX, 0, u64::MAX, 0);
+        for (distance, slope) in slopes {
+            (nearest, farthest) = (distance.min(nearest), distance.max(farthest));
+            (least, most) = (slope.min(least), slope.max(most));
+        }
+        if farthest >= nearest.saturating_mul(7) / 4 && most <= least.saturating_mul(7) / 5 {
+            self.current = least;
+        }
+    }
+
+    /// Picoseconds a byte.
+    pub(super) fn known(&self) -> Option<u64> {
+        (self.current > 0).then_some(self.current)
     }
 }
 
@@ -92,17 +146,52 @@ mod tests {
         for gap in 0..100 {
             pace.add(
                 Span(if gap % 10 == 0 { 9_000_000 } else { 1_211_200 }),
-                1460,
+                1514,
             );
         }
-        let took = pace.time_of(1514).0;
-        assert!((1_150_000..1_350_000).contains(&took), "{took}");
+        let took = pace.known().unwrap_or_default();
+        assert!((770_000..830_000).contains(&took), "{took}");
+    }
+
+    #[test]
+    fn the_pace_is_the_shortest_common_distance_not_the_most_common() {
+        let mut pace = Pace::default();
+        for gap in 0..100 {
+            let distance = match gap % 5 {
+                0 => 1_211_200,
+                _ => 9_000_000 + gap * 50_000,
+            };
+            pace.add(Span(distance), 1514);
+        }
+        let took = pace.known().unwrap_or_default();
+        assert!((770_000..830_000).contains(&took), "{took}");
     }
 
     #[test]
     fn nothing_is_said_of_few() {
         let mut pace = Pace::default();
         pace.add(Span(1_000_000), 1000);
-        assert_eq!(pace.time_of(1000), Span(0));
+        assert_eq!(pace.known(), None);
+    }
+
+    #[test]
+    fn large_exchanges_tell_the_pace_by_what_they_take_longer() {
+        let mut slope = Slope::default();
+        slope.add(Span(700_000), 200);
+        slope.add(Span(1_500_000), 1200);
+        slope.add(Span(9_500_000), 1200);
+        assert_eq!(slope.known(), None);
+        slope.add(Span(1_100_000), 700);
+        assert_eq!(slope.known(), Some(800_000));
+    }
+
+    #[test]
+    fn what_all_exchanges_but_the_smallest_have_is_not_the_pace() {
+        let mut slope = Slope::default();
+        for bytes in [160, 300, 600] {
+            slope.add(Span(10_000_000 + bytes * 800), bytes);
+        }
+        slope.add(Span(100_000), 120);
+        assert_eq!(slope.known(), None);
     }
 }

@@ -1,58 +1,86 @@
-//! The window's edge as a sender knew it at a time.
+//! What a sender had heard of its peer at a time, as far as a capture can tell.
 
 use std::collections::VecDeque;
 
 use coax_wire::time::{Span, Time};
 
-/// Edges remembered: those of about the last round trip count.
+use super::sent::Burst;
+
+/// Acknowledgments remembered: those of about the last round trip count.
 const MOST: usize = 256;
+
+/// An acknowledgment that said something new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Heard {
+    /// When it was captured.
+    pub(super) at: Time,
+    /// What it acknowledges ends here.
+    pub(super) acked: u64,
+    /// What may be sent ends here.
+    pub(super) edge: u64,
+    /// The window it showed is shut.
+    pub(super) is_shut: bool,
+    /// The data that it acknowledges last, as it was sent.
+    pub(super) of: Option<Burst>,
+}
 
 /// How far one side may send, by what the other acknowledged and offered, and when that was captured.
 #[derive(Debug, Default)]
-pub(super) struct Edges(VecDeque<(Time, u64)>);
+pub(super) struct Edges(VecDeque<Heard>);
 
 impl Edges {
-    /// An acknowledgment came: it acknowledged something new, or moved the edge, or neither.
-    pub(super) fn heard(&mut self, at: Time, edge: u64, is_new: bool) {
-        let before = self.0.back().map_or(0, |last| last.1);
-        if !is_new && edge <= before {
+    /// An acknowledgment came: it acknowledged something new (`is_new`), or moved the edge, or neither.
+    pub(super) fn heard(&mut self, mut heard: Heard, is_new: bool) {
+        let before = self.0.back().map_or(0, |last| last.edge);
+        if !is_new && heard.edge <= before {
+            if let Some(last) = self.0.back_mut() {
+                last.is_shut &= heard.is_shut;
+            }
             return;
         }
-        let edge = edge.max(before);
+        heard.edge = heard.edge.max(before);
         if self.0.len() >= MOST {
             self.0.pop_front();
         }
-        self.0.push_back((at, edge));
+        self.0.push_back(heard);
     }
 
     /// The latest edge.
     pub(super) fn latest(&self) -> Option<u64> {
-        self.0.back().map(|last| last.1)
+        self.0.back().map(|last| last.edge)
     }
 
-    /// When the latest acknowledgment was captured that a sender knew when what was captured at `at` left it. It may
-    /// have been a little quicker than `round`, of which all that was measured may have been by a busy machine.
-    pub(super) fn released(&self, at: Time, round: Span) -> Option<Time> {
-        const NOISE_NS: u64 = 100_000;
-        let slack = (round.0 / 8).min(1_000_000) + NOISE_NS;
-        let then = Time(at.0.checked_sub(round.0)?.saturating_add(slack).min(at.0));
-        self.by(then).map(|edge| edge.0)
+    /// The latest.
+    pub(super) fn last(&self) -> Option<&Heard> {
+        self.0.back()
     }
 
-    /// The edge that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
-    pub(super) fn known(&self, at: Time, round: Span) -> Option<u64> {
+    /// The first that acknowledges all up to `end`.
+    pub(super) fn of(&self, end: u64) -> Option<&Heard> {
+        let at = self.0.partition_point(|heard| heard.acked < end);
+        self.0.get(at)
+    }
+
+    /// The latest that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
+    pub(super) fn known(&self, at: Time, round: Span) -> Option<&Heard> {
         let then = Time(at.0.checked_sub(round.0)?);
-        self.by(then).map(|edge| edge.1)
-    }
-
-    /// The latest of those captured by `then`. Next to the sender it is nearly always the last.
-    fn by(&self, then: Time) -> Option<(Time, u64)> {
-        if let Some(last) = self.0.back().filter(|last| last.0 <= then) {
-            return Some(*last);
+        if let Some(last) = self.0.back().filter(|last| last.at <= then) {
+            return Some(last);
         }
-        let later = self.0.partition_point(|edge| edge.0 <= then);
-        self.0.get(later.checked_sub(1)?).copied()
+        let later = self.0.partition_point(|heard| heard.at <= then);
+        self.0.get(later.checked_sub(1)?)
     }
+}
+
+/// Both, one after the other.
+pub(super) const fn sum(one: Span, other: Span) -> Span {
+    Span(one.0.saturating_add(other.0))
+}
+
+/// What of `round` may be missing: all that was measured may have been by a busy machine.
+pub(super) fn slack(round: Span) -> Span {
+    const NOISE_NS: u64 = 100_000;
+    Span((round.0 / 8).min(1_000_000) + NOISE_NS)
 }
 
 #[cfg(test)]
@@ -62,12 +90,18 @@ mod tests {
     #[test]
     fn an_edge_counts_from_when_the_sender_can_know_it() {
         let mut edges = Edges::default();
-        edges.heard(Time(100), 1000, false);
-        edges.heard(Time(200), 2000, true);
-        edges.heard(Time(300), 1500, false);
+        for (at, edge, is_new) in [(100, 1000, false), (200, 2000, true), (300, 1500, false)] {
+            let heard = Heard {
+                at: Time(at),
+                edge,
+                ..Heard::default()
+            };
+            edges.heard(heard, is_new);
+        }
+        let known = |at, round| edges.known(Time(at), Span(round)).map(|heard| heard.edge);
         assert_eq!(edges.latest(), Some(2000));
-        assert_eq!(edges.known(Time(200), Span(0)), Some(2000));
-        assert_eq!(edges.known(Time(249), Span(50)), Some(1000));
-        assert_eq!(edges.known(Time(120), Span(50)), None);
+        assert_eq!(known(200, 0), Some(2000));
+        assert_eq!(known(249, 50), Some(1000));
+        assert_eq!(known(120, 50), None);
     }
 }

@@ -117,7 +117,7 @@ pub(crate) enum Fate {
 struct Wire {
     rate: u64,
     free_at: Time,
-    /// The account of the last frame at its end, if it carried data.
+    /// The account of whoever waited for the last frame, at its end.
     last: Option<Provenance>,
 }
 
@@ -136,18 +136,19 @@ impl Wire {
         let start = now.max(self.free_at).max(medium);
         let waited = match &self.last {
             _ if start == now => account,
-            Some(last) if frame.data && self.free_at == start => {
-                last.clone().in_epoch(account.epoch())
-            }
+            Some(last) if self.free_at == start => last.clone().in_epoch(account.epoch()),
             _ => account.charge(Cause::Queueing, start),
         };
         let end = start + serialisation(self.rate, frame.bytes);
         let account = if frame.data {
             waited.charge(frame.sent.cause(), end)
         } else {
+            self.last = Some(waited.clone().charge(Cause::Queueing, end));
             waited.transit(end)
         };
-        self.last = frame.data.then(|| account.clone());
+        if frame.data {
+            self.last = Some(account.clone());
+        }
         self.free_at = end;
         (start, account)
     }

@@ -29,10 +29,6 @@ impl Congestion {
         self.window
     }
 
-    pub(super) const fn in_slow_start(&self) -> bool {
-        self.window < self.threshold
-    }
-
     /// New data was acknowledged, and no loss is being repaired.
     pub(super) fn acknowledged(&mut self, bytes: u64, byte_counting: bool) {
         if self.off {

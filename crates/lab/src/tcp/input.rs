@@ -204,6 +204,7 @@ impl Endpoint {
             .congestion
             .timed_out(sender.max.saturating_sub(sender.una));
         sender.recovery = Some((Sent::Timeout, sender.max));
+        sender.after = Some(Sent::Timeout);
         sender.sacked.clear();
         match self.params.rto_recovery {
             RtoRecovery::GoBackN => sender.next = sender.una,

@@ -282,6 +282,7 @@ impl Endpoint {
             && now - self.sender.last_sent > self.rto.wait(&self.params)
         {
             self.sender.congestion.restart(self.params.initial_window);
+            self.sender.after = None;
         }
         match self.sender.choose(&self.params) {
             Ok(None) => {

@@ -23,11 +23,11 @@ pub enum Blocked {
     ZeroWindow,
     /// The congestion window in slow start.
     SlowStart,
-    /// The congestion window otherwise, or the send buffer.
+    /// The send buffer.
     SendWindow,
     /// The segment is small and others are unacknowledged.
     Nagle,
-    /// A loss is being repaired.
+    /// A loss is being repaired, or the congestion window has not grown back since one was.
     Recovery(Sent),
 }
 
@@ -73,6 +73,8 @@ pub(super) struct Sender {
     pub(super) again: Option<Sent>,
     /// A loss is being repaired until this is acknowledged.
     pub(super) recovery: Option<(Sent, u64)>,
+    /// What repaired the last loss: it is why the congestion window is what it is.
+    pub(super) after: Option<Sent>,
     /// A small segment may go although the window cuts it.
     pub(super) force: bool,
     /// A byte is to be sent into the shut window.
@@ -107,6 +109,7 @@ impl Sender {
             congestion: Congestion::new(params, mss),
             again: None,
             recovery: None,
+            after: None,
             force: false,
             probe: false,
             timed: None,
@@ -358,8 +361,8 @@ impl Sender {
             Blocked::ZeroWindow
         } else if self.window == least {
             Blocked::ReceiveWindow
-        } else if congestion == least && self.congestion.in_slow_start() {
-            Blocked::SlowStart
+        } else if congestion == least && congestion < buffer {
+            self.after.map_or(Blocked::SlowStart, Blocked::Recovery)
         } else {
             Blocked::SendWindow
         };
@@ -432,6 +435,7 @@ impl Sender {
             None if self.duplicates >= threshold => {
                 let inflate = if params.sack { 0 } else { u64::from(threshold) };
                 self.recovery = Some((Sent::FastRetransmit, self.max));
+                self.after = Some(Sent::FastRetransmit);
                 self.again = Some(Sent::FastRetransmit);
                 self.resent = self.una.saturating_add(self.mss);
                 self.congestion.lost(self.flight(), inflate);

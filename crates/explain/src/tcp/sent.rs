@@ -1,0 +1,111 @@
+//! What one side sent of late, and when the path had carried it.
+
+use std::collections::VecDeque;
+
+use coax_wire::time::{Span, Time};
+
+/// Segments remembered of a side. Of more on their way at a time only the latest count.
+const MOST: usize = 1024;
+
+/// A segment of new data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Burst {
+    /// When it was captured.
+    pub(super) at: Time,
+    /// When the path beyond the capture had carried it; `at` if it was captured after that.
+    pub(super) carried: Time,
+    /// Where its data ends.
+    pub(super) end: u64,
+    /// A message ended in it.
+    pub(super) is_whole: bool,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    log: VecDeque<Burst>,
+    /// The last that was forgotten in which a message ended.
+    whole: Option<Burst>,
+    /// Until when the path carries all of it, and since when without a pause.
+    pub(super) busy: Time,
+    pub(super) busy_since: Time,
+}
+
+impl Sent {
+    /// A segment that ends at `end` was captured at `at`; the path takes `serial` to carry it, and `is_ahead`: the capture
+    /// was taken before that.
+    pub(super) fn add(&mut self, at: Time, end: u64, serial: Span, is_ahead: bool) {
+        self.note_busy(at, serial, is_ahead);
+        let carried = if is_ahead { self.busy } else { at };
+        if self.log.back().is_some_and(|last| last.end >= end) {
+            return;
+        }
+        if self.log.len() >= MOST {
+            self.pop();
+        }
+        self.log.push_back(Burst {
+            at,
+            carried,
+            end,
+            is_whole: false,
+        });
+    }
+
+    /// The same of data that was sent again.
+    pub(super) fn note_busy(&mut self, at: Time, serial: Span, is_ahead: bool) {
+        let (begin, end) = if is_ahead {
+            (self.busy.max(at), self.busy.max(at) + serial)
+        } else {
+            (Time(at.0.saturating_sub(serial.0)), at)
+        };
+        let pause = Span(begin.0.saturating_sub(self.busy.0));
+        if pause.0 > serial.0 / 4 + 20_000 || serial.0 == 0 {
+            self.busy_since = begin;
+        }
+        self.busy = end;
+    }
+
+    /// The last that ends by `end`.
+    pub(super) fn up_to(&self, end: u64) -> Option<Burst> {
+        let later = self.log.partition_point(|sent| sent.end <= end);
+        self.log.get(later.checked_sub(1)?).copied()
+    }
+
+    /// The last that was captured by `at`.
+    pub(super) fn captured_by(&self, at: Time) -> Option<Burst> {
+        let later = self.log.partition_point(|sent| sent.at <= at);
+        self.log.get(later.checked_sub(1)?).copied()
+    }
+
+    /// The last that had been carried by `then` and in which a message ended.
+    pub(super) fn whole_by(&self, then: Time) -> Option<Burst> {
+        let known = self.log.partition_point(|sent| sent.carried <= then);
+        let mut known = self.log.range(..known).rev();
+        known.find(|sent| sent.is_whole).copied().or(self.whole)
+    }
+
+    /// A message ended in what was sent last.
+    pub(super) fn is_whole(&mut self) {
+        if let Some(last) = self.log.back_mut() {
+            last.is_whole = true;
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(sent) = self.log.pop_front()
+            && sent.is_whole
+        {
+            self.whole = Some(sent);
+        }
+    }
+
+    /// Forgets what was acknowledged below `end` and carried before `then`, but for the last of it.
+    pub(super) fn forget(&mut self, end: u64, then: Time) {
+        while let (Some(_), Some(second)) = (self.log.front(), self.log.get(1))
+            && second.end <= end
+            && second.carried <= then
+        {
+            self.pop();
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
+
+use coax_wire::time::{Span, Time};
+
+use super::{
+    connection::{Connection, of, of_mut},
+    half::Novelty,
+    ledger::{Side, Step},
+    sent::Burst,
+    window::{slack, sum},
+};
+use crate::{net::Segment, smb::Purpose};
+
+/// What Ethernet, IP and TCP add to a segment's data, bytes, with preamble and gap.
+pub(super) const OVERHEAD: u64 = 78;
+/// Shorter segments tell too little of the path's pace.
+const TELLING: u64 = 400;
+
+/// A way to a side and back as it was measured, and the bytes there and back of the packets that measured it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) time: Span,
+    pub(super) bytes: (u64, u64),
+}
+
+impl Way {
+    /// Measured by SYN or what answers it.
+    pub(super) const fn handshake(time: Span) -> Self {
+        const BYTES: u64 = OVERHEAD + 8;
+        Self {
+            time,
+            bytes: (BYTES, BYTES),
+        }
+    }
+}
+
+/// The last packet with data: whose it was, how long, and how many of its side came without one of the other's between.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub(super) side: Side,
+    pub(super) at: Time,
+    pub(super) len: u64,
+    pub(super) in_a_row: u32,
+}
+
+impl Connection {
+    /// The way from here to `side` and back was seen to take this long.
+    pub(super) fn measured(&mut self, side: Side, way: Way) {
+        let known = of_mut(&mut self.ways, side);
+        if known.is_none_or(|known| way.time < known.time) {
+            *known = Some(way);
+        }
+    }
+
+    /// The way from here to `side` and back as it was measured.
+    pub(super) fn way(&self, side: Side) -> Span {
+        of(&self.ways, side).map_or(Span(0), |way| way.time)
+    }
+
+    /// The same without what its packets took to be carried.
+    fn bare_way(&self, side: Side) -> Span {
+        let Some(way) = of(&self.ways, side) else {
+            return Span(0);
+        };
+        let (mut carried, other) = (0, side.other());
+        if !self.is_behind(other) {
+            carried += self.carrying(other, way.bytes.0).0;
+        }
+        if self.is_behind(side) {
+            carried += self.carrying(side, way.bytes.1).0;
+        }
+        Span(way.time.0.saturating_sub(carried))
+    }
+
+    /// Whether what `side` sends is captured after the path has carried it: at the other end. Between the two a packet is
+    /// taken to be captured when it begins to be carried.
+    pub(super) fn is_behind(&self, side: Side) -> bool {
+        const NEARER: u64 = 3;
+        let (own, other) = (self.way(side).0, self.way(side.other()).0);
+        other.saturating_mul(NEARER) <= own
+    }
+
+    /// What the path takes to carry so many bytes of `side`; nothing as long as its pace is not known.
+    pub(super) fn carrying(&self, side: Side, bytes: u64) -> Span {
+        let pace = |side| of(&self.halves, side).pace();
+        let slopes = || {
+            let slopes = self.slopes.each_ref().map(super::pace::Slope::known);
+            slopes.into_iter().flatten().min()
+        };
+        let pace = pace(side).or_else(|| pace(side.other())).or_else(slopes);
+        let pace = pace.unwrap_or(0).min(self.slowest());
+        Span(pace.saturating_mul(bytes) / 1000)
+    }
+
+    /// The path is no slower than what the shortest way there and back leaves for its packets, picoseconds a byte.
+    fn slowest(&self) -> u64 {
+        let ways = self.ways.iter().flatten();
+        let slowest = ways.map(|way| (way.time.0, way.bytes.0.saturating_add(way.bytes.1)));
+        let slowest =
+            slowest.reduce(|one, other| (one.0.saturating_add(other.0), one.1.max(other.1)));
+        slowest.map_or(u64::MAX, |(time, bytes)| {
+            time.saturating_mul(1000) / bytes.max(1)
+        })
+    }
+
+    /// Tells the ledger of a packet that brings the connection forward.
+    pub(super) fn step(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        start: u64,
+        novelty: Option<Novelty>,
+        unseen: bool,
+        at: Time,
+    ) {
+        let len = u64::from(segment.len);
+        let same = self.last_data.filter(|last| last.side == side);
+        let step = self.describe(segment, side, start, novelty, unseen, at);
+        if novelty == Some(Novelty::New) {
+            self.note_pace(&step, same);
+            self.note_slope(&step);
+        }
+        self.ledger.step(&step);
+        if novelty == Some(Novelty::New) || novelty.is_none() {
+            let then = Time(at.0.saturating_sub(self.way(side.other()).0.saturating_mul(2)));
+            let half = of_mut(&mut self.halves, side);
+            half.sent.add(at, step.end, step.serial, !step.is_behind);
+            half.sent.forget(half.acked, then);
+        } else {
+            let half = of_mut(&mut self.halves, side);
+            half.sent.note_busy(at, step.serial, !step.is_behind);
+        }
+        self.last_data = Some(Last {
+            side,
+            at,
+            len,
+            in_a_row: same.map_or(1, |last| last.in_a_row.saturating_add(1)),
+        });
+        let half = of_mut(&mut self.halves, side);
+        half.last_sent = Some((at, len));
+        if half.acked >= start && novelty == Some(Novelty::New) {
+            half.burst = Some((at, start));
+        }
+    }
+
+    fn describe(
+        &self,
+        segment: &Segment<'_>,
+        side: Side,
+        start: u64,
+        novelty: Option<Novelty>,
+        unseen: bool,
+        at: Time,
+    ) -> Step {
+        let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
+        let len = u64::from(segment.len);
+        let (near, is_behind) = (self.bare_way(side), self.is_behind(side));
+        let ahead = |len: u64| {
+            if is_behind {
+                sum(near, self.carrying(side, len + OVERHEAD))
+            } else {
+                near
+            }
+        };
+        let lately = at + slack(near);
+        let is_middle = self.is_plain() || of(&self.framers, side).goes_on_with(segment.data);
+        let noise = if is_behind { slack(near) } else { Span(0) };
+        let mss = other
+            .figures
+            .mss
+            .map_or(half.figures.largest_segment, u32::from);
+        Step {
+            at,
+            side,
+            len,
+            novelty,
+            unseen,
+            loss_told: (half.duplicate_acks >= 2 || half.sacked).then_some(half.told_at),
+            acked: half.acked,
+            end: start.saturating_add(len),
+            highest: half.highest,
+            before: half.last_sent.map(|(at, _)| at),
+            knew: half
+                .last_sent
+                .and_then(|(at, len)| half.edges.known(at, sum(ahead(len), noise)).copied()),
+            heard: half
+                .edges
+                .known(lately, ahead(len))
+                .filter(|heard| heard.at <= at)
+                .copied(),
+            peer_heard: other.edges.last().map(|heard| (heard.at, heard.acked)),
+            heard_first: half
+                .edges
+                .of(start.saturating_add(len))
+                .map(|heard| heard.at),
+            asked: self.asked(
+                side,
+                is_middle,
+                Time(lately.0.saturating_sub(ahead(len).0)).min(at),
+            ),
+            near,
+            far: self.bare_way(side.other()),
+            serial: self.carrying(side, len + OVERHEAD),
+            serial_ack: self.carrying(side.other(), OVERHEAD + 6),
+            is_behind,
+            busy: (half.sent.busy_since, half.sent.busy),
+            inside: is_middle || self.owes(side),
+            is_middle,
+            is_full: segment.len.saturating_add(12) >= mss,
+            purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
+        }
+    }
+
+    /// What `side` answers with what left it when it knew what had been carried by `then`: the server the oldest request,
+    /// the client the latest answer.
+    fn asked(&self, side: Side, is_middle: bool, then: Time) -> Option<Burst> {
+        if is_middle {
+            return None;
+        }
+        let sent = &of(&self.halves, side.other()).sent;
+        // an answer whose end shows only now is not told of yet
+        let untold = usize::from(of(&self.framers, side).is_inside());
+        let oldest = self.smb.as_ref().and_then(|smb| smb.oldest_request(untold));
+        match oldest.filter(|_| side == Side::Server) {
+            Some(asked) => sent.captured_by(asked),
+            None => sent.whole_by(then),
+        }
+    }
+
+    /// Away from the sender, the distances of packets that follow each other tell how fast the path is.
+    fn note_pace(&mut self, step: &Step, same: Option<Last>) {
+        let Some(last) = same.filter(|_| step.inside) else {
+            return;
+        };
+        // what waited for the acknowledgment of the one before it tells of the way, not of the path's pace
+        let start = step.end.saturating_sub(step.len);
+        let overlaps = step.heard.is_none_or(|heard| heard.acked < start);
+        if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
+            return;
+        }
+        let bytes = if step.is_behind { step.len } else { last.len } + OVERHEAD;
+        let distance = step.at - last.at;
+        let half = of_mut(&mut self.halves, step.side);
+        if overlaps {
+            half.pace.add(distance, bytes);
+        } else {
+            half.single_pace
+                .add(Span(distance.0.saturating_sub(step.round().0)), bytes);
+        }
+    }
+
+    /// An acknowledgment of more than one segment is not delayed: what it took longer than that of a SYN tells the pace.
+    pub(super) fn note_burst(&mut self, side: Side, ack: u64, at: Time, is_pure: bool) {
+        let mss = of(&self.halves, side.other()).figures.mss;
+        let mss = mss.map_or(1460, u64::from).max(1);
+        let Some((begin, start)) = of_mut(&mut self.halves, side).burst.take() else {
+            return;
+        };
+        let new = ack.saturating_sub(start);
+        if new > mss && is_pure && self.is_behind(side.other()) {
+            let bytes = new + (new.div_ceil(mss) + 1) * OVERHEAD;
+            let way = *of(&self.ways, side.other());
+            let Some(way) = way else { return };
+            let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
+            let longer = (at - begin).0.saturating_sub(way.time.0);
+            let half = of_mut(&mut self.halves, side);
+            half.burst_pace.add(Span(longer), wire.max(1));
+        }
+    }
+
+    /// Single exchanges tell it by how much longer the large ones take.
+    fn note_slope(&mut self, step: &Step) {
+        let Some(last) = self.last_data else { return };
+        if last.side == step.side || last.in_a_row > 1 || self.way(step.side) < self.way(last.side)
+        {
+            return;
+        }
+        let mut bytes = 0;
+        if !self.is_behind(last.side) {
+            bytes += last.len + OVERHEAD;
+        }
+        if step.is_behind {
+            bytes += step.len + OVERHEAD;
+        }
+        let slope = of_mut(&mut self.slopes, step.side);
+        slope.add(step.at - last.at, bytes);
+    }
+}
