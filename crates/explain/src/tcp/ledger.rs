@@ -154,8 +154,9 @@ impl Step {
             && self.at - self.soonest(heard.at) <= slack(self.near)
     }
 
-    /// Whether it follows what its side sent before on a path that was busy for a whole round trip.
-    fn is_carried(&self) -> bool {
+    /// Whether it follows what its side sent before on a path that was busy for a whole round trip, and since `from` or
+    /// before.
+    fn is_carried(&self, from: Time) -> bool {
         let (since, until) = self.busy;
         let noise = Span(self.serial.0 / 4 + 20_000);
         let follows = if self.is_behind {
@@ -163,7 +164,10 @@ impl Step {
         } else {
             self.at <= until + noise
         };
-        self.serial.0 > 0 && follows && self.at.max(until) - since >= sum(self.round(), self.serial)
+        self.serial.0 > 0
+            && follows
+            && since <= from
+            && self.at.max(until) - since >= sum(self.round(), self.serial)
     }
 }
 
@@ -229,7 +233,7 @@ impl Ledger {
             self.charge(Cause::Capture, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.charge(cause, gap);
-        } else if step.is_carried() && !is_shut(&round) {
+        } else if step.is_carried(self.at) && !is_shut(&round) {
             self.charge(Cause::Bandwidth, gap);
         } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {
             self.answer(step, asked, gap);

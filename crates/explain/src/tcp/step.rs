@@ -234,18 +234,19 @@ impl Connection {
         };
         // what waited for the acknowledgment of the one before it tells of the way, not of the path's pace
         let start = step.end.saturating_sub(step.len);
-        let overlaps = step.heard.is_none_or(|heard| heard.acked < start);
         if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
             return;
         }
         let bytes = if step.is_behind { step.len } else { last.len } + OVERHEAD;
-        let distance = step.at - last.at;
         let half = of_mut(&mut self.halves, step.side);
-        if overlaps {
-            half.pace.add(distance, bytes);
-        } else {
-            half.single_pace
-                .add(Span(distance.0.saturating_sub(step.round().0)), bytes);
+        match step.heard {
+            Some(heard) if heard.acked >= start => {
+                let since = heard.at + step.near;
+                if step.is_behind && since > last.at {
+                    half.single_pace.add(step.at - since, bytes);
+                }
+            }
+            _ => half.pace.add(step.at - last.at, bytes),
         }
     }
 
