@@ -219,39 +219,10 @@ impl<'a> Model<'a> {
             .first()
             .map_or(0.0, |fit| (fit.model.wall / self.seen.wall - 1.0).abs());
         let may_miss = (best * 1.5).clamp(0.05, MAY_MISS);
-        let is_chance = |guess: &Guess| matches!(guess.loss, Loss::Random(_));
-        let mut guesses: Vec<(Guess, u64)> = Vec::new();
-        for (place, fit) in fits.into_iter().enumerate() {
-            guesses.push((fit.guess.clone(), SEED));
-            if place > 0 {
-                continue;
-            }
-            // the server's is known from requests without data
-            let open = if self.seen.bare.is_some() { 1 } else { 2 };
-            for side in 0..open {
-                guesses.extend(other_shares(&fit.guess, side).map(|guess| (guess, SEED)));
-            }
-            guesses.extend(
-                fit.guess
-                    .by_segment(self.segment)
-                    .map(|guess| (guess, SEED)),
-            );
-            // small segments may have been held back where nothing showed it
-            if !fit.guess.nagle {
-                let mut guess = fit.guess.clone();
-                guess.nagle = true;
-                guesses.push((guess, SEED));
-            }
-            if is_chance(&fit.guess) {
-                guesses.extend(SEEDS.map(|seed| (fit.guess.clone(), seed)));
-            }
-            if !fit.guess.path_known {
-                guesses.extend([0.1, 2.0].map(|factor| {
-                    let mut guess = fit.guess.clone();
-                    guess.path_ps *= factor;
-                    (guess, SEED)
-                }));
-            }
+        let mut guesses: Vec<(Guess, u64)> =
+            fits.iter().map(|fit| (fit.guess.clone(), SEED)).collect();
+        if let Some(best) = fits.first() {
+            guesses.extend(self.readings(&best.guess));
         }
         for (guess, seed) in guesses {
             let mut sets = self.sets.clone();
@@ -264,6 +235,32 @@ impl<'a> Model<'a> {
                 self.fits.push(Variant { guess, seed, model });
             }
         }
+    }
+
+    /// What else the capture allows of a guess that fits: with which seeds.
+    fn readings(&self, guess: &Guess) -> Vec<(Guess, u64)> {
+        // the server's share is known from requests without data
+        let open = if self.seen.bare.is_some() { 1 } else { 2 };
+        let mut all: Vec<Guess> = (0..open)
+            .flat_map(|side| other_shares(guess, side))
+            .collect();
+        all.extend(guess.by_segment(self.segment));
+        // small segments may have been held back where nothing showed it
+        all.extend((!guess.nagle).then(|| Guess {
+            nagle: true,
+            ..guess.clone()
+        }));
+        if !guess.path_known {
+            all.extend([0.1, 2.0].map(|factor| Guess {
+                path_ps: guess.path_ps * factor,
+                ..guess.clone()
+            }));
+        }
+        let mut all: Vec<(Guess, u64)> = all.into_iter().map(|guess| (guess, SEED)).collect();
+        if matches!(guess.loss, Loss::Random(_)) {
+            all.extend(SEEDS.map(|seed| (guess.clone(), seed)));
+        }
+        all
     }
 }
 
