@@ -1,7 +1,7 @@
 """Opens pages that `coax explain --html` wrote in Debian's Chromium and looks at what stands there.
 
-Captures: labelled ones, some from the wild, one of the lab with losses, one whose names are hostile. Each page must say its
-verdict, show every cause with a sum that is the wall clock, react to zooming and choosing, be readable at 360 pixels and in
+Captures: labelled ones, some from the wild, one of the lab with losses, one whose names are hostile; and the page of a tour. Each
+page must say its verdict, show every cause with a sum that is the wall clock, react to zooming and choosing, be readable at 360 pixels and in
 the dark, write nothing to the console and ask the network for nothing.
 """
 import json
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser import chrome, hostile
+from browser import chrome, hostile, tour
 from peers import subject
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,6 +163,7 @@ CHECKS = {
     "wild": [every_capture, copies_can_be_chosen, fits_a_phone],
     "lab": [every_capture, zooming_changes_the_axis, fits_a_phone],
     "hostile": [every_capture, hostile_names_stay_names, fits_a_phone],
+    "tour": [tour.every_part_is_there, tour.verdicts_are_the_labs, every_capture, zooming_changes_the_axis, fits_a_phone],
 }
 
 
@@ -180,8 +181,10 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as folder:
             chrome.size(driver, 1200, 900)
-            for name, captures in pages(Path(folder)).items():
-                page = Page(driver, *write(Path(folder), name, captures))
+            written = {name: write(Path(folder), name, captures) for name, captures in pages(Path(folder)).items()}
+            written["tour"] = tour.taken(Path(folder))
+            for name, (path, report) in written.items():
+                page = Page(driver, path, report)
                 for check in [*CHECKS[name], says_nothing_to_anybody]:
                     check(page)
                     print(f"{name}: {check.__name__.replace('_', ' ')}", flush=True)
