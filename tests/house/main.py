@@ -67,6 +67,7 @@ STEPS = [
     Step("pages in a browser", ["scripts/browser"], 600, True, no_browser),
     Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),
     Step("explain beside tcptrace and tshark", ["scripts/explain-wild"], 600),
+    Step("explain beside the kernel's own account, briefly", ["scripts/explain-real", "--small"], 300, False, link.impossible),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
     Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
 ]

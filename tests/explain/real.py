@@ -1,0 +1,223 @@
+"""`coax explain` on copies whose cause is known: a real smbd, a real client, a slow link, captured at both ends.
+
+What explain says of each capture stands beside what the kernels themselves counted (`ss`, /proc/net/netstat) and what the
+emulator of the link dropped. The cause that took most must be the one that the copy was made slow by, and figures that the
+kernel has too must be near its own: both are of the same copy, so a busy machine disturbs neither. Nothing is said of how
+long a copy takes.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from explain import rig
+from explain.rig import Setup
+from lab.link import Link, impossible
+from peers import subject
+
+MBIT = 1_000_000
+ENDS = ("client", "server")
+NEAR, SLACK_S, SLACK_COUNT = 0.10, 0.010, 1
+WINDOW = ("receive-window", "zero-window")
+LOSS = ("fast-recovery", "timeout")
+
+
+def lan(**more):
+    """50 Mbit/s, 5 ms one way."""
+    return Link(50 * MBIT, 0.005, **more)
+
+
+def wan(**more):
+    """100 Mbit/s, 20 ms one way."""
+    return Link(100 * MBIT, 0.020, **more)
+
+
+def clamp(end, name, size):
+    return ((end, name, f"4096 {size} {size}"),)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A copy, and what must be found to have taken most of its time."""
+
+    name: str
+    setup: Setup
+    causes: tuple
+    compared: tuple = ()  # what the kernel knows as well: see FIGURES
+    small: bool = False
+
+
+CASES = [
+    Case("1 KB core reads, one at a time", Setup(lan(), "ibm-dls-5.0-predir", bytes=200_000), ("round-trips",), small=True),
+    Case("4 KB AndX reads, one at a time", Setup(lan(), "nt-4-copy", bytes=1_000_000), ("round-trips",)),
+    Case("raw reads, one at a time", Setup(Link(100 * MBIT, 0.020), "wfw-3.11", bytes=3_000_000), ("round-trips",)),
+    Case("many at once, 20 Mbit/s", Setup(Link(20 * MBIT, 0.005, 1_000_000), bytes=6_000_000), ("bandwidth",), ("sent again",)),
+    Case("the same by smbclient", Setup(Link(20 * MBIT, 0.005, 1_000_000), "smbclient", bytes=6_000_000), ("bandwidth",),
+         ("sent again",)),
+    Case("queue of 15 KB, 20 Mbit/s", Setup(Link(20 * MBIT, 0.005, 15_000), bytes=4_000_000), ("bandwidth",), ("sent again",)),
+    Case("receive window of 64 KB", Setup(wan(), sysctl=clamp("client", "tcp_rmem", 131_072)), ("receive-window",),
+         ("rwnd-limited",)),
+    Case("receive window of 64 KB, written", Setup(wan(), verb="put", sysctl=clamp("server", "tcp_rmem", 131_072)),
+         ("receive-window",), ("rwnd-limited",)),
+    Case("send buffer of 64 KB", Setup(wan(), sysctl=clamp("server", "tcp_wmem", 65_536), bytes=3_000_000), ("send-window",),
+         ("sndbuf-limited",)),
+    Case("one segment in 100 lost", Setup(wan(loss_every=100)), (*LOSS, "send-window"), ("sent again",)),
+    Case("short writes, one segment in 20 lost", Setup(Link(50 * MBIT, 0.001, loss_every=20), "nt-4-copy", "put", 400_000), LOSS,
+         ("sent again",)),
+    Case("header and data apart, Nagle", Setup(Link(50 * MBIT, 0.001), "nagle", "put", 60_000), ("nagle-delayed-ack",),
+         ("delayed ACKs",), small=True),
+    Case("disk that takes 25 ms a read", Setup(lan(), "nt-4-copy", bytes=400_000, slow_disk_ms=25), ("server-think",), ("disk",), small=True),
+    Case("client stopped for 3 s, one at a time", Setup(lan(), "nt-4-copy", bytes=600_000, pause=(0.8, 3.0)), ("client-think",), ("pause",)),
+    Case("client stopped for 3 s, window of 64 KB", Setup(lan(), sysctl=clamp("client", "tcp_rmem", 131_072), bytes=3_000_000, pause=(0.3, 3.0)),
+         WINDOW, ("rwnd-limited",)),
+]
+
+
+def seconds(copy, *causes):
+    return sum(row["seconds"] for row in copy["causes"] if row["cause"] in causes)
+
+
+def count(copy, *causes):
+    return sum(row["count"] or 0 for row in copy["causes"] if row["cause"] in causes)
+
+
+def sent_again(case, run, told, end):
+    """At the receiver's end the first of them was never seen: there it is a hole that was filled late, and what a timer or
+    a probe sent after nothing later had arrived left none."""
+    side, kernel = told["connection"][f"from_{case.setup.sender}"], run["counters"][case.setup.sender]
+    if end == case.setup.sender:
+        return kernel["RetransSegs"], side["retransmissions"]
+    return kernel["TCPFastRetrans"] + kernel["TCPSlowStartRetrans"], side["retransmissions"] + side["late_segments"]
+
+
+def of_disk(case, run, told, _):
+    reads = sum(row["count"] for row in told["copy"]["requests"] if row["command"].startswith("READ"))
+    return reads * case.setup.slow_disk_ms / 1e3, seconds(told["copy"], "server-think")
+
+
+# what the kernel, or we who made the copy, know; what explain says; what of seconds or of a count is as good as nothing
+FIGURES = {
+    "rwnd-limited": (lambda case, run, told, end: (run["chrono"]["rwnd_limited"], seconds(told["copy"], *WINDOW)), SLACK_S, "s"),
+    "sndbuf-limited": (lambda case, run, told, end: (run["chrono"]["sndbuf_limited"], seconds(told["copy"], "send-window")), SLACK_S, "s"),
+    "sent again": (sent_again, SLACK_COUNT, ""),
+    "delayed ACKs": (lambda case, run, told, end: (run["counters"][case.setup.receiver]["DelayedACKs"],
+                                                   count(told["copy"], "nagle-delayed-ack")), SLACK_COUNT, ""),
+    "disk": (of_disk, SLACK_S, "s"),
+    "pause": (lambda case, run, told, end: (case.setup.pause[1], seconds(told["copy"], "client-think")), 0.05, "s"),
+}
+
+
+def explained(path):
+    """The longest copy of a capture and the connection that carried it."""
+    done = subprocess.run([subject.coax_binary(), "explain", "--json", path], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise RuntimeError(f"coax explain {path}: {done.stderr.strip()}")
+    capture = json.loads(done.stdout)["captures"][0]
+    copy = max(capture["copies"], key=lambda one: one["wall_s"])
+    return {"copy": copy, "connection": capture["connections"][copy["connection"]], "vantage": capture["vantage"],
+            "grade": capture["grade"]}
+
+
+@dataclasses.dataclass
+class Row:
+    """One capture: what was expected, and what was said."""
+
+    case: Case
+    end: str
+    wall_s: float
+    said: str
+    share: float
+    figures: list
+    faults: list
+
+
+def judged(case, run, end):
+    told = explained(run["captures"][end])
+    copy, faults, figures = told["copy"], [], []
+    largest = max(copy["causes"], key=lambda row: row["seconds"])
+    if largest["cause"] not in case.causes:
+        faults.append(f"{largest['cause']}, not {' or '.join(case.causes)}")
+    if told["vantage"] != end:
+        faults.append(f"taken to be captured at {told['vantage']}")
+    if copy["bytes"] != case.setup.bytes:
+        faults.append(f"{copy['bytes']} bytes, not {case.setup.bytes}")
+    for name in case.compared:
+        of, slack, unit = FIGURES[name]
+        known, ours = of(case, run, told, end)
+        figures.append((name, known, ours, unit))
+        if abs(ours - known) > max(NEAR * known, slack):
+            faults.append(f"{name}: {ours:.3f} beside {known:.3f}")
+    return Row(case, end, copy["wall_s"], largest["cause"], largest["seconds"] / copy["wall_s"], figures, faults)
+
+
+def figure(value, unit):
+    return f"{value:.3f} s" if unit else f"{value:.0f}"
+
+
+def line(row):
+    known = "; ".join(f"{name} {figure(value, unit)}" for name, value, _, unit in row.figures) or "–"
+    ours = "; ".join(figure(value, unit) for _, _, value, unit in row.figures) or "–"
+    return (f"| {row.case.name} | {row.end} | {row.wall_s:.3f} | {' or '.join(row.case.causes)} | {row.said} | {row.share * 100:.0f} % | "
+            f"{known} | {ours} | {'; '.join(row.faults) or 'yes'} |")
+
+
+HEADER = ("| copy | captured at | s | slow by | said to be | of the time | known | said | right |\n"
+          "|---|---|--:|---|---|--:|---|---|---|")
+
+
+def perform(case, keep):
+    """The rows of both ends, and all that was seen."""
+    with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
+        Path(folder).chmod(0o755)
+        run = rig.copy(case.setup, Path(folder))
+        if keep:
+            for end, path in run["captures"].items():
+                shutil.copy(path, Path(keep) / f"{case.name.replace(' ', '-').replace(',', '').replace('/', '')}-{end}.pcap")
+        rows = [judged(case, run, end) for end in ENDS]
+    if not run["whole"]:
+        rows[0].faults.append("the copy is not what was copied")
+    return rows, {key: run[key] for key in ("chrono", "counters", "link")}
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/explain-real", description=__doc__)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--small", action="store_true", help="a few short copies")
+    parser.add_argument("--keep", metavar="FOLDER", help="leave the captures there")
+    parser.add_argument("--why", action="store_true", help="all that the kernels and the link counted, after each copy")
+    return parser.parse_args()
+
+
+def missing():
+    """Why this cannot run here, or None."""
+    lacking = [name for name in ("smbd", "smbclient", "tcpdump", "ss") if shutil.which(rig.subject.program(name)) is None]
+    return impossible() or (f"there is no {', '.join(lacking)}" if lacking else None)
+
+
+def main():
+    arguments = parse()
+    if reason := missing():
+        print(f"explain-real: SKIPPED, {reason}", file=sys.stderr)
+        return 1 if os.environ.get("CI") == "true" else 0
+    cases = [case for case in CASES if arguments.only in case.name and (case.small or not arguments.small)]
+    if not cases:
+        raise SystemExit(f"no case is called `{arguments.only}`")
+    print(f"Linux {platform.release()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}\n\n{HEADER}", flush=True)
+    rows = []
+    for case in cases:
+        found, seen = perform(case, arguments.keep)
+        rows += found
+        print("\n".join(map(line, found)) + (f"\n    {json.dumps(seen)}" if arguments.why else ""), flush=True)
+    wrong = [row for row in rows if row.faults]
+    print(f"\n{len(rows)} captures of {len(cases)} copies, {len(wrong)} of them not right")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
