@@ -431,7 +431,7 @@ impl Ledger {
         let own_carried = own.min(if step.is_behind {
             Span(step.serial.0.saturating_mul(4))
         } else {
-            step.busy.1 - (heard.at + step.near)
+            step.busy.1 - step.busy.0.max(heard.at + step.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
         let is_delayed = waited >= DELAYED;
@@ -455,7 +455,7 @@ impl Ledger {
         let carrying = if step.is_behind {
             step.serial
         } else {
-            step.busy.1 - self.at
+            step.busy.1 - self.at.max(step.busy.0)
         };
         let rest = self.part(Cause::Bandwidth, gap, carrying);
         let cause = match () {
@@ -515,12 +515,13 @@ fn is_timer(step: &Step) -> bool {
     silent > TIMER.max(Span(step.round().0 / 2))
 }
 
-/// Whether it was sent again although the acknowledgment of the first was on its way: seen where that went by.
+/// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
+/// is busy looks at its timers before it looks at what came.
 fn is_idle_repeat(step: &Step) -> bool {
     let first = step
         .heard_first
         .filter(|_| step.novelty == Some(Novelty::Again));
-    first.is_some_and(|at| step.at < step.soonest(at))
+    first.is_some_and(|at| !step.is_behind || step.at < step.soonest(at))
 }
 
 /// The part of `gap` that `part` is of `whole`.
