@@ -8,7 +8,10 @@
 
 mod pair;
 
-use coax_client::{Changed, CopySpec, Error, Event, JobId, Operation, Outcome, profile::Profile};
+use coax_client::{
+    Changed, CopySpec, Error, Event, JobId, Operation, Outcome,
+    profile::{Fact, Profile},
+};
 use coax_server::config::{Config, Signing};
 use coax_wire::{
     command,
@@ -389,4 +392,42 @@ fn an_open_that_tells_no_length_does_not_make_the_file_empty() {
         pair.run(get(), &[]).unwrap();
         assert!(pair.local() == noise(LEN), "{name}");
     }
+}
+
+/// A client that sends what it has room for along with the request for a raw write, however little there is.
+fn raw_with_data() -> Arc<Profile> {
+    let mut profile = raw();
+    let own = Arc::make_mut(&mut profile);
+    own.write.data_with_raw_request = Fact::chosen(true, "asked about here");
+    own.raw.write_at_least = Fact::chosen(0, "asked about here");
+    profile
+}
+
+/// [MS-CIFS] 3.2.5.18: a Final Server Response ends the command wherever it comes.
+#[test]
+fn a_raw_write_whose_data_came_with_its_request_is_done_with_the_only_reply() {
+    let mut pair = Pair::new(raw_with_data());
+    let small = Operation::Copy(CopySpec::put("F.BIN", 1000));
+    pair.run(small, &noise(1000)).unwrap();
+    assert!(pair.fs.contents("F.BIN").unwrap() == noise(1000));
+    let mix = pair.mix();
+    assert!(mix.contains_key("WRITE_RAW"), "{mix:?}");
+    assert!(
+        !mix.contains_key("WRITE") && !mix.contains_key("WRITE_ANDX"),
+        "nothing goes again: {mix:?}"
+    );
+}
+
+#[test]
+fn a_raw_writes_only_reply_that_tells_of_less_than_was_sent_is_a_full_disk() {
+    let mut pair = Pair::new(raw_with_data());
+    change(&mut pair, command::WRITE_COMPLETE, |message| {
+        message[33..35].copy_from_slice(&10_u16.to_le_bytes());
+    });
+    let small = Operation::Copy(CopySpec::put("F.BIN", 1000));
+    let error = pair.run(small, &noise(1000)).unwrap_err();
+    let Error::NoRoomLeft { sent, taken } = error else {
+        panic!("{error}");
+    };
+    assert_eq!((sent, taken), (1000, 10));
 }

@@ -153,17 +153,23 @@ impl Upload {
                 }
                 Ok(())
             }
-            Some(data) => self.raw_refusal(cx, &sent, data, reply),
-            None => {
+            Some(data) if !reply.status.is_ok() => self.raw_refusal(cx, &sent, data, reply),
+            // where all of it came with the request, the last reply is the first ([MS-CIFS] 3.2.5.18)
+            Some(_) | None => {
                 self.time_raw(cx, &sent);
-                let response = write_raw::Response::parse(reply.command, &reply.ok()?)
-                    .map_err(reply.nonsense())?;
-                // Samba's last reply has the request's own command (seen with 4.17).
-                let (write_raw::Response::Complete { count }
-                | write_raw::Response::Interim { available: count }) = response;
-                self.took(&sent, u32::from(count))
+                self.raw_end(&sent, reply)
             }
         }
+    }
+
+    /// The server's last word on a raw write tells how much it wrote ([MS-CIFS] 2.2.4.25.3).
+    fn raw_end(&mut self, sent: &Sent, reply: &Reply<'_>) -> Result<(), Error> {
+        let response =
+            write_raw::Response::parse(reply.command, &reply.ok()?).map_err(reply.nonsense())?;
+        // Samba's last reply has the request's own command (seen with 4.17).
+        let (write_raw::Response::Complete { count }
+        | write_raw::Response::Interim { available: count }) = response;
+        self.took(sent, u32::from(count))
     }
 
     fn time_raw(&mut self, cx: &Context<'_>, sent: &Sent) {
