@@ -1,4 +1,4 @@
-"""The kernel's TCP over an emulated link, beside the lab's stack `linux` over the same link in virtual time.
+"""The kernel's TCP over an emulated link, beside the lab's stack `linux-6` over the same link in virtual time.
 
 Real time is disturbed by whatever else the machine does: nothing is asserted about it unless `--assert` says so. With
 `--small` one short transfer must run in both, whole, and no more is asked.
@@ -80,7 +80,8 @@ def in_lab(case, window, scale):
     values = {"app": case.app, "bytes": case.bytes, "rate": link.rate, "delay_us": round(link.delay * 1e6),
               "queue": link.queue, "loss_every": link.loss_every, "block": case.block, "small": case.small,
               "header": case.header, "split": int(case.split), "nodelay": int(case.nodelay),
-              "loss_packets": ",".join(map(str, link.loss_packets))}
+              "loss_packets": ",".join(map(str, link.loss_packets)),
+              "congestion": {"reno": "new-reno"}.get(case.congestion, case.congestion)}
     if case.receive_buffer:
         values |= {"window": window, "scale": scale}
     command = ["cargo", "run", "-q", "--locked", "-p", "coax-lab", "--example", "linux_pair", "--"]

@@ -1,4 +1,4 @@
-//! One transfer between two hosts with the stack `linux`, for `scripts/lab-real`: arguments `KEY=VALUE`, result as JSON.
+//! One transfer between two hosts with the stack `linux-6`, for `scripts/lab-real`: arguments `KEY=VALUE`, result as JSON.
 //!
 //! `app` is `bulk` (client to server), `read` or `write` (blocks); the other keys are the fields of [`Config`].
 #![allow(clippy::panic)]
@@ -89,7 +89,13 @@ impl Config {
         if self.bytes("nodelay") > 0 {
             changes.push(("nagle", toml::Value::String("off".to_string())));
         }
-        built_in_with("linux", &changes)
+        if let Some(congestion) = self.0.get("congestion") {
+            changes.push(("congestion", toml::Value::String(congestion.clone())));
+            // in Linux, HyStart is CUBIC's
+            changes.push(("hystart", toml::Value::Boolean(congestion == "cubic")));
+        }
+        let stack = self.0.get("stack").map_or("linux-6", String::as_str);
+        built_in_with(stack, &changes)
             .unwrap_or_else(|e| panic!("{e}"))
             .params
     }

@@ -259,7 +259,7 @@ impl Described for StackParams {
     const KIND: &'static str = "stack";
     const BUILT_IN: &'static [(&'static str, &'static str)] = files!("stacks":
         "ms-tcpip-1.0a", "ibm-tcpip-2.1.1", "nts-3.18", "wfw-tcpip-32", "windows-95", "windows-98", "nt-4",
-        "windows-2000", "mtcp", "linux", "linux-2.0", "bsd-4.4");
+        "windows-2000", "mtcp", "linux", "linux-2.0", "linux-6", "bsd-4.4");
 
     fn check(&self) -> Result<(), (&'static str, String)> {
         let rules = [

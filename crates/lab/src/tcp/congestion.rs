@@ -1,6 +1,12 @@
-//! The congestion window (RFC 2581, RFC 6582), in bytes.
+//! The congestion window (RFC 2581, RFC 6582, RFC 9438), in bytes.
 
-use super::params::{CongestionControl, StackParams};
+use coax_wire::time::{Span, Time};
+
+use super::{
+    cubic::Cubic,
+    params::{CongestionControl, StackParams},
+    reduction::Reduction,
+};
 
 /// No window of this size is ever a limit.
 const UNLIMITED: u64 = 1 << 40;
@@ -11,6 +17,10 @@ pub(super) struct Congestion {
     threshold: u64,
     mss: u64,
     off: bool,
+    whole: bool,
+    cubic: Option<Cubic>,
+    proportional: bool,
+    reduction: Option<Reduction>,
 }
 
 impl Congestion {
@@ -22,15 +32,56 @@ impl Congestion {
             threshold: UNLIMITED,
             mss,
             off,
+            whole: params.whole_segments,
+            cubic: (params.congestion == CongestionControl::Cubic).then(Cubic::default),
+            proportional: params.rack && params.rate_reduction && !off,
+            reduction: None,
         }
     }
 
     pub(super) const fn window(&self) -> u64 {
-        self.window
+        if self.whole && self.reduction.is_none() {
+            self.window - self.window % self.mss
+        } else {
+            self.window
+        }
+    }
+
+    pub(super) const fn is_cubic(&self) -> bool {
+        self.cubic.is_some()
+    }
+
+    /// A round trip took so long.
+    pub(super) const fn see_round(&mut self, took: Span) {
+        if let Some(cubic) = &mut self.cubic {
+            cubic.see_round(took);
+        }
+    }
+
+    /// The way is full: slow start ends without a loss.
+    pub(super) const fn leave_slow_start(&mut self) {
+        if !self.off {
+            self.threshold = self.window;
+        }
+    }
+
+    /// So much leaves while a loss is repaired.
+    pub(super) const fn sent(&mut self, bytes: u64) {
+        if let Some(reduction) = &mut self.reduction {
+            reduction.sent(bytes);
+        }
+    }
+
+    /// While a loss is repaired: an acknowledgment told of `delivered` bytes more, `pipe` are under way.
+    pub(super) fn reduce(&mut self, delivered: u64, pipe: u64, safe: bool) {
+        if let Some(reduction) = &mut self.reduction {
+            let more = reduction.allows(delivered, pipe, self.threshold, self.mss, safe);
+            self.window = pipe.saturating_add(more);
+        }
     }
 
     /// New data was acknowledged, and no loss is being repaired.
-    pub(super) fn acknowledged(&mut self, bytes: u64, byte_counting: bool) {
+    pub(super) fn acknowledged(&mut self, now: Time, bytes: u64, byte_counting: bool) {
         if self.off {
             return;
         }
@@ -40,8 +91,13 @@ impl Congestion {
         self.window = self.window.saturating_add(slow);
         let rest = counted.saturating_sub(slow);
         if slow == 0 {
-            let growth = (rest.saturating_mul(self.mss) / self.window.max(1)).max(1);
-            self.window = self.window.saturating_add(growth).min(UNLIMITED);
+            let grown = if let Some(cubic) = &mut self.cubic {
+                cubic.grown(self.window, rest, self.mss, now)
+            } else {
+                let growth = (rest.saturating_mul(self.mss) / self.window.max(1)).max(1);
+                self.window.saturating_add(growth)
+            };
+            self.window = grown.min(UNLIMITED);
         }
     }
 
@@ -50,10 +106,11 @@ impl Congestion {
         if self.off {
             return;
         }
-        self.threshold = self.half(flight);
+        self.threshold = self.reduced(flight);
         self.window = self
             .threshold
             .saturating_add(inflate.saturating_mul(self.mss));
+        self.reduction = self.proportional.then(|| Reduction::new(flight));
     }
 
     /// Another duplicate came while the loss is repaired: something has left the network.
@@ -77,7 +134,9 @@ impl Congestion {
 
     /// The loss is repaired.
     pub(super) fn repaired(&mut self) {
-        if !self.off {
+        if self.reduction.take().is_some() {
+            self.window = self.threshold;
+        } else if !self.off {
             self.window = self.window.min(self.threshold).max(self.mss);
         }
     }
@@ -85,8 +144,9 @@ impl Congestion {
     /// The retransmission timer ran out.
     pub(super) fn timed_out(&mut self, flight: u64) {
         if !self.off {
-            self.threshold = self.half(flight);
+            self.threshold = self.reduced(flight);
             self.window = self.mss;
+            self.reduction = None;
         }
     }
 
@@ -95,11 +155,29 @@ impl Congestion {
         if !self.off {
             let initial = self.mss.saturating_mul(u64::from(initial_window.max(1)));
             self.window = self.window.min(initial);
+            if let Some(cubic) = &mut self.cubic {
+                cubic.forget();
+            }
         }
     }
 
-    fn half(&self, flight: u64) -> u64 {
-        (flight / 2).max(self.mss.saturating_mul(2))
+    /// The threshold after a loss: half the flight (RFC 5681 3.1), 0.7 of it (RFC 9438 4.6).
+    fn reduced(&mut self, flight: u64) -> u64 {
+        let seen = if self.whole {
+            flight.min(self.window - self.window % self.mss)
+        } else {
+            flight
+        };
+        let left = match &mut self.cubic {
+            Some(cubic) => cubic.reduced(seen),
+            None => seen / 2,
+        };
+        let left = if self.whole {
+            left - left % self.mss
+        } else {
+            left
+        };
+        left.max(self.mss.saturating_mul(2))
     }
 }
 
@@ -115,13 +193,13 @@ mod tests {
     fn slow_start_doubles_and_avoidance_adds_a_segment_a_round() {
         let mut reno = reno();
         for _ in 0..2 {
-            reno.acknowledged(1000, false);
+            reno.acknowledged(Time(0), 1000, false);
         }
         assert_eq!(reno.window(), 4000);
         reno.lost(8000, 0);
         reno.repaired();
         for _ in 0..4 {
-            reno.acknowledged(1000, false);
+            reno.acknowledged(Time(0), 1000, false);
         }
         assert!((4800..=5000).contains(&reno.window()), "{}", reno.window());
     }
@@ -130,9 +208,9 @@ mod tests {
     fn slow_start_ends_at_the_threshold_however_much_one_acknowledgment_covers() {
         let mut reno = reno();
         reno.timed_out(10_000);
-        reno.acknowledged(100_000, true);
+        reno.acknowledged(Time(0), 100_000, true);
         assert_eq!(reno.window(), 5000);
-        reno.acknowledged(1000, true);
+        reno.acknowledged(Time(0), 1000, true);
         assert_eq!(reno.window(), 5200);
     }
 

@@ -7,6 +7,7 @@ use super::{
     congestion::Congestion,
     deadline,
     params::{Karn, RtoRecovery, WindowRefresh},
+    rack::Seen,
     receive::Reply,
     send::Blocked,
 };
@@ -53,7 +54,7 @@ impl Endpoint {
             if self.timer(timer).is_some_and(|at| at <= now) {
                 self.set(timer, None);
                 match timer {
-                    Timer::Retransmit => self.retransmit_timeout(),
+                    Timer::Retransmit => self.retransmit_timeout(now),
                     Timer::DelayedAck => {
                         self.stats.delayed_acks = self.stats.delayed_acks.saturating_add(1);
                         self.receiver.ack_now = true;
@@ -65,6 +66,7 @@ impl Endpoint {
                         self.sender.force = !shut;
                     }
                     Timer::SillyWindow => self.sender.force = true,
+                    Timer::Reorder => self.repair(now, Seen::default()),
                 }
             }
         }
@@ -83,11 +85,12 @@ impl Endpoint {
         };
         let options = if self.agreed.timestamps { 12 } else { 0 };
         self.sender.mss = u64::from(mss.saturating_sub(options)).max(1);
-        self.sender.congestion = Congestion::new(&self.params, self.sender.mss);
         self.sender.window = u64::from(syn.window);
         self.sender.window_max = self.sender.window;
         // without its own the sender must not expect selective acknowledgments
         self.params.sack = self.agreed.sack;
+        self.params.rack &= self.agreed.sack;
+        self.sender.congestion = Congestion::new(&self.params, self.sender.mss);
     }
 
     fn open(&mut self, now: Time, segment: &Segment) {
@@ -132,6 +135,10 @@ impl Endpoint {
         let outstanding = self.sender.max > self.sender.una;
         let same_window = self.sender.window == u64::from(segment.window);
         self.see_window(ack, segment.window);
+        if self.params.rack {
+            self.timed_acknowledgment(now, segment, new);
+            return;
+        }
         if self.agreed.sack {
             self.sender.note_sacked(&segment.options.sack);
         }
@@ -144,6 +151,30 @@ impl Endpoint {
         {
             self.set(Timer::Retransmit, None);
         }
+    }
+
+    /// The same, where the time of each segment is known.
+    fn timed_acknowledgment(&mut self, now: Time, segment: &Segment, new: bool) {
+        let ranges = &segment.options.sack;
+        let seen = self.sender.board.acknowledged(now, segment.ack, ranges);
+        if let Some(round) = seen.round {
+            self.sender.congestion.see_round(round);
+        }
+        if new {
+            self.progress(now, segment.ack);
+        }
+        self.repair(now, seen);
+        self.sender
+            .look_for_a_full_way(now, &self.params, seen.round);
+    }
+
+    /// Looks for losses, repairs them, and sees when to look again.
+    fn repair(&mut self, now: Time, seen: Seen) {
+        let (begun, next) = self.sender.repair(now, seen, &self.params);
+        if begun {
+            self.set(Timer::Retransmit, None);
+        }
+        self.set(Timer::Reorder, next);
     }
 
     fn see_window(&mut self, ack: u64, window: u32) {
@@ -166,11 +197,15 @@ impl Endpoint {
         if let Some((_, sent)) = self.sender.timed.filter(|(end, _)| *end <= ack) {
             self.sender.timed = None;
             self.rto.sample(now - sent, &self.params);
+            self.sender.congestion.see_round(now - sent);
         }
         if self.params.karn == Karn::Reset {
             self.rto.forgive();
         }
-        self.sender.on_progress(bytes, &self.params);
+        self.sender.on_progress(now, bytes, &self.params);
+        if !self.params.rack {
+            self.sender.look_for_a_full_way(now, &self.params, None);
+        }
         self.set(Timer::SillyWindow, None);
         self.set(Timer::Retransmit, None);
         if self.sender.max > self.sender.una {
@@ -185,7 +220,7 @@ impl Endpoint {
         }
     }
 
-    fn retransmit_timeout(&mut self) {
+    fn retransmit_timeout(&mut self, now: Time) {
         let sender = &mut self.sender;
         self.stats.timeouts = self.stats.timeouts.saturating_add(1);
         sender.retries = sender.retries.saturating_add(1);
@@ -207,6 +242,10 @@ impl Endpoint {
         sender.after = Some(Sent::Timeout);
         sender.sacked.clear();
         match self.params.rto_recovery {
+            _ if self.params.rack => {
+                sender.board.timed_out(now);
+                sender.again = Some(Sent::Timeout);
+            }
             RtoRecovery::GoBackN => sender.next = sender.una,
             RtoRecovery::OldestOnly => sender.again = Some(Sent::Timeout),
         }

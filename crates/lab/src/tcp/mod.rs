@@ -5,12 +5,18 @@
 //! [`Endpoint::poll_timeout`]). After any call that changes something, poll until nothing comes.
 //!
 //! Not modelled: urgent data, simultaneous open, TIME-WAIT, keep-alives, sequence numbers that wrap, segments that are
-//! sent again in exactly the pieces of the first time (they are cut anew), and a congestion control later than NewReno.
+//! sent again in exactly the pieces of the first time (they are cut anew), and tail loss
+//! probes.
 
 mod congestion;
+mod cubic;
+mod hystart;
 mod input;
 pub mod params;
+mod rack;
 mod receive;
+mod reduction;
+mod repair;
 mod rto;
 mod send;
 #[cfg(test)]
@@ -57,15 +63,18 @@ pub enum Timer {
     Persist,
     /// A segment cut short by the window has waited long enough.
     SillyWindow,
+    /// What may have been overtaken is lost if it has not come by now (RFC 8985).
+    Reorder,
 }
 
 impl Timer {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Retransmit,
         Self::DelayedAck,
         Self::Persist,
         Self::SillyWindow,
+        Self::Reorder,
     ];
 }
 
@@ -116,7 +125,7 @@ pub struct Endpoint {
     receiver: Receiver,
     agreed: Agreed,
     rto: Rto,
-    timers: [Option<Time>; 4],
+    timers: [Option<Time>; 5],
     persist_doublings: u32,
     events: VecDeque<TcpEvent>,
     low_water: Option<u64>,
@@ -135,7 +144,7 @@ impl Endpoint {
             receiver: Receiver::default(),
             agreed: Agreed::default(),
             rto: Rto::default(),
-            timers: [None; 4],
+            timers: [None; 5],
             persist_doublings: 0,
             events: VecDeque::new(),
             low_water: None,
@@ -306,6 +315,9 @@ impl Endpoint {
         let (flags, payload) = self.sender.emit(choice, &self.params);
         self.count(choice.sent);
         if choice.sent != Sent::Probe {
+            if self.params.rack {
+                self.sender.note_sent(now, choice);
+            }
             let end = choice.seq.saturating_add(choice.len);
             if new && self.sender.timed.is_none() {
                 self.sender.timed = Some((end, now));
@@ -486,19 +498,20 @@ impl Endpoint {
     }
 
     const fn set(&mut self, timer: Timer, at: Option<Time>) {
-        let [retransmit, delayed_ack, persist, silly] = &mut self.timers;
+        let [retransmit, delayed_ack, persist, silly, reorder] = &mut self.timers;
         *match timer {
             Timer::Retransmit => retransmit,
             Timer::DelayedAck => delayed_ack,
             Timer::Persist => persist,
             Timer::SillyWindow => silly,
+            Timer::Reorder => reorder,
         } = at;
     }
 
     fn break_off(&mut self) {
         if self.state != State::Broken {
             self.state = State::Broken;
-            self.timers = [None; 4];
+            self.timers = [None; 5];
             self.events.push_back(TcpEvent::Reset);
         }
     }

@@ -77,6 +77,8 @@ pub enum CongestionControl {
     Reno,
     /// A recovery ends when all that was outstanding is acknowledged (RFC 6582).
     NewReno,
+    /// The same, and the window grows with the cube of the time since the last loss (RFC 9438).
+    Cubic,
 }
 
 /// Which segments say PSH.
@@ -155,6 +157,9 @@ pub struct StackParams {
     /// It is never longer.
     #[serde(deserialize_with = "span")]
     pub rto_max: Span,
+    /// Four deviations count as no less.
+    #[serde(deserialize_with = "span")]
+    pub rto_deviations_min: Span,
     /// It runs out only at multiples of this; 0: exactly.
     #[serde(deserialize_with = "span")]
     pub rto_tick: Span,
@@ -173,6 +178,16 @@ pub struct StackParams {
     pub fast_retransmit: u32,
     /// Congestion control.
     pub congestion: CongestionControl,
+    /// Slow start ends when the round trip grows by an eighth, 4 to 16 ms (RFC 9406), which is measured where there is
+    /// `rack`, or when acknowledgments follow each other for half a round trip (HyStart, Ha and Rhee 2011).
+    pub hystart: bool,
+    /// With selective acknowledgments: lost is what was sent before something that arrived, a segment sent again
+    /// included (RFC 8985). Without: what `fast_retransmit` duplicates say, once.
+    pub rack: bool,
+    /// With `rack`: while a loss is repaired the window shrinks in proportion to what arrives (RFC 6937), not at once.
+    pub rate_reduction: bool,
+    /// The congestion window is counted in whole segments.
+    pub whole_segments: bool,
     /// Segments that may be sent before the first acknowledgment.
     pub initial_window: u32,
     /// The congestion window grows by the bytes acknowledged, not by one segment an acknowledgment (RFC 3465).
@@ -217,6 +232,7 @@ impl Default for StackParams {
             rto_initial: Span::from_secs(3),
             rto_min: Span::from_secs(1),
             rto_max: Span::from_secs(64),
+            rto_deviations_min: Span(0),
             rto_tick: Span(0),
             rto_extra: Span(0),
             backoff: Backoff::Double,
@@ -225,6 +241,10 @@ impl Default for StackParams {
             max_retries: 12,
             fast_retransmit: 3,
             congestion: CongestionControl::Reno,
+            hystart: false,
+            rack: false,
+            rate_reduction: false,
+            whole_segments: false,
             initial_window: 2,
             byte_counting: false,
             idle_restart: false,

@@ -70,9 +70,10 @@ impl Rto {
     /// How long to wait now.
     pub(super) fn wait(&self, params: &StackParams) -> Span {
         let base = if self.measured {
+            let deviations = self.deviation.saturating_mul(4);
             let estimate = self
                 .smoothed
-                .saturating_add(self.deviation.saturating_mul(4));
+                .saturating_add(deviations.max(params.rto_deviations_min.0));
             estimate.saturating_add(params.rto_extra.0)
         } else {
             params.rto_initial.0

@@ -6,7 +6,9 @@ use coax_wire::time::Time;
 
 use super::{
     congestion::Congestion,
+    hystart::HyStart,
     params::{CongestionControl, Nagle, Push, StackParams},
+    rack::Scoreboard,
 };
 use crate::{
     cause::Cause,
@@ -87,7 +89,10 @@ pub(super) struct Sender {
     /// Holes below this were sent again.
     pub(super) resent: u64,
     pub(super) last_sent: Time,
-    fin: bool,
+    /// What became of each segment, where the stack has `rack`.
+    pub(super) board: Scoreboard,
+    pub(super) hystart: HyStart,
+    pub(super) fin: bool,
     /// The number that FIN took, once it was sent.
     fin_at: Option<u64>,
     write_ends: VecDeque<u64>,
@@ -118,6 +123,8 @@ impl Sender {
             sacked: Vec::new(),
             resent: 0,
             last_sent: Time(0),
+            board: Scoreboard::default(),
+            hystart: HyStart::default(),
             fin: false,
             fin_at: None,
             write_ends: VecDeque::new(),
@@ -178,7 +185,11 @@ impl Sender {
 
     /// What to send now, or what holds it back; `Ok(None)`: there is nothing to send.
     pub(super) fn choose(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
-        if let Some(sent) = self.again.take() {
+        if params.rack {
+            if let Some(lost) = self.next_lost() {
+                return Ok(Some(lost));
+            }
+        } else if let Some(sent) = self.again.take() {
             return Ok(self.oldest(sent));
         }
         if core::mem::take(&mut self.probe) && self.next < self.end() {
@@ -353,7 +364,12 @@ impl Sender {
             0 => u64::MAX,
             limit => u64::from(limit),
         };
-        let congestion = self.congestion.window().saturating_add(self.gone());
+        let gone = if params.rack {
+            self.flight().saturating_sub(self.board.out())
+        } else {
+            self.gone()
+        };
+        let congestion = self.congestion.window().saturating_add(gone);
         let least = self.window.min(buffer).min(congestion);
         let limit = if let Some((sent, _)) = self.recovery {
             Blocked::Recovery(sent)
@@ -394,11 +410,14 @@ impl Sender {
 /// A duplicate acknowledgment or a new one, seen by the half that sends.
 impl Sender {
     /// New data was acknowledged while nothing or something was being repaired.
-    pub(super) fn on_progress(&mut self, bytes: u64, params: &StackParams) {
+    pub(super) fn on_progress(&mut self, now: Time, bytes: u64, params: &StackParams) {
         self.duplicates = 0;
         self.retries = 0;
         let Some((sent, until)) = self.recovery else {
-            self.congestion.acknowledged(bytes, params.byte_counting);
+            if self.window_was_used(bytes) {
+                let counting = params.byte_counting;
+                self.congestion.acknowledged(now, bytes, counting);
+            }
             return;
         };
         let whole = self.una >= until;
@@ -413,12 +432,12 @@ impl Sender {
             Sent::FastRetransmit if params.sack => {}
             Sent::FastRetransmit => {
                 self.congestion.partly_repaired(bytes);
-                if params.congestion == CongestionControl::NewReno {
+                if params.congestion != CongestionControl::None {
                     self.again = Some(Sent::FastRetransmit);
                 }
             }
             // after a timeout an acknowledgment may cover what had arrived before it (RFC 3465 2.3)
-            _ => self.congestion.acknowledged(bytes, false),
+            _ => self.congestion.acknowledged(now, bytes, false),
         }
     }
 

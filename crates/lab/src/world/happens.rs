@@ -379,5 +379,6 @@ const fn timer_cause(timer: Timer) -> Cause {
         Timer::DelayedAck => Cause::NagleDelayedAck,
         Timer::Persist => Cause::ZeroWindow,
         Timer::SillyWindow => Cause::ReceiveWindow,
+        Timer::Reorder => Cause::FastRecovery,
     }
 }

@@ -1,0 +1,269 @@
+//! Which segments are under way, have arrived or are lost, by the time each was sent (RACK, RFC 8985).
+//!
+//! Not modelled of it: tail loss probes, and reordering windows that grow with duplicate selective acknowledgments.
+
+use alloc::collections::VecDeque;
+
+use coax_wire::time::{Span, Time};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Out,
+    Arrived,
+    Lost,
+}
+
+/// A segment that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    seq: u64,
+    end: u64,
+    /// When it was sent last.
+    at: Time,
+    again: bool,
+    fate: Fate,
+}
+
+/// What an acknowledgment told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// Bytes that arrived and were not known to.
+    pub(super) delivered: u64,
+    /// Round trip of the latest of them that was sent once.
+    pub(super) round: Option<Span>,
+    /// It covers more than the one before.
+    pub(super) advanced: bool,
+}
+
+/// The segments from the oldest unacknowledged on.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    records: VecDeque<Record>,
+    out: u64,
+    lost: u32,
+    arrived: u32,
+    /// When the latest sent of what arrived was sent, and its end (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: (Time, u64),
+    /// Its round trip (`RACK.rtt`).
+    round: u64,
+    least_round: u64,
+    /// Highest end that arrived (`RACK.fack`).
+    highest: u64,
+    reordered: bool,
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Self {
+            records: VecDeque::new(),
+            out: 0,
+            lost: 0,
+            arrived: 0,
+            newest: (Time(0), 0),
+            round: 0,
+            least_round: u64::MAX,
+            highest: 0,
+            reordered: false,
+        }
+    }
+}
+
+impl Scoreboard {
+    /// Bytes under way: sent, neither known to have arrived nor to be lost.
+    pub(super) const fn out(&self) -> u64 {
+        self.out
+    }
+
+    /// Something is lost and not sent again yet.
+    pub(super) const fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    /// Where the first that is lost begins and ends.
+    pub(super) fn first_lost(&self) -> Option<(u64, u64)> {
+        if self.lost == 0 {
+            return None;
+        }
+        let lost = self
+            .records
+            .iter()
+            .find(|record| record.fate == Fate::Lost)?;
+        Some((lost.seq, lost.end))
+    }
+
+    /// A segment leaves, for the first time or again.
+    pub(super) fn sent(&mut self, now: Time, seq: u64, end: u64) {
+        if self.records.back().is_none_or(|last| last.end <= seq) {
+            self.records.push_back(Record {
+                seq,
+                end,
+                at: now,
+                again: false,
+                fate: Fate::Out,
+            });
+            self.out = self.out.saturating_add(end.saturating_sub(seq));
+            return;
+        }
+        let at = self.records.partition_point(|record| record.end <= seq);
+        if let Some(record) = self.records.get_mut(at) {
+            (record.at, record.again) = (now, true);
+            if record.fate == Fate::Lost {
+                record.fate = Fate::Out;
+                self.lost = self.lost.saturating_sub(1);
+                self.out = self
+                    .out
+                    .saturating_add(record.end.saturating_sub(record.seq));
+            }
+        }
+    }
+
+    /// Everything below `ack` has arrived, and these ranges.
+    pub(super) fn acknowledged(&mut self, now: Time, ack: u64, ranges: &[(u64, u64)]) -> Seen {
+        let mut seen = Seen::default();
+        while let Some(front) = self.records.front_mut() {
+            if front.end > ack {
+                seen.delivered = seen
+                    .delivered
+                    .saturating_add(cut(front, ack, &mut self.out));
+                break;
+            }
+            let Some(record) = self.records.pop_front() else {
+                break;
+            };
+            seen.advanced = true;
+            if record.fate == Fate::Arrived {
+                self.arrived = self.arrived.saturating_sub(1);
+            } else {
+                self.arrives(now, &record, &mut seen);
+            }
+        }
+        for (from, to) in ranges {
+            self.selected(now, *from, *to, &mut seen);
+        }
+        seen
+    }
+
+    fn selected(&mut self, now: Time, from: u64, to: u64, seen: &mut Seen) {
+        let mut at = self.records.partition_point(|record| record.seq < from);
+        while let Some(record) = self.records.get_mut(at) {
+            if record.end > to {
+                break;
+            }
+            at = at.saturating_add(1);
+            if record.fate == Fate::Arrived {
+                continue;
+            }
+            let before = *record;
+            record.fate = Fate::Arrived;
+            self.arrived = self.arrived.saturating_add(1);
+            self.arrives(now, &before, seen);
+        }
+    }
+
+    /// RFC 8985 6.2, steps 1 to 3.
+    fn arrives(&mut self, now: Time, record: &Record, seen: &mut Seen) {
+        let len = record.end.saturating_sub(record.seq);
+        seen.delivered = seen.delivered.saturating_add(len);
+        match record.fate {
+            Fate::Out => self.out = self.out.saturating_sub(len),
+            Fate::Lost => self.lost = self.lost.saturating_sub(1),
+            Fate::Arrived => {}
+        }
+        let round = now - record.at;
+        if record.again {
+            // so soon only the first copy can have been acknowledged
+            if round.0 < self.least_round {
+                return;
+            }
+        } else {
+            self.least_round = self.least_round.min(round.0);
+            seen.round = Some(round);
+            self.reordered |= record.end < self.highest;
+        }
+        self.highest = self.highest.max(record.end);
+        if (record.at, record.end) > self.newest {
+            self.newest = (record.at, record.end);
+            self.round = round.0;
+        }
+    }
+
+    /// Marks as lost what was sent before the latest that arrived, and so long before that it cannot come any more (RFC
+    /// 8985 6.2, steps 4 and 5). Whether there was any, and when to look again.
+    pub(super) fn detect(
+        &mut self,
+        now: Time,
+        repairing: bool,
+        duplicates: u32,
+    ) -> (bool, Option<Time>) {
+        let wait = Span(
+            self.round
+                .saturating_add(self.patience(repairing, duplicates)),
+        );
+        let mut found = false;
+        let mut next: Option<Time> = None;
+        for record in &mut self.records {
+            if record.fate != Fate::Out {
+                continue;
+            }
+            if (record.at, record.end) > self.newest {
+                if record.again {
+                    continue;
+                }
+                // what follows was sent later still
+                break;
+            }
+            let due = record.at + wait;
+            if due <= now {
+                record.fate = Fate::Lost;
+                found = true;
+                self.lost = self.lost.saturating_add(1);
+                self.out = self
+                    .out
+                    .saturating_sub(record.end.saturating_sub(record.seq));
+            } else {
+                next = Some(next.map_or(due, |next| next.max(due)));
+            }
+        }
+        (found, next)
+    }
+
+    /// The reordering window (RFC 8985 6.2, step 4).
+    const fn patience(&self, repairing: bool, duplicates: u32) -> u64 {
+        let told = repairing || (duplicates > 0 && self.arrived >= duplicates);
+        if (told && !self.reordered) || self.least_round == u64::MAX {
+            0
+        } else {
+            self.least_round / 4
+        }
+    }
+
+    /// The retransmission timer ran out: the oldest is lost, and what was sent a round trip ago (RFC 8985 6.3).
+    pub(super) fn timed_out(&mut self, now: Time) {
+        let wait = Span(self.round.saturating_add(self.patience(false, 0)));
+        let mut first = true;
+        for record in &mut self.records {
+            if record.fate == Fate::Out && (first || record.at + wait <= now) {
+                record.fate = Fate::Lost;
+                self.lost = self.lost.saturating_add(1);
+                self.out = self
+                    .out
+                    .saturating_sub(record.end.saturating_sub(record.seq));
+            }
+            first = false;
+        }
+    }
+}
+
+/// Takes off what `ack` covers of a segment's beginning: how many bytes that were not known to have arrived.
+fn cut(record: &mut Record, ack: u64, out: &mut u64) -> u64 {
+    let covered = ack.saturating_sub(record.seq);
+    record.seq = record.seq.max(ack);
+    if record.fate == Fate::Out {
+        *out = out.saturating_sub(covered);
+    }
+    if record.fate == Fate::Arrived {
+        0
+    } else {
+        covered
+    }
+}

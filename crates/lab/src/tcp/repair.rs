@@ -1,0 +1,89 @@
+//! How a sender that knows when each segment was sent finds losses and repairs them (RFC 8985, RFC 6937).
+
+use coax_wire::time::{Span, Time};
+
+use super::{
+    hystart,
+    params::StackParams,
+    rack::Seen,
+    send::{Choice, Sender},
+};
+use crate::segment::Sent;
+
+impl Sender {
+    /// A choice leaves.
+    pub(super) fn note_sent(&mut self, now: Time, choice: &Choice) {
+        let end = choice.seq.saturating_add(choice.len);
+        let end = end.saturating_add(u64::from(choice.fin));
+        self.board.sent(now, choice.seq, end);
+        self.congestion.sent(choice.len);
+    }
+
+    /// After an acknowledgment or a timer: what is lost now, and how fast that may be repaired. Whether a repair began,
+    /// and when to look again.
+    pub(super) fn repair(
+        &mut self,
+        now: Time,
+        seen: Seen,
+        params: &StackParams,
+    ) -> (bool, Option<Time>) {
+        let repairing = self.recovery.is_some();
+        let (found, next) = self.board.detect(now, repairing, params.fast_retransmit);
+        let begins = !repairing && self.board.has_lost();
+        if begins {
+            self.recovery = Some((Sent::FastRetransmit, self.max));
+            self.congestion.lost(self.flight(), 0);
+            self.timed = None;
+        }
+        if matches!(self.recovery, Some((Sent::FastRetransmit, _))) {
+            let safe = seen.advanced && !found;
+            self.congestion
+                .reduce(seen.delivered, self.board.out(), safe);
+        }
+        (begins, next)
+    }
+
+    /// The next segment that is lost, if the congestion window has room; after a timeout in any case.
+    pub(super) fn next_lost(&mut self) -> Option<Choice> {
+        let (sent, _) = self.recovery?;
+        let (seq, end) = self.board.first_lost()?;
+        let at_once = self.again.take().is_some();
+        let under_way = self.board.out().saturating_add(end.saturating_sub(seq));
+        if !at_once && under_way > self.congestion.window() {
+            return None;
+        }
+        let data_end = end.min(self.end());
+        Some(Choice {
+            seq,
+            len: data_end.saturating_sub(seq),
+            fin: self.fin && end > data_end,
+            sent,
+        })
+    }
+
+    /// The congestion window limits what is sent, at least by half (RFC 7661 4.3): only such a window is let grow by the
+    /// clock (RFC 9438 5.8).
+    pub(super) const fn window_was_used(&self, acknowledged: u64) -> bool {
+        let used = self
+            .max
+            .saturating_sub(self.una)
+            .saturating_add(acknowledged);
+        !self.congestion.is_cubic() || used.saturating_mul(2) >= self.congestion.window()
+    }
+
+    /// Ends slow start where HyStart says that the way is full.
+    pub(super) fn look_for_a_full_way(
+        &mut self,
+        now: Time,
+        params: &StackParams,
+        round: Option<Span>,
+    ) {
+        if !params.hystart || self.recovery.is_some() || !self.congestion.in_slow_start() {
+            return;
+        }
+        let full = self.hystart.acknowledged(now, self.una, self.max, round);
+        if full && self.congestion.window() >= hystart::LEAST_WINDOW.saturating_mul(self.mss) {
+            self.congestion.leave_slow_start();
+        }
+    }
+}
