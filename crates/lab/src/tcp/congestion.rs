@@ -47,6 +47,10 @@ impl Congestion {
         }
     }
 
+    pub(super) const fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+
     pub(super) const fn is_cubic(&self) -> bool {
         self.cubic.is_some()
     }

@@ -32,6 +32,7 @@ impl Sender {
         let begins = !repairing && self.board.has_lost();
         if begins {
             self.recovery = Some((Sent::FastRetransmit, self.max));
+            self.after = Some(Sent::FastRetransmit);
             self.congestion.lost(self.flight(), 0);
             self.timed = None;
         }
