@@ -116,6 +116,8 @@ pub struct Config {
     pub user_names: Option<Arc<dyn UserNames>>,
     /// The server is announced as one to set clocks by.
     pub time_server: bool,
+    /// What the server says its operating system and its LAN manager are ([MS-CIFS] 2.2.4.53.2).
+    pub native: [String; 2],
 }
 
 /// Which account the name that a client sends stands for (smb.conf `username map`).
@@ -182,6 +184,7 @@ impl Default for Config {
             aliases: Vec::new(),
             user_names: None,
             time_server: false,
+            native: ["Unix", "coax"].map(String::from),
         }
     }
 }

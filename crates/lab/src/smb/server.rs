@@ -38,7 +38,7 @@ use crate::{
 pub(super) const SHARE: &str = "FILES";
 
 /// What a server offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerParams {
     /// Largest message it takes, bytes.
@@ -59,12 +59,17 @@ pub struct ServerParams {
     pub extended_security: bool,
     /// Newest dialect that is agreed to.
     pub dialect: Newest,
+    /// What it says its operating system is.
+    pub native_os: String,
+    /// What it says its LAN manager is.
+    pub native_lan_man: String,
 }
 
 impl Default for ServerParams {
     /// What coax serves with.
     fn default() -> Self {
         let config = Config::default();
+        let [native_os, native_lan_man] = config.native;
         Self {
             max_buffer: config.max_buffer,
             max_mpx: config.max_mpx,
@@ -75,6 +80,8 @@ impl Default for ServerParams {
             nt_status: config.nt_status,
             extended_security: false,
             dialect: Newest::Nt1,
+            native_os,
+            native_lan_man,
         }
     }
 }
@@ -152,6 +159,7 @@ impl ServerParams {
             nt_status: self.nt_status,
             extended_security: self.extended_security,
             max_generation: self.dialect.generation(),
+            native: [self.native_os.clone(), self.native_lan_man.clone()],
             ..Config::default()
         }
     }

@@ -225,8 +225,9 @@ fn welcome(
 }
 
 fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
-    let names =
-        ["Unix", "coax", call.conn.server.config.workgroup.as_str()].map(|name| call.encode(name));
+    let config = &call.conn.server.config;
+    let [os, lan_man] = config.native.each_ref().map(String::as_str);
+    let names = [os, lan_man, config.workgroup.as_str()].map(|name| call.encode(name));
     let [native_os, native_lan_man, domain] = &names;
     let unicode = call.unicode();
     Response {
