@@ -65,8 +65,9 @@ CASES = [
          ("rwnd-limited",)),
     Case("receive window of 64 KB, written", Setup(wan(), verb="put", sysctl=clamp("server", "tcp_rmem", 131_072)),
          ("receive-window",), ("rwnd-limited",)),
-    Case("send buffer of 64 KB", Setup(wan(), sysctl=clamp("server", "tcp_wmem", 65_536), bytes=3_000_000), ("send-window",),
-         ("sndbuf-limited",)),
+    Case("receive window of 64 KB, BBR", Setup(wan(), sysctl=clamp("client", "tcp_rmem", 131_072), congestion="bbr"),
+         ("receive-window", "send-window")),
+    Case("send buffer of 32 KB", Setup(wan(), sysctl=clamp("server", "tcp_wmem", 32_768), bytes=2_000_000), ("send-window",)),
     Case("one segment in 100 lost", Setup(wan(loss_every=100)), (*LOSS, "send-window"), ("sent again",)),
     Case("short writes, one segment in 20 lost", Setup(Link(50 * MBIT, 0.001, loss_every=20), "nt-4-copy", "put", 400_000), LOSS,
          ("sent again",)),
@@ -74,8 +75,10 @@ CASES = [
          ("delayed ACKs",), small=True),
     Case("disk that takes 25 ms a read", Setup(lan(), "nt-4-copy", bytes=400_000, slow_disk_ms=25), ("server-think",), ("disk",), small=True),
     Case("client stopped for 3 s, one at a time", Setup(lan(), "nt-4-copy", bytes=600_000, pause=(0.8, 3.0)), ("client-think",), ("pause",)),
-    Case("client stopped for 3 s, window of 64 KB", Setup(lan(), sysctl=clamp("client", "tcp_rmem", 131_072), bytes=3_000_000, pause=(0.3, 3.0)),
-         WINDOW, ("rwnd-limited",)),
+    Case("client stopped for 3 s amid raw reads, window of 16 KB",
+         Setup(lan(), "wfw-3.11", sysctl=clamp("client", "tcp_rmem", 32_768), bytes=1_500_000, pause=(0.6, 3.0)), WINDOW, ("rwnd-limited",)),
+    Case("client stopped for 3 s, many at once, window of 64 KB",
+         Setup(lan(), sysctl=clamp("client", "tcp_rmem", 131_072), bytes=3_000_000, pause=(0.3, 3.0)), (*WINDOW, "client-think")),
 ]
 
 
@@ -104,7 +107,6 @@ def of_disk(case, run, told, _):
 # what the kernel, or we who made the copy, know; what explain says; what of seconds or of a count is as good as nothing
 FIGURES = {
     "rwnd-limited": (lambda case, run, told, end: (run["chrono"]["rwnd_limited"], seconds(told["copy"], *WINDOW)), SLACK_S, "s"),
-    "sndbuf-limited": (lambda case, run, told, end: (run["chrono"]["sndbuf_limited"], seconds(told["copy"], "send-window")), SLACK_S, "s"),
     "sent again": (sent_again, SLACK_COUNT, ""),
     "delayed ACKs": (lambda case, run, told, end: (run["counters"][case.setup.receiver]["DelayedACKs"],
                                                    count(told["copy"], "nagle-delayed-ack")), SLACK_COUNT, ""),

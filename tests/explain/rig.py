@@ -34,6 +34,7 @@ class Setup:
     client: str = "modern"  # a redirector of coax, "smbclient", or "nagle": `rawsmb` that writes header and data apart
     verb: str = "get"
     bytes: int = 4_000_000
+    congestion: str = "cubic"
     sysctl: tuple = ()  # (end, name below net.ipv4, value)
     slow_disk_ms: int = 0  # of each read of smbd
     pause: tuple = ()  # the client stands still: after so many seconds, for so many
@@ -113,9 +114,13 @@ def captured(namespace, path):
 
 
 def prepare(namespaces, setup):
-    for namespace in namespaces.values():
+    for end, namespace in namespaces.items():
+        here, there = (CLIENT, SERVER) if end == "client" else (SERVER, CLIENT)
+        # the route says it, since a namespace's default may only be what every user may choose
+        route = f"route replace {there} dev lab0 src {here} congctl {setup.congestion}"
         with inside(namespace):
-            subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+            for command in ("link set lo up", route):
+                subprocess.run(["ip", *command.split()], check=True)
     for end, name, value in setup.sysctl:
         with inside(namespaces[end]):
             Path("/proc/sys/net/ipv4", name).write_text(value)
