@@ -7,6 +7,7 @@ long a copy takes.
 """
 import argparse
 import dataclasses
+import datetime
 import json
 import os
 import platform
@@ -21,6 +22,7 @@ from explain.rig import Setup
 from lab.link import Link, impossible
 from peers import subject
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "accuracy-real.md"
 MBIT = 1_000_000
 ENDS = ("client", "server")
 NEAR, SLACK_S, SLACK_COUNT = 0.10, 0.010, 1
@@ -67,9 +69,9 @@ CASES = [
          ("receive-window",), ("rwnd-limited",)),
     Case("receive window of 64 KB, BBR", Setup(wan(), sysctl=clamp("client", "tcp_rmem", 131_072), congestion="bbr"),
          ("receive-window", "send-window")),
-    Case("send buffer of 32 KB", Setup(wan(), sysctl=clamp("server", "tcp_wmem", 32_768), bytes=2_000_000), ("send-window",)),
+    Case("send buffer of 32 KB", Setup(wan(), sysctl=clamp("server", "tcp_wmem", 32_768), bytes=5_000_000), ("send-window",)),
     Case("one segment in 100 lost", Setup(wan(loss_every=100)), (*LOSS, "send-window"), ("sent again",)),
-    Case("short writes, one segment in 20 lost", Setup(Link(50 * MBIT, 0.001, loss_every=20), "nt-4-copy", "put", 400_000), LOSS,
+    Case("short writes, one segment in 8 lost", Setup(Link(50 * MBIT, 0.001, loss_every=8), "nt-4-copy", "put", 400_000), LOSS,
          ("sent again",)),
     Case("header and data apart, Nagle", Setup(Link(50 * MBIT, 0.001), "nagle", "put", 60_000), ("nagle-delayed-ack",),
          ("delayed ACKs",), small=True),
@@ -79,6 +81,25 @@ CASES = [
          Setup(lan(), "wfw-3.11", sysctl=clamp("client", "tcp_rmem", 32_768), bytes=1_500_000, pause=(0.6, 3.0)), WINDOW, ("rwnd-limited",)),
     Case("client stopped for 3 s, many at once, window of 64 KB",
          Setup(lan(), sysctl=clamp("client", "tcp_rmem", 131_072), bytes=3_000_000, pause=(0.3, 3.0)), (*WINDOW, "client-think")),
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A slow copy, what is advised about it, and the same copy with that done."""
+
+    name: str
+    setup: Setup
+    advice: str
+    client: str
+
+
+CHANGES = [
+    Change("1 KB core reads: the full redirector", Setup(lan(), "ibm-dls-5.0-predir", bytes=200_000), "dls-full-redirector", "ibm-dls-5.0-full"),
+    Change("the same over 2 ms", Setup(Link(50 * MBIT, 0.001), "ibm-dls-5.0-predir", bytes=500_000), "dls-full-redirector", "ibm-dls-5.0-full"),
+    Change("core reads of the basic redirector: the full one", Setup(lan(), "ms-net-3.11-basic", bytes=300_000), "use-raw-reads", "ms-net-3.11-full"),
+    Change("header and data apart: TCP_NODELAY", Setup(Link(50 * MBIT, 0.001), "nagle", "put", 60_000), "client-nodelay", "apart"),
+    Change("the same over 10 ms", Setup(lan(), "nagle", "put", 60_000), "client-nodelay", "apart"),
 ]
 
 
@@ -139,8 +160,15 @@ class Row:
     faults: list
 
 
+def expected(case, run):
+    """A client that stops just when it has all of an answer keeps no window shut: the sender's kernel knows."""
+    is_shut = run["chrono"]["rwnd_limited"] >= sum(case.setup.pause[1:])
+    return case.causes if is_shut or case.causes != WINDOW else ("client-think",)
+
+
 def judged(case, run, end):
     told = explained(run["captures"][end])
+    case = dataclasses.replace(case, causes=expected(case, run))
     copy, faults, figures = told["copy"], [], []
     largest = max(copy["causes"], key=lambda row: row["seconds"])
     if largest["cause"] not in case.causes:
@@ -187,12 +215,60 @@ def perform(case, keep):
     return rows, {key: run[key] for key in ("chrono", "counters", "link")}
 
 
+CHANGED_HEADER = ("| copy: change | captured at | measured | predicted | truth | error |\n"
+                  "|---|---|--:|--:|--:|--:|")
+
+
+def changed(change):
+    """What was predicted of a change, and what came of it, seen from both ends."""
+    measured = []
+    for setup in (change.setup, dataclasses.replace(change.setup, client=change.client)):
+        with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
+            Path(folder).chmod(0o755)
+            run = rig.copy(setup, Path(folder))
+            measured.append({end: explained(run["captures"][end])["copy"] for end in ENDS})
+    slow, fast = measured
+    for end in ENDS:
+        predicted = next((one["predicted_s"] for one in slow[end]["advice"] if one["id"] == change.advice), None)
+        yield change.name, end, slow[end]["wall_s"], predicted, fast[end]["wall_s"]
+
+
+def changed_line(row):
+    name, end, slow, predicted, truth = row
+    said = f"{predicted[1]:.3f} ({predicted[0]:.3f}–{predicted[2]:.3f})" if predicted else "none"
+    error = f"{(predicted[1] / truth - 1) * 100:+.1f} %" if predicted else "–"
+    return f"| {name} | {end} | {slow:.3f} | {said} | {truth:.3f} | {error} |"
+
+
+def what_if():
+    """The table of CHANGES, as lines."""
+    lines = [CHANGED_HEADER]
+    print(f"\n{CHANGED_HEADER}")
+    for change in CHANGES:
+        found = list(map(changed_line, changed(change)))
+        print("\n".join(found), flush=True)
+        lines += found
+    return lines
+
+
+def write_page(**tables):
+    """Puts each table between its two marks in the page."""
+    page = PAGE.read_text()
+    for mark, lines in tables.items():
+        begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
+        before, _, rest = page.partition(begin)
+        page = before + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
+    PAGE.write_text(page)
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/explain-real", description=__doc__)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--small", action="store_true", help="a few short copies")
     parser.add_argument("--keep", metavar="FOLDER", help="leave the captures there")
     parser.add_argument("--why", action="store_true", help="all that the kernels and the link counted, after each copy")
+    parser.add_argument("--what-if", action="store_true", help="also what was predicted of changes beside what they bring")
+    parser.add_argument("--write", action="store_true", help=f"all of it, and the tables into docs/{PAGE.name}")
     return parser.parse_args()
 
 
@@ -210,14 +286,19 @@ def main():
     cases = [case for case in CASES if arguments.only in case.name and (case.small or not arguments.small)]
     if not cases:
         raise SystemExit(f"no case is called `{arguments.only}`")
-    print(f"Linux {platform.release()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}\n\n{HEADER}", flush=True)
+    machine = f"Linux {platform.release()}, {os.cpu_count()} processors, {datetime.date.today()}"
+    print(f"{machine}, load {os.getloadavg()[0]:.1f}\n\n{HEADER}", flush=True)
     rows = []
     for case in cases:
         found, seen = perform(case, arguments.keep)
         rows += found
         print("\n".join(map(line, found)) + (f"\n    {json.dumps(seen)}" if arguments.why else ""), flush=True)
     wrong = [row for row in rows if row.faults]
-    print(f"\n{len(rows)} captures of {len(cases)} copies, {len(wrong)} of them not right")
+    summary = f"{len(rows)} captures of {len(cases)} copies, {len(wrong)} of them not right"
+    changes = what_if() if arguments.what_if or arguments.write else []
+    if arguments.write:
+        write_page(copies=[f"{machine}: {summary}.\n", HEADER, *map(line, rows)], changes=changes)
+    print(f"\n{summary}")
     return 1 if wrong else 0
 
 

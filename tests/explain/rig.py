@@ -31,7 +31,7 @@ class Setup:
     """What is copied, by whom, over what."""
 
     link: Link
-    client: str = "modern"  # a redirector of coax, "smbclient", or "nagle": `rawsmb` that writes header and data apart
+    client: str = "modern"  # a redirector of coax, "smbclient", or `rawsmb` that writes header and data apart: "nagle", or "apart" without
     verb: str = "get"
     bytes: int = 4_000_000
     congestion: str = "cubic"
@@ -161,8 +161,8 @@ def client_command(setup, server, local):
 
 
 def run_client(setup, server, local):
-    if setup.client == "nagle":
-        return write_apart(server, (local / "BIG.BIN").read_bytes())
+    if setup.client in ("nagle", "apart"):
+        return write_apart(server, (local / "BIG.BIN").read_bytes(), setup.client == "apart")
     process = subprocess.Popen(client_command(setup, server, local), stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
@@ -179,7 +179,7 @@ def run_client(setup, server, local):
 
 
 class Apart(rawsmb.Connection):
-    """Sends each message in two, as programs did that wrote the header first, and leaves Nagle's algorithm on."""
+    """Sends each message in two, as programs did that wrote the header first."""
 
     def send(self, command, words=b"", data=b""):
         size = 32 + 1 + len(words) + 2 + len(data)
@@ -187,9 +187,9 @@ class Apart(rawsmb.Connection):
         self.socket.sendall(data)
 
 
-def write_apart(server, content):
+def write_apart(server, content, nodelay):
     with Apart(SERVER, server.direct, timeout=LIMIT_S) as client:
-        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(nodelay))
         client.negotiate("NT1")
         client.log_on(server.user, server.password)
         client.tree_connect_andx(server.name, server.share)
