@@ -5,7 +5,7 @@ use coax_explain::report::{Connection, Copy, Direction};
 use toml::Value;
 
 use crate::{
-    seen::Seen,
+    seen::{MACHINES, Seen},
     used::{Set, Used},
 };
 
@@ -67,62 +67,70 @@ pub(crate) struct Guess {
 }
 
 const MILLI: f64 = 1e6;
+/// What a byte takes on Ethernet of 10, 100 and 1,000 Mbit/s.
+const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
 
 impl Guess {
     /// What can be said before anything was run.
     pub(crate) fn first(seen: &Seen, used: &Used, connection: &Connection, copy: &Copy) -> Self {
         let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
-        let timeouts = seen.spent(Cause::Timeout);
-        let lost = seen.lost.max(1.0);
-        let fast = seen.spent(Cause::FastRecovery) > timeouts / 10.0;
-        let usual_timer = if used.is_modern { 200.0 } else { 1000.0 } * MILLI;
+        let think = MACHINES.map(each);
+        let more = if used.is_serial { 1.05 } else { 10.0 };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
-        let usual_hold = if used.is_modern { 40.0 } else { 200.0 } * MILLI;
+        let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / 10.0;
         let mut guess = Self {
             round_trip: seen.round_trip,
             path_ps: seen.path_ps.unwrap_or_else(|| unknown_path(seen)),
             path_known: seen.path_ps.is_some(),
             segment: 0.0,
-            think: [each(Cause::ClientThink), each(Cause::ServerThink)],
-            most_think: [Cause::ClientThink, Cause::ServerThink]
-                .map(|cause| each(cause) * if used.is_serial { 1.05 } else { 10.0 } + 1000.0),
+            think,
+            most_think: think.map(|think| think * more + 1000.0),
             fixed: [usual_share(used.block); 2],
             block: used.block as f64,
             loss: Loss::None,
-            timer: usual_timer,
+            timer: if used.is_modern { 200.0 } else { 1000.0 } * MILLI,
             fast_retransmit: fast || seen.lost == 0.0,
             congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
-            hold: usual_hold,
+            hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
             nagle: waits_for_acks,
             send_buffer: 0,
             direction: copy.direction,
             is_modern: used.is_modern,
         };
-        // what cost no time was sent again in vain, or was no loss
-        let repairs = timeouts + seen.spent(Cause::FastRecovery);
-        if seen.lost > 0.0 && repairs > seen.wall / 100.0 {
-            guess.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
-        }
-        if timeouts > seen.wall / 100.0 {
-            guess.timer = (timeouts / lost).clamp(MILLI, 3000.0 * MILLI);
-        }
-        if acknowledges_each(connection, copy.direction) {
-            guess.hold = 0.0;
-        }
-        let holds = connection.habits.iter().filter_map(|habits| habits.hold);
-        if let Some(hold) = holds.max().filter(|_| waits_for_acks) {
-            guess.hold = hold.0 as f64;
-        }
-        guess.share_server(seen);
+        guess.repairs(seen);
+        guess.share(seen);
         guess
     }
 
-    /// What the server takes for a request without data is what it takes whatever the size.
-    fn share_server(&mut self, seen: &Seen) {
+    /// What is lost, and after how long it is sent again.
+    fn repairs(&mut self, seen: &Seen) {
+        let timeouts = seen.spent(Cause::Timeout);
+        // what cost no time was sent again in vain, or was no loss
+        let repairs = timeouts + seen.spent(Cause::FastRecovery);
+        if seen.lost > 0.0 && repairs > seen.wall / 100.0 {
+            self.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
+        }
+        if timeouts > seen.wall / 100.0 {
+            self.timer = (timeouts / seen.lost.max(1.0)).clamp(MILLI, 3000.0 * MILLI);
+        }
+    }
+
+    /// What part of the machines' time is the same whatever the size. What the server takes for a request without data
+    /// is. What comes faster than by any network of the time comes at the pace of a machine's own memory: a byte of a
+    /// request takes no longer.
+    fn share(&mut self, seen: &Seen) {
         let ([_, server], [_, share]) = (self.think, &mut self.fixed);
         if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
             let least = if seen.is_uneven { 0.9 } else { 0.0 };
             *share = (bare / server).clamp(least, 1.0);
+        }
+        if !self.path_known || self.path_ps > NETWORKS_PS[2] * 0.88 {
+            return;
+        }
+        let by_byte = self.path_ps / 1000.0 * self.block;
+        for (share, think) in self.fixed.iter_mut().zip(self.think) {
+            let least = 1.0 - by_byte / think.max(1.0);
+            *share = share.max(least.min(1.0));
         }
     }
 
@@ -130,13 +138,18 @@ impl Guess {
     pub(crate) fn correct(&mut self, seen: &Seen, model: &Seen) {
         let requests = seen.requests.max(1.0);
         let machines = self.think.iter_mut().zip(self.most_think);
-        for ((think, most), cause) in machines.zip([Cause::ClientThink, Cause::ServerThink]) {
-            let missing = (seen.spent(cause) - model.spent(cause)) / requests;
-            *think = (*think + missing).clamp(0.0, most);
+        for ((think, most), cause) in machines.zip(MACHINES) {
+            let (own, model) = (seen.spent(cause), model.spent(cause));
+            *think = if model > own {
+                // what comes more than once a request is too much by as often
+                *think * own / model
+            } else {
+                (*think + (own - model) / requests).min(most)
+            };
         }
-        self.share_server(seen);
         self.round_trip = (self.round_trip + seen.round_trip - model.round_trip).max(0.0);
         self.correct_path(seen, model);
+        self.share(seen);
         // a stack that knows no other repair waits for its timer, whatever acknowledgments tell
         let repairs: &[Cause] = if self.fast_retransmit {
             &[Cause::Timeout]
@@ -174,7 +187,6 @@ impl Guess {
 
     /// What comes at no network's own pace may come at that of the machine that takes it, segments of so many bytes.
     pub(crate) fn by_segment(&self, bytes: u32) -> Option<Self> {
-        const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
         let fast = NETWORKS_PS[1];
         let is_network = |ps: &f64| (self.path_ps / ps - 1.0).abs() < 0.12;
         let is_open = self.path_known && self.path_ps > fast && !NETWORKS_PS.iter().any(is_network);
@@ -311,6 +323,18 @@ fn unknown_path(seen: &Seen) -> f64 {
     const FAST_ETHERNET_PS: f64 = 80_000.0;
     let at_least = seen.wall * 1000.0 / seen.bytes.max(1) as f64;
     FAST_ETHERNET_PS.min(at_least * 0.9)
+}
+
+/// How long an acknowledgment waits: as was seen, or as is usual. Linux's 40 ms are ten ticks of its clock after the one
+/// that is under way: 40 to 44 ms.
+fn hold(connection: &Connection, direction: Direction, is_modern: bool, is_seen: bool) -> f64 {
+    let holds = connection.habits.iter().filter_map(|habits| habits.hold);
+    match holds.max() {
+        Some(hold) if is_seen => hold.0 as f64,
+        _ if acknowledges_each(connection, direction) => 0.0,
+        _ if is_modern => 42.0 * MILLI,
+        _ => 200.0 * MILLI,
+    }
 }
 
 /// Whether the receiver acknowledges nearly every segment by itself.

@@ -23,6 +23,7 @@ mod error;
 mod fit;
 mod guess;
 mod predict;
+mod rare;
 mod run;
 mod seen;
 mod used;

@@ -9,6 +9,7 @@ use crate::{
     Why,
     fit::{Fit, Hints, SEED, Task},
     guess::{Guess, Loss},
+    rare::Rare,
     run::{Bench, tap},
     seen::{Seen, sender},
     used,
@@ -56,6 +57,7 @@ pub struct Model<'a> {
     bench: Bench<'a>,
     sets: Vec<used::Set>,
     seen: Seen,
+    rare: Rare,
     fits: Vec<Variant>,
     /// Bytes of the sender's longest segment.
     segment: u32,
@@ -83,21 +85,18 @@ impl<'a> Model<'a> {
         client: Option<&str>,
         clients: Clients<'a>,
     ) -> Result<Self, Why> {
+        let unknown = Why::TooLittle("its connection is not known");
         let connection = capture.connections.get(copy.connection);
-        let connection = connection.ok_or(Why::TooLittle("its connection is not known"))?;
-        let seen = Seen::of(capture, copy).ok_or(Why::TooLittle("its connection is not known"))?;
+        let connection = connection.ok_or_else(|| unknown.clone())?;
+        let seen = Seen::of(capture, copy).ok_or(unknown)?;
         let used = used::of(connection, copy, client)?;
         if seen.requests < LEAST_REQUESTS || seen.wall <= 0.0 {
             return Err(Why::TooLittle("a request or two say nothing of the next"));
         }
-        let most = used.block.saturating_mul(MOST_REQUESTS).min(MOST_BYTES);
-        let bench = Bench {
-            clients,
-            tap: tap(connection.vantage),
-            bytes: copy.bytes.min(most.max(used.block.saturating_mul(2))),
-        };
+        let bench = bench(connection, copy, used.block, clients);
         let first = Guess::first(&seen, &used, connection, copy);
-        let mut sets = used.sets.clone();
+        let rare = Rare::of(copy, &seen, used.is_serial);
+        let mut sets = used.sets;
         if !does_so(&bench, &sets, &first, &seen) {
             sets.extend(used.moving);
         }
@@ -112,6 +111,7 @@ impl<'a> Model<'a> {
             sets,
             unsure: unsure(&capture.quality) + seen.unknown(),
             seen,
+            rare,
             segment: sender(connection, copy.direction).largest_segment,
             fits: Vec::new(),
         };
@@ -181,9 +181,10 @@ impl<'a> Model<'a> {
         Some(mid)
     }
 
-    /// What a variant says of a change, nanoseconds: each cause in proportion, all in proportion, and with what the model
+    /// What a variant says of a change, nanoseconds: each cause in proportion, with what is rare by the second; the same
+    /// with that by the request; all in proportion, and with what the model
     /// does not know as it is.
-    fn changed(&self, variant: &Variant, changes: &[used::Set]) -> Result<[f64; 3], Why> {
+    fn changed(&self, variant: &Variant, changes: &[used::Set]) -> Result<[f64; 4], Why> {
         let mut sets = self.sets.clone();
         sets.extend(variant.guess.sets());
         let changed = self.bench.run(&sets, changes, variant.seed)?;
@@ -198,7 +199,8 @@ impl<'a> Model<'a> {
         };
         // a loss that the model makes too much of is no time that the change saves
         let added = (changed.wall + self.seen.wall - variant.model.wall).max(by_cause.min(scaled));
-        Ok([by_cause, scaled, added])
+        let usual = self.rare.ease(by_cause, &changed);
+        Ok([usual, by_cause, scaled, added])
     }
 
     /// A model that misses the copy is none.
@@ -261,6 +263,16 @@ impl<'a> Model<'a> {
             all.extend(SEEDS.map(|seed| (guess.clone(), seed)));
         }
         all
+    }
+}
+
+/// Where its model runs, and how much of it.
+fn bench<'a>(connection: &Connection, copy: &Copy, block: u64, clients: Clients<'a>) -> Bench<'a> {
+    let most = block.saturating_mul(MOST_REQUESTS).min(MOST_BYTES);
+    Bench {
+        clients,
+        tap: tap(connection.vantage),
+        bytes: copy.bytes.min(most.max(block.saturating_mul(2))),
     }
 }
 

@@ -90,12 +90,22 @@ impl Seen {
     /// too little of it shrinks and grows with it; what it has none of stays.
     pub(crate) fn in_proportion(&self, before: &Self, after: &Self) -> f64 {
         let least = self.wall / 200.0;
+        let trips = (after.requests / before.requests.max(1.0)).min(1.0);
         let of_kind = |kind: &&[Cause]| {
-            let (own, before, after) = (self.all(kind), before.all(kind), after.all(kind));
-            if before > least {
-                after * (own / before).clamp(0.8, 1.25)
+            let (own, model, after) = (self.all(kind), before.all(kind), after.all(kind));
+            if model > least {
+                return after * (own / model).clamp(0.8, 1.25);
+            }
+            // what a path takes beyond carrying bytes it takes at every trip, and so do timers where nothing was lost
+            let by_trip = kind.contains(&Cause::Bandwidth)
+                || kind.contains(&Cause::Timeout) && self.lost == 0.0;
+            let unknown = (own - model).max(0.0) * if by_trip { trips } else { 1.0 };
+            // what the model hides of a machine's time may come to light with the change: it counts once
+            let is_machine = kind.iter().all(|cause| MACHINES.contains(cause));
+            if is_machine {
+                after.max(unknown)
             } else {
-                after + (own - before).max(0.0)
+                after + unknown
             }
         };
         KINDS.iter().map(of_kind).sum()
@@ -114,6 +124,9 @@ impl Seen {
         apart.sum::<f64>() / self.wall.max(1.0)
     }
 }
+
+/// Whose time a request takes: client's and server's.
+pub(crate) const MACHINES: [Cause; 2] = [Cause::ClientThink, Cause::ServerThink];
 
 /// Causes that are alike: which of a kind it is called says little.
 const KINDS: [&[Cause]; 9] = [
