@@ -11,6 +11,7 @@ const BUCKETS: usize = 60 * STEPS as usize;
 /// A growing set of spans.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
+    /// The first of them; a single one is its own sum, and is not here.
     few: Vec<u64>,
     many: Option<Box<[u32]>>,
     count: u64,
@@ -21,6 +22,11 @@ impl Samples {
     /// Adds one.
     pub(crate) fn add(&mut self, span: Span) {
         self.count += 1;
+        if self.count == 1 {
+            self.total = span.0;
+            return;
+        }
+        self.unfold();
         self.total = self.total.saturating_add(span.0);
         if self.few.len() < FEW {
             self.few.push(span.0);
@@ -35,11 +41,29 @@ impl Samples {
         count_in(many, span.0);
     }
 
+    /// A single one takes its place before others come.
+    fn unfold(&mut self) {
+        if self.few.is_empty() && self.count > 0 {
+            self.few.push(self.total);
+        }
+    }
+
+    /// Forgets all, and keeps what memory it has.
+    pub(crate) fn clear(&mut self) {
+        self.few.clear();
+        self.many = None;
+        (self.count, self.total) = (0, 0);
+    }
+
     /// Adds all of another set.
     pub(crate) fn merge(&mut self, other: &Self) {
         let Some(many) = &other.many else {
+            if other.count == 1 {
+                self.add(other.total());
+            }
             return other.few.iter().for_each(|value| self.add(Span(*value)));
         };
+        self.unfold();
         let few = &self.few;
         let own = self.many.get_or_insert_with(|| {
             let mut buckets = vec![0; BUCKETS].into_boxed_slice();
@@ -67,6 +91,9 @@ impl Samples {
 
     /// The span that `percent` of them do not exceed; `None` of none.
     pub(crate) fn percentile(&self, percent: u64) -> Option<Span> {
+        if self.count == 1 {
+            return Some(self.total());
+        }
         let rank = (self.count * percent).div_ceil(100).max(1);
         let Some(many) = &self.many else {
             let mut sorted = self.few.clone();

@@ -1,12 +1,14 @@
 //! What was found in a capture, ready to be told.
 
+use std::{borrow::Cow, sync::Arc};
+
 use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
 pub use crate::{
     evidence::{
-        Breakdown, Detail, Exchange, Graph, Ladder, Point, Rung, Said, SaidKind, Spot, Stall,
-        Stretches, Waterfall,
+        Breakdown, Detail, Exchange, Graph, Ladder, Point, Rung, Said, SaidKind, Spot, Spots,
+        Stall, Stretches, Waterfall,
     },
     net::{Endpoint, Flags},
     recognise::{Evidence, Party, Sureness},
@@ -344,7 +346,7 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
     /// The command, and a transaction's function.
-    pub command: String,
+    pub command: Cow<'static, str>,
     /// How many.
     pub count: u64,
     /// Bytes of files that they moved.
@@ -375,7 +377,7 @@ pub struct Copy {
     /// The file's name, as the client gave it; `None` of other connections and of files opened before the capture.
     pub name: Option<String>,
     /// The share.
-    pub share: Option<String>,
+    pub share: Option<Arc<str>>,
     /// Which way most bytes went.
     pub direction: Direction,
     /// Bytes that went that way, each counted once.

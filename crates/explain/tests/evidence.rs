@@ -141,3 +141,37 @@ fn round_trips_are_counted_one_by_one() {
         "{trips:?} {reads:?}"
     );
 }
+
+fn tree(files: u32) -> Capture {
+    common::of(&common::many::pcap(&common::many::Tree {
+        files,
+        size: 500,
+        answer_ns: 300_000,
+        request_ns: 100_000,
+    }))
+}
+
+#[test]
+fn each_of_many_small_copies_has_stretches_that_add_up() {
+    let capture = tree(3000);
+    assert_eq!(capture.copies.len(), 3000);
+    for copy in &capture.copies {
+        bears_out(copy);
+        assert_eq!(copy.breakdown.lumped, Span(0), "{:?}", copy.name);
+        let trips = copy.breakdown.of(Cause::ServerThink).unwrap();
+        assert_eq!((copy.bytes, trips.count), (500, 3), "{:?}", copy.name);
+    }
+}
+
+#[test]
+fn the_longest_of_many_copies_have_stalls_and_the_first_are_no_exception() {
+    let capture = tree(3000);
+    let with_stalls = |copy: &&Copy| !copy.breakdown.stalls.is_empty();
+    assert_eq!(capture.copies.iter().filter(with_stalls).count(), 1000);
+    let detailed = |copy: &&Copy| copy.breakdown.detail.is_some();
+    assert_eq!(capture.copies.iter().filter(detailed).count(), 12);
+    let first = &capture.copies[0];
+    let ladder = &first.breakdown.stalls[0].ladder.rungs;
+    let frames: Vec<u64> = ladder.iter().map(|rung| rung.frame).collect();
+    assert_eq!(frames, (2..=11).collect::<Vec<_>>(), "{ladder:?}");
+}

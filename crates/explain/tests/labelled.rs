@@ -68,7 +68,7 @@ fn bytes_and_exchanges_are_those_of_the_copies() {
             assert_eq!((copy.holes, copy.seen), ((0, 0), (true, true)), "{name}");
             let row = &copy.requests[0];
             assert_eq!(
-                (row.command.as_str(), row.count, row.bytes),
+                (&*row.command, row.count, row.bytes),
                 (command, count, bytes),
                 "{name}"
             );

@@ -41,7 +41,7 @@ impl Seen {
         let main = moving.clone().max_by_key(|row| row.bytes);
         Some(Self {
             main: main.map_or_else(Default::default, |row| {
-                (row.command.clone(), row.usual_bytes)
+                (row.command.clone().into_owned(), row.usual_bytes)
             }),
             bytes: copy.bytes,
             wall: copy.wall.0 as f64,

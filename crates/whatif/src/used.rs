@@ -304,7 +304,7 @@ fn headroom(smb: &Smb, block: u64) -> Option<u64> {
 fn steps(sets: &mut Vec<Set>, copy: &Copy) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for row in copy.requests.iter().filter(|row| row.bytes == 0) {
-        let (step, is_last) = match row.command.as_str() {
+        let (step, is_last) = match &*row.command {
             "OPEN" | "CREATE" | "CREATE_NEW" => ("open", false),
             "OPEN_ANDX" | "TRANSACTION2 OPEN2" => ("open-andx", false),
             "NT_CREATE_ANDX" => ("nt-create", false),

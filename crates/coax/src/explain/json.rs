@@ -53,7 +53,7 @@ fn copies(explained: &Explained) -> Vec<Value> {
 fn copy(copy: &Copy) -> Value {
     json!({
         "name": copy.name,
-        "share": copy.share,
+        "share": copy.share.as_deref(),
         "connection": copy.connection,
         "direction": copy.direction.name(),
         "bytes": copy.bytes,

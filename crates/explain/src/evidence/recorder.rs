@@ -112,25 +112,20 @@ impl Recorder {
     }
 
     /// The copy is over.
-    pub(super) fn told(mut self, extent: &Extent, room: &Room) -> Breakdown {
-        let end = extent.end;
-        let wall = end.at - extent.begin;
-        let last = Spot {
-            frame: end.frame,
-            at: end.at,
-            span: Span(0),
-        };
-        let lumped = self.sure.complete(&extent.account, last, &mut self.hold);
-        let rank = room.rank(wall);
+    pub(super) fn told(mut self, extent: &Extent, rank: Rank) -> Breakdown {
+        let lumped = self
+            .sure
+            .complete(&extent.account, end_of(extent), &mut self.hold);
         let mut breakdown = Breakdown {
             causes: self
                 .sure
+                .rows
                 .told(if rank == Rank::Light { 1 } else { stalls::MOST }),
             lumped,
             ..Breakdown::default()
         };
         if rank >= Rank::Listed {
-            breakdown.stalls = std::mem::take(&mut self.stalls).told(end.at);
+            breakdown.stalls = std::mem::take(&mut self.stalls).told(extent.end.at);
         }
         if rank == Rank::Detailed {
             breakdown.detail = Some(Box::new(self.detail(extent)));
@@ -153,5 +148,14 @@ impl Recorder {
             requests: self.exchanges.told(),
             _hold: self.hold,
         }
+    }
+}
+
+/// Where a copy's account ends.
+pub(super) fn end_of(extent: &Extent) -> Spot {
+    Spot {
+        frame: extent.end.frame,
+        at: extent.end.at,
+        span: Span(0),
     }
 }

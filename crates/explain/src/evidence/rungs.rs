@@ -58,6 +58,22 @@ impl Rungs {
         self.latest.back()
     }
 
+    /// The one after which `newer` came.
+    pub(super) fn back(&self, newer: usize) -> Option<&Rung> {
+        let place = self.latest.len().checked_sub(newer + 1)?;
+        self.latest.get(place)
+    }
+
+    /// What there was before the latest `newer` came.
+    pub(super) fn without(&self, newer: usize) -> Self {
+        let count = self.latest.len().saturating_sub(newer);
+        Self {
+            latest: self.latest.iter().take(count).copied().collect(),
+            count: self.count.saturating_sub(newer as u64),
+            asked: VecDeque::new(),
+        }
+    }
+
     /// The latest `count`.
     pub(super) fn latest(&self, count: usize) -> Vec<Rung> {
         let skip = self.latest.len().saturating_sub(count);

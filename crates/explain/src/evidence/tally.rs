@@ -24,6 +24,12 @@ struct Row {
 }
 
 impl Row {
+    fn clear(&mut self) {
+        self.samples.clear();
+        self.longest.clear();
+        self.half = None;
+    }
+
     fn charge(&mut self, charge: &Charge) {
         let is_travel = matches!(charge.cause, Cause::RoundTrips | Cause::Metadata);
         let half = self.half.take();
@@ -65,31 +71,24 @@ impl Row {
     }
 }
 
-/// See the module.
-#[derive(Debug)]
-pub(super) struct Tally {
-    rows: [Option<Box<Row>>; Cause::COUNT],
-    pub(super) slices: Slices,
-}
+/// Stretches counted by cause.
+#[derive(Debug, Default)]
+pub(super) struct Rows([Option<Box<Row>>; Cause::COUNT]);
 
-impl Tally {
-    pub(super) fn new(begin: Time) -> Self {
-        Self {
-            rows: Default::default(),
-            slices: Slices::new(begin),
-        }
-    }
-
-    pub(super) fn add(&mut self, charge: &Charge, hold: &mut Hold) {
-        if let Some(row) = self.rows.get_mut(charge.cause as usize) {
+impl Rows {
+    pub(super) fn charge(&mut self, charge: &Charge) {
+        if let Some(row) = self.0.get_mut(charge.cause as usize) {
             row.get_or_insert_default().charge(charge);
         }
-        self.slices.add(charge, hold);
     }
 
-    /// Takes over what another has.
-    pub(super) fn merge(&mut self, other: Self, hold: &mut Hold) {
-        for (row, other) in self.rows.iter_mut().zip(other.rows) {
+    /// Forgets all, and keeps what memory it has.
+    pub(super) fn clear(&mut self) {
+        self.0.iter_mut().flatten().for_each(|row| row.clear());
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (row, other) in self.0.iter_mut().zip(other.0) {
             let Some(other) = other else {
                 continue;
             };
@@ -99,18 +98,22 @@ impl Tally {
             row.samples.merge(&other.samples);
             other.longest.into_iter().for_each(|spot| row.insert(spot));
         }
-        self.slices.merge(&other.slices, hold);
     }
 
-    /// Makes the totals those of `account`: what is lacking of a cause is one stretch that ended with `end`. Returns how
-    /// much that is.
-    pub(super) fn complete(&mut self, account: &Account, end: Spot, hold: &mut Hold) -> Span {
+    /// Makes the totals those of `account`: what is lacking of a cause is one stretch that ended with `end`, and is told to
+    /// `also`. Returns how much that is.
+    pub(super) fn complete(
+        &mut self,
+        account: &Account,
+        end: Spot,
+        mut also: impl FnMut(&Charge),
+    ) -> Span {
         let mut lumped = Span(0);
-        for row in self.rows.iter_mut().flatten() {
+        for row in self.0.iter_mut().flatten() {
             row.half.take().into_iter().for_each(|half| row.add(half));
         }
         for (cause, span) in account.iter() {
-            let row = self.rows.get(cause as usize).and_then(Option::as_ref);
+            let row = self.0.get(cause as usize).and_then(Option::as_ref);
             let known = row.map_or(Span(0), |row| row.samples.total());
             let lacking = Span(span.0.saturating_sub(known.0));
             if lacking.0 > 0 {
@@ -122,7 +125,8 @@ impl Tally {
                     frame: end.frame,
                     to: Direction::ToClient,
                 };
-                self.add(&charge, hold);
+                self.charge(&charge);
+                also(&charge);
                 lumped = Span(lumped.0.saturating_add(lacking.0));
             }
         }
@@ -131,9 +135,13 @@ impl Tally {
 
     /// The rows as they are reported, with so many of the longest stretches each.
     pub(super) fn told(&self, longest: usize) -> Vec<Stretches> {
-        let rows = self.rows.iter().zip(Cause::ALL);
-        let told = rows.filter_map(|(row, cause)| {
-            let row = row.as_ref()?;
+        let rows = self.0.iter().zip(Cause::ALL);
+        let rows = rows.filter_map(|(row, cause)| {
+            let row = row.as_ref().filter(|row| row.samples.count() > 0)?;
+            Some((row, cause))
+        });
+        let mut told = Vec::with_capacity(rows.clone().count());
+        told.extend(rows.filter_map(|(row, cause)| {
             let most = row.longest.first()?.span;
             Some(Stretches {
                 cause,
@@ -143,7 +151,41 @@ impl Tally {
                 p95: row.samples.percentile(95)?.min(most),
                 longest: row.longest.iter().take(longest).copied().collect(),
             })
-        });
-        told.collect()
+        }));
+        told
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pub(super) rows: Rows,
+    pub(super) slices: Slices,
+}
+
+impl Tally {
+    pub(super) fn new(begin: Time) -> Self {
+        Self {
+            rows: Rows::default(),
+            slices: Slices::new(begin),
+        }
+    }
+
+    pub(super) fn add(&mut self, charge: &Charge, hold: &mut Hold) {
+        self.rows.charge(charge);
+        self.slices.add(charge, hold);
+    }
+
+    /// Takes over what another has.
+    pub(super) fn merge(&mut self, other: Self, hold: &mut Hold) {
+        self.rows.merge(other.rows);
+        self.slices.merge(&other.slices, hold);
+    }
+
+    /// Makes the totals those of `account`, as [`Rows::complete`] does.
+    pub(super) fn complete(&mut self, account: &Account, end: Spot, hold: &mut Hold) -> Span {
+        let slices = &mut self.slices;
+        let also = |charge: &Charge| slices.add(charge, hold);
+        self.rows.complete(account, end, also)
     }
 }

@@ -48,7 +48,46 @@ pub struct Stretches {
     /// 95 of 100 were no longer; right to 3 %.
     pub p95: Span,
     /// The longest, the longest first.
-    pub longest: Vec<Spot>,
+    pub longest: Spots,
+}
+
+/// Some stretches of time; where thousands of copies have one each, it takes no memory of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spots {
+    /// One.
+    One([Spot; 1]),
+    /// Any number.
+    More(Box<[Spot]>),
+}
+
+impl std::ops::Deref for Spots {
+    type Target = [Spot];
+
+    fn deref(&self) -> &[Spot] {
+        match self {
+            Self::One(one) => one,
+            Self::More(more) => more,
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Spots {
+    type Item = &'a Spot;
+    type IntoIter = std::slice::Iter<'a, Spot>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl FromIterator<Spot> for Spots {
+    fn from_iter<I: IntoIterator<Item = Spot>>(spots: I) -> Self {
+        let mut spots = spots.into_iter();
+        match (spots.next(), spots.next()) {
+            (Some(one), None) => Self::One([one]),
+            (first, second) => Self::More(first.into_iter().chain(second).chain(spots).collect()),
+        }
+    }
 }
 
 /// A stretch of time, and where it is in the capture.

@@ -1,5 +1,7 @@
 //! Files from open to close, and the copies that come of them.
 
+use std::sync::Arc;
+
 use coax_cause::Account;
 use coax_wire::time::Time;
 use hashbrown::HashMap;
@@ -23,6 +25,9 @@ const MOST_TREES: usize = 1024;
 /// Copies listed of one connection; more are counted.
 const MOST_ENDED: usize = 20_000;
 
+/// The share that holds no files.
+const PIPES: &[u8] = b"IPC$";
+
 /// A moment, and what had been spent by then.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
@@ -38,7 +43,7 @@ pub(crate) struct Files {
     latest: Option<u16>,
     /// One that was opened and of whose number not all was kept.
     unsure: Option<u16>,
-    trees: HashMap<u16, String>,
+    trees: HashMap<u16, Arc<str>>,
     ended: Vec<Copy>,
     left_out: u64,
     /// Who records the copies; and the places of those with detail.
@@ -51,7 +56,7 @@ struct Open {
     name: Option<String>,
     /// Whether its opening was seen.
     seen: bool,
-    share: Option<String>,
+    share: Option<Arc<str>>,
     begin: Mark,
     last: Mark,
     size: Option<u64>,
@@ -79,7 +84,7 @@ impl Files {
     /// A share was connected.
     pub(crate) fn connect(&mut self, tid: u16, share: String) {
         if self.trees.len() < MOST_TREES || self.trees.contains_key(&tid) {
-            self.trees.insert(tid, share);
+            self.trees.insert(tid, share.into());
         }
     }
 
@@ -224,7 +229,7 @@ fn has_detail(copy: &Copy) -> bool {
 }
 
 impl Open {
-    fn new(name: Option<String>, share: Option<&String>, begin: Mark) -> Self {
+    fn new(name: Option<String>, share: Option<&Arc<str>>, begin: Mark) -> Self {
         Self {
             name,
             seen: false,
@@ -242,7 +247,9 @@ impl Open {
 
     fn is_on_pipes(&self) -> bool {
         let share = self.share.as_deref().unwrap_or_default();
-        share.to_ascii_uppercase().ends_with("IPC$")
+        let tail = share.len().checked_sub(PIPES.len());
+        let tail = tail.and_then(|from| share.as_bytes().get(from..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(PIPES))
     }
 
     fn count(&mut self, usage: &Use) {

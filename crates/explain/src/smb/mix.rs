@@ -1,5 +1,7 @@
 //! What was asked for, how often, how much, and how long the answers took.
 
+use std::borrow::Cow;
+
 use coax_wire::{
     command,
     smb::{trans2::function as code, transaction::Kind},
@@ -95,7 +97,7 @@ impl Mix {
 impl Tally {
     fn report(&self, name: Name) -> Requests {
         Requests {
-            command: name.to_string(),
+            command: name.told(),
             count: self.count,
             bytes: self.bytes,
             refused: self.refused,
@@ -107,6 +109,14 @@ impl Tally {
             response_median: self.responses.percentile(50),
             response_p95: self.responses.percentile(95),
         }
+    }
+}
+
+impl Name {
+    /// Its text, which mostly is one that is there already.
+    fn told(self) -> Cow<'static, str> {
+        let plain = command::name(self.command).filter(|_| self.function.is_none());
+        plain.map_or_else(|| self.to_string().into(), Cow::Borrowed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Captures for the tests.
 #![allow(dead_code)]
 
+pub mod many;
 pub mod packets;
 
 use coax_explain::{explain, report::Capture};

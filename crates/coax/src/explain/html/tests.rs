@@ -10,7 +10,7 @@ fn hostile() -> Explained {
     let copy = Copy {
         connection: 0,
         name: Some(HOSTILE.to_owned()),
-        share: Some(HOSTILE.to_owned()),
+        share: Some(HOSTILE.into()),
         direction: Direction::ToClient,
         bytes: 1,
         moved: 1,
