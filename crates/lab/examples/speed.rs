@@ -11,7 +11,7 @@ fn main() {
         .nth(1)
         .and_then(|n| n.parse().ok())
         .unwrap_or(2);
-    let stacks = ["bsd-4.4", "windows-2000", "linux", "mtcp"];
+    let stacks = ["bsd-4.4", "windows-2000", "linux", "linux-6", "mtcp"];
     for name in stacks {
         let stack =
             built_in::<StackParams>(name).map_or_else(|e| panic!("{e}"), |profile| profile.params);

@@ -267,3 +267,79 @@ fn cut(record: &mut Record, ack: u64, out: &mut u64) -> u64 {
         covered
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Ten segments of 100 bytes, one a millisecond.
+    fn ten() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for i in 0..10 {
+            board.sent(Time(i * MS), i * 100, (i + 1) * 100);
+        }
+        board
+    }
+
+    #[test]
+    fn what_is_under_way_is_what_was_sent_less_what_arrived_and_what_is_lost() {
+        let mut board = ten();
+        assert_eq!(board.out(), 1000);
+        let seen = board.acknowledged(Time(20 * MS), 150, &[(300, 500)]);
+        assert_eq!((seen.delivered, seen.advanced), (350, true));
+        assert_eq!(seen.round, Some(Span(16 * MS)));
+        assert_eq!(board.out(), 650);
+        assert_eq!(board.detect(Time(20 * MS), true, 3), (true, None));
+        assert_eq!((board.out(), board.first_lost()), (500, Some((150, 200))));
+        board.sent(Time(20 * MS), 150, 200);
+        assert_eq!((board.out(), board.first_lost()), (550, Some((200, 300))));
+    }
+
+    #[test]
+    fn one_that_arrived_early_means_a_loss_only_after_a_quarter_of_the_round_trip() {
+        let mut board = ten();
+        board.acknowledged(Time(20 * MS), 0, &[(100, 200)]);
+        // sent at 0, its round trip 19 ms and a quarter of that
+        let due = Time(23_750_000);
+        assert_eq!(board.detect(Time(20 * MS), false, 3), (false, Some(due)));
+        assert_eq!(board.detect(due, false, 3), (true, None));
+        assert_eq!(board.first_lost(), Some((0, 100)));
+    }
+
+    #[test]
+    fn three_that_arrived_early_mean_a_loss_at_once_but_not_where_segments_were_seen_to_overtake() {
+        let mut board = ten();
+        board.acknowledged(Time(20 * MS), 0, &[(100, 400)]);
+        assert!(board.detect(Time(20 * MS), false, 3).0);
+        let mut overtaken = ten();
+        overtaken.acknowledged(Time(20 * MS), 0, &[(100, 400)]);
+        overtaken.acknowledged(Time(20 * MS), 400, &[]);
+        overtaken.acknowledged(Time(26 * MS), 400, &[(500, 800)]);
+        assert!(!overtaken.detect(Time(26 * MS), true, 3).0);
+    }
+
+    #[test]
+    fn a_segment_sent_again_is_lost_when_something_sent_later_arrived() {
+        let mut board = ten();
+        board.acknowledged(Time(20 * MS), 0, &[(100, 1000)]);
+        board.detect(Time(20 * MS), true, 3);
+        board.sent(Time(20 * MS), 0, 100);
+        board.sent(Time(21 * MS), 1000, 1100);
+        assert!(!board.detect(Time(30 * MS), true, 3).0);
+        board.acknowledged(Time(41 * MS), 0, &[(100, 1100)]);
+        assert!(board.detect(Time(41 * MS), true, 3).0);
+        assert_eq!(board.first_lost(), Some((0, 100)));
+    }
+
+    #[test]
+    fn a_timeout_loses_the_oldest_and_what_was_sent_a_round_trip_ago() {
+        let mut board = ten();
+        board.acknowledged(Time(20 * MS), 100, &[]);
+        // a round trip of 20 ms and a quarter: what was sent up to 3 ms
+        board.timed_out(Time(28 * MS));
+        assert_eq!((board.out(), board.first_lost()), (600, Some((100, 200))));
+    }
+}

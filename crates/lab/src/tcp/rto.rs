@@ -121,6 +121,20 @@ mod tests {
     }
 
     #[test]
+    fn deviations_that_wore_off_still_count_as_their_least() {
+        let params = StackParams {
+            rto_min: Span::from_millis(200),
+            rto_deviations_min: Span::from_millis(200),
+            ..StackParams::default()
+        };
+        let mut rto = Rto::default();
+        for _ in 0..100 {
+            rto.sample(Span::from_millis(120), &params);
+        }
+        assert_eq!(rto.wait(&params).as_millis(), 320);
+    }
+
+    #[test]
     fn a_doubled_round_trip_is_remembered_until_measurements_wear_it_off() {
         let params = StackParams {
             backoff: Backoff::DoubleRtt,
