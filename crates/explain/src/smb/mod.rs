@@ -55,6 +55,8 @@ pub(crate) struct Smb {
     read_size: u64,
     /// The latest read or write, and how long its message was.
     latest_transfer: Option<(Header, Op, u64)>,
+    /// An answer to nothing: perhaps to a request of unknown length, whose end only the next one shows.
+    early: Option<(Header, Vec<u8>, Mark)>,
 }
 
 /// What a message is looked at with.
@@ -216,6 +218,7 @@ impl Smb {
         if header.command == command::WRITE_MPX && self.queue.join(header, message.end) {
             return;
         }
+        self.early = None;
         let is_transfer = matches!(first.what, What::Read | What::Write);
         self.latest_transfer = is_transfer.then(|| (*header, first.clone(), message.len));
         let begin = Mark {
@@ -271,6 +274,11 @@ impl Smb {
 
     fn reply(&mut self, header: &Header, bytes: &[u8], message: &Message<'_>, spent: &Account) {
         let Some(mut pending) = self.queue.take(header) else {
+            let end = Mark {
+                moment: message.end,
+                spent: *spent,
+            };
+            self.early = (bytes.len() <= LONGEST_EARLY).then(|| (*header, bytes.to_vec(), end));
             return;
         };
         if let Some(op) = pending.ops.first() {
@@ -363,6 +371,12 @@ impl Smb {
         };
         let mut pending = Pending::new(&header, vec![next], begin, message.end, Due::Reply);
         pending.guessed = true;
+        if let Some((reply, bytes, end)) = self.early.take()
+            && reply.command == header.command
+        {
+            pending.heed(&reply, &bytes);
+            return self.complete(&pending, false, end, &reply);
+        }
         if let Some(forgotten) = self.queue.push(pending) {
             self.abandon(&forgotten);
         }
@@ -536,6 +550,8 @@ impl Smb {
 /// What the answer to READ_ANDX has besides its data: header, 12 words, byte count, and the pad byte that servers put
 /// before the data.
 const USUAL_OVERHEAD: u64 = 60;
+/// Longer answers are none to writes.
+const LONGEST_EARLY: usize = 128;
 
 /// Whether the words that tell of a transfer were not kept.
 fn is_cut(message: &Message<'_>) -> bool {

@@ -203,6 +203,8 @@ fn is_notify(pending: &Pending) -> bool {
 pub(super) struct Queue {
     list: Vec<Pending>,
     most: usize,
+    /// A read was taken for the answer to which the header was not kept: it may have been another one's.
+    took_unseen: bool,
 }
 
 impl Queue {
@@ -262,7 +264,13 @@ impl Queue {
         let guessed =
             |pending: &Pending| pending.guessed && answers(reply.command, pending.header.command);
         let place = self.list.iter().position(fits);
-        let place = place.or_else(|| self.list.iter().position(guessed))?;
+        let place = place.or_else(|| self.list.iter().position(guessed));
+        // servers answer reads in any order: its request went with an answer of which no header was kept
+        let misled = || {
+            let is_read = answers(reply.command, command::READ_ANDX);
+            self.first_read().filter(|_| self.took_unseen && is_read)
+        };
+        let place = place.or_else(misled)?;
         Some(self.list.remove(place))
     }
 
@@ -272,9 +280,10 @@ impl Queue {
         Some((pending.due == Due::RawData, pending.ops.first()?.count))
     }
 
-    /// Takes the oldest read that waits for a reply.
+    /// Takes the oldest read that waits, for a reply of which only the length is known.
     pub(super) fn take_read(&mut self) -> Option<Pending> {
         let place = self.first_read()?;
+        self.took_unseen = true;
         Some(self.list.remove(place))
     }
 
@@ -369,4 +378,56 @@ fn answers(reply: u8, request: u8) -> bool {
         || (reply == command::WRITE_COMPLETE
             && matches!(request, command::WRITE_RAW | command::WRITE_MPX))
         || (reply == command::READ_MPX_SECONDARY && request == command::READ_MPX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use coax_wire::header::HEADER_LEN;
+
+    use super::*;
+    use crate::{session::Moment, smb::files::Mark};
+
+    fn read(mid: u8) -> Header {
+        let mut bytes = [0; HEADER_LEN];
+        bytes[..5].copy_from_slice(&[0xff, b'S', b'M', b'B', command::READ_ANDX]);
+        bytes[30] = mid;
+        Header::parse(&bytes).unwrap()
+    }
+
+    fn asked(queue: &mut Queue, mid: u8) {
+        let mut bytes = [0; HEADER_LEN + 1 + 24 + 2];
+        bytes[HEADER_LEN] = 12;
+        bytes[HEADER_LEN + 1] = 0xff;
+        let header = read(mid);
+        let ops = op::request(&header, &bytes);
+        let moment = Moment::default();
+        let begin = Mark {
+            moment,
+            spent: Default::default(),
+        };
+        queue.push(Pending::new(&header, ops, begin, moment, Due::Reply));
+    }
+
+    #[test]
+    fn answers_in_another_order_find_a_request_each_though_one_has_no_header() {
+        let mut queue = Queue::default();
+        for mid in 1..=3 {
+            asked(&mut queue, mid);
+        }
+        // to 2, which nobody can know
+        assert_eq!(queue.take_read().unwrap().header.mid.0, 1);
+        for mid in [1, 3] {
+            assert!(queue.take(&read(mid)).is_some(), "{mid}");
+        }
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn an_answer_to_nothing_takes_nobody_s_place_as_long_as_all_headers_were_there() {
+        let mut queue = Queue::default();
+        asked(&mut queue, 1);
+        assert!(queue.take(&read(7)).is_none());
+        assert!(queue.take(&read(1)).is_some());
+    }
 }
