@@ -174,11 +174,26 @@ pub struct Connection {
     /// SMB requests by kind.
     pub requests: Vec<Requests>,
     /// All of them, those of copies too: how many, and the time from each to its answer.
-    pub around: (u64, Span),
+    pub asked: (u64, Span),
+    /// What surrounds its copies.
+    pub around: Around,
     /// How TCP behaved on the client's side, and on the server's.
     pub habits: [Habits; 2],
     /// Who the client and the server are.
     pub parties: [Party; 2],
+}
+
+/// What goes on around copies: logging on, searches, checks of paths, opens that failed or that moved nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Requests that belong to no copy, by kind.
+    pub requests: Vec<Requests>,
+    /// All of them, and the time from each to its answer. What waits for a change or a lock is not counted in that time.
+    pub asked: (u64, Span),
+    /// The time from each request that moved no data to its answer, of copies too.
+    pub metadata: Span,
+    /// The time of the connection, from its first packet to its last, in which no copy was under way.
+    pub time: Span,
 }
 
 /// How often something was seen, and in which packet first.

@@ -6,7 +6,7 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Explained, advice, agreed, breakdown, gain, text::grade, verdict};
+use super::{Explained, advice, agreed, breakdown, gain, text::grade, tree, verdict};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -22,6 +22,7 @@ pub fn capture(explained: &Explained) -> Value {
         "vantage": vantage(capture).map(Vantage::name),
         "seconds": capture.span.map(|(first, last)| seconds(last - first)),
         "quality": quality(&capture.quality),
+        "tree": tree::of(capture).map(|tree| tree.as_json()),
         "copies": copies(explained),
         "copies_left_out": capture.copies_left_out,
         "remarks": explained.remarks.iter().map(advice::remark_as_json).collect::<Vec<_>>(),
@@ -106,8 +107,21 @@ fn connection(connection: &Connection) -> Value {
         "client_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[0])),
         "server_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[1])),
         "requests": connection.requests.iter().map(requests).collect::<Vec<_>>(),
-        "requests_total": connection.around.0,
+        "requests_total": connection.asked.0,
+        "around": around(connection),
     })
+}
+
+/// What surrounds the copies of a connection.
+fn around(connection: &Connection) -> Option<Value> {
+    connection.smb.as_ref()?;
+    let around = &connection.around;
+    Some(json!({
+        "seconds": seconds(around.time),
+        "requests_total": around.asked.0,
+        "response_total_s": seconds(around.asked.1),
+        "requests": around.requests.iter().map(requests).collect::<Vec<_>>(),
+    }))
 }
 
 fn side(side: &Side) -> Value {

@@ -7,6 +7,7 @@ pub mod gain;
 pub mod html;
 pub mod json;
 pub mod text;
+mod tree;
 mod verdict;
 mod words;
 

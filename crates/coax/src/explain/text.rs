@@ -9,7 +9,7 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    Explained, advice, agreed, gain, json,
+    Explained, advice, agreed, gain, json, tree,
     verdict::{self, phrase},
     words::{harmless, many, percent, rate, seconds, size, time},
 };
@@ -83,13 +83,17 @@ fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [advice::Told] {
 pub fn in_one_line(explained: &Explained) -> String {
     let mut out = String::new();
     let _ = first_line(&mut out, explained);
-    out.trim_end().to_owned()
+    out.trim_end().replace('\n', " ")
 }
 
 fn first_line(out: &mut String, explained: &Explained) -> std::fmt::Result {
     let capture = &explained.capture;
     match longest(capture) {
         Some(copy) => {
+            if let Some(tree) = tree::of(capture) {
+                writeln!(out, "{}", tree.verdict())?;
+                write!(out, "The longest: ")?;
+            }
             let best = about(explained, copy).first().map(advice::in_short);
             writeln!(out, "{}{}", verdict::of(copy), best.unwrap_or_default())
         }
@@ -285,7 +289,11 @@ fn one_connection(out: &mut String, connection: &Connection) -> std::fmt::Result
     for (who, side) in ["client", "server"].into_iter().zip(&connection.sides) {
         one_side(out, who, side)?;
     }
-    agreed::section(out, connection)
+    agreed::section(out, connection)?;
+    match tree::around(connection) {
+        Some(around) => writeln!(out, "  between copies    {}", harmless(&around)),
+        None => Ok(()),
+    }
 }
 
 fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use coax_cause::Account;
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 use hashbrown::HashMap;
 
 use super::{
     mix::{Mix, Outcome},
     op::Opened,
     ranges::Ranges,
+    union::Union,
 };
 use crate::{
     evidence::{Exchanged, Extent, Room, Ticket, Witness},
@@ -46,6 +47,9 @@ pub(crate) struct Files {
     trees: HashMap<u16, Arc<str>>,
     ended: Vec<Copy>,
     left_out: u64,
+    /// What belongs to no copy, and the time that copies took.
+    around: Mix,
+    copying: Union,
     /// Who records the copies; and the places of those with detail.
     pub(super) witness: Box<Witness>,
     detailed: Vec<usize>,
@@ -177,10 +181,20 @@ impl Files {
         }
     }
 
+    /// Counts a request that is about no open file.
+    pub(crate) fn count_around(&mut self, outcome: &Outcome) {
+        self.around.add(outcome);
+    }
+
+    /// What belongs to no copy, and the time in which a copy was under way.
+    pub(crate) fn around(&self) -> (&Mix, Span) {
+        (&self.around, self.copying.total())
+    }
+
     /// Counts a request on a file that is open.
     fn count(&mut self, fid: u16, usage: &Use) {
         let Some(open) = self.open.get_mut(&fid) else {
-            return;
+            return self.count_around(&usage.outcome);
         };
         open.count(usage);
         if let Some(ticket) = open.ticket {
@@ -212,7 +226,12 @@ impl Files {
         let Some(open) = self.open.remove(&fid) else {
             return;
         };
-        let copy = open.into_copy(closed, &mut self.witness);
+        let copy = open.into_copy(closed, &mut self.witness, &mut self.around);
+        if let Some(copy) = &copy {
+            let others = self.open.values();
+            let oldest = || others.map(|open| open.begin.moment.at).min();
+            self.copying.add(copy.start, copy.start + copy.wall, oldest);
+        }
         if self.ended.len() < MOST_ENDED {
             let detailed = copy.as_ref().is_some_and(has_detail);
             self.detailed.extend(detailed.then_some(self.ended.len()));
@@ -264,7 +283,7 @@ impl Open {
     }
 
     /// The copy, if any bytes of a file were moved.
-    fn into_copy(self, closed: bool, witness: &mut Witness) -> Option<Copy> {
+    fn into_copy(self, closed: bool, witness: &mut Witness, around: &mut Mix) -> Option<Copy> {
         let to_client = self.read.moved() >= self.written.moved();
         let (moved, direction) = if to_client {
             (&self.read, Direction::ToClient)
@@ -283,6 +302,7 @@ impl Open {
             .ticket
             .map(|ticket| witness.end(ticket, is_copy.then_some(&extent)));
         if !is_copy {
+            around.merge(&self.mix);
             return None;
         }
         Some(Copy {

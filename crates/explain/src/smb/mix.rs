@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use coax_wire::{
     command,
-    smb::{trans2::function as code, transaction::Kind},
+    smb::{nt_transact, trans2::function as code, transaction::Kind},
     time::Span,
 };
 
@@ -69,6 +69,37 @@ impl Mix {
         }
     }
 
+    /// Adds all of another.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (name, tally) in &other.0 {
+            if let Some(own) = self.tally(*name) {
+                own.merge(tally);
+            }
+        }
+    }
+
+    /// How many requests there were, and the time from each to its answer, but for those that wait for something to happen.
+    pub(crate) fn asked(&self) -> (u64, Span) {
+        let mut all = (0, Span(0));
+        for (name, tally) in &self.0 {
+            all.0 += tally.count;
+            if !name.waits() {
+                all.1 = Span(all.1.0.saturating_add(tally.responses.total().0));
+            }
+        }
+        all
+    }
+
+    /// The time from requests to their answers, of commands that moved no data.
+    pub(crate) fn without_data(&self) -> Span {
+        let idle = self
+            .0
+            .iter()
+            .filter(|(name, tally)| tally.bytes == 0 && !name.waits());
+        let spans = idle.map(|(_, tally)| tally.responses.total().0);
+        Span(spans.fold(0, u64::saturating_add))
+    }
+
     fn tally(&mut self, name: Name) -> Option<&mut Tally> {
         let found = self.0.iter().position(|(known, _)| *known == name);
         let index = match found {
@@ -95,6 +126,20 @@ impl Mix {
 }
 
 impl Tally {
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.refused += other.refused;
+        self.unanswered += other.unanswered;
+        self.largest = self.largest.max(other.largest);
+        self.usual = match (self.usual, other.usual) {
+            ((size, lead), (other, more)) if size == other => (size, lead + more),
+            (own, other) if own.1 >= other.1 => (own.0, own.1 - other.1),
+            (own, other) => (other.0, other.1 - own.1),
+        };
+        self.responses.merge(&other.responses);
+    }
+
     fn report(&self, name: Name) -> Requests {
         Requests {
             command: name.told(),
@@ -113,6 +158,13 @@ impl Tally {
 }
 
 impl Name {
+    /// Whether its answer comes when something happens: a change in a folder, a lock given up.
+    fn waits(self) -> bool {
+        let notifies = self.command == command::NT_TRANSACT
+            && self.function == Some(nt_transact::function::NOTIFY_CHANGE);
+        notifies || self.command == command::LOCKING_ANDX
+    }
+
     /// Its text, which mostly is one that is there already.
     fn told(self) -> Cow<'static, str> {
         let plain = command::name(self.command).filter(|_| self.function.is_none());

@@ -7,6 +7,7 @@ mod mix;
 mod op;
 mod pending;
 mod ranges;
+mod union;
 
 use coax_cause::Account;
 use coax_wire::{
@@ -20,7 +21,7 @@ use coax_wire::{
 
 use crate::{
     evidence::Witness,
-    report::{self, Copy, Requests, SaidKind},
+    report::{self, Around, Copy, Requests, SaidKind},
     session::{Message, Scratch},
 };
 use files::{Files, Mark, Use};
@@ -57,6 +58,15 @@ pub(crate) struct Smb {
     latest_transfer: Option<(Header, Op, u64)>,
     /// An answer to nothing: perhaps to a request of unknown length, whose end only the next one shows.
     early: Option<(Header, Vec<u8>, Mark)>,
+}
+
+/// What is reported of a connection's SMB.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) facts: Option<report::Smb>,
+    pub(crate) requests: Vec<Requests>,
+    pub(crate) asked: (u64, Span),
+    pub(crate) around: Around,
 }
 
 /// What a message is looked at with.
@@ -175,11 +185,22 @@ impl Smb {
         self.files.finish();
     }
 
-    /// What there is to report.
-    pub(crate) fn report(&self) -> (report::Smb, Vec<Requests>, (u64, Span)) {
+    /// What there is to report of a connection that lasted so long.
+    pub(crate) fn report(&self, time: Span) -> Told {
         let mut facts = self.facts.clone();
         facts.most_outstanding = self.queue.most();
-        (facts, self.mix.report(), self.asked)
+        let (around, copying) = self.files.around();
+        Told {
+            facts: Some(facts),
+            requests: self.mix.report(),
+            asked: self.asked,
+            around: Around {
+                requests: around.report(),
+                asked: around.asked(),
+                metadata: self.mix.without_data(),
+                time: Span(time.0.saturating_sub(copying.0)),
+            },
+        }
     }
 
     fn request(&mut self, header: &Header, bytes: &[u8], message: &Message<'_>) {
@@ -448,6 +469,8 @@ impl Smb {
         if usage.outcome.refused {
             if self.files.is_open(usage.fid) && op.fid != op::CHAINED_FID {
                 self.files.touch(usage);
+            } else {
+                self.files.count_around(&usage.outcome);
             }
             return;
         }
@@ -459,7 +482,10 @@ impl Smb {
                 };
                 self.files.open(name.clone(), opened, &usage);
             }
-            (What::TreeConnect(share), _) => self.files.connect(header.tid.0, share.clone()),
+            (What::TreeConnect(share), _) => {
+                self.files.connect(header.tid.0, share.clone());
+                self.files.count_around(&usage.outcome);
+            }
             (What::Read | What::Write, _) => self.files.touch(usage),
             (What::Flush, _) if self.files.is_open(usage.fid) => self.files.touch(usage),
             (What::WriteAndClose, _) => {
@@ -470,7 +496,7 @@ impl Smb {
                 });
             }
             (What::Close, _) => self.files.close(usage),
-            _ => {}
+            _ => self.files.count_around(&usage.outcome),
         }
     }
 
@@ -482,24 +508,28 @@ impl Smb {
     }
 
     fn count_alone(&mut self, name: Name) {
-        self.count(&Outcome {
+        let outcome = Outcome {
             name,
             bytes: 0,
             response: None,
             refused: false,
             unanswered: false,
-        });
+        };
+        self.count(&outcome);
+        self.files.count_around(&outcome);
     }
 
     fn abandon(&mut self, pending: &Pending) {
         for op in &pending.ops {
-            self.count(&Outcome {
+            let outcome = Outcome {
                 name: op.name,
                 bytes: 0,
                 response: None,
                 refused: false,
                 unanswered: true,
-            });
+            };
+            self.count(&outcome);
+            self.files.count_around(&outcome);
         }
     }
 

@@ -1,7 +1,5 @@
 //! What a connection that has ended leaves for the report.
 
-use coax_wire::time::Span;
-
 use super::{
     connection::{Connection, of},
     habits::Habits,
@@ -37,10 +35,8 @@ impl Connection {
             copies.extend(whole);
         }
         quality.without_start += u64::from(!self.has_start);
-        let (facts, requests, around) = smb.map_or((None, Vec::new(), (0, Span(0))), |smb| {
-            let (facts, requests, around) = smb.report();
-            (Some(facts), requests, around)
-        });
+        let time = self.last.at - self.first.at;
+        let told = smb.map(|smb| smb.report(time)).unwrap_or_default();
         let connection = report::Connection {
             client: self.ends[0],
             server: self.ends[1],
@@ -59,9 +55,10 @@ impl Connection {
             client_rtt: of(&self.ways, Side::Client).map(|way| way.time),
             vantage: self.vantage(),
             has_start: self.has_start,
-            smb: facts,
-            requests,
-            around,
+            smb: told.facts,
+            requests: told.requests,
+            asked: told.asked,
+            around: told.around,
             habits: self.habits.each_ref().map(Habits::report),
             parties: <[report::Party; 2]>::default(),
         };

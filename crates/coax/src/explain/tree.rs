@@ -1,0 +1,181 @@
+//! What is said of many copies together, and of what goes on around them.
+
+use coax_explain::report::{Capture, Connection, Copy, Direction};
+use coax_wire::time::Span;
+use serde_json::{Value, json};
+
+use super::words::{many, percent, rate, seconds, size, time};
+
+/// So many copies on one connection are a tree, if none of them took half of the time.
+const FEWEST: usize = 20;
+/// Commands named of those around copies.
+const NAMED: usize = 4;
+
+/// Many files copied on one connection.
+pub(super) struct Tree<'a> {
+    connection: &'a Connection,
+    place: usize,
+    direction: Direction,
+    files: usize,
+    bytes: u64,
+    median: u64,
+    /// From the beginning of the first copy to the end of the last.
+    time: Span,
+}
+
+/// The tree that most of the capture's copies belong to, if they are one.
+pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
+    let mut copies = vec![0_usize; capture.connections.len()];
+    for copy in &capture.copies {
+        *copies.get_mut(copy.connection)? += 1;
+    }
+    let (place, files) = copies.into_iter().enumerate().max_by_key(|it| it.1)?;
+    let connection = capture.connections.get(place)?;
+    let own = || capture.copies.iter().filter(|it| it.connection == place);
+    let begin = own().map(|copy| copy.start).min()?;
+    let end = own().map(|copy| copy.start + copy.wall).max()?;
+    let longest = own().map(|copy| copy.wall).max()?;
+    if files < FEWEST || files * 2 < capture.copies.len() || longest.0 >= (end - begin).0 / 2 {
+        return None;
+    }
+    let mut sizes: Vec<u64> = own().map(|copy| copy.bytes).collect();
+    sizes.sort_unstable();
+    let read = |copy: &&Copy| copy.direction == Direction::ToClient;
+    let to_client = own().filter(read).count() * 2 >= files;
+    Some(Tree {
+        connection,
+        place,
+        direction: if to_client {
+            Direction::ToClient
+        } else {
+            Direction::ToServer
+        },
+        files,
+        bytes: sizes.iter().sum(),
+        median: sizes.get(files / 2).copied().unwrap_or(0),
+        time: end - begin,
+    })
+}
+
+impl Tree<'_> {
+    fn each(&self) -> Span {
+        Span(self.time.0 / self.files.max(1) as u64)
+    }
+
+    /// The part of its time, in hundredths, that went by until requests that moved no data were answered.
+    fn metadata(&self) -> f64 {
+        percent(self.connection.around.metadata, self.time).min(100.0)
+    }
+
+    /// The one sentence about it.
+    pub(super) fn verdict(&self) -> String {
+        let to = match self.direction {
+            Direction::ToClient => "to the client",
+            Direction::ToServer => "to the server",
+        };
+        let rate = rate(self.bytes, self.time).map(|rate| format!(" ({rate})"));
+        format!(
+            "Copy of {}, {} {to}, half of them of at most {}, took {}{}: {} a file. {:.0} % of the time was metadata: \
+             requests that moved no data.",
+            many(self.files as u64, "file"),
+            size(self.bytes),
+            size(self.median),
+            time(self.time),
+            rate.unwrap_or_default(),
+            time(self.each()),
+            self.metadata()
+        )
+    }
+
+    /// The same as JSON.
+    pub(super) fn as_json(&self) -> Value {
+        json!({
+            "connection": self.place,
+            "files": self.files,
+            "bytes": self.bytes,
+            "median_bytes": self.median,
+            "seconds": seconds(self.time),
+            "seconds_per_file": seconds(self.each()),
+            "metadata_share": self.metadata() / 100.0,
+            "verdict": self.verdict(),
+        })
+    }
+}
+
+/// What goes on around the copies of a connection, in words.
+pub(super) fn around(connection: &Connection) -> Option<String> {
+    let around = &connection.around;
+    let (count, waited) = around.asked;
+    if count == 0 {
+        return None;
+    }
+    let mut rows: Vec<_> = around.requests.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse((row.response_total, row.count)));
+    let named = rows.iter().take(NAMED).map(|row| {
+        let refused = match row.refused {
+            0 => String::new(),
+            refused => format!(", {refused} refused"),
+        };
+        format!(
+            "{} {} ({}{refused})",
+            row.count,
+            row.command,
+            time(row.response_total)
+        )
+    });
+    Some(format!(
+        "{}, {} until they were answered, of which {}; {} without a copy under way",
+        many(count, "request"),
+        time(waited),
+        named.collect::<Vec<_>>().join(", "),
+        time(around.time)
+    ))
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+#[path = "../../../explain/tests/common/many.rs"]
+mod small;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn tree(files: u32) -> Capture {
+        let tree = small::Tree {
+            files,
+            size: 500,
+            answer_ns: 300_000,
+            request_ns: 100_000,
+        };
+        coax_explain::explain(small::pcap(&tree).as_slice()).unwrap()
+    }
+
+    #[test]
+    fn many_small_files_are_told_together() {
+        let capture = tree(100);
+        let told = of(&capture).unwrap();
+        // of 1.6 ms a file 0.3 ms are the attributes, the open and the close each, and the pauses between
+        assert_eq!(
+            told.verdict(),
+            "Copy of 100 files, 50.0 KB to the client, half of them of at most 500 bytes, took 159.5 ms \
+             (0.31 MB/s, 2.5 Mbit/s): 1.6 ms a file. 56 % of the time was metadata: requests that moved no data."
+        );
+        assert_eq!(told.as_json()["files"], 100);
+    }
+
+    #[test]
+    fn a_few_files_are_no_tree() {
+        assert!(of(&tree(FEWEST as u32 - 1)).is_none());
+    }
+
+    #[test]
+    fn what_surrounds_copies_is_told_in_one_line() {
+        assert_eq!(
+            around(&tree(100).connections[0]).unwrap(),
+            "100 requests, 30.0 ms until they were answered, of which 100 QUERY_INFORMATION (30.0 ms); 50.0 ms without a \
+             copy under way"
+        );
+    }
+}
