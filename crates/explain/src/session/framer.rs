@@ -138,7 +138,7 @@ impl Framer {
         self.doubt(&chunk, sink);
         while chunk.len > 0 {
             match self.state {
-                State::Lost => self.search(&mut chunk),
+                State::Lost => self.search(&mut chunk, spent),
                 State::Header => self.take_header(&mut chunk, spent, sink),
                 State::Body => self.take_body(&mut chunk),
             }
@@ -168,8 +168,16 @@ impl Framer {
         }
     }
 
-    /// Looks for a header that an SMB message follows.
-    fn search(&mut self, chunk: &mut Chunk<'_>) {
+    /// Looks for a header that an SMB message follows, or for a message whose header came apart from it and was missed:
+    /// that is as long as what came with its beginning.
+    fn search(&mut self, chunk: &mut Chunk<'_>, spent: &Account) {
+        if chunk.bytes.starts_with(&PROTOCOL) {
+            (self.start, self.mark) = (chunk.moment, *spent);
+            self.header = [0; HEADER_LEN];
+            self.begin_body();
+            self.total = chunk.len;
+            return;
+        }
         let found = chunk
             .bytes
             .windows(HEADER_LEN + PROTOCOL.len())

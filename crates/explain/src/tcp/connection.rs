@@ -59,6 +59,8 @@ pub(crate) struct Connection {
     pub(super) witness: Box<Witness>,
     /// Where the evidence of a connection is kept that may carry no SMB.
     pub(super) ticket: Option<Ticket>,
+    /// Something is missing in the capture since the last step: nobody knows what the next one waited for.
+    unseen: bool,
 }
 
 pub(super) fn of<T>(both: &[T; 2], side: Side) -> &T {
@@ -119,6 +121,7 @@ impl Connection {
             closing: false,
             witness: Box::new(Witness::new(room)),
             ticket: None,
+            unseen: false,
         }
     }
 
@@ -172,11 +175,12 @@ impl Connection {
             of(&self.halves, side).highest,
             of(&self.halves, side.other()).acked,
         );
-        let unseen = segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
+        self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
         let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
         self.watch(segment, side, moment, start, novelty, before);
         self.note_coalescing(segment, side, quality);
         if self.is_step(segment, novelty) {
+            let unseen = std::mem::take(&mut self.unseen) || self.lacks();
             self.step(segment, side, start, novelty, unseen, at);
         }
         self.testify(segment, side, start, novelty, moment);
@@ -188,6 +192,12 @@ impl Connection {
             }
         }
         self.settle_holes(moment, scratch, quality);
+    }
+
+    /// Whether bytes were acknowledged that should have been captured before and were not.
+    fn lacks(&self) -> bool {
+        let mut halves = self.halves.iter();
+        halves.any(|half| half.acked > half.delivered.saturating_add(1))
     }
 
     /// `before` is how far this side's data went before this segment, and how far the other's was acknowledged.
@@ -471,6 +481,7 @@ impl Connection {
         half.unseen = None;
         quality.holes += 1;
         quality.missing_bytes = quality.missing_bytes.saturating_add(len);
+        self.unseen |= moment.at <= self.ledger.at();
         self.ledger.catch_up(moment.at, Cause::Capture);
         self.account_for(moment.frame, heading(side));
         let account = *self.ledger.account();
