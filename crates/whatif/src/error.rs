@@ -23,6 +23,9 @@ pub enum Why {
         /// What the capture says, seconds.
         measured_s: f64,
     },
+    /// The lab would take too long.
+    #[error("to make it again takes more steps in the lab than a model may have")]
+    TooMuch,
     /// The lab cannot run what was asked for.
     #[error("{0}")]
     Lab(String),

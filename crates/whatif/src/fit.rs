@@ -31,7 +31,7 @@ pub(crate) const SEED: u64 = 1;
 /// What is fitted, and to what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
-    pub(crate) bench: Bench<'a>,
+    pub(crate) bench: &'a Bench<'a>,
     pub(crate) sets: &'a [Set],
     pub(crate) seen: &'a Seen,
 }

@@ -19,6 +19,12 @@
 //! chances of loss, machines' time by the request or by the byte, a path of which only the least speed is known; and
 //! from what of the copy was not captured. A model that misses `W` by more than a quarter predicts nothing.
 
+//!
+//! # What it costs
+//!
+//! A capture may say anything: segments of a few bytes, windows and files beyond all reason. No run has more than half a
+//! million of the lab's events, and all runs of a model together no more than [`MOST_EVENTS`] and one run.
+
 mod error;
 mod fit;
 mod guess;
@@ -30,3 +36,4 @@ mod used;
 
 pub use error::Why;
 pub use predict::{Model, Pair, Range};
+pub use run::MOST_OF_ALL as MOST_EVENTS;

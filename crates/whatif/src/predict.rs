@@ -1,5 +1,7 @@
 //! The model of a copy, and what it says of changes.
 
+use std::sync::{Arc, atomic::Ordering};
+
 use coax_explain::report::{Capture, Connection, Copy, Direction, Quality};
 use coax_lab::scenario::Clients;
 use coax_wire::time::Span;
@@ -101,7 +103,7 @@ impl<'a> Model<'a> {
             sets.extend(used.moving);
         }
         let task = Task {
-            bench,
+            bench: &bench,
             sets: &sets,
             seen: &seen,
         };
@@ -123,6 +125,11 @@ impl<'a> Model<'a> {
     /// How long the copy took.
     pub fn measured(&self) -> Span {
         Span(self.seen.wall as u64)
+    }
+
+    /// Events of the lab that this model took until now. They stop at a bound, whatever the capture says.
+    pub fn events(&self) -> u64 {
+        self.bench.spent.load(Ordering::Relaxed)
     }
 
     /// How long it takes in the model.
@@ -273,6 +280,7 @@ fn bench<'a>(connection: &Connection, copy: &Copy, block: u64, clients: Clients<
         clients,
         tap: tap(connection.vantage),
         bytes: copy.bytes.min(most.max(block.saturating_mul(2))),
+        spent: Arc::default(),
     }
 }
 
@@ -295,7 +303,7 @@ fn hints(connection: &Connection, direction: Direction) -> Hints {
         Direction::ToClient => server,
     };
     let (losses, there) = habits.burst_losses;
-    let is_one_place = losses >= 4 && there * 2 > losses;
+    let is_one_place = losses >= 4 && there > losses / 2;
     Hints {
         on_its_way: sender(connection, direction).max_in_flight,
         burst_place: habits.burst_place.filter(|_| is_one_place),
@@ -324,7 +332,7 @@ fn together(one: &[used::Set], other: &[used::Set]) -> Option<Vec<used::Set>> {
 /// How much of a capture's times is not to be believed, by its quality.
 fn unsure(quality: &Quality) -> f64 {
     let lost = quality.dropped > 0 || quality.holes > 0 || quality.coalesced > 0;
-    let bad = quality.damage.is_some() || quality.skipped_bytes * 20 > quality.wire_bytes;
+    let bad = quality.damage.is_some() || quality.skipped_bytes > quality.wire_bytes / 20;
     match (bad, lost) {
         (true, _) => 0.10,
         (false, true) => 0.03,

@@ -1,10 +1,15 @@
 //! One run in the lab, seen as a capture taken where the real one was.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use coax_explain::report::Vantage;
 use coax_lab::{
     Tap,
     scenario::{Clients, Scenario},
-    smb::{CopySetup, copy},
+    smb::{CopySetup, copy_within},
 };
 use toml::Value;
 
@@ -23,13 +28,20 @@ const NAMES: [&str; 9] = [
     "link",
 ];
 
+/// So many of the lab's events a run may have. A copy of 4 MB has some 30,000.
+const MOST_OF_RUN: u64 = 500_000;
+/// All runs of a model together have so many of the lab's events, and what the last one began.
+pub const MOST_OF_ALL: u64 = 20_000_000;
+
 /// Where and how runs are made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bench<'a> {
     pub(crate) clients: Clients<'a>,
     pub(crate) tap: Tap,
     /// Bytes that are copied; what happens beyond is more of the same.
     pub(crate) bytes: u64,
+    /// The lab's events of all runs until now.
+    pub(crate) spent: Arc<AtomicU64>,
 }
 
 impl Bench<'_> {
@@ -47,7 +59,14 @@ impl Bench<'_> {
         }
         let mut setup = scenario.setup(self.clients).map_err(lab)?;
         setup.taps = vec![self.tap];
-        seen(&setup)
+        let spent = self.spent.load(Ordering::Relaxed);
+        let left = MOST_OF_ALL.saturating_sub(spent);
+        if left == 0 {
+            return Err(Why::TooMuch);
+        }
+        let (seen, events) = seen(&setup, left.min(MOST_OF_RUN));
+        self.spent.fetch_add(events, Ordering::Relaxed);
+        seen
     }
 }
 
@@ -66,11 +85,24 @@ fn is_replaced(path: &str, changes: &[Set]) -> bool {
         })
 }
 
-fn seen(setup: &CopySetup) -> Result<Seen, Why> {
-    let mut result = copy(setup);
-    result.copied.clone().map_err(Why::Lab)?;
+/// What a capture of it shows, and how many events it took.
+fn seen(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
+    let mut result = copy_within(setup, most);
+    let events = result.world.events();
+    if let Err(why) = result.copied {
+        let why = if events > most {
+            Why::TooMuch
+        } else {
+            Why::Lab(why)
+        };
+        return (Err(why), events);
+    }
     let capture = result.world.captures().pop().unwrap_or_default();
-    let capture = coax_explain::explain(capture.as_slice()).map_err(lab)?;
+    (read(&capture), events)
+}
+
+fn read(capture: &[u8]) -> Result<Seen, Why> {
+    let capture = coax_explain::explain(capture).map_err(lab)?;
     let copy = capture.copies.iter().max_by_key(|copy| copy.bytes);
     copy.and_then(|copy| Seen::of(&capture, copy))
         .ok_or(Why::TooLittle("the model's own copy is not in its capture"))

@@ -35,7 +35,7 @@ impl Seen {
     pub(crate) fn of(capture: &Capture, copy: &Copy) -> Option<Self> {
         let connection = capture.connections.get(copy.connection)?;
         let ways = [connection.client_rtt, connection.server_rtt];
-        let round_trip = ways.iter().flatten().map(|way| way.0).sum::<u64>() as f64;
+        let round_trip = ways.iter().flatten().map(|way| way.0 as f64).sum();
         let sender = sender(connection, copy.direction);
         let moving = copy.requests.iter().filter(|row| row.bytes > 0);
         let main = moving.clone().max_by_key(|row| row.bytes);
@@ -48,7 +48,7 @@ impl Seen {
             causes: causes(&copy.account),
             round_trip,
             path_ps: sender.path_ps_per_byte.map(|ps| ps as f64),
-            requests: moving.map(|row| row.count).sum::<u64>() as f64,
+            requests: moving.map(|row| row.count as f64).sum(),
             is_uneven: main.is_some_and(|row| is_uneven(row, connection.server_rtt)),
             bare: bare(&copy.requests, connection.server_rtt.unwrap_or_default()),
             segments: sender.data_segments as f64,

@@ -11,6 +11,8 @@ pub(crate) type Set = (String, Value);
 
 /// Bytes of a message that are not file data, at most, with the session header.
 const HEAD: u64 = 68;
+/// No request of SMB1 moves more: 128 KiB are more than the counts of large reads and writes are used for.
+const MOST_BLOCK: u64 = 0x2_0000;
 /// Requests of one kind around the data that are made again in the model.
 const MOST_STEPS: u64 = 8;
 /// So much larger than its fields' is the share of the client's segments that a request cut in two has.
@@ -64,7 +66,10 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     let smb = connection.smb.as_ref().ok_or(Why::NoSmb)?;
     let main = copy.requests.first().filter(|row| row.bytes > 0);
     let main = main.ok_or(Why::TooLittle("no request that moved data"))?;
-    let block = main.usual_bytes.max(main.bytes / main.count.max(1));
+    let block = main
+        .usual_bytes
+        .max(main.bytes / main.count.max(1))
+        .min(MOST_BLOCK);
     let method = Method::of(&main.command)?;
     let mut sets = Vec::new();
     text(&mut sets, "client.profile", client.unwrap_or("modern"));
@@ -124,7 +129,7 @@ fn flag(sets: &mut Vec<Set>, path: &str, value: bool) {
 fn is_cut(connection: &Connection) -> bool {
     let [client, server] = &connection.sides;
     let mss = server.mss.map_or(client.largest_segment, u32::from).max(1);
-    let (mut requests, mut needed) = (0, 0);
+    let (mut requests, mut needed) = (0_u64, 0_u64);
     for row in &connection.requests {
         let is_write = row.command.starts_with("WRITE");
         let each = if is_write {
@@ -132,8 +137,9 @@ fn is_cut(connection: &Connection) -> bool {
         } else {
             0
         };
-        requests += row.count;
-        needed += row.count * (each + HEAD).div_ceil(u64::from(mss));
+        requests = row.count.saturating_add(requests);
+        let segments = each.saturating_add(HEAD).div_ceil(u64::from(mss));
+        needed = row.count.saturating_mul(segments).saturating_add(needed);
     }
     let sent = client.data_segments.saturating_sub(client.retransmissions);
     requests > 4 && sent as f64 >= needed as f64 + (CUT - 1.0) * requests as f64
@@ -187,7 +193,7 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
         |known: Option<u32>, unknown: u64| known.map_or(unknown, u64::from).clamp(1024, whole);
     let server = fits(smb.server_max_buffer, 16_644);
     let client = fits(smb.client_max_buffer, whole);
-    let is_large = method == Method::Andx && block + HEAD > server.min(client);
+    let is_large = method == Method::Andx && block.saturating_add(HEAD) > server.min(client);
     number(sets, "server.config.max_buffer", server);
     number(sets, "client.profile.buffers.announced", client);
     let mpx = smb.max_mpx.map_or(50, u64::from);
@@ -251,7 +257,7 @@ fn transfer(
     if copy.direction == Direction::ToServer {
         flag(sets, &format!("{place}.data-with-raw-request"), false);
         // only a write to the disk is answered at its end
-        let is_answered = main.answered * 2 > main.count;
+        let is_answered = main.answered.saturating_mul(2) > main.count;
         flag(sets, &format!("{place}.through"), is_answered);
     }
 }
@@ -280,8 +286,8 @@ fn application(sets: &mut Vec<Set>, copy: &Copy, main: &Requests, block: u64) {
         61_440, 65_536, 65_024, 65_535, 49_152, 32_768, 16_384, 8192, 4096,
     ];
     let count = |size: u64| {
-        let whole = copy.bytes / size * size.div_ceil(block);
-        whole + (copy.bytes % size).div_ceil(block)
+        let whole = (copy.bytes / size).saturating_mul(size.div_ceil(block.max(1)));
+        whole.saturating_add((copy.bytes % size).div_ceil(block.max(1)))
     };
     let off = |size: u64| main.count.abs_diff(count(size));
     let alone = main.count.abs_diff(copy.bytes.div_ceil(block.max(1)));
@@ -289,7 +295,9 @@ fn application(sets: &mut Vec<Set>, copy: &Copy, main: &Requests, block: u64) {
         .into_iter()
         .filter(|size| *size > block)
         .min_by_key(|size| off(*size));
-    if let Some(best) = best.filter(|best| off(*best) < alone && alone * 100 > main.count) {
+    if let Some(best) =
+        best.filter(|best| off(*best) < alone && alone.saturating_mul(100) > main.count)
+    {
         number(sets, "client.profile.copy.application-block", best);
     }
 }
@@ -351,11 +359,11 @@ fn stack(
     let options_len = if options { 12 } else { 0 };
     let told = |side: &Side, peer: &Side| {
         side.mss
-            .map_or(peer.largest_segment + options_len, u32::from)
+            .map_or(peer.largest_segment.saturating_add(options_len), u32::from)
     };
     let (mss, agreed) = (told(own, other), told(own, other).min(told(other, own)));
     // what sends blocks in segments shorter than was agreed on knows why
-    let longest = own.largest_segment + options_len;
+    let longest = own.largest_segment.saturating_add(options_len);
     let sends_blocks = own.bytes > other.bytes && block > u64::from(longest);
     let is_cut_short = sends_blocks && longest < agreed;
     let mss = if is_cut_short { longest } else { mss }.clamp(64, 9000);

@@ -105,6 +105,11 @@ pub struct CopyResult {
 
 /// Makes the copy.
 pub fn copy(setup: &CopySetup) -> CopyResult {
+    copy_within(setup, u64::MAX)
+}
+
+/// Makes the copy, unless it takes more events than these.
+pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
     let transport = Transport::from(*setup.client.transport.port);
     let mut world_setup = setup.world.clone();
     world_setup.port = match transport {
@@ -113,6 +118,7 @@ pub fn copy(setup: &CopySetup) -> CopyResult {
     };
     let mut world = World::new(&world_setup);
     world.record(&setup.taps);
+    world.allow(events);
     let mut client = Redirector::new(
         setup.client.clone(),
         setup.direction,
@@ -157,6 +163,7 @@ fn verdict(
                 "the copy takes longer than the {} s that a run may last",
                 setup.limit.0 / 1_000_000_000
             ),
+            Ended::TooMuch => "the copy takes more steps than a run may have".to_string(),
             _ => "the copy stands still: nothing is left to happen".to_string(),
         }),
     }

@@ -25,7 +25,7 @@ mod server;
 mod tests;
 
 pub use client::Redirector;
-pub use copy::{CopyResult, CopySetup, Mix, MixEntry, copy};
+pub use copy::{CopyResult, CopySetup, Mix, MixEntry, copy, copy_within};
 pub use server::{FileServer, ServerParams};
 
 use coax_wire::time::{Span, Time};

@@ -129,6 +129,8 @@ pub enum Ended {
     Idle,
     /// The time that was allowed is over.
     OutOfTime,
+    /// More happened than was allowed.
+    TooMuch,
 }
 
 /// Two hosts, a link, and what is going to happen.
@@ -145,6 +147,8 @@ pub struct World {
     port: u16,
     exchange: Cause,
     stopped: bool,
+    /// So many events may happen.
+    most: u64,
     pending: VecDeque<(Side, AppEvent, Provenance)>,
     recorders: Vec<Recorder>,
     digest: Digest,
@@ -175,6 +179,7 @@ impl World {
             port: setup.port,
             exchange: Cause::RoundTrips,
             stopped: false,
+            most: u64::MAX,
             pending: VecDeque::new(),
             recorders: Vec::new(),
             digest: Digest::default(),
@@ -190,6 +195,11 @@ impl World {
             .collect();
     }
 
+    /// Ends a run that makes more events than this. To be called before it.
+    pub const fn allow(&mut self, events: u64) {
+        self.most = events;
+    }
+
     /// Runs until an application stops it, nothing is left to happen, or `limit` has passed.
     pub fn run(&mut self, client: &mut dyn App, server: &mut dyn App, limit: Span) -> Ended {
         let end = Time(limit.0);
@@ -202,6 +212,7 @@ impl World {
             match self.events.next_time() {
                 None => return Ended::Idle,
                 Some(at) if at > end => return Ended::OutOfTime,
+                Some(_) if self.events() > self.most => return Ended::TooMuch,
                 Some(_) => {}
             }
             let Some((at, (event, account))) = self.events.pop() else {

@@ -62,6 +62,16 @@ pub fn sets(table: &Table) -> Vec<(String, Value)> {
 
 /// A capture of the copy that these values make in the lab.
 pub fn made(name: &str, values: &[(String, Value)], tap: Tap, clients: &[(&str, &str)]) -> Capture {
+    explain(bytes(name, values, tap, clients).as_slice()).unwrap()
+}
+
+/// The file that it is.
+pub fn bytes(
+    name: &str,
+    values: &[(String, Value)],
+    tap: Tap,
+    clients: &[(&str, &str)],
+) -> Vec<u8> {
     let mut scenario = Scenario::new(name);
     for (path, value) in values {
         scenario.set(path, value.clone()).unwrap();
@@ -73,5 +83,5 @@ pub fn made(name: &str, values: &[(String, Value)], tap: Tap, clients: &[(&str, 
         .copied
         .clone()
         .unwrap_or_else(|error| panic!("{name}: {error}"));
-    explain(result.world.captures().pop().unwrap().as_slice()).unwrap()
+    result.world.captures().pop().unwrap()
 }

@@ -1,0 +1,248 @@
+//! Captures that say anything: no panic, and what a prediction costs stays bounded.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+mod common;
+
+use std::fs;
+
+use coax_explain::{
+    advise, explain,
+    report::{Capture, Connection, Copy, Direction, Requests, Side, Vantage},
+};
+use coax_lab::Tap;
+use coax_whatif::{MOST_EVENTS, Model};
+use coax_wire::time::Span;
+use common::{borrowed, bytes, file, labelled, profiles};
+use toml::Value;
+
+/// What the last run of a model may have beyond the bound.
+const ONE_RUN: u64 = 1_000_000;
+
+/// The same numbers every time (xorshift).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.next() % most
+    }
+
+    /// What somebody would write who means ill.
+    fn number(&mut self) -> u64 {
+        match self.below(8) {
+            0 => 0,
+            1 => 1,
+            2 => u64::MAX,
+            3 => 1 << self.below(64),
+            4 => self.below(100),
+            5 => self.below(100_000),
+            6 => 1_000_000_000_000_000,
+            _ => self.next(),
+        }
+    }
+
+    fn span(&mut self) -> Span {
+        Span(self.number())
+    }
+}
+
+/// Asks for advice, calibrates and tries all of it; the lab's events that it took.
+fn tried(capture: &Capture, clients: &[(&str, &str)]) -> u64 {
+    tried_as(capture, capture, clients)
+}
+
+/// The same with the advice about another report, whose numbers are in order.
+fn tried_as(capture: &Capture, advised: &Capture, clients: &[(&str, &str)]) -> u64 {
+    let mut most = 0;
+    for (copy, orderly) in capture.copies.iter().zip(&advised.copies).take(2) {
+        let known = capture
+            .connections
+            .get(copy.connection)
+            .and_then(|connection| connection.parties[0].profile.as_deref());
+        let advice = advise(advised, orderly);
+        for client in [known, None] {
+            let Ok(model) = Model::calibrate(capture, copy, client, clients) else {
+                continue;
+            };
+            for one in &advice {
+                if let Ok(range) = model.predict(&one.lab) {
+                    assert!(
+                        range.low <= range.mid && range.mid <= range.high,
+                        "{range:?}"
+                    );
+                }
+            }
+            let changes: Vec<_> = advice.iter().map(|one| one.lab.clone()).collect();
+            model.best_pair(&changes);
+            most = most.max(model.events());
+        }
+    }
+    assert!(most <= MOST_EVENTS + ONE_RUN, "{most}");
+    most
+}
+
+/// A small copy made in the lab.
+fn small(direction: &str, clients: &[(&str, &str)]) -> Vec<u8> {
+    let text = |value: &str| Value::String(value.to_owned());
+    let values = [
+        ("direction", text(direction)),
+        ("size", Value::Integer(60_000)),
+        ("client.profile", text("windows-98")),
+        ("client.stack", text("windows-98")),
+        ("server.config", text("windows-2000")),
+        ("server.stack", text("windows-2000")),
+        ("link.delay", text("1 ms")),
+    ];
+    let values = values.map(|(path, value)| (path.to_owned(), value));
+    bytes("small", &values, Tap::Client, clients)
+}
+
+fn spoil_side(side: &mut Side, chance: &mut Chance) {
+    match chance.below(10) {
+        0 => side.segments = chance.number(),
+        1 => side.data_segments = chance.number(),
+        2 => side.bytes = chance.number(),
+        3 => side.retransmissions = chance.number(),
+        4 => side.spurious = chance.number(),
+        5 => side.mss = Some(chance.number() as u16),
+        6 => side.window_scale = Some(chance.number() as u8),
+        7 => side.max_window = chance.number() as u32,
+        8 => side.largest_segment = chance.number() as u32,
+        _ => {
+            side.path_ps_per_byte = Some(chance.number());
+            side.max_in_flight = chance.number();
+        }
+    }
+}
+
+fn spoil_requests(rows: &mut [Requests], chance: &mut Chance) {
+    if rows.is_empty() {
+        return;
+    }
+    let place = chance.below(rows.len() as u64) as usize;
+    let row = &mut rows[place];
+    match chance.below(6) {
+        0 => row.count = chance.number(),
+        1 => row.bytes = chance.number(),
+        2 => row.usual_bytes = chance.number(),
+        3 => row.answered = chance.number(),
+        4 => row.response_total = chance.span(),
+        _ => row.response_median = Some(chance.span()),
+    }
+}
+
+fn spoil_connection(connection: &mut Connection, chance: &mut Chance) {
+    match chance.below(7) {
+        0 => connection.client_rtt = Some(chance.span()),
+        1 => connection.server_rtt = Some(chance.span()),
+        2 => spoil_requests(&mut connection.requests, chance),
+        3 => connection.vantage = [None, Some(Vantage::Server)][chance.below(2) as usize],
+        4 => {
+            let habits = &mut connection.habits[chance.below(2) as usize];
+            habits.hold = Some(chance.span());
+            habits.burst_losses = (chance.number(), chance.number());
+            habits.burst_place = Some(chance.number());
+        }
+        5 => {
+            if let Some(smb) = &mut connection.smb {
+                smb.server_max_buffer = Some(chance.number() as u32);
+                smb.client_max_buffer = Some(chance.number() as u32);
+                smb.max_mpx = Some(chance.number() as u16);
+                smb.most_outstanding = chance.number();
+            }
+        }
+        _ => spoil_side(&mut connection.sides[chance.below(2) as usize], chance),
+    }
+}
+
+fn spoil_copy(copy: &mut Copy, chance: &mut Chance) {
+    match chance.below(6) {
+        0 => copy.bytes = chance.number(),
+        1 => copy.wall = chance.span(),
+        2 => copy.direction = Direction::ToServer,
+        3 => {
+            let place = chance.below(coax_cause::Cause::COUNT as u64) as usize;
+            copy.account
+                .add(coax_cause::Cause::ALL[place], chance.span());
+        }
+        4 => copy.breakdown.causes.iter_mut().for_each(|row| {
+            row.count = chance.number();
+            row.median = chance.span();
+            row.total = chance.span();
+        }),
+        _ => spoil_requests(&mut copy.requests, chance),
+    }
+}
+
+#[test]
+fn no_capture_from_the_wild_costs_more_than_the_bound() {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let mut read = 0;
+    for folder in ["tests/captures", "tests/captures/tcp"] {
+        for entry in fs::read_dir(file(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file()
+                && let Ok(capture) = explain(fs::File::open(&path).unwrap())
+            {
+                tried(&capture, &clients);
+                read += 1;
+            }
+        }
+    }
+    tried(&labelled("nagle_lan_nd", "client"), &clients);
+    assert!(read > 15, "{read}");
+}
+
+#[test]
+fn no_report_costs_more_than_the_bound_whatever_its_numbers_are() {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let whole =
+        ["to-client", "to-server"].map(|way| explain(small(way, &clients).as_slice()).unwrap());
+    assert!(whole.iter().all(|capture| tried(capture, &clients) > 0));
+    let mut chance = Chance(0x5eed);
+    for case in 0..200_usize {
+        let orderly = &whole[case % 2];
+        let mut capture = orderly.clone();
+        for _ in 0..=chance.below(3) {
+            if chance.below(2) == 0 {
+                capture
+                    .connections
+                    .iter_mut()
+                    .for_each(|one| spoil_connection(one, &mut chance));
+            } else {
+                capture
+                    .copies
+                    .iter_mut()
+                    .for_each(|one| spoil_copy(one, &mut chance));
+            }
+        }
+        tried_as(&capture, orderly, &clients);
+    }
+}
+
+#[test]
+fn no_spoiled_capture_costs_more_than_the_bound() {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let whole = small("to-client", &clients);
+    let mut chance = Chance(0xbad);
+    for _ in 0..100 {
+        let mut spoiled = whole.clone();
+        for _ in 0..=chance.below(40) {
+            let place = chance.below(spoiled.len() as u64) as usize;
+            spoiled[place] = chance.next() as u8;
+        }
+        spoiled.truncate(spoiled.len() - chance.below(200) as usize);
+        if let Ok(capture) = explain(spoiled.as_slice()) {
+            tried(&capture, &clients);
+        }
+    }
+}
