@@ -22,8 +22,8 @@
 //!
 //! # What it costs
 //!
-//! A capture may say anything: segments of a few bytes, windows and files beyond all reason. No run has more than half a
-//! million of the lab's events, and all runs of a model together no more than [`MOST_EVENTS`] and one run.
+//! A capture may say anything: segments of a few bytes, windows and files beyond all reason. No run has more than
+//! 200,000 of the lab's events, and all runs of a model together no more than [`MOST_EVENTS`] and one run.
 
 mod error;
 mod fit;

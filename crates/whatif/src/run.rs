@@ -29,9 +29,9 @@ const NAMES: [&str; 9] = [
 ];
 
 /// So many of the lab's events a run may have. A copy of 4 MB has some 30,000.
-const MOST_OF_RUN: u64 = 500_000;
+const MOST_OF_RUN: u64 = 200_000;
 /// All runs of a model together have so many of the lab's events, and what the last one began.
-pub const MOST_OF_ALL: u64 = 20_000_000;
+pub const MOST_OF_ALL: u64 = 3_000_000;
 
 /// Where and how runs are made.
 #[derive(Clone, Debug)]

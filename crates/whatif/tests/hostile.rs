@@ -16,7 +16,7 @@ use common::{borrowed, bytes, file, labelled, profiles};
 use toml::Value;
 
 /// What the last run of a model may have beyond the bound.
-const ONE_RUN: u64 = 1_000_000;
+const ONE_RUN: u64 = 250_000;
 
 /// The same numbers every time (xorshift).
 struct Chance(u64);
