@@ -300,6 +300,7 @@ impl Half {
             acked: ack,
             edge: ack.saturating_add(u64::from(window)),
             is_shut: window == 0,
+            was_shut: false,
             of: self.sent.up_to(ack),
         };
         self.edges.heard(heard, is_new);

@@ -361,7 +361,7 @@ impl Ledger {
             return None;
         }
         if step.end > knew.edge {
-            let is_shut = knew.is_shut || heard.is_shut;
+            let is_shut = knew.is_shut || heard.is_shut || heard.was_shut;
             let cause = if is_shut {
                 Cause::ZeroWindow
             } else {
@@ -443,11 +443,12 @@ impl Ledger {
                 Cause::NagleDelayedAck,
                 if is_delayed { waited } else { Span(0) },
             ),
-            (step.side.think(), think),
         ] {
             rest = self.part(cause, rest, share(gap, part, whole));
         }
-        self.charge(cause, rest);
+        let think = share(gap, think, whole).min(rest);
+        self.charge(cause, Span(rest.0 - think.0));
+        self.charge(step.side.think(), think);
     }
 
     /// The same side goes on.

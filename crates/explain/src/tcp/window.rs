@@ -20,6 +20,8 @@ pub(super) struct Heard {
     pub(super) edge: u64,
     /// The window it showed is shut.
     pub(super) is_shut: bool,
+    /// The one before it showed a window that was shut.
+    pub(super) was_shut: bool,
     /// The data that it acknowledges last, as it was sent.
     pub(super) of: Option<Burst>,
 }
@@ -39,6 +41,7 @@ impl Edges {
             return;
         }
         heard.edge = heard.edge.max(before);
+        heard.was_shut = self.0.back().is_some_and(|last| last.is_shut);
         if self.0.len() >= MOST {
             self.0.pop_front();
         }
@@ -86,6 +89,22 @@ pub(super) fn slack(round: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_that_opens_tells_that_it_was_shut() {
+        let mut edges = Edges::default();
+        for (acked, edge) in [(500, 1000), (1000, 1000), (1000, 3000), (2000, 4000)] {
+            let heard = Heard {
+                acked,
+                edge,
+                is_shut: acked == edge,
+                ..Heard::default()
+            };
+            edges.heard(heard, acked < edge || edge == 1000);
+        }
+        let was_shut: Vec<bool> = edges.0.iter().map(|heard| heard.was_shut).collect();
+        assert_eq!(was_shut, [false, false, true, false]);
+    }
 
     #[test]
     fn an_edge_counts_from_when_the_sender_can_know_it() {
