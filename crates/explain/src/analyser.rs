@@ -28,6 +28,8 @@ type Key = (Endpoint, Endpoint);
 pub struct Analyser {
     dissector: Dissector,
     live: HashMap<Key, usize>,
+    /// Where the latest packet's connection is: most packets have the same as the one before.
+    latest_key: Option<(Key, usize)>,
     /// Connections in the order of their first packets; `None` where they have ended.
     connections: Vec<Option<Box<Connection>>>,
     ended: Vec<(usize, Ended)>,
@@ -84,10 +86,11 @@ impl Analyser {
         };
         quality.tcp_segments += 1;
         let key = key_of(&segment);
-        let index = match self.live.get(&key) {
-            Some(index) => *index,
-            None => usize::MAX,
+        let index = match &self.latest_key {
+            Some((latest, index)) if *latest == key => *index,
+            _ => self.live.get(&key).copied().unwrap_or(usize::MAX),
         };
+        self.latest_key = Some((key, index));
         let known = self.connections.get_mut(index).and_then(Option::as_mut);
         if let Some(connection) = known.filter(|connection| !connection.is_over_for(&segment)) {
             connection.segment(&segment, moment, &mut self.scratch, quality);
@@ -105,6 +108,7 @@ impl Analyser {
         if self.live.len() >= MOST_LIVE {
             self.end_most_silent();
         }
+        self.latest_key = Some((key, self.connections.len()));
         self.live.insert(key, self.connections.len());
         self.connections.push(Some(connection));
     }
@@ -126,8 +130,9 @@ impl Analyser {
             quality.worst_disorder = quality.worst_disorder.max(self.latest - packet.at);
         }
         let step = (packet.at - self.latest).0;
-        // the common case costs one division
-        let is_multiple = self.grain_ns != 0 && step.is_multiple_of(self.grain_ns);
+        // the common case costs one division at most
+        let is_multiple =
+            self.grain_ns == 1 || (self.grain_ns != 0 && step.is_multiple_of(self.grain_ns));
         if self.span.is_some() && !is_multiple {
             self.grain_ns = greatest_common_divisor(step, self.grain_ns);
         }
