@@ -188,7 +188,8 @@ pub struct Connection {
 pub struct Around {
     /// Requests that belong to no copy, by kind.
     pub requests: Vec<Requests>,
-    /// All of them, and the time from each to its answer. What waits for a change or a lock is not counted in that time.
+    /// All of them, and the time from each to its answer. In that time is nothing that waits for a change or a lock, and no
+    /// reading and writing of pipes.
     pub asked: (u64, Span),
     /// The time from each request that moved no data to its answer, of copies too.
     pub metadata: Span,
@@ -362,6 +363,8 @@ pub struct Refusal {
 pub struct Requests {
     /// The command, and a transaction's function.
     pub command: Cow<'static, str>,
+    /// Its answer comes when something happens: a change in a folder, a lock given up.
+    pub waits: bool,
     /// How many.
     pub count: u64,
     /// Bytes of files that they moved.

@@ -109,7 +109,8 @@ pub(super) fn around(connection: &Connection) -> Option<String> {
     if count == 0 {
         return None;
     }
-    let mut rows: Vec<_> = around.requests.iter().collect();
+    let rows = around.requests.iter();
+    let mut rows: Vec<_> = rows.filter(|row| row.bytes == 0 && !row.waits).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.response_total, row.count)));
     let named = rows.iter().take(NAMED).map(|row| {
         let refused = match row.refused {
@@ -123,12 +124,13 @@ pub(super) fn around(connection: &Connection) -> Option<String> {
             time(row.response_total)
         )
     });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let of_which = if named.is_empty() { "" } else { ", of which " };
     Some(format!(
-        "{}, {} until they were answered, of which {}; {} without a copy under way",
+        "{}, {} without a copy under way; {} until they were answered{of_which}{named}",
         many(count, "request"),
-        time(waited),
-        named.collect::<Vec<_>>().join(", "),
-        time(around.time)
+        time(around.time),
+        time(waited)
     ))
 }
 
@@ -174,8 +176,8 @@ mod tests {
     fn what_surrounds_copies_is_told_in_one_line() {
         assert_eq!(
             around(&tree(100).connections[0]).unwrap(),
-            "100 requests, 30.0 ms until they were answered, of which 100 QUERY_INFORMATION (30.0 ms); 50.0 ms without a \
-             copy under way"
+            "100 requests, 50.0 ms without a copy under way; 30.0 ms until they were answered, of which 100 \
+             QUERY_INFORMATION (30.0 ms)"
         );
     }
 }

@@ -78,19 +78,12 @@ impl Mix {
         }
     }
 
-    /// How many requests there were, and the time from each to its answer, but for those that wait for something to happen.
-    pub(crate) fn asked(&self) -> (u64, Span) {
-        let mut all = (0, Span(0));
-        for (name, tally) in &self.0 {
-            all.0 += tally.count;
-            if !name.waits() {
-                all.1 = Span(all.1.0.saturating_add(tally.responses.total().0));
-            }
-        }
-        all
+    /// How many requests there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|(_, tally)| tally.count).sum()
     }
 
-    /// The time from requests to their answers, of commands that moved no data.
+    /// The time from requests to their answers, of commands that moved no data and whose answers do not wait for anything.
     pub(crate) fn without_data(&self) -> Span {
         let idle = self
             .0
@@ -143,6 +136,7 @@ impl Tally {
     fn report(&self, name: Name) -> Requests {
         Requests {
             command: name.told(),
+            waits: name.waits(),
             count: self.count,
             bytes: self.bytes,
             refused: self.refused,

@@ -196,7 +196,7 @@ impl Smb {
             asked: self.asked,
             around: Around {
                 requests: around.report(),
-                asked: around.asked(),
+                asked: (around.count(), around.without_data()),
                 metadata: self.mix.without_data(),
                 time: Span(time.0.saturating_sub(copying.0)),
             },
