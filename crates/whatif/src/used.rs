@@ -257,7 +257,7 @@ fn transfer(
     if copy.direction == Direction::ToServer {
         flag(sets, &format!("{place}.data-with-raw-request"), false);
         // only a write to the disk is answered at its end
-        let is_answered = main.answered.saturating_mul(2) > main.count;
+        let is_answered = smb.through.count.saturating_mul(2) > main.count;
         flag(sets, &format!("{place}.through"), is_answered);
     }
 }
