@@ -21,6 +21,9 @@ pub(super) struct Tree<'a> {
     median: u64,
     /// From the beginning of the first copy to the end of the last.
     time: Span,
+    /// Copies that are not listed, and how long the connection lasted.
+    left_out: u64,
+    whole: Span,
 }
 
 /// The tree that most of the capture's copies belong to, if they are one.
@@ -54,6 +57,8 @@ pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
         bytes: sizes.iter().sum(),
         median: sizes.get(files / 2).copied().unwrap_or(0),
         time: end - begin,
+        left_out: capture.copies_left_out,
+        whole: connection.span.1 - connection.span.0,
     })
 }
 
@@ -64,7 +69,13 @@ impl Tree<'_> {
 
     /// The part of its time, in hundredths, that went by until requests that moved no data were answered.
     fn metadata(&self) -> f64 {
-        percent(self.connection.around.metadata, self.time).min(100.0)
+        // what is counted is of all copies, listed or not
+        let of = if self.left_out > 0 {
+            self.whole
+        } else {
+            self.time
+        };
+        percent(self.connection.around.metadata, of).min(100.0)
     }
 
     /// The one sentence about it.
@@ -74,8 +85,12 @@ impl Tree<'_> {
             Direction::ToServer => "to the server",
         };
         let rate = rate(self.bytes, self.time).map(|rate| format!(" ({rate})"));
+        let more = match self.left_out {
+            0 => String::new(),
+            more => format!(" (and {more} more that are not listed)"),
+        };
         format!(
-            "Copy of {}, {} {to}, half of them of at most {}, took {}{}: {} a file. {:.0} % of the time was metadata: \
+            "Copy of {}{more}, {} {to}, half of them of at most {}, took {}{}: {} a file. {:.0} % of the time was metadata: \
              requests that moved no data.",
             many(self.files as u64, "file"),
             size(self.bytes),
@@ -92,6 +107,7 @@ impl Tree<'_> {
         json!({
             "connection": self.place,
             "files": self.files,
+            "files_left_out": self.left_out,
             "bytes": self.bytes,
             "median_bytes": self.median,
             "seconds": seconds(self.time),
@@ -165,6 +181,17 @@ mod tests {
              (0.31 MB/s, 2.5 Mbit/s): 1.6 ms a file. 56 % of the time was metadata: requests that moved no data."
         );
         assert_eq!(told.as_json()["files"], 100);
+    }
+
+    #[test]
+    fn of_more_files_than_are_listed_the_share_is_that_of_all() {
+        let capture = tree(20_500);
+        let told = of(&capture).unwrap();
+        let verdict = told.verdict();
+        assert!(
+            verdict.starts_with("Copy of 20000 files (and 500 more that are not listed), 10.0 MB")
+        );
+        assert!(verdict.contains(" 56 % "), "{verdict}");
     }
 
     #[test]
