@@ -138,7 +138,9 @@ pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
         predicted: None,
     };
     let mut value = one_as_json(&told);
-    value["connection"] = json!(place);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("connection".to_owned(), json!(place));
+    }
     value
 }
 
@@ -201,7 +203,7 @@ fn one_as_json(told: &Told) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use coax_explain::{Cause, recognise::Place};
 

@@ -43,7 +43,10 @@ fn copies(explained: &Explained) -> Vec<Value> {
     let told = |(place, one)| {
         let mut value = copy(one);
         let told = explained.advice.get(place).map(Vec::as_slice);
-        value["advice"] = advice::as_json(told.unwrap_or_default());
+        if let Some(fields) = value.as_object_mut() {
+            let told = advice::as_json(told.unwrap_or_default());
+            fields.insert("advice".to_owned(), told);
+        }
         let gain = explained.gains.iter().find(|gain| gain.copy == place);
         gain::as_json(gain, &mut value);
         value

@@ -225,8 +225,9 @@ fn the_kernel_tells_of_the_connection_where_it_may() {
     );
 }
 
-/// Runs a service on ports of its own while `visit` runs, and returns what was told.
-fn served(service: &Service, visit: impl FnOnce(u16, u16)) -> Vec<Visit> {
+/// Runs a service on ports of its own while `visit` runs and until so many `visitors` were told of, and returns what was
+/// told.
+fn served(service: &Service, visitors: usize, visit: impl FnOnce(u16, u16)) -> Vec<Visit> {
     let (told, hears) = mpsc::channel();
     let stop = Stop::default();
     let mut visits = Vec::new();
@@ -236,10 +237,22 @@ fn served(service: &Service, visit: impl FnOnce(u16, u16)) -> Vec<Visit> {
             panic!("the first word is where it listens");
         };
         visit(source.port(), discard.port());
+        while told_of(&visits) < visitors
+            && let Ok(told) = hears.recv_timeout(Duration::from_secs(30))
+        {
+            visits.push(told);
+        }
         stop.set();
         visits.extend(hears.iter());
     });
     visits
+}
+
+fn told_of(visits: &[Visit]) -> usize {
+    let visitors = visits.iter();
+    visitors
+        .filter(|visit| matches!(visit, Visit::Visitor(..)))
+        .count()
 }
 
 fn service() -> Service {
@@ -254,7 +267,7 @@ fn service() -> Service {
 
 #[test]
 fn visitors_of_both_ports_are_served_and_reported() {
-    let visits = served(&service(), |source, discard| {
+    let visits = served(&service(), 2, |source, discard| {
         assert_eq!(
             drain(TcpStream::connect(("127.0.0.1", source)).unwrap()),
             2 * MEGABYTE
@@ -282,7 +295,7 @@ fn visitors_beyond_the_limit_are_turned_away_and_those_there_stay() {
         visitors: 1,
         ..service()
     };
-    let visits = served(&one, |_, discard| {
+    let visits = served(&one, 1, |_, discard| {
         let mut first = TcpStream::connect(("127.0.0.1", discard)).unwrap();
         first.write_all(&[1; 10]).unwrap();
         let mut second = TcpStream::connect(("127.0.0.1", discard)).unwrap();
@@ -306,7 +319,7 @@ fn visitors_beyond_the_limit_are_turned_away_and_those_there_stay() {
 #[test]
 fn stopping_tells_of_those_who_are_there() {
     let mut open = None;
-    let visits = served(&service(), |_, discard| {
+    let visits = served(&service(), 0, |_, discard| {
         let mut visitor = TcpStream::connect(("127.0.0.1", discard)).unwrap();
         visitor.write_all(&[1; 10]).unwrap();
         thread::sleep(Duration::from_millis(500));
@@ -331,7 +344,7 @@ fn the_ceiling_is_measured_both_ways() {
         ..service()
     };
     let mut rates = None;
-    served(&by_time, |source_port, discard_port| {
+    served(&by_time, 0, |source_port, discard_port| {
         let target = CeilingTarget {
             host: "127.0.0.1".into(),
             source_port,

@@ -303,7 +303,10 @@ impl Facts {
         self.seen("server.kind", known(&server.profile), frames(server));
         self.seen("server.name", server.name.clone(), frames(server));
         if let (Some(client), Some(server)) = (connection.client_rtt, connection.server_rtt) {
-            self.set("round-trip.ms", (client.0 + server.0) as f64 / 1e6);
+            self.set(
+                "round-trip.ms",
+                client.0.saturating_add(server.0) as f64 / 1e6,
+            );
         }
     }
 
