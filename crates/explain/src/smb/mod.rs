@@ -356,14 +356,15 @@ impl Smb {
 
     /// The answer to a read of which only the length is known.
     fn read_unseen(&mut self, message: &Message<'_>, spent: &Account) {
-        let Some(mut pending) = self.queue.take_read() else {
+        let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
+        let bytes = message.len.saturating_sub(overhead);
+        let Some(mut pending) = self.queue.take_read(bytes) else {
             return;
         };
         if let Some(op) = pending.ops.first() {
             self.label(op.name, SaidKind::Answer);
         }
-        let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
-        pending.read(message.len.saturating_sub(overhead));
+        pending.read(bytes);
         let header = pending.header;
         self.complete(
             &pending,

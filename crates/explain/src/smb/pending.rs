@@ -280,9 +280,15 @@ impl Queue {
         Some((pending.due == Due::RawData, pending.ops.first()?.count))
     }
 
-    /// Takes the oldest read that waits, for a reply of which only the length is known.
-    pub(super) fn take_read(&mut self) -> Option<Pending> {
-        let place = self.first_read()?;
+    /// Takes the oldest read that waits and asked for so many `bytes`, for a reply of which only the length is known; the
+    /// oldest at all if none did.
+    pub(super) fn take_read(&mut self, bytes: u64) -> Option<Pending> {
+        let asked = |pending: &Pending| {
+            let op = pending.ops.first().filter(|op| op.what == What::Read);
+            op.is_some_and(|op| !op.known.count || op.count >= bytes)
+        };
+        let place = self.list.iter().position(asked);
+        let place = place.or_else(|| self.first_read())?;
         self.took_unseen = true;
         Some(self.list.remove(place))
     }
@@ -416,11 +422,23 @@ mod tests {
             asked(&mut queue, mid);
         }
         // to 2, which nobody can know
-        assert_eq!(queue.take_read().unwrap().header.mid.0, 1);
+        assert_eq!(queue.take_read(0).unwrap().header.mid.0, 1);
         for mid in [1, 3] {
             assert!(queue.take(&read(mid)).is_some(), "{mid}");
         }
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_long_answer_without_a_header_is_not_a_short_read_s() {
+        let mut queue = Queue::default();
+        for mid in 1..=2 {
+            asked(&mut queue, mid);
+        }
+        // the words of these ask for nothing
+        queue.list[1].ops[0].count = 4096;
+        assert_eq!(queue.take_read(4096).unwrap().header.mid.0, 2);
+        assert_eq!(queue.take_read(4096).unwrap().header.mid.0, 1);
     }
 
     #[test]
