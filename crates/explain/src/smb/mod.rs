@@ -1,6 +1,7 @@
 //! Requests and their answers on one connection, and the files they are about.
 
 mod cut;
+mod due;
 mod facts;
 mod files;
 mod mix;
@@ -15,7 +16,6 @@ use coax_wire::{
     command,
     header::{Flags, HEADER_LEN, Header, PROTOCOL},
     nbt::session::PacketType,
-    smb::{echo, locking_andx},
     time::{Span, Time},
 };
 
@@ -24,6 +24,7 @@ use crate::{
     report::{self, Around, Copy, Requests, SaidKind},
     session::{Message, Scratch},
 };
+use due::{due, wants_no_answer};
 use files::{Files, Mark, Use};
 pub(crate) use mix::Name;
 use mix::{Mix, Outcome};
@@ -589,41 +590,4 @@ fn is_cut(message: &Message<'_>) -> bool {
     const WORDS: usize = 1 + 20;
     let needed = HEADER_LEN + WORDS;
     message.head.len() < needed && message.len >= needed as u64
-}
-
-/// What is to come back for a request.
-fn due(code: u8, bytes: &[u8]) -> Due {
-    let block = Block::at(bytes, HEADER_LEN);
-    match code {
-        command::READ_RAW => Due::RawData,
-        command::WRITE_RAW => Due::Go,
-        command::READ_MPX => Due::Bytes,
-        command::TRANSACTION | command::TRANSACTION2 | command::NT_TRANSACT => Due::Pieces,
-        command::ECHO => {
-            let request = block.and_then(|block| echo::Request::parse(&block));
-            Due::Replies(request.map_or(1, |request| request.count))
-        }
-        _ => Due::Reply,
-    }
-}
-
-/// Cancels, and acknowledgments of oplock breaks ([MS-CIFS] 2.2.4.32.1), are not answered.
-fn wants_no_answer(code: u8, bytes: &[u8]) -> bool {
-    match code {
-        command::NT_CANCEL => true,
-        command::LOCKING_ANDX => {
-            let block = Block::at(bytes, HEADER_LEN);
-            let request = block.and_then(|block| locking_andx::Request::parse(&block));
-            request.is_ok_and(|request| {
-                let moves_no_lock = request.locks.is_empty() && request.unlocks.is_empty();
-                request.is(locking_andx::kind::OPLOCK_RELEASE) && moves_no_lock
-            })
-        }
-        command::ECHO => {
-            let request =
-                Block::at(bytes, HEADER_LEN).and_then(|block| echo::Request::parse(&block));
-            request.is_ok_and(|request| request.count == 0)
-        }
-        _ => false,
-    }
 }
