@@ -126,11 +126,6 @@ def run(arguments, folder):
     return rows(rounds)
 
 
-def write_page(table):
-    head, _, rest = server_bench.PAGE.read_text().partition(START)
-    server_bench.PAGE.write_text(f"{head}{START}\n{table}\n{END}{rest.partition(END)[2]}")
-
-
 def main():
     arguments = parse()
     if {"smbd", "smbclient", "curl"} & set(install.missing_programs()):
@@ -146,7 +141,7 @@ def main():
     text = markdown(table, arguments)
     print(json.dumps(table) if arguments.json else text)
     if arguments.write:
-        write_page(text)
+        server_bench.write_between(START, END, text)
     return 0
 
 

@@ -95,11 +95,6 @@ def markdown(rows, runs):
     return "\n".join(lines)
 
 
-def write_page(table):
-    head, _, rest = server_bench.PAGE.read_text().partition(START)
-    server_bench.PAGE.write_text(f"{head}{START}\n{table}\n{END}{rest.partition(END)[2]}")
-
-
 def main():
     arguments = parse()
     if not shutil.which("tshark"):
@@ -115,7 +110,7 @@ def main():
     text = markdown(rows, arguments.runs)
     print(json.dumps(rows) if arguments.json else text)
     if arguments.write:
-        write_page(text)
+        server_bench.write_between(START, END, text)
     return 0
 
 

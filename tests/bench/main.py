@@ -136,8 +136,14 @@ def markdown(rows, runs):
 def write_page(table):
     PAGE.parent.mkdir(exist_ok=True)
     text = PAGE.read_text() if PAGE.exists() else f"# Performance\n\n`scripts/bench-server --write` fills this in.\n\n{START}\n{END}\n"
-    head, _, rest = text.partition(START)
-    PAGE.write_text(f"{head}{START}\n{table}\n{END}{rest.partition(END)[2]}")
+    PAGE.write_text(text)
+    write_between(START, END, table)
+
+
+def write_between(start, end, table):
+    """Puts a table on the page, in place of what stands between two marks."""
+    head, _, rest = PAGE.read_text().partition(start)
+    PAGE.write_text(f"{head}{start}\n{table}\n{end}{rest.partition(end)[2]}")
     print(f"written: {PAGE.relative_to(ROOT)}", file=sys.stderr)
 
 

@@ -57,7 +57,7 @@ pub fn main(args: &ExplainArgs) -> ExitCode {
         && let Err(error) = html::write(path, &all)
     {
         failed = true;
-        eprintln!("coax explain: {}: {error}", path.display());
+        eprintln!("coax explain: {error:#}");
     }
     let report = if args.json {
         format!("{:#}\n", json::report(&all))

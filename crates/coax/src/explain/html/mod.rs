@@ -4,14 +4,14 @@
 //! script of our own shows it. Names in captures come from strangers: the script sets text only, never markup, and the
 //! object is written so that nothing in it can end the element that holds it.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
+
+use anyhow::Result;
 
 use serde_json::{Value, json};
 
 use super::{Explained, breakdown, json, text};
+use crate::lab::files::write_whole;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -104,27 +104,12 @@ fn fill(page: &str, parts: &[(&str, String)]) -> String {
     out + rest
 }
 
-/// Writes the page: first beside its name, so that under it there is never half of one.
+/// Writes the page: under its name there is never half of one.
 ///
 /// # Errors
-/// What the file system says.
-pub fn write(path: &Path, all: &[Explained]) -> io::Result<()> {
-    let beside = beside(path)?;
-    let written = fs::write(&beside, page(all)).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-fn beside(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-    if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let mut part = name.to_owned();
-    part.push(format!(".{}.part", std::process::id()));
-    Ok(path.with_file_name(part))
+/// It cannot be written.
+pub fn write(path: &Path, all: &[Explained]) -> Result<()> {
+    write_whole(path, page(all).as_bytes())
 }
 
 #[cfg(test)]
