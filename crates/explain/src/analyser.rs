@@ -13,7 +13,7 @@ use crate::{
     recognise::recognise,
     report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
-    tcp::{Connection, Ended},
+    tcp::{Desk, Ended, Followed},
 };
 
 /// Connections followed at a time; of more, the one that was silent longest is ended.
@@ -31,13 +31,15 @@ pub struct Analyser {
     /// Where the latest packet's connection is: most packets have the same as the one before.
     latest_key: Option<(Key, usize)>,
     /// Connections in the order of their first packets; `None` where they have ended.
-    connections: Vec<Option<Box<Connection>>>,
+    connections: Vec<Option<Box<Followed>>>,
     ended: Vec<(usize, Ended)>,
     room: Room,
     /// Places in `ended` of connections that have copies with detail.
     detailed: Vec<usize>,
     left_out: (u64, u64),
     scratch: Scratch,
+    /// Bytes that are held back of connections that have just begun.
+    held: usize,
     quality: Quality,
     span: Option<(Time, Time)>,
     latest: Time,
@@ -91,17 +93,22 @@ impl Analyser {
             _ => self.live.get(&key).copied().unwrap_or(usize::MAX),
         };
         self.latest_key = Some((key, index));
+        let mut desk = Desk {
+            scratch: &mut self.scratch,
+            quality,
+            room: &self.room,
+            held: &mut self.held,
+        };
         let known = self.connections.get_mut(index).and_then(Option::as_mut);
         if let Some(connection) = known.filter(|connection| !connection.is_over_for(&segment)) {
-            connection.segment(&segment, moment, &mut self.scratch, quality);
+            connection.segment(&segment, moment, &mut desk);
             return;
         }
-        let mut connection = Box::new(Connection::new(&segment, moment, &self.room));
-        connection.segment(&segment, moment, &mut self.scratch, quality);
+        let connection = Box::new(Followed::new(&segment, moment, &mut desk));
         self.keep(key, connection);
     }
 
-    fn keep(&mut self, key: Key, connection: Box<Connection>) {
+    fn keep(&mut self, key: Key, connection: Box<Followed>) {
         if let Some(index) = self.live.remove(&key) {
             self.end(index);
         }
@@ -147,7 +154,12 @@ impl Analyser {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::take) else {
             return;
         };
-        let ended = connection.finish(&mut self.quality);
+        let ended = connection.finish(&mut Desk {
+            scratch: &mut self.scratch,
+            quality: &mut self.quality,
+            room: &self.room,
+            held: &mut self.held,
+        });
         self.left_out.1 = self.left_out.1.saturating_add(ended.left_out);
         if self.ended.len() >= MOST_LISTED {
             self.left_out.0 += 1;

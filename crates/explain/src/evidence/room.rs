@@ -64,6 +64,13 @@ pub(super) enum Rank {
 }
 
 impl Room {
+    /// One in which nothing has a place.
+    pub(crate) fn none() -> Self {
+        let room = Self::default();
+        room.0.taken.store(BYTES, Ordering::Relaxed);
+        room
+    }
+
     /// A part of it, if there is as much left.
     pub(super) fn hold(&self, bytes: usize) -> Option<Hold> {
         let mut hold = Hold {

@@ -6,6 +6,7 @@ use super::IpPacket;
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(Default))]
 pub struct Endpoint {
     /// The address; IPv4 mapped into IPv6.
     address: u128,

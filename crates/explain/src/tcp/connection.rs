@@ -11,7 +11,7 @@ use super::{
     half::{Half, Novelty},
     ledger::{Ledger, Side},
     pace::Slope,
-    step::{Last, OVERHEAD, Way},
+    step::{Last, Learned, OVERHEAD, Way},
     testimony::heading,
 };
 use crate::{
@@ -50,6 +50,10 @@ pub(crate) struct Connection {
     pub(super) ways: [Option<Way>; 2],
     /// How single exchanges grow with their size, by who answers.
     pub(super) slopes: [Slope; 2],
+    /// What somebody who went before learned of the path.
+    pub(super) guide: Option<Learned>,
+    /// It only goes before, and bears witness of nothing.
+    pub(super) is_scout: bool,
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
     pub(super) acks: [Option<(Time, u64)>; 2],
     pub(super) last_data: Option<Last>,
@@ -115,6 +119,8 @@ impl Connection {
             handshake: (None, None),
             ways: [None; 2],
             slopes: <[Slope; 2]>::default(),
+            guide: None,
+            is_scout: false,
             acks: [None; 2],
             last_data: None,
             end: (moment, Account::default()),
@@ -123,6 +129,19 @@ impl Connection {
             ticket: None,
             unseen: false,
         }
+    }
+
+    /// The same, only to learn of its path.
+    pub(super) fn scout(segment: &Segment<'_>, moment: Moment) -> Self {
+        Self {
+            is_scout: true,
+            ..Self::new(segment, moment, &Room::none())
+        }
+    }
+
+    /// What is known of the path is this, until it is `None`: then it is what was learned itself.
+    pub(super) fn guide(&mut self, by: Option<Learned>) {
+        self.guide = by;
     }
 
     /// Whether this segment begins another connection between the same ends.
@@ -183,7 +202,11 @@ impl Connection {
             let unseen = std::mem::take(&mut self.unseen) || self.lacks();
             self.step(segment, side, start, novelty, unseen, at);
         }
-        self.testify(segment, side, start, novelty, moment);
+        if self.is_scout {
+            self.ledger.journal.drain();
+        } else {
+            self.testify(segment, side, start, novelty, moment);
+        }
         if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
             self.data(segment, side, start, moment, scratch);
             self.end = (moment, *self.ledger.account());

@@ -6,10 +6,11 @@ mod habits;
 mod half;
 mod ledger;
 mod pace;
+mod prologue;
 mod sent;
 mod step;
 mod testimony;
 mod window;
 
-pub(crate) use connection::Connection;
 pub(crate) use ended::Ended;
+pub(crate) use prologue::{Desk, Followed};

@@ -43,7 +43,27 @@ pub(super) struct Last {
     pub(super) in_a_row: u32,
 }
 
+/// What is known of a path: the shortest ways, and picoseconds a byte of what each side sends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Learned {
+    ways: [Option<Way>; 2],
+    paces: [Option<u64>; 2],
+}
+
 impl Connection {
+    /// What was learned of the path.
+    pub(super) fn learned(&self) -> Learned {
+        Learned {
+            ways: self.ways,
+            paces: [self.pace(Side::Client), self.pace(Side::Server)],
+        }
+    }
+
+    /// The shortest ways to the two sides and back.
+    fn ways(&self) -> &[Option<Way>; 2] {
+        self.guide.as_ref().map_or(&self.ways, |guide| &guide.ways)
+    }
+
     /// The way from here to `side` and back was seen to take this long.
     pub(super) fn measured(&mut self, side: Side, way: Way) {
         let known = of_mut(&mut self.ways, side);
@@ -54,12 +74,12 @@ impl Connection {
 
     /// The way from here to `side` and back as it was measured.
     pub(super) fn way(&self, side: Side) -> Span {
-        of(&self.ways, side).map_or(Span(0), |way| way.time)
+        of(self.ways(), side).map_or(Span(0), |way| way.time)
     }
 
     /// The same without what its packets took to be carried.
     fn bare_way(&self, side: Side) -> Span {
-        let Some(way) = of(&self.ways, side) else {
+        let Some(way) = of(self.ways(), side) else {
             return Span(0);
         };
         let (mut carried, other) = (0, side.other());
@@ -82,19 +102,27 @@ impl Connection {
 
     /// What the path takes to carry so many bytes of `side`; nothing as long as its pace is not known.
     pub(super) fn carrying(&self, side: Side, bytes: u64) -> Span {
+        let pace = match &self.guide {
+            Some(guide) => *of(&guide.paces, side),
+            None => self.pace(side),
+        };
+        let pace = pace.unwrap_or(0).min(self.slowest());
+        Span(pace.saturating_mul(bytes) / 1000)
+    }
+
+    /// What was learned of the pace of what `side` sends.
+    fn pace(&self, side: Side) -> Option<u64> {
         let pace = |side| of(&self.halves, side).pace();
         let slopes = || {
             let slopes = self.slopes.each_ref().map(super::pace::Slope::known);
             slopes.into_iter().flatten().min()
         };
-        let pace = pace(side).or_else(|| pace(side.other())).or_else(slopes);
-        let pace = pace.unwrap_or(0).min(self.slowest());
-        Span(pace.saturating_mul(bytes) / 1000)
+        pace(side).or_else(|| pace(side.other())).or_else(slopes)
     }
 
     /// The path is no slower than what the shortest way there and back leaves for its packets, picoseconds a byte.
     fn slowest(&self) -> u64 {
-        let ways = self.ways.iter().flatten();
+        let ways = self.ways().iter().flatten();
         let slowest = ways.map(|way| (way.time.0, way.bytes.0.saturating_add(way.bytes.1)));
         let slowest =
             slowest.reduce(|one, other| (one.0.saturating_add(other.0), one.1.max(other.1)));
@@ -260,7 +288,7 @@ impl Connection {
         let new = ack.saturating_sub(start);
         if new > mss && is_pure && self.is_behind(side.other()) {
             let bytes = new + (new.div_ceil(mss) + 1) * OVERHEAD;
-            let way = *of(&self.ways, side.other());
+            let way = *of(self.ways(), side.other());
             let Some(way) = way else { return };
             let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
             let longer = (at - begin).0.saturating_sub(way.time.0);

@@ -1,0 +1,269 @@
+//! The beginning of a connection, held back until its path is known.
+//!
+//! How fast a path is and how long it is there and back shows only when some packets have passed, but what the first ones
+//! waited for depends on it, and a small copy is made of first packets. So the beginning of every connection is kept, and
+//! analysed when it is over or its room is full: by then a scout has gone through it, who leaves what it learned.
+
+use crate::{
+    evidence::Room,
+    net::{Endpoint, Flags, Segment},
+    report::Quality,
+    session::{Moment, Scratch},
+};
+
+use super::{connection::Connection, ended::Ended};
+
+/// Segments held back of a connection, and bytes on the wire: what a capture keeps of them must not matter.
+const MOST_SEGMENTS: usize = 1024;
+const MOST_BYTES: usize = 1 << 20;
+/// Bytes held back of all connections. Those that find no room are analysed as they come.
+const MOST_OF_ALL: usize = 12 << 20;
+/// What a segment takes beyond its bytes.
+const EACH: usize = size_of::<Held>();
+
+/// What all connections are analysed with.
+#[derive(Debug)]
+pub(crate) struct Desk<'a> {
+    pub(crate) scratch: &'a mut Scratch,
+    pub(crate) quality: &'a mut Quality,
+    pub(crate) room: &'a Room,
+    /// Bytes that all prologues hold.
+    pub(crate) held: &'a mut usize,
+}
+
+/// A connection, from its first packet on.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    /// During the prologue, the scout.
+    connection: Connection,
+    prologue: Option<Box<Prologue>>,
+}
+
+impl Followed {
+    /// A connection that begins with this segment, or that the capture begins in.
+    pub(crate) fn new(segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) -> Self {
+        let mut followed = Self {
+            connection: Connection::scout(segment, moment),
+            prologue: Some(Box::default()),
+        };
+        followed.segment(segment, moment, desk);
+        followed
+    }
+
+    /// Whether this segment begins another connection between the same ends.
+    pub(crate) fn is_over_for(&self, segment: &Segment<'_>) -> bool {
+        self.connection.is_over_for(segment)
+    }
+
+    /// When it was last heard of.
+    pub(crate) fn last(&self) -> Moment {
+        self.connection.last()
+    }
+
+    /// Takes a segment.
+    pub(crate) fn segment(&mut self, segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) {
+        if self.prologue.is_none() {
+            let Desk {
+                scratch, quality, ..
+            } = desk;
+            return self.connection.segment(segment, moment, scratch, quality);
+        }
+        self.hold(segment, moment, desk);
+    }
+
+    /// What there is to report, now that no more comes.
+    pub(crate) fn finish(mut self, desk: &mut Desk<'_>) -> Ended {
+        self.settle(desk);
+        self.connection.finish(desk.quality)
+    }
+
+    fn hold(&mut self, segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) {
+        let Some(prologue) = &mut self.prologue else {
+            return;
+        };
+        let scouting = &mut prologue.scouting;
+        self.connection
+            .segment(segment, moment, desk.scratch, scouting);
+        prologue.add(segment, moment);
+        let size = EACH + segment.len as usize;
+        *desk.held = desk.held.saturating_add(size);
+        prologue.size += size;
+        let is_full = prologue.segments.len() >= MOST_SEGMENTS || prologue.size >= MOST_BYTES;
+        if is_full || *desk.held >= MOST_OF_ALL {
+            self.settle(desk);
+        }
+    }
+
+    /// Analyses what was held back.
+    fn settle(&mut self, desk: &mut Desk<'_>) {
+        let Some(prologue) = self.prologue.take() else {
+            return;
+        };
+        *desk.held = desk.held.saturating_sub(prologue.size);
+        let learned = self.connection.learned();
+        let mut held = prologue.held();
+        let Some((first, moment)) = held.next() else {
+            return;
+        };
+        self.connection = Connection::new(&first, moment, desk.room);
+        self.connection.guide(Some(learned));
+        for (segment, moment) in std::iter::once((first, moment)).chain(held) {
+            self.connection
+                .segment(&segment, moment, desk.scratch, desk.quality);
+        }
+        self.connection.guide(None);
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+struct Prologue {
+    segments: Vec<Held>,
+    /// Options and data of all of them.
+    bytes: Vec<u8>,
+    /// What it counts as, bytes.
+    size: usize,
+    /// What the scout says of the capture.
+    scouting: Quality,
+}
+
+/// A segment without its bytes.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    moment: Moment,
+    from: Endpoint,
+    to: Endpoint,
+    seq: u32,
+    ack: u32,
+    identification: u32,
+    len: u32,
+    /// How many bytes of options there are, and of data after them.
+    kept: (u32, u32),
+    window: u16,
+    checksum: u16,
+    flags: Flags,
+}
+
+impl Prologue {
+    fn add(&mut self, segment: &Segment<'_>, moment: Moment) {
+        let Segment { options, data, .. } = *segment;
+        self.bytes.extend_from_slice(options);
+        self.bytes.extend_from_slice(data);
+        self.segments.push(Held {
+            moment,
+            from: segment.from,
+            to: segment.to,
+            seq: segment.seq,
+            ack: segment.ack,
+            identification: segment.identification,
+            len: segment.len,
+            kept: (options.len() as u32, data.len() as u32),
+            window: segment.window,
+            checksum: segment.checksum,
+            flags: segment.flags,
+        });
+    }
+
+    fn held(&self) -> impl Iterator<Item = (Segment<'_>, Moment)> {
+        let mut rest = self.bytes.as_slice();
+        let mut take = move |len: u32| {
+            let (taken, after) = rest.split_at_checked(len as usize).unwrap_or_default();
+            rest = after;
+            taken
+        };
+        self.segments.iter().map(move |held| {
+            let segment = Segment {
+                from: held.from,
+                to: held.to,
+                seq: held.seq,
+                ack: held.ack,
+                flags: held.flags,
+                window: held.window,
+                checksum: held.checksum,
+                identification: held.identification,
+                options: take(held.kept.0),
+                data: take(held.kept.1),
+                len: held.len,
+            };
+            (segment, held.moment)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coax_wire::time::Time;
+
+    use super::*;
+    use crate::net::Endpoint;
+
+    fn segment<'a>(data: &'a [u8], options: &'a [u8]) -> Segment<'a> {
+        Segment {
+            from: Endpoint::default(),
+            to: Endpoint::default(),
+            seq: 7,
+            ack: 8,
+            flags: Flags(Flags::ACK),
+            window: 9,
+            checksum: 10,
+            identification: 11,
+            options,
+            data,
+            len: data.len() as u32 + 5,
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_comes_out_as_it_went_in() {
+        let mut prologue = Prologue::default();
+        let put = [
+            segment(b"one", b""),
+            segment(b"", b"\x01\x01"),
+            segment(b"two", b"\x01"),
+        ];
+        for (frame, segment) in put.iter().enumerate() {
+            let frame = frame as u64;
+            prologue.add(
+                segment,
+                Moment {
+                    at: Time(frame),
+                    frame,
+                },
+            );
+        }
+        let got: Vec<_> = prologue.held().collect();
+        assert_eq!(got.len(), put.len());
+        for ((got, moment), (place, put)) in got.iter().zip(put.iter().enumerate()) {
+            assert_eq!(moment.frame, place as u64);
+            assert_eq!(format!("{got:?}"), format!("{put:?}"));
+        }
+    }
+
+    #[test]
+    fn a_full_room_holds_nothing_back_and_forgets_nothing() {
+        let (mut scratch, mut quality) = (Scratch::default(), Quality::default());
+        let mut held = MOST_OF_ALL;
+        let room = Room::default();
+        let mut desk = Desk {
+            scratch: &mut scratch,
+            quality: &mut quality,
+            room: &room,
+            held: &mut held,
+        };
+        let moment = Moment {
+            at: Time(0),
+            frame: 1,
+        };
+        let mut followed = Followed::new(&segment(b"one", b""), moment, &mut desk);
+        assert!(followed.prologue.is_none());
+        let next = Segment {
+            seq: 15,
+            ..segment(b"next", b"")
+        };
+        followed.segment(&next, moment, &mut desk);
+        let ended = followed.finish(&mut desk);
+        assert_eq!(*desk.held, MOST_OF_ALL);
+        let segments = ended.connection.sides.iter().map(|side| side.segments);
+        assert_eq!(segments.sum::<u64>(), 2);
+    }
+}
