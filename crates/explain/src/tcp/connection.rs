@@ -299,10 +299,13 @@ impl Connection {
         other.offered(segment, shift, ack, at);
         let mut way = None;
         if ack > before {
+            let fills = before < other.torn;
             way = other.acknowledge(ack, at);
-            let is_pure = segment.len == 0;
+            let is_pure = segment.len == 0 && !fills;
             self.note_ack_pace(side, ack, ack - before, is_pure, at);
             self.note_burst(side.other(), ack, at, is_pure);
+            let serial = self.serial_of(side.other(), if fills { 0 } else { ack - before });
+            of_mut(&mut self.halves, side.other()).tick(at, serial);
         } else if ack == before && segment.len == 0 && other.highest > ack {
             self.duplicate_ack(segment, side, window_before, at);
         }
@@ -332,13 +335,21 @@ impl Connection {
         }
     }
 
+    /// What the path takes to carry so much of `side`'s data, or one segment if that is more.
+    fn serial_of(&self, side: Side, bytes: u64) -> Span {
+        let mss = of(&self.halves, side.other()).figures.mss;
+        let mss = mss.map_or(1460, u64::from).max(1);
+        let segments = bytes.div_ceil(mss).max(1);
+        self.carrying(side, bytes.max(mss) + segments * OVERHEAD)
+    }
+
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {
+        let serial = self.serial_of(side.other(), 0);
         let other = of_mut(&mut self.halves, side.other());
         let has_sack = segment.has_sack();
         if other.window == window_before || has_sack {
-            other.duplicate_acks += 1;
-            other.told_at = at;
-            other.sacked |= has_sack;
+            other.told(has_sack, at);
+            other.tick(at, serial);
             of_mut(&mut self.halves, side).figures.duplicate_acks += 1;
         }
     }

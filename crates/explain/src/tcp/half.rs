@@ -64,8 +64,13 @@ pub(super) struct Half {
     /// Duplicate acknowledgments since the last new one.
     pub(super) duplicate_acks: u32,
     pub(super) sacked: bool,
-    /// When the last of them came.
+    /// When the last of them came, and the one that is enough for every sender that heeds them.
     pub(super) told_at: Time,
+    pub(super) told_enough: Option<Time>,
+    /// Below this, acknowledgments may have waited for a hole to be filled.
+    pub(super) torn: u64,
+    /// Since when acknowledgments have come as the path carries data, and the last of them.
+    pub(super) clock: (Time, Time),
     /// A hole that was acknowledged: since when, and how many packets ago.
     pub(super) unseen: Option<(Time, u32)>,
     recent: [Fingerprint; 8],
@@ -190,6 +195,7 @@ impl Half {
             return Some(Novelty::New);
         }
         self.timed = None;
+        self.torn = self.highest;
         let was_seen = self.was_seen(start, end);
         let figures = &mut self.figures;
         if was_seen {
@@ -218,6 +224,7 @@ impl Half {
     pub(super) fn acknowledge(&mut self, ack: u64, at: Time) -> Option<(Span, u64)> {
         self.acked = ack;
         self.duplicate_acks = 0;
+        self.told_enough = None;
         self.sacked = false;
         let (end, sent, len) = self.timed?;
         if ack < end {
@@ -262,6 +269,29 @@ impl Half {
         }
     }
 
+    /// A duplicate acknowledgment came.
+    pub(super) fn told(&mut self, has_sack: bool, at: Time) {
+        /// RFC 5681 §3.2; no sender waits for more before it has seen the path change the order.
+        const ENOUGH: u32 = 3;
+        self.duplicate_acks += 1;
+        self.told_at = at;
+        if self.duplicate_acks == ENOUGH {
+            self.told_enough = Some(at);
+        }
+        self.sacked |= has_sack;
+        self.torn = self.highest;
+    }
+
+    /// An acknowledgment came at `at` that the path needed `serial` for since the one before it, if it carried data without
+    /// a pause.
+    pub(super) fn tick(&mut self, at: Time, serial: Span) {
+        let (since, last) = &mut self.clock;
+        if (at - *last).0 > serial.0.saturating_add(serial.0 / 4 + 20_000) {
+            *since = at;
+        }
+        *last = at;
+    }
+
     /// Where the first hole ends: at what came early, or at what was acknowledged.
     pub(super) fn hole_end(&self) -> Option<u64> {
         let early = self.early.first_key_value().map(|(start, _)| *start);
@@ -295,13 +325,16 @@ impl Half {
         };
         self.window = window;
         let is_new = ack > self.acked;
+        let fills = is_new && self.acked < self.torn;
+        let again = fills.then(|| self.sent.again(self.acked)).flatten();
         let heard = Heard {
             at,
             acked: ack,
             edge: ack.saturating_add(u64::from(window)),
             is_shut: window == 0,
             was_shut: false,
-            of: self.sent.up_to(ack),
+            fills,
+            of: again.or_else(|| self.sent.up_to(ack)),
         };
         self.edges.heard(heard, is_new);
     }

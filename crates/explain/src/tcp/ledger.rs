@@ -85,6 +85,10 @@ pub(super) struct Step {
     pub(super) unseen: bool,
     /// Acknowledgments told of a loss of this side's data, the last of them at this time.
     pub(super) loss_told: Option<Time>,
+    /// So many did at this time that a sender that heeds them needed no more.
+    pub(super) told_enough: Option<Time>,
+    /// Since when acknowledgments have come as the path carries data, and the last of them.
+    pub(super) clock: (Time, Time),
     /// This side's data is acknowledged up to here, and this packet's goes up to there.
     pub(super) acked: u64,
     pub(super) end: u64,
@@ -158,16 +162,30 @@ impl Step {
     /// before.
     fn is_carried(&self, from: Time) -> bool {
         let (since, until) = self.busy;
-        let noise = Span(self.serial.0 / 4 + 20_000);
-        let follows = if self.is_behind {
-            self.at <= until + self.serial + noise
-        } else {
-            self.at <= until + noise
-        };
-        self.serial.0 > 0
-            && follows
+        self.follows()
             && since <= from
             && self.at.max(until) - since >= sum(self.round(), self.serial)
+    }
+
+    /// Whether it follows what its side sent before without a pause of the path.
+    fn follows(&self) -> bool {
+        let until = self.busy.1;
+        let noise = Span(self.serial.0 / 4 + 20_000);
+        let latest = if self.is_behind {
+            until + self.serial + noise
+        } else {
+            until + noise
+        };
+        self.serial.0 > 0 && self.at <= latest
+    }
+
+    /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
+    /// left.
+    fn is_clocked(&self, from: Time) -> bool {
+        let (since, last) = self.clock;
+        self.serial.0 > 0
+            && since + self.near <= from
+            && self.at <= last + self.near + slack(self.near)
     }
 }
 
@@ -232,9 +250,9 @@ impl Ledger {
         if step.unseen {
             self.charge(Cause::Capture, gap);
         } else if let Some(cause) = self.repairing(step) {
-            self.charge(cause, gap);
+            self.mend(step, cause, gap);
         } else if step.is_carried(self.at) && !is_shut(&round) {
-            self.charge(Cause::Bandwidth, gap);
+            self.carry(step, gap);
         } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {
             self.answer(step, asked, gap);
         } else if let Some((heard, cause)) = round {
@@ -326,6 +344,7 @@ impl Ledger {
             let cause = match self.repair {
                 _ if is_timer(step) => Cause::Timeout,
                 Some((side, _, cause)) if side == step.side => cause,
+                _ if is_ignored(step) => Cause::Timeout,
                 _ if step.loss_told.is_some() => Cause::FastRecovery,
                 _ => Cause::Timeout,
             };
@@ -340,6 +359,34 @@ impl Ledger {
             return None;
         }
         Some(cause)
+    }
+
+    /// A step of a repair: the path may be busy all the same.
+    fn mend(&mut self, step: &Step, cause: Cause, gap: Span) {
+        let is_new = step.novelty == Some(Novelty::New);
+        let is_carried = if step.is_behind {
+            is_new && step.follows()
+        } else {
+            step.is_clocked(self.at)
+        };
+        if is_carried {
+            self.carry(step, gap);
+        } else {
+            self.charge(cause, gap);
+        }
+    }
+
+    /// The path was busy: with what was sent again, as far as that let this go.
+    fn carry(&mut self, step: &Step, gap: Span) {
+        let after = self.flow(step.side).after;
+        let filled = step
+            .heard
+            .filter(|heard| !step.is_behind && heard.fills && step.is_let_go_by(heard));
+        let rest = match (after, filled) {
+            (Some(cause), Some(_)) => self.part(cause, gap, step.serial),
+            _ => gap,
+        };
+        self.charge(Cause::Bandwidth, rest);
     }
 
     /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
@@ -441,7 +488,11 @@ impl Ledger {
             (Cause::Bandwidth, carried),
             (
                 Cause::NagleDelayedAck,
-                if is_delayed { waited } else { Span(0) },
+                if is_delayed && !heard.fills {
+                    waited
+                } else {
+                    Span(0)
+                },
             ),
         ] {
             rest = self.part(cause, rest, share(gap, part, whole));
@@ -513,7 +564,16 @@ fn is_timer(step: &Step) -> bool {
     ];
     let latest = latest.into_iter().flatten().max();
     let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
-    silent > TIMER.max(Span(step.round().0 / 2))
+    // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
+    silent > TIMER.max(Span(step.round().0 / 4))
+}
+
+/// Whether its sender was told of the loss often enough, and did not send it again then.
+fn is_ignored(step: &Step) -> bool {
+    let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
+    let is_queued = step.is_behind && step.follows();
+    let told = step.told_enough.filter(|_| is_oldest && !is_queued);
+    told.is_some_and(|at| step.at - step.soonest(at) > TIMER.max(Span(step.round().0 / 4)))
 }
 
 /// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that

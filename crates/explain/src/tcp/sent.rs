@@ -6,6 +6,8 @@ use coax_wire::time::{Span, Time};
 
 /// Segments remembered of a side. Of more on their way at a time only the latest count.
 const MOST: usize = 1024;
+/// The same of those that were sent again.
+const MOST_AGAIN: usize = 32;
 
 /// A segment of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub(super) struct Burst {
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     log: VecDeque<Burst>,
+    /// What was sent again of late, and where it began.
+    again: VecDeque<(u64, Burst)>,
     /// The last that was forgotten in which a message ended.
     whole: Option<Burst>,
     /// Until when the path carries all of it, and since when without a pause.
@@ -63,6 +67,28 @@ impl Sent {
             self.busy_since = begin;
         }
         self.busy = end;
+    }
+
+    /// Data from `start` was sent again, and captured and carried as [`Self::add`] has it.
+    pub(super) fn add_again(&mut self, at: Time, (start, end): (u64, u64), is_ahead: bool) {
+        if self.again.len() >= MOST_AGAIN {
+            self.again.pop_front();
+        }
+        let carried = if is_ahead { self.busy } else { at };
+        let burst = Burst {
+            at,
+            carried,
+            end,
+            is_whole: false,
+        };
+        self.again.push_back((start, burst));
+    }
+
+    /// What was sent again last that has the byte at `place`.
+    pub(super) fn again(&self, place: u64) -> Option<Burst> {
+        let mut latest = self.again.iter().rev();
+        let found = latest.find(|(start, burst)| (*start..burst.end).contains(&place));
+        found.map(|(_, burst)| *burst)
     }
 
     /// The last that ends by `end`.

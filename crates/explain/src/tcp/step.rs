@@ -157,6 +157,7 @@ impl Connection {
         } else {
             let half = of_mut(&mut self.halves, side);
             half.sent.note_busy(at, step.serial, !step.is_behind);
+            half.sent.add_again(at, (start, step.end), !step.is_behind);
         }
         self.last_data = Some(Last {
             side,
@@ -204,6 +205,8 @@ impl Connection {
             novelty,
             unseen,
             loss_told: (half.duplicate_acks >= 2 || half.sacked).then_some(half.told_at),
+            told_enough: half.told_enough,
+            clock: half.clock,
             acked: half.acked,
             end: start.saturating_add(len),
             highest: half.highest,

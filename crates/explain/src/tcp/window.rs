@@ -22,7 +22,9 @@ pub(super) struct Heard {
     pub(super) is_shut: bool,
     /// The one before it showed a window that was shut.
     pub(super) was_shut: bool,
-    /// The data that it acknowledges last, as it was sent.
+    /// It fills a hole: what it acknowledges last had waited for what was before it, and nobody held it back.
+    pub(super) fills: bool,
+    /// The data that it acknowledges last, as it was sent; that which filled the hole, if it did.
     pub(super) of: Option<Burst>,
 }
 
