@@ -18,7 +18,8 @@
 //! A *round* goes from the data that was acknowledged last to the data that this acknowledgment let go. It has the time
 //! in which that data was carried and the new data was (`bandwidth`), a delay of the acknowledgment
 //! (`nagle-delayed-ack`), the sender's own time after it (think time), and the way there and back, which is charged to
-//! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before,
+//! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before (or would
+//! have filled the last third of one that was full before: who sends in large pieces waits for more),
 //! `nagle-delayed-ack` if it is a small segment that left when all before it was acknowledged, the repair of the last
 //! loss if there was one, `slow-start` if its side has more on its way than before, else `send-window`. Many rounds are
 //! under way at a time, so a stretch is a part of its round and has its proportions: that is what a round after the other
@@ -216,6 +217,8 @@ struct Flow {
     is_constant: bool,
     /// What repaired its last loss.
     after: Option<Cause>,
+    /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
+    has_filled: bool,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
     round: Option<(Heard, Cause)>,
 }
@@ -348,7 +351,8 @@ impl Ledger {
                 _ if step.loss_told.is_some() => Cause::FastRecovery,
                 _ => Cause::Timeout,
             };
-            self.flow(step.side).after = Some(cause);
+            let flow = self.flow(step.side);
+            (flow.after, flow.has_filled) = (Some(cause), false);
             let until = self.repair.map_or(0, |(_, until, _)| until);
             self.repair = Some((step.side, until.max(step.highest), cause));
             return Some(cause);
@@ -414,6 +418,7 @@ impl Ledger {
             } else {
                 Cause::ReceiveWindow
             };
+            self.flow(step.side).has_filled = true;
             return Some((heard, cause));
         }
         if !step.is_news(heard.at) {
@@ -440,6 +445,9 @@ impl Ledger {
         }
         let cause = match after {
             _ if held_small && step.is_middle => Cause::NagleDelayedAck,
+            _ if self.flow(step.side).has_filled && knew.is_nearly_full(step.end - step.len) => {
+                Cause::ReceiveWindow
+            }
             Some(cause) => cause,
             None if grows => Cause::SlowStart,
             None => Cause::SendWindow,

@@ -28,6 +28,16 @@ pub(super) struct Heard {
     pub(super) of: Option<Burst>,
 }
 
+impl Heard {
+    /// Whether a sender that has sent up to `start` may wait until the window is wider, though a segment has room in it:
+    /// one that sends in large pieces does as long as less than a third of the window is left (Linux `tcp_tso_win_divisor`;
+    /// RFC 1122 §4.2.3.4 would allow half).
+    pub(super) fn is_nearly_full(&self, start: u64) -> bool {
+        let left = self.edge.saturating_sub(start);
+        left < self.edge.saturating_sub(self.acked) / 3
+    }
+}
+
 /// How far one side may send, by what the other acknowledged and offered, and when that was captured.
 #[derive(Debug, Default)]
 pub(super) struct Edges(VecDeque<Heard>);

@@ -1,6 +1,7 @@
 //! Captures for the tests.
 #![allow(dead_code)]
 
+pub mod flow;
 pub mod many;
 pub mod packets;
 

@@ -1,0 +1,149 @@
+//! A TCP connection written packet by packet.
+
+use coax_explain::{capture::Link, report::Capture};
+use coax_wire::time::Time;
+
+use super::packets::{Owned, analyse};
+
+pub const SYN: u8 = 0x02;
+pub const ACK: u8 = 0x10;
+
+/// Where it is seen, and what both sides offer.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends {
+    pub port: u16,
+    /// To the client and back.
+    pub near_us: u64,
+    /// To the server and back.
+    pub far_us: u64,
+    pub mss: u16,
+    pub window: u16,
+}
+
+/// What one side sends; sequence numbers count from 0, and the SYN's is one less.
+#[derive(Clone, Debug)]
+pub struct Sent<'a> {
+    /// When it was captured, microseconds.
+    pub at_us: u64,
+    /// 0: the client; 1: the server.
+    pub from: usize,
+    pub seq: i64,
+    pub ack: i64,
+    pub window: u16,
+    pub flags: u8,
+    /// What was kept of the data, and how much there was.
+    pub data: &'a [u8],
+    pub len: usize,
+    /// Blocks of a SACK option, the first of them perhaps a duplicate (RFC 2018, RFC 2883).
+    pub sack: &'a [(i64, i64)],
+}
+
+impl Default for Sent<'_> {
+    fn default() -> Self {
+        Self {
+            at_us: 0,
+            from: 0,
+            seq: 0,
+            ack: 0,
+            window: 0xffff,
+            flags: ACK,
+            data: &[],
+            len: 0,
+            sack: &[],
+        }
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Flow {
+    packets: Vec<Owned>,
+    port: u16,
+}
+
+impl Flow {
+    /// A connection that begins with a handshake, at time 0.
+    pub fn begin(ends: &Ends) -> Self {
+        let Ends {
+            port,
+            near_us,
+            far_us,
+            mss,
+            window,
+        } = *ends;
+        let mut flow = Self {
+            port,
+            ..Self::default()
+        };
+        let steps = [
+            (0, 0, SYN),
+            (1, far_us, SYN | ACK),
+            (0, far_us + near_us, ACK),
+        ];
+        for (from, at_us, flags) in steps {
+            let is_syn = flags & SYN != 0;
+            let sent = Sent {
+                at_us,
+                from,
+                seq: -i64::from(is_syn),
+                flags,
+                window,
+                ..Sent::default()
+            };
+            let mss = [&[2, 4][..], &mss.to_be_bytes(), &[4, 2, 1, 1]].concat();
+            flow.add(&sent, if is_syn { &mss } else { &[] });
+        }
+        flow
+    }
+
+    /// The next packet.
+    pub fn send(&mut self, sent: Sent<'_>) -> &mut Self {
+        let mut options = Vec::new();
+        if !sent.sack.is_empty() {
+            options.extend([1, 1, 5, 2 + 8 * sent.sack.len() as u8]);
+            for edge in sent.sack.iter().flat_map(|(from, to)| [*from, *to]) {
+                options.extend(number(1 - sent.from, edge).to_be_bytes());
+            }
+        }
+        self.add(&sent, &options);
+        self
+    }
+
+    /// What is said of it.
+    pub fn explained(&self) -> Capture {
+        analyse(Link::Ip, &self.packets)
+    }
+
+    fn add(&mut self, sent: &Sent<'_>, options: &[u8]) {
+        let len = sent.len.max(sent.data.len());
+        let headers = 40 + options.len();
+        let mut bytes = vec![0x45, 0];
+        bytes.extend(((headers + len) as u16).to_be_bytes());
+        // an identification of its own: what is sent twice is not captured twice
+        bytes.extend((self.packets.len() as u16 + 1).to_be_bytes());
+        bytes.extend([0x40, 0, 64, 6, 0, 0]);
+        let hosts = [[10, 0, 0, 1], [10, 0, 0, 2]];
+        bytes.extend(hosts[sent.from]);
+        bytes.extend(hosts[1 - sent.from]);
+        let ports = [1025, self.port];
+        bytes.extend(ports[sent.from].to_be_bytes());
+        bytes.extend(ports[1 - sent.from].to_be_bytes());
+        bytes.extend(number(sent.from, sent.seq).to_be_bytes());
+        bytes.extend(number(1 - sent.from, sent.ack).to_be_bytes());
+        bytes.extend([(20 + options.len() as u8) << 2, sent.flags]);
+        bytes.extend(sent.window.to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(options);
+        bytes.extend(sent.data);
+        self.packets.push(Owned {
+            at: Time(1_000_000_000 + sent.at_us * 1000),
+            bytes,
+            wire_len: (headers + len) as u32,
+        });
+    }
+}
+
+/// A sequence number of what that side sends.
+fn number(from: usize, offset: i64) -> u32 {
+    (1_000_000 * (from as i64 + 1) + offset) as u32
+}
