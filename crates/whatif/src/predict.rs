@@ -12,7 +12,7 @@ use crate::{
     fit::{Fit, Hints, SEED, Task},
     guess::{Guess, Loss},
     rare::Rare,
-    run::{Bench, tap},
+    run::{Bench, Known, tap},
     seen::{Seen, sender},
     used,
 };
@@ -76,6 +76,20 @@ struct Variant {
 }
 
 impl<'a> Model<'a> {
+    /// Fits a model with the redirector that the copy's client seems to be; if that one does not copy like this, or is not
+    /// known, with one made to measure.
+    ///
+    /// # Errors
+    /// [`Why`] there is no model.
+    pub fn of(capture: &Capture, copy: &Copy, clients: Clients<'a>) -> Result<Self, Why> {
+        let connection = capture.connections.get(copy.connection);
+        let client = connection.and_then(|connection| connection.parties[0].profile.as_deref());
+        let known = client.filter(|client| clients.iter().any(|(name, _)| name == client));
+        let model =
+            known.and_then(|client| Self::calibrate(capture, copy, Some(client), clients).ok());
+        model.map_or_else(|| Self::calibrate(capture, copy, None, clients), Ok)
+    }
+
     /// Fits a model to `copy`, which was found in `capture`. `client` is the profile of the redirector that made it, if
     /// it is known; `clients` are the profiles that there are.
     ///
@@ -281,6 +295,7 @@ fn bench<'a>(connection: &Connection, copy: &Copy, block: u64, clients: Clients<
         tap: tap(connection.vantage),
         bytes: copy.bytes.min(most.max(block.saturating_mul(2))),
         spent: Arc::default(),
+        known: Known::default(),
     }
 }
 

@@ -1,32 +1,22 @@
 //! One run in the lab, seen as a capture taken where the real one was.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use coax_explain::report::Vantage;
 use coax_lab::{
     Tap,
-    scenario::{Clients, Scenario},
+    scenario::{Clients, Scenario, parts},
     smb::{CopySetup, copy_within},
 };
 use toml::Value;
 
 use crate::{Why, seen::Seen, used::Set};
-
-/// What names a part of a scenario: choosing another drops what was set within it.
-const NAMES: [&str; 9] = [
-    "client.profile",
-    "client.stack",
-    "client.machine",
-    "client.card",
-    "server.config",
-    "server.stack",
-    "server.machine",
-    "server.card",
-    "link",
-];
 
 /// So many of the lab's events a run may have. A copy of 4 MB has some 30,000.
 const MOST_OF_RUN: u64 = 200_000;
@@ -42,7 +32,12 @@ pub(crate) struct Bench<'a> {
     pub(crate) bytes: u64,
     /// The lab's events of all runs until now.
     pub(crate) spent: Arc<AtomicU64>,
+    /// What was run already, by the values that make it what it is: the same values give the same run.
+    pub(crate) known: Known,
 }
+
+/// See [`Bench::known`].
+pub(crate) type Known = Arc<Mutex<HashMap<String, Result<Seen, Why>>>>;
 
 impl Bench<'_> {
     /// Runs what these values describe, the later before the earlier.
@@ -57,6 +52,20 @@ impl Bench<'_> {
         for (path, value) in kept.chain(changes).chain(&own) {
             scenario.set(path, value.clone()).map_err(lab)?;
         }
+        let values = scenario.parameters().into_iter();
+        let values: String = values
+            .map(|(key, value)| key + "=" + &value + "\n")
+            .collect();
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = known().get(&values) {
+            return seen.clone();
+        }
+        let seen = self.made(&scenario);
+        known().insert(values, seen.clone());
+        seen
+    }
+
+    fn made(&self, scenario: &Scenario) -> Result<Seen, Why> {
         let mut setup = scenario.setup(self.clients).map_err(lab)?;
         setup.taps = vec![self.tap];
         let spent = self.spent.load(Ordering::Relaxed);
@@ -76,13 +85,9 @@ fn lab(error: impl std::fmt::Display) -> Why {
 
 /// Whether another part was chosen in place of the one that `path` lies in.
 fn is_replaced(path: &str, changes: &[Set]) -> bool {
-    let chosen = changes.iter().map(|(path, _)| path.as_str());
-    chosen
-        .filter(|chosen| NAMES.contains(chosen))
-        .any(|chosen| {
-            path.strip_prefix(chosen)
-                .is_some_and(|rest| rest.starts_with('.'))
-        })
+    let chosen = parts().filter(|part| changes.iter().any(|(path, _)| path == part));
+    let mut within = chosen.filter_map(|part| path.strip_prefix(part));
+    within.any(|rest| rest.starts_with('.'))
 }
 
 /// What a capture of it shows, and how many events it took.

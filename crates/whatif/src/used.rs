@@ -61,50 +61,60 @@ pub(crate) struct Used {
     pub(crate) is_modern: bool,
 }
 
+/// The requests that moved most of a copy, and how.
+#[derive(Clone, Copy, Debug)]
+struct Moving<'a> {
+    main: &'a Requests,
+    method: Method,
+    block: u64,
+    at_once: u64,
+}
+
+impl<'a> Moving<'a> {
+    fn of(connection: &Connection, copy: &'a Copy) -> Result<Self, Why> {
+        let main = copy.requests.first().filter(|row| row.bytes > 0);
+        let main = main.ok_or(Why::TooLittle("no request that moved data"))?;
+        let mean = main.bytes / main.count.max(1);
+        Ok(Self {
+            main,
+            method: Method::of(&main.command)?,
+            block: main.usual_bytes.max(mean).min(MOST_BLOCK),
+            at_once: at_once(connection, copy, main),
+        })
+    }
+}
+
 /// Collects it.
 pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> Result<Used, Why> {
     let smb = connection.smb.as_ref().ok_or(Why::NoSmb)?;
-    let main = copy.requests.first().filter(|row| row.bytes > 0);
-    let main = main.ok_or(Why::TooLittle("no request that moved data"))?;
-    let block = main
-        .usual_bytes
-        .max(main.bytes / main.count.max(1))
-        .min(MOST_BLOCK);
-    let method = Method::of(&main.command)?;
+    let by = Moving::of(connection, copy)?;
     let mut sets = Vec::new();
     text(&mut sets, "client.profile", client.unwrap_or("modern"));
     text(&mut sets, "direction", copy.direction.name());
-    let is_cut = is_cut(connection);
-    carriage(&mut sets, connection, is_cut);
+    carriage(&mut sets, connection, is_cut(connection));
     dialect(&mut sets, connection, smb, client.is_some());
-    buffers(&mut sets, smb, block, method);
-    let mut moving = Vec::new();
-    let known = client.is_some();
-    transfer(
-        &mut moving,
-        connection,
-        copy,
-        (main, method, block),
-        (smb, known),
-    );
+    buffers(&mut sets, smb, by.block, by.method);
     if client.is_none() {
-        application(&mut sets, copy, main, block);
+        application(&mut sets, copy, by.main, by.block);
         steps(&mut sets, copy);
     }
-    let is_modern = connection
-        .sides
-        .iter()
-        .all(|side| side.window_scale.is_some());
+    let is_modern = is_modern(connection);
     for (name, own, other) in sides(connection) {
-        stack(&mut sets, name, (own, other), is_modern, block);
+        stack(&mut sets, name, (own, other), is_modern, by.block);
     }
     Ok(Used {
         sets,
-        moving,
-        block,
-        is_serial: at_once(connection, copy, main) == 1,
+        moving: transfer(copy.direction, by, smb, client.is_some()),
+        block: by.block,
+        is_serial: by.at_once == 1,
         is_modern,
     })
+}
+
+/// Whether both TCPs are of the kind that has window scaling.
+fn is_modern(connection: &Connection) -> bool {
+    let mut sides = connection.sides.iter();
+    sides.all(|side| side.window_scale.is_some())
 }
 
 fn sides(connection: &Connection) -> [(&'static str, &Side, &Side); 2] {
@@ -212,53 +222,43 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
 }
 
 /// How the data was moved.
-fn transfer(
-    sets: &mut Vec<Set>,
-    connection: &Connection,
-    copy: &Copy,
-    (main, method, block): (&Requests, Method, u64),
-    (smb, is_known_client): (&Smb, bool),
-) {
-    let place = match copy.direction {
-        Direction::ToClient => "client.profile.read",
-        Direction::ToServer => "client.profile.write",
-    };
+fn transfer(direction: Direction, by: Moving<'_>, smb: &Smb, is_known_client: bool) -> Vec<Set> {
+    let mut sets = Vec::new();
     // a redirector that would read raw if it were let may do so when it is
     let (reads, writes) = smb.raw_offered.unwrap_or((true, true));
-    let offered = match copy.direction {
-        Direction::ToClient => reads,
-        Direction::ToServer => writes,
+    let (place, offered) = match direction {
+        Direction::ToClient => ("client.profile.read", reads),
+        Direction::ToServer => ("client.profile.write", writes),
     };
-    let key = if is_known_client && !offered && method != Method::Raw {
-        "otherwise"
-    } else {
-        "method"
-    };
-    text(sets, &format!("{place}.{key}"), method.name());
-    match headroom(smb, block) {
-        _ if method == Method::Raw => number(sets, &format!("{place}.raw-block"), block),
+    let is_raw = by.method == Method::Raw;
+    let is_second = is_known_client && !offered && !is_raw;
+    let key = if is_second { "otherwise" } else { "method" };
+    text(&mut sets, &format!("{place}.{key}"), by.method.name());
+    match headroom(smb, by.block) {
+        _ if is_raw => number(&mut sets, &format!("{place}.raw-block"), by.block),
         // what fills the buffer grows with it
         Some(headroom) => {
-            text(sets, &format!("{place}.block"), "buffer");
-            number(sets, &format!("{place}.headroom"), headroom);
+            text(&mut sets, &format!("{place}.block"), "buffer");
+            number(&mut sets, &format!("{place}.headroom"), headroom);
         }
-        None => number(sets, &format!("{place}.block"), block),
+        None => number(&mut sets, &format!("{place}.block"), by.block),
     }
-    number(
-        sets,
-        &format!("{place}.in-flight"),
-        at_once(connection, copy, main),
-    );
-    if method != Method::Raw {
-        return;
+    number(&mut sets, &format!("{place}.in-flight"), by.at_once);
+    if is_raw {
+        raw(&mut sets, direction, by.main, smb);
     }
+    sets
+}
+
+/// What is peculiar to raw transfers.
+fn raw(sets: &mut Vec<Set>, direction: Direction, main: &Requests, smb: &Smb) {
     number(sets, "client.profile.raw.read-at-least", 0);
     number(sets, "client.profile.raw.write-at-least", 0);
-    if copy.direction == Direction::ToServer {
-        flag(sets, &format!("{place}.data-with-raw-request"), false);
+    if direction == Direction::ToServer {
+        flag(sets, "client.profile.write.data-with-raw-request", false);
         // only a write to the disk is answered at its end
         let is_answered = smb.through.count.saturating_mul(2) > main.count;
-        flag(sets, &format!("{place}.through"), is_answered);
+        flag(sets, "client.profile.write.through", is_answered);
     }
 }
 

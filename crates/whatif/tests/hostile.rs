@@ -12,44 +12,28 @@ use coax_explain::{
 use coax_lab::Tap;
 use coax_whatif::{MOST_EVENTS, Model};
 use coax_wire::time::Span;
-use common::{borrowed, bytes, file, labelled, profiles};
+use common::{borrowed, bytes, chance::Chance, file, labelled, profiles};
 use toml::Value;
 
 /// What the last run of a model may have beyond the bound.
 const ONE_RUN: u64 = 250_000;
 
-/// The same numbers every time (xorshift).
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+/// What somebody would write who means ill.
+fn number(chance: &mut Chance) -> u64 {
+    match chance.below(8) {
+        0 => 0,
+        1 => 1,
+        2 => u64::MAX,
+        3 => 1 << chance.below(64),
+        4 => chance.below(100),
+        5 => chance.below(100_000),
+        6 => 1_000_000_000_000_000,
+        _ => chance.next(),
     }
+}
 
-    fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
-    }
-
-    /// What somebody would write who means ill.
-    fn number(&mut self) -> u64 {
-        match self.below(8) {
-            0 => 0,
-            1 => 1,
-            2 => u64::MAX,
-            3 => 1 << self.below(64),
-            4 => self.below(100),
-            5 => self.below(100_000),
-            6 => 1_000_000_000_000_000,
-            _ => self.next(),
-        }
-    }
-
-    fn span(&mut self) -> Span {
-        Span(self.number())
-    }
+fn span(chance: &mut Chance) -> Span {
+    Span(number(chance))
 }
 
 /// Asks for advice, calibrates and tries all of it; the lab's events that it took.
@@ -66,7 +50,8 @@ fn tried_as(capture: &Capture, advised: &Capture, clients: &[(&str, &str)]) -> u
             .get(copy.connection)
             .and_then(|connection| connection.parties[0].profile.as_deref());
         let advice = advise(advised, orderly);
-        for client in [known, None] {
+        let unknown = known.is_some().then_some(None);
+        for client in [known].into_iter().chain(unknown) {
             let Ok(model) = Model::calibrate(capture, copy, client, clients) else {
                 continue;
             };
@@ -105,18 +90,18 @@ fn small(direction: &str, clients: &[(&str, &str)]) -> Vec<u8> {
 
 fn spoil_side(side: &mut Side, chance: &mut Chance) {
     match chance.below(10) {
-        0 => side.segments = chance.number(),
-        1 => side.data_segments = chance.number(),
-        2 => side.bytes = chance.number(),
-        3 => side.retransmissions = chance.number(),
-        4 => side.spurious = chance.number(),
-        5 => side.mss = Some(chance.number() as u16),
-        6 => side.window_scale = Some(chance.number() as u8),
-        7 => side.max_window = chance.number() as u32,
-        8 => side.largest_segment = chance.number() as u32,
+        0 => side.segments = number(chance),
+        1 => side.data_segments = number(chance),
+        2 => side.bytes = number(chance),
+        3 => side.retransmissions = number(chance),
+        4 => side.spurious = number(chance),
+        5 => side.mss = Some(number(chance) as u16),
+        6 => side.window_scale = Some(number(chance) as u8),
+        7 => side.max_window = number(chance) as u32,
+        8 => side.largest_segment = number(chance) as u32,
         _ => {
-            side.path_ps_per_byte = Some(chance.number());
-            side.max_in_flight = chance.number();
+            side.path_ps_per_byte = Some(number(chance));
+            side.max_in_flight = number(chance);
         }
     }
 }
@@ -128,33 +113,33 @@ fn spoil_requests(rows: &mut [Requests], chance: &mut Chance) {
     let place = chance.below(rows.len() as u64) as usize;
     let row = &mut rows[place];
     match chance.below(6) {
-        0 => row.count = chance.number(),
-        1 => row.bytes = chance.number(),
-        2 => row.usual_bytes = chance.number(),
-        3 => row.answered = chance.number(),
-        4 => row.response_total = chance.span(),
-        _ => row.response_median = Some(chance.span()),
+        0 => row.count = number(chance),
+        1 => row.bytes = number(chance),
+        2 => row.usual_bytes = number(chance),
+        3 => row.answered = number(chance),
+        4 => row.response_total = span(chance),
+        _ => row.response_median = Some(span(chance)),
     }
 }
 
 fn spoil_connection(connection: &mut Connection, chance: &mut Chance) {
     match chance.below(7) {
-        0 => connection.client_rtt = Some(chance.span()),
-        1 => connection.server_rtt = Some(chance.span()),
+        0 => connection.client_rtt = Some(span(chance)),
+        1 => connection.server_rtt = Some(span(chance)),
         2 => spoil_requests(&mut connection.requests, chance),
         3 => connection.vantage = [None, Some(Vantage::Server)][chance.below(2) as usize],
         4 => {
             let habits = &mut connection.habits[chance.below(2) as usize];
-            habits.hold = Some(chance.span());
-            habits.burst_losses = (chance.number(), chance.number());
-            habits.burst_place = Some(chance.number());
+            habits.hold = Some(span(chance));
+            habits.burst_losses = (number(chance), number(chance));
+            habits.burst_place = Some(number(chance));
         }
         5 => {
             if let Some(smb) = &mut connection.smb {
-                smb.server_max_buffer = Some(chance.number() as u32);
-                smb.client_max_buffer = Some(chance.number() as u32);
-                smb.max_mpx = Some(chance.number() as u16);
-                smb.most_outstanding = chance.number();
+                smb.server_max_buffer = Some(number(chance) as u32);
+                smb.client_max_buffer = Some(number(chance) as u32);
+                smb.max_mpx = Some(number(chance) as u16);
+                smb.most_outstanding = number(chance);
             }
         }
         _ => spoil_side(&mut connection.sides[chance.below(2) as usize], chance),
@@ -163,18 +148,18 @@ fn spoil_connection(connection: &mut Connection, chance: &mut Chance) {
 
 fn spoil_copy(copy: &mut Copy, chance: &mut Chance) {
     match chance.below(6) {
-        0 => copy.bytes = chance.number(),
-        1 => copy.wall = chance.span(),
+        0 => copy.bytes = number(chance),
+        1 => copy.wall = span(chance),
         2 => copy.direction = Direction::ToServer,
         3 => {
             let place = chance.below(coax_cause::Cause::COUNT as u64) as usize;
             copy.account
-                .add(coax_cause::Cause::ALL[place], chance.span());
+                .add(coax_cause::Cause::ALL[place], span(chance));
         }
         4 => copy.breakdown.causes.iter_mut().for_each(|row| {
-            row.count = chance.number();
-            row.median = chance.span();
-            row.total = chance.span();
+            row.count = number(chance);
+            row.median = span(chance);
+            row.total = span(chance);
         }),
         _ => spoil_requests(&mut copy.requests, chance),
     }

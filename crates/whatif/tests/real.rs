@@ -3,12 +3,13 @@
 
 mod common;
 
-use std::fmt::Write as _;
-
 use coax_cause::Cause;
 use coax_explain::report::Copy;
-use coax_whatif::{Model, Range, Why};
-use common::{borrowed, file, labelled, longest, profiles};
+use coax_whatif::Model;
+use common::{
+    borrowed, in_halves, labelled, longest, profiles,
+    table::{Judged, Row, table, write},
+};
 use toml::Value;
 
 /// From which copy, what is changed, and the copy that was made so; bytes of both, where they differ.
@@ -71,29 +72,16 @@ fn pairs() -> Vec<Pair> {
     ]
 }
 
-struct Row {
-    what: &'static str,
-    vantage: &'static str,
-    measured: f64,
-    said: Result<Range, Why>,
-    truth: f64,
-}
-
-impl Row {
-    fn error(&self) -> Option<f64> {
-        let said = self.said.as_ref().ok()?;
-        Some((said.mid / self.truth - 1.0) * 100.0)
-    }
-}
-
 fn row(pair: &Pair, vantage: &'static str, clients: &[(&str, &str)]) -> Row {
     let (from, to) = (labelled(pair.from, vantage), labelled(pair.to, vantage));
     let (slow, other) = (longest(&from), longest(&to));
     let model = Model::calibrate(&from, slow, None, clients);
-    let said = model.and_then(|model| model.predict(&pair.changes));
+    let said = model.as_ref().map_err(Clone::clone);
+    let said = said.and_then(|model| model.predict(&pair.changes));
     Row {
-        what: pair.what,
-        vantage,
+        what: pair.what.to_owned(),
+        vantage: vantage.to_owned(),
+        baseline: model.ok().map(|model| model.baseline().0 as f64 / 1e9),
         measured: slow.wall.0 as f64 / 1e9,
         said,
         truth: of_size(other, slow.bytes),
@@ -107,51 +95,19 @@ fn of_size(copy: &Copy, bytes: u64) -> f64 {
     (once as f64 + rest as f64 * bytes as f64 / copy.bytes as f64) / 1e9
 }
 
-fn table(rows: &[Row]) -> String {
-    let mut out = String::from(
-        "| copy: change | captured at | measured | predicted | truth | error |\n|---|---|--:|--:|--:|--:|\n",
-    );
-    for row in rows {
-        let said = match &row.said {
-            Ok(said) => format!("{:.3} ({:.3}–{:.3})", said.mid, said.low, said.high),
-            Err(why) => format!("none: {why}"),
-        };
-        let error = row
-            .error()
-            .map_or("–".to_owned(), |error| format!("{error:+.1} %"));
-        let _ = writeln!(
-            out,
-            "| {} | {} | {:.3} | {said} | {:.3} | {error} |",
-            row.what, row.vantage, row.measured, row.truth
-        );
-    }
-    out
-}
-
-fn write(table: &str) {
-    println!("{table}");
-    if std::env::var_os("WRITE_DOCS").is_none() {
-        return;
-    }
-    let page = file("docs/whatif.md");
-    let text = std::fs::read_to_string(&page).unwrap();
-    let (begin, end) = ("<!-- real -->\n", "<!-- end of real -->");
-    let (before, rest) = text.split_once(begin).unwrap();
-    let (_, after) = rest.split_once(end).unwrap();
-    std::fs::write(page, format!("{before}{begin}{table}{end}{after}")).unwrap();
-}
-
 #[test]
 fn one_real_copy_predicts_the_other() {
     let profiles = profiles();
     let clients = borrowed(&profiles);
-    let mut rows = Vec::new();
-    for pair in pairs() {
-        for vantage in ["client", "server"] {
-            rows.push(row(&pair, vantage, &clients));
-        }
-    }
-    write(&table(&rows));
+    let rows = in_halves(&pairs(), |pair| {
+        let at = |vantage| row(pair, vantage, &clients);
+        vec![at("client"), at("server")]
+    });
+    let judged = Judged::of(rows.iter());
+    write(
+        "real",
+        &format!("{}\n\n{}", judged.sentence(), table(&rows)),
+    );
     for row in &rows {
         let said = row
             .said
@@ -161,8 +117,14 @@ fn one_real_copy_predicts_the_other() {
         assert_eq!(said.mid < before, after < before, "{}", row.what);
         assert!(said.low <= said.mid && said.mid <= said.high);
     }
-    let mut errors: Vec<f64> = rows.iter().filter_map(Row::error).map(f64::abs).collect();
-    errors.sort_by(f64::total_cmp);
-    assert!(errors[errors.len() / 2] <= 10.0, "{errors:?}");
-    assert!(errors.iter().all(|error| *error <= 30.0), "{errors:?}");
+    let worst = rows
+        .iter()
+        .filter_map(Row::error)
+        .map(f64::abs)
+        .fold(0.0, f64::max);
+    assert!(
+        judged.median <= 10.0 && worst <= 30.0,
+        "{}",
+        judged.sentence()
+    );
 }

@@ -46,7 +46,7 @@ pub(super) fn predict(capture: &Capture, advice: &mut [Vec<Told>]) -> Vec<Gain> 
 }
 
 fn of_copy(capture: &Capture, (place, copy): (usize, &Copy), told: &mut [Told]) -> Gain {
-    let model = match calibrate(capture, copy) {
+    let model = match Model::of(capture, copy, profiles::TEXTS) {
         Ok(model) => model,
         Err(why) => {
             return Gain {
@@ -84,21 +84,6 @@ fn rank(told: &Told, measured: f64) -> f64 {
         None => measured,
         Some(range) => measured + range.mid,
     }
-}
-
-/// With the redirector that the client seems to be; if that one does not copy like this, with one made to measure.
-fn calibrate(capture: &Capture, copy: &Copy) -> Result<Model<'static>, Why> {
-    let client = capture
-        .connections
-        .get(copy.connection)
-        .and_then(|connection| connection.parties[0].profile.as_deref());
-    let known = client.filter(|client| profiles::TEXTS.iter().any(|(name, _)| name == client));
-    if let Some(client) = known
-        && let Ok(model) = Model::calibrate(capture, copy, Some(client), profiles::TEXTS)
-    {
-        return Ok(model);
-    }
-    Model::calibrate(capture, copy, None, profiles::TEXTS)
 }
 
 /// The table of the report: each change, before and after.

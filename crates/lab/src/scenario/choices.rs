@@ -43,6 +43,11 @@ pub(super) const PLACES: [&str; 9] = [
     "link.",
 ];
 
+/// What a scenario puts a copy together from: keys that name a file of `data`. To name another drops what was set beneath.
+pub fn parts() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().map(|place| place.trim_end_matches('.'))
+}
+
 /// The names that a host is put together from.
 #[derive(Clone, Debug)]
 pub(super) struct Host {

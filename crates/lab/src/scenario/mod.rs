@@ -39,8 +39,8 @@ use alloc::{
     vec::Vec,
 };
 
-pub use choices::parse_size;
 use choices::{CHOICES, Choices, PLACES};
+pub use choices::{parse_size, parts};
 use coax_client::{Direction, profile::Profile};
 use coax_wire::time::Span;
 use load::{client_profile, described, in_file, shown};
@@ -279,7 +279,7 @@ impl Scenario {
                 format!(
                     "there is no such key; there are {}, and in [set] those beneath {}",
                     CHOICES.join(", "),
-                    PLACES.map(|place| place.trim_end_matches('.')).join(", ")
+                    parts().collect::<Vec<_>>().join(", ")
                 )
             });
             self.wrong(key, reason)

@@ -1,6 +1,9 @@
 //! Profiles, captures, and slow copies in the lab.
 #![allow(dead_code)]
 
+pub mod chance;
+pub mod table;
+
 use std::{fs, path::PathBuf};
 
 use coax_explain::{
@@ -72,16 +75,52 @@ pub fn bytes(
     tap: Tap,
     clients: &[(&str, &str)],
 ) -> Vec<u8> {
+    run(name, values, tap, clients).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The capture as it was read, if these values can be and the copy comes to an end.
+pub fn tried(
+    name: &str,
+    values: &[(String, Value)],
+    tap: Tap,
+    clients: &[(&str, &str)],
+) -> Option<Capture> {
+    let bytes = run(name, values, tap, clients).ok()?;
+    let capture = explain(bytes.as_slice()).ok()?;
+    (!capture.copies.is_empty()).then_some(capture)
+}
+
+fn run(
+    name: &str,
+    values: &[(String, Value)],
+    tap: Tap,
+    clients: &[(&str, &str)],
+) -> Result<Vec<u8>, String> {
     let mut scenario = Scenario::new(name);
     for (path, value) in values {
-        scenario.set(path, value.clone()).unwrap();
+        let set = scenario.set(path, value.clone());
+        set.map_err(|error| error.to_string())?;
     }
-    let mut setup = scenario.setup(clients).unwrap();
+    let setup = scenario.setup(clients);
+    let mut setup = setup.map_err(|error| error.to_string())?;
     setup.taps = vec![tap];
     let mut result = copy(&setup);
+    result.copied.clone()?;
     result
-        .copied
-        .clone()
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
-    result.world.captures().pop().unwrap()
+        .world
+        .captures()
+        .pop()
+        .ok_or_else(|| "no capture".to_owned())
+}
+
+/// What comes of all of them in their order, half of them by each of two threads.
+pub fn in_halves<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> Vec<R> + Sync) -> Vec<R> {
+    let (first, last) = all.split_at(all.len().div_ceil(2));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| first.iter().flat_map(&of).collect::<Vec<R>>());
+        let mut last: Vec<R> = last.iter().flat_map(&of).collect();
+        let mut all = first.join().unwrap();
+        all.append(&mut last);
+        all
+    })
 }

@@ -1,0 +1,333 @@
+//! Copies that nobody chose: clients, servers, ways, speeds, losses, places of capture and changes drawn by chance, among
+//! them all that `coax explain` advises. docs/whatif.md has what came of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::expect_used
+)]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use coax_explain::advise;
+use coax_lab::Tap;
+use coax_whatif::Model;
+use common::{
+    borrowed,
+    chance::Chance,
+    in_halves, longest, profiles,
+    table::{Judged, Row, table, write},
+    tried,
+};
+use toml::Value;
+
+/// Seeds of the draws, and how many copies of each are tried: all where the page is written.
+const FIRST: (&str, u64) = ("drawn", 0xc0a);
+const ALL: u64 = 60;
+const SOME: u64 = 6;
+/// So many changes of a copy are tried: advised ones first, others drawn.
+const ADVISED: usize = 3;
+const OTHERS: usize = 2;
+/// A change that is no further off is not listed.
+const FAR: f64 = 30.0;
+
+/// Redirectors with stacks and machines that they are met with.
+const CLIENTS: [[&str; 3]; 16] = [
+    ["ms-net-3.11-basic", "ms-tcpip-1.0a", "virtual-dos"],
+    ["ms-net-3.11-full", "ms-tcpip-1.0a", "virtual-dos"],
+    ["ms-net-3.11-full", "wfw-tcpip-32", "dos-386sx16"],
+    ["ibm-dls-4.0", "ibm-tcpip-2.1.1", "virtual-dos"],
+    ["ibm-dls-5.0-full", "nts-3.18", "virtual-dos"],
+    ["ibm-dls-5.0-predir", "nts-3.18", "virtual-dos"],
+    ["wfw-3.11", "wfw-tcpip-32", "wfw-486sx33"],
+    ["windows-95", "windows-95", "wfw-486sx33"],
+    ["windows-98", "windows-98", "fast"],
+    ["nt-4-copy", "nt-4", "fast"],
+    ["nt-4-explorer", "nt-4", "fast"],
+    ["windows-2000", "windows-2000", "fast"],
+    ["os2-warp", "bsd-4.4", "fast"],
+    ["ps2-opl", "bsd-4.4", "fast"],
+    ["smbclient-1999", "linux-2.0", "fast"],
+    ["modern", "linux", "fast"],
+];
+const SERVERS: [[&str; 3]; 4] = [
+    ["samba-nas", "linux", "nas"],
+    ["samba-1999", "linux-2.0", "samba-dx2-66"],
+    ["nt-4", "nt-4", "nt-4-server"],
+    ["windows-2000", "windows-2000", "windows-2000-server"],
+];
+
+type Sets = Vec<(String, Value)>;
+
+fn text(value: impl Into<String>) -> Value {
+    Value::String(value.into())
+}
+
+/// A copy by chance.
+struct Drawn {
+    what: String,
+    values: Sets,
+    tap: Tap,
+    chance: Chance,
+}
+
+impl Drawn {
+    fn new(seed: u64) -> Self {
+        let mut chance = Chance(seed);
+        for _ in 0..8 {
+            chance.next();
+        }
+        let (client, server) = (chance.of(&CLIENTS), chance.of(&SERVERS));
+        let direction = chance.of(&["to-client", "to-server"]);
+        let rate = chance.of(&[
+            "512 kbit/s",
+            "2 Mbit/s",
+            "10 Mbit/s",
+            "10 Mbit/s",
+            "100 Mbit/s",
+            "100 Mbit/s",
+            "100 Mbit/s",
+            "1 Gbit/s",
+        ]);
+        let delay_us = match chance.below(2) {
+            0 => chance.between(20.0, 300.0),
+            _ => chance.between(300.0, 40_000.0),
+        };
+        let mut values = vec![
+            ("direction".into(), text(direction)),
+            ("link.rate".into(), text(rate)),
+            ("link.delay".into(), text(format!("{delay_us:.0} us"))),
+            ("seed".into(), Value::Integer(chance.below(1000) as i64)),
+        ];
+        for (side, [what, stack, machine]) in [("client", client), ("server", server)] {
+            let key = if side == "client" {
+                "profile"
+            } else {
+                "config"
+            };
+            values.push((format!("{side}.{key}"), text(what)));
+            values.push((format!("{side}.stack"), text(stack)));
+            values.push((format!("{side}.machine"), text(machine)));
+        }
+        let is_slow = rate.ends_with("kbit/s") || client[2] != "fast" || delay_us > 10_000.0;
+        let size = if is_slow {
+            (100e3, 600e3)
+        } else {
+            (400e3, 2e6)
+        };
+        let size = chance.between(size.0, size.1) as i64;
+        values.push(("size".into(), Value::Integer(size)));
+        let loss = spoil(&mut chance, &mut values, direction);
+        let tap = chance.of(&[Tap::Client, Tap::Server]);
+        Self {
+            what: format!(
+                "{} {direction}, {}, {rate}, {:.1} ms{loss}",
+                client[0],
+                server[0],
+                delay_us * 2e-3
+            ),
+            values,
+            tap,
+            chance,
+        }
+    }
+
+    fn value(&self, key: &str) -> &str {
+        let found = self.values.iter().find(|(known, _)| known == key);
+        found.and_then(|(_, value)| value.as_str()).unwrap_or("")
+    }
+
+    /// A change that nobody advised.
+    fn other(&mut self) -> Sets {
+        let (receiver, sender, way) = match self.value("direction") {
+            "to-client" => ("client", "server", "read"),
+            _ => ("server", "client", "write"),
+        };
+        let number = |key: String, value: i64| (key, Value::Integer(value));
+        let one = match self.chance.below(10) {
+            0 => ("link.rate".into(), text("100 Mbit/s")),
+            1 => ("link.delay".into(), text("100 us")),
+            2 => number(format!("{receiver}.stack.receive_window"), 65_535),
+            3 => number(format!("{receiver}.stack.receive_window"), 2920),
+            4 => (format!("{sender}.stack.nagle"), text("off")),
+            5 => (format!("{receiver}.stack.delayed_ack"), text("0 ms")),
+            6 => number(format!("client.profile.{way}.block"), 16_384),
+            7 => number(format!("client.profile.{way}.block"), 2048),
+            8 => number("client.stack.mss".into(), self.chance.of(&[536, 1460])),
+            _ => {
+                let raw = (format!("client.profile.{way}.method"), text("raw"));
+                return vec![raw];
+            }
+        };
+        vec![one]
+    }
+}
+
+/// What is wrong with it: machines that take their time, Nagle, small segments, losses.
+fn spoil(chance: &mut Chance, values: &mut Sets, direction: &str) -> &'static str {
+    for side in ["client", "server"] {
+        if chance.below(3) == 0 {
+            let us = chance.between(50.0, 3000.0);
+            values.push((
+                format!("{side}.machine.request.fixed"),
+                text(format!("{us:.0} us")),
+            ));
+        }
+        if chance.below(4) == 0 {
+            values.push((
+                format!("{side}.stack.nagle"),
+                text(chance.of(&["standard", "off"])),
+            ));
+        }
+    }
+    if chance.below(8) == 0 {
+        values.push(("client.stack.mss".into(), Value::Integer(536)));
+    }
+    if chance.below(4) > 0 {
+        return "";
+    }
+    let way = direction.replace('-', "_");
+    let mut rule = toml::Table::new();
+    let told = if chance.below(3) == 0 {
+        rule.insert("kind".into(), text("periodic"));
+        let every = Value::Integer(chance.between(30.0, 400.0) as i64);
+        rule.insert("every".into(), every);
+        ", losing one in so many"
+    } else {
+        rule.insert("kind".into(), text("random"));
+        let probability = Value::Float(chance.between(0.002, 0.02));
+        rule.insert("probability".into(), probability);
+        ", losing by chance"
+    };
+    let mut loss = toml::Table::new();
+    loss.insert("rule".into(), Value::Table(rule));
+    loss.insert("data_only".into(), Value::Boolean(true));
+    values.push((format!("link.loss_{way}"), Value::Table(loss)));
+    told
+}
+
+/// What is changed, in a word.
+fn kind(changes: &[(String, Value)]) -> &'static str {
+    let (path, _) = &changes[0];
+    let last = path.rsplit('.').next().unwrap();
+    match last {
+        "receive_window" | "window_scale" | "send_buffer" | "sack" | "idle_restart" => {
+            "TCP: windows"
+        }
+        "nagle" | "delayed_ack" => "TCP: Nagle, delayed acknowledgments",
+        "mss" => "TCP: segment size",
+        "rate" | "delay" => "the path",
+        _ if path.starts_with("link.loss") => "no losses",
+        _ => "the redirector: commands, blocks, buffers",
+    }
+}
+
+fn told(changes: &[(String, Value)]) -> String {
+    let all = changes
+        .iter()
+        .map(|(path, value)| format!("{path} = {value}"));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// The rows of the copy of this seed, each with the kind of its change.
+fn rows(seed: u64, clients: &[(&str, &str)]) -> Vec<(&'static str, Row)> {
+    let mut drawn = Drawn::new(seed);
+    let Some(slow) = tried(&drawn.what, &drawn.values, drawn.tap, clients) else {
+        return Vec::new();
+    };
+    let copy = longest(&slow);
+    let advised = advise(&slow, copy).into_iter().map(|one| one.lab);
+    let mut changes: Vec<Sets> = advised
+        .filter(|lab| !lab.is_empty())
+        .take(ADVISED)
+        .collect();
+    if drawn.what.contains("losing") {
+        let path = drawn.values.last().unwrap().0.clone();
+        let none: toml::Table = toml::from_str("rule = { kind = \"none\" }").unwrap();
+        changes.push(vec![(path, Value::Table(none))]);
+    }
+    changes.extend((0..OTHERS).map(|_| drawn.other()));
+    changes.sort_by_key(|change| told(change));
+    changes.dedup();
+    let model = Model::of(&slow, copy, clients);
+    let one = |change: Sets| {
+        let mut values = drawn.values.clone();
+        values.extend(change.iter().cloned());
+        let changed = tried(&drawn.what, &values, drawn.tap, clients)?;
+        // a value that this redirector does not ask about is no change
+        let is_none = longest(&changed).wall == copy.wall;
+        if is_none && change[0].0.starts_with("client.profile.") {
+            return None;
+        }
+        let said = model.as_ref().map_err(Clone::clone);
+        let row = Row {
+            what: format!("{}: {}", drawn.what, told(&change)),
+            vantage: format!("{:?}", drawn.tap).to_lowercase(),
+            measured: copy.wall.0 as f64 / 1e9,
+            baseline: model
+                .as_ref()
+                .ok()
+                .map(|model| model.baseline().0 as f64 / 1e9),
+            said: said.and_then(|model| model.predict(&change)),
+            truth: longest(&changed).wall.0 as f64 / 1e9,
+        };
+        Some((kind(&change), row))
+    };
+    changes.into_iter().filter_map(one).collect()
+}
+
+/// A line a kind of change.
+fn by_kind(rows: &[(&'static str, Row)]) -> String {
+    let mut out = String::from(
+        "| change | changes | median error | nine in ten within | within 10 % | in the range | of nothing said |\n|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let mut kinds: Vec<&str> = rows.iter().map(|(kind, _)| *kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    for kind in kinds {
+        let of = rows.iter().filter(|(known, _)| *known == kind);
+        let judged = Judged::of(of.map(|(_, row)| row));
+        let _ = writeln!(
+            out,
+            "| {kind} | {} | {:.1} % | {:.0} % | {} | {} | {} |",
+            judged.rows,
+            judged.median,
+            judged.ninth,
+            judged.within_10,
+            judged.covered,
+            judged.declined
+        );
+    }
+    out
+}
+
+fn judge((name, seed): (&str, u64)) {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let is_whole = std::env::var_os("WRITE_DOCS").is_some();
+    let many = if is_whole { ALL } else { SOME };
+    let place = |place: u64| place << 20 | place;
+    let seeds: Vec<u64> = (1..=many)
+        .map(|copy| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ place(copy))
+        .collect();
+    let rows = in_halves(&seeds, |seed| rows(*seed, &clients));
+    let judged = Judged::of(rows.iter().map(|(_, row)| row));
+    let is_far = |row: &Row| row.error().is_none_or(|error| error.abs() > FAR);
+    let far = rows.iter().map(|(_, row)| row);
+    let far = far.filter(|row| is_far(row) || !row.is_covered());
+    let sentence = judged.sentence();
+    write(
+        name,
+        &format!("{sentence}\n\n{}\n{}", by_kind(&rows), table(far)),
+    );
+    assert!(judged.rows as u64 > many, "{sentence}");
+    assert!(judged.median <= 10.0, "{sentence}");
+    assert!(judged.coverage() >= 60.0, "{sentence}");
+}
+
+#[test]
+fn what_is_predicted_of_copies_that_nobody_chose_comes_true() {
+    judge(FIRST);
+}
