@@ -11,7 +11,7 @@ use super::{
     half::{Half, Novelty},
     ledger::{Ledger, Side},
     pace::Slope,
-    step::{Last, Learned, OVERHEAD, Way},
+    step::{Last, Learned, Way, wire_bytes},
     testimony::heading,
 };
 use crate::{
@@ -45,7 +45,7 @@ pub(crate) struct Connection {
     pub(super) last: Moment,
     pub(super) packets: u64,
     pub(super) has_start: bool,
-    pub(super) handshake: (Option<Time>, Option<Time>),
+    pub(super) handshake: [Option<(Time, u64)>; 2],
     /// From here to each side and back.
     pub(super) ways: [Option<Way>; 2],
     /// How single exchanges grow with their size, by who answers.
@@ -116,7 +116,7 @@ impl Connection {
             last: moment,
             packets: 0,
             has_start: is_syn,
-            handshake: (None, None),
+            handshake: [None; 2],
             ways: [None; 2],
             slopes: <[Slope; 2]>::default(),
             guide: None,
@@ -268,11 +268,13 @@ impl Connection {
     fn synchronize(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
         of_mut(&mut self.halves, side).begin(segment);
         if side == Side::Client {
-            self.handshake.0 = Some(at);
+            self.handshake[0] = Some((at, wire_bytes(segment)));
         } else {
-            self.handshake.1 = Some(at);
-            if let Some(syn) = self.handshake.0 {
-                self.measured(Side::Server, Way::handshake(at - syn));
+            self.handshake[1] = Some((at, wire_bytes(segment)));
+            if let Some((syn, bytes)) = self.handshake[0] {
+                let bytes = (bytes, wire_bytes(segment));
+                let time = at - syn;
+                self.measured(Side::Server, Way { time, bytes });
             }
         }
     }
@@ -280,10 +282,12 @@ impl Connection {
     /// What a segment says of the other side's data; whether it acknowledges what was never captured.
     fn acknowledgment(&mut self, segment: &Segment<'_>, side: Side, at: Time) -> bool {
         if side == Side::Client
-            && let Some(syn_ack) = self.handshake.1.take()
+            && let Some((syn_ack, bytes)) = self.handshake[1].take()
             && !segment.flags.has(Flags::SYN)
         {
-            self.measured(Side::Client, Way::handshake(at - syn_ack));
+            let bytes = (bytes, wire_bytes(segment));
+            let time = at - syn_ack;
+            self.measured(Side::Client, Way { time, bytes });
         }
         let shift = self.shift(side);
         let other = of_mut(&mut self.halves, side.other());
@@ -311,7 +315,7 @@ impl Connection {
         }
         self.note_window(segment, side, window_before);
         if let Some(way) = way {
-            let bytes = (way.1 + OVERHEAD, u64::from(segment.len) + OVERHEAD);
+            let bytes = (way.1, wire_bytes(segment));
             self.measured(side, Way { time: way.0, bytes });
         }
         beyond > 1
@@ -331,7 +335,7 @@ impl Connection {
         {
             other
                 .ack_pace
-                .add(at - last, new + new.div_ceil(mss.max(1)) * OVERHEAD);
+                .add(at - last, new + new.div_ceil(mss.max(1)) * other.overhead);
         }
     }
 
@@ -340,7 +344,10 @@ impl Connection {
         let mss = of(&self.halves, side.other()).figures.mss;
         let mss = mss.map_or(1460, u64::from).max(1);
         let segments = bytes.div_ceil(mss).max(1);
-        self.carrying(side, bytes.max(mss) + segments * OVERHEAD)
+        self.carrying(
+            side,
+            bytes.max(mss) + segments * of(&self.halves, side).overhead,
+        )
     }
 
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {

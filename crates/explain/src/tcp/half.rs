@@ -7,6 +7,7 @@ use coax_wire::time::{Span, Time};
 use super::{
     pace::Pace,
     sent::Sent,
+    step::{OVERHEAD, wire_bytes},
     window::{Edges, Heard},
 };
 use crate::{
@@ -57,9 +58,11 @@ pub(super) struct Half {
     /// When and where its data began that was sent when nothing was on its way, until something of it is acknowledged.
     pub(super) burst: Option<(Time, u64)>,
     pub(super) sent: Sent,
-    /// When it sent last, and how many bytes.
+    /// What is added to its data on the wire.
+    pub(super) overhead: u64,
+    /// When it sent last, and how many bytes on the wire.
     pub(super) last_sent: Option<(Time, u64)>,
-    /// A segment whose acknowledgment is being waited for, and when it was sent.
+    /// A segment whose acknowledgment is being waited for, when it was sent, and its bytes on the wire.
     timed: Option<(u64, Time, u64)>,
     /// Duplicate acknowledgments since the last new one.
     pub(super) duplicate_acks: u32,
@@ -185,11 +188,12 @@ impl Half {
             return Some(Novelty::KeepAlive);
         }
         figures.data_segments += 1;
+        self.overhead = OVERHEAD + segment.options.len() as u64;
         figures.largest_segment = figures.largest_segment.max(segment.len);
         if end > self.highest {
             figures.bytes = figures.bytes.saturating_add(end - start.max(self.highest));
             self.highest = end;
-            self.timed.get_or_insert((end, at, len));
+            self.timed.get_or_insert((end, at, wire_bytes(segment)));
             figures.max_in_flight = figures.max_in_flight.max(end.saturating_sub(self.acked));
             figures.window_full += u64::from(self.edges.latest() == Some(end));
             return Some(Novelty::New);
@@ -226,12 +230,12 @@ impl Half {
         self.duplicate_acks = 0;
         self.told_enough = None;
         self.sacked = false;
-        let (end, sent, len) = self.timed?;
+        let (end, sent, bytes) = self.timed?;
         if ack < end {
             return None;
         }
         self.timed = None;
-        Some((at - sent, len))
+        Some((at - sent, bytes))
     }
 
     /// Keeps bytes that came before their turn.

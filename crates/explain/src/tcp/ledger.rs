@@ -81,6 +81,8 @@ pub(super) struct Step {
     pub(super) side: Side,
     /// Bytes of data; 0 of the handshake.
     pub(super) len: u64,
+    /// The same on the wire.
+    pub(super) wire: u64,
     pub(super) novelty: Option<Novelty>,
     /// It acknowledges bytes that were never captured.
     pub(super) unseen: bool,

@@ -11,8 +11,10 @@ use super::{
 };
 use crate::{net::Segment, smb::Purpose};
 
-/// What Ethernet, IP and TCP add to a segment's data, bytes, with preamble and gap.
+/// What Ethernet, IP and TCP without options add to a segment's data, bytes, with preamble and gap.
 pub(super) const OVERHEAD: u64 = 78;
+/// The shortest frame with both.
+const LEAST: u64 = 84;
 /// Shorter segments tell too little of the path's pace.
 const TELLING: u64 = 400;
 
@@ -23,23 +25,19 @@ pub(super) struct Way {
     pub(super) bytes: (u64, u64),
 }
 
-impl Way {
-    /// Measured by SYN or what answers it.
-    pub(super) const fn handshake(time: Span) -> Self {
-        const BYTES: u64 = OVERHEAD + 8;
-        Self {
-            time,
-            bytes: (BYTES, BYTES),
-        }
-    }
+/// What a segment takes on the wire, bytes.
+pub(super) fn wire_bytes(segment: &Segment<'_>) -> u64 {
+    (OVERHEAD + segment.options.len() as u64 + u64::from(segment.len)).max(LEAST)
 }
 
-/// The last packet with data: whose it was, how long, and how many of its side came without one of the other's between.
+/// The last packet with data: whose it was, how long (also on the wire), and how many of its side came without one of the
+/// other's between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     pub(super) side: Side,
     pub(super) at: Time,
     pub(super) len: u64,
+    pub(super) wire: u64,
     pub(super) in_a_row: u32,
 }
 
@@ -75,6 +73,17 @@ impl Connection {
     /// The way from here to `side` and back as it was measured.
     pub(super) fn way(&self, side: Side) -> Span {
         of(self.ways(), side).map_or(Span(0), |way| way.time)
+    }
+
+    /// Bytes that were carried while the way to `side` and back was measured.
+    fn carried_on(&self, side: Side, way: &Way) -> u64 {
+        let there = if self.is_behind(side.other()) {
+            0
+        } else {
+            way.bytes.0
+        };
+        let back = if self.is_behind(side) { way.bytes.1 } else { 0 };
+        there.saturating_add(back)
     }
 
     /// The same without what its packets took to be carried.
@@ -122,13 +131,13 @@ impl Connection {
 
     /// The path is no slower than what the shortest way there and back leaves for its packets, picoseconds a byte.
     fn slowest(&self) -> u64 {
-        let ways = self.ways().iter().flatten();
-        let slowest = ways.map(|way| (way.time.0, way.bytes.0.saturating_add(way.bytes.1)));
-        let slowest =
-            slowest.reduce(|one, other| (one.0.saturating_add(other.0), one.1.max(other.1)));
-        slowest.map_or(u64::MAX, |(time, bytes)| {
-            time.saturating_mul(1000) / bytes.max(1)
-        })
+        let bound = |side: Side| {
+            let way = (*of(self.ways(), side))?;
+            let carried = self.carried_on(side, &way);
+            (carried > 0).then(|| way.time.0.saturating_mul(1000) / carried)
+        };
+        let bounds = [bound(Side::Client), bound(Side::Server)];
+        bounds.into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
     /// Tells the ledger of a packet that brings the connection forward.
@@ -163,10 +172,11 @@ impl Connection {
             side,
             at,
             len,
+            wire: step.wire,
             in_a_row: same.map_or(1, |last| last.in_a_row.saturating_add(1)),
         });
         let half = of_mut(&mut self.halves, side);
-        half.last_sent = Some((at, len));
+        half.last_sent = Some((at, step.wire));
         if half.acked >= start && novelty == Some(Novelty::New) {
             half.burst = Some((at, start));
         }
@@ -184,9 +194,10 @@ impl Connection {
         let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
         let len = u64::from(segment.len);
         let (near, is_behind) = (self.bare_way(side), self.is_behind(side));
-        let ahead = |len: u64| {
+        let wire = wire_bytes(segment);
+        let ahead = |wire: u64| {
             if is_behind {
-                sum(near, self.carrying(side, len + OVERHEAD))
+                sum(near, self.carrying(side, wire))
             } else {
                 near
             }
@@ -213,10 +224,10 @@ impl Connection {
             before: half.last_sent.map(|(at, _)| at),
             knew: half
                 .last_sent
-                .and_then(|(at, len)| half.edges.known(at, sum(ahead(len), noise)).copied()),
+                .and_then(|(at, wire)| half.edges.known(at, sum(ahead(wire), noise)).copied()),
             heard: half
                 .edges
-                .known(lately, ahead(len))
+                .known(lately, ahead(wire))
                 .filter(|heard| heard.at <= at)
                 .copied(),
             peer_heard: other.edges.last().map(|heard| (heard.at, heard.acked)),
@@ -227,12 +238,13 @@ impl Connection {
             asked: self.asked(
                 side,
                 is_middle,
-                Time(lately.0.saturating_sub(ahead(len).0)).min(at),
+                Time(lately.0.saturating_sub(ahead(wire).0)).min(at),
             ),
             near,
             far: self.bare_way(side.other()),
-            serial: self.carrying(side, len + OVERHEAD),
-            serial_ack: self.carrying(side.other(), OVERHEAD + 6),
+            wire,
+            serial: self.carrying(side, wire),
+            serial_ack: self.carrying(side.other(), LEAST),
             is_behind,
             busy: (half.sent.busy_since, half.sent.busy),
             inside: is_middle || self.owes(side),
@@ -268,7 +280,7 @@ impl Connection {
         if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
             return;
         }
-        let bytes = if step.is_behind { step.len } else { last.len } + OVERHEAD;
+        let bytes = if step.is_behind { step.wire } else { last.wire };
         let half = of_mut(&mut self.halves, step.side);
         match step.heard {
             Some(heard) if heard.acked >= start => {
@@ -290,7 +302,7 @@ impl Connection {
         };
         let new = ack.saturating_sub(start);
         if new > mss && is_pure && self.is_behind(side.other()) {
-            let bytes = new + (new.div_ceil(mss) + 1) * OVERHEAD;
+            let bytes = new + new.div_ceil(mss) * of(&self.halves, side).overhead + LEAST;
             let way = *of(self.ways(), side.other());
             let Some(way) = way else { return };
             let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
@@ -309,10 +321,10 @@ impl Connection {
         }
         let mut bytes = 0;
         if !self.is_behind(last.side) {
-            bytes += last.len + OVERHEAD;
+            bytes += last.wire;
         }
         if step.is_behind {
-            bytes += step.len + OVERHEAD;
+            bytes += step.wire;
         }
         let slope = of_mut(&mut self.slopes, step.side);
         slope.add(step.at - last.at, bytes);
