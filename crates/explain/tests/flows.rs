@@ -69,3 +69,65 @@ fn a_sender_that_leaves_room_for_a_segment_to_send_three_at_once_waits_for_the_w
     assert!(share(&flow, Cause::ReceiveWindow) >= 90);
     assert_eq!(share(&flow, Cause::SendWindow), 0);
 }
+
+/// A read or its answer, in its session packet: what of it is kept.
+fn read_andx(mid: u16, is_answer: bool, words: &[u16], body: u32) -> Vec<u8> {
+    let mut bytes = (body + 35 + words.len() as u32 * 2).to_be_bytes().to_vec();
+    bytes.extend(b"\xffSMB\x2e");
+    bytes.resize(36, 0);
+    bytes[13] = if is_answer { 0x80 } else { 0 };
+    bytes[34..].copy_from_slice(&mid.to_le_bytes());
+    bytes.push(words.len() as u8);
+    words
+        .iter()
+        .for_each(|word| bytes.extend(word.to_le_bytes()));
+    bytes.extend((body as u16).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn the_file_s_short_end_may_overtake_the_block_before_it_though_no_header_was_kept() {
+    const ASKED: [(u16, u16); 3] = [(1, 8000), (2, 8000), (3, 3000)];
+    let ends = Ends {
+        port: 445,
+        near_us: 50,
+        far_us: ROUND_US,
+        mss: 60_000,
+        window: 60_000,
+    };
+    let (mut flow, mut asked, mut told) = (Flow::begin(&ends), 0, 0);
+    for (mid, count) in ASKED {
+        let words = [0xff, 0, 7, (mid - 1) * 8000, 0, count, count, 0, 0, 0];
+        let data = read_andx(mid, false, &words, 0);
+        flow.send(Sent {
+            at_us: 50_000,
+            seq: asked,
+            data: &data,
+            ..Sent::default()
+        });
+        asked += data.len() as i64;
+    }
+    for (mid, count) in [ASKED[0], ASKED[2], ASKED[1]] {
+        let words = [0xff, 0, 0, 0, 0, count, 60, 0, 0, 0, 0, 0];
+        let data = read_andx(mid, true, &words, u32::from(count) + 1);
+        let len = data.len() + 1 + usize::from(count);
+        // of the first all words are there, of the others not even the SMB header
+        let kept = if mid == 1 { data.len() } else { 8 };
+        flow.send(Sent {
+            at_us: 90_000,
+            from: 1,
+            seq: told,
+            ack: asked,
+            data: &data[..kept],
+            len,
+            ..Sent::default()
+        });
+        told += len as i64;
+    }
+    let copy = &flow.explained().copies[0];
+    assert_eq!((copy.bytes, copy.holes), (19_000, (0, 0)));
+    assert_eq!(
+        (copy.requests[0].count, copy.requests[0].bytes),
+        (3, 19_000)
+    );
+}

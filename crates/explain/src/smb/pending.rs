@@ -280,14 +280,16 @@ impl Queue {
         Some((pending.due == Due::RawData, pending.ops.first()?.count))
     }
 
-    /// Takes the oldest read that waits and asked for so many `bytes`, for a reply of which only the length is known; the
-    /// oldest at all if none did.
+    /// Takes the oldest read that waits and asked for just so many `bytes`, for a reply of which only the length is known:
+    /// an answer brings what was asked for, and servers answer reads in any order. If none did, the oldest that asked for
+    /// more, which the file's end may have cut short, or the oldest at all.
     pub(super) fn take_read(&mut self, bytes: u64) -> Option<Pending> {
-        let asked = |pending: &Pending| {
-            let op = pending.ops.first().filter(|op| op.what == What::Read);
-            op.is_some_and(|op| !op.known.count || op.count >= bytes)
+        let first = |fits: &dyn Fn(&Op) -> bool| {
+            let mut ops = self.list.iter().map(|pending| pending.ops.first());
+            ops.position(|op| op.is_some_and(|op| op.what == What::Read && fits(op)))
         };
-        let place = self.list.iter().position(asked);
+        let exact = first(&|op| op.known.count && op.count == bytes);
+        let place = exact.or_else(|| first(&|op| !op.known.count || op.count >= bytes));
         let place = place.or_else(|| self.first_read())?;
         self.took_unseen = true;
         Some(self.list.remove(place))
@@ -439,6 +441,17 @@ mod tests {
         queue.list[1].ops[0].count = 4096;
         assert_eq!(queue.take_read(4096).unwrap().header.mid.0, 2);
         assert_eq!(queue.take_read(4096).unwrap().header.mid.0, 1);
+    }
+
+    #[test]
+    fn a_short_answer_without_a_header_that_overtook_a_long_one_is_the_short_read_s() {
+        let mut queue = Queue::default();
+        for (mid, count) in [(1, 122_880), (2, 67_840)] {
+            asked(&mut queue, mid);
+            queue.list.last_mut().unwrap().ops[0].count = count;
+        }
+        assert_eq!(queue.take_read(67_840).unwrap().header.mid.0, 2);
+        assert_eq!(queue.read_due(), Some((false, 122_880)));
     }
 
     #[test]
