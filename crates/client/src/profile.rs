@@ -192,8 +192,10 @@ pub struct Reading {
     pub raw_block: Fact<u32>,
     /// What it takes off the buffer for headers when a block fills it, bytes.
     pub headroom: Fact<u32>,
-    /// Requests in flight: more than one where it reads ahead.
+    /// Requests in flight at most: more than one where it reads ahead.
     pub in_flight: Fact<u16>,
+    /// Requests in flight at first, if the number follows the path.
+    pub in_flight_at_first: Option<Fact<u16>>,
 }
 
 /// How it writes a file's data.
@@ -210,8 +212,10 @@ pub struct Writing {
     pub raw_block: Fact<u32>,
     /// What it takes off the buffer for headers when a block fills it, bytes.
     pub headroom: Fact<u32>,
-    /// Requests in flight: more than one where it writes behind.
+    /// Requests in flight at most: more than one where it writes behind.
     pub in_flight: Fact<u16>,
+    /// Requests in flight at first, if the number follows the path.
+    pub in_flight_at_first: Option<Fact<u16>>,
     /// Data is to be on the server's disk before the reply. A raw write has a final reply only then.
     pub through: Fact<bool>,
     /// A raw write's first message carries as much data as fits.

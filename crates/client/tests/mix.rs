@@ -121,8 +121,9 @@ fn a_watch_on_the_folder_keeps_explorer_from_raw_writes_and_only_that() {
 }
 
 #[test]
-fn the_modern_client_keeps_as_many_requests_outstanding_as_it_may() {
-    let data = noise(4_000_000);
+fn the_modern_client_comes_to_keep_as_many_requests_outstanding_as_it_may_where_none_waits_for_another()
+ {
+    let data = noise(16_000_000);
     let mut pair = Pair::new(profile("modern"));
     pair.run(
         Operation::Copy(CopySpec::put("UP.BIN", data.len() as u64)),

@@ -1,5 +1,6 @@
 //! A copy: the profile's script of requests, with the data in its midst.
 
+mod depth;
 mod download;
 mod script;
 mod upload;
@@ -9,7 +10,7 @@ use crate::{
     calls::Request,
     error::Error,
     event::{Event, Outcome},
-    profile::Step,
+    profile::{Profile, Step},
 };
 use alloc::{string::String, vec::Vec};
 use coax_wire::{
@@ -194,12 +195,17 @@ impl Copy {
         ))
     }
 
-    fn mover(&self) -> Result<Mover, Error> {
+    fn mover(&self, profile: &Profile) -> Result<Mover, Error> {
         let fid = self.opened()?;
         Ok(if self.to_server() {
-            Mover::Up(Upload::new(fid, &self.spec))
+            Mover::Up(Upload::new(fid, &self.spec, &profile.write))
         } else {
-            Mover::Down(Download::new(fid, self.spec.from, self.known.size))
+            Mover::Down(Download::new(
+                fid,
+                self.spec.from,
+                self.known.size,
+                &profile.read,
+            ))
         })
     }
 
@@ -241,7 +247,7 @@ impl Job for Copy {
                     self.stage = Stage::Next;
                 }
                 Stage::Next => match self.next_step(cx) {
-                    Some(Step::Transfer) => self.stage = Stage::Moving(self.mover()?),
+                    Some(Step::Transfer) => self.stage = Stage::Moving(self.mover(cx.profile)?),
                     Some(step) => {
                         if self.send_step(cx, step)? {
                             self.stage = Stage::Awaiting(step);

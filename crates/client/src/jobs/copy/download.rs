@@ -1,11 +1,11 @@
 //! From the server: reads by the profile's methods.
 
-use super::{Context, DATA};
+use super::{Context, DATA, depth::Depth};
 use crate::{
     calls::Request,
     error::{Changed, Error, Unfit},
     jobs::{copy::script::block_bytes, reply::Reply},
-    profile::Method,
+    profile::{Method, Reading},
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use coax_wire::{
@@ -40,6 +40,7 @@ pub(super) struct Download {
     gaps: Vec<(u64, u32)>,
     /// The most that a plain read brought, if servers give less than is asked for.
     most: Option<u32>,
+    depth: Depth,
     mark: u32,
     arrived: u64,
     /// A short raw read came: what it means, a plain one tells ([MS-CIFS] 2.2.4.22.2).
@@ -49,7 +50,7 @@ pub(super) struct Download {
 }
 
 impl Download {
-    pub fn new(fid: Fid, from: u64, size: Option<u64>) -> Self {
+    pub fn new(fid: Fid, from: u64, size: Option<u64>, how: &Reading) -> Self {
         Self {
             fid,
             from,
@@ -59,6 +60,7 @@ impl Download {
             asked: BTreeMap::new(),
             gaps: Vec::new(),
             most: None,
+            depth: Depth::new(how.in_flight_at_first.as_ref(), *how.in_flight),
             mark: DATA,
             arrived: 0,
             doubt: false,
@@ -73,7 +75,7 @@ impl Download {
 
     /// Asks for as much as may be outstanding; whether all is here.
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
-        while !self.all_asked() && self.asked.len() < cx.depth(*cx.profile.read.in_flight) {
+        while !self.all_asked() && self.asked.len() < self.depth.allowed(cx) {
             let alone = self.doubt || self.asked.values().any(|asked| asked.raw);
             if alone && !self.asked.is_empty() {
                 break;
@@ -104,6 +106,7 @@ impl Download {
         let Some(asked) = self.asked.remove(&part) else {
             return Ok(());
         };
+        self.depth.answered(asked.sent, cx.now);
         let range = match reply.command {
             command::READ_RAW if asked.raw && reply.is_bare() => 0..reply.message.len(),
             command::READ_ANDX => {

@@ -1,6 +1,6 @@
 //! To the server: writes by the profile's methods.
 
-use super::{Context, CopySpec, DATA};
+use super::{Context, CopySpec, DATA, depth::Depth};
 use crate::{
     calls::{Request, Tail},
     error::{Changed, Error, Unfit},
@@ -8,7 +8,7 @@ use crate::{
         copy::script::block_bytes,
         reply::{Reply, alike},
     },
-    profile::Method,
+    profile::{Method, Writing},
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use coax_wire::{
@@ -42,6 +42,7 @@ pub(super) struct Upload {
     size: Option<u64>,
     seekable: bool,
     sent: BTreeMap<u32, Sent>,
+    depth: Depth,
     mark: u32,
     written: u64,
     raw_is_slow: bool,
@@ -52,7 +53,7 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    pub fn new(fid: Fid, spec: &CopySpec) -> Self {
+    pub fn new(fid: Fid, spec: &CopySpec, how: &Writing) -> Self {
         Self {
             fid,
             from: spec.from,
@@ -60,6 +61,7 @@ impl Upload {
             size: spec.size,
             seekable: spec.seekable,
             sent: BTreeMap::new(),
+            depth: Depth::new(how.in_flight_at_first.as_ref(), *how.in_flight),
             mark: DATA,
             written: 0,
             raw_is_slow: false,
@@ -75,7 +77,7 @@ impl Upload {
 
     /// Sends as much as may be outstanding; whether all is there.
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
-        while !self.all_sent() && self.sent.len() < cx.depth(*cx.profile.write.in_flight) {
+        while !self.all_sent() && self.sent.len() < self.depth.allowed(cx) {
             if self.sent.values().any(|sent| sent.raw.is_some()) {
                 break;
             }
@@ -104,6 +106,7 @@ impl Upload {
         let Some(sent) = self.sent.remove(&part) else {
             return Ok(());
         };
+        self.depth.answered(sent.at, cx.now);
         match reply.command {
             command::WRITE_RAW | command::WRITE_COMPLETE => self.raw_reply(cx, part, sent, reply),
             command::WRITE_ANDX => {
