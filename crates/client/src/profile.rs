@@ -178,6 +178,36 @@ pub enum FillsBuffer {
     Buffer,
 }
 
+/// How many requests are in flight: a number, or `[first, most]` where it follows what the path can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "WrittenInFlight")]
+pub struct InFlight {
+    /// At first.
+    pub first: u16,
+    /// At most.
+    pub most: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a whole number from 1 to 65535, or [first, most]"
+)]
+enum WrittenInFlight {
+    Always(u16),
+    Between([u16; 2]),
+}
+
+impl From<WrittenInFlight> for InFlight {
+    fn from(written: WrittenInFlight) -> Self {
+        let [first, most] = match written {
+            WrittenInFlight::Always(n) => [n, n],
+            WrittenInFlight::Between(both) => both,
+        };
+        Self { first, most }
+    }
+}
+
 /// How it reads a file's data.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -192,10 +222,8 @@ pub struct Reading {
     pub raw_block: Fact<u32>,
     /// What it takes off the buffer for headers when a block fills it, bytes.
     pub headroom: Fact<u32>,
-    /// Requests in flight at most: more than one where it reads ahead.
-    pub in_flight: Fact<u16>,
-    /// Requests in flight at first, if the number follows the path.
-    pub in_flight_at_first: Option<Fact<u16>>,
+    /// Requests in flight: more than one where it reads ahead.
+    pub in_flight: Fact<InFlight>,
 }
 
 /// How it writes a file's data.
@@ -212,10 +240,8 @@ pub struct Writing {
     pub raw_block: Fact<u32>,
     /// What it takes off the buffer for headers when a block fills it, bytes.
     pub headroom: Fact<u32>,
-    /// Requests in flight at most: more than one where it writes behind.
-    pub in_flight: Fact<u16>,
-    /// Requests in flight at first, if the number follows the path.
-    pub in_flight_at_first: Option<Fact<u16>>,
+    /// Requests in flight: more than one where it writes behind.
+    pub in_flight: Fact<InFlight>,
     /// Data is to be on the server's disk before the reply. A raw write has a final reply only then.
     pub through: Fact<bool>,
     /// A raw write's first message carries as much data as fits.
@@ -254,15 +280,15 @@ impl Profile {
         let transfers =
             |steps: &[Step]| steps.iter().filter(|step| **step == Step::Transfer).count();
         let raw = [*self.read.otherwise, *self.write.otherwise].contains(&Method::Raw);
-        let none = |n: u16| n == 0;
+        let wrong = |of: InFlight| of.first == 0 || of.most < of.first;
         if self.negotiate.dialects.is_empty() {
             Some("negotiate.dialects offers nothing")
         } else if transfers(&self.copy.get) != 1 || transfers(&self.copy.put) != 1 {
             Some("copy.get and copy.put must hold \"transfer\" once")
         } else if raw {
             Some("otherwise must be \"core\" or \"andx\"")
-        } else if none(*self.read.in_flight) || none(*self.write.in_flight) {
-            Some("in-flight must be 1 or more")
+        } else if wrong(*self.read.in_flight) || wrong(*self.write.in_flight) {
+            Some("in-flight must be 1 or more, or two such numbers, the larger one last")
         } else if [&self.read.block, &self.write.block]
             .iter()
             .any(|block| ***block == BlockSize::Bytes(0))

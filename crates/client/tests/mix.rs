@@ -143,7 +143,7 @@ fn the_modern_client_comes_to_keep_as_many_requests_outstanding_as_it_may_where_
         };
         most = most.max(outstanding);
     }
-    assert_eq!(most, usize::from(*profile("modern").read.in_flight));
+    assert_eq!(most, usize::from(profile("modern").read.in_flight.most));
 }
 
 #[test]

@@ -102,12 +102,12 @@ fn under_way(in_flight: u16, block: BlockSize, raw_block: u32) -> u64 {
 
 fn reads_under_way(profile: &Profile) -> u64 {
     let read = &profile.read;
-    under_way(*read.in_flight, *read.block, *read.raw_block)
+    under_way(read.in_flight.most, *read.block, *read.raw_block)
 }
 
 fn writes_under_way(profile: &Profile) -> u64 {
     let write = &profile.write;
-    under_way(*write.in_flight, *write.block, *write.raw_block)
+    under_way(write.in_flight.most, *write.block, *write.raw_block)
 }
 
 #[cfg(test)]

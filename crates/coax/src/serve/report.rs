@@ -156,13 +156,10 @@ impl std::fmt::Display for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Listening { nbt, direct } => {
-                let place =
-                    |place: &Option<String>| place.clone().unwrap_or_else(|| "nowhere".into());
+                let (nbt, direct) = (place(nbt), place(direct));
                 write!(
                     f,
-                    "listening: NetBIOS sessions at {}, direct SMB at {}",
-                    place(nbt),
-                    place(direct)
+                    "listening: NetBIOS sessions at {nbt}, direct SMB at {direct}"
                 )
             }
             Self::Notice { text } => f.write_str(text),
@@ -178,12 +175,8 @@ impl std::fmt::Display for Line {
                 offered,
                 dialect,
             } => {
-                let chosen = dialect.unwrap_or("none of them");
-                write!(
-                    f,
-                    "[{client}] offers {}; chosen: {chosen}",
-                    offered.join(", ")
-                )
+                let (offered, chosen) = (offered.join(", "), dialect.unwrap_or("none of them"));
+                write!(f, "[{client}] offers {offered}; chosen: {chosen}")
             }
             Self::LoggedOn {
                 client,
@@ -195,38 +188,58 @@ impl std::fmt::Display for Line {
                 write!(f, "[{client}] {user} logged on ({how}; {native})")
             }
             Self::Tree { client, share } => write!(f, "[{client}] connected to {share}"),
-            Self::Refused {
-                client,
-                address,
-                what,
-                status,
-                why,
-                setting,
-            } => {
-                match client {
-                    Some(client) => write!(f, "[{client}] refused {what}: {why}")?,
-                    None => write!(f, "{address}: refused {what}: {why}")?,
-                }
-                status
-                    .iter()
-                    .try_for_each(|status| write!(f, " ({status})"))?;
-                setting
-                    .iter()
-                    .try_for_each(|setting| write!(f, "; '{setting}' would allow it"))
-            }
+            Self::Refused { .. } => self.refusal(f),
             Self::Client(line) => line.fmt(f),
-            Self::Disconnected {
-                client,
-                why,
-                requests,
-                bytes_in,
-                bytes_out,
-                seconds,
-            } => write!(
-                f,
-                "[{client}] gone after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} out"
-            ),
+            Self::Disconnected { .. } => self.end(f),
         }
+    }
+}
+
+fn place(address: &Option<String>) -> &str {
+    address.as_deref().unwrap_or("nowhere")
+}
+
+impl Line {
+    fn refusal(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self::Refused {
+            client,
+            address,
+            what,
+            status,
+            why,
+            setting,
+        } = self
+        else {
+            return Ok(());
+        };
+        match client {
+            Some(client) => write!(f, "[{client}] refused {what}: {why}")?,
+            None => write!(f, "{address}: refused {what}: {why}")?,
+        }
+        status
+            .iter()
+            .try_for_each(|status| write!(f, " ({status})"))?;
+        setting
+            .iter()
+            .try_for_each(|setting| write!(f, "; '{setting}' would allow it"))
+    }
+
+    fn end(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self::Disconnected {
+            client,
+            why,
+            requests,
+            bytes_in,
+            bytes_out,
+            seconds,
+        } = self
+        else {
+            return Ok(());
+        };
+        write!(
+            f,
+            "[{client}] gone after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} out"
+        )
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
 };
 use alloc::{format, string::String, vec::Vec};
 use coax_logon::{
+    accounts::User,
     policy::Refusal,
     secret::SessionKey,
     text::OemCodePage,
@@ -90,51 +91,58 @@ pub fn admit(call: &mut Call<'_>, user: &str, domain: &str, proof: Proof<'_>) ->
             None,
         );
     };
-    let checked = if is_plaintext(call, &proof) {
-        plaintext(call, &proof, account)
-    } else {
-        let challenge = proof.challenge.unwrap_or(call.conn.challenge);
-        let claim = Claim {
-            user,
-            domain,
-            challenge: &challenge,
-            lm: proof.oem,
-            nt: proof.unicode,
-            extended_session_security: proof.extended,
-        };
-        match verify(&claim, account, &config.policy) {
-            // No response at all: a client that ignored the challenge and sent the password.
-            Err(Refusal::UnknownResponse) => plaintext(call, &proof, account),
-            verified => verified,
-        }
-    };
-    match checked {
+    match check(call, user, domain, &proof, account) {
         Ok(verified) => Ok(Admitted {
             user: Some(account.name.clone()),
             how: words(verified.how),
             session_key: verified.session_key.clone(),
             verified: Some(verified),
         }),
-        Err(Refusal::AccountDisabled) => refuse(
-            call,
-            user,
-            Status::ACCOUNT_DISABLED,
-            format!("{}", Refusal::AccountDisabled),
-            None,
-        ),
-        Err(refusal) => {
-            let wrong = matches!(refusal, Refusal::WrongPassword | Refusal::NoResponse);
-            let as_guest = wrong && config.map_to_guest == MapToGuest::BadPassword;
-            or_guest(
-                call,
-                as_guest,
-                "wrong password",
-                user,
-                format!("{refusal}"),
-                refusal.setting(),
-            )
-        }
+        Err(refusal) => refused(call, user, refusal),
     }
+}
+
+fn check(
+    call: &Call<'_>,
+    user: &str,
+    domain: &str,
+    proof: &Proof<'_>,
+    account: &User,
+) -> core::result::Result<Verified, Refusal> {
+    if is_plaintext(call, proof) {
+        return plaintext(call, proof, account);
+    }
+    let challenge = proof.challenge.unwrap_or(call.conn.challenge);
+    let claim = Claim {
+        user,
+        domain,
+        challenge: &challenge,
+        lm: proof.oem,
+        nt: proof.unicode,
+        extended_session_security: proof.extended,
+    };
+    match verify(&claim, account, &call.conn.server.config.policy) {
+        // No response at all: a client that ignored the challenge and sent the password.
+        Err(Refusal::UnknownResponse) => plaintext(call, proof, account),
+        verified => verified,
+    }
+}
+
+fn refused(call: &mut Call<'_>, user: &str, refusal: Refusal) -> Result<Admitted> {
+    let why = format!("{refusal}");
+    if matches!(refusal, Refusal::AccountDisabled) {
+        return refuse(call, user, Status::ACCOUNT_DISABLED, why, None);
+    }
+    let wrong = matches!(refusal, Refusal::WrongPassword | Refusal::NoResponse);
+    let as_guest = wrong && call.conn.server.config.map_to_guest == MapToGuest::BadPassword;
+    or_guest(
+        call,
+        as_guest,
+        "wrong password",
+        user,
+        why,
+        refusal.setting(),
+    )
 }
 
 /// Blank fields: nothing, or the single zero of anonymous clients.
@@ -150,7 +158,7 @@ fn is_plaintext(call: &Call<'_>, proof: &Proof<'_>) -> bool {
 fn plaintext(
     call: &Call<'_>,
     proof: &Proof<'_>,
-    account: &coax_logon::accounts::User,
+    account: &User,
 ) -> core::result::Result<Verified, Refusal> {
     let config = &call.conn.server.config;
     let (password, case) = if is_blank(proof.oem) && !proof.unicode.is_empty() {

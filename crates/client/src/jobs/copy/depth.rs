@@ -1,6 +1,6 @@
 //! How many requests of a copy are outstanding: no more than moves it faster.
 
-use crate::{jobs::Context, profile::Fact};
+use crate::{jobs::Context, profile::InFlight};
 use coax_wire::time::Time;
 
 /// Answers that are timed before anything is said of a number of requests, for each of them.
@@ -29,10 +29,10 @@ pub(super) struct Depth {
 }
 
 impl Depth {
-    /// Between what a profile has at first and at most.
-    pub fn new(at_first: Option<&Fact<u16>>, most: u16) -> Self {
+    /// As a profile has it.
+    pub fn new(InFlight { first, most }: InFlight) -> Self {
         Self {
-            kept: at_first.map_or(most, |first| **first).min(most),
+            kept: first.min(most),
             most,
             trying: false,
             each: u64::MAX,
@@ -91,7 +91,7 @@ mod tests {
 
     /// Requests over a path with this round trip, which takes one of them in `each`: what is kept in the end.
     fn settled(round_trip: u64, each: u64) -> u16 {
-        let mut depth = Depth::new(Some(&Fact::chosen(4, "test")), 16);
+        let mut depth = Depth::new(InFlight { first: 4, most: 16 });
         let mut sent: VecDeque<(u64, u64)> = VecDeque::new();
         let (mut now, mut free) = (0, 0);
         for _ in 0..1000 {
@@ -120,8 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_number_at_first_it_is_always_the_most() {
-        assert_eq!(Depth::new(None, 5).now(), 5);
-        assert_eq!(Depth::new(Some(&Fact::chosen(9, "test")), 5).now(), 5);
+    fn where_first_and_most_are_one_number_it_is_always_that() {
+        let mut depth = Depth::new(InFlight { first: 5, most: 5 });
+        (1..1000).for_each(|n| depth.answered(Time(n), Time(n + 1)));
+        assert_eq!(depth.now(), 5);
     }
 }

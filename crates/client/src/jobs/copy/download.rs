@@ -60,7 +60,7 @@ impl Download {
             asked: BTreeMap::new(),
             gaps: Vec::new(),
             most: None,
-            depth: Depth::new(how.in_flight_at_first.as_ref(), *how.in_flight),
+            depth: Depth::new(*how.in_flight),
             mark: DATA,
             arrived: 0,
             doubt: false,

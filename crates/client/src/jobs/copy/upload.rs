@@ -61,7 +61,7 @@ impl Upload {
             size: spec.size,
             seekable: spec.seekable,
             sent: BTreeMap::new(),
-            depth: Depth::new(how.in_flight_at_first.as_ref(), *how.in_flight),
+            depth: Depth::new(*how.in_flight),
             mark: DATA,
             written: 0,
             raw_is_slow: false,

@@ -72,21 +72,23 @@ fn line(swept: &Swept, numbers: &[f64], unit: &str) -> String {
         .zip(&swept.runs)
         .collect();
     points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let path = curve(&mut svg, area, &vertical, &points);
+    svg.path(path.trim_end(), "s0");
+    svg.finish()
+}
+
+/// Draws the points, and gives the path through them, which has a gap where there is no figure.
+fn curve(svg: &mut Svg, area: Area, vertical: &Scale, points: &[(f64, &Run)]) -> String {
     let mut path = String::new();
-    for (x, run) in &points {
+    for (x, run) in points {
         let Some(figure) = seconds(run) else {
-            // the line has a gap where there is no figure
             path.push(' ');
             svg.path(&legend::cross(*x, area.bottom() - 8.0), "lost");
             continue;
         };
         let y = vertical.at(figure);
-        let pen = if path.is_empty() || path.ends_with(' ') {
-            'M'
-        } else {
-            'L'
-        };
-        path += &format!("{pen}{x:.1} {y:.1}");
+        let begins = path.is_empty() || path.ends_with(' ');
+        path += &format!("{}{x:.1} {y:.1}", if begins { 'M' } else { 'L' });
         let dot = Area {
             x: x - 3.0,
             y: y - 3.0,
@@ -95,8 +97,7 @@ fn line(swept: &Swept, numbers: &[f64], unit: &str) -> String {
         };
         svg.rect(dot, "predicted", Some(&told(run)));
     }
-    svg.path(path.trim_end(), "s0");
-    svg.finish()
+    path
 }
 
 /// The axis of the key, what one of its marks is of the key's unit, and its name.
