@@ -74,19 +74,11 @@ impl Analyser {
             frame: self.frames_before.saturating_add(packet.number),
         };
         let quality = &mut self.quality;
-        let segment = match self.dissector.dissect(packet) {
-            Carried::Tcp(segment) => segment,
-            Carried::UnknownLink => {
-                quality.unknown_links += 1;
-                return;
-            }
-            Carried::Cut => {
-                quality.cut_headers += 1;
-                return;
-            }
-            Carried::Fragment | Carried::Other => return,
+        let carried = self.dissector.dissect(packet);
+        quality.note(&carried);
+        let Carried::Tcp(segment) = carried else {
+            return;
         };
-        quality.tcp_segments += 1;
         let key = key_of(&segment);
         let index = match &self.latest_key {
             Some((latest, index)) if *latest == key => *index,
@@ -236,6 +228,21 @@ impl Analyser {
         self.room.strip(copies.iter_mut());
         capture.copies = copies;
         capture
+    }
+}
+
+impl Quality {
+    /// Counts what a packet carries.
+    fn note(&mut self, carried: &Carried<'_>) {
+        let count = match carried {
+            Carried::Tcp(_) => &mut self.tcp_segments,
+            Carried::UnknownLink => &mut self.unknown_links,
+            Carried::Cut => &mut self.cut_headers,
+            Carried::NetBeui => &mut self.netbeui,
+            Carried::Ipx => &mut self.ipx,
+            Carried::Fragment | Carried::Other => return,
+        };
+        *count += 1;
     }
 }
 

@@ -64,6 +64,10 @@ pub struct Quality {
     pub incomplete_fragments: u64,
     /// Packets of links that are not understood.
     pub unknown_links: u64,
+    /// Packets of NetBEUI, which carries SMB too and is not read.
+    pub netbeui: u64,
+    /// Packets of IPX, likewise.
+    pub ipx: u64,
     /// Packets cut so short that their headers are missing.
     pub cut_headers: u64,
     /// Connections that began before the capture.

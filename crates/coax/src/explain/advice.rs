@@ -9,7 +9,10 @@ use coax_explain::{
 use coax_whatif::Range;
 use serde_json::{Value, json};
 
-use super::{Explained, gain, words::harmless};
+use super::{
+    Explained, gain, verdict,
+    words::{harmless, seconds},
+};
 
 /// Characters in a line of prose.
 const WIDTH: usize = 100;
@@ -33,8 +36,16 @@ pub(super) fn about(capture: &Capture) -> Vec<Vec<Told>> {
     capture.copies.iter().map(of_copy).collect()
 }
 
-/// The sentence for the verdict: what to change, and what it will bring.
-pub(super) fn in_short(told: &Told) -> String {
+/// What to do about a copy, in one sentence: what to change, and what it will bring; else where to look.
+pub(super) fn remedy(all: &[Told], copy: &Copy) -> Option<String> {
+    let wall = seconds(copy.wall);
+    let helps = |told: &&Told| told.predicted.is_none_or(|it| it.mid < wall * gain::HARDLY);
+    let best = all.first().filter(helps).map(in_short);
+    best.or_else(|| verdict::where_to_look(copy).map(str::to_owned))
+}
+
+/// The best change, and what it will bring.
+fn in_short(told: &Told) -> String {
     let change = told.advice.changes.first();
     let how = change.map(|change| {
         format!(
@@ -48,7 +59,7 @@ pub(super) fn in_short(told: &Told) -> String {
         .predicted
         .map(|range| format!(" → {}", about_seconds(&range)));
     format!(
-        " {}{}{}.",
+        "{}{}{}.",
         told.advice.title,
         how.unwrap_or_default(),
         gain.unwrap_or_default()
@@ -234,7 +245,7 @@ mod tests {
     #[test]
     fn the_verdict_ends_with_what_to_change_and_what_it_brings() {
         let mut told = told();
-        let plain = " Use raw reads: on the server, smb.conf, [global], read raw: yes";
+        let plain = "Use raw reads: on the server, smb.conf, [global], read raw: yes";
         assert_eq!(in_short(&told), format!("{plain}."));
         told.predicted = Some(Range {
             low: 1.5,

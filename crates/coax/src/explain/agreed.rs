@@ -10,6 +10,9 @@ use super::{
     words::{harmless, many},
 };
 
+/// So many others may fit as well as the one that is named.
+const MOST_ALIKE: usize = 4;
+
 /// What is said of one thing, and the packets that show it.
 struct Line {
     label: &'static str,
@@ -28,21 +31,27 @@ fn line(label: &'static str, text: String, frames: impl IntoIterator<Item = Opti
 
 /// Writes it as text.
 pub(super) fn section(out: &mut String, connection: &Connection) -> std::fmt::Result {
-    let Some(smb) = &connection.smb else {
-        return tcp(connection)
-            .iter()
-            .try_for_each(|line| write_line(out, line));
-    };
-    for (label, party) in ["client is", "server is"]
-        .into_iter()
-        .zip(&connection.parties)
-    {
-        who(out, label, party)?;
+    if connection.smb.is_some() {
+        let labels = ["client is", "server is"].into_iter();
+        for (label, party) in labels.zip(&connection.parties) {
+            who(out, label, party)?;
+        }
     }
-    for line in agreed(connection, smb).iter().chain(&tcp(connection)) {
-        write_line(out, line)?;
-    }
-    Ok(())
+    let lines = lines(connection);
+    lines.iter().try_for_each(|line| write_line(out, line))
+}
+
+/// The same as JSON, without the parties.
+pub(super) fn as_json(connection: &Connection) -> Value {
+    let row = |line: &Line| json!({"what": line.label, "words": line.text, "frames": line.frames});
+    lines(connection).iter().map(row).collect()
+}
+
+fn lines(connection: &Connection) -> Vec<Line> {
+    let smb = connection.smb.as_ref();
+    let mut lines = smb.map_or_else(Vec::new, |smb| agreed(connection, smb));
+    lines.extend(tcp(connection));
+    lines
 }
 
 fn write_line(out: &mut String, line: &Line) -> std::fmt::Result {
@@ -76,6 +85,11 @@ fn in_words(party: &Party) -> String {
     let profile = party.profile.as_deref();
     match (party.sure, profile) {
         (Sureness::Unknown, _) => party.name.clone(),
+        // what fits nearly all tells nothing
+        (Sureness::Like, Some(profile)) if party.also.len() > MOST_ALIKE => {
+            let others = party.also.len();
+            format!("not to be told: {profile} and {others} others fit")
+        }
         (Sureness::Like, Some(profile)) if party.also.is_empty() => {
             format!("{} (most like {profile})", party.name)
         }
@@ -220,6 +234,7 @@ pub(super) fn party(party: &Party) -> Value {
     let evidence = evidence.map(|seen| json!({"what": seen.what, "frame": seen.frame}));
     json!({
         "name": party.name,
+        "words": in_words(party),
         "profile": party.profile,
         "sure": party.sure.name(),
         "also": party.also,

@@ -16,6 +16,8 @@ const MOST_COPIES: usize = 3;
 const MOST_CHANGES: usize = 12;
 /// A change that brings less than this part of the time is said last.
 const LITTLE: f64 = 0.05;
+/// What is left of the time by a change that brings just that.
+pub(super) const HARDLY: f64 = 1.0 - LITTLE;
 
 /// What was found out about one copy.
 #[derive(Clone, Debug)]

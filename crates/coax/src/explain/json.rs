@@ -6,7 +6,11 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Explained, advice, agreed, breakdown, gain, text::grade, tree, verdict};
+use super::{
+    Explained, advice, agreed, breakdown, gain,
+    text::{self, grade},
+    tree, verdict,
+};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -22,6 +26,7 @@ pub fn capture(explained: &Explained) -> Value {
         "vantage": vantage(capture).map(Vantage::name),
         "seconds": capture.span.map(|(first, last)| seconds(last - first)),
         "quality": quality(&capture.quality),
+        "verdict": text::in_one_line(explained),
         "tree": tree::of(capture).map(|tree| tree.as_json()),
         "copies": copies(explained),
         "copies_left_out": capture.copies_left_out,
@@ -43,9 +48,11 @@ fn copies(explained: &Explained) -> Vec<Value> {
     let told = |(place, one)| {
         let mut value = copy(one);
         let told = explained.advice.get(place).map(Vec::as_slice);
+        let told = told.unwrap_or_default();
         if let Some(fields) = value.as_object_mut() {
-            let told = advice::as_json(told.unwrap_or_default());
-            fields.insert("advice".to_owned(), told);
+            let remedy = advice::remedy(told, one);
+            fields.insert("remedy".to_owned(), json!(remedy));
+            fields.insert("advice".to_owned(), advice::as_json(told));
         }
         let gain = explained.gains.iter().find(|gain| gain.copy == place);
         gain::as_json(gain, &mut value);
@@ -109,6 +116,7 @@ fn connection(connection: &Connection) -> Value {
         "smb": connection.smb.as_ref().map(smb),
         "client_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[0])),
         "server_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[1])),
+        "agreed": agreed::as_json(connection),
         "requests": connection.requests.iter().map(requests).collect::<Vec<_>>(),
         "requests_total": connection.asked.0,
         "around": around(connection),
@@ -124,6 +132,7 @@ fn around(connection: &Connection) -> Option<Value> {
         "requests_total": around.asked.0,
         "response_total_s": seconds(around.asked.1),
         "requests": around.requests.iter().map(requests).collect::<Vec<_>>(),
+        "words": tree::around(connection),
     }))
 }
 
@@ -208,6 +217,8 @@ fn quality(quality: &Quality) -> Value {
         "coalesced": quality.coalesced,
         "incomplete_fragments": quality.incomplete_fragments,
         "unknown_links": quality.unknown_links,
+        "netbeui": quality.netbeui,
+        "ipx": quality.ipx,
         "cut_headers": quality.cut_headers,
         "connections_without_start": quality.without_start,
         "skipped_bytes": quality.skipped_bytes,

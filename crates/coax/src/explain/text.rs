@@ -88,22 +88,16 @@ pub fn in_one_line(explained: &Explained) -> String {
 
 fn first_line(out: &mut String, explained: &Explained) -> std::fmt::Result {
     let capture = &explained.capture;
-    match longest(capture) {
-        Some(copy) => {
-            if let Some(tree) = tree::of(capture) {
-                writeln!(out, "{}", tree.verdict())?;
-                write!(out, "The longest: ")?;
-            }
-            let best = about(explained, copy).first().map(advice::in_short);
-            writeln!(out, "{}{}", verdict::of(copy), best.unwrap_or_default())
-        }
-        None => writeln!(
-            out,
-            "No copy in it: {}, {} of TCP.",
-            many(capture.quality.packets, "packet"),
-            many(capture.connections.len() as u64, "connection")
-        ),
+    let Some(copy) = longest(capture) else {
+        return writeln!(out, "{}", verdict::of_none(capture));
+    };
+    if let Some(tree) = tree::of(capture) {
+        writeln!(out, "{}", tree.verdict())?;
+        write!(out, "The longest: ")?;
     }
+    let remedy = advice::remedy(about(explained, copy), copy);
+    let remedy = remedy.map(|remedy| format!(" {remedy}"));
+    writeln!(out, "{}{}", verdict::of(copy), remedy.unwrap_or_default())
 }
 
 fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
@@ -391,6 +385,11 @@ fn faults(quality: &Quality) -> impl Iterator<Item = (u64, String)> {
             quality.unknown_links,
             "packets of a link type that is not understood".to_owned(),
         ),
+        (
+            quality.netbeui,
+            "packets of NetBEUI, which is not read".to_owned(),
+        ),
+        (quality.ipx, "packets of IPX, which is not read".to_owned()),
         (
             quality.cut_headers,
             "packets cut so short that their headers are missing".to_owned(),

@@ -2,7 +2,7 @@
 
 use coax_explain::{
     Cause,
-    report::{Copy, Direction, Requests},
+    report::{Capture, Copy, Direction, Requests},
 };
 use coax_wire::time::Span;
 
@@ -14,13 +14,10 @@ pub(super) fn of(copy: &Copy) -> String {
         Direction::ToClient => "to the client",
         Direction::ToServer => "to the server",
     };
-    let what = match &copy.name {
-        Some(name) => format!("Copy of {}", harmless(name)),
-        None => "Transfer".to_owned(),
-    };
     let rate = rate(copy.bytes, copy.wall).map(|rate| format!(" ({rate})"));
     let moved = format!(
-        "{what}, {} {to}, took {}{}.",
+        "{}, {} {to}, took {}{}.",
+        what(copy),
         size(copy.bytes),
         time(copy.wall),
         rate.unwrap_or_default()
@@ -28,20 +25,79 @@ pub(super) fn of(copy: &Copy) -> String {
     format!("{moved}{}{}", mix(copy), because(copy))
 }
 
+fn what(copy: &Copy) -> String {
+    let is_smb = !copy.requests.is_empty();
+    match &copy.name {
+        Some(name) => format!("Copy of {}", harmless(name)),
+        None if is_smb && copy.seen.0 => "Copy of a file whose name was not captured".to_owned(),
+        None if is_smb => "Copy of a file that was open before the capture".to_owned(),
+        None => "Transfer".to_owned(),
+    }
+}
+
 /// The requests that moved most of it.
 fn mix(copy: &Copy) -> String {
-    let most = copy
-        .requests
-        .iter()
-        .max_by_key(|row| row.bytes)
-        .filter(|row| row.bytes > 0);
-    most.map_or(String::new(), |row| {
-        format!(
-            " {} {}, mostly of {}.",
-            row.count,
-            row.command,
-            size(row.usual_bytes)
-        )
+    let rows = copy.requests.iter().max_by_key(|row| row.bytes);
+    rows.filter(|row| row.bytes > 0)
+        .map_or(String::new(), |row| {
+            let mostly = if row.count > 1 { ", mostly" } else { "" };
+            let requests = many(row.count, "request");
+            let usual = size(row.usual_bytes);
+            format!(" {requests} ({}){mostly} of {usual}.", row.command)
+        })
+}
+
+/// What is said of a capture without a copy: what is in it, and what to do.
+pub(super) fn of_none(capture: &Capture) -> String {
+    let quality = &capture.quality;
+    let packets = many(quality.packets, "packet");
+    let smb = capture.connections.iter().filter(|it| it.smb.is_some());
+    let (smb, all) = (smb.count() as u64, capture.connections.len() as u64);
+    if quality.packets == 0 {
+        return "No copy in it: it is empty.".to_owned();
+    }
+    if smb > 0 {
+        return format!(
+            "No copy in it: {packets}, {} of SMB on which no file was read or written. Begin to capture before the copy begins.",
+            many(smb, "connection")
+        );
+    }
+    let old = [(quality.netbeui, "NetBEUI"), (quality.ipx, "IPX")];
+    let old = old.into_iter().filter(|it| it.0 > 0);
+    let old: Vec<String> = old
+        .map(|(count, name)| format!("{count} of {name}"))
+        .collect();
+    if all == 0 && !old.is_empty() {
+        return format!(
+            "No copy that can be read: {packets}, none of TCP but {}, which coax explain does not read. Where the machines have \
+             TCP/IP too, let them copy over that.",
+            old.join(" and ")
+        );
+    }
+    format!(
+        "No copy in it: {packets}, {} of TCP.",
+        many(all, "connection")
+    )
+}
+
+/// Where to look if there is nothing known to change: what most of the time went to is beyond the other machine's reach.
+pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
+    /// Hundredths of the time that something has to take for it to be all.
+    const MOST: f64 = 50.0;
+    let cause = copy.account.dominant();
+    if percent(copy.account.get(cause), copy.wall) < MOST {
+        return None;
+    }
+    Some(match cause {
+        Cause::ClientThink => {
+            "Nothing on the server or the network shortens that: look at the client's program and disk."
+        }
+        Cause::ServerThink => {
+            "Nothing on the client or the network shortens that: look at the server's program and disk."
+        }
+        Cause::Bandwidth => "Only a faster path or less data shortens that.",
+        Cause::Capture => "Capture it again, at one of the two ends.",
+        _ => return None,
     })
 }
 

@@ -10,7 +10,7 @@ pub(super) fn seconds(span: Span) -> f64 {
 /// `8.0 MB`, `512 bytes`.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
-        0..10_000 => format!("{bytes} bytes"),
+        0..10_000 => many(bytes, "byte"),
         10_000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
         _ => format!("{:.2} GB", bytes as f64 / 1e9),

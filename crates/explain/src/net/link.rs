@@ -15,6 +15,8 @@ pub(super) struct Outer<'a> {
 pub(super) enum Nothing {
     UnknownLink,
     Cut,
+    NetBeui,
+    Ipx,
     Other,
 }
 
@@ -34,11 +36,33 @@ pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, Nothin
         Link::TokenRing => token_ring(bytes),
         Link::Other(_) => return Err(Nothing::UnknownLink),
     };
-    let start = start.ok_or(Nothing::Other)?;
+    let start = start.ok_or_else(|| stranger(packet))?;
     Ok(Outer {
         bytes: bytes.get(start..).ok_or(Nothing::Cut)?,
         wire_len: (packet.wire_len as usize).max(bytes.len()) - start,
     })
+}
+
+/// What else a frame carries that SMB is carried by, by its LLC header (IEEE 802.2: NetBEUI's address is F0, IPX's E0), its
+/// type, or as IPX stands in an 802.3 frame without LLC.
+fn stranger(packet: &Packet<'_>) -> Nothing {
+    const IPX: u16 = 0x8137;
+    let bytes = packet.bytes;
+    let llc = match packet.link {
+        Link::Ethernet => match u16_at(bytes, 12) {
+            Some(IPX) => return Nothing::Ipx,
+            Some(length) if length <= 1500 => 14,
+            _ => return Nothing::Other,
+        },
+        Link::Fddi => 13,
+        Link::TokenRing => token_ring_llc(bytes),
+        _ => return Nothing::Other,
+    };
+    match bytes.get(llc..).and_then(|rest| rest.first_chunk()) {
+        Some([0xf0, 0xf0 | 0xf1]) => Nothing::NetBeui,
+        Some([0xe0, 0xe0 | 0xe1] | [0xff, 0xff]) => Nothing::Ipx,
+        _ => Nothing::Other,
+    }
 }
 
 /// Behind the type at `at`, past VLAN tags (802.1Q, 802.1ad and the older 9100), or behind the LLC that a length there
@@ -66,16 +90,16 @@ fn llc(bytes: &[u8], at: usize) -> Option<usize> {
     (is_snap && matches!(kind, IPV4 | IPV6)).then_some(at + 8)
 }
 
-/// IEEE 802.5: access control, frame control, two addresses, and a route if the source's highest bit says so.
 fn token_ring(bytes: &[u8]) -> Option<usize> {
+    llc(bytes, token_ring_llc(bytes))
+}
+
+/// IEEE 802.5: access control, frame control, two addresses, and a route if the source's highest bit says so.
+fn token_ring_llc(bytes: &[u8]) -> usize {
     const HEADER: usize = 14;
-    let source_routed = bytes.get(8)? & 0x80 != 0;
-    let route = if source_routed {
-        usize::from(bytes.get(HEADER)? & 0x1f)
-    } else {
-        0
-    };
-    llc(bytes, HEADER + route)
+    let source_routed = bytes.get(8).is_some_and(|byte| byte & 0x80 != 0);
+    let route = bytes.get(HEADER).filter(|_| source_routed);
+    HEADER + route.map_or(0, |route| usize::from(route & 0x1f))
 }
 
 /// BSD loopback: an address family, of which IPv6's differs from system to system, in either byte order.

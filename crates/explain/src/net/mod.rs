@@ -21,7 +21,11 @@ pub(crate) enum Carried<'a> {
     UnknownLink,
     /// The capture kept too little of it to say.
     Cut,
-    /// Anything else: UDP, ARP, NetBEUI, IPX …
+    /// NetBEUI.
+    NetBeui,
+    /// IPX.
+    Ipx,
+    /// Anything else: UDP, ARP …
     Other,
 }
 
@@ -55,6 +59,8 @@ impl Dissector {
             Ok(outer) => outer,
             Err(link::Nothing::UnknownLink) => return Carried::UnknownLink,
             Err(link::Nothing::Cut) => return Carried::Cut,
+            Err(link::Nothing::NetBeui) => return Carried::NetBeui,
+            Err(link::Nothing::Ipx) => return Carried::Ipx,
             Err(link::Nothing::Other) => return Carried::Other,
         };
         let Some(ip) = ip::parse(outer.bytes, outer.wire_len) else {

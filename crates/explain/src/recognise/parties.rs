@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 pub use client::profiles;
 use serde::Deserialize;
 
-use crate::report::Connection;
+use crate::{report::Connection, smb::CUT};
 
 /// A machine of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,19 +116,31 @@ fn rules() -> &'static Rules {
     })
 }
 
-/// Whether `part` is in `text`, or `text` ends within it: a capture may have kept no more.
+/// Whether `part` is in `text`, or `text` was cut within it.
 fn contains(text: &str, part: &str) -> bool {
     const TOLD: usize = 4;
     let (text, part) = (text.to_lowercase(), part.to_lowercase());
-    let begun = (TOLD..part.len()).filter_map(|len| part.get(..len));
-    text.contains(&part) || begun.into_iter().any(|begun| text.ends_with(begun))
+    let mut begun = (TOLD..part.len()).filter_map(|len| part.get(..len));
+    let is_cut = |known: &str| begun.any(|begun| known.ends_with(begun));
+    text.contains(&part) || text.strip_suffix(CUT).is_some_and(is_cut)
 }
 
-/// `system / LAN manager` as a machine names them.
+/// Whether `told` is `whole`, or what was kept of it.
+fn is_said(told: &str, whole: &str) -> bool {
+    let known = told.strip_suffix(CUT);
+    known.map_or(told == whole, |known| whole.starts_with(known))
+}
+
+/// `system / LAN manager` as a machine names them, as far as they were kept; `None` if nothing was.
 fn native(system: &Option<(String, String)>) -> Option<String> {
-    system
-        .as_ref()
-        .map(|(os, lan_man)| format!("{os} / {lan_man}"))
+    let is_told = |name: &&String| !name.is_empty() && **name != CUT.to_string();
+    let (os, lan_man) = system.as_ref()?;
+    let told: Vec<&str> = [os, lan_man]
+        .into_iter()
+        .filter(is_told)
+        .map(String::as_str)
+        .collect();
+    (!told.is_empty()).then(|| told.join(" / "))
 }
 
 #[cfg(test)]
@@ -140,6 +152,18 @@ mod tests {
     fn both_files_of_rules_are_read() {
         assert!(!toml::from_str::<Rules>(CLIENTS).unwrap().client.is_empty());
         assert!(!toml::from_str::<Rules>(SERVERS).unwrap().server.is_empty());
+    }
+
+    #[test]
+    fn of_names_that_were_cut_what_is_known_is_said() {
+        let told = |os: &str, lan_man: &str| native(&Some((os.to_owned(), lan_man.to_owned())));
+        assert_eq!(told("Unix", "Samba").unwrap(), "Unix / Samba");
+        assert_eq!(told("Uni…", "").unwrap(), "Uni…");
+        assert_eq!(told("Unix", "…").unwrap(), "Unix");
+        assert_eq!(told("…", "…"), None);
+        assert!(contains("Unix / Samb…", "Samba") && contains("Unix / Samba", "samba"));
+        assert!(!contains("Unix / Samb", "Samba") && !contains("Unix / S…", "Samba"));
+        assert!(is_said("Uni…", "Unix") && is_said("…", "Unix") && !is_said("Uni", "Unix"));
     }
 
     #[test]

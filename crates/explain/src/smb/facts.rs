@@ -8,18 +8,24 @@ use coax_wire::{
     smb::{negotiate, session_setup_andx, tree_connect},
 };
 
-use super::op::{Op, What, text};
+use super::{
+    cut::{CUT, Kept},
+    op::{Op, What},
+};
 use crate::report::{Refusal, Seen, Smb};
 
 /// Notes what a NEGOTIATE request offers.
-pub(super) fn offered(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+pub(super) fn offered(smb: &mut Smb, block: &Block<'_>, header: &Header, kept: &Kept<'_>) {
     smb.client_flags = Some((header.flags.0, header.flags2.0));
     const MOST: usize = 64;
     if let Ok(request) = negotiate::Request::parse(block) {
         let names = request.dialects().take(MOST);
-        smb.offered = names
-            .map(|name| String::from_utf8_lossy(name).into_owned())
-            .collect();
+        let told = |name: &[u8]| {
+            let mut text = String::from_utf8_lossy(name).into_owned();
+            text.extend((!kept.has(name, 1)).then_some(CUT));
+            text
+        };
+        smb.offered = names.map(told).collect();
     }
 }
 
@@ -49,7 +55,7 @@ pub(super) fn chosen(smb: &mut Smb, block: &Block<'_>, header: &Header) {
 }
 
 /// Notes what the client says of itself when it logs on.
-pub(super) fn log_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+pub(super) fn log_on(smb: &mut Smb, block: &Block<'_>, header: &Header, kept: &Kept<'_>) {
     let Ok(request) = session_setup_andx::Request::parse(block, header.unicode()) else {
         return;
     };
@@ -63,11 +69,11 @@ pub(super) fn log_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
         smb.capabilities.1 = Some(request.capabilities);
     }
     smb.client_system =
-        system(request.native_os, request.native_lan_man).or(smb.client_system.take());
+        system(kept, request.native_os, request.native_lan_man).or(smb.client_system.take());
 }
 
 /// Notes what the server says of itself.
-pub(super) fn logged_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
+pub(super) fn logged_on(smb: &mut Smb, block: &Block<'_>, header: &Header, kept: &Kept<'_>) {
     let Ok(response) = session_setup_andx::Response::parse(block, header.unicode()) else {
         return;
     };
@@ -77,15 +83,18 @@ pub(super) fn logged_on(smb: &mut Smb, block: &Block<'_>, header: &Header) {
             unicode: response.unicode,
         })
     };
-    let said = system(of(response.native_os), of(response.native_lan_man));
+    let said = system(kept, of(response.native_os), of(response.native_lan_man));
     smb.server_system = said.or(smb.server_system.take());
 }
 
-fn system(os: Option<WireStr<'_>>, lan_man: Option<WireStr<'_>>) -> Option<(String, String)> {
-    let told = (
-        os.map(text).unwrap_or_default(),
-        lan_man.map(text).unwrap_or_default(),
-    );
+/// System and LAN manager as a machine names them, if it names any; of a name that was cut what is known.
+fn system(
+    kept: &Kept<'_>,
+    os: Option<WireStr<'_>>,
+    lan_man: Option<WireStr<'_>>,
+) -> Option<(String, String)> {
+    let text = |name: Option<WireStr<'_>>| name.map(|name| kept.text(name)).unwrap_or_default();
+    let told = (text(os), text(lan_man));
     (!told.0.is_empty() || !told.1.is_empty()).then_some(told)
 }
 

@@ -7,6 +7,7 @@ use coax_wire::time::{Span, Time};
 use hashbrown::HashMap;
 
 use super::{
+    cut::CUT,
     mix::{Mix, Outcome},
     op::Opened,
     ranges::Ranges,
@@ -96,7 +97,8 @@ impl Files {
     pub(crate) fn open(&mut self, name: String, opened: Opened, usage: &Use) {
         // a server gives a FID anew only when it is free: we missed the close
         self.end(opened.fid, false);
-        let name = Some(name).filter(|name| !name.is_empty());
+        // of some nothing was kept
+        let name = Some(name).filter(|name| !name.trim_end_matches(CUT).is_empty());
         let mut open = Open::new(name, self.trees.get(&usage.tid), usage.begin);
         open.seen = true;
         self.unsure = (!opened.is_sure).then_some(opened.fid);

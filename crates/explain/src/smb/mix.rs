@@ -2,12 +2,9 @@
 
 use std::borrow::Cow;
 
-use coax_wire::{
-    command,
-    smb::{nt_transact, trans2::function as code, transaction::Kind},
-    time::Span,
-};
+use coax_wire::{command, smb::transaction::Kind, time::Span};
 
+use super::subcommand;
 use crate::{histogram::Samples, report::Requests};
 
 /// A command, and a transaction's function.
@@ -154,9 +151,11 @@ impl Tally {
 impl Name {
     /// Whether its answer comes when something happens: a change in a folder, a lock given up.
     fn waits(self) -> bool {
-        let notifies = self.command == command::NT_TRANSACT
-            && self.function == Some(nt_transact::function::NOTIFY_CHANGE);
-        notifies || self.command == command::LOCKING_ANDX
+        let waits = |kind| {
+            self.function
+                .is_some_and(|function| subcommand::waits(kind, function))
+        };
+        self.command == command::LOCKING_ANDX || Kind::of(self.command).is_some_and(waits)
     }
 
     /// Its text, which mostly is one that is there already.
@@ -175,31 +174,10 @@ impl std::fmt::Display for Name {
         let Some(function) = self.function else {
             return Ok(());
         };
-        let known = match Kind::of(self.command) {
-            Some(Kind::Transaction2) => trans2_name(function),
-            _ => None,
-        };
-        match known {
+        let kind = Kind::of(self.command);
+        match kind.and_then(|kind| subcommand::name(kind, function)) {
             Some(name) => write!(f, " {name}"),
             None => write!(f, " 0x{function:04X}"),
         }
     }
-}
-
-/// The names of TRANSACTION2's functions ([MS-CIFS] 2.2.2.2).
-fn trans2_name(function: u16) -> Option<&'static str> {
-    Some(match function {
-        code::OPEN2 => "OPEN2",
-        code::FIND_FIRST2 => "FIND_FIRST2",
-        code::FIND_NEXT2 => "FIND_NEXT2",
-        code::QUERY_FS_INFORMATION => "QUERY_FS_INFORMATION",
-        code::SET_FS_INFORMATION => "SET_FS_INFORMATION",
-        code::QUERY_PATH_INFORMATION => "QUERY_PATH_INFORMATION",
-        code::SET_PATH_INFORMATION => "SET_PATH_INFORMATION",
-        code::QUERY_FILE_INFORMATION => "QUERY_FILE_INFORMATION",
-        code::SET_FILE_INFORMATION => "SET_FILE_INFORMATION",
-        code::CREATE_DIRECTORY => "CREATE_DIRECTORY",
-        code::GET_DFS_REFERRAL => "GET_DFS_REFERRAL",
-        _ => return None,
-    })
 }

@@ -8,6 +8,7 @@ mod mix;
 mod op;
 mod pending;
 mod ranges;
+mod subcommand;
 mod union;
 
 use coax_cause::Account;
@@ -24,6 +25,8 @@ use crate::{
     report::{self, Around, Copy, Requests, SaidKind},
     session::{Message, Scratch},
 };
+pub(crate) use cut::CUT;
+use cut::Kept;
 use due::{due, wants_no_answer};
 use files::{Files, Mark, Use};
 pub(crate) use mix::Name;
@@ -214,7 +217,8 @@ impl Smb {
         if is_secondary {
             return self.queue.extend(header, message.end);
         }
-        let mut ops = op::request(header, bytes);
+        let kept = Kept::of(bytes, message.head.len());
+        let mut ops = op::request(header, &kept);
         self.mend(&mut ops, message);
         let Some(first) = ops.first() else {
             return;
@@ -226,7 +230,7 @@ impl Smb {
             Purpose::Metadata
         };
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
-            self.note_request(header, &block, message.start.frame);
+            self.note_request(header, &block, &kept, message.start.frame);
         }
         for op in &ops {
             facts::transfer(&mut self.facts, op, message.start.frame);
@@ -277,15 +281,15 @@ impl Smb {
             .label((name.command, name.function, kind));
     }
 
-    fn note_request(&mut self, header: &Header, block: &Block<'_>, frame: u64) {
+    fn note_request(&mut self, header: &Header, block: &Block<'_>, kept: &Kept<'_>, frame: u64) {
         facts::signature(&mut self.facts, header);
         match header.command {
             command::NEGOTIATE => {
-                facts::offered(&mut self.facts, block, header);
+                facts::offered(&mut self.facts, block, header, kept);
                 self.facts.frames.negotiate.0 = Some(frame);
             }
             command::SESSION_SETUP_ANDX => {
-                facts::log_on(&mut self.facts, block, header);
+                facts::log_on(&mut self.facts, block, header, kept);
                 self.facts.frames.log_on.0 = Some(frame);
             }
             command::READ_RAW => self.facts.raw_reads.0 += 1,
@@ -317,7 +321,8 @@ impl Smb {
             self.note_overhead(&pending, message.len);
         }
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
-            self.note_reply(header, &block, message.start.frame);
+            let kept = Kept::of(bytes, message.head.len());
+            self.note_reply(header, &block, &kept, message.start.frame);
         }
         if pending.goes_on(header) {
             pending.is_begun = true;
@@ -405,7 +410,7 @@ impl Smb {
         }
     }
 
-    fn note_reply(&mut self, header: &Header, block: &Block<'_>, frame: u64) {
+    fn note_reply(&mut self, header: &Header, block: &Block<'_>, kept: &Kept<'_>, frame: u64) {
         if header.status != 0 && header.command != command::SESSION_SETUP_ANDX {
             return;
         }
@@ -415,7 +420,7 @@ impl Smb {
                 self.facts.frames.negotiate.1 = Some(frame);
             }
             command::SESSION_SETUP_ANDX => {
-                facts::logged_on(&mut self.facts, block, header);
+                facts::logged_on(&mut self.facts, block, header, kept);
                 self.facts.frames.log_on.1 = Some(frame);
             }
             command::TREE_CONNECT => facts::core_connected(&mut self.facts, block),

@@ -3,7 +3,6 @@
 use coax_wire::{
     Result,
     block::{Block, WireStr},
-    codepage::CodePage,
     command as code,
     header::{HEADER_LEN, Header},
     smb::{
@@ -13,7 +12,11 @@ use coax_wire::{
     },
 };
 
-use super::{cut::Known, mix::Name};
+use super::{
+    cut::{Kept, Known},
+    mix::Name,
+    subcommand::MAILSLOT_WRITE,
+};
 
 /// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).
 pub(crate) const CHAINED_FID: u16 = 0xffff;
@@ -93,12 +96,11 @@ impl Op {
 }
 
 /// The commands of a request, in order.
-pub(crate) fn request(header: &Header, message: &[u8]) -> Vec<Op> {
+pub(crate) fn request(header: &Header, message: &Kept<'_>) -> Vec<Op> {
     let mut ops = Vec::with_capacity(1);
-    each_block(header, message, |command, block| {
-        ops.push(
-            one(command, block, header.unicode()).unwrap_or_else(|_| Op::new(command, What::Other)),
-        );
+    each_block(header, message.message, |command, block| {
+        let op = one(command, block, header.unicode(), message);
+        ops.push(op.unwrap_or_else(|_| Op::new(command, What::Other)));
     });
     ops
 }
@@ -122,7 +124,7 @@ pub(crate) fn each_block<'a>(
     }
 }
 
-fn one(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
+fn one(command: u8, block: &Block<'_>, unicode: bool, message: &Kept<'_>) -> Result<Op> {
     Ok(match command {
         code::READ | code::LOCK_AND_READ | code::READ_ANDX | code::READ_RAW | code::READ_MPX => {
             reading(command, block)?
@@ -147,17 +149,17 @@ fn one(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
         },
         code::TREE_CONNECT => Op::new(
             command,
-            What::TreeConnect(text(tree_connect::Request::parse(block)?.path)),
+            What::TreeConnect(message.text(tree_connect::Request::parse(block)?.path)),
         ),
         code::TREE_CONNECT_ANDX => {
             let path = tree_connect_andx::Request::parse(block, unicode)?.path;
-            Op::new(command, What::TreeConnect(text(path)))
+            Op::new(command, What::TreeConnect(message.text(path)))
         }
         code::TRANSACTION | code::TRANSACTION2 | code::NT_TRANSACT => {
-            transacting(command, block, unicode)?
+            transacting(command, block, unicode, message)?
         }
         _ => match opening(command, block, unicode)? {
-            Some(path) => Op::new(command, What::Open(text(path))),
+            Some(path) => Op::new(command, What::Open(message.text(path))),
             None => Op::new(command, What::Other),
         },
     })
@@ -241,12 +243,12 @@ fn opening<'a>(command: u8, block: &Block<'a>, unicode: bool) -> Result<Option<W
     }))
 }
 
-fn transacting(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
+fn transacting(command: u8, block: &Block<'_>, unicode: bool, message: &Kept<'_>) -> Result<Op> {
     let kind = Kind::of(command).unwrap_or(Kind::Transaction);
     let request = transaction::Request::parse(kind, block, unicode)?;
     let total = u64::from(request.total_parameters) + u64::from(request.total_data);
     let carried = (request.parameters.len() + request.data.len()) as u64;
-    let function = (kind != Kind::Transaction).then_some(request.function);
+    let function = function(kind, &request, block, message);
     Ok(Op {
         name: Name { command, function },
         carried,
@@ -254,18 +256,29 @@ fn transacting(command: u8, block: &Block<'_>, unicode: bool) -> Result<Op> {
     })
 }
 
-/// A name off the wire. Old clients do not say which code page theirs are in; most were sold with 850 or 437.
-pub(crate) fn text(name: WireStr<'_>) -> String {
-    if !name.unicode {
-        return CodePage::cp850().decode(name.raw).into_owned();
+/// What a transaction is for, if it says so where the capture kept it.
+fn function(
+    kind: Kind,
+    request: &transaction::Request<'_>,
+    block: &Block<'_>,
+    message: &Kept<'_>,
+) -> Option<u16> {
+    /// What names of mailslots begin with ([MS-CIFS] 2.2.1.1.3).
+    const MAILSLOT: &str = "\\MAILSLOT";
+    // the last of the fixed words ([MS-CIFS] 2.2.4.62.1)
+    const NT_FUNCTION: usize = 2 * 18 + 2;
+    if kind == Kind::NtTransact {
+        let words = block.words.get(..NT_FUNCTION)?;
+        return message.has(words, 0).then_some(request.function);
     }
-    let units = name.raw.chunks_exact(2).map(|pair| match pair {
-        [low, high] => u16::from_le_bytes([*low, *high]),
-        _ => 0,
-    });
-    char::decode_utf16(units)
-        .map(|unit| unit.unwrap_or('\u{fffd}'))
-        .collect()
+    let setup = request.setup.first_chunk::<2>()?;
+    let code = u16::from_le_bytes(*setup);
+    if !message.has(setup, 0) {
+        return None;
+    }
+    let name = message.text(request.name).to_ascii_uppercase();
+    let is_mail = kind == Kind::Transaction && code == 1 && name.starts_with(MAILSLOT);
+    Some(if is_mail { MAILSLOT_WRITE } else { code })
 }
 
 /// What an answer's block says about the command it answers.
@@ -392,7 +405,7 @@ mod tests {
         message.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         message.extend([0, 0]);
         let header = Header::parse(&message).unwrap();
-        request(&header, &message).remove(0)
+        request(&header, &Kept::of(&message, message.len())).remove(0)
     }
 
     #[test]

@@ -393,6 +393,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use coax_wire::header::HEADER_LEN;
 
+    use crate::smb::cut::Kept;
+
     use super::*;
     use crate::{session::Moment, smb::files::Mark};
 
@@ -408,7 +410,7 @@ mod tests {
         bytes[HEADER_LEN] = 12;
         bytes[HEADER_LEN + 1] = 0xff;
         let header = read(mid);
-        let ops = op::request(&header, &bytes);
+        let ops = op::request(&header, &Kept::of(&bytes, bytes.len()));
         let moment = Moment::default();
         let begin = Mark {
             moment,

@@ -4,13 +4,18 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::{Evidence, Party, Sureness, contains, native, rules};
-use crate::report::{Connection, Requests, Smb};
+use super::{Evidence, Party, Sureness, contains, is_said, native, rules};
+use crate::{
+    report::{Connection, Requests, Smb},
+    smb::CUT,
+};
 
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 const DIRECT_PORT: u16 = 445;
 /// Two profiles of which one leads the other by less fit as well.
 const LEAD: f64 = 0.5;
+/// Who offers one dialect at most, as many do, is named if more speaks for it than port and way of reading, which are 2.5.
+const LEAST: f64 = 3.0;
 
 /// What of a redirector is seen in a capture.
 #[derive(Debug)]
@@ -171,19 +176,20 @@ impl Profile {
     fn score(&self, connection: &Connection, smb: &Smb) -> f64 {
         let mut score = 0.0;
         if !smb.offered.is_empty() {
-            score += self
-                .dialects
-                .weigh(|list| is_list(list, &smb.offered), 4.0, 5.0);
+            // many programs offer one dialect alone
+            let gain = if smb.offered.len() > 1 { 4.0 } else { 1.0 };
+            let is_ours = |list: &Vec<String>| is_list(list, &smb.offered);
+            score += self.dialects.weigh(is_ours, gain, 5.0);
         }
         if smb.frames.log_on.0.is_some() {
-            let said = smb.client_system.clone().unwrap_or_default();
-            // one that is known to say nothing may be one of many
-            let gain = if said == <(String, String)>::default() {
-                0.5
-            } else {
-                6.0
+            let said = native(&smb.client_system);
+            // one that is known to say nothing may be one of many; of some nothing was kept
+            let gain = match (&said, &smb.client_system) {
+                (None, Some(_)) => 0.0,
+                (None, None) => 0.5,
+                _ => 6.0,
             };
-            score += self.native.weigh(|name| *name == said, gain, 6.0);
+            score += self.native.weigh(|name| names_itself(name, smb), gain, 6.0);
         }
         let mut weigh = |same: Option<f64>| score += same.unwrap_or(0.0);
         weigh(
@@ -288,7 +294,8 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let evidence = seen(connection, smb);
-    let Some((best, profile)) = scored.first().copied().filter(|best| best.0 > 0.0) else {
+    let least = if smb.offered.len() > 1 { 0.0 } else { LEAST };
+    let Some((best, profile)) = scored.first().copied().filter(|best| best.0 > least) else {
         return unlike_any(smb, evidence);
     };
     let rivals = scored
@@ -296,9 +303,9 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         .skip(1)
         .take_while(|(score, _)| best - score < LEAD);
     let also: Vec<String> = rivals.map(|(_, rival)| rival.name.to_owned()).collect();
-    let says = smb.client_system.as_ref();
-    let says_so = says.is_some_and(|said| *said == profile.native.value);
-    let says_other = says.is_some() && !says_so;
+    let says = native(&smb.client_system).is_some();
+    let says_so = says && names_itself(&profile.native.value, smb);
+    let says_other = says && !says_so;
     let offers_other = !smb.offered.is_empty() && !is_list(&profile.dialects.value, &smb.offered);
     let sure = match () {
         () if says_other || offers_other || !also.is_empty() || smb.offered.is_empty() => {
@@ -318,15 +325,22 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     }
 }
 
+/// Whether the client names itself so, as far as that was kept.
+fn names_itself((os, lan_man): &(String, String), smb: &Smb) -> bool {
+    let nothing = <(String, String)>::default();
+    let said = smb.client_system.as_ref().unwrap_or(&nothing);
+    // what follows a name that was cut was not kept
+    is_said(&said.0, os) && (said.0.ends_with(CUT) || is_said(&said.1, lan_man))
+}
+
 /// Whether these dialects were offered, of which a capture may have kept the beginning.
 fn is_list(list: &[String], offered: &[String]) -> bool {
     let Some((last, whole)) = offered.split_last() else {
         return false;
     };
-    let is_beginning = list.starts_with(whole);
+    let is_beginning = whole.len() >= 2 && list.starts_with(whole);
     let rest = list.get(whole.len()).filter(|_| is_beginning);
-    list == offered
-        || (whole.len() >= 2 && rest.is_some_and(|name| name != last && name.starts_with(last)))
+    list == offered || rest.is_some_and(|name| last.ends_with(CUT) && is_said(last, name))
 }
 
 fn unlike_any(smb: &Smb, evidence: Vec<Evidence>) -> Party {
