@@ -42,6 +42,10 @@ class Page:
     def choose(self, select, value):
         self.run("const it = document.getElementById(arguments[0]); it.value = arguments[1]; it.dispatchEvent(new Event('change'))", select, value)
 
+    def maybe(self, selector):
+        """The text of what may not be there."""
+        return self.run("const it = document.querySelector(arguments[0]); return it && it.textContent", selector)
+
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
@@ -58,6 +62,7 @@ def same(text):
 
 def tells(page, copy):
     assert page.text("#verdict") == same(copy["verdict"]), page.text("#verdict")
+    assert page.maybe("#remedy") == (copy["remedy"] and same(copy["remedy"])), page.maybe("#remedy")
     rows = page.run("return [...document.querySelectorAll('.cause-row')].map((it) => it.dataset.cause)")
     assert rows == [row["cause"] for row in copy["causes"]], rows
     if rows:
@@ -68,15 +73,33 @@ def tells(page, copy):
     assert ladders == len(copy["stalls"]), ladders
 
 
+def tells_what_surrounds_it(page, capture, copy):
+    tree = capture["tree"]
+    assert page.maybe("#tree") == (tree and same(tree["verdict"])), page.maybe("#tree")
+    around = capture["connections"][copy["connection"]]["around"]
+    assert page.maybe("#between p") == (around and around["words"] and same(around["words"]) + "."), page.maybe("#between p")
+    if around and around["words"]:
+        rows = page.run("return [...document.querySelectorAll('#between tbody th')].map((it) => it.textContent)")
+        assert rows == [row["command"] for row in around["requests"]], rows
+
+
+def a_tree_comes_first(page):
+    (place,) = [place for place, capture in enumerate(page.report["captures"]) if capture["tree"]]
+    page.choose("choose-capture", place)
+    assert page.text("h1") == same(page.report["captures"][place]["tree"]["verdict"]), page.text("h1")
+    assert "files" in page.text("#tree-facts"), page.text("#tree-facts")
+
+
 def every_capture(page):
     for place, capture in enumerate(page.report["captures"]):
         if len(page.report["captures"]) > 1:
             page.choose("choose-capture", place)
         chosen = longest(capture)
         if chosen is None:
-            assert page.text("#verdict") == "No copy in it."
+            assert page.text("#verdict") == same(capture["verdict"]) and page.text("#verdict").startswith("No copy")
         else:
             tells(page, capture["copies"][chosen])
+            tells_what_surrounds_it(page, capture, capture["copies"][chosen])
 
 
 def copies_can_be_chosen(page):
@@ -160,7 +183,7 @@ def hostile_names_stay_names(page):
 
 CHECKS = {
     "labelled": [every_capture, zooming_changes_the_axis, colours_follow, fits_a_phone],
-    "wild": [every_capture, copies_can_be_chosen, fits_a_phone],
+    "wild": [every_capture, a_tree_comes_first, copies_can_be_chosen, fits_a_phone],
     "lab": [every_capture, zooming_changes_the_axis, fits_a_phone],
     "hostile": [every_capture, hostile_names_stay_names, fits_a_phone],
     "tour": [tour.every_part_is_there, tour.verdicts_are_the_labs, every_capture, zooming_changes_the_axis, fits_a_phone],

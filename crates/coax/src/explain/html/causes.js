@@ -59,7 +59,7 @@ function waterfall(copy) {
   const total = el("tr", { class: "total" }, el("th", { scope: "row", class: "cause" }, "together"),
     el("td", { class: "number", id: "cause-sum", "data-seconds": sum, "data-label": "seconds" }, sum.toFixed(3) + " s"),
     el("td", { class: "number", "data-label": "share" }, percent(sum, wall)), el("td", { colspan: 5 }));
-  return section("Where the time went", "waterfall", stack, el("div", { class: "scroll" },
+  return section("Where the time went", "waterfall", stack, wide("Where the time went",
     el("table", { class: "causes" }, head, el("tbody", {}, rows, total))), over(copy));
 }
 

@@ -16,7 +16,7 @@ function show() {
     chosen.capture = capture;
     if (copy !== undefined) chosen.copies[capture] = copy;
     draw();
-    main.querySelector("h1").focus({ preventScroll: true });
+    document.getElementById("verdict").focus({ preventScroll: true });
     const top = document.querySelector(".tour") ? main.offsetTop : 0;
     window.scrollTo(0, top);
   }
@@ -27,19 +27,40 @@ function show() {
     if (!capture) return main.replaceChildren(el("h1", { tabindex: -1 }, "No capture could be read."));
     const copy = capture.copies[chosen.copies[chosen.capture]];
     document.title = (copy ? nameOf(copy) : harmless(capture.file)) + " – coax explain";
-    const parts = copy ? about(capture, copy) : [el("h1", { id: "verdict", tabindex: -1 }, "No copy in it."), quality(capture)];
-    main.replaceChildren(...parts.flat().filter((it) => it));
+    const parts = copy ? about(capture, copy) : without(capture);
+    main.replaceChildren(...parts.flat(Infinity).filter((it) => it));
     main.querySelectorAll(".graph").forEach((it) => it.dispatchEvent(new Event("shown")));
   }
 
   function about(capture, copy) {
     const place = chosen.copies[chosen.capture];
-    const facts = [badge("", nameOf(copy)), badge("", bytes(copy.bytes) + " " + copy.direction.replace(/-/g, " ")), badge("", time(copy.wall_s)),
+    const facts = [badge("", nameOf(copy)), copy.share && badge("", harmless(copy.share)), badge("", bytes(copy.bytes) + " " + copy.direction.replace(/-/g, " ")), badge("", time(copy.wall_s)),
       badge("", rate(copy.bytes, copy.wall_s)), badge("", "frames " + copy.frames.map(number).join(" to ")), badge(capture.grade, "capture: " + capture.grade)];
-    return [el("h1", { id: "verdict", tabindex: -1 }, harmless(copy.verdict)), el("p", { id: "facts" }, facts),
-      waterfall(copy), advice(copy), timeSequence(copy, report.causes), ladders(copy), scatter(copy), requestTable(copy.requests),
-      remarks(capture, copy), agreed(capture, copy), copyTable(capture, place, (it) => choose(chosen.capture, it)), quality(capture),
-      el("p", { class: "faint" }, "coax " + (report.version || "") + ". Names and frames are those of " + harmless(capture.file) + ".")];
+    return [verdict(capture, copy, place === longest(capture)), el("p", { id: "facts" }, facts),
+      waterfall(copy), advice(copy), timeSequence(copy, report.causes), ladders(copy), scatter(copy), requestTable("What was asked for", "requests", copy.requests),
+      remarks(capture, copy), around(capture.connections[copy.connection]), agreed(capture.connections[copy.connection]),
+      copyTable(capture, place, (it) => choose(chosen.capture, it)), quality(capture), foot(capture)];
+  }
+
+  // the tree first, if it is one; then the copy that is shown
+  function verdict(capture, copy, isLongest) {
+    const remedy = copy.remedy && el("p", { id: "remedy" }, harmless(copy.remedy));
+    const tree = capture.tree && capture.tree.connection === copy.connection ? capture.tree : null;
+    if (!tree) return [el("h1", { id: "verdict", tabindex: -1 }, harmless(copy.verdict)), remedy];
+    return [el("h1", { id: "tree" }, harmless(tree.verdict)), treeBar(tree), el("p", { class: "faint which" }, isLongest ? "The longest of them:" : "The one that is shown:"),
+      el("h2", { id: "verdict", tabindex: -1 }, harmless(copy.verdict)), remedy];
+  }
+
+  // nothing was copied: what there is of the connection that carried most
+  function without(capture) {
+    const carried = (it) => ["from_client", "from_server"].reduce((sum, side) => sum + it[side].bytes, 0);
+    const connection = [...capture.connections].sort((a, b) => carried(b) - carried(a))[0];
+    return [el("h1", { id: "verdict", tabindex: -1 }, harmless(capture.verdict)), remarks(capture, { wall_s: 0 }),
+      connection && connection.smb && requestTable("What was asked for", "requests", connection.requests), connection && agreed(connection), quality(capture), foot(capture)];
+  }
+
+  function foot(capture) {
+    return el("p", { class: "faint" }, "coax " + (report.version || "") + ". Names and frames are those of " + harmless(capture.file) + ".");
   }
 
   function choosers() {

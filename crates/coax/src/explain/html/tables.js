@@ -88,21 +88,60 @@ function gain(copy, predicted) {
     el("span", {}, time(middle) + " (" + time(low) + " to " + time(high) + ")"));
 }
 
-function requestTable(rows) {
+function requestTable(title, id, rows, before) {
   if (!rows || !rows.length) return null;
   const heads = ["command", "count", "bytes", "usual size", "median", "95 %", "refused", "no answer"];
-  const body = rows.slice(0, 40).map((row) => el("tr", {}, el("th", { scope: "row" }, row.command),
+  const most = 40;
+  const body = rows.slice(0, most).map((row) => el("tr", {}, el("th", { scope: "row" }, row.command),
     [number(row.count), number(row.bytes), number(row.usual_bytes), time(row.response_median_s), time(row.response_p95_s), row.refused || "", row.unanswered || ""].map((it) => el("td", { class: "number" }, it))));
-  return section("What was asked for", "requests", el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((it, place) => el("th", { scope: "col", class: place ? "number" : null }, it)))), el("tbody", {}, body))));
+  return section(title, id, before, wide(title, el("table", {}, el("thead", {}, el("tr", {}, heads.map((it, place) => el("th", { scope: "col", class: place ? "number" : null }, it)))), el("tbody", {}, body))),
+    rows.length > most && el("p", { class: "faint" }, number(rows.length - most) + " more kinds are not listed."));
 }
 
-function agreed(capture, copy) {
-  const connection = capture.connections[copy.connection];
+// a table that may be wider than a phone: it is moved by finger or, with the focus on it, by keys
+function wide(title, table) {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title + ", table" }, table);
+}
+
+// what goes on around and between copies
+function around(connection) {
+  const it = connection && connection.around;
+  if (!it || !it.words) return null;
+  return requestTable("Between copies", "between", it.requests, el("p", {}, harmless(it.words) + "."));
+}
+
+// metadata and the rest of a tree's time
+function treeBar(tree) {
+  const share = Math.min(100, tree.metadata_share * 100);
+  const made = bar([[0, share, "metadata"], [share, 100, "bandwidth"]], share.toFixed(0) + " % metadata");
+  made.setAttribute("class", "stack thin");
+  const told = [bytes(tree.bytes) + " in " + number(tree.files) + " files", "half of them of at most " + bytes(tree.median_bytes), time(tree.seconds), time(tree.seconds_per_file) + " a file"];
+  return el("figure", {}, el("p", { id: "tree-facts" }, told.map((text) => badge("", text))), made,
+    el("ul", { class: "legend" }, el("li", {}, swatch("metadata"), "metadata " + share.toFixed(0) + " %"), el("li", {}, swatch("bandwidth"), "all else " + (100 - share).toFixed(0) + " %")));
+}
+
+function agreed(connection) {
   if (!connection) return null;
-  const known = ["requests", "smb", "from_client", "from_server"];
+  const known = ["requests", "smb", "from_client", "from_server", "client_is", "server_is", "agreed", "around"];
+  const lines = (connection.agreed || []).map((it) => el("tr", {}, el("th", { scope: "row" }, it.what), el("td", {}, harmless(it.words), seen(it.frames))));
   return section("Agreed on and used", "agreed", el("p", { class: "faint" }, harmless(connection.client) + " → " + harmless(connection.server)),
-    el("div", { class: "pairs" }, pairs("SMB", fields(connection.smb)), pairs("The client's TCP", fields(connection.from_client)),
-      pairs("The server's TCP", fields(connection.from_server)), pairs("The connection", fields(connection, known))));
+    party("The client", connection.client_is), party("The server", connection.server_is),
+    lines.length > 0 && el("table", { class: "agreed" }, el("tbody", {}, lines)),
+    el("details", { class: "all" }, el("summary", {}, "All figures of the connection"),
+      el("div", { class: "pairs" }, pairs("SMB", fields(connection.smb)), pairs("The client's TCP", fields(connection.from_client)),
+        pairs("The server's TCP", fields(connection.from_server)), pairs("The connection", fields(connection, known)))));
+}
+
+function seen(frames) {
+  const list = (frames || []).filter((frame) => frame > 0);
+  return list.length > 0 && el("span", { class: "faint" }, " (frame" + (list.length > 1 ? "s " : " ") + list.map(number).join(", ") + ")");
+}
+
+// who a machine is, and what speaks for it
+function party(who, it) {
+  if (!it) return null;
+  return el("div", { class: "party" }, el("p", {}, who + ": ", el("strong", {}, harmless(it.words))),
+    (it.evidence || []).length > 0 && el("ul", {}, it.evidence.map((one) => el("li", {}, harmless(one.what), seen([one.frame])))));
 }
 
 const COLUMNS = [
@@ -137,7 +176,7 @@ function copyTable(capture, shown, choose) {
   }
   draw();
   const left = capture.copies_left_out ? el("p", { class: "faint" }, number(capture.copies_left_out) + " more are counted and not listed.") : null;
-  const box = section("All " + number(copies.length) + " copies", "copies", el("div", { class: "scroll" }, table), el("p", {}, more), left);
+  const box = section("All " + number(copies.length) + " copies", "copies", wide("All copies", table), el("p", {}, more), left);
   box.classList.add("copies-section");
   return box;
 }
@@ -146,7 +185,7 @@ const FAULTS = {
   cut_packets: "packets were cut to the snap length", out_of_order: "packets out of order", duplicates: "packets captured twice, left out",
   dropped: "packets dropped by the capturing machine", missing_bytes: "bytes missing in the capture, though they arrived", holes: "holes that they leave",
   coalesced: "segments longer than the wire allows, made one by the capturing machine", incomplete_fragments: "fragmented packets incomplete",
-  unknown_links: "packets of a link type that is not understood", cut_headers: "packets cut so short that their headers are missing",
+  unknown_links: "packets of a link type that is not understood", netbeui: "packets of NetBEUI, which is not read", ipx: "packets of IPX, which is not read", cut_headers: "packets cut so short that their headers are missing",
   connections_without_start: "connections that began before the capture", skipped_bytes: "bytes of SMB connections that belong to no message that could be told",
 };
 
