@@ -34,6 +34,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     half::Novelty,
+    repair::is_idle_repeat,
     sent::Burst,
     window::{Heard, slack, sum},
 };
@@ -43,14 +44,11 @@ use crate::{evidence::Journal, smb::Purpose};
 /// busy machine takes is less.
 const DELAYED: Span = Span(25_000_000);
 /// What lies between an acknowledgment and the data that it let go, beyond the way there and back.
-const REACTION: Span = Span(2_000_000);
+pub(super) const REACTION: Span = Span(2_000_000);
 /// A wait between two packets of one side that is no think time.
 const JITTER: Span = Span(300_000);
 /// A machine that stops for so long in the middle of a message waits for its retransmission timer.
 const STALL: Span = Span(180_000_000);
-/// No timer is shorter.
-const TIMER: Span = Span(30_000_000);
-
 /// Which side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
@@ -128,7 +126,7 @@ pub(super) struct Step {
 
 impl Step {
     /// What of its serialisation lies before the capture.
-    fn ahead(&self) -> Span {
+    pub(super) fn ahead(&self) -> Span {
         if self.is_behind { self.serial } else { Span(0) }
     }
 
@@ -138,7 +136,7 @@ impl Step {
     }
 
     /// When it can have been captured at the earliest if it was let go by what was captured at `at`.
-    fn soonest(&self, at: Time) -> Time {
+    pub(super) fn soonest(&self, at: Time) -> Time {
         at + self.near + self.ahead()
     }
 
@@ -155,7 +153,7 @@ impl Step {
 
     /// Whether it left as soon as an acknowledgment came that was news, and not because of data that came with or after
     /// that.
-    fn is_let_go_by(&self, heard: &Heard) -> bool {
+    pub(super) fn is_let_go_by(&self, heard: &Heard) -> bool {
         self.is_news(heard.at)
             && self.asked.is_none_or(|asked| asked.carried < heard.at)
             && self.at - self.soonest(heard.at) <= slack(self.near)
@@ -171,7 +169,7 @@ impl Step {
     }
 
     /// Whether it follows what its side sent before without a pause of the path.
-    fn follows(&self) -> bool {
+    pub(super) fn follows(&self) -> bool {
         let until = self.busy.1;
         let noise = Span(self.serial.0 / 4 + 20_000);
         let latest = if self.is_behind {
@@ -181,15 +179,6 @@ impl Step {
         };
         self.serial.0 > 0 && self.at <= latest
     }
-
-    /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
-    /// left.
-    fn is_clocked(&self, from: Time) -> bool {
-        let (since, last) = self.clock;
-        self.serial.0 > 0
-            && since + self.near <= from
-            && self.at <= last + self.near + slack(self.near)
-    }
 }
 
 /// See the module.
@@ -198,17 +187,17 @@ pub(super) struct Ledger {
     account: Account,
     /// The stretches one by one, for who wants to see them.
     pub(super) journal: Journal,
-    at: Time,
+    pub(super) at: Time,
     /// A loss is being repaired: whose data, until where, and what told of it.
-    repair: Option<(Side, u64, Cause)>,
+    pub(super) repair: Option<(Side, u64, Cause)>,
     /// Data that was sent again, and perhaps needlessly.
-    open: Option<Step>,
+    pub(super) open: Option<Step>,
     flows: [Flow; 2],
 }
 
 /// What is known of how a side sends.
 #[derive(Clone, Copy, Debug, Default)]
-struct Flow {
+pub(super) struct Flow {
     /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
     widest: u64,
     grew: u64,
@@ -218,9 +207,13 @@ struct Flow {
     grew_lately: bool,
     is_constant: bool,
     /// What repaired its last loss.
-    after: Option<Cause>,
+    pub(super) after: Option<Cause>,
     /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
-    has_filled: bool,
+    pub(super) has_filled: bool,
+    /// What the path took since its last step to carry what it sent again needlessly.
+    pub(super) repeated: Span,
+    /// Whether it did so when it had been told often enough, if it ever was.
+    pub(super) heeds: Option<bool>,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
     round: Option<(Heard, Cause)>,
 }
@@ -245,6 +238,8 @@ impl Ledger {
     pub(super) fn step(&mut self, step: &Step) {
         self.decide(step);
         if is_idle_repeat(step) {
+            let flow = self.flow(step.side);
+            flow.repeated = sum(flow.repeated, step.serial);
             return;
         }
         let gap = step.at - self.at;
@@ -265,7 +260,8 @@ impl Ledger {
         } else {
             self.go_on(step, gap);
         }
-        self.flow(step.side).round = round;
+        let flow = self.flow(step.side);
+        (flow.round, flow.repeated) = (round, Span(0));
         self.at = self.at.max(step.at);
     }
 
@@ -276,123 +272,24 @@ impl Ledger {
     }
 
     /// The one place that time is charged in: in the order in which it passed.
-    fn charge(&mut self, cause: Cause, span: Span) {
+    pub(super) fn charge(&mut self, cause: Cause, span: Span) {
         self.account.add(cause, span);
         self.journal.add(cause, span);
     }
 
     /// Charges up to `most` of what is left of a gap, and returns the rest.
-    fn part(&mut self, cause: Cause, gap: Span, most: Span) -> Span {
+    pub(super) fn part(&mut self, cause: Cause, gap: Span, most: Span) -> Span {
         let part = gap.min(most);
         self.charge(cause, part);
         Span(gap.0 - part.0)
     }
 
-    fn flow(&mut self, side: Side) -> &mut Flow {
+    pub(super) fn flow(&mut self, side: Side) -> &mut Flow {
         let [client, server] = &mut self.flows;
         match side {
             Side::Client => client,
             Side::Server => server,
         }
-    }
-
-    /// Data sent again by a timer: whether anybody waited for it shows when it is acknowledged.
-    fn may_be_idle(&mut self, step: &Step) -> bool {
-        let waits = !step.unseen
-            && step.novelty == Some(Novelty::Again)
-            && self.repair.is_none()
-            && is_timer(step);
-        if waits {
-            self.open = Some(*step);
-        }
-        waits
-    }
-
-    /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.
-    fn decide(&mut self, step: &Step) {
-        let Some(open) = self.open.take() else { return };
-        let heard = if step.side == open.side {
-            step.heard.map(|heard| (heard.at, heard.acked))
-        } else {
-            step.peer_heard
-        };
-        // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later
-        let carried = if open.is_behind {
-            open.at
-        } else {
-            open.at.max(open.busy.1) + open.serial
-        };
-        let least = carried + Span(open.far.0 / 4 * 3);
-        let most =
-            carried + Span((open.far.0 / 2 * 3).saturating_add(5 * REACTION.0)) + open.serial;
-        let is_idle =
-            heard.is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at));
-        self.flow(open.side).after = Some(Cause::Timeout);
-        if !is_idle {
-            let gap = open.at - self.at;
-            let cause = self.repairing(&open).unwrap_or(Cause::Timeout);
-            self.charge(cause, gap);
-            self.at = self.at.max(open.at);
-        }
-    }
-
-    /// What repairs a loss, if this step does.
-    fn repairing(&mut self, step: &Step) -> Option<Cause> {
-        if matches!(step.novelty, Some(Novelty::Again | Novelty::Fill)) {
-            // what comes late by less than a way there and back was overtaken, not lost
-            let overtaken = step.novelty == Some(Novelty::Fill)
-                && step.loss_told.is_none()
-                && step.at - self.at < Span(step.round().0 / 2 + REACTION.0);
-            if overtaken {
-                return None;
-            }
-            let cause = match self.repair {
-                _ if is_timer(step) => Cause::Timeout,
-                Some((side, _, cause)) if side == step.side => cause,
-                _ if is_ignored(step) => Cause::Timeout,
-                _ if step.loss_told.is_some() => Cause::FastRecovery,
-                _ => Cause::Timeout,
-            };
-            let flow = self.flow(step.side);
-            (flow.after, flow.has_filled) = (Some(cause), false);
-            let until = self.repair.map_or(0, |(_, until, _)| until);
-            self.repair = Some((step.side, until.max(step.highest), cause));
-            return Some(cause);
-        }
-        let (side, until, cause) = self.repair?;
-        if side != step.side || step.acked >= until {
-            self.repair = None;
-            return None;
-        }
-        Some(cause)
-    }
-
-    /// A step of a repair: the path may be busy all the same.
-    fn mend(&mut self, step: &Step, cause: Cause, gap: Span) {
-        let is_new = step.novelty == Some(Novelty::New);
-        let is_carried = if step.is_behind {
-            is_new && step.follows()
-        } else {
-            step.is_clocked(self.at)
-        };
-        if is_carried {
-            self.carry(step, gap);
-        } else {
-            self.charge(cause, gap);
-        }
-    }
-
-    /// The path was busy: with what was sent again, as far as that let this go.
-    fn carry(&mut self, step: &Step, gap: Span) {
-        let after = self.flow(step.side).after;
-        let filled = step
-            .heard
-            .filter(|heard| !step.is_behind && heard.fills && step.is_let_go_by(heard));
-        let rest = match (after, filled) {
-            (Some(cause), Some(_)) => self.part(cause, gap, step.serial),
-            _ => gap,
-        };
-        self.charge(Cause::Bandwidth, rest);
     }
 
     /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
@@ -563,36 +460,6 @@ fn is_held(round: &Option<(Heard, Cause)>) -> bool {
 
 fn is_shut(round: &Option<(Heard, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::ZeroWindow)
-}
-
-/// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
-fn is_timer(step: &Step) -> bool {
-    let latest = [
-        step.heard.map(|heard| heard.at + step.near),
-        step.loss_told.map(|at| at + step.near),
-        step.before,
-    ];
-    let latest = latest.into_iter().flatten().max();
-    let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
-    // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
-    silent > TIMER.max(Span(step.round().0 / 4))
-}
-
-/// Whether its sender was told of the loss often enough, and did not send it again then.
-fn is_ignored(step: &Step) -> bool {
-    let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
-    let is_queued = step.is_behind && step.follows();
-    let told = step.told_enough.filter(|_| is_oldest && !is_queued);
-    told.is_some_and(|at| step.at - step.soonest(at) > TIMER.max(Span(step.round().0 / 4)))
-}
-
-/// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
-/// is busy looks at its timers before it looks at what came.
-fn is_idle_repeat(step: &Step) -> bool {
-    let first = step
-        .heard_first
-        .filter(|_| step.novelty == Some(Novelty::Again));
-    first.is_some_and(|at| !step.is_behind || step.at < step.soonest(at))
 }
 
 /// The part of `gap` that `part` is of `whole`.

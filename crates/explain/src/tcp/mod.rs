@@ -7,6 +7,7 @@ mod half;
 mod ledger;
 mod pace;
 mod prologue;
+mod repair;
 mod sent;
 mod step;
 mod testimony;

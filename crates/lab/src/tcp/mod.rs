@@ -126,6 +126,7 @@ pub struct Endpoint {
     agreed: Agreed,
     rto: Rto,
     timers: [Option<Time>; 5],
+    armings: u32,
     persist_doublings: u32,
     events: VecDeque<TcpEvent>,
     low_water: Option<u64>,
@@ -145,6 +146,7 @@ impl Endpoint {
             agreed: Agreed::default(),
             rto: Rto::default(),
             timers: [None; 5],
+            armings: 0,
             persist_doublings: 0,
             events: VecDeque::new(),
             low_water: None,
@@ -245,6 +247,11 @@ impl Endpoint {
     /// When this timer runs out.
     pub fn timer(&self, timer: Timer) -> Option<Time> {
         self.timers.get(timer as usize).copied().flatten()
+    }
+
+    /// How often the retransmission timer was set: on a coarse grid it may run out when it would have before.
+    pub const fn armings(&self) -> u32 {
+        self.armings
     }
 
     /// What held the sender back when it was last polled.
@@ -491,6 +498,7 @@ impl Endpoint {
 
     fn arm_retransmit(&mut self, now: Time) {
         let wait = self.rto.wait(&self.params);
+        self.armings = self.armings.wrapping_add(1);
         self.set(
             Timer::Retransmit,
             Some(deadline(now, wait, self.params.rto_tick)),

@@ -247,8 +247,13 @@ impl World {
     /// Data leaves that may have been held until now: the current account learns what its transit was for.
     fn released(&mut self, side: Side, segment: &Segment) {
         let (now, epoch) = (self.now, self.epoch);
+        if segment.sent == Sent::FastRetransmit {
+            // whatever holds new data, what is sent again waited for word of its loss
+            self.current = self.current.clone().resolve(segment.sent.cause());
+            return;
+        }
         let Some((blocked, since)) = self.host_mut(side).held.take() else {
-            if matches!(segment.sent, Sent::FastRetransmit | Sent::Timeout) {
+            if segment.sent == Sent::Timeout {
                 self.current = self.current.clone().resolve(segment.sent.cause());
             }
             return;
@@ -356,9 +361,12 @@ impl World {
             Side::Client => client,
             Side::Server => server,
         };
+        let is_armed_anew = host.tcp.armings() != host.arming;
+        host.arming = host.tcp.armings();
         for (timer, place) in Timer::ALL.into_iter().zip(&mut host.timers) {
             let at = host.tcp.timer(timer);
-            if place.as_ref().map(|(at, _)| *at) != at {
+            let is_anew = is_armed_anew && timer == Timer::Retransmit;
+            if is_anew || place.as_ref().map(|(at, _)| *at) != at {
                 *place = at.map(|at| (at, current.clone()));
             }
         }

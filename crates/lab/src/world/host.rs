@@ -8,7 +8,7 @@ use crate::{
     link::{Direction, LinkParams, LossParams, NicParams},
     machine::{Cpu, Disk, MachineParams},
     rng::Rng,
-    tcp::{Blocked, Endpoint},
+    tcp::{Blocked, Endpoint, Timer},
 };
 
 #[derive(Debug)]
@@ -23,7 +23,9 @@ pub(crate) struct Host {
     /// Since when, and by what, the sender is held.
     pub(super) held: Option<(Blocked, Provenance)>,
     /// Deadlines as last seen, with the account of the moment they were set.
-    pub(super) timers: [Option<(Time, Provenance)>; 4],
+    pub(super) timers: [Option<(Time, Provenance)>; Timer::ALL.len()],
+    /// Which setting of the retransmission timer that is.
+    pub(super) arming: u32,
     pub(super) timer_event: Option<Time>,
     pub(super) paths: PathStats,
 }
@@ -45,7 +47,8 @@ impl Host {
             way: Direction::new(link, loss.clone(), &params.nic, rng),
             rx_waiting: 0,
             held: None,
-            timers: [const { None }; 4],
+            timers: [const { None }; Timer::ALL.len()],
+            arming: 0,
             timer_event: None,
             paths: PathStats::default(),
         }

@@ -1,0 +1,181 @@
+//! What a step of a repair waited for: word of the loss, or a timer.
+
+use coax_cause::Cause;
+use coax_wire::time::{Span, Time};
+
+use super::{
+    half::Novelty,
+    ledger::{Flow, Ledger, REACTION, Step},
+    window::{slack, sum},
+};
+
+/// No timer is shorter.
+const TIMER: Span = Span(30_000_000);
+/// No machine takes longer to send again what it was told is lost, if it heeds that.
+const TURN: Span = Span(10_000_000);
+
+impl Step {
+    /// Whether it comes behind what its side sent before as close as the path lets it: it had waited for its turn.
+    pub(super) fn is_queued(&self) -> bool {
+        let is_between = !self.is_behind && self.near.0.saturating_mul(3) > self.far.0;
+        let close = Span(self.serial.0 / 4 + 20_000 + self.serial.0);
+        (self.is_behind && self.follows())
+            || (is_between && self.before.is_some_and(|before| self.at - before <= close))
+    }
+
+    /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
+    /// left.
+    pub(super) fn is_clocked(&self, from: Time) -> bool {
+        let (since, last) = self.clock;
+        self.serial.0 > 0
+            && since + self.near <= from
+            && self.at <= last + self.near + slack(self.near)
+    }
+}
+
+impl Ledger {
+    /// Data sent again by a timer: whether anybody waited for it shows when it is acknowledged.
+    pub(super) fn may_be_idle(&mut self, step: &Step) -> bool {
+        let waits = !step.unseen
+            && step.novelty == Some(Novelty::Again)
+            && self.repair.is_none()
+            && is_timer(step);
+        if waits {
+            self.open = Some(*step);
+        }
+        waits
+    }
+
+    /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.
+    pub(super) fn decide(&mut self, step: &Step) {
+        let Some(open) = self.open.take() else { return };
+        let heard = if step.side == open.side {
+            step.heard.map(|heard| (heard.at, heard.acked))
+        } else {
+            step.peer_heard
+        };
+        // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later
+        let carried = if open.is_behind {
+            open.at
+        } else {
+            open.at.max(open.busy.1) + open.serial
+        };
+        let least = carried + Span(open.far.0 / 4 * 3);
+        let most =
+            carried + Span((open.far.0 / 2 * 3).saturating_add(5 * REACTION.0)) + open.serial;
+        let is_idle =
+            heard.is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at));
+        self.flow(open.side).after = Some(Cause::Timeout);
+        if !is_idle {
+            let gap = open.at - self.at;
+            let cause = self.repairing(&open).unwrap_or(Cause::Timeout);
+            self.charge(cause, gap);
+            self.at = self.at.max(open.at);
+        }
+    }
+
+    /// What repairs a loss, if this step does.
+    pub(super) fn repairing(&mut self, step: &Step) -> Option<Cause> {
+        if matches!(step.novelty, Some(Novelty::Again | Novelty::Fill)) {
+            // what comes late by less than a way there and back was overtaken, not lost
+            let overtaken = step.novelty == Some(Novelty::Fill)
+                && step.loss_told.is_none()
+                && step.at - self.at < Span(step.round().0 / 2 + REACTION.0);
+            if overtaken {
+                return None;
+            }
+            let heeds = self.flow(step.side).heeds;
+            let cause = match self.repair {
+                _ if is_timer(step) => Cause::Timeout,
+                Some((side, _, cause)) if side == step.side => cause,
+                _ if is_ignored(step, heeds) => Cause::Timeout,
+                _ if step.loss_told.is_some() => Cause::FastRecovery,
+                _ => Cause::Timeout,
+            };
+            let is_first = self.repair.is_none();
+            let flow = self.flow(step.side);
+            (flow.after, flow.has_filled) = (Some(cause), false);
+            if is_first && step.told_enough.is_some() {
+                flow.heeds = Some(cause == Cause::FastRecovery);
+            }
+            let until = self.repair.map_or(0, |(_, until, _)| until);
+            self.repair = Some((step.side, until.max(step.highest), cause));
+            return Some(cause);
+        }
+        // new data that comes after a silence although its sender was told of a loss came by a timer, or by its leave
+        let is_late = step.loss_told.is_some() && is_timer(step);
+        let repair = self
+            .repair
+            .filter(|(side, until, _)| *side == step.side && step.acked < *until);
+        self.repair = repair;
+        match repair {
+            _ if is_late => Some(Cause::Timeout),
+            _ => repair.map(|(_, _, cause)| cause),
+        }
+    }
+
+    /// A step of a repair: the path may be busy all the same.
+    pub(super) fn mend(&mut self, step: &Step, cause: Cause, gap: Span) {
+        let is_new = step.novelty == Some(Novelty::New);
+        let is_carried = if step.is_behind {
+            is_new && step.follows()
+        } else {
+            step.is_clocked(self.at)
+        };
+        if is_carried {
+            self.carry(step, gap);
+        } else {
+            self.charge(cause, gap);
+        }
+    }
+
+    /// The path was busy: with what was sent again, as far as that let this go.
+    pub(super) fn carry(&mut self, step: &Step, gap: Span) {
+        let Flow {
+            after, repeated, ..
+        } = *self.flow(step.side);
+        let filled = step
+            .heard
+            .filter(|heard| !step.is_behind && heard.fills && step.is_let_go_by(heard));
+        let again = sum(repeated, filled.map_or(Span(0), |_| step.serial));
+        let rest = self.part(after.unwrap_or(Cause::Timeout), gap, again);
+        self.charge(Cause::Bandwidth, rest);
+    }
+}
+
+/// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
+fn is_timer(step: &Step) -> bool {
+    let latest = [
+        step.heard.map(|heard| heard.at + step.near),
+        step.loss_told.map(|at| at + step.near),
+        step.before,
+    ];
+    let latest = latest.into_iter().flatten().max();
+    if step.is_queued() {
+        return false;
+    }
+    let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
+    // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
+    silent > TIMER.max(Span(step.round().0 / 4))
+}
+
+/// Whether its sender was told of the loss often enough, and did not send it again then.
+fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
+    let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
+    let told = step.told_enough.filter(|_| is_oldest && !step.is_queued());
+    let patience = if heeds == Some(false) {
+        TURN
+    } else {
+        TIMER.max(Span(step.round().0 / 4))
+    };
+    told.is_some_and(|at| step.at - step.soonest(at) > patience)
+}
+
+/// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
+/// is busy looks at its timers before it looks at what came.
+pub(super) fn is_idle_repeat(step: &Step) -> bool {
+    let first = step
+        .heard_first
+        .filter(|_| step.novelty == Some(Novelty::Again));
+    first.is_some_and(|at| !step.is_behind || step.at < step.soonest(at))
+}
