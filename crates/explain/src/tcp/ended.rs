@@ -48,7 +48,7 @@ impl Connection {
             span: (self.first.at, self.last.at),
             frames: (self.first.frame, self.last.frame),
             sides: self.halves.each_ref().map(|half| report::Side {
-                path_ps_per_byte: half.pace(),
+                path_ps_per_byte: half.pace().or(half.single_pace.known()),
                 ..half.figures
             }),
             server_rtt: of(&self.ways, Side::Server).map(|way| way.time),

@@ -159,9 +159,7 @@ impl Half {
     /// Picoseconds a byte that the path takes for what this side sends.
     pub(super) fn pace(&self) -> Option<u64> {
         let paced = self.pace.known().max(self.ack_pace.known());
-        paced
-            .or(self.burst_pace.known())
-            .or(self.single_pace.known())
+        paced.or(self.burst_pace.known())
     }
 
     /// Whether its sequence numbers are known.

@@ -86,6 +86,10 @@ pub(super) struct Slope {
 const CLASS: u64 = 32;
 /// Larger exchanges tell nothing.
 const LARGEST: u64 = 8192;
+/// Sizes that are looked at.
+const SIZES: usize = 16;
+/// So many sizes have to lie on one line.
+const ON_A_LINE: usize = 3;
 
 impl Slope {
     /// An exchange of `bytes` took `time`.
@@ -97,6 +101,7 @@ impl Slope {
         let place = self
             .least
             .partition_point(|(_, known)| class(*known) < class(bytes));
+        let is_full = self.least.len() >= SIZES;
         match self.least.get_mut(place) {
             Some(known) if class(known.1) == class(bytes) => {
                 if known.0 <= time {
@@ -104,35 +109,69 @@ impl Slope {
                 }
                 *known = (time, bytes);
             }
+            _ if is_full => return,
             _ => self.least.insert(place, (time, bytes)),
         }
         self.settle();
     }
 
-    /// Only if all sizes say the same: what is the same for all of them but the smallest is not the path's.
+    /// The line on which most sizes lie, if that is most of them: what some take longer is think time, and what takes
+    /// less was under way already.
     fn settle(&mut self) {
-        self.current = 0;
-        let Some(((base, few), larger)) = self.least.split_first() else {
-            return;
-        };
-        let more = larger.iter().filter(|(_, bytes)| *bytes >= few + CLASS);
-        let slopes = more.map(|(time, bytes)| {
-            let time = time.0.saturating_sub(base.0);
-            (bytes - few, time.saturating_mul(1000) / (bytes - few))
+        let points = &self.least;
+        let lines = points.iter().enumerate().flat_map(|(place, few)| {
+            let more = points.get(place + 1..).unwrap_or_default();
+            more.iter().filter_map(|many| Line::through(*few, *many))
         });
-        let (mut nearest, mut farthest, mut least, mut most) = (u64::MAX, 0, u64::MAX, 0);
-        for (distance, slope) in slopes {
-            (nearest, farthest) = (distance.min(nearest), distance.max(farthest));
-            (least, most) = (slope.min(least), slope.max(most));
-        }
-        if farthest >= nearest.saturating_mul(7) / 4 && most <= least.saturating_mul(7) / 5 {
-            self.current = least;
-        }
+        let support = |line: &Line| points.iter().filter(|point| line.has(point)).count();
+        let best = lines
+            .map(|line| (support(&line), line.rise, line.slope))
+            .max();
+        let agreed =
+            best.filter(|(count, ..)| *count >= ON_A_LINE && *count * 3 >= points.len() * 2);
+        self.current = agreed.map_or(0, |(.., slope)| slope);
     }
 
     /// Picoseconds a byte.
     pub(super) fn known(&self) -> Option<u64> {
         (self.current > 0).then_some(self.current)
+    }
+}
+
+/// What exchanges take that differ in size alone.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    from: (Span, u64),
+    /// Picoseconds a byte.
+    slope: u64,
+    /// What the larger of the two that it was drawn through took longer.
+    rise: Span,
+}
+
+impl Line {
+    /// `None` if the larger does not take longer, or so much that nothing could be as short as the smaller.
+    fn through(few: (Span, u64), many: (Span, u64)) -> Option<Self> {
+        let rise = Span(many.0.0.checked_sub(few.0.0)?);
+        let bytes = many.1.checked_sub(few.1)?;
+        let slope = rise.0.saturating_mul(1000) / bytes.max(1);
+        let carried = slope.saturating_mul(few.1) / 1000;
+        let is_clear = bytes >= CLASS && carried <= few.0.0.saturating_add(rise.0 / 16);
+        is_clear.then_some(Self {
+            from: few,
+            slope,
+            rise,
+        })
+    }
+
+    fn has(&self, point: &(Span, u64)) -> bool {
+        let (time, bytes) = *point;
+        let rise = |bytes: u64| self.slope.saturating_mul(bytes) / 1000;
+        let there = if bytes >= self.from.1 {
+            self.from.0.0.saturating_add(rise(bytes - self.from.1))
+        } else {
+            self.from.0.0.saturating_sub(rise(self.from.1 - bytes))
+        };
+        there.abs_diff(time.0) <= self.rise.0 / 16
     }
 }
 
@@ -186,12 +225,31 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_do_not_lie_on_a_line_tell_nothing() {
+        let mut slope = Slope::default();
+        for (time, bytes) in [(1_000_000, 160), (9_000_000, 300), (9_500_000, 600)] {
+            slope.add(Span(time), bytes);
+        }
+        assert_eq!(slope.known(), None);
+    }
+
+    #[test]
+    fn one_exchange_that_was_under_way_already_does_not_hide_the_pace() {
+        let mut slope = Slope::default();
+        for bytes in [252, 296, 322, 365, 1474] {
+            slope.add(Span(200_000 + bytes * 143_000), bytes);
+        }
+        slope.add(Span(39_400_000), 1667);
+        assert_eq!(slope.known(), Some(143_000_000));
+    }
+
+    #[test]
     fn what_all_exchanges_but_the_smallest_have_is_not_the_pace() {
         let mut slope = Slope::default();
         for bytes in [160, 300, 600] {
             slope.add(Span(10_000_000 + bytes * 800), bytes);
         }
         slope.add(Span(100_000), 120);
-        assert_eq!(slope.known(), None);
+        assert_eq!(slope.known(), Some(800_000));
     }
 }

@@ -121,12 +121,17 @@ impl Connection {
 
     /// What was learned of the pace of what `side` sends.
     fn pace(&self, side: Side) -> Option<u64> {
-        let pace = |side| of(&self.halves, side).pace();
+        let half = |side| of(&self.halves, side);
         let slopes = || {
             let slopes = self.slopes.each_ref().map(super::pace::Slope::known);
             slopes.into_iter().flatten().min()
         };
-        pace(side).or_else(|| pace(side.other())).or_else(slopes)
+        half(side)
+            .pace()
+            .or_else(|| half(side.other()).pace())
+            .or_else(slopes)
+            .or_else(|| half(side).single_pace.known())
+            .or_else(|| half(side.other()).single_pace.known())
     }
 
     /// The path is no slower than what the shortest way there and back leaves for its packets, picoseconds a byte.
