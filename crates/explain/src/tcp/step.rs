@@ -141,8 +141,8 @@ impl Connection {
             let carried = self.carried_on(side, &way);
             (carried > 0).then(|| way.time.0.saturating_mul(1000) / carried)
         };
-        let bounds = [bound(Side::Client), bound(Side::Server)];
-        bounds.into_iter().flatten().min().unwrap_or(u64::MAX)
+        let (there, back) = (bound(Side::Client), bound(Side::Server));
+        there.unwrap_or(u64::MAX).min(back.unwrap_or(u64::MAX))
     }
 
     /// Tells the ledger of a packet that brings the connection forward.
