@@ -34,7 +34,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     half::Novelty,
-    repair::is_idle_repeat,
+    repair::{is_idle_repeat, was_busy},
     sent::Burst,
     window::{Heard, slack, sum},
 };
@@ -104,6 +104,8 @@ pub(super) struct Step {
     pub(super) peer_heard: Option<(Time, u64)>,
     /// When all of this packet was first acknowledged, if it was.
     pub(super) heard_first: Option<Time>,
+    /// When the next acknowledgment came after that.
+    pub(super) heard_second: Option<Time>,
     pub(super) asked: Option<Burst>,
     /// From here to this side and back; to the other and back; without what carrying takes.
     pub(super) near: Span,
@@ -212,6 +214,8 @@ pub(super) struct Flow {
     pub(super) has_filled: bool,
     /// What the path took since its last step to carry what it sent again needlessly.
     pub(super) repeated: Span,
+    /// Its timer sent that: it had not looked at what had come for it.
+    was_busy: bool,
     /// Whether it did so when it had been told often enough, if it ever was.
     pub(super) heeds: Option<bool>,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
@@ -237,9 +241,10 @@ impl Ledger {
     /// Ends a stretch with `step`.
     pub(super) fn step(&mut self, step: &Step) {
         self.decide(step);
-        if is_idle_repeat(step) {
+        if is_idle_repeat(step, self.flow(step.side).was_busy) {
             let flow = self.flow(step.side);
             flow.repeated = sum(flow.repeated, step.serial);
+            flow.was_busy |= was_busy(step);
             return;
         }
         let gap = step.at - self.at;
@@ -261,7 +266,7 @@ impl Ledger {
             self.go_on(step, gap);
         }
         let flow = self.flow(step.side);
-        (flow.round, flow.repeated) = (round, Span(0));
+        (flow.round, flow.repeated, flow.was_busy) = (round, Span(0), false);
         self.at = self.at.max(step.at);
     }
 
@@ -417,8 +422,12 @@ impl Ledger {
             step.busy.1 - self.at.max(step.busy.0)
         };
         let rest = self.part(Cause::Bandwidth, gap, carrying);
+        let Flow {
+            was_busy, repeated, ..
+        } = *self.flow(step.side);
+        let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
-            () if rest >= STALL && step.is_behind && step.is_middle => Cause::Timeout,
+            () if rest >= STALL && step.is_behind && step.is_middle && !was_busy => Cause::Timeout,
             () if rest <= JITTER && step.is_behind && step.inside => Cause::Queueing,
             () => step.side.think(),
         };

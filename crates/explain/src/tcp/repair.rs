@@ -173,9 +173,19 @@ fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
 
 /// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
 /// is busy looks at its timers before it looks at what came.
-pub(super) fn is_idle_repeat(step: &Step) -> bool {
-    let first = step
+pub(super) fn is_idle_repeat(step: &Step, was_busy_before: bool) -> bool {
+    if step.novelty != Some(Novelty::Again) {
+        return false;
+    }
+    let is_early = step
         .heard_first
-        .filter(|_| step.novelty == Some(Novelty::Again));
-    first.is_some_and(|at| !step.is_behind || step.at < step.soonest(at))
+        .is_some_and(|at| !step.is_behind || step.at < step.soonest(at));
+    let is_more = was_busy_before && step.heard_first.is_some();
+    is_early || is_more || was_busy(step)
+}
+
+/// Whether two acknowledgments should have told its sender not to send it again: one may be lost on its way, hardly two.
+pub(super) fn was_busy(step: &Step) -> bool {
+    step.heard_second
+        .is_some_and(|at| step.at >= step.soonest(at))
 }

@@ -240,6 +240,7 @@ impl Connection {
                 .edges
                 .of(start.saturating_add(len))
                 .map(|heard| heard.at),
+            heard_second: half.edges.second_of(start.saturating_add(len)),
             asked: self.asked(
                 side,
                 is_middle,

@@ -76,6 +76,12 @@ impl Edges {
         self.0.get(at)
     }
 
+    /// When the one came that followed the first that acknowledges all up to `end`.
+    pub(super) fn second_of(&self, end: u64) -> Option<Time> {
+        let first = self.0.partition_point(|heard| heard.acked < end);
+        self.0.get(first.saturating_add(1)).map(|heard| heard.at)
+    }
+
     /// The latest that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
     pub(super) fn known(&self, at: Time, round: Span) -> Option<&Heard> {
         let then = Time(at.0.checked_sub(round.0)?);
