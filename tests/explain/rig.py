@@ -22,7 +22,8 @@ LIMIT_S = 150
 BLOCK = 1024  # less than a segment, so that Nagle's algorithm holds all of it back
 SLOW_DISK = Path(__file__).with_name("slow_disk.c")
 # of /proc/net/snmp and /proc/net/netstat
-COUNTERS = ("RetransSegs", "TCPFastRetrans", "TCPSlowStartRetrans", "TCPTimeouts", "TCPLossProbes", "DelayedACKs")
+COUNTERS = ("RetransSegs", "TCPFastRetrans", "TCPSlowStartRetrans", "TCPTimeouts", "TCPLossProbes", "TCPDSACKRecv",
+            "TCPDSACKOldSent", "TCPDSACKOfoSent", "TCPSpuriousRTOs", "DelayedACKs")
 CHRONO = ("busy", "rwnd_limited", "sndbuf_limited")
 
 

@@ -29,13 +29,17 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """Bits a second, seconds one way, bytes that may wait (0: any), and which frames with data to the server are lost."""
+    """Bits a second, seconds one way, bytes that may wait (0: any), and which frames with data to the server are lost.
+
+    `pauses`: from so many seconds after the first such frame on, for so many, nothing goes to the server, and nothing is lost.
+    """
 
     rate: int
     delay: float
     queue: int = 0
     loss_every: int = 0
     loss_packets: tuple = ()
+    pauses: tuple = ()
 
     def loses(self, number):
         return bool(self.loss_every) and number % self.loss_every == 0 or number in self.loss_packets
@@ -108,29 +112,54 @@ class Direction:
         self.free_at, self.waiting, self.queue = 0.0, 0, collections.deque()
         self.shift = 0
         self.windows = collections.Counter()
-        self.seen = {"frames": 0, "data_frames": 0, "lost": 0, "queue_drops": 0}
+        self.seen = {"frames": 0, "data_frames": 0, "lost": 0, "queue_drops": 0, "again": 0, "again_lost": 0, "saturated_s": 0.0}
+        self.began, self.busy_since, self.highest = None, 0.0, {}
 
     def take(self, now, packet):
         """When the packet arrives at the other end, or None."""
-        data = self.look(packet)
+        data, again = self.look(packet)
         self.seen["frames"] += 1
+        self.seen["again"] += again
         while self.queue and self.queue[0][0] <= now:
             self.waiting -= self.queue.popleft()[1]
         size = max(len(packet) + FRAMING, SMALLEST_FRAME)
         if self.link.queue and self.waiting + size > self.link.queue:
             self.seen["queue_drops"] += 1
+            self.seen["again_lost"] += again
             return None
-        self.free_at = max(now, self.free_at) + size * 8 / self.link.rate
+        self.carry(self.begin(now), size * 8 / self.link.rate)
         self.queue.append((self.free_at, size))
         self.waiting += size
         self.seen["data_frames"] += data
         if self.lossy and data and self.link.loses(self.seen["data_frames"]):
             self.seen["lost"] += 1
+            self.seen["again_lost"] += again
             return None
         return self.free_at + self.link.delay
 
+    def begin(self, now):
+        """When the wire is free for a packet that comes now."""
+        self.began = self.began or now
+        at = max(now, self.free_at)
+        for after, length in self.link.pauses if self.lossy else ():
+            if after <= at - self.began < after + length:
+                at = self.began + after + length
+        return at
+
+    def carry(self, at, took):
+        """Notes for how long the wire has been busy without a pause, where that is a round trip or longer."""
+        if at - self.free_at > took / 4:
+            self.settle()
+            self.busy_since = at
+        self.free_at = at + took
+
+    def settle(self):
+        busy = self.free_at - self.busy_since
+        self.seen["saturated_s"] += busy if busy >= 2 * self.link.delay else 0.0
+        self.busy_since = self.free_at
+
     def look(self, packet):
-        """Whether the packet takes sequence numbers; notes the window that it shows."""
+        """Whether the packet takes sequence numbers, and whether all of them were seen before; notes the window that it shows."""
         tcp = (packet[0] & 15) * 4
         header, flags = (packet[tcp + 12] >> 4) * 4, packet[tcp + 13]
         window = int.from_bytes(packet[tcp + 14 : tcp + 16], "big")
@@ -138,7 +167,14 @@ class Direction:
             self.shift = window_scale(packet[tcp + 20 : tcp + header])
         else:
             self.windows[window << self.shift] += 1
-        return bool(len(packet) > tcp + header or flags & (SYN | FIN))
+        sequence, size = int.from_bytes(packet[tcp + 4 : tcp + 8], "big"), len(packet) - tcp - header
+        data = bool(size or flags & (SYN | FIN))
+        end, ports = sequence + size + bool(flags & (SYN | FIN)), packet[tcp : tcp + 4]
+        known = self.highest.setdefault(ports, sequence)
+        again = data and (end - known - 1) % 2**32 >= 2**31
+        if not again:
+            self.highest[ports] = end % 2**32
+        return data, again
 
 
 def window_scale(options):
@@ -189,6 +225,7 @@ def carry(link, client, server, control, limit):
                 if (at := way.take(time.monotonic(), packet)) is not None:
                     heapq.heappush(under_way, (at, number, way.out, packet))
     lateness.sort()
+    ways[client].settle()
     late = {"late_median_ms": share(lateness, 0.5) * 1e3, "late_99_ms": share(lateness, 0.99) * 1e3}
     windows = {"window_max": max(ways[server].windows, default=0), "scale": ways[server].shift}
     control.send({**ways[client].seen, **late, **windows})

@@ -249,6 +249,21 @@ pub struct Habits {
     pub stuck_bytes: u32,
 }
 
+/// What one side sent again, by what made it: see `tcp/repeats.rs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentAgain {
+    /// Acknowledgments told of a loss.
+    pub fast: u64,
+    /// Tail loss probes (RFC 8985 §7).
+    pub probe: u64,
+    /// The retransmission timer.
+    pub timer: u64,
+    /// In the wake of a timer, as acknowledgments came.
+    pub after_timer: u64,
+    /// Of all of these, the ones that were not needed: the first had arrived.
+    pub needless: u64,
+}
+
 /// What one side of a connection sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
@@ -262,8 +277,10 @@ pub struct Side {
     pub retransmissions: u64,
     /// Bytes in them.
     pub retransmitted_bytes: u64,
-    /// Of those, the ones that were not needed: all of it had been acknowledged.
+    /// Of what was sent again, the segments that were not needed: the first had arrived.
     pub spurious: u64,
+    /// What it sent again, by what made it. Where a loss lies before the capture, what filled its hole is among it.
+    pub again: SentAgain,
     /// Segments that filled a hole: late, or lost before they could be captured and sent again.
     pub out_of_order: u64,
     /// Acknowledgments that said nothing new.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use coax_explain::Cause;
+use coax_explain::{Cause, report::SentAgain};
 use common::flow::{Ends, Flow, Sent};
 
 const MSS: i64 = 1000;
@@ -130,4 +130,101 @@ fn the_file_s_short_end_may_overtake_the_block_before_it_though_no_header_was_ke
         (copy.requests[0].count, copy.requests[0].bytes),
         (3, 19_000)
     );
+}
+
+/// A server's data and what it hears of it, next to it: segments of 1,000 bytes by their place, `+` and milliseconds before
+/// each, `<` before an acknowledgment up to a place, with the places that a SACK block goes from and to.
+fn repaired(story: &str) -> SentAgain {
+    let ends = Ends {
+        port: 2000,
+        near_us: ROUND_US,
+        far_us: 50,
+        mss: MSS as u16,
+        window: 60_000,
+    };
+    let (mut flow, mut at_us) = (Flow::begin(&ends), 100_000);
+    for word in story.split_whitespace() {
+        let number = |text: &str| text.parse::<i64>().unwrap();
+        if let Some(wait_ms) = word.strip_prefix('+') {
+            at_us += number(wait_ms) as u64 * 1000;
+        } else if let Some(ack) = word.strip_prefix('<') {
+            let places: Vec<i64> = ack
+                .split([',', '-'])
+                .map(|place| number(place) * MSS)
+                .collect();
+            let sack = places.get(1..3).map(|block| (block[0], block[1]));
+            let sack: Vec<_> = sack.into_iter().collect();
+            flow.send(Sent {
+                at_us,
+                ack: places[0],
+                sack: &sack,
+                ..Sent::default()
+            });
+        } else {
+            flow.send(Sent {
+                at_us,
+                from: 1,
+                seq: number(word) * MSS,
+                len: MSS as usize,
+                ..Sent::default()
+            });
+        }
+        at_us += 20;
+    }
+    flow.explained().connections[0].sides[1].again
+}
+
+#[test]
+fn an_acknowledgment_that_tells_of_a_hole_makes_its_repair_a_fast_one_though_it_is_no_duplicate() {
+    let again = repaired("0 1 2 3 +40 <1,2-4 +15 1 +40 <4 4 5 +40 <6");
+    assert_eq!(
+        again,
+        SentAgain {
+            fast: 1,
+            ..SentAgain::default()
+        }
+    );
+}
+
+#[test]
+fn what_follows_the_first_of_a_repair_is_of_its_kind_until_all_is_acknowledged() {
+    let again = repaired("0 1 2 3 4 5 +40 <0,2-3 <0,2-4 <0,2-5 0 +40 <1,2-5 1 +40 <5 +40 <6");
+    assert_eq!(
+        again,
+        SentAgain {
+            fast: 2,
+            ..SentAgain::default()
+        }
+    );
+    let again = repaired("0 1 2 +300 0 +40 <1 1 +40 <2 2 +40 <3");
+    assert_eq!(
+        again,
+        SentAgain {
+            timer: 1,
+            after_timer: 2,
+            ..SentAgain::default()
+        }
+    );
+}
+
+#[test]
+fn the_last_of_several_sent_again_unasked_is_a_probe_and_a_duplicate_sack_tells_it_was_needless() {
+    let again = repaired("0 1 2 +90 2 +10 <3 +30 <3,2-3 3 4 +40 <5");
+    assert_eq!(
+        again,
+        SentAgain {
+            probe: 1,
+            needless: 1,
+            ..SentAgain::default()
+        }
+    );
+}
+
+#[test]
+fn a_probe_is_followed_by_a_timer_and_a_lone_segment_is_probed_by_who_was_seen_to_probe() {
+    let again = repaired("0 1 2 +90 2 +300 0 +40 <3");
+    assert_eq!((again.probe, again.timer), (1, 1));
+    let lone = "0 +250 0 +40 <1 ";
+    assert_eq!(repaired(lone).timer, 1);
+    assert_eq!(repaired(&format!("{lone} 1 2 +90 2 +40 <3")).probe, 2);
 }

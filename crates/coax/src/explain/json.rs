@@ -145,6 +145,13 @@ fn side(side: &Side) -> Value {
         "retransmitted_bytes": side.retransmitted_bytes,
         "spurious_retransmissions": side.spurious,
         "late_segments": side.out_of_order,
+        "sent_again": {
+            "fast": side.again.fast,
+            "probe": side.again.probe,
+            "timer": side.again.timer,
+            "after_timer": side.again.after_timer,
+            "needless": side.again.needless,
+        },
         "duplicate_acks": side.duplicate_acks,
         "mss": side.mss,
         "window_scale": side.window_scale,

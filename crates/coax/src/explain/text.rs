@@ -304,22 +304,43 @@ fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {
         if side.sack { "yes" } else { "no" },
     )?;
     let notes = [
-        (side.retransmissions, "segments sent again"),
-        (side.spurious, "of them for nothing"),
-        (side.out_of_order, "segments late"),
         (side.window_full, "times the other's window filled"),
         (side.zero_windows, "times its own window shut"),
     ];
-    let notes: Vec<String> = notes
-        .iter()
-        .filter(|note| note.0 > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let notes = counted(&notes);
+    let notes: Vec<String> = sent_again(side).into_iter().chain(notes).collect();
     if notes.is_empty() {
         Ok(())
     } else {
         writeln!(out, "  {:<17} {}", "", notes.join(", "))
     }
+}
+
+/// What was sent again, or came late, and what made its sender do so.
+fn sent_again(side: &Side) -> Option<String> {
+    let again = &side.again;
+    let kinds = counted(&[
+        (again.fast, "because a loss was told of"),
+        (again.timer, "by a timer"),
+        (again.after_timer, "after it"),
+        (again.probe, "as tail loss probes"),
+    ]);
+    let all = side.retransmissions.saturating_add(side.out_of_order);
+    let mut said = format!("{all} segments sent again or late");
+    if !kinds.is_empty() {
+        said = format!("{said} ({})", kinds.join(", "));
+    }
+    if again.needless > 0 {
+        said = format!("{said}, {} of them for nothing", again.needless);
+    }
+    (all > 0).then_some(said)
+}
+
+/// Those that there are any of.
+fn counted(notes: &[(u64, &str)]) -> Vec<String> {
+    let some = notes.iter().filter(|note| note.0 > 0);
+    some.map(|(count, what)| format!("{count} {what}"))
+        .collect()
 }
 
 fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {

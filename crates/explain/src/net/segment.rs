@@ -138,6 +138,31 @@ impl<'a> Segment<'a> {
         found
     }
 
+    /// The sequence numbers that it says came twice (RFC 2883 §4): a first SACK block that is acknowledged already or lies
+    /// within the second.
+    pub(crate) fn came_twice(&self) -> Option<(u32, u32)> {
+        let mut blocks = self.has_sack().then(|| self.sack_blocks())?;
+        let (from, to) = blocks.next()?;
+        let second = blocks.next();
+        let is_within =
+            second.is_some_and(|(start, end)| !precedes(from, start) && !precedes(end, to));
+        (!precedes(self.ack, to) || is_within).then_some((from, to))
+    }
+
+    /// Whether it says that something arrived beyond what it acknowledges.
+    pub(crate) fn tells_of_hole(&self) -> bool {
+        self.has_sack() && self.sack_blocks().any(|(_, to)| precedes(self.ack, to))
+    }
+
+    /// SACK blocks as they stand there: first number, and the one after the last.
+    fn sack_blocks(&self) -> impl Iterator<Item = (u32, u32)> {
+        let blocks = options(self.options).find(|(kind, _)| *kind == 5);
+        let blocks = blocks.map_or(&[][..], |(_, blocks)| blocks);
+        blocks
+            .chunks_exact(8)
+            .filter_map(|block| Some((super::u32_at(block, 0)?, super::u32_at(block, 4)?)))
+    }
+
     /// Whether it carries SACK blocks.
     pub(crate) fn has_sack(&self) -> bool {
         // two NOPs and timestamps alone are the common case
@@ -146,6 +171,11 @@ impl<'a> Segment<'a> {
             && !only_timestamps
             && options(self.options).any(|(kind, _)| kind == 5)
     }
+}
+
+/// Whether a sequence number comes before another.
+fn precedes(one: u32, other: u32) -> bool {
+    (other.wrapping_sub(one) as i32) > 0
 }
 
 /// The options in order: kind and value. Damaged ones end the list.

@@ -301,6 +301,8 @@ impl Connection {
         };
         let (window_before, before) = (other.window, other.acked);
         other.offered(segment, shift, ack, at);
+        self.note_needless(segment, side, ack, at);
+        let other = of_mut(&mut self.halves, side.other());
         let mut way = None;
         if ack > before {
             let fills = before < other.torn;
@@ -309,7 +311,11 @@ impl Connection {
             self.note_ack_pace(side, ack, ack - before, is_pure, at);
             self.note_burst(side.other(), ack, at, is_pure);
             let serial = self.serial_of(side.other(), if fills { 0 } else { ack - before });
-            of_mut(&mut self.halves, side.other()).tick(at, serial);
+            let other = of_mut(&mut self.halves, side.other());
+            other.tick(at, serial);
+            if segment.tells_of_hole() {
+                other.told_of_hole(at);
+            }
         } else if ack == before && segment.len == 0 && other.highest > ack {
             self.duplicate_ack(segment, side, window_before, at);
         }
@@ -350,12 +356,24 @@ impl Connection {
         )
     }
 
+    /// What an acknowledgment says of data that was sent again.
+    fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
+        let far = self.way(side);
+        let other = of_mut(&mut self.halves, side.other());
+        let twice = segment.came_twice();
+        if twice.is_none() && other.repeats.is_settled() {
+            return;
+        }
+        let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
+        other.repeats.heard(ack.max(other.acked), twice, at, far);
+    }
+
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {
         let serial = self.serial_of(side.other(), 0);
         let other = of_mut(&mut self.halves, side.other());
         let has_sack = segment.has_sack();
         if other.window == window_before || has_sack {
-            other.told(has_sack, at);
+            other.told(segment.tells_of_hole(), at);
             other.tick(at, serial);
             of_mut(&mut self.halves, side).figures.duplicate_acks += 1;
         }

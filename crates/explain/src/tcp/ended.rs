@@ -49,6 +49,8 @@ impl Connection {
             frames: (self.first.frame, self.last.frame),
             sides: self.halves.each_ref().map(|half| report::Side {
                 path_ps_per_byte: half.pace().or(half.single_pace.known()),
+                again: half.repeats.report(),
+                spurious: half.repeats.report().needless,
                 ..half.figures
             }),
             server_rtt: of(&self.ways, Side::Server).map(|way| way.time),

@@ -6,6 +6,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     pace::Pace,
+    repeats::Repeats,
     sent::Sent,
     step::{OVERHEAD, wire_bytes},
     window::{Edges, Heard},
@@ -58,6 +59,8 @@ pub(super) struct Half {
     /// When and where its data began that was sent when nothing was on its way, until something of it is acknowledged.
     pub(super) burst: Option<(Time, u64)>,
     pub(super) sent: Sent,
+    /// What it sent again.
+    pub(super) repeats: Repeats,
     /// What is added to its data on the wire.
     pub(super) overhead: u64,
     /// When it sent last, and how many bytes on the wire.
@@ -203,7 +206,6 @@ impl Half {
         if was_seen {
             figures.retransmissions += 1;
             figures.retransmitted_bytes = figures.retransmitted_bytes.saturating_add(len);
-            figures.spurious += u64::from(end <= self.acked);
             return Some(Novelty::Again);
         }
         figures.out_of_order += 1;
@@ -272,7 +274,7 @@ impl Half {
     }
 
     /// A duplicate acknowledgment came.
-    pub(super) fn told(&mut self, has_sack: bool, at: Time) {
+    pub(super) fn told(&mut self, is_hole: bool, at: Time) {
         /// RFC 5681 §3.2; no sender waits for more before it has seen the path change the order.
         const ENOUGH: u32 = 3;
         self.duplicate_acks += 1;
@@ -280,7 +282,16 @@ impl Half {
         if self.duplicate_acks == ENOUGH {
             self.told_enough = Some(at);
         }
-        self.sacked |= has_sack;
+        self.torn = self.highest;
+        if is_hole {
+            self.told_of_hole(at);
+        }
+    }
+
+    /// An acknowledgment says what arrived beyond a hole.
+    pub(super) fn told_of_hole(&mut self, at: Time) {
+        self.sacked = true;
+        self.told_at = at;
         self.torn = self.highest;
     }
 

@@ -8,6 +8,7 @@ mod ledger;
 mod pace;
 mod prologue;
 mod repair;
+mod repeats;
 mod sent;
 mod step;
 mod testimony;

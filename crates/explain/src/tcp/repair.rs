@@ -144,7 +144,7 @@ impl Ledger {
 }
 
 /// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
-fn is_timer(step: &Step) -> bool {
+pub(super) fn is_timer(step: &Step) -> bool {
     let latest = [
         step.heard.map(|heard| heard.at + step.near),
         step.loss_told.map(|at| at + step.near),
@@ -160,7 +160,7 @@ fn is_timer(step: &Step) -> bool {
 }
 
 /// Whether its sender was told of the loss often enough, and did not send it again then.
-fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
+pub(super) fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
     let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
     let told = step.told_enough.filter(|_| is_oldest && !step.is_queued());
     let patience = if heeds == Some(false) {

@@ -162,6 +162,8 @@ impl Connection {
             self.note_pace(&step, same);
             self.note_slope(&step);
         }
+        let sack = self.halves.iter().all(|half| half.figures.sack);
+        of_mut(&mut self.halves, side).repeats.sent(&step, sack);
         self.ledger.step(&step);
         if novelty == Some(Novelty::New) || novelty.is_none() {
             let then = Time(at.0.saturating_sub(self.way(side.other()).0.saturating_mul(2)));
