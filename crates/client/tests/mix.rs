@@ -8,14 +8,17 @@
 
 mod pair;
 
-use coax_client::{CopySpec, Error, Operation};
+use coax_client::{
+    CopySpec, Error, Operation,
+    profile::{Fact, InFlight},
+};
 use coax_wire::{
     block::Block,
     command,
     header::Header,
     smb::{read, read_andx, read_raw, search, write, write_andx, write_raw},
 };
-use pair::{Pair, noise, profile};
+use pair::{Pair, noise, profile, users::edited};
 use std::collections::BTreeMap;
 
 /// A command, and the bytes of file data that a request of it moves.
@@ -124,7 +127,11 @@ fn a_watch_on_the_folder_keeps_explorer_from_raw_writes_and_only_that() {
 fn the_modern_client_comes_to_keep_as_many_requests_outstanding_as_it_may_where_none_waits_for_another()
  {
     let data = noise(16_000_000);
-    let mut pair = Pair::new(profile("modern"));
+    let few = InFlight { first: 4, most: 8 };
+    let modern = edited("modern", |one| {
+        one.read.in_flight = Fact::chosen(few, "test");
+    });
+    let mut pair = Pair::new(modern);
     pair.run(
         Operation::Copy(CopySpec::put("UP.BIN", data.len() as u64)),
         &data,
@@ -143,7 +150,7 @@ fn the_modern_client_comes_to_keep_as_many_requests_outstanding_as_it_may_where_
         };
         most = most.max(outstanding);
     }
-    assert_eq!(most, usize::from(profile("modern").read.in_flight.most));
+    assert_eq!(most, usize::from(few.most));
 }
 
 #[test]
