@@ -84,12 +84,13 @@ impl Ledger {
             if overtaken {
                 return None;
             }
-            let heeds = self.flow(step.side).heeds;
+            let Flow { heeds, after, .. } = *self.flow(step.side);
             let cause = match self.repair {
                 _ if is_timer(step) => Cause::Timeout,
                 Some((side, _, cause)) if side == step.side => cause,
                 _ if is_ignored(step, heeds) => Cause::Timeout,
                 _ if step.loss_told.is_some() => Cause::FastRecovery,
+                _ if is_next_hole(step) => after.unwrap_or(Cause::FastRecovery),
                 _ => Cause::Timeout,
             };
             let is_first = self.repair.is_none();
@@ -157,6 +158,13 @@ pub(super) fn is_timer(step: &Step) -> bool {
     let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
     // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
     silent > TIMER.max(Span(step.round().0 / 4))
+}
+
+/// Whether an acknowledgment that filled a hole let it go: it tells of the next one, and the repair goes on (RFC 6582
+/// §3.2).
+fn is_next_hole(step: &Step) -> bool {
+    let heard = step.heard.filter(|heard| heard.fills);
+    heard.is_some_and(|heard| step.is_let_go_by(&heard))
 }
 
 /// Whether its sender was told of the loss often enough, and did not send it again then.

@@ -91,6 +91,23 @@ impl Sent {
         found.map(|(_, burst)| *burst)
     }
 
+    /// The same as `asked`, which was whole for its receiver only when what it lacked had been sent again and carried: if
+    /// that was just before `then`, when its answer left at the earliest.
+    pub(super) fn mended(&self, asked: Burst, then: Time) -> Burst {
+        const JUST: u64 = 10_000_000;
+        let just = |at: Time| at <= then && at.0.saturating_add(JUST) >= then.0;
+        let again = self
+            .again
+            .iter()
+            .map(|(start, again)| (*start, again.carried));
+        let again = again.filter(|(start, carried)| *start < asked.end && just(*carried));
+        let latest = again.map(|(_, carried)| carried).max();
+        Burst {
+            carried: asked.carried.max(latest.unwrap_or_default()),
+            ..asked
+        }
+    }
+
     /// The last that ends by `end`.
     pub(super) fn up_to(&self, end: u64) -> Option<Burst> {
         let later = self.log.partition_point(|sent| sent.end <= end);

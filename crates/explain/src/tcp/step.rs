@@ -173,7 +173,9 @@ impl Connection {
         } else {
             let half = of_mut(&mut self.halves, side);
             half.sent.note_busy(at, step.serial, !step.is_behind);
-            half.sent.add_again(at, (start, step.end), !step.is_behind);
+            if half.acked < step.end {
+                half.sent.add_again(at, (start, step.end), !step.is_behind);
+            }
         }
         self.last_data = Some(Last {
             side,
@@ -272,10 +274,11 @@ impl Connection {
         // an answer whose end shows only now is not told of yet
         let untold = usize::from(of(&self.framers, side).is_inside());
         let oldest = self.smb.as_ref().and_then(|smb| smb.oldest_request(untold));
-        match oldest.filter(|_| side == Side::Server) {
+        let asked = match oldest.filter(|_| side == Side::Server) {
             Some(asked) => sent.captured_by(asked),
             None => sent.whole_by(then),
-        }
+        };
+        asked.map(|asked| sent.mended(asked, then))
     }
 
     /// Away from the sender, the distances of packets that follow each other tell how fast the path is.
