@@ -290,6 +290,12 @@ impl Connection {
             self.measured(Side::Client, Way { time, bytes });
         }
         let shift = self.shift(side);
+        let carried = if self.is_behind(side) {
+            at
+        } else {
+            let free = of(&self.halves, side).sent.busy.max(at);
+            free + self.carrying(side, wire_bytes(segment))
+        };
         let other = of_mut(&mut self.halves, side.other());
         let ack = other.offset(segment.ack);
         // a FIN takes a number too, whether it was captured or not
@@ -300,7 +306,7 @@ impl Connection {
             ack
         };
         let (window_before, before) = (other.window, other.acked);
-        other.offered(segment, shift, ack, at);
+        other.offered(segment, shift, ack, (at, carried));
         self.note_needless(segment, side, ack, at);
         let other = of_mut(&mut self.halves, side.other());
         let mut way = None;

@@ -329,8 +329,8 @@ impl Half {
             .is_some_and(|mss| segment.len > u32::from(mss))
     }
 
-    /// What the other side says of its window in `segment`.
-    pub(super) fn offered(&mut self, segment: &Segment<'_>, shift: u8, ack: u64, at: Time) {
+    /// What the other side says of its window in `segment`, which was captured `at` this time and had been carried then.
+    pub(super) fn offered(&mut self, segment: &Segment<'_>, shift: u8, ack: u64, at: (Time, Time)) {
         let window = if segment.flags.has(Flags::SYN) {
             u32::from(segment.window)
         } else {
@@ -341,7 +341,8 @@ impl Half {
         let fills = is_new && self.acked < self.torn;
         let again = fills.then(|| self.sent.again(self.acked)).flatten();
         let heard = Heard {
-            at,
+            at: at.0,
+            carried: at.1,
             acked: ack,
             edge: ack.saturating_add(u64::from(window)),
             is_shut: window == 0,

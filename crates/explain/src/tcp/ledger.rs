@@ -102,7 +102,7 @@ pub(super) struct Step {
     pub(super) heard: Option<Heard>,
     /// The latest acknowledgment of the other side's data, and up to where.
     pub(super) peer_heard: Option<(Time, u64)>,
-    /// When all of this packet was first acknowledged, if it was.
+    /// When what acknowledged all of this packet first had been carried, if anything did.
     pub(super) heard_first: Option<Time>,
     /// When the next acknowledgment came after that.
     pub(super) heard_second: Option<Time>,
@@ -156,9 +156,9 @@ impl Step {
     /// Whether it left as soon as an acknowledgment came that was news, and not because of data that came with or after
     /// that.
     pub(super) fn is_let_go_by(&self, heard: &Heard) -> bool {
-        self.is_news(heard.at)
+        self.is_news(heard.carried)
             && self.asked.is_none_or(|asked| asked.carried < heard.at)
-            && self.at - self.soonest(heard.at) <= slack(self.near)
+            && self.at - self.soonest(heard.carried) <= slack(self.near)
     }
 
     /// Whether it follows what its side sent before on a path that was busy for a whole round trip, and since `from` or
@@ -325,7 +325,7 @@ impl Ledger {
             self.flow(step.side).has_filled = true;
             return Some((heard, cause));
         }
-        if !step.is_news(heard.at) {
+        if !step.is_news(heard.carried) {
             // it left together with the one before
             let same = self.flow(step.side).round;
             return same.filter(|(let_go, _)| {
@@ -338,7 +338,7 @@ impl Ledger {
         } else {
             REACTION
         };
-        if step.at - step.soonest(heard.at) > sum(reaction, slack(step.near)) {
+        if step.at - step.soonest(heard.carried) > sum(reaction, slack(step.near)) {
             return None;
         }
         // a new message waited for an acknowledgment only if there was as much on its way as ever
@@ -386,11 +386,11 @@ impl Ledger {
         let (carried, waited) = heard.of.map_or((Span(0), Span(0)), |of| {
             (of.carried - of.at, heard.at - (of.carried + far))
         });
-        let own = step.at - (heard.at + step.near);
+        let own = step.at - (heard.carried + step.near);
         let own_carried = own.min(if step.is_behind {
             Span(step.serial.0.saturating_mul(4))
         } else {
-            step.busy.1 - step.busy.0.max(heard.at + step.near)
+            step.busy.1 - step.busy.0.max(heard.carried + step.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
         let is_delayed = waited >= DELAYED;

@@ -147,7 +147,7 @@ impl Ledger {
 /// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
 pub(super) fn is_timer(step: &Step) -> bool {
     let latest = [
-        step.heard.map(|heard| heard.at + step.near),
+        step.heard.map(|heard| heard.carried + step.near),
         step.loss_told.map(|at| at + step.near),
         step.before,
     ];

@@ -243,7 +243,7 @@ impl Connection {
             heard_first: half
                 .edges
                 .of(start.saturating_add(len))
-                .map(|heard| heard.at),
+                .map(|heard| heard.carried),
             heard_second: half.edges.second_of(start.saturating_add(len)),
             asked: self.asked(
                 side,
@@ -295,7 +295,7 @@ impl Connection {
         let half = of_mut(&mut self.halves, step.side);
         match step.heard {
             Some(heard) if heard.acked >= start => {
-                let since = heard.at + step.near;
+                let since = heard.carried + step.near;
                 if step.is_behind && since > last.at {
                     half.single_pace.add(step.at - since, bytes);
                 }

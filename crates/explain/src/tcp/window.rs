@@ -14,6 +14,8 @@ const MOST: usize = 256;
 pub(super) struct Heard {
     /// When it was captured.
     pub(super) at: Time,
+    /// When the path beyond the capture had carried it; `at` if it was captured after that.
+    pub(super) carried: Time,
     /// What it acknowledges ends here.
     pub(super) acked: u64,
     /// What may be sent ends here.
@@ -53,6 +55,8 @@ impl Edges {
             return;
         }
         heard.edge = heard.edge.max(before);
+        heard.carried =
+            (self.0.back()).map_or(heard.carried, |last| heard.carried.max(last.carried));
         heard.was_shut = self.0.back().is_some_and(|last| last.is_shut);
         if self.0.len() >= MOST {
             self.0.pop_front();
@@ -79,16 +83,18 @@ impl Edges {
     /// When the one came that followed the first that acknowledges all up to `end`.
     pub(super) fn second_of(&self, end: u64) -> Option<Time> {
         let first = self.0.partition_point(|heard| heard.acked < end);
-        self.0.get(first.saturating_add(1)).map(|heard| heard.at)
+        self.0
+            .get(first.saturating_add(1))
+            .map(|heard| heard.carried)
     }
 
     /// The latest that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
     pub(super) fn known(&self, at: Time, round: Span) -> Option<&Heard> {
         let then = Time(at.0.checked_sub(round.0)?);
-        if let Some(last) = self.0.back().filter(|last| last.at <= then) {
+        if let Some(last) = self.0.back().filter(|last| last.carried <= then) {
             return Some(last);
         }
-        let later = self.0.partition_point(|heard| heard.at <= then);
+        let later = self.0.partition_point(|heard| heard.carried <= then);
         self.0.get(later.checked_sub(1)?)
     }
 }
@@ -130,6 +136,7 @@ mod tests {
         for (at, edge, is_new) in [(100, 1000, false), (200, 2000, true), (300, 1500, false)] {
             let heard = Heard {
                 at: Time(at),
+                carried: Time(at),
                 edge,
                 ..Heard::default()
             };
