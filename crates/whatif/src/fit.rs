@@ -74,6 +74,7 @@ impl Task<'_> {
         let model = model.of_size(self.seen.bytes);
         let misses =
             (model.wall / self.seen.wall.max(1.0) - 1.0).abs() + self.seen.distance(&model) / 2.0;
+        let misses = misses + guess.handicap();
         Ok(Fit {
             guess,
             model,
@@ -128,15 +129,26 @@ pub(crate) struct Hints {
     pub(crate) on_its_way: u64,
     /// The place in a burst at which it mostly lost.
     pub(crate) burst_place: Option<u64>,
+    /// Bytes of its longest segment.
+    pub(crate) segment: u32,
 }
 
 /// Makes other structures of a guess, where the copy asks for them.
 type Choice = fn(&Guess, &Seen, Hints) -> Vec<Guess>;
 
-const CHOICES: [Choice; 4] = [acknowledgments, congestion, losses, buffer];
+const CHOICES: [Choice; 5] = [pace, acknowledgments, congestion, losses, buffer];
 
 fn itself(guess: &Guess, _: &Seen, _: Hints) -> Vec<Guess> {
     vec![guess.clone()]
+}
+
+/// Whose pace it is: the path's, or a machine's.
+fn pace(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
+    let carrying = seen.spent(Cause::Bandwidth) + seen.spent(Cause::Queueing);
+    if carrying < seen.wall / 50.0 {
+        return Vec::new();
+    }
+    guess.of_others(hints.segment)
 }
 
 fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
@@ -147,6 +159,9 @@ fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
             hold: 0.0,
             ..guess.clone()
         });
+    }
+    if seen.is_beating {
+        all.extend(guess.ticking());
     }
     if held >= seen.wall / 100.0 {
         all.push(Guess {
@@ -174,6 +189,8 @@ fn congestion(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
         .filter(|congestion| *congestion != guess.congestion)
         .map(|congestion| Guess {
             congestion,
+            // what has window scaling begins with ten segments (RFC 6928), what has not with one or two (RFC 5681)
+            is_unlikely: congestion != guess.congestion && congestion != Congestion::None,
             ..guess.clone()
         })
         .collect()

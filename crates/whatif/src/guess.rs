@@ -1,11 +1,12 @@
 //! What a capture does not say outright, and is fitted.
 
 use coax_cause::Cause;
-use coax_explain::report::{Connection, Copy, Direction};
+use coax_explain::report::{Connection, Copy, Direction, Vantage};
 use toml::Value;
 
 use crate::{
-    seen::{MACHINES, Seen},
+    pace::FAST_PS,
+    seen::{MACHINES, Seen, sender},
     used::{Set, Used},
 };
 
@@ -41,12 +42,24 @@ pub(crate) struct Guess {
     /// What the path takes for a byte, picoseconds; and whether anything is known of it.
     pub(crate) path_ps: f64,
     pub(crate) path_known: bool,
-    /// What the receiver takes for a segment with data, where that is what sets the pace and not the path.
-    pub(crate) segment: f64,
+    /// What the handshake took, both ways.
+    pub(crate) shaken: f64,
+    /// The path is taken for faster than it seems: what there is too much of is a machine's.
+    pub(crate) is_assumed: bool,
+    /// The capture allows it, and something else is likelier.
+    pub(crate) is_unlikely: bool,
+    /// What client and server take for a segment with the file's data, where that sets the pace and not the path.
+    pub(crate) segment: [f64; 2],
     /// What client and server take for a request of the usual size.
     pub(crate) think: [f64; 2],
     /// They take no more: where one request follows the other nothing hides of it.
     pub(crate) most_think: [f64; 2],
+    /// Whether the pace is known by the answers to a few segments at a time at best, from where they were sent.
+    pub(crate) is_weak: bool,
+    /// Whether more than one request was under way at once.
+    pub(crate) overlaps: bool,
+    /// What part of that comes now and then.
+    pub(crate) rare: [f64; 2],
     /// What part of that they take whatever its size.
     pub(crate) fixed: [f64; 2],
     pub(crate) block: f64,
@@ -57,6 +70,8 @@ pub(crate) struct Guess {
     pub(crate) congestion: Congestion,
     /// How long an acknowledgment waits; 0: it does not.
     pub(crate) hold: f64,
+    /// The clock whose next beat ends that; 0: none does.
+    pub(crate) tick: f64,
     pub(crate) nagle: bool,
     /// Bytes that the sender keeps; 0: as many as the window allows.
     pub(crate) send_buffer: u64,
@@ -67,14 +82,22 @@ pub(crate) struct Guess {
 }
 
 const MILLI: f64 = 1e6;
+/// What a byte of a request takes at most on a machine as young as window scaling: 100 MB/s from its disk.
+const MODERN_BYTE: f64 = 10.0;
+/// The clock by which BSD's kind of stack sends delayed acknowledgments (`tcp_fasttimo`).
+pub(crate) const BEAT: f64 = 200.0 * MILLI;
 /// What a byte takes on Ethernet of 10, 100 and 1,000 Mbit/s.
-const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
+pub(crate) const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
 
 impl Guess {
     /// What can be said before anything was run.
     pub(crate) fn first(seen: &Seen, used: &Used, connection: &Connection, copy: &Copy) -> Self {
         let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
-        let think = MACHINES.map(each);
+        let think = MACHINES.map(|cause| {
+            // where requests overlap, a machine's time shows now and then, and then whole
+            let shown = copy.breakdown.of(cause).filter(|_| !used.is_serial);
+            shown.map_or(each(cause), |row| row.median.0 as f64)
+        });
         let more = if used.is_serial { 1.05 } else { 10.0 };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
         let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / 10.0;
@@ -82,9 +105,15 @@ impl Guess {
             round_trip: seen.round_trip,
             path_ps: seen.path_ps.unwrap_or_else(|| unknown_path(seen)),
             path_known: seen.path_ps.is_some(),
-            segment: 0.0,
+            shaken: seen.round_trip,
+            is_assumed: false,
+            is_unlikely: false,
+            segment: [0.0; 2],
             think,
             most_think: think.map(|think| think * more + 1000.0),
+            is_weak: is_weak(connection, copy.direction, used.block),
+            overlaps: !used.is_serial,
+            rare: [0.0; 2],
             fixed: [usual_share(used.block); 2],
             block: used.block as f64,
             loss: Loss::None,
@@ -92,6 +121,7 @@ impl Guess {
             fast_retransmit: fast || seen.lost == 0.0,
             congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
             hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
+            tick: 0.0,
             nagle: waits_for_acks,
             send_buffer: 0,
             direction: copy.direction,
@@ -100,6 +130,15 @@ impl Guess {
         guess.repairs(seen);
         guess.share(seen);
         guess
+    }
+
+    /// These parts of the machines' time come now and then: they do not go with bytes.
+    pub(crate) fn with(mut self, rare: [f64; 2]) -> Self {
+        self.rare = rare;
+        for (share, rare) in self.fixed.iter_mut().zip(rare) {
+            *share = 1.0 - (1.0 - *share) * (1.0 - rare);
+        }
+        self
     }
 
     /// What is lost, and after how long it is sent again.
@@ -117,21 +156,44 @@ impl Guess {
 
     /// What part of the machines' time is the same whatever the size. What the server takes for a request without data
     /// is. What comes faster than by any network of the time comes at the pace of a machine's own memory: a byte of a
-    /// request takes no longer.
+    /// request takes no longer; nor does it on machines as young as window scaling.
     fn share(&mut self, seen: &Seen) {
-        let ([_, server], [_, share]) = (self.think, &mut self.fixed);
+        let ([_, server], [_, share], [_, rare]) = (self.think, &mut self.fixed, self.rare);
         if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
             let least = if seen.is_uneven { 0.9 } else { 0.0 };
-            *share = (bare / server).clamp(least, 1.0);
+            *share = (bare / server).clamp(least, 1.0).max(rare);
         }
-        if !self.path_known || self.path_ps > NETWORKS_PS[2] * 0.88 {
-            return;
-        }
-        let by_byte = self.path_ps / 1000.0 * self.block;
+        let is_memory = self.path_known && self.path_ps <= NETWORKS_PS[2] * 0.88;
+        let by_byte = match (is_memory, self.is_modern) {
+            (true, _) => self.path_ps / 1000.0 * self.block,
+            (false, true) => MODERN_BYTE * self.block,
+            (false, false) => return,
+        };
         for (share, think) in self.fixed.iter_mut().zip(self.think) {
             let least = 1.0 - by_byte / think.max(1.0);
             *share = share.max(least.min(1.0));
         }
+    }
+
+    /// Small segments may have been held back, and acknowledgments delayed, where nothing showed it.
+    pub(crate) fn holding(&self) -> Option<Self> {
+        let is_open = !self.nagle;
+        is_open.then(|| Self {
+            nagle: true,
+            hold: self.hold.max(usual_hold(self.is_modern)),
+            ..self.clone()
+        })
+    }
+
+    /// Acknowledgments may have been delayed to the next beat of a clock, as by stacks of BSD's kind, and not for so long
+    /// each: then something else that is shorter makes them no sooner.
+    pub(crate) fn ticking(&self) -> Option<Self> {
+        let is_open = self.nagle && !self.is_modern && self.tick == 0.0;
+        is_open.then(|| Self {
+            hold: BEAT,
+            tick: BEAT,
+            ..self.clone()
+        })
     }
 
     /// Corrects what the model, run with this guess, got wrong of `seen`.
@@ -140,7 +202,11 @@ impl Guess {
         let machines = self.think.iter_mut().zip(self.most_think);
         for ((think, most), cause) in machines.zip(MACHINES) {
             let (own, model) = (seen.spent(cause), model.spent(cause));
-            *think = if model > own {
+            // where requests overlap, most of a machine's time is hidden: a little that shows says nothing of the rest
+            let is_noise = self.overlaps && (own - model).abs() < seen.wall / 20.0;
+            *think = if is_noise {
+                *think
+            } else if model > own {
                 // what comes more than once a request is too much by as often
                 *think * own / model
             } else {
@@ -158,8 +224,9 @@ impl Guess {
         };
         let timeouts = ratio(seen, model, repairs);
         self.timer = (self.timer * timeouts).clamp(MILLI, 60_000.0 * MILLI);
-        let held = ratio(seen, model, &[Cause::NagleDelayedAck]);
-        self.hold *= held;
+        if self.tick == 0.0 {
+            self.hold *= ratio(seen, model, &[Cause::NagleDelayedAck]);
+        }
         self.correct_loss(seen, model);
     }
 
@@ -167,12 +234,23 @@ impl Guess {
         const CARRYING: [Cause; 2] = [Cause::Bandwidth, Cause::Queueing];
         let carrying: f64 = CARRYING.iter().map(|cause| seen.spent(*cause)).sum();
         let by_time = carrying > seen.wall * 0.15;
+        // the way there and back is known: what windows are waited for longer than in the model is what their bytes take
+        let waited = seen.spent(Cause::ReceiveWindow) - model.spent(Cause::ReceiveWindow);
+        let is_held = waited > seen.wall / 20.0 && seen.wall > model.wall * 1.2;
         let factor = match (seen.path_ps, model.path_ps) {
+            _ if is_held => {
+                let more = waited * 1000.0 / seen.bytes.max(1) as f64;
+                1.0 + more / self.path_ps.max(1.0)
+            }
             _ if by_time => ratio(seen, model, &CARRYING),
             (Some(seen), Some(model)) if model > 0.0 => (seen / model).clamp(0.3, 3.0),
             _ => 1.0,
         };
-        self.path_ps = (self.path_ps * factor).clamp(0.1, 8e9);
+        if self.is_by_machine() {
+            self.segment = self.segment.map(|segment| (segment * factor).min(1e9));
+        } else if !self.is_assumed {
+            self.path_ps = (self.path_ps * factor).clamp(0.1, 8e9);
+        }
     }
 
     fn correct_loss(&mut self, seen: &Seen, model: &Seen) {
@@ -183,18 +261,6 @@ impl Guess {
             Loss::Queue(bytes) => *bytes = (*bytes / factor.sqrt()).max(3000.0),
             Loss::None | Loss::Ring(_) => {}
         }
-    }
-
-    /// What comes at no network's own pace may come at that of the machine that takes it, segments of so many bytes.
-    pub(crate) fn by_segment(&self, bytes: u32) -> Option<Self> {
-        let fast = NETWORKS_PS[1];
-        let is_network = |ps: &f64| (self.path_ps / ps - 1.0).abs() < 0.12;
-        let is_open = self.path_known && self.path_ps > fast && !NETWORKS_PS.iter().any(is_network);
-        is_open.then(|| Self {
-            path_ps: fast,
-            segment: (f64::from(bytes) + 78.0) * self.path_ps / 1000.0,
-            ..self.clone()
-        })
     }
 
     /// The values of the scenario.
@@ -214,13 +280,12 @@ impl Guess {
             );
             self.stack(name, &mut set);
         }
-        if self.segment > 0.0 {
-            let receiver = match self.direction {
-                Direction::ToServer => "server",
-                Direction::ToClient => "client",
-            };
-            let path = format!("{receiver}.machine.rx_data.fixed");
-            set(path, quantity(self.segment, "ns"));
+        for (name, each) in ["client", "server"].into_iter().zip(self.segment) {
+            let is_sender = (name == "client") == (self.direction == Direction::ToServer);
+            let what = if is_sender { "tx_data" } else { "rx_data" };
+            if each > 0.0 {
+                set(format!("{name}.machine.{what}.fixed"), quantity(each, "ns"));
+            }
         }
         let rate = (8e12 / self.path_ps).clamp(1000.0, 1e11);
         set("link.rate".into(), quantity(rate, "bit/s"));
@@ -243,7 +308,7 @@ impl Guess {
         };
         set(key("nagle"), Value::String(nagle.into()));
         set(key("delayed_ack"), quantity(self.hold, "ns"));
-        set(key("delayed_ack_tick"), quantity(0.0, "ns"));
+        set(key("delayed_ack_tick"), quantity(self.tick, "ns"));
         set(key("rto_min"), quantity(self.timer, "ns"));
         set(key("rto_initial"), quantity(self.timer.max(1e9), "ns"));
         set(key("rto_max"), quantity(self.timer.max(64e9), "ns"));
@@ -320,9 +385,20 @@ fn usual_share(block: u64) -> f64 {
 
 /// A path of which nothing is known is as fast as 100 Mbit/s, or as what it carried shows at least.
 fn unknown_path(seen: &Seen) -> f64 {
-    const FAST_ETHERNET_PS: f64 = 80_000.0;
     let at_least = seen.wall * 1000.0 / seen.bytes.max(1) as f64;
-    FAST_ETHERNET_PS.min(at_least * 0.9)
+    FAST_PS.min(at_least * 0.9)
+}
+
+/// Of blocks of no more segments their pace is seen by what follows them at best, where they are sent.
+const FEW_SEGMENTS: u64 = 4;
+
+fn is_weak(connection: &Connection, direction: Direction, block: u64) -> bool {
+    let longest = u64::from(sender(connection, direction).largest_segment);
+    let arrives_at = match direction {
+        Direction::ToClient => Vantage::Client,
+        Direction::ToServer => Vantage::Server,
+    };
+    block <= longest.saturating_mul(FEW_SEGMENTS) && connection.vantage != Some(arrives_at)
 }
 
 /// How long an acknowledgment waits: as was seen, or as is usual. Linux's 40 ms are ten ticks of its clock after the one
@@ -332,8 +408,15 @@ fn hold(connection: &Connection, direction: Direction, is_modern: bool, is_seen:
     match holds.max() {
         Some(hold) if is_seen => hold.0 as f64,
         _ if acknowledges_each(connection, direction) => 0.0,
-        _ if is_modern => 42.0 * MILLI,
-        _ => 200.0 * MILLI,
+        _ => usual_hold(is_modern),
+    }
+}
+
+fn usual_hold(is_modern: bool) -> f64 {
+    if is_modern {
+        42.0 * MILLI
+    } else {
+        200.0 * MILLI
     }
 }
 

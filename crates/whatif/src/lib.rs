@@ -28,6 +28,7 @@
 mod error;
 mod fit;
 mod guess;
+mod pace;
 mod predict;
 mod rare;
 mod run;

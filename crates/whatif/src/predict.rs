@@ -61,8 +61,7 @@ pub struct Model<'a> {
     seen: Seen,
     rare: Rare,
     fits: Vec<Variant>,
-    /// Bytes of the sender's longest segment.
-    segment: u32,
+    hints: Hints,
     /// What of the copy is not known for sure, as a part of it.
     unsure: f64,
 }
@@ -110,8 +109,8 @@ impl<'a> Model<'a> {
             return Err(Why::TooLittle("a request or two say nothing of the next"));
         }
         let bench = bench(connection, copy, used.block, clients);
-        let first = Guess::first(&seen, &used, connection, copy);
         let rare = Rare::of(copy, &seen, used.is_serial);
+        let first = Guess::first(&seen, &used, connection, copy).with(rare.parts);
         let mut sets = used.sets;
         if !does_so(&bench, &sets, &first, &seen) {
             sets.extend(used.moving);
@@ -121,14 +120,15 @@ impl<'a> Model<'a> {
             sets: &sets,
             seen: &seen,
         };
-        let fits = task.fit(first, hints(connection, copy.direction))?;
+        let hints = hints(connection, copy.direction);
+        let fits = task.fit(first.likeliest(hints.segment), hints)?;
         let mut model = Self {
             bench,
             sets,
             unsure: unsure(&capture.quality) + seen.unknown(),
             seen,
             rare,
-            segment: sender(connection, copy.direction).largest_segment,
+            hints,
             fits: Vec::new(),
         };
         model.judge(&fits)?;
@@ -205,7 +205,7 @@ impl<'a> Model<'a> {
     /// What a variant says of a change, nanoseconds: each cause in proportion, with what is rare by the second; the same
     /// with that by the request; all in proportion, and with what the model
     /// does not know as it is.
-    fn changed(&self, variant: &Variant, changes: &[used::Set]) -> Result<[f64; 4], Why> {
+    fn changed(&self, variant: &Variant, changes: &[used::Set]) -> Result<[f64; 6], Why> {
         let mut sets = self.sets.clone();
         sets.extend(variant.guess.sets());
         let changed = self.bench.run(&sets, changes, variant.seed)?;
@@ -221,7 +221,9 @@ impl<'a> Model<'a> {
         // a loss that the model makes too much of is no time that the change saves
         let added = (changed.wall + self.seen.wall - variant.model.wall).max(by_cause.min(scaled));
         let usual = self.rare.ease(by_cause, &changed);
-        Ok([usual, by_cause, scaled, added])
+        let [less, more] = self.seen.apart(&variant.model, &changed);
+        let (low, high) = (usual - less, usual + more);
+        Ok([usual, by_cause, scaled, added, low, high])
     }
 
     /// A model that misses the copy is none.
@@ -267,12 +269,9 @@ impl<'a> Model<'a> {
         let mut all: Vec<Guess> = (0..open)
             .flat_map(|side| other_shares(guess, side))
             .collect();
-        all.extend(guess.by_segment(self.segment));
-        // small segments may have been held back where nothing showed it
-        all.extend((!guess.nagle).then(|| Guess {
-            nagle: true,
-            ..guess.clone()
-        }));
+        all.extend(guess.of_others(self.hints.segment));
+        all.extend(guess.holding());
+        all.extend(guess.ticking());
         if !guess.path_known {
             all.extend([0.1, 2.0].map(|factor| Guess {
                 path_ps: guess.path_ps * factor,
@@ -322,6 +321,7 @@ fn hints(connection: &Connection, direction: Direction) -> Hints {
     Hints {
         on_its_way: sender(connection, direction).max_in_flight,
         burst_place: habits.burst_place.filter(|_| is_one_place),
+        segment: sender(connection, direction).largest_segment,
     }
 }
 

@@ -14,7 +14,7 @@ const MOST: f64 = 0.5;
 /// whether it comes by the request or by the second; it comes no more often than by either.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rare {
-    parts: [f64; 2],
+    pub(crate) parts: [f64; 2],
     /// The same as a part of the whole copy.
     of_all: f64,
 }

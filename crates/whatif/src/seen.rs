@@ -5,6 +5,8 @@ use coax_cause::{Account, Cause};
 use coax_explain::report::{Capture, Connection, Copy, Direction, Requests, Side};
 use coax_wire::time::Span;
 
+use crate::guess::BEAT;
+
 /// See the module. Times are nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
@@ -25,6 +27,8 @@ pub(crate) struct Seen {
     /// Half of the requests that moved most took less than half of what they took on the mean, beyond the way: a few had
     /// to wait, and not for their bytes.
     pub(crate) is_uneven: bool,
+    /// Most requests took as long as the beats of a clock that delays acknowledgments.
+    pub(crate) is_beating: bool,
     /// Segments with data in the copy's direction, and those of them that were lost.
     pub(crate) segments: f64,
     pub(crate) lost: f64,
@@ -50,6 +54,7 @@ impl Seen {
             path_ps: sender.path_ps_per_byte.map(|ps| ps as f64),
             requests: moving.map(|row| row.count as f64).sum(),
             is_uneven: main.is_some_and(|row| is_uneven(row, connection.server_rtt)),
+            is_beating: main.is_some_and(is_beating),
             bare: bare(&copy.requests, connection.server_rtt.unwrap_or_default()),
             segments: sender.data_segments as f64,
             lost: (sender.retransmissions - sender.spurious.min(sender.retransmissions))
@@ -111,6 +116,21 @@ impl Seen {
         KINDS.iter().map(of_kind).sum()
     }
 
+    /// By how much less and more time `after` may take than it does, for what its model, `before`, gets wrong of this
+    /// copy: of each kind of cause, what it had too much of may go as far as it is there, and what it had too little of
+    /// may come; and what is lost by chance is lost more or less often.
+    pub(crate) fn apart(&self, before: &Self, after: &Self) -> [f64; 2] {
+        let (mut less, mut more) = (0.0, 0.0);
+        for kind in KINDS {
+            let wrong = before.all(kind) - self.all(kind);
+            less += wrong.clamp(0.0, after.all(kind));
+            more += (-wrong).max(0.0);
+        }
+        let chance = CHANCE / after.lost.max(1.0).sqrt();
+        let repairs = chance.min(1.0) * after.all(REPAIRS);
+        [less + repairs, more + repairs]
+    }
+
     /// What went to all of these.
     fn all(&self, kind: &[Cause]) -> f64 {
         kind.iter().map(|cause| self.spent(*cause)).sum()
@@ -146,6 +166,10 @@ const KINDS: [&[Cause]; 9] = [
     &[Cause::Capture, Cause::Unattributed],
 ];
 
+const REPAIRS: &[Cause] = &[Cause::FastRecovery, Cause::Timeout, Cause::SendWindow];
+/// So many times the deviation of a number of losses, which is its root, is left open.
+const CHANCE: f64 = 1.5;
+
 /// The side that sends the file.
 pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {
     let [client, server] = &connection.sides;
@@ -163,6 +187,12 @@ fn causes(account: &Account) -> [f64; Cause::COUNT] {
         }
     }
     all
+}
+
+fn is_beating(row: &Requests) -> bool {
+    let median = row.response_median.unwrap_or_default().0 as f64;
+    let beats = (median / BEAT).round();
+    beats >= 1.0 && (median / (beats * BEAT) - 1.0).abs() < 0.01
 }
 
 fn is_uneven(row: &Requests, way: Option<Span>) -> bool {

@@ -45,7 +45,15 @@ fn row(pair: &Table, clients: &[(&str, &str)]) -> Row {
     let slow = made(&what, &values, tap, clients);
     let change = sets(pair["change"].as_table().unwrap());
     let copy = longest(&slow);
-    let model = Model::calibrate(&slow, copy, None, clients);
+    // a redirector that was given other habits is none that is known
+    let is_own = values
+        .iter()
+        .any(|(path, _)| path.starts_with("client.profile."));
+    let model = if is_own {
+        Model::calibrate(&slow, copy, None, clients)
+    } else {
+        Model::of(&slow, copy, clients)
+    };
     let said = model.as_ref().map_err(Clone::clone);
     let said = said.and_then(|model| model.predict(&change));
     values.extend(change);

@@ -75,7 +75,7 @@ fn pairs() -> Vec<Pair> {
 fn row(pair: &Pair, vantage: &'static str, clients: &[(&str, &str)]) -> Row {
     let (from, to) = (labelled(pair.from, vantage), labelled(pair.to, vantage));
     let (slow, other) = (longest(&from), longest(&to));
-    let model = Model::calibrate(&from, slow, None, clients);
+    let model = Model::of(&from, slow, clients);
     let said = model.as_ref().map_err(Clone::clone);
     let said = said.and_then(|model| model.predict(&pair.changes));
     Row {

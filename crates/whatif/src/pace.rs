@@ -1,0 +1,142 @@
+//! Whose pace it is that a sender's data comes at: the path's, or a machine's.
+
+use coax_explain::report::Direction;
+
+use crate::guess::{Guess, NETWORKS_PS};
+
+/// The one of them that a path is taken for whose pace is a machine's.
+pub(crate) const FAST_PS: f64 = NETWORKS_PS[1];
+/// Headers and framing of a segment on Ethernet, bytes.
+const OVERHEAD: f64 = 78.0;
+/// The smallest frame with its framing, bytes.
+const SMALLEST: f64 = 84.0;
+/// See [`Guess::handicap`].
+const UNLIKELY: f64 = 0.03;
+
+/// Whose pace a sender's data comes at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pacer {
+    Path,
+    Machine,
+    /// The capture does not say.
+    Open,
+}
+
+impl Guess {
+    /// The same with its pace taken for somebody else's, as far as the capture leaves that open. What comes at no
+    /// network's own pace may come at that of the machine that gives or takes it: the client, which is the old one mostly,
+    /// or the server. `bytes` has the longest segment.
+    pub(crate) fn of_others(&self, bytes: u32) -> Vec<Self> {
+        let by_request = self.by_request().into_iter();
+        match self.pacer(bytes) {
+            Pacer::Path => by_request.collect(),
+            Pacer::Machine | Pacer::Open if self.is_by_machine() => vec![self.by_path(bytes)],
+            Pacer::Machine | Pacer::Open => {
+                let machines = [0, 1].map(|side| self.by_machine(bytes, side));
+                machines.into_iter().chain(by_request).collect()
+            }
+        }
+    }
+
+    /// The likelier of them, before anything was run.
+    pub(crate) fn likeliest(self, bytes: u32) -> Self {
+        // hardly any network lies between those of 10 and of 100 Mbit/s, or of those and of 1,000
+        let is_between = self.path_ps < NETWORKS_PS[0];
+        match (self.pacer(bytes), self.by_request()) {
+            (Pacer::Machine, _) => self.by_machine(bytes, 0),
+            (_, Some(guess)) if is_between => Self {
+                is_unlikely: false,
+                ..guess
+            },
+            _ => self,
+        }
+    }
+
+    /// How much better a reading has to fit that is not the likelier one.
+    pub(crate) fn handicap(&self) -> f64 {
+        if self.is_unlikely { UNLIKELY } else { 0.0 }
+    }
+
+    pub(crate) fn is_by_machine(&self) -> bool {
+        self.segment != [0.0; 2]
+    }
+
+    /// Whose pace it is, by the handshake. A path takes for its two small packets what it takes for their bytes: never
+    /// more than the handshake took, and if that is most of it, the path is slow. A machine that takes its time for each
+    /// packet takes about as much for those of the handshake.
+    fn pacer(&self, bytes: u32) -> Pacer {
+        let ps = self.pace_seen(bytes);
+        if !self.path_known || ps <= FAST_PS || is_networks(ps) {
+            return Pacer::Path;
+        }
+        let carried = 2.0 * SMALLEST * ps / 1000.0;
+        let each = (f64::from(bytes) + OVERHEAD) * ps / 1000.0;
+        if self.shaken < carried * 0.9 || (self.shaken / each - 1.0).abs() < 0.3 {
+            Pacer::Machine
+        } else if self.shaken < carried * 2.0 {
+            Pacer::Path
+        } else {
+            Pacer::Open
+        }
+    }
+
+    /// Picoseconds a byte, whoever takes them.
+    fn pace_seen(&self, bytes: u32) -> f64 {
+        let each = self.segment.iter().copied().fold(0.0, f64::max);
+        if each > 0.0 {
+            each * 1000.0 / (f64::from(bytes) + OVERHEAD)
+        } else {
+            self.path_ps
+        }
+    }
+
+    fn by_machine(&self, bytes: u32, side: usize) -> Self {
+        let each = (f64::from(bytes) + OVERHEAD) * self.path_ps / 1000.0;
+        Self {
+            path_ps: FAST_PS,
+            segment: [0, 1].map(|one| if one == side { each } else { 0.0 }),
+            is_unlikely: self.pacer(bytes) != Pacer::Machine,
+            ..self.clone()
+        }
+    }
+
+    fn by_path(&self, bytes: u32) -> Self {
+        Self {
+            path_ps: self.pace_seen(bytes),
+            segment: [0.0; 2],
+            is_unlikely: self.pacer(bytes) == Pacer::Machine,
+            ..self.clone()
+        }
+    }
+
+    /// The same with the time that a path of this pace takes for a request's data taken by the machine that gets it: where
+    /// the answer to a few segments is all that is seen of their arrival, the capture says no more.
+    fn by_request(&self) -> Option<Self> {
+        let faster = NETWORKS_PS.into_iter().find(|ps| ps * 1.2 < self.path_ps)?;
+        if !self.is_weak || !self.path_known || self.is_by_machine() || is_networks(self.path_ps) {
+            return None;
+        }
+        let side = match self.direction {
+            Direction::ToClient => 0,
+            Direction::ToServer => 1,
+        };
+        let mut guess = Self {
+            path_ps: faster,
+            is_assumed: true,
+            is_unlikely: true,
+            ..self.clone()
+        };
+        let more = (self.path_ps - faster) / 1000.0 * self.block;
+        let (think, share) = (guess.think.get_mut(side)?, guess.fixed.get_mut(side)?);
+        *share = (*think * *share + more) / (*think + more).max(1.0);
+        *think += more;
+        *guess.most_think.get_mut(side)? += more * 1.5;
+        Some(guess)
+    }
+}
+
+/// Whether it is a network's own pace: nothing passes it faster than that, and little is seen to pass much slower.
+fn is_networks(ps: f64) -> bool {
+    let is_of = |network: &f64| (0.97..1.12).contains(&(ps / network));
+    NETWORKS_PS.iter().any(is_of)
+}
