@@ -338,8 +338,7 @@ impl Half {
         };
         self.window = window;
         let is_new = ack > self.acked;
-        let fills = is_new && self.acked < self.torn;
-        let again = fills.then(|| self.sent.again(self.acked)).flatten();
+        let again = is_new.then(|| self.sent.again(self.acked)).flatten();
         let heard = Heard {
             at: at.0,
             carried: at.1,
@@ -347,7 +346,7 @@ impl Half {
             edge: ack.saturating_add(u64::from(window)),
             is_shut: window == 0,
             was_shut: false,
-            fills,
+            fills: again.is_some(),
             of: again.or_else(|| self.sent.up_to(ack)),
         };
         self.edges.heard(heard, is_new);

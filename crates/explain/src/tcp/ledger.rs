@@ -317,10 +317,12 @@ impl Ledger {
         }
         if step.end > knew.edge {
             let is_shut = knew.is_shut || heard.is_shut || heard.was_shut;
-            let cause = if is_shut {
-                Cause::ZeroWindow
-            } else {
-                Cause::ReceiveWindow
+            // what filled a hole was waited for because there was one
+            let repaired = after.filter(|_| heard.fills && step.is_news(heard.at));
+            let cause = match repaired {
+                _ if is_shut => Cause::ZeroWindow,
+                Some(cause) => cause,
+                None => Cause::ReceiveWindow,
             };
             self.flow(step.side).has_filled = true;
             return Some((heard, cause));
