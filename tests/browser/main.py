@@ -9,9 +9,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from browser import chrome, hostile, tour
+from browser import chrome, gestures, hostile, tour
 from peers import subject
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,14 @@ class Page:
     def maybe(self, selector):
         """The text of what may not be there."""
         return self.run("const it = document.querySelector(arguments[0]); return it && it.textContent", selector)
+
+    def wait(self, script, *arguments):
+        """Until it is so, for two seconds at most."""
+        for _ in range(40):
+            if self.run(script, *arguments):
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"never: {script} {arguments}")
 
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
@@ -118,24 +127,20 @@ def copies_can_be_chosen(page):
     raise AssertionError("no capture with several copies")
 
 
-def axis(page):
-    return page.run("const it = document.querySelector('.graph').dataset; return [Number(it.from), Number(it.to)]")
-
-
 def zooming_changes_the_axis(page):
     page.run("document.querySelector('.graph canvas').scrollIntoView({ block: 'center' })")
-    whole = axis(page)
+    whole = gestures.axis(page)
     page.run("document.querySelector('[aria-label=\"Zoom in\"]').click()")
-    near = axis(page)
+    near = gestures.axis(page)
     assert near[1] - near[0] < (whole[1] - whole[0]) * 0.6, (whole, near)
     page.run("document.querySelector('[aria-label=Later]').click()")
-    assert axis(page)[0] > near[0]
+    assert gestures.axis(page)[0] > near[0]
     page.run("document.querySelector('[aria-label=\"Show all\"]').click()")
-    assert axis(page) == whole
+    assert gestures.axis(page) == whole
     wheel = """const it = document.querySelector('.graph canvas'), box = it.getBoundingClientRect();
         it.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, clientX: box.left + box.width / 2, clientY: box.top + 50, cancelable: true }))"""
     page.run(wheel)
-    assert axis(page)[1] - axis(page)[0] < whole[1] - whole[0]
+    assert gestures.axis(page)[1] - gestures.axis(page)[0] < whole[1] - whole[0]
     move = """const it = document.querySelector('.graph canvas'), box = it.getBoundingClientRect();
         it.dispatchEvent(new PointerEvent('pointermove', { pointerId: 1, clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 }))"""
     page.run(move)
@@ -184,7 +189,7 @@ def hostile_names_stay_names(page):
 CHECKS = {
     "labelled": [every_capture, zooming_changes_the_axis, colours_follow, fits_a_phone],
     "wild": [every_capture, a_tree_comes_first, copies_can_be_chosen, fits_a_phone],
-    "lab": [every_capture, zooming_changes_the_axis, fits_a_phone],
+    "lab": [every_capture, zooming_changes_the_axis, gestures.keys_do_all_that_a_pointer_does, gestures.names_are_told, gestures.phone, fits_a_phone],
     "hostile": [every_capture, hostile_names_stay_names, fits_a_phone],
     "tour": [tour.every_part_is_there, tour.verdicts_are_the_labs, every_capture, zooming_changes_the_axis, fits_a_phone],
 }

@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     evidence::Room,
     net::{Carried, Dissector, Endpoint, Segment},
-    recognise::recognise,
+    recognise::{recognise, recognise_stacks},
     report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
     tcp::{Desk, Ended, Followed},
@@ -213,8 +213,10 @@ impl Analyser {
         let mut copies = Vec::new();
         for (number, (_, ended)) in self.ended.into_iter().enumerate() {
             let parties = recognise(&ended.connection);
+            let stacks = recognise_stacks(&ended.connection);
             capture.connections.push(report::Connection {
                 parties,
+                stacks,
                 ..ended.connection
             });
             copies.extend(ended.copies.into_iter().map(|copy| Copy {

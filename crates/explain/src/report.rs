@@ -10,8 +10,8 @@ pub use crate::{
         Breakdown, Detail, Exchange, Graph, Ladder, Point, Rung, Said, SaidKind, Spot, Spots,
         Stall, Stretches, Waterfall,
     },
-    net::{Endpoint, Flags},
-    recognise::{Evidence, Party, Sureness},
+    net::{Endpoint, Flags, Greeting, Layout},
+    recognise::{Evidence, Party, Stack, Sureness},
 };
 
 /// Everything about one capture.
@@ -185,6 +185,8 @@ pub struct Connection {
     pub habits: [Habits; 2],
     /// Who the client and the server are.
     pub parties: [Party; 2],
+    /// Whose TCP theirs is.
+    pub stacks: [Stack; 2],
 }
 
 /// What goes on around copies: logging on, searches, checks of paths, opens that failed or that moved nothing.
@@ -225,6 +227,10 @@ impl Seen {
 pub struct Habits {
     /// Its SYN.
     pub syn: Option<u64>,
+    /// What that tells of it.
+    pub greeting: Option<Greeting>,
+    /// The shortest silence after which it sent something again, and the packet that did.
+    pub shortest_timer: Option<(Span, u64)>,
     /// The first packet with its longest segment.
     pub largest_frame: u64,
     /// The first packet with its widest window.

@@ -60,6 +60,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
         server: ServerParams::default(),
         direction,
         size,
+        files: 1,
         limit: Span::from_secs(100_000),
         whole: false,
         taps: Vec::new(),

@@ -35,16 +35,19 @@ const CLIENT_PORT: u16 = 1025;
 pub(crate) struct Recorder {
     tap: Tap,
     port: u16,
+    /// Times to live, the client's and the server's.
+    ttls: [u8; 2],
     identification: [u16; 2],
     /// Blocks are kept by time: a frame on the wire is known before it leaves.
     frames: Vec<(Time, Vec<u8>)>,
 }
 
 impl Recorder {
-    pub(crate) const fn new(tap: Tap, port: u16) -> Self {
+    pub(crate) const fn new(tap: Tap, port: u16, ttls: [u8; 2]) -> Self {
         Self {
             tap,
             port,
+            ttls,
             identification: [0; 2],
             frames: Vec::new(),
         }
@@ -55,12 +58,13 @@ impl Recorder {
     }
 
     pub(crate) fn frame(&mut self, at: Time, from: Side, segment: &Segment) {
-        let place = match from {
-            Side::Client => &mut self.identification[0],
-            Side::Server => &mut self.identification[1],
+        let [client, server] = &mut self.identification;
+        let (place, ttl) = match from {
+            Side::Client => (client, self.ttls[0]),
+            Side::Server => (server, self.ttls[1]),
         };
         *place = place.wrapping_add(1);
-        let frame = ethernet_frame(segment, from, self.port, *place);
+        let frame = ethernet_frame(segment, from, self.port, (*place, ttl));
         self.frames.push((at, frame));
     }
 
@@ -136,7 +140,12 @@ const CLIENT: [u8; 4] = [192, 0, 2, 2];
 const SERVER: [u8; 4] = [192, 0, 2, 1];
 
 /// The frame of a segment, from the destination address to the end of the payload (IEEE 802.3, RFC 791, RFC 9293).
-fn ethernet_frame(segment: &Segment, from: Side, port: u16, identification: u16) -> Vec<u8> {
+fn ethernet_frame(
+    segment: &Segment,
+    from: Side,
+    port: u16,
+    (identification, ttl): (u16, u8),
+) -> Vec<u8> {
     let (source, target) = match from {
         Side::Client => (CLIENT, SERVER),
         Side::Server => (SERVER, CLIENT),
@@ -150,8 +159,8 @@ fn ethernet_frame(segment: &Segment, from: Side, port: u16, identification: u16)
     let mut header = vec![0x45, 0];
     header.extend_from_slice(&(tcp.len() as u16).saturating_add(20).to_be_bytes());
     header.extend_from_slice(&identification.to_be_bytes());
-    // do not fragment; 64 hops; TCP
-    header.extend_from_slice(&[0x40, 0, 64, 6, 0, 0]);
+    // do not fragment; TCP
+    header.extend_from_slice(&[0x40, 0, ttl, 6, 0, 0]);
     header.extend_from_slice(&source);
     header.extend_from_slice(&target);
     let sum = checksum(&[&header]);
@@ -202,16 +211,28 @@ fn option_bytes(segment: &Segment) -> Vec<u8> {
         out.extend_from_slice(&[2, 4]);
         out.extend_from_slice(&mss.to_be_bytes());
     }
-    if let Some(shift) = options.window_scale {
-        out.extend_from_slice(&[1, 3, 3, shift]);
-    }
-    if options.sack_permitted {
-        out.extend_from_slice(&[1, 1, 4, 2]);
-    }
-    if let Some((value, echo)) = options.timestamps {
-        out.extend_from_slice(&[1, 1, 8, 10]);
-        out.extend_from_slice(&value.to_be_bytes());
-        out.extend_from_slice(&echo.to_be_bytes());
+    let scale = options.window_scale.map(|shift| [1, 3, 3, shift]);
+    let times = options.timestamps.map(|(value, echo)| {
+        let stamps = [value.to_be_bytes(), echo.to_be_bytes()];
+        [&[8, 10][..], &stamps.concat()].concat()
+    });
+    match times {
+        // as Linux has them: the two take the place of what would pad either
+        Some(times) if options.sack_permitted => {
+            out.extend_from_slice(&[4, 2]);
+            out.extend(times);
+            out.extend(scale.into_iter().flatten());
+        }
+        times => {
+            out.extend(scale.into_iter().flatten());
+            if options.sack_permitted {
+                out.extend_from_slice(&[1, 1, 4, 2]);
+            }
+            if let Some(times) = times {
+                out.extend_from_slice(&[1, 1]);
+                out.extend(times);
+            }
+        }
     }
     if !options.sack.is_empty() {
         let len = options.sack.len().saturating_mul(8).saturating_add(2) as u8;
@@ -263,7 +284,7 @@ mod tests {
             payload: Payload::pattern(5, 33),
             ..Segment::default()
         };
-        let frame = ethernet_frame(&segment, Side::Client, 139, 9);
+        let frame = ethernet_frame(&segment, Side::Client, 139, (9, 64));
         assert_eq!(frame.len() as u64, segment.frame_len());
         let (ip, tcp) = (&frame[14..34], &frame[34..]);
         assert_eq!(checksum(&[ip]), [0, 0]);
@@ -285,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_file_is_made_of_whole_blocks() {
-        let mut recorder = Recorder::new(Tap::Wire, 139);
+        let mut recorder = Recorder::new(Tap::Wire, 139, [64, 64]);
         recorder.frame(Time(2), Side::Server, &Segment::default());
         recorder.frame(Time(1), Side::Client, &Segment::default());
         let bytes = recorder.into_bytes();

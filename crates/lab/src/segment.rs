@@ -63,8 +63,12 @@ impl Options {
         let parts = [
             if self.mss.is_some() { 4 } else { 0 },
             if self.window_scale.is_some() { 4 } else { 0 },
-            if self.sack_permitted { 4 } else { 0 },
-            if self.timestamps.is_some() { 12 } else { 0 },
+            match (self.sack_permitted, self.timestamps.is_some()) {
+                // each fills the other's last word
+                (true, true) | (false, true) => 12,
+                (true, false) => 4,
+                (false, false) => 0,
+            },
             sack,
         ];
         parts.iter().sum()

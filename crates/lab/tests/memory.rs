@@ -21,6 +21,7 @@ fn held(client: &str, direction: Direction, size: u64) -> (usize, u64) {
         server: ServerParams::default(),
         direction,
         size,
+        files: 1,
         limit: Span::from_secs(10_000),
         whole: false,
         taps: Vec::new(),

@@ -31,6 +31,7 @@ fn in_the_lab(profile: &Arc<Profile>, direction: Direction) -> Mix {
         },
         direction,
         size: LEN as u64,
+        files: 1,
         limit: Span::from_secs(1000),
         whole: false,
         taps: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use coax_explain::report::{Connection, Party, Requests, Smb, Sureness};
+use coax_explain::report::{Connection, Evidence, Party, Requests, Smb, Stack, Sureness};
 use serde_json::{Value, json};
 
 use super::{
@@ -31,6 +31,14 @@ fn line(label: &'static str, text: String, frames: impl IntoIterator<Item = Opti
 
 /// Writes it as text.
 pub(super) fn section(out: &mut String, connection: &Connection) -> std::fmt::Result {
+    for (label, stack) in ["client's TCP", "server's TCP"]
+        .into_iter()
+        .zip(&connection.stacks)
+    {
+        if !stack.evidence.is_empty() {
+            whose(out, label, &stack_in_words(stack), &stack.evidence)?;
+        }
+    }
     if connection.smb.is_some() {
         let labels = ["client is", "server is"].into_iter();
         for (label, party) in labels.zip(&connection.parties) {
@@ -66,8 +74,12 @@ fn write_line(out: &mut String, line: &Line) -> std::fmt::Result {
 }
 
 fn who(out: &mut String, label: &'static str, party: &Party) -> std::fmt::Result {
-    writeln!(out, "  {label:<17} {}", harmless(&in_words(party)))?;
-    for evidence in &party.evidence {
+    whose(out, label, &in_words(party), &party.evidence)
+}
+
+fn whose(out: &mut String, label: &str, words: &str, evidence: &[Evidence]) -> std::fmt::Result {
+    writeln!(out, "  {label:<17} {}", harmless(words))?;
+    for evidence in evidence {
         let frame = evidence.frame.map(|frame| format!(" (frame {frame})"));
         writeln!(
             out,
@@ -78,6 +90,31 @@ fn who(out: &mut String, label: &'static str, party: &Party) -> std::fmt::Result
         )?;
     }
     Ok(())
+}
+
+/// `Windows 95 or Windows for Workgroups: alike as far as a SYN tells`.
+fn stack_in_words(stack: &Stack) -> String {
+    match (stack.who.as_slice(), stack.sure) {
+        ([], _) => "not among those that are known".to_owned(),
+        ([one], Sureness::Likely | Sureness::Sure) => one.clone(),
+        ([one], _) => format!("perhaps {one}"),
+        (several, _) => format!("{}: alike as far as a SYN tells", several.join(", or ")),
+    }
+}
+
+/// A TCP as JSON.
+pub(super) fn stack(stack: &Stack) -> Value {
+    json!({
+        "words": stack_in_words(stack),
+        "who": stack.who,
+        "sure": stack.sure.name(),
+        "evidence": evidence(&stack.evidence),
+    })
+}
+
+fn evidence(all: &[Evidence]) -> Value {
+    let one = |seen: &Evidence| json!({"what": seen.what, "frame": seen.frame});
+    all.iter().map(one).collect()
 }
 
 /// `Windows NT 4.0, COPY at the command line (nt-4-copy, likely)`.
@@ -101,6 +138,7 @@ fn in_words(party: &Party) -> String {
             )
         }
         (sure, Some(profile)) => format!("{} ({profile}, {})", party.name, sure.name()),
+        (Sureness::Like, None) => format!("perhaps {}", party.name),
         (sure, None) => format!("{} ({})", party.name, sure.name()),
     }
 }
@@ -230,14 +268,12 @@ fn tcp(connection: &Connection) -> Vec<Line> {
 
 /// A machine as JSON.
 pub(super) fn party(party: &Party) -> Value {
-    let evidence = party.evidence.iter();
-    let evidence = evidence.map(|seen| json!({"what": seen.what, "frame": seen.frame}));
     json!({
         "name": party.name,
         "words": in_words(party),
         "profile": party.profile,
         "sure": party.sure.name(),
         "also": party.also,
-        "evidence": evidence.collect::<Vec<_>>(),
+        "evidence": evidence(&party.evidence),
     })
 }

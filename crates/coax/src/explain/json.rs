@@ -116,6 +116,8 @@ fn connection(connection: &Connection) -> Value {
         "smb": connection.smb.as_ref().map(smb),
         "client_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[0])),
         "server_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[1])),
+        "client_tcp_is": agreed::stack(&connection.stacks[0]),
+        "server_tcp_is": agreed::stack(&connection.stacks[1]),
         "agreed": agreed::as_json(connection),
         "requests": connection.requests.iter().map(requests).collect::<Vec<_>>(),
         "requests_total": connection.asked.0,

@@ -1,10 +1,12 @@
 //! From a frame to the TCP segment in it: link headers, IP, fragments, TCP.
 
 mod fragments;
+mod greeting;
 mod ip;
 mod link;
 mod segment;
 
+pub use greeting::{Greeting, Layout};
 pub use segment::{Endpoint, Flags, Segment};
 
 use crate::capture::Packet;
@@ -35,6 +37,8 @@ pub(crate) struct IpPacket<'a> {
     from: u128,
     to: u128,
     protocol: u8,
+    /// Time to live; IPv6's hop limit.
+    ttl: u8,
     identification: u32,
     /// What of the payload was kept.
     payload: &'a [u8],

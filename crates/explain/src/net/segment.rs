@@ -66,8 +66,12 @@ pub struct Segment<'a> {
     pub checksum: u16,
     /// IP's identification; 0 if there is none.
     pub identification: u32,
+    /// IP's time to live where it was captured.
+    pub ttl: u8,
     /// Option bytes.
     pub options: &'a [u8],
+    /// Whether all of them were kept.
+    pub has_all_options: bool,
     /// What was kept of the data.
     pub data: &'a [u8],
     /// How much data there was, bytes.
@@ -117,7 +121,9 @@ impl<'a> Segment<'a> {
             window: u16::from_be_bytes(half(14)),
             checksum: u16::from_be_bytes(half(16)),
             identification: ip.identification,
+            ttl: ip.ttl,
             options: bytes.get(20..header.min(bytes.len())).unwrap_or_default(),
+            has_all_options: bytes.len() >= header,
             data: bytes.get(header..).unwrap_or_default(),
             len: u32::try_from(ip.payload_len - header).ok()?,
         })

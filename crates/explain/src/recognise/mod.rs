@@ -1,15 +1,18 @@
 //! Who the machines of a connection are, and what can be done about a slow copy between them.
 //!
-//! Both are data: redirectors are those of `data/clients`, servers and other programs those of `data/*-guess.toml`, and
+//! Both are data: redirectors are those of `data/clients`, servers, other programs and TCP stacks those of `data/*-guess.toml`, and
 //! each piece of advice is an entry of `data/advice` (docs/advice.md has its form and the facts that it may ask for).
 
 mod advice;
 mod condition;
 mod facts;
 mod parties;
+mod stacks;
 
 pub use advice::{Advice, Change, Entry, Place, advise, entries, remarks};
 pub use condition::Condition;
 pub use facts::{Facts, VOCABULARY, Value, Word};
 pub(crate) use parties::recognise;
 pub use parties::{Evidence, Party, Sureness, profiles};
+pub use stacks::Stack;
+pub(crate) use stacks::recognise as recognise_stacks;

@@ -43,6 +43,8 @@ pub(crate) struct Connection {
     pub(super) ledger: Ledger,
     pub(super) first: Moment,
     pub(super) last: Moment,
+    /// How long nobody had said anything before that.
+    quiet: Span,
     pub(super) packets: u64,
     pub(super) has_start: bool,
     pub(super) handshake: [Option<(Time, u64)>; 2],
@@ -114,6 +116,7 @@ impl Connection {
             ledger,
             first: moment,
             last: moment,
+            quiet: Span(0),
             packets: 0,
             has_start: is_syn,
             handshake: [None; 2],
@@ -180,6 +183,7 @@ impl Connection {
             quality.duplicates += 1;
             return;
         }
+        self.quiet = at - self.last.at;
         self.last = moment;
         self.closing |= segment.flags.has(Flags::FIN | Flags::RST);
         if segment.flags.has(Flags::SYN) {
@@ -243,6 +247,7 @@ impl Connection {
             window: other.window,
             way: self.way(side),
             acknowledges: other.acked > before.1,
+            quiet: self.quiet,
         };
         of_mut(&mut self.habits, side).sent(segment, &sent);
         if segment.len > 0 {

@@ -63,6 +63,7 @@ impl Connection {
             around: told.around,
             habits: self.habits.each_ref().map(Habits::report),
             parties: <[report::Party; 2]>::default(),
+            stacks: <[report::Stack; 2]>::default(),
         };
         Ended {
             connection,

@@ -6,7 +6,7 @@ use coax_wire::time::{Span, Time};
 
 use super::half::Novelty;
 use crate::{
-    net::{Flags, Segment},
+    net::{Flags, Greeting, Segment},
     report,
     session::Moment,
 };
@@ -15,6 +15,8 @@ use crate::{
 const PAUSE: Span = Span(3_000_000);
 /// Acknowledgments later than this were held back on purpose (the ledger's rule).
 const HELD: Span = Span(25_000_000);
+/// No retransmission timer is shorter: it is longer than a round trip, and answers within a shorter one need no telling.
+const TIMER: Span = Span(20_000_000);
 /// Steps of the histogram of holds, and how many: up to 1.28 s.
 const STEP_NS: u64 = 20_000_000;
 const STEPS: usize = 64;
@@ -70,6 +72,8 @@ pub(super) struct Sent {
     pub(super) way: Span,
     /// It acknowledges something new.
     pub(super) acknowledges: bool,
+    /// For so long nobody had said anything.
+    pub(super) quiet: Span,
 }
 
 impl Habits {
@@ -78,6 +82,9 @@ impl Habits {
         let frame = sent.moment.frame;
         if segment.flags.has(Flags::SYN) {
             self.told.syn.get_or_insert(frame);
+            self.told
+                .greeting
+                .get_or_insert_with(|| Greeting::of(segment));
         }
         if segment.len > self.largest {
             self.largest = segment.len;
@@ -172,6 +179,12 @@ impl Habits {
     fn went_again(&mut self, segment: &Segment<'_>, sent: &Sent) {
         let frame = sent.moment.frame;
         self.told.again.note(frame);
+        // the oldest of all, out of silence: a timer
+        let before = self.told.shortest_timer.map(|it| it.0);
+        let is_timer = sent.quiet >= TIMER && sent.start == sent.acked;
+        if is_timer && before.is_none_or(|before| sent.quiet < before) {
+            self.told.shortest_timer = Some((sent.quiet, frame));
+        }
         let (start, _, count, first) = self.latest_again;
         self.latest_again = if count > 0 && start == sent.start {
             (start, segment.len, count + 1, first)

@@ -13,10 +13,11 @@ use coax_wire::time::Span;
 use crate::units::parse_span;
 
 /// Keys of a scenario.
-pub(super) const CHOICES: [&str; 14] = [
+pub(super) const CHOICES: [&str; 15] = [
     "title",
     "direction",
     "size",
+    "files",
     "seed",
     "limit",
     "link",
@@ -63,6 +64,7 @@ pub(super) struct Choices {
     pub(super) title: String,
     pub(super) direction: Direction,
     pub(super) size: u64,
+    pub(super) files: u32,
     pub(super) seed: u64,
     pub(super) limit: Span,
     pub(super) link: String,
@@ -82,6 +84,7 @@ impl Default for Choices {
             title: String::new(),
             direction: Direction::ToServer,
             size: 42_000_000,
+            files: 1,
             seed: 1,
             limit: super::DAY,
             link: "ethernet-100".to_string(),
@@ -96,6 +99,7 @@ impl Choices {
     pub(super) fn take(&mut self, key: &str, value: &toml::Value) -> Result<(), Option<String>> {
         match key {
             "size" => self.size = size(value).map_err(Some)?,
+            "files" => self.files = files(value).map_err(Some)?,
             "seed" => self.seed = whole(value, "a whole number from 0 on").map_err(Some)?,
             "limit" => {
                 self.limit = text(value)
@@ -135,7 +139,7 @@ impl Choices {
         };
         let (client, server) = (&self.client, &self.server);
         let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
-        vec![
+        let mut all = vec![
             pair("client.profile", &client.what),
             pair("client.stack", &client.stack),
             pair("client.machine", &client.machine),
@@ -148,7 +152,11 @@ impl Choices {
             pair("direction", direction),
             pair("size", &self.size.to_string()),
             pair("seed", &self.seed.to_string()),
-        ]
+        ];
+        if self.files > 1 {
+            all.push(pair("files", &self.files.to_string()));
+        }
+        all
     }
 }
 
@@ -177,6 +185,16 @@ fn size(value: &toml::Value) -> Result<u64, String> {
         toml::Value::String(text) => parse_size(text),
         other => in_range(whole(other, SIZES)?, SIZES),
     }
+}
+
+/// As many as have names of eight characters.
+fn files(value: &toml::Value) -> Result<u32, String> {
+    const COUNTS: &str = "1 to 9999 files";
+    let count = whole(value, COUNTS)?;
+    let count = u32::try_from(count)
+        .ok()
+        .filter(|it| (1..=9999).contains(it));
+    count.ok_or_else(|| format!("{value} is not possible; allowed is {COUNTS}"))
 }
 
 const SIZES: &str = "1 byte to 1 TB, such as 42MB or 42MiB";

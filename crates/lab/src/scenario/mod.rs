@@ -4,6 +4,7 @@
 //! title = "what this is"
 //! direction = "to-server"
 //! size = "42MB"
+//! files = 1                 # so many of that size, one after the other
 //! link = "ethernet-100"
 //! [client]
 //! profile = "ms-net-3.11-full"
@@ -165,6 +166,11 @@ impl Scenario {
         self.choices.size
     }
 
+    /// How many files, each of that size.
+    pub const fn files(&self) -> u32 {
+        self.choices.files
+    }
+
     /// Which way.
     pub const fn direction(&self) -> Direction {
         self.choices.direction
@@ -220,6 +226,7 @@ impl Scenario {
             server: self.part::<ServerParams>("server.config", &choices.server.what)?,
             direction: choices.direction,
             size: choices.size,
+            files: choices.files,
             limit: choices.limit,
             whole: false,
             taps: Vec::new(),

@@ -22,7 +22,7 @@ use coax_wire::{
 };
 
 use super::{
-    FILE,
+    Files,
     bytes::{Pourer, is_command, joined},
     clock,
     copy::Mix,
@@ -76,10 +76,12 @@ enum Stage {
     Disk(Payload, u64),
 }
 
-/// The client that copies one file. The account of the run begins when the copy does, and the run ends with it.
+/// The client that copies files, one after the other. The account of the run begins with the first, and the run ends with
+/// the last.
 pub struct Redirector {
     client: Client,
-    spec: Option<CopySpec>,
+    specs: VecDeque<CopySpec>,
+    copied: u64,
     local: Local,
     pourer: Pourer,
     outbox: VecDeque<Transmit>,
@@ -100,19 +102,20 @@ impl core::fmt::Debug for Redirector {
 }
 
 impl Redirector {
-    /// One that behaves as `profile` and copies `size` bytes. File data is made and compared if `whole`.
-    pub fn new(profile: Arc<Profile>, direction: Direction, size: u64, whole: bool) -> Self {
-        let spec = match direction {
-            Direction::ToServer => CopySpec::put(FILE, size),
-            Direction::ToClient => CopySpec::get(FILE),
+    /// One that behaves as `profile` and copies `files`. File data is made and compared if `whole`.
+    pub fn new(profile: Arc<Profile>, direction: Direction, files: Files, whole: bool) -> Self {
+        let spec = |name: String| match direction {
+            Direction::ToServer => CopySpec::put(&name, files.size),
+            Direction::ToClient => CopySpec::get(&name),
         };
         let mut client = Client::new(clock(Time(0)), profile.clone(), target(&profile));
         client.record_exchanges();
         Self {
             client,
-            spec: Some(spec),
+            specs: files.names().map(spec).collect(),
+            copied: 0,
             local: Local {
-                size,
+                size: files.size,
                 whole,
                 ..Local::default()
             },
@@ -192,20 +195,18 @@ impl Redirector {
     fn event(&mut self, context: &mut Context<'_>, event: Event) {
         match event {
             Event::Connected(_) => {
-                let Some(spec) = self.spec.take() else { return };
                 context.begin_account();
                 self.began = Some(context.now());
-                let now = clock(context.now());
-                self.client
-                    .submit(now, Operation::Copy(spec), &mut self.local);
+                self.next(context);
             }
-            Event::Done { result, .. } => {
-                self.result = Some(match result {
-                    Ok(Outcome::Copied { bytes, .. }) => Ok(bytes),
-                    Ok(other) => Err(format!("the copy ended as {other:?}")),
-                    Err(error) => Err(error.to_string()),
-                });
-            }
+            Event::Done { result, .. } => match result {
+                Ok(Outcome::Copied { bytes, .. }) => {
+                    self.copied = self.copied.saturating_add(bytes);
+                    self.next(context);
+                }
+                Ok(other) => self.result = Some(Err(format!("the copy ended as {other:?}"))),
+                Err(error) => self.result = Some(Err(error.to_string())),
+            },
             Event::Closed(error) => {
                 if self.result.is_none() {
                     self.result = Some(Err(error.to_string()));
@@ -213,6 +214,17 @@ impl Redirector {
             }
             Event::Progress { .. } => {}
         }
+    }
+
+    /// Begins the next file; after the last the copy is over.
+    fn next(&mut self, context: &mut Context<'_>) {
+        let Some(spec) = self.specs.pop_front() else {
+            self.result = Some(Ok(self.copied));
+            return;
+        };
+        let now = clock(context.now());
+        self.client
+            .submit(now, Operation::Copy(spec), &mut self.local);
     }
 
     /// Begins what waits to go out, if nothing is on its way.

@@ -1,4 +1,4 @@
-//! One copy of one file, and what came of it.
+//! One copy, of a file or of several one after the other, and what came of it.
 
 use alloc::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use coax_client::{Direction, profile::Profile};
 use coax_netbios::Transport;
 use coax_wire::time::Span;
 
-use super::{FileServer, Redirector, ServerParams};
+use super::{FileServer, Files, Redirector, ServerParams};
 use crate::{
     capture::Tap,
     cause::Account,
@@ -64,14 +64,26 @@ pub struct CopySetup {
     pub server: ServerParams,
     /// Which way.
     pub direction: Direction,
-    /// Bytes of the file.
+    /// Bytes of the file; of each, if there are several.
     pub size: u64,
+    /// How many files are copied, one after the other.
+    pub files: u32,
     /// The run is given up when it is this long.
     pub limit: Span,
     /// Every byte of the file is made, and compared where it arrives.
     pub whole: bool,
     /// Where captures are taken.
     pub taps: Vec<Tap>,
+}
+
+impl CopySetup {
+    /// The files that are copied.
+    pub const fn all(&self) -> Files {
+        Files {
+            count: self.files,
+            size: self.size,
+        }
+    }
 }
 
 /// What came of a copy.
@@ -119,13 +131,9 @@ pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
     let mut world = World::new(&world_setup);
     world.record(&setup.taps);
     world.allow(events);
-    let mut client = Redirector::new(
-        setup.client.clone(),
-        setup.direction,
-        setup.size,
-        setup.whole,
-    );
-    let there = (setup.direction == Direction::ToClient).then_some(setup.size);
+    let files = setup.all();
+    let mut client = Redirector::new(setup.client.clone(), setup.direction, files, setup.whole);
+    let there = (setup.direction == Direction::ToClient).then_some(files);
     match FileServer::new(&setup.server, transport, there, setup.whole) {
         Ok(mut server) => {
             let ended = world.run(&mut client, &mut server, setup.limit);
@@ -149,14 +157,14 @@ fn verdict(
     server: &FileServer,
     ended: Ended,
 ) -> Result<u64, String> {
+    let files = setup.all();
+    let whole = server.whole_files(files);
     match client.result() {
-        Some(Ok(bytes)) if *bytes != setup.size || server.file_size() != setup.size => {
-            Err(format!(
-                "{bytes} bytes of {} were copied; the file on the server has {}",
-                setup.size,
-                server.file_size()
-            ))
-        }
+        Some(Ok(bytes)) if *bytes != files.bytes() || whole != files.count => Err(format!(
+            "{bytes} bytes of {} were copied; of {} files {whole} are whole on the server",
+            files.bytes(),
+            files.count
+        )),
         Some(result) => result.clone(),
         None => Err(match ended {
             Ended::OutOfTime => format!(

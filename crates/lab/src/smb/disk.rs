@@ -8,7 +8,7 @@ use coax_server::{
     vfs::{FsTime, OpenHow, SetTimes, Space, Stat, Vfs, VfsDir, VfsError, VfsFile, VfsResult},
 };
 
-use super::FILE;
+use super::Files;
 use crate::payload::pattern_byte;
 
 /// What was asked of the disk since the meter was last read.
@@ -39,19 +39,22 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// A folder with the file of `size` bytes in it, if there is to be one.
+    /// A folder with these files in it, if there are to be any.
     ///
     /// # Errors
     /// What the file system says of such a file.
-    pub(super) fn new(size: Option<u64>, whole: bool, now: FsTime) -> VfsResult<Self> {
+    pub(super) fn new(files: Option<Files>, whole: bool, now: FsTime) -> VfsResult<Self> {
         let inside = MemFs::with_options(MemOptions {
             keep_contents: false,
             capacity: 1 << 44,
             ..MemOptions::default()
         });
         inside.set_time(now);
-        if let Some(size) = size {
-            inside.add_pattern(FILE, size, &[])?;
+        for (files, name) in files
+            .into_iter()
+            .flat_map(|it| it.names().map(move |name| (it, name)))
+        {
+            inside.add_pattern(&name, files.size, &[])?;
         }
         Ok(Self {
             inside,
@@ -73,9 +76,11 @@ impl Folder {
         taken
     }
 
-    /// Length of the file that was copied here.
-    pub(super) fn size(&self) -> u64 {
-        self.inside.stat(FILE).map_or(0, |stat| stat.size)
+    /// How many of these files are here, each as long as it is to be.
+    pub(super) fn whole(&self, files: Files) -> u32 {
+        let is_whole = |name: &String| self.inside.stat(name).is_ok_and(|it| it.size == files.size);
+        let whole = files.names().filter(is_whole).count();
+        u32::try_from(whole).unwrap_or(u32::MAX)
     }
 }
 

@@ -28,12 +28,43 @@ pub use client::Redirector;
 pub use copy::{CopyResult, CopySetup, Mix, MixEntry, copy, copy_within};
 pub use server::{FileServer, ServerParams};
 
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+
 use coax_wire::time::{Span, Time};
 
 use crate::capture::EPOCH_S;
 
-/// The file that is copied.
-pub(crate) const FILE: &str = "FILE.BIN";
+/// The files that are copied, one after the other: all of one size, each with the pattern in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// How many.
+    pub count: u32,
+    /// Bytes of each.
+    pub size: u64,
+}
+
+impl Files {
+    /// One file.
+    pub const fn one(size: u64) -> Self {
+        Self { count: 1, size }
+    }
+
+    /// Bytes of all.
+    pub fn bytes(self) -> u64 {
+        self.size.saturating_mul(u64::from(self.count))
+    }
+
+    /// Their names, which any client of the time can say.
+    pub(crate) fn names(self) -> impl Iterator<Item = String> {
+        (1..=self.count).map(move |number| match self.count {
+            1 => "FILE.BIN".to_string(),
+            _ => format!("FILE{number:04}.BIN"),
+        })
+    }
+}
 
 /// The moment as the engines see it: the run begins at a date of the time, as captures show it.
 pub(crate) fn clock(now: Time) -> Time {

@@ -23,6 +23,7 @@ use coax_wire::{
 use serde::Deserialize;
 
 use super::{
+    Files,
     bytes::{Pourer, is_command, joined},
     clock,
     disk::{Folder, Meter},
@@ -212,7 +213,7 @@ impl core::fmt::Debug for FileServer {
 }
 
 impl FileServer {
-    /// A server with the file of `size` bytes on its share, if there is to be one. File data is made and compared if
+    /// A server with these files on its share, if there are to be any. File data is made and compared if
     /// `whole`.
     ///
     /// # Errors
@@ -220,11 +221,11 @@ impl FileServer {
     pub fn new(
         params: &ServerParams,
         transport: Transport,
-        size: Option<u64>,
+        files: Option<Files>,
         whole: bool,
     ) -> Result<Self, VfsError> {
         let now = clock(Time(0));
-        let folder = Folder::new(size, whole, FsTime(now.unix_ns()))?;
+        let folder = Folder::new(files, whole, FsTime(now.unix_ns()))?;
         let config = params.config();
         let tables = Tables::new(config.tables());
         let server = Server {
@@ -255,9 +256,9 @@ impl FileServer {
         })
     }
 
-    /// Length of the file on the share.
-    pub fn file_size(&self) -> u64 {
-        self.folder.size()
+    /// How many of these files are on the share, each as long as it is to be.
+    pub fn whole_files(&self, files: Files) -> u32 {
+        self.folder.whole(files)
     }
 
     /// Bytes that came and were not those of the file, if they are compared.

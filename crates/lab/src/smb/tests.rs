@@ -45,6 +45,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
         server: built_in::<ServerParams>("samba-nas").unwrap().params,
         direction,
         size,
+        files: 1,
         limit: Span::from_secs(10_000),
         whole: false,
         taps: Vec::new(),

@@ -114,6 +114,8 @@ pub enum WindowRefresh {
 pub struct StackParams {
     /// Largest segment it takes, and says so in its SYN; it sends none larger either.
     pub mss: u16,
+    /// What its packets' time to live begins with, seen in captures alone.
+    pub ttl: u8,
     /// Bytes it offers to receive.
     pub receive_window: u32,
     /// Bytes it keeps of what was sent and not acknowledged; 0: no limit.
@@ -214,6 +216,7 @@ impl Default for StackParams {
     fn default() -> Self {
         Self {
             mss: 1460,
+            ttl: 64,
             receive_window: 65_535,
             send_buffer: 0,
             window_scale: None,

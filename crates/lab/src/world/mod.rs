@@ -145,6 +145,7 @@ pub struct World {
     server: Host,
     half_duplex: bool,
     port: u16,
+    ttls: [u8; 2],
     exchange: Cause,
     stopped: bool,
     /// So many events may happen.
@@ -177,6 +178,7 @@ impl World {
             server,
             half_duplex: link.duplex == Duplex::Half,
             port: setup.port,
+            ttls: [setup.client.stack.ttl, setup.server.stack.ttl],
             exchange: Cause::RoundTrips,
             stopped: false,
             most: u64::MAX,
@@ -189,9 +191,10 @@ impl World {
 
     /// Writes down what is seen at these places. To be called before the run.
     pub fn record(&mut self, taps: &[Tap]) {
+        let ttls = self.ttls;
         self.recorders = taps
             .iter()
-            .map(|tap| Recorder::new(*tap, self.port))
+            .map(|tap| Recorder::new(*tap, self.port, ttls))
             .collect();
     }
 

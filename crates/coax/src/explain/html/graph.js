@@ -1,36 +1,61 @@
 // How the bytes went on over time, coloured by what each wait was for. Wheel, pinch, drag, buttons and keys change the
-// stretch of time that is seen; the height follows what is in it.
+// stretch of time that is seen; the height follows what is in it. One packet can be marked, by pointing at it or by keys.
 
 const MOST_ZOOM = 1e6;
+const KEYS = "Plus and minus zoom, the arrows move, 0 shows all; N and P go to the next and the previous packet, Home and End to the first and the last.";
 
 function timeSequence(copy, causes) {
   const graph = copy.graph;
   if (!graph || graph.points.length < 2) return null;
-  const canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "Bytes over time; the table above tells the same in numbers. Plus and minus zoom, arrows move, 0 shows all." });
-  const readout = el("p", { class: "readout", "aria-live": "polite" }, "Point at a packet to see its frame, time and cause.");
+  const count = graph.points.length < graph.packets ? number(graph.points.length) + " of " + number(graph.packets) + " packets with data" : "all " + number(graph.packets) + " packets with data";
+  const name = "Bytes over time of " + nameOf(copy) + ", " + count;
+  const canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "graph", "aria-label": name, "aria-describedby": "graph-keys" });
+  const readout = el("p", { class: "readout", role: "status" }, "Point at a packet to see its frame, time and cause.");
+  const range = el("span", { class: "range faint", role: "status" });
   const box = el("div", { class: "graph" }, canvas, readout);
   const last = graph.points[graph.points.length - 1][0];
   const view = new View(Math.min(0, graph.points[0][0]), Math.max(last, copy.wall_s * 1e9, 1));
-  const curves = { ack: true, window: true };
-  const draw = () => drawGraph({ canvas, box, graph, causes, view, curves });
+  const state = { canvas, box, graph, causes, view, curves: { ack: true, window: true }, marked: null };
+  const draw = () => { drawGraph(state); range.textContent = time(Math.max(0, view.from / 1e9)) + " to " + time(view.to / 1e9); };
   const step = (change) => () => { change(); draw(); };
-  const button = (label, text, change) => el("button", { type: "button", "aria-label": label, title: label, onclick: step(change) }, text);
-  const toggle = (key, text) => el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (event) => { curves[key] = event.target.checked; draw(); } }), " " + text);
-  const tools = el("div", { class: "tools" }, el("div", { class: "buttons" },
-    button("Zoom in", "+", () => view.zoom(0.5, 0.5)), button("Zoom out", "−", () => view.zoom(2, 0.5)),
-    button("Earlier", "←", () => view.move(-0.25)), button("Later", "→", () => view.move(0.25)), button("Show all", "All", () => view.reset())),
-    toggle("ack", "acknowledged"), toggle("window", "window's edge"));
-  gestures(canvas, view, draw, (x, y) => readout.replaceChildren(...nearest({ canvas, graph, causes, view }, x, y)));
-  canvas.addEventListener("keydown", (event) => {
-    const act = { "+": () => view.zoom(0.5, 0.5), "=": () => view.zoom(0.5, 0.5), "-": () => view.zoom(2, 0.5), ArrowLeft: () => view.move(-0.1), ArrowRight: () => view.move(0.1), 0: () => view.reset() }[event.key];
-    if (act) { event.preventDefault(); step(act)(); }
-  });
+  const mark = (place) => {
+    state.marked = Math.max(0, Math.min(graph.points.length - 1, place));
+    view.show(graph.points[state.marked][0]);
+    readout.replaceChildren(...said(graph, causes, state.marked));
+  };
+  gestures(canvas, view, draw, (x, y) => { state.marked = nearest(state, x, y); readout.replaceChildren(...said(graph, causes, state.marked)); draw(); });
+  keys(canvas, view, step, (by) => mark(state.marked === null && isFinite(by) ? firstSeen(graph, view) : (state.marked || 0) + by));
   box.addEventListener("shown", draw);
   new ResizeObserver(draw).observe(canvas);
   const drawn = new Set(graph.points.map((it) => causes[it[5]].cause));
   const names = copy.causes.map((it) => it.cause).filter((it) => drawn.has(it));
-  const count = graph.points.length < graph.packets ? number(graph.points.length) + " of " + number(graph.packets) + " packets with data" : "all " + number(graph.packets) + " packets with data";
-  return section("Bytes over time", "sequence", el("p", { class: "faint" }, "Each level stretch is a wait, in the colour of its cause, and each step up a packet (" + count + "). Red crosses were sent again."), tools, box, legend(names));
+  return section("Bytes over time", "sequence", el("p", { class: "faint" }, "Each level stretch is a wait, in the colour of its cause, and each step up a packet (" + count + "). Red crosses were sent again."),
+    tools(view, step, state.curves, range), box, el("p", { id: "graph-keys", class: "faint keys" }, KEYS), legend(names));
+}
+
+function tools(view, step, curves, range) {
+  const button = (label, text, change) => el("button", { type: "button", "aria-label": label, title: label, onclick: step(change) }, text);
+  const toggle = (key, text) => el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (event) => step(() => { curves[key] = event.target.checked; })() }), " " + text);
+  return el("div", { class: "tools", role: "group", "aria-label": "What the graph shows" }, el("div", { class: "buttons" },
+    button("Zoom in", "+", () => view.zoom(0.5, 0.5)), button("Zoom out", "−", () => view.zoom(2, 0.5)),
+    button("Earlier", "←", () => view.move(-0.25)), button("Later", "→", () => view.move(0.25)), button("Show all", "All", () => view.reset())),
+    toggle("ack", "acknowledged"), toggle("window", "window's edge"), range);
+}
+
+function keys(canvas, view, step, mark) {
+  const acts = {
+    "+": () => view.zoom(0.5, 0.5), "=": () => view.zoom(0.5, 0.5), "-": () => view.zoom(2, 0.5), 0: () => view.reset(),
+    ArrowLeft: () => view.move(-0.1), ArrowRight: () => view.move(0.1), n: () => mark(1), p: () => mark(-1), Home: () => mark(-Infinity), End: () => mark(Infinity),
+  };
+  canvas.addEventListener("keydown", (event) => {
+    const act = !event.ctrlKey && !event.metaKey && !event.altKey && acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (act) { event.preventDefault(); step(act)(); }
+  });
+}
+
+// the first packet in what is seen
+function firstSeen(graph, view) {
+  return Math.max(0, graph.points.findIndex((it) => it[0] >= view.from));
 }
 
 // the stretch of time that is seen, in nanoseconds
@@ -44,6 +69,12 @@ class View {
     this.to = this.from + now;
     this.move(0);
   }
+  // moves just as far as it takes to see this moment
+  show(at) {
+    const width = this.to - this.from, edge = width * 0.1;
+    if (at < this.from + edge) this.move((at - edge - this.from) / width);
+    else if (at > this.to - edge) this.move((at + edge - this.to) / width);
+  }
   move(share) {
     const width = this.to - this.from;
     this.from = Math.max(this.all[0], Math.min(this.all[1] - width, this.from + width * share));
@@ -53,29 +84,42 @@ class View {
 
 function gestures(canvas, view, draw, point) {
   const fingers = new Map();
-  const share = (x) => { const area = plotArea(canvas); return (x - canvas.getBoundingClientRect().left - area.left) / area.width; };
+  const share = (x) => { const area = plotArea(canvas); return Math.max(0, Math.min(1, (x - canvas.getBoundingClientRect().left - area.left) / area.width)); };
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) view.move(Math.sign(event.deltaX) * 0.08);
-    else view.zoom(event.deltaY < 0 ? 0.8 : 1.25, Math.max(0, Math.min(1, share(event.clientX))));
+    else view.zoom(event.deltaY < 0 ? 0.8 : 1.25, share(event.clientX));
     draw();
   }, { passive: false });
-  canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); fingers.set(event.pointerId, event.clientX); point(event.clientX, event.clientY); });
+  // one finger up or down scrolls the page; two belong to the graph whichever way they go
+  for (const name of ["touchstart", "touchmove"]) canvas.addEventListener(name, (event) => { if (event.touches.length > 1 && event.cancelable) event.preventDefault(); }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    if (fingers.size === 1) point(event.clientX, event.clientY);
+  });
   for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => fingers.delete(event.pointerId));
   canvas.addEventListener("dblclick", () => { view.reset(); draw(); });
   canvas.addEventListener("pointermove", (event) => {
     if (!fingers.has(event.pointerId)) return point(event.clientX, event.clientY);
     const before = [...fingers.values()];
-    const moved = event.clientX - fingers.get(event.pointerId);
-    fingers.set(event.pointerId, event.clientX);
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
     const now = [...fingers.values()];
-    if (now.length === 1) view.move(-moved / plotArea(canvas).width);
-    else {
-      const apart = Math.abs(before[0] - before[1]), then = Math.max(8, Math.abs(now[0] - now[1]));
-      if (apart > 8) view.zoom(apart / then, share((now[0] + now[1]) / 2));
-    }
+    const [then, here] = [middle(before), middle(now)];
+    if (now.length > 1) view.zoom(apart(before) / apart(now), share(here));
+    view.move((then - here) / plotArea(canvas).width);
     draw();
   });
+}
+
+// how far two fingers are from each other, and where between them they are
+function apart([one, other]) {
+  return Math.max(24, Math.hypot(one[0] - other[0], one[1] - other[1]));
+}
+
+function middle(fingers) {
+  const [one, other] = [fingers[0], fingers[1] || fingers[0]];
+  return (one[0] + other[0]) / 2;
 }
 
 function plotArea(canvas) {
@@ -130,6 +174,7 @@ function drawGraph(state) {
   if (curves.window) curve(pen, s, 4, ink("receive-window"), [5, 3]);
   if (curves.ack) curve(pen, s, 3, ink("faint"), [2, 2]);
   waits(pen, s, causes, ink);
+  if (state.marked !== null) mark(pen, s, state.graph.points[state.marked], ink("ink"));
   pen.restore();
 }
 
@@ -199,16 +244,34 @@ function waits(pen, s, causes, ink) {
   }
 }
 
-// what is said of the packet nearest to a place on the canvas
+// the packet that is marked
+function mark(pen, s, it, ink) {
+  const x = s.x(it[0]), y = s.y(it[2]);
+  pen.strokeStyle = ink;
+  pen.lineWidth = 1;
+  pen.setLineDash([1, 3]);
+  pen.strokeRect(x, s.area.top, 0, s.area.height);
+  pen.setLineDash([]);
+  pen.beginPath();
+  pen.arc(x, y, 4.5, 0, 2 * Math.PI);
+  pen.stroke();
+}
+
+// the place of the packet nearest to a point of the canvas
 function nearest(state, x, y) {
-  const { canvas, graph, causes } = state;
-  const s = scales(state), box = canvas.getBoundingClientRect();
-  let best = null, least = Infinity;
+  const s = scales(state), box = state.canvas.getBoundingClientRect();
+  const [first] = visible(state.graph.points, state.view);
+  let best = 0, least = Infinity;
   s.seen.forEach((it, place) => {
     const away = Math.hypot(s.x(it[0]) - (x - box.left), (s.y(it[2]) - (y - box.top)) / 3);
     if (away < least) { least = away; best = place; }
   });
-  const it = s.seen[best], before = best > 0 ? s.seen[best - 1] : null;
+  return first + best;
+}
+
+// what is said of a packet
+function said(graph, causes, place) {
+  const it = graph.points[place], before = place > 0 ? graph.points[place - 1] : null;
   const cause = causes[it[5]];
   const waited = before ? time((it[0] - before[0]) / 1e9) + " after the point before: " : "";
   return [el("strong", {}, "Frame " + number(it[1])), " at " + (it[0] / 1e9).toFixed(6) + " s, " + number(it[2]) + " bytes on" + (it[6] ? ", sent again" : "") + ". ",

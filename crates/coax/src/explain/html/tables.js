@@ -122,10 +122,11 @@ function treeBar(tree) {
 
 function agreed(connection) {
   if (!connection) return null;
-  const known = ["requests", "smb", "from_client", "from_server", "client_is", "server_is", "agreed", "around"];
+  const known = ["requests", "smb", "from_client", "from_server", "client_is", "server_is", "client_tcp_is", "server_tcp_is", "agreed", "around"];
   const lines = (connection.agreed || []).map((it) => el("tr", {}, el("th", { scope: "row" }, it.what), el("td", {}, harmless(it.words), seen(it.frames))));
   return section("Agreed on and used", "agreed", el("p", { class: "faint" }, harmless(connection.client) + " → " + harmless(connection.server)),
     party("The client", connection.client_is), party("The server", connection.server_is),
+    party("The client's TCP", connection.client_tcp_is), party("The server's TCP", connection.server_tcp_is),
     lines.length > 0 && el("table", { class: "agreed" }, el("tbody", {}, lines)),
     el("details", { class: "all" }, el("summary", {}, "All figures of the connection"),
       el("div", { class: "pairs" }, pairs("SMB", fields(connection.smb)), pairs("The client's TCP", fields(connection.from_client)),
@@ -139,7 +140,7 @@ function seen(frames) {
 
 // who a machine is, and what speaks for it
 function party(who, it) {
-  if (!it) return null;
+  if (!it || !(it.name || it.evidence.length)) return null;
   return el("div", { class: "party" }, el("p", {}, who + ": ", el("strong", {}, harmless(it.words))),
     (it.evidence || []).length > 0 && el("ul", {}, it.evidence.map((one) => el("li", {}, harmless(one.what), seen([one.frame])))));
 }
