@@ -1,7 +1,7 @@
 //! What is said of many copies together, and of what goes on around them.
 
 use coax_explain::report::{Capture, Connection, Copy, Direction};
-use coax_wire::time::Span;
+use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
 use super::words::{many, percent, rate, seconds, size, time};
@@ -21,6 +21,8 @@ pub(super) struct Tree<'a> {
     median: u64,
     /// From the beginning of the first copy to the end of the last.
     time: Span,
+    /// Of that, the time in which none of its files was being copied and nothing else was asked for.
+    idle: Span,
     /// Copies that are not listed, and how long the connection lasted.
     left_out: u64,
     whole: Span,
@@ -57,9 +59,29 @@ pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
         bytes: sizes.iter().sum(),
         median: sizes.get(files / 2).copied().unwrap_or(0),
         time: end - begin,
+        idle: idle(connection, own()),
         left_out: capture.copies_left_out,
         whole: connection.span.1 - connection.span.0,
     })
+}
+
+/// The time between copies that requests about nothing copied do not account for.
+fn idle<'a>(connection: &Connection, copies: impl Iterator<Item = &'a Copy>) -> Span {
+    let between = between(copies.map(|copy| (copy.start, copy.start + copy.wall)));
+    Span(between.0.saturating_sub(connection.around.asked.1.0))
+}
+
+/// The time between copies of which these are the beginnings and ends.
+fn between(copies: impl Iterator<Item = (Time, Time)>) -> Span {
+    let mut copies: Vec<(Time, Time)> = copies.collect();
+    copies.sort_unstable();
+    let mut until = copies.first().map_or(Time(0), |first| first.0);
+    let mut gaps = 0_u64;
+    for (begin, end) in copies {
+        gaps = gaps.saturating_add((begin - until).0);
+        until = until.max(end);
+    }
+    Span(gaps)
 }
 
 impl Tree<'_> {
@@ -91,14 +113,27 @@ impl Tree<'_> {
         };
         format!(
             "Copy of {}{more}, {} {to}, half of them of at most {}, took {}{}: {} a file. {:.0} % of the time was metadata: \
-             requests that moved no data.",
+             requests that moved no data.{}",
             many(self.files as u64, "file"),
             size(self.bytes),
             size(self.median),
             time(self.time),
             rate.unwrap_or_default(),
             time(self.each()),
-            self.metadata()
+            self.metadata(),
+            self.pauses()
+        )
+    }
+
+    /// What is said of the pauses between its files, if they are much.
+    fn pauses(&self) -> String {
+        const MUCH: f64 = 20.0;
+        let share = percent(self.idle, self.time);
+        if share < MUCH {
+            return String::new();
+        }
+        format!(
+            " For {share:.0} % of it nothing was asked for between files: that is the client's own."
         )
     }
 
@@ -113,6 +148,7 @@ impl Tree<'_> {
             "seconds": seconds(self.time),
             "seconds_per_file": seconds(self.each()),
             "metadata_share": self.metadata() / 100.0,
+            "idle_share": percent(self.idle, self.time) / 100.0,
             "verdict": self.verdict(),
         })
     }
@@ -206,5 +242,70 @@ mod tests {
             "100 requests, 50.0 ms without a copy under way; 30.0 ms until they were answered, of which 100 \
              QUERY_INFORMATION (30.0 ms)"
         );
+    }
+
+    /// What a redirector copies in the lab, as captured at the client; how long it took, and round trips without data of that.
+    fn from_the_lab(client: &str, direction: &str, files: u32) -> (Capture, Span, Span) {
+        let mut scenario = coax_lab::scenario::Scenario::new(client);
+        for change in [
+            format!("client.profile={client}"),
+            format!("direction={direction}"),
+            format!("files={files}"),
+            "size=3000".to_owned(),
+        ] {
+            scenario.set_text(&change).unwrap();
+        }
+        let mut setup = scenario.setup(crate::client::profiles::TEXTS).unwrap();
+        setup.taps = vec![coax_lab::Tap::Client];
+        let mut result = coax_lab::smb::copy(&setup);
+        assert_eq!(result.copied, Ok(u64::from(files) * 3000), "{client}");
+        let capture = result.world.captures().remove(0);
+        let metadata = result.account.get(coax_explain::Cause::Metadata);
+        let capture = coax_explain::explain(capture.as_slice()).unwrap();
+        (capture, result.took, metadata)
+    }
+
+    #[test]
+    fn a_tree_that_the_lab_copied_is_told_as_one_with_its_time() {
+        for client in ["windows-98", "nt-4-copy", "ms-net-3.11-full", "modern"] {
+            for direction in ["to-client", "to-server"] {
+                let (capture, took, metadata) = from_the_lab(client, direction, 30);
+                let told = of(&capture).unwrap().as_json();
+                let figures = [&told["files"], &told["bytes"], &told["median_bytes"]];
+                assert_eq!(figures, [30, 90_000, 3000], "{client} {direction}");
+                // the lab's begins with the first request of all, which may be a question before the first open
+                let (seconds, took) = (told["seconds"].as_f64().unwrap(), took.0 as f64 / 1e9);
+                assert!(
+                    seconds <= took && seconds > took * 0.9,
+                    "{client} {direction}: {seconds} of {took}"
+                );
+                let share = told["metadata_share"].as_f64().unwrap();
+                let least = metadata.0 as f64 / 1e9 / took - 0.01;
+                assert!(
+                    share > least.max(0.0) && share < 1.0,
+                    "{client} {direction}: {share} of {least}"
+                );
+                let to = direction.replace('-', " ").replace("to ", "to the ");
+                let begin =
+                    format!("Copy of 30 files, 90.0 KB {to}, half of them of at most 3000 bytes");
+                assert!(
+                    told["verdict"].as_str().unwrap().starts_with(&begin),
+                    "{told}"
+                );
+            }
+        }
+        let (capture, ..) = from_the_lab("windows-98", "to-client", 19);
+        assert!(of(&capture).is_none());
+        assert_eq!(capture.copies.len(), 19);
+    }
+
+    #[test]
+    fn time_between_files_is_told_if_it_is_much() {
+        let at = |from, to| (Time(from), Time(to));
+        assert_eq!(
+            between([at(0, 10), at(5, 7), at(20, 30)].into_iter()),
+            Span(10)
+        );
+        assert_eq!(between([].into_iter()), Span(0));
     }
 }
