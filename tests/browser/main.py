@@ -168,6 +168,7 @@ def fits_a_phone(page):
         page.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
         wide = page.run("return document.documentElement.scrollWidth")
         assert wide == 360, f"{wide} pixels wide"
+        gestures.tables_can_be_moved_on_a_phone(page)
     chrome.size(page.driver, 1200, 900)
 
 

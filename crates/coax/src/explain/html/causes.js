@@ -60,7 +60,7 @@ function waterfall(copy) {
     el("td", { class: "number", id: "cause-sum", "data-seconds": sum, "data-label": "seconds" }, sum.toFixed(3) + " s"),
     el("td", { class: "number", "data-label": "share" }, percent(sum, wall)), el("td", { colspan: 5 }));
   return section("Where the time went", "waterfall", stack, wide("Where the time went",
-    el("table", { class: "causes" }, head, el("tbody", {}, rows, total))), over(copy));
+    el("table", { class: "causes cards" }, head, el("tbody", {}, rows, total))), over(copy));
 }
 
 function causeRow(row, part, wall) {

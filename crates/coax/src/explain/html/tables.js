@@ -83,9 +83,9 @@ function gain(copy, predicted) {
   const most = Math.max(copy.wall_s, high) || 1;
   const rect = (to, style, from = 0) => svg("rect", { x: from * 100 / most + "%", width: Math.max(0.4, (to - from) * 100 / most) + "%", height: "100%", style });
   return el("div", { class: "before-after" },
-    el("span", {}, "now"), svg("svg", { "aria-hidden": "true" }, rect(copy.wall_s, "fill:var(--faint)")), el("span", {}, time(copy.wall_s)),
-    el("span", {}, "then"), svg("svg", { "aria-hidden": "true" }, rect(high, "fill:var(--accent);opacity:.35"), rect(middle, "fill:var(--accent)")),
-    el("span", {}, time(middle) + " (" + time(low) + " to " + time(high) + ")"));
+    el("span", {}, "now"), svg("svg", { class: "now-bar", "aria-hidden": "true" }, rect(copy.wall_s, "fill:var(--faint)")), el("span", {}, time(copy.wall_s)),
+    el("span", { class: "then-name" }, "then"), svg("svg", { class: "then-bar", "aria-hidden": "true" }, rect(high, "fill:var(--accent);opacity:.35"), rect(middle, "fill:var(--accent)")),
+    el("span", { class: "then-time" }, time(middle) + " (" + time(low) + " to " + time(high) + ")"));
 }
 
 function requestTable(title, id, rows, before) {
@@ -93,8 +93,9 @@ function requestTable(title, id, rows, before) {
   const heads = ["command", "count", "bytes", "usual size", "median", "95 %", "refused", "no answer"];
   const most = 40;
   const body = rows.slice(0, most).map((row) => el("tr", {}, el("th", { scope: "row" }, row.command),
-    [number(row.count), number(row.bytes), number(row.usual_bytes), time(row.response_median_s), time(row.response_p95_s), row.refused || "", row.unanswered || ""].map((it) => el("td", { class: "number" }, it))));
-  return section(title, id, before, wide(title, el("table", {}, el("thead", {}, el("tr", {}, heads.map((it, place) => el("th", { scope: "col", class: place ? "number" : null }, it)))), el("tbody", {}, body))),
+    [number(row.count), row.bytes ? number(row.bytes) : "", row.bytes ? number(row.usual_bytes) : "", time(row.response_median_s), time(row.response_p95_s), row.refused || "", row.unanswered || ""]
+      .map((it, place) => el("td", { class: "number", "data-label": heads[place + 1] }, it))));
+  return section(title, id, before, wide(title, el("table", { class: "cards" }, el("thead", {}, el("tr", {}, heads.map((it, place) => el("th", { scope: "col", class: place ? "number" : null }, it)))), el("tbody", {}, body))),
     rows.length > most && el("p", { class: "faint" }, number(rows.length - most) + " more kinds are not listed."));
 }
 
