@@ -138,7 +138,7 @@ fn how_it_acknowledges_and_sends_again_is_told_with_packets() {
         .collect();
     assert!(
         told.iter()
-            .any(|what| what.starts_with("holds acknowledgments back for about 4")),
+            .any(|what| what.starts_with("held acknowledgments back for about 4")),
         "{told:?}"
     );
     let capture = wild("tcp/tcptrace-discard-solaris.pcap.gz");

@@ -114,18 +114,25 @@ fn seen(side: &Side, habits: &Habits) -> Vec<Evidence> {
         add(greeted(greeting, side), habits.syn.unwrap_or_default());
     }
     if let (Some(every), true) = (habits.ack_every, side.segments > side.data_segments) {
-        let segments = if every == 1 { "segment" } else { "segments" };
-        add(format!("acknowledges every {every} {segments}, mostly"), 0);
+        let every = match every {
+            1 => "every segment".to_owned(),
+            more => format!("every {more} segments"),
+        };
+        add(format!("acknowledges {every}, mostly"), 0);
     }
     if let Some(hold) = habits.hold {
-        let (count, ms) = (habits.held_acks.count, hold.0 / 1_000_000);
-        let what = format!("holds acknowledgments back for about {ms} ms ({count} of them)");
+        let times = match habits.held_acks.count {
+            1 => "once".to_owned(),
+            count => format!("{count} times"),
+        };
+        let ms = hold.0 / 1_000_000;
+        let what = format!("held acknowledgments back for about {ms} ms, {times}");
         add(what, habits.held_acks.frame);
     }
     if let Some((wait, frame)) = habits.shortest_timer {
         let ms = wait.0 / 1_000_000;
         add(
-            format!("its timer sends again after {ms} ms at the shortest"),
+            format!("its timer sent again after {ms} ms at the shortest"),
             frame,
         );
     }
@@ -137,6 +144,7 @@ fn greeted(greeting: &Greeting, side: &Side) -> String {
     let first = greeting.first_ttl();
     let hops = match first.saturating_sub(greeting.ttl) {
         0 => String::new(),
+        1 => " (1 hop away)".to_owned(),
         hops => format!(" ({hops} hops away)"),
     };
     let segments = side.mss.filter(|mss| *mss > 0).and_then(|mss| {

@@ -14,7 +14,8 @@ function scatter(copy) {
   const names = requests ? Object.keys(requests) : [];
   const all = names.flatMap((name) => requests[name]);
   if (all.length < 2) return null;
-  const width = 720, height = 320, left = 66, right = 8, top = 8, bottom = 44;
+  // as wide as the page: on a phone it would be too small to read
+  const width = Math.max(320, Math.min(720, document.documentElement.clientWidth - 32)), height = 320, left = 66, right = 8, top = 8, bottom = 44;
   const size = (it) => Math.max(1, it[0]);
   const spent = (it) => Math.max(1000, it[1]);
   const scale = (values, from, to) => {
@@ -27,7 +28,7 @@ function scatter(copy) {
     const at = y.at(value);
     drawn.push(svg("line", { x1: left, x2: width - right, y1: at, y2: at }), svg("text", { class: "faint", x: left - 6, y: at + 4, "text-anchor": "end" }, time(value / 1e9)));
   }
-  const step = x.high - x.low > 4 ? 4 : 1;
+  const step = x.high - x.low > 4 ? 4 : width < 500 ? 2 : 1;
   for (let power = Math.ceil(x.low * 3.3219 / step) * step; power / 3.3219 <= x.high; power += step) {
     const at = x.at(2 ** power);
     drawn.push(svg("line", { y1: top, y2: height - bottom, x1: at, x2: at }), svg("text", { class: "faint", x: at, y: height - bottom + 16, "text-anchor": "middle" }, 2 ** power < 1024 ? 2 ** power : 2 ** power / 1024 + " K"));
