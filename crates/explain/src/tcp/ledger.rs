@@ -190,8 +190,6 @@ pub(super) struct Ledger {
     /// The stretches one by one, for who wants to see them.
     pub(super) journal: Journal,
     pub(super) at: Time,
-    /// A loss is being repaired: whose data, until where, and what told of it.
-    pub(super) repair: Option<(Side, u64, Cause)>,
     /// Data that was sent again, and perhaps needlessly.
     pub(super) open: Option<Step>,
     flows: [Flow; 2],
@@ -208,6 +206,8 @@ pub(super) struct Flow {
     last_acked: u64,
     grew_lately: bool,
     is_constant: bool,
+    /// A loss is being repaired: until where, and what told of it.
+    pub(super) repair: Option<(u64, Cause)>,
     /// What repaired its last loss.
     pub(super) after: Option<Cause>,
     /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.

@@ -14,6 +14,9 @@ const TIMER: Span = Span(30_000_000);
 /// No machine takes longer to send again what it was told is lost, if it heeds that.
 const TURN: Span = Span(10_000_000);
 
+/// No acknowledgment is delayed for longer by any stack that is known.
+const HELD: Span = Span(210_000_000);
+
 impl Step {
     /// Whether it comes behind what its side sent before as close as the path lets it: it had waited for its turn.
     pub(super) fn is_queued(&self) -> bool {
@@ -38,7 +41,7 @@ impl Ledger {
     pub(super) fn may_be_idle(&mut self, step: &Step) -> bool {
         let waits = !step.unseen
             && step.novelty == Some(Novelty::Again)
-            && self.repair.is_none()
+            && self.flow(step.side).repair.is_none()
             && is_timer(step);
         if waits {
             self.open = Some(*step);
@@ -54,15 +57,22 @@ impl Ledger {
         } else {
             step.peer_heard
         };
-        // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later
+        // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later, but that
+        // nobody needs to hurry if nothing had come after it (RFC 5681 §4.2)
         let carried = if open.is_behind {
             open.at
         } else {
             open.at.max(open.busy.1) + open.serial
         };
         let least = carried + Span(open.far.0 / 4 * 3);
-        let most =
-            carried + Span((open.far.0 / 2 * 3).saturating_add(5 * REACTION.0)) + open.serial;
+        let is_answered =
+            step.side != open.side && heard.is_some_and(|(at, _)| step.at - at <= REACTION);
+        let held = if open.end >= open.highest && !is_answered {
+            HELD
+        } else {
+            Span(5 * REACTION.0)
+        };
+        let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
         let is_idle =
             heard.is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at));
         self.flow(open.side).after = Some(Cause::Timeout);
@@ -84,34 +94,35 @@ impl Ledger {
             if overtaken {
                 return None;
             }
-            let Flow { heeds, after, .. } = *self.flow(step.side);
-            let cause = match self.repair {
+            let Flow {
+                heeds,
+                after,
+                repair,
+                ..
+            } = *self.flow(step.side);
+            let cause = match repair {
                 _ if is_timer(step) => Cause::Timeout,
-                Some((side, _, cause)) if side == step.side => cause,
+                Some((_, cause)) => cause,
                 _ if is_ignored(step, heeds) => Cause::Timeout,
                 _ if step.loss_told.is_some() => Cause::FastRecovery,
                 _ if is_next_hole(step) => after.unwrap_or(Cause::FastRecovery),
                 _ => Cause::Timeout,
             };
-            let is_first = self.repair.is_none();
             let flow = self.flow(step.side);
             (flow.after, flow.has_filled) = (Some(cause), false);
-            if is_first && step.told_enough.is_some() {
+            if repair.is_none() && step.told_enough.is_some() {
                 flow.heeds = Some(cause == Cause::FastRecovery);
             }
-            let until = self.repair.map_or(0, |(_, until, _)| until);
-            self.repair = Some((step.side, until.max(step.highest), cause));
+            flow.repair = Some((step.highest, cause));
             return Some(cause);
         }
         // new data that comes after a silence although its sender was told of a loss came by a timer, or by its leave
         let is_late = step.loss_told.is_some() && is_timer(step);
-        let repair = self
-            .repair
-            .filter(|(side, until, _)| *side == step.side && step.acked < *until);
-        self.repair = repair;
-        match repair {
+        let flow = self.flow(step.side);
+        flow.repair = flow.repair.filter(|(until, _)| step.acked < *until);
+        match flow.repair {
             _ if is_late => Some(Cause::Timeout),
-            _ => repair.map(|(_, _, cause)| cause),
+            repair => repair.map(|(_, cause)| cause),
         }
     }
 
