@@ -3,9 +3,16 @@
 /// Why a copy cannot be modelled, or a change not be tried.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Why {
-    /// The connection carries no SMB.
-    #[error("the connection carries no SMB1, which is all that the lab copies with")]
+    /// The connection carries no SMB, and the change is one of it.
+    #[error(
+        "the connection carries no SMB1: there is no redirector, and no server of it, to change"
+    )]
     NoSmb,
+    /// The connection carries no SMB, and no data that goes one way as fast as it can.
+    #[error(
+        "the connection carries no SMB1, and its data waits for programs that the lab does not have"
+    )]
+    NotBulk,
     /// The copy is too small, too short or too incomplete to be calibrated from.
     #[error("too little of the copy was captured: {0}")]
     TooLittle(&'static str),

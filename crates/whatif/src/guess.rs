@@ -144,8 +144,8 @@ impl Guess {
     /// What is lost, and after how long it is sent again.
     fn repairs(&mut self, seen: &Seen) {
         let timeouts = seen.spent(Cause::Timeout);
-        // what cost no time was sent again in vain, or was no loss
-        let repairs = timeouts + seen.spent(Cause::FastRecovery);
+        // what cost no time was sent again in vain, or was no loss; what is sent less at once after a loss is its cost too
+        let repairs = timeouts + seen.spent(Cause::FastRecovery) + seen.spent(Cause::SendWindow);
         if seen.lost > 0.0 && repairs > seen.wall / 100.0 {
             self.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
         }

@@ -14,7 +14,7 @@ use crate::{
     rare::Rare,
     run::{Bench, Known, tap},
     seen::{Seen, sender},
-    used,
+    used::{self, Used},
 };
 
 /// Bytes and requests of a copy that are run; more of the same follows from them.
@@ -105,10 +105,10 @@ impl<'a> Model<'a> {
         let connection = connection.ok_or_else(|| unknown.clone())?;
         let seen = Seen::of(capture, copy).ok_or(unknown)?;
         let used = used::of(connection, copy, client)?;
-        if seen.requests < LEAST_REQUESTS || seen.wall <= 0.0 {
+        if !used.is_bulk && seen.requests < LEAST_REQUESTS || seen.wall <= 0.0 {
             return Err(Why::TooLittle("a request or two say nothing of the next"));
         }
-        let bench = bench(connection, copy, used.block, clients);
+        let bench = bench(connection, copy, &used, clients);
         let rare = Rare::of(copy, &seen, used.is_serial);
         let first = Guess::first(&seen, &used, connection, copy).with(rare.parts);
         let mut sets = used.sets;
@@ -287,12 +287,14 @@ impl<'a> Model<'a> {
 }
 
 /// Where its model runs, and how much of it.
-fn bench<'a>(connection: &Connection, copy: &Copy, block: u64, clients: Clients<'a>) -> Bench<'a> {
-    let most = block.saturating_mul(MOST_REQUESTS).min(MOST_BYTES);
+fn bench<'a>(connection: &Connection, copy: &Copy, used: &Used, clients: Clients<'a>) -> Bench<'a> {
+    let most = used.block.saturating_mul(MOST_REQUESTS).min(MOST_BYTES);
+    let least = if used.is_bulk { 0 } else { used.block };
     Bench {
         clients,
         tap: tap(connection.vantage),
-        bytes: copy.bytes.min(most.max(block.saturating_mul(2))),
+        bytes: copy.bytes.min(most.max(least.saturating_mul(2))),
+        is_bulk: used.is_bulk,
         spent: Arc::default(),
         known: Known::default(),
     }

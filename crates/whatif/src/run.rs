@@ -8,9 +8,11 @@ use std::{
     },
 };
 
+use coax_client::Direction;
 use coax_explain::report::Vantage;
 use coax_lab::{
-    Tap,
+    Setup, Side, Tap, World,
+    apps::bulk_in,
     scenario::{Clients, Scenario, parts},
     smb::{CopySetup, copy_within},
 };
@@ -20,6 +22,8 @@ use crate::{Why, seen::Seen, used::Set};
 
 /// So many of the lab's events a run may have. A copy of 4 MB has some 30,000.
 const MOST_OF_RUN: u64 = 200_000;
+/// A port on which nobody speaks SMB: discard (RFC 863).
+const NO_SMB: u16 = 9;
 /// All runs of a model together have so many of the lab's events, and what the last one began.
 pub const MOST_OF_ALL: u64 = 3_000_000;
 
@@ -30,6 +34,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) tap: Tap,
     /// Bytes that are copied; what happens beyond is more of the same.
     pub(crate) bytes: u64,
+    /// Whether it is data that goes one way, without SMB.
+    pub(crate) is_bulk: bool,
     /// The lab's events of all runs until now.
     pub(crate) spent: Arc<AtomicU64>,
     /// What was run already, by the values that make it what it is: the same values give the same run.
@@ -42,6 +48,11 @@ pub(crate) type Known = Arc<Mutex<HashMap<String, Result<Seen, Why>>>>;
 impl Bench<'_> {
     /// Runs what these values describe, the later before the earlier.
     pub(crate) fn run(&self, sets: &[Set], changes: &[Set], seed: u64) -> Result<Seen, Why> {
+        const OF_SMB: [&str; 2] = ["client.profile", "server.config"];
+        let is_of_smb = |(path, _): &Set| OF_SMB.iter().any(|part| path.starts_with(part));
+        if self.is_bulk && changes.iter().any(is_of_smb) {
+            return Err(Why::NoSmb);
+        }
         let mut scenario = Scenario::new("the model of the copy");
         let size = i64::try_from(self.bytes).unwrap_or(i64::MAX);
         let own = [
@@ -73,7 +84,12 @@ impl Bench<'_> {
         if left == 0 {
             return Err(Why::TooMuch);
         }
-        let (seen, events) = seen(&setup, left.min(MOST_OF_RUN));
+        let most = left.min(MOST_OF_RUN);
+        let (seen, events) = if self.is_bulk {
+            sent(&setup, most)
+        } else {
+            seen(&setup, most)
+        };
         self.spent.fetch_add(events, Ordering::Relaxed);
         seen
     }
@@ -99,6 +115,32 @@ fn seen(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
             Why::TooMuch
         } else {
             Why::Lab(why)
+        };
+        return (Err(why), events);
+    }
+    let capture = result.world.captures().pop().unwrap_or_default();
+    (read(&capture), events)
+}
+
+/// The same of as many bytes sent one way without SMB.
+fn sent(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
+    let mut world = World::new(&Setup {
+        port: NO_SMB,
+        ..setup.world.clone()
+    });
+    world.record(&setup.taps);
+    world.allow(most);
+    let from = match setup.direction {
+        Direction::ToServer => Side::Client,
+        Direction::ToClient => Side::Server,
+    };
+    let mut result = bulk_in(&mut world, from, setup.size, setup.limit).finish(world);
+    let events = result.world.events();
+    if result.bytes < setup.size {
+        let why = if events > most {
+            Why::TooMuch
+        } else {
+            Why::Lab("the data does not arrive".to_owned())
         };
         return (Err(why), events);
     }

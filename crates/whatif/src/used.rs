@@ -1,5 +1,6 @@
 //! What a copy's client, server and TCPs were seen to be and to use, as values of a scenario.
 
+use coax_cause::Cause;
 use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb};
 use coax_wire::dialect::Dialect;
 use toml::Value;
@@ -17,6 +18,13 @@ const MOST_BLOCK: u64 = 0x2_0000;
 const MOST_STEPS: u64 = 8;
 /// So much larger than its fields' is the share of the client's segments that a request cut in two has.
 const CUT: f64 = 1.6;
+
+/// Fewer segments of data are no bulk transfer.
+const LEAST_SEGMENTS: u64 = 10;
+/// One byte in so many goes the other way at most.
+const LEAST_ONE_WAY: u64 = 20;
+/// One part in so many of the time is its programs' at most.
+const MOST_OF_PROGRAMS: u64 = 4;
 
 /// A command that moves data, as profiles name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +67,8 @@ pub(crate) struct Used {
     pub(crate) is_serial: bool,
     /// Whether both TCPs are of the kind that has window scaling.
     pub(crate) is_modern: bool,
+    /// Whether it is no copy by SMB, but data that goes one way.
+    pub(crate) is_bulk: bool,
 }
 
 /// The requests that moved most of a copy, and how.
@@ -86,7 +96,9 @@ impl<'a> Moving<'a> {
 
 /// Collects it.
 pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> Result<Used, Why> {
-    let smb = connection.smb.as_ref().ok_or(Why::NoSmb)?;
+    let Some(smb) = connection.smb.as_ref() else {
+        return bulk(connection, copy);
+    };
     let by = Moving::of(connection, copy)?;
     let mut sets = Vec::new();
     text(&mut sets, "client.profile", client.unwrap_or("modern"));
@@ -108,6 +120,42 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         block: by.block,
         is_serial: by.at_once == 1,
         is_modern,
+        is_bulk: false,
+    })
+}
+
+/// The same of a connection without SMB, whose data goes one way and waits for TCP and the path alone.
+fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
+    let machines = [Cause::ClientThink, Cause::ServerThink];
+    let programs: u64 = machines
+        .iter()
+        .map(|cause| copy.account.get(*cause).0)
+        .sum();
+    let [client, server] = &connection.sides;
+    let (own, other) = match copy.direction {
+        Direction::ToServer => (client, server),
+        Direction::ToClient => (server, client),
+    };
+    if own.data_segments < LEAST_SEGMENTS {
+        return Err(Why::TooLittle("a few segments say nothing of the next"));
+    }
+    let answers = other.bytes.saturating_mul(LEAST_ONE_WAY);
+    if answers > own.bytes || programs > copy.wall.0 / MOST_OF_PROGRAMS {
+        return Err(Why::NotBulk);
+    }
+    let mut sets = Vec::new();
+    text(&mut sets, "direction", copy.direction.name());
+    let is_modern = is_modern(connection);
+    for (name, own, other) in sides(connection) {
+        stack(&mut sets, name, (own, other), is_modern, copy.bytes);
+    }
+    Ok(Used {
+        sets,
+        moving: Vec::new(),
+        block: copy.bytes,
+        is_serial: false,
+        is_modern,
+        is_bulk: true,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Copies that nobody chose: clients, servers, ways, speeds, losses, places of capture and changes drawn by chance, among
 //! them all that `coax explain` advises. docs/whatif.md has what came of them.
+//!
+//! There are two draws: the model may be looked at beside the first; the second says how right it is.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -25,6 +27,7 @@ use toml::Value;
 
 /// Seeds of the draws, and how many copies of each are tried: all where the page is written.
 const FIRST: (&str, u64) = ("drawn", 0xc0a);
+const AGAIN: (&str, u64) = ("drawn again", 0xca8e_ca8e);
 const ALL: u64 = 60;
 const SOME: u64 = 6;
 /// So many changes of a copy are tried: advised ones first, others drawn.
@@ -59,6 +62,17 @@ const SERVERS: [[&str; 3]; 4] = [
     ["windows-2000", "windows-2000", "windows-2000-server"],
 ];
 
+const RATES: [&str; 8] = [
+    "512 kbit/s",
+    "2 Mbit/s",
+    "10 Mbit/s",
+    "10 Mbit/s",
+    "100 Mbit/s",
+    "100 Mbit/s",
+    "100 Mbit/s",
+    "1 Gbit/s",
+];
+
 type Sets = Vec<(String, Value)>;
 
 fn text(value: impl Into<String>) -> Value {
@@ -74,60 +88,43 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, is_bulk: bool) -> Self {
         let mut chance = Chance(seed);
         for _ in 0..8 {
             chance.next();
         }
         let (client, server) = (chance.of(&CLIENTS), chance.of(&SERVERS));
         let direction = chance.of(&["to-client", "to-server"]);
-        let rate = chance.of(&[
-            "512 kbit/s",
-            "2 Mbit/s",
-            "10 Mbit/s",
-            "10 Mbit/s",
-            "100 Mbit/s",
-            "100 Mbit/s",
-            "100 Mbit/s",
-            "1 Gbit/s",
-        ]);
+        let rate = chance.of(&RATES);
         let delay_us = match chance.below(2) {
             0 => chance.between(20.0, 300.0),
             _ => chance.between(300.0, 40_000.0),
         };
-        let mut values = vec![
-            ("direction".into(), text(direction)),
-            ("link.rate".into(), text(rate)),
-            ("link.delay".into(), text(format!("{delay_us:.0} us"))),
-            ("seed".into(), Value::Integer(chance.below(1000) as i64)),
-        ];
-        for (side, [what, stack, machine]) in [("client", client), ("server", server)] {
-            let key = if side == "client" {
-                "profile"
-            } else {
-                "config"
-            };
-            values.push((format!("{side}.{key}"), text(what)));
-            values.push((format!("{side}.stack"), text(stack)));
-            values.push((format!("{side}.machine"), text(machine)));
-        }
+        let mut values = hosts(client, server, is_bulk);
         let is_slow = rate.ends_with("kbit/s") || client[2] != "fast" || delay_us > 10_000.0;
-        let size = if is_slow {
+        let (least, most) = if is_slow {
             (100e3, 600e3)
         } else {
             (400e3, 2e6)
         };
-        let size = chance.between(size.0, size.1) as i64;
-        values.push(("size".into(), Value::Integer(size)));
+        let delay = text(format!("{delay_us:.0} us"));
+        values.extend([
+            ("direction".into(), text(direction)),
+            ("link.rate".into(), text(rate)),
+            ("link.delay".into(), delay),
+            ("seed".into(), Value::Integer(chance.below(1000) as i64)),
+            (
+                "size".into(),
+                Value::Integer(chance.between(least, most) as i64),
+            ),
+        ]);
         let loss = spoil(&mut chance, &mut values, direction);
         let tap = chance.of(&[Tap::Client, Tap::Server]);
+        // without SMB stacks alone meet
+        let (sent, name) = if is_bulk { ("no SMB, ", 1) } else { ("", 0) };
+        let (who, whom, way_ms) = (client[name], server[name], delay_us * 2e-3);
         Self {
-            what: format!(
-                "{} {direction}, {}, {rate}, {:.1} ms{loss}",
-                client[0],
-                server[0],
-                delay_us * 2e-3
-            ),
+            what: format!("{sent}{who} {direction}, {whom}, {rate}, {way_ms:.1} ms{loss}"),
             values,
             tap,
             chance,
@@ -146,16 +143,17 @@ impl Drawn {
             _ => ("server", "client", "write"),
         };
         let number = |key: String, value: i64| (key, Value::Integer(value));
-        let one = match self.chance.below(10) {
+        let is_bulk = self.value("client.profile").is_empty();
+        let one = match self.chance.below(if is_bulk { 7 } else { 10 }) {
             0 => ("link.rate".into(), text("100 Mbit/s")),
             1 => ("link.delay".into(), text("100 us")),
             2 => number(format!("{receiver}.stack.receive_window"), 65_535),
             3 => number(format!("{receiver}.stack.receive_window"), 2920),
             4 => (format!("{sender}.stack.nagle"), text("off")),
             5 => (format!("{receiver}.stack.delayed_ack"), text("0 ms")),
-            6 => number(format!("client.profile.{way}.block"), 16_384),
-            7 => number(format!("client.profile.{way}.block"), 2048),
-            8 => number("client.stack.mss".into(), self.chance.of(&[536, 1460])),
+            6 => number("client.stack.mss".into(), self.chance.of(&[536, 1460])),
+            7 => number(format!("client.profile.{way}.block"), 16_384),
+            8 => number(format!("client.profile.{way}.block"), 2048),
             _ => {
                 let raw = (format!("client.profile.{way}.method"), text("raw"));
                 return vec![raw];
@@ -163,6 +161,21 @@ impl Drawn {
         };
         vec![one]
     }
+}
+
+/// Who copies from whom; without SMB, stacks and machines alone.
+fn hosts(client: [&str; 3], server: [&str; 3], is_bulk: bool) -> Sets {
+    let mut values = Vec::new();
+    for (side, own, [what, stack, machine]) in
+        [("client", "profile", client), ("server", "config", server)]
+    {
+        values.push((format!("{side}.stack"), text(stack)));
+        values.push((format!("{side}.machine"), text(machine)));
+        if !is_bulk {
+            values.push((format!("{side}.{own}"), text(what)));
+        }
+    }
+    values
 }
 
 /// What is wrong with it: machines that take their time, Nagle, small segments, losses.
@@ -232,8 +245,8 @@ fn told(changes: &[(String, Value)]) -> String {
 }
 
 /// The rows of the copy of this seed, each with the kind of its change.
-fn rows(seed: u64, clients: &[(&str, &str)]) -> Vec<(&'static str, Row)> {
-    let mut drawn = Drawn::new(seed);
+fn rows((seed, is_bulk): (u64, bool), clients: &[(&str, &str)]) -> Vec<(&'static str, Row)> {
+    let mut drawn = Drawn::new(seed, is_bulk);
     let Some(slow) = tried(&drawn.what, &drawn.values, drawn.tap, clients) else {
         return Vec::new();
     };
@@ -273,7 +286,12 @@ fn rows(seed: u64, clients: &[(&str, &str)]) -> Vec<(&'static str, Row)> {
             said: said.and_then(|model| model.predict(&change)),
             truth: longest(&changed).wall.0 as f64 / 1e9,
         };
-        Some((kind(&change), row))
+        let kind = if is_bulk {
+            "without SMB: all changes"
+        } else {
+            kind(&change)
+        };
+        Some((kind, row))
     };
     changes.into_iter().filter_map(one).collect()
 }
@@ -309,8 +327,16 @@ fn judge((name, seed): (&str, u64)) {
     let is_whole = std::env::var_os("WRITE_DOCS").is_some();
     let many = if is_whole { ALL } else { SOME };
     let place = |place: u64| place << 20 | place;
-    let seeds: Vec<u64> = (1..=many)
-        .map(|copy| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ place(copy))
+    let copies = (1..=many).map(|copy| (copy, false));
+    let bulk = (1..=many.div_ceil(4)).map(|copy| (1000 + copy, true));
+    let seeds: Vec<(u64, bool)> = copies
+        .chain(bulk)
+        .map(|(copy, is_bulk)| {
+            (
+                seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ place(copy),
+                is_bulk,
+            )
+        })
         .collect();
     let rows = in_halves(&seeds, |seed| rows(*seed, &clients));
     let judged = Judged::of(rows.iter().map(|(_, row)| row));
@@ -324,10 +350,15 @@ fn judge((name, seed): (&str, u64)) {
     );
     assert!(judged.rows as u64 > many, "{sentence}");
     assert!(judged.median <= 10.0, "{sentence}");
-    assert!(judged.coverage() >= 60.0, "{sentence}");
+    assert!(judged.coverage() >= 80.0, "{sentence}");
 }
 
 #[test]
 fn what_is_predicted_of_copies_that_nobody_chose_comes_true() {
     judge(FIRST);
+}
+
+#[test]
+fn what_is_predicted_of_copies_that_nobody_looked_at_comes_true() {
+    judge(AGAIN);
 }

@@ -6,11 +6,17 @@ pub mod table;
 
 use std::{fs, path::PathBuf};
 
+use coax_client::Direction;
 use coax_explain::{
     explain,
     report::{Capture, Copy},
 };
-use coax_lab::{Tap, scenario::Scenario, smb::copy};
+use coax_lab::{
+    Setup, Side, Tap, World,
+    apps::bulk_in,
+    scenario::Scenario,
+    smb::{CopySetup, copy},
+};
 use toml::{Table, Value};
 
 /// A file of the repository.
@@ -104,6 +110,10 @@ fn run(
     let setup = scenario.setup(clients);
     let mut setup = setup.map_err(|error| error.to_string())?;
     setup.taps = vec![tap];
+    // what names no redirector is data that goes one way without SMB
+    if values.iter().all(|(path, _)| path != "client.profile") {
+        return bulk(&setup);
+    }
     let mut result = copy(&setup);
     result.copied.clone()?;
     result
@@ -123,4 +133,25 @@ pub fn in_halves<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> Vec<R> + Sync) 
         all.append(&mut last);
         all
     })
+}
+
+fn bulk(setup: &CopySetup) -> Result<Vec<u8>, String> {
+    let mut world = World::new(&Setup {
+        port: 5001,
+        ..setup.world.clone()
+    });
+    world.record(&setup.taps);
+    let from = match setup.direction {
+        Direction::ToServer => Side::Client,
+        Direction::ToClient => Side::Server,
+    };
+    let mut result = bulk_in(&mut world, from, setup.size, setup.limit).finish(world);
+    if result.bytes < setup.size {
+        return Err("not all arrives".to_owned());
+    }
+    result
+        .world
+        .captures()
+        .pop()
+        .ok_or_else(|| "no capture".to_owned())
 }
