@@ -228,3 +228,44 @@ fn a_probe_is_followed_by_a_timer_and_a_lone_segment_is_probed_by_who_was_seen_t
     assert_eq!(repaired(lone).timer, 1);
     assert_eq!(repaired(&format!("{lone} 1 2 +90 2 +40 <3")).probe, 2);
 }
+
+#[test]
+fn a_silence_before_what_leaves_a_hole_in_a_message_was_a_timer_s_not_the_sender_s_own() {
+    let ends = Ends {
+        port: 2000,
+        near_us: 2_000,
+        far_us: 50,
+        mss: MSS as u16,
+        window: 60_000,
+    };
+    let (mut flow, mut at_us) = (Flow::begin(&ends), 10_000);
+    // of two segments the second is lost; a probe sends the third, and then the second comes again
+    for place in (0..300).step_by(3) {
+        for (wait_us, place, ack) in [
+            (3_000, place, 1),
+            (14_000, place + 2, 1),
+            (3_000, place + 1, 3),
+        ] {
+            at_us += wait_us;
+            let (seq, len) = (place * MSS, MSS as usize);
+            flow.send(Sent {
+                at_us,
+                seq,
+                len,
+                ..Sent::default()
+            });
+            let ack = (place - place % 3 + ack) * MSS;
+            let hole = [(seq, seq + MSS)];
+            let sack = if wait_us > 10_000 { &hole[..] } else { &[] };
+            flow.send(Sent {
+                at_us: at_us + 30,
+                from: 1,
+                ack,
+                sack,
+                ..Sent::default()
+            });
+        }
+    }
+    assert!(share(&flow, Cause::Timeout) >= 50);
+    assert!(share(&flow, Cause::ClientThink) <= 10);
+}

@@ -121,6 +121,8 @@ pub(super) struct Step {
     pub(super) inside: bool,
     /// It continues a message.
     pub(super) is_middle: bool,
+    /// Something before it is missing.
+    pub(super) leaves_hole: bool,
     /// A full segment.
     pub(super) is_full: bool,
     pub(super) purpose: Purpose,
@@ -430,6 +432,7 @@ impl Ledger {
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
             () if rest >= STALL && step.is_behind && step.is_middle && !was_busy => Cause::Timeout,
+            () if step.is_probe() && rest >= step.round() => Cause::Timeout,
             () if rest <= JITTER && step.is_behind && step.inside => Cause::Queueing,
             () => step.side.think(),
         };

@@ -26,6 +26,13 @@ impl Step {
             || (is_between && self.before.is_some_and(|before| self.at - before <= close))
     }
 
+    /// Whether it may have been sent because what was before it, and was lost, was not acknowledged: with new data too, a
+    /// probe of a loss comes when nothing was heard for two round trips (RFC 8985 §7.2), which nothing else makes of the
+    /// middle of a message.
+    pub(super) fn is_probe(&self) -> bool {
+        self.is_behind && self.is_middle && self.leaves_hole
+    }
+
     /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
     /// left.
     pub(super) fn is_clocked(&self, from: Time) -> bool {

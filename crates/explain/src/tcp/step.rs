@@ -259,6 +259,7 @@ impl Connection {
             busy: (half.sent.busy_since, half.sent.busy),
             inside: is_middle || self.owes(side),
             is_middle,
+            leaves_hole: start > half.delivered,
             is_full: segment.len.saturating_add(12) >= mss,
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
