@@ -184,6 +184,8 @@ impl Connection {
             return;
         }
         self.quiet = at - self.last.at;
+        let half = of_mut(&mut self.halves, side);
+        half.counter.next(segment.identification);
         self.last = moment;
         self.closing |= segment.flags.has(Flags::FIN | Flags::RST);
         if segment.flags.has(Flags::SYN) {
@@ -365,18 +367,6 @@ impl Connection {
             side,
             bytes.max(mss) + segments * of(&self.halves, side).overhead,
         )
-    }
-
-    /// What an acknowledgment says of data that was sent again.
-    fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
-        let far = self.way(side);
-        let other = of_mut(&mut self.halves, side.other());
-        let twice = segment.came_twice();
-        if twice.is_none() && other.repeats.is_settled() {
-            return;
-        }
-        let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
-        other.repeats.heard(ack.max(other.acked), twice, at, far);
     }
 
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {

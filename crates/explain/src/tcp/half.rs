@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use coax_wire::time::{Span, Time};
 
 use super::{
+    counter::Counter,
     pace::Pace,
     repeats::Repeats,
     sent::Sent,
@@ -61,6 +62,8 @@ pub(super) struct Half {
     pub(super) sent: Sent,
     /// What it sent again.
     pub(super) repeats: Repeats,
+    /// How it counts its packets.
+    pub(super) counter: Counter,
     /// What is added to its data on the wire.
     pub(super) overhead: u64,
     /// When it sent last, and how many bytes on the wire.

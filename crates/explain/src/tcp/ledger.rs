@@ -64,7 +64,7 @@ impl Side {
         }
     }
 
-    const fn think(self) -> Cause {
+    pub(super) const fn think(self) -> Cause {
         match self {
             Self::Client => Cause::ClientThink,
             Self::Server => Cause::ServerThink,
@@ -123,6 +123,8 @@ pub(super) struct Step {
     pub(super) is_middle: bool,
     /// Something before it is missing.
     pub(super) leaves_hole: bool,
+    /// Packets of its side that were sent just before it were never captured.
+    pub(super) lacks: bool,
     /// A full segment.
     pub(super) is_full: bool,
     pub(super) purpose: Purpose,
@@ -369,11 +371,8 @@ impl Ledger {
             Purpose::Data if step.len > 0 => Cause::RoundTrips,
             _ => Cause::Metadata,
         };
-        let gap = self.part(
-            step.side.think(),
-            gap,
-            step.at - step.soonest(asked.carried),
-        );
+        let own = step.at - step.soonest(asked.carried);
+        let gap = self.part(step.own(own), gap, own);
         let gap = self.part(Cause::Bandwidth, gap, step.ahead());
         let gap = self.part(travel, gap, step.near);
         self.charge(Cause::Bandwidth, gap);
@@ -432,9 +431,8 @@ impl Ledger {
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
             () if rest >= STALL && step.is_behind && step.is_middle && !was_busy => Cause::Timeout,
-            () if step.is_probe() && rest >= step.round() => Cause::Timeout,
             () if rest <= JITTER && step.is_behind && step.inside => Cause::Queueing,
-            () => step.side.think(),
+            () => step.own(rest),
         };
         self.charge(cause, rest);
     }

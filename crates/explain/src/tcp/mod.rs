@@ -1,6 +1,7 @@
 //! TCP connections rebuilt: what each side sent, in order, and what its sending waited for.
 
 mod connection;
+mod counter;
 mod ended;
 mod habits;
 mod half;

@@ -26,11 +26,16 @@ impl Step {
             || (is_between && self.before.is_some_and(|before| self.at - before <= close))
     }
 
-    /// Whether it may have been sent because what was before it, and was lost, was not acknowledged: with new data too, a
-    /// probe of a loss comes when nothing was heard for two round trips (RFC 8985 §7.2), which nothing else makes of the
-    /// middle of a message.
-    pub(super) fn is_probe(&self) -> bool {
-        self.is_behind && self.is_middle && self.leaves_hole
+    /// What a silence of its own machine was: a timer's, if what was sent before it was lost and no acknowledgment of it
+    /// came. With new data too, a probe of a loss comes after two round trips (RFC 8985 §7.2). A hole is seen in the middle
+    /// of a message, where a machine has no reason to pause; the end of one that was lost leaves its number out.
+    pub(super) fn own(&self, silence: Span) -> Cause {
+        let follows_loss = self.is_behind && self.is_middle && (self.leaves_hole || self.lacks);
+        if follows_loss && silence >= sum(self.round(), self.round()) {
+            Cause::Timeout
+        } else {
+            self.side.think()
+        }
     }
 
     /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
@@ -80,8 +85,11 @@ impl Ledger {
             Span(5 * REACTION.0)
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
-        let is_idle =
-            heard.is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at));
+        // but what the other side sent before, and would have kept this from being sent, was lost: it had its own timer
+        let was_lost = step.side != open.side && step.lacks;
+        let is_idle = heard
+            .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
+            && !was_lost;
         self.flow(open.side).after = Some(Cause::Timeout);
         if !is_idle {
             let gap = open.at - self.at;

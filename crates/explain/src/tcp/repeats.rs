@@ -16,11 +16,12 @@ use std::collections::VecDeque;
 use coax_wire::time::{Span, Time};
 
 use super::{
+    connection::{Connection, of_mut},
     half::Novelty,
-    ledger::Step,
+    ledger::{Side, Step},
     repair::{is_ignored, is_timer},
 };
-use crate::report::SentAgain;
+use crate::{net::Segment, report::SentAgain};
 
 /// Segments remembered that may turn out to have been needless.
 const MOST: usize = 256;
@@ -144,6 +145,20 @@ impl Repeats {
         };
         *sole += self.sole;
         told
+    }
+}
+
+impl Connection {
+    /// What an acknowledgment says of data that was sent again.
+    pub(super) fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
+        let far = self.way(side);
+        let other = of_mut(&mut self.halves, side.other());
+        let twice = segment.came_twice();
+        if twice.is_none() && other.repeats.is_settled() {
+            return;
+        }
+        let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
+        other.repeats.heard(ack.max(other.acked), twice, at, far);
     }
 }
 

@@ -260,6 +260,7 @@ impl Connection {
             inside: is_middle || self.owes(side),
             is_middle,
             leaves_hole: start > half.delivered,
+            lacks: half.figures.timestamps && half.counter.lacks,
             is_full: segment.len.saturating_add(12) >= mss,
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
