@@ -134,19 +134,6 @@ impl Connection {
         }
     }
 
-    /// The same, only to learn of its path.
-    pub(super) fn scout(segment: &Segment<'_>, moment: Moment) -> Self {
-        Self {
-            is_scout: true,
-            ..Self::new(segment, moment, &Room::none())
-        }
-    }
-
-    /// What is known of the path is this, until it is `None`: then it is what was learned itself.
-    pub(super) fn guide(&mut self, by: Option<Learned>) {
-        self.guide = by;
-    }
-
     /// Whether this segment begins another connection between the same ends.
     pub(crate) fn is_over_for(&self, segment: &Segment<'_>) -> bool {
         let is_first_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);

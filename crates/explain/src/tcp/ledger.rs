@@ -128,6 +128,8 @@ pub(super) struct Step {
     /// A full segment.
     pub(super) is_full: bool,
     pub(super) purpose: Purpose,
+    /// What it waited for that its own stream does not show.
+    pub(super) held_by: Option<Cause>,
 }
 
 impl Step {
@@ -260,6 +262,8 @@ impl Ledger {
             self.charge(Cause::Capture, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.mend(step, cause, gap);
+        } else if let Some(cause) = step.is_held_by() {
+            self.charge(cause, gap);
         } else if step.is_carried(self.at) && !is_shut(&round) {
             self.carry(step, gap);
         } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {

@@ -5,6 +5,7 @@ mod counter;
 mod ended;
 mod habits;
 mod half;
+mod held;
 mod ledger;
 mod pace;
 mod prologue;

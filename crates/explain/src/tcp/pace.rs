@@ -12,29 +12,22 @@ const COMMON: u32 = 12;
 const NEAR: usize = 3;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// Of each step how many distances there were, and their sum.
-    seen: Box<[(u32, u64)]>,
+    /// Of each step how many distances there were, and their sum; empty as long as there was none.
+    seen: Vec<(u32, u64)>,
     count: u32,
     /// Picoseconds a byte.
     current: u64,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            seen: vec![(0, 0); BUCKETS].into_boxed_slice(),
-            count: 0,
-            current: 0,
-        }
-    }
 }
 
 impl Pace {
     /// `bytes` came `distance` after what was before them.
     pub(super) fn add(&mut self, distance: Span, bytes: u64) {
         let per_kib = (distance.0 << 10) / bytes.max(1);
+        if self.seen.is_empty() {
+            self.seen = vec![(0, 0); BUCKETS];
+        }
         let bucket = bucket(per_kib);
         if let Some((count, sum)) = self.seen.get_mut(bucket) {
             *count = count.saturating_add(1);

@@ -11,7 +11,7 @@ use crate::{
     session::{Moment, Scratch},
 };
 
-use super::{connection::Connection, ended::Ended};
+use super::{connection::Connection, ended::Ended, step::Learned};
 
 /// Segments held back of a connection, and bytes on the wire: what a capture keeps of them must not matter.
 const MOST_SEGMENTS: usize = 1024;
@@ -112,6 +112,20 @@ impl Followed {
                 .segment(&segment, moment, desk.scratch, desk.quality);
         }
         self.connection.guide(None);
+    }
+}
+
+impl Connection {
+    /// A connection that is followed only to learn of its path.
+    fn scout(segment: &Segment<'_>, moment: Moment) -> Self {
+        let mut scout = Self::new(segment, moment, &Room::none());
+        scout.is_scout = true;
+        scout
+    }
+
+    /// What is known of the path is this, until it is `None`: then it is what was learned itself.
+    fn guide(&mut self, by: Option<Learned>) {
+        self.guide = by;
     }
 }
 

@@ -87,7 +87,7 @@ impl Connection {
     }
 
     /// The same without what its packets took to be carried.
-    fn bare_way(&self, side: Side) -> Span {
+    pub(super) fn bare_way(&self, side: Side) -> Span {
         let Some(way) = of(self.ways(), side) else {
             return Span(0);
         };
@@ -262,6 +262,7 @@ impl Connection {
             leaves_hole: start > half.delivered,
             lacks: half.figures.timestamps && half.counter.lacks,
             is_full: segment.len.saturating_add(12) >= mss,
+            held_by: self.held_by(side),
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
     }
