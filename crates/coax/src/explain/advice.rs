@@ -36,12 +36,19 @@ pub(super) fn about(capture: &Capture) -> Vec<Vec<Told>> {
     capture.copies.iter().map(of_copy).collect()
 }
 
-/// What to do about a copy, in one sentence: what to change, and what it will bring; else where to look.
-pub(super) fn remedy(all: &[Told], copy: &Copy) -> Option<String> {
+/// What to do about a copy, in one sentence: what to change, and what it will bring; else what is amiss with its connection;
+/// else where to look.
+pub(super) fn remedy(all: &[Told], copy: &Copy, remarks: &[(usize, Advice)]) -> Option<String> {
     let wall = seconds(copy.wall);
     let helps = |told: &&Told| told.predicted.is_none_or(|it| it.mid < wall * gain::HARDLY);
     let best = all.first().filter(helps).map(in_short);
-    best.or_else(|| verdict::where_to_look(copy).map(str::to_owned))
+    // what is amiss with SMB (a log-on, a missing file) is another matter than a copy's time
+    let is_plain = copy.requests.is_empty();
+    let amiss = remarks
+        .iter()
+        .find(|remark| is_plain && remark.0 == copy.connection);
+    best.or_else(|| amiss.map(|remark| format!("{}.", remark.1.title)))
+        .or_else(|| verdict::where_to_look(copy).map(str::to_owned))
 }
 
 /// The best change, and what it will bring.

@@ -46,11 +46,11 @@ pub(super) fn vantage(capture: &Capture) -> Option<Vantage> {
 fn copies(explained: &Explained) -> Vec<Value> {
     let copies = explained.capture.copies.iter().enumerate();
     let told = |(place, one)| {
-        let mut value = copy(one);
+        let mut value = copy(&explained.capture, one);
         let told = explained.advice.get(place).map(Vec::as_slice);
         let told = told.unwrap_or_default();
         if let Some(fields) = value.as_object_mut() {
-            let remedy = advice::remedy(told, one);
+            let remedy = advice::remedy(told, one, &explained.remarks);
             fields.insert("remedy".to_owned(), json!(remedy));
             fields.insert("advice".to_owned(), advice::as_json(told));
         }
@@ -61,7 +61,7 @@ fn copies(explained: &Explained) -> Vec<Value> {
     copies.map(told).collect()
 }
 
-fn copy(copy: &Copy) -> Value {
+fn copy(capture: &Capture, copy: &Copy) -> Value {
     json!({
         "name": copy.name,
         "share": copy.share.as_deref(),
@@ -76,7 +76,7 @@ fn copy(copy: &Copy) -> Value {
         "open_seen": copy.seen.0,
         "close_seen": copy.seen.1,
         "holes": {"count": copy.holes.0, "bytes": copy.holes.1},
-        "verdict": verdict::of(copy),
+        "verdict": verdict::of(capture, copy),
         "causes": breakdown::causes(copy),
         "stalls": breakdown::stalls(copy),
         "typical_exchange": breakdown::typical(copy),

@@ -95,9 +95,14 @@ fn first_line(out: &mut String, explained: &Explained) -> std::fmt::Result {
         writeln!(out, "{}", tree.verdict())?;
         write!(out, "The longest: ")?;
     }
-    let remedy = advice::remedy(about(explained, copy), copy);
+    let remedy = advice::remedy(about(explained, copy), copy, &explained.remarks);
     let remedy = remedy.map(|remedy| format!(" {remedy}"));
-    writeln!(out, "{}{}", verdict::of(copy), remedy.unwrap_or_default())
+    writeln!(
+        out,
+        "{}{}",
+        verdict::of(capture, copy),
+        remedy.unwrap_or_default()
+    )
 }
 
 fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {

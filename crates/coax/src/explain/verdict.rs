@@ -2,14 +2,14 @@
 
 use coax_explain::{
     Cause,
-    report::{Capture, Copy, Direction, Requests},
+    report::{Capture, Connection, Copy, Direction, Requests},
 };
 use coax_wire::time::Span;
 
 use super::words::{harmless, many, percent, rate, size, time};
 
 /// What is said first: which copy, how much, how long, how fast, and what most of the time went to.
-pub(super) fn of(copy: &Copy) -> String {
+pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
     let to = match copy.direction {
         Direction::ToClient => "to the client",
         Direction::ToServer => "to the server",
@@ -17,7 +17,7 @@ pub(super) fn of(copy: &Copy) -> String {
     let rate = rate(copy.bytes, copy.wall).map(|rate| format!(" ({rate})"));
     let moved = format!(
         "{}, {} {to}, took {}{}.",
-        what(copy),
+        what(copy, capture.connections.get(copy.connection)),
         size(copy.bytes),
         time(copy.wall),
         rate.unwrap_or_default()
@@ -25,13 +25,15 @@ pub(super) fn of(copy: &Copy) -> String {
     format!("{moved}{}{}", mix(copy), because(copy))
 }
 
-fn what(copy: &Copy) -> String {
+fn what(copy: &Copy, connection: Option<&Connection>) -> String {
     let is_smb = !copy.requests.is_empty();
     match &copy.name {
         Some(name) => format!("Copy of {}", harmless(name)),
         None if is_smb && copy.seen.0 => "Copy of a file whose name was not captured".to_owned(),
         None if is_smb => "Copy of a file that was open before the capture".to_owned(),
-        None => "Transfer".to_owned(),
+        None => connection.map_or("Transfer".to_owned(), |ends| {
+            format!("Transfer between {} and {}", ends.client, ends.server)
+        }),
     }
 }
 
@@ -140,5 +142,56 @@ pub(super) const fn phrase(cause: Cause) -> &'static str {
         Cause::Queueing => "waiting behind other packets",
         Cause::Capture => "not to be told: packets are missing in the capture",
         Cause::Unattributed => "for nothing that is known",
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::{read, text};
+
+    fn first_line(name: &str) -> String {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+        text::in_one_line(&read(&folder.join(name), None).unwrap())
+    }
+
+    #[test]
+    fn a_capture_without_a_copy_says_what_is_in_it_and_what_to_do() {
+        assert_eq!(
+            first_line("dos-win98-netbeui.pcap"),
+            "No copy that can be read: 220 packets, none of TCP but 140 of NetBEUI and 18 of IPX, which coax explain does not \
+             read. Where the machines have TCP/IP too, let them copy over that."
+        );
+        let told = first_line("zeek-raw_ntlm_in_smb.pcap");
+        assert!(
+            told.starts_with("No copy in it: 178 packets, 1 connection of SMB"),
+            "{told}"
+        );
+        assert!(
+            told.ends_with("Begin to capture before the copy begins."),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_transfer_says_between_whom_it_was_and_what_its_connection_died_of() {
+        let told = first_line("tcp/mlab-C2DFE.pcap.gz");
+        let begin = "Transfer between 173.49.19.128:40337 and 4.35.94.24:443, 93.8 KB to the server, took 15.38 s";
+        assert!(told.starts_with(begin), "{told}");
+        let end = "Send smaller packets: the connection died of full ones.";
+        assert!(told.ends_with(end), "{told}");
+    }
+
+    #[test]
+    fn a_copy_without_a_cure_says_which_machine_to_look_at() {
+        let told = first_line("suricata-xp-filecontainer.pcap");
+        let end = "Nothing on the server or the network shortens that: look at the client's program and disk.";
+        assert!(told.ends_with(end), "{told}");
+        assert!(
+            told.contains("1 request (READ_ANDX) of 4096 bytes."),
+            "{told}"
+        );
     }
 }

@@ -40,6 +40,8 @@ pub(super) fn rate(bytes: u64, span: Span) -> Option<String> {
         let megabits = per_second * 8.0 / 1e6;
         if megabytes >= 0.1 {
             format!("{megabytes:.2} MB/s, {megabits:.1} Mbit/s")
+        } else if per_second < 100.0 {
+            format!("{per_second:.1} bytes/s")
         } else {
             format!("{:.1} KB/s, {:.3} Mbit/s", per_second / 1e3, megabits)
         }
@@ -84,6 +86,10 @@ mod tests {
         assert_eq!(
             rate(8_000_000, Span(2_000_000_000)).as_deref(),
             Some("4.00 MB/s, 32.0 Mbit/s")
+        );
+        assert_eq!(
+            rate(97, Span(222_000_000_000)).as_deref(),
+            Some("0.4 bytes/s")
         );
         assert_eq!(rate(1, Span(0)), None);
     }

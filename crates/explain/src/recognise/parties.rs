@@ -116,13 +116,31 @@ fn rules() -> &'static Rules {
     })
 }
 
-/// Whether `part` is in `text`, or `text` was cut within it.
+/// Whether `part` is in `text`.
 fn contains(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// Whether `text` was cut where `part` may have stood: so much of it is there that it is hardly anything else.
+fn begins(text: &str, part: &str) -> bool {
     const TOLD: usize = 4;
     let (text, part) = (text.to_lowercase(), part.to_lowercase());
     let mut begun = (TOLD..part.len()).filter_map(|len| part.get(..len));
-    let is_cut = |known: &str| begun.any(|begun| known.ends_with(begun));
-    text.contains(&part) || text.strip_suffix(CUT).is_some_and(is_cut)
+    text.strip_suffix(CUT)
+        .is_some_and(|known| begun.any(|begun| known.ends_with(begun)))
+}
+
+/// The rule that fits what was said; else the one that alone may, for all that was kept. And whether it fits.
+fn fitting<'a, R>(
+    rules: &'a [R],
+    fits: impl Fn(&R, fn(&str, &str) -> bool) -> bool,
+) -> Option<(&'a R, bool)> {
+    let whole = rules.iter().find(|rule| fits(rule, contains));
+    let mut cut = rules.iter().filter(|rule| fits(rule, begins));
+    let only = cut.next().filter(|_| cut.next().is_none());
+    whole
+        .map(|rule| (rule, true))
+        .or_else(|| Some((only?, false)))
 }
 
 /// Whether `told` is `whole`, or what was kept of it.
@@ -161,9 +179,27 @@ mod tests {
         assert_eq!(told("Uni…", "").unwrap(), "Uni…");
         assert_eq!(told("Unix", "…").unwrap(), "Unix");
         assert_eq!(told("…", "…"), None);
-        assert!(contains("Unix / Samb…", "Samba") && contains("Unix / Samba", "samba"));
-        assert!(!contains("Unix / Samb", "Samba") && !contains("Unix / S…", "Samba"));
+        assert!(begins("Unix / Samb…", "Samba") && contains("Unix / Samba", "samba"));
+        assert!(!begins("Unix / Samb", "Samba") && !begins("Unix / S…", "Samba"));
         assert!(is_said("Uni…", "Unix") && is_said("…", "Unix") && !is_said("Uni", "Unix"));
+    }
+
+    #[test]
+    fn a_name_that_was_cut_decides_only_where_it_can_be_one_alone() {
+        let told = |text: &str, rules: &[&'static str]| {
+            let found = fitting(rules, |rule, names| names(text, rule));
+            found.map(|(rule, is_whole)| (*rule, is_whole))
+        };
+        let rules = ["Windows Server 2003", "Windows 5.1"];
+        assert_eq!(
+            told("Windows 5.1 / Windo…", &rules),
+            Some(("Windows 5.1", true))
+        );
+        assert_eq!(told("Windo…", &rules), None);
+        assert_eq!(
+            told("Windows Se…", &rules),
+            Some(("Windows Server 2003", false))
+        );
     }
 
     #[test]

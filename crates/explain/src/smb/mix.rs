@@ -151,9 +151,11 @@ impl Tally {
 impl Name {
     /// Whether its answer comes when something happens: a change in a folder, a lock given up.
     fn waits(self) -> bool {
+        // of one whose function was not kept nobody knows: NT clients ask for hardly anything else
+        let unknown = self.command == command::NT_TRANSACT;
         let waits = |kind| {
             self.function
-                .is_some_and(|function| subcommand::waits(kind, function))
+                .map_or(unknown, |function| subcommand::waits(kind, function))
         };
         self.command == command::LOCKING_ANDX || Kind::of(self.command).is_some_and(waits)
     }

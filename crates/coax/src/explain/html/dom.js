@@ -50,6 +50,7 @@ function bytes(count) {
 function rate(count, seconds) {
   if (!(seconds > 0)) return "";
   const each = count / seconds;
+  if (each < 100) return each.toFixed(1) + " bytes/s";
   return each >= 1e5 ? (each / 1e6).toFixed(2) + " MB/s" : (each / 1e3).toFixed(1) + " KB/s";
 }
 
@@ -67,7 +68,7 @@ function harmless(name) {
 }
 
 function nameOf(copy) {
-  return copy.name === null || copy.name === undefined ? "transfer without a name" : harmless(copy.name);
+  return copy.name === null || copy.name === undefined ? "no name" : harmless(copy.name);
 }
 
 // marks at 1, 2 or 5 times a power of ten

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::{Evidence, Party, Sureness, contains, is_said, native, rules};
+use super::{Evidence, Party, Sureness, fitting, is_said, native, rules};
 use crate::{
     report::{Connection, Requests, Smb},
     smb::CUT,
@@ -308,7 +308,12 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     let says_other = says && !says_so;
     let offers_other = !smb.offered.is_empty() && !is_list(&profile.dialects.value, &smb.offered);
     let sure = match () {
-        () if says_other || offers_other || !also.is_empty() || smb.offered.is_empty() => {
+        () if says_other
+            || offers_other
+            || !also.is_empty()
+            || smb.offered.is_empty()
+            || is_cut(smb) =>
+        {
             Sureness::Like
         }
         () if says_so => Sureness::Sure,
@@ -323,6 +328,13 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         also,
         config: None,
     }
+}
+
+/// Whether something of what it offers or calls itself was cut off.
+fn is_cut(smb: &Smb) -> bool {
+    let says = smb.client_system.iter();
+    let mut said = says.flat_map(|(os, lan_man)| [os, lan_man]);
+    said.any(|name| name.ends_with(CUT)) || smb.offered.iter().any(|name| name.ends_with(CUT))
 }
 
 /// Whether the client names itself so, as far as that was kept.
@@ -360,22 +372,23 @@ fn unlike_any(smb: &Smb, evidence: Vec<Evidence>) -> Party {
 /// Who it is by `data/clients-guess.toml`; else what it calls itself.
 fn guess(smb: &Smb) -> Option<String> {
     let said = native(&smb.client_system);
-    let rule = rules()
-        .client
-        .iter()
-        .find(|rule| rule.fits(&smb.offered, said.as_deref()));
+    let fits = |rule: &Rule, names: fn(&str, &str) -> bool| {
+        rule.fits(&smb.offered, said.as_deref(), names)
+    };
+    let rule = fitting(&rules().client, fits).map(|found| found.0);
     rule.map(|rule| rule.who.clone())
         .or_else(|| said.map(|said| format!("unknown ({said})")))
 }
 
 impl Rule {
-    fn fits(&self, offered: &[String], said: Option<&str>) -> bool {
+    /// `names` is how what it calls itself is held against the clue.
+    fn fits(&self, offered: &[String], said: Option<&str>, names: fn(&str, &str) -> bool) -> bool {
         let all = |list: &Vec<String>| list.iter().all(|name| offered.contains(name));
         self.calling.is_none()
             && self
                 .native
                 .as_deref()
-                .is_none_or(|part| said.is_some_and(|said| contains(said, part)))
+                .is_none_or(|part| said.is_some_and(|said| names(said, part)))
             && self.offers.as_ref().is_none_or(|list| *list == offered)
             && self.offers_among.as_ref().is_none_or(all)
     }

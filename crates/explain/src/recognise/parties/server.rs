@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Evidence, Party, Sureness, contains, native, rules};
+use super::{Evidence, Party, Sureness, fitting, native, rules};
 use crate::report::{Connection, Smb};
 
 /// A rule of `data/servers-guess.toml`; every clue that it has must fit.
@@ -29,11 +29,8 @@ pub(super) struct Rule {
 pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     let said = native(&smb.server_system);
     let evidence = seen(connection, smb, said.as_deref());
-    let Some(rule) = rules()
-        .server
-        .iter()
-        .find(|rule| rule.fits(smb, said.as_deref()))
-    else {
+    let fits = |rule: &Rule, names: fn(&str, &str) -> bool| rule.fits(smb, said.as_deref(), names);
+    let Some((rule, is_whole)) = fitting(&rules().server, fits) else {
         return Party {
             name: said.map_or_else(|| "unknown".to_owned(), |said| format!("unknown ({said})")),
             evidence,
@@ -47,7 +44,7 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     Party {
         profile: Some(rule.kind.clone()),
         name: rule.who.replace("{lan-manager}", lan_man),
-        sure: if rule.native.is_some() {
+        sure: if rule.native.is_some() && is_whole {
             Sureness::Sure
         } else {
             Sureness::Like
@@ -59,12 +56,13 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
 }
 
 impl Rule {
-    fn fits(&self, smb: &Smb, said: Option<&str>) -> bool {
+    /// `names` is how what it calls itself is held against the clue.
+    fn fits(&self, smb: &Smb, said: Option<&str>, names: fn(&str, &str) -> bool) -> bool {
         let is = |clue: &Option<String>, told: Option<&str>, fits: fn(&str, &str) -> bool| {
             clue.as_deref()
                 .is_none_or(|clue| told.is_some_and(|told| fits(told, clue)))
         };
-        is(&self.native, said, contains)
+        is(&self.native, said, names)
             && is(&self.dialect, smb.dialect.as_deref(), |told, clue| {
                 told == clue
             })
