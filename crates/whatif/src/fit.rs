@@ -31,12 +31,16 @@ pub(crate) const SEED: u64 = 1;
 /// What is fitted, and to what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
-    pub(crate) bench: &'a Bench<'a>,
-    pub(crate) sets: &'a [Set],
-    pub(crate) seen: &'a Seen,
+    bench: &'a Bench<'a>,
+    sets: &'a [Set],
+    seen: &'a Seen,
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
+    pub(crate) const fn of(bench: &'a Bench<'a>, sets: &'a [Set], seen: &'a Seen) -> Self {
+        Self { bench, sets, seen }
+    }
+
     /// The best of a few structures, each corrected; then the ones that are nearly as good.
     pub(crate) fn fit(&self, first: Guess, hints: Hints) -> Result<Vec<Fit>, Why> {
         let mut all = Vec::new();

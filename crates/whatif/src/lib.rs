@@ -18,7 +18,8 @@
 //! the range. The others come from everything that the capture leaves open: other structures that fit as well, other
 //! chances of loss, machines' time by the request or by the byte, a path of which only the least speed is known; and
 //! from what of the copy was not captured. A model that misses `W` by more than a quarter predicts nothing.
-
+//!
+//! A connection without SMB is modelled as data that goes one way as fast as TCP lets it.
 //!
 //! # What it costs
 //!

@@ -140,3 +140,79 @@ fn is_networks(ps: f64) -> bool {
     let is_of = |network: &f64| (0.97..1.12).contains(&(ps / network));
     NETWORKS_PS.iter().any(is_of)
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::guess::{Congestion, Loss};
+
+    /// Data that comes at so many nanoseconds a byte, and a handshake of so many microseconds.
+    fn guess(ns: f64, handshake_us: f64) -> Guess {
+        Guess {
+            round_trip: handshake_us * 1000.0,
+            path_ps: ns * 1000.0,
+            path_known: true,
+            shaken: handshake_us * 1000.0,
+            is_assumed: false,
+            is_unlikely: false,
+            segment: [0.0; 2],
+            think: [1e6; 2],
+            most_think: [1e6; 2],
+            is_weak: false,
+            overlaps: false,
+            rare: [0.0; 2],
+            fixed: [0.5; 2],
+            block: 4096.0,
+            loss: Loss::None,
+            timer: 1e9,
+            fast_retransmit: true,
+            congestion: Congestion::From(2),
+            hold: 0.0,
+            tick: 0.0,
+            nagle: false,
+            send_buffer: 0,
+            direction: Direction::ToClient,
+            is_modern: false,
+        }
+    }
+
+    #[test]
+    fn a_networks_own_pace_is_the_paths() {
+        for ns in [800.0, 820.0, 80.0, 8.0, 20.0] {
+            assert_eq!(guess(ns, 3000.0).pacer(1460), Pacer::Path, "{ns}");
+        }
+    }
+
+    #[test]
+    fn no_path_is_slower_than_its_handshake_allows() {
+        // 168 bytes at 4,640 ns take 780 us
+        assert_eq!(guess(4640.0, 300.0).pacer(536), Pacer::Machine);
+        assert_eq!(guess(4640.0, 900.0).pacer(536), Pacer::Path);
+        assert_eq!(guess(4640.0, 9000.0).pacer(536), Pacer::Open);
+    }
+
+    #[test]
+    fn a_machine_that_takes_its_time_for_every_packet_takes_it_for_the_handshakes() {
+        // 614 bytes at 4,640 ns take 2,850 us
+        assert_eq!(guess(4640.0, 3290.0).pacer(536), Pacer::Machine);
+        let likeliest = guess(4640.0, 3290.0).likeliest(536);
+        assert_eq!(likeliest.path_ps, FAST_PS);
+        assert!((likeliest.segment[0] - 2_849_000.0).abs() < 1000.0);
+        let other = &likeliest.of_others(536)[0];
+        assert!((other.path_ps / 4_640_000.0 - 1.0).abs() < 1e-9 && other.is_unlikely);
+    }
+
+    #[test]
+    fn what_only_the_next_request_tells_may_be_the_machines_that_makes_it() {
+        let weak = Guess {
+            is_weak: true,
+            ..guess(628.0, 4130.0)
+        };
+        let likeliest = weak.clone().likeliest(1460);
+        assert_eq!(likeliest.path_ps, FAST_PS);
+        let more = likeliest.think[0] - weak.think[0];
+        assert!((more - 548.0 * 4096.0).abs() < 1.0, "{more}");
+        assert_eq!(likeliest.think[1], weak.think[1]);
+    }
+}

@@ -115,13 +115,8 @@ impl<'a> Model<'a> {
         if !does_so(&bench, &sets, &first, &seen) {
             sets.extend(used.moving);
         }
-        let task = Task {
-            bench: &bench,
-            sets: &sets,
-            seen: &seen,
-        };
         let hints = hints(connection, copy.direction);
-        let fits = task.fit(first.likeliest(hints.segment), hints)?;
+        let fits = Task::of(&bench, &sets, &seen).fit(first.likeliest(hints.segment), hints)?;
         let mut model = Self {
             bench,
             sets,

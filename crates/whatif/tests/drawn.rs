@@ -1,5 +1,5 @@
 //! Copies that nobody chose: clients, servers, ways, speeds, losses, places of capture and changes drawn by chance, among
-//! them all that `coax explain` advises. docs/whatif.md has what came of them.
+//! them the first that `coax explain` advises. docs/whatif.md has what came of them.
 //!
 //! There are two draws: the model may be looked at beside the first; the second says how right it is.
 #![allow(
@@ -13,9 +13,12 @@ mod common;
 
 use std::fmt::Write as _;
 
-use coax_explain::advise;
+use coax_explain::{
+    advise,
+    report::{Capture, Copy},
+};
 use coax_lab::Tap;
-use coax_whatif::Model;
+use coax_whatif::{Model, Why};
 use common::{
     borrowed,
     chance::Chance,
@@ -107,11 +110,10 @@ impl Drawn {
         } else {
             (400e3, 2e6)
         };
-        let delay = text(format!("{delay_us:.0} us"));
         values.extend([
             ("direction".into(), text(direction)),
             ("link.rate".into(), text(rate)),
-            ("link.delay".into(), delay),
+            ("link.delay".into(), text(format!("{delay_us:.0} us"))),
             ("seed".into(), Value::Integer(chance.below(1000) as i64)),
             (
                 "size".into(),
@@ -120,7 +122,6 @@ impl Drawn {
         ]);
         let loss = spoil(&mut chance, &mut values, direction);
         let tap = chance.of(&[Tap::Client, Tap::Server]);
-        // without SMB stacks alone meet
         let (sent, name) = if is_bulk { ("no SMB, ", 1) } else { ("", 0) };
         let (who, whom, way_ms) = (client[name], server[name], delay_us * 2e-3);
         Self {
@@ -134,6 +135,24 @@ impl Drawn {
     fn value(&self, key: &str) -> &str {
         let found = self.values.iter().find(|(known, _)| known == key);
         found.and_then(|(_, value)| value.as_str()).unwrap_or("")
+    }
+
+    /// What is advised about it, to lose nothing more, and others.
+    fn changes(&mut self, slow: &Capture, copy: &Copy) -> Vec<Sets> {
+        let advised = advise(slow, copy).into_iter().map(|one| one.lab);
+        let mut changes: Vec<Sets> = advised
+            .filter(|lab| !lab.is_empty())
+            .take(ADVISED)
+            .collect();
+        if self.what.contains("losing") {
+            let path = self.values.last().unwrap().0.clone();
+            let none: toml::Table = toml::from_str("rule = { kind = \"none\" }").unwrap();
+            changes.push(vec![(path, Value::Table(none))]);
+        }
+        changes.extend((0..OTHERS).map(|_| self.other()));
+        changes.sort_by_key(|change| told(change));
+        changes.dedup();
+        changes
     }
 
     /// A change that nobody advised.
@@ -201,6 +220,10 @@ fn spoil(chance: &mut Chance, values: &mut Sets, direction: &str) -> &'static st
     if chance.below(4) > 0 {
         return "";
     }
+    lose(chance, values, direction)
+}
+
+fn lose(chance: &mut Chance, values: &mut Sets, direction: &str) -> &'static str {
     let way = direction.replace('-', "_");
     let mut rule = toml::Table::new();
     let told = if chance.below(3) == 0 {
@@ -251,19 +274,7 @@ fn rows((seed, is_bulk): (u64, bool), clients: &[(&str, &str)]) -> Vec<(&'static
         return Vec::new();
     };
     let copy = longest(&slow);
-    let advised = advise(&slow, copy).into_iter().map(|one| one.lab);
-    let mut changes: Vec<Sets> = advised
-        .filter(|lab| !lab.is_empty())
-        .take(ADVISED)
-        .collect();
-    if drawn.what.contains("losing") {
-        let path = drawn.values.last().unwrap().0.clone();
-        let none: toml::Table = toml::from_str("rule = { kind = \"none\" }").unwrap();
-        changes.push(vec![(path, Value::Table(none))]);
-    }
-    changes.extend((0..OTHERS).map(|_| drawn.other()));
-    changes.sort_by_key(|change| told(change));
-    changes.dedup();
+    let changes = drawn.changes(&slow, copy);
     let model = Model::of(&slow, copy, clients);
     let one = |change: Sets| {
         let mut values = drawn.values.clone();
@@ -361,4 +372,49 @@ fn what_is_predicted_of_copies_that_nobody_chose_comes_true() {
 #[test]
 fn what_is_predicted_of_copies_that_nobody_looked_at_comes_true() {
     judge(AGAIN);
+}
+
+#[test]
+fn of_data_without_smb_tcp_can_be_changed_and_a_redirector_cannot() {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let window = |bytes| {
+        (
+            "client.stack.receive_window".to_owned(),
+            Value::Integer(bytes),
+        )
+    };
+    let mut values: Sets = vec![
+        ("client.stack".into(), text("nt-4")),
+        ("server.stack".into(), text("windows-2000")),
+        ("direction".into(), text("to-client")),
+        ("link.delay".into(), text("10 ms")),
+        ("size".into(), Value::Integer(1_000_000)),
+        window(8760),
+    ];
+    let slow = tried("bulk", &values, Tap::Client, &clients).unwrap();
+    let model = Model::of(&slow, longest(&slow), &clients).unwrap();
+    let said = model.predict(&[window(65_535)]).unwrap();
+    values.push(window(65_535));
+    let changed = tried("bulk", &values, Tap::Client, &clients).unwrap();
+    let truth = longest(&changed).wall.0 as f64 / 1e9;
+    assert!((said.mid / truth - 1.0).abs() < 0.1, "{said:?} {truth}");
+    let raw = ("client.profile.read.method".to_owned(), text("raw"));
+    assert_eq!(model.predict(&[raw]), Err(Why::NoSmb));
+}
+
+#[test]
+fn of_data_that_goes_both_ways_nothing_is_said() {
+    let profiles = profiles();
+    let clients = borrowed(&profiles);
+    let values: Sets = vec![
+        ("direction".into(), text("to-client")),
+        ("size".into(), Value::Integer(200_000)),
+    ];
+    let mut capture = tried("bulk", &values, Tap::Client, &clients).unwrap();
+    let copy = longest(&capture).clone();
+    assert!(Model::of(&capture, &copy, &clients).is_ok());
+    capture.connections[copy.connection].sides[0].bytes = 20_000;
+    let model = Model::of(&capture, &copy, &clients);
+    assert_eq!(model.map(|_| ()).unwrap_err(), Why::NotBulk);
 }
