@@ -316,6 +316,10 @@ impl Ledger {
             return None;
         }
         let (knew, before) = (step.knew?, step.before?);
+        // what let its last packet go it knew for certain
+        let last = self.flow(step.side).round.map(|(heard, _)| heard);
+        let last = last.filter(|last| last.at > knew.at && last.acked < heard.acked);
+        let knew = last.unwrap_or(knew);
         let held_small = !step.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
         if held_small && !step.is_middle && step.is_let_go_by(&heard) {
             return Some((heard, Cause::NagleDelayedAck));
