@@ -131,10 +131,10 @@ fn begins(text: &str, part: &str) -> bool {
 }
 
 /// The rule that fits what was said; else the one that alone may, for all that was kept. And whether it fits.
-fn fitting<'a, R>(
-    rules: &'a [R],
+fn fitting<R>(
+    rules: &[R],
     fits: impl Fn(&R, fn(&str, &str) -> bool) -> bool,
-) -> Option<(&'a R, bool)> {
+) -> Option<(&R, bool)> {
     let whole = rules.iter().find(|rule| fits(rule, contains));
     let mut cut = rules.iter().filter(|rule| fits(rule, begins));
     let only = cut.next().filter(|_| cut.next().is_none());

@@ -172,8 +172,8 @@ impl Profile {
         })
     }
 
-    /// What speaks for it, less what speaks against it.
-    fn score(&self, connection: &Connection, smb: &Smb) -> f64 {
+    /// The same of what it offers and what it calls itself alone.
+    fn by_names(&self, smb: &Smb) -> f64 {
         let mut score = 0.0;
         if !smb.offered.is_empty() {
             // many programs offer one dialect alone
@@ -191,6 +191,12 @@ impl Profile {
             };
             score += self.native.weigh(|name| names_itself(name, smb), gain, 6.0);
         }
+        score
+    }
+
+    /// What speaks for it, less what speaks against it.
+    fn score(&self, connection: &Connection, smb: &Smb) -> f64 {
+        let mut score = self.by_names(smb);
         let mut weigh = |same: Option<f64>| score += same.unwrap_or(0.0);
         weigh(
             smb.client_max_buffer
@@ -303,23 +309,16 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         .skip(1)
         .take_while(|(score, _)| best - score < LEAD);
     let also: Vec<String> = rivals.map(|(_, rival)| rival.name.to_owned()).collect();
-    let says = native(&smb.client_system).is_some();
-    let says_so = says && names_itself(&profile.native.value, smb);
-    let says_other = says && !says_so;
-    let offers_other = !smb.offered.is_empty() && !is_list(&profile.dialects.value, &smb.offered);
+    let is_other = is_another(profile, smb);
+    let says_so = names_itself(&profile.native.value, smb) && native(&smb.client_system).is_some();
     let sure = match () {
-        () if says_other
-            || offers_other
-            || !also.is_empty()
-            || smb.offered.is_empty()
-            || is_cut(smb) =>
-        {
+        () if is_other || !also.is_empty() || smb.offered.is_empty() || is_cut(smb) => {
             Sureness::Like
         }
         () if says_so => Sureness::Sure,
         () => Sureness::Likely,
     };
-    let other = (says_other || offers_other).then(|| guess(smb)).flatten();
+    let other = is_other.then(|| guess(smb)).flatten();
     Party {
         profile: Some(profile.name.to_owned()),
         name: other.unwrap_or_else(|| profile.title.clone()),
@@ -328,6 +327,14 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         also,
         config: None,
     }
+}
+
+/// Whether it calls itself something else than this profile does, or offers something else.
+fn is_another(profile: &Profile, smb: &Smb) -> bool {
+    let says = native(&smb.client_system).is_some();
+    let says_other = says && !names_itself(&profile.native.value, smb);
+    let offers = !smb.offered.is_empty();
+    says_other || (offers && !is_list(&profile.dialects.value, &smb.offered))
 }
 
 /// Whether something of what it offers or calls itself was cut off.
