@@ -123,6 +123,11 @@ impl Framer {
         self.state == State::Body || self.have > 0
     }
 
+    /// Whether so many bytes more end in the middle of the same message.
+    pub(crate) fn is_inside_after(&self, bytes: u64) -> bool {
+        self.state == State::Body && self.got.saturating_add(bytes) < self.total
+    }
+
     /// Whether bytes that follow belong to the same message.
     pub(crate) fn goes_on_with(&self, bytes: &[u8]) -> bool {
         self.is_inside() && !(self.guessed && begins_message(bytes))

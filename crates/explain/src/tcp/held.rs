@@ -2,7 +2,6 @@
 //! still busy with what it was asked for before.
 
 use coax_cause::Cause;
-use coax_wire::time::Span;
 
 use super::{
     connection::{Connection, of},
@@ -31,21 +30,15 @@ impl Connection {
     }
 
     /// Whether the server had a whole request that it has not answered yet when it sent its last answer: since then the
-    /// next answer waits for the server alone, whatever else comes to it meanwhile.
+    /// next answer waits for the server alone, whatever else comes to it meanwhile. Only where requests are captured as
+    /// they come to it.
     fn server_works(&self) -> bool {
-        let (client, server) = (&self.halves[0], &self.halves[1]);
         let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(0));
-        let asked = asked.and_then(|at| client.sent.captured_by(at));
-        let (Some(asked), Some((answered, wire))) = (asked, server.last_sent) else {
-            return false;
-        };
-        let near = self.bare_way(Side::Server);
-        let ahead = if self.is_behind(Side::Server) {
-            self.carrying(Side::Server, wire)
-        } else {
-            Span(0)
-        };
-        asked.carried + near + ahead + slack(near) <= answered
+        let answered = self.halves[1].last_sent.map(|(at, _)| at);
+        let slack = slack(self.bare_way(Side::Server));
+        asked
+            .zip(answered)
+            .is_some_and(|(asked, answered)| asked + slack <= answered)
             && !of(&self.framers, Side::Server).is_inside()
     }
 }
@@ -54,7 +47,7 @@ impl Step {
     /// What kept it that is not to be seen in its own stream.
     pub(super) fn is_held_by(&self) -> Option<Cause> {
         let fills_window = self.novelty == Some(Novelty::New)
-            && self.is_middle
+            && self.is_cut
             && !self.is_full
             && self.knew.is_some_and(|knew| knew.edge == self.end);
         match self.held_by {

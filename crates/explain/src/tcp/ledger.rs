@@ -125,6 +125,8 @@ pub(super) struct Step {
     pub(super) leaves_hole: bool,
     /// Packets of its side that were sent just before it were never captured.
     pub(super) lacks: bool,
+    /// Its message goes on after it.
+    pub(super) is_cut: bool,
     /// A full segment.
     pub(super) is_full: bool,
     pub(super) purpose: Purpose,

@@ -261,6 +261,7 @@ impl Connection {
             is_middle,
             leaves_hole: start > half.delivered,
             lacks: half.figures.timestamps && half.counter.lacks,
+            is_cut: of(&self.framers, side).is_inside_after(len),
             is_full: segment.len.saturating_add(12) >= mss,
             held_by: self.held_by(side),
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
