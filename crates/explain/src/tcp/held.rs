@@ -2,13 +2,17 @@
 //! still busy with what it was asked for before.
 
 use coax_cause::Cause;
+use coax_wire::time::Span;
 
 use super::{
     connection::{Connection, of},
     half::Novelty,
     ledger::{Side, Step},
-    window::slack,
+    window::{slack, sum},
 };
+
+/// What a full segment takes on Ethernet, bytes.
+const FULL: u64 = 1538;
 
 impl Connection {
     /// What a packet of `side`, or of the other one, waits for that its own stream does not show.
@@ -17,8 +21,8 @@ impl Connection {
         if self.is_shut_out(side.other()) {
             return Some(Cause::ZeroWindow);
         }
-        // elsewhere it is an estimate when its requests had come to it
-        let is_seen = side == Side::Client && self.is_behind(Side::Client);
+        // next to the client nothing shows when its requests had come to the server
+        let is_seen = side == Side::Client && !self.is_behind(Side::Server);
         (is_seen && self.server_works()).then_some(Cause::ServerThink)
     }
 
@@ -30,15 +34,20 @@ impl Connection {
     }
 
     /// Whether the server had a whole request that it has not answered yet when it sent its last answer: since then the
-    /// next answer waits for the server alone, whatever else comes to it meanwhile. Only where requests are captured as
-    /// they come to it.
+    /// next answer waits for the server alone, whatever else comes to it meanwhile.
     fn server_works(&self) -> bool {
         let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(0));
         let answered = self.halves[1].last_sent.map(|(at, _)| at);
-        let slack = slack(self.bare_way(Side::Server));
+        let near = self.bare_way(Side::Server);
+        let last = if self.is_behind(Side::Client) {
+            Span(0)
+        } else {
+            self.carrying(Side::Client, FULL)
+        };
+        let came = sum(sum(near, last), slack(near));
         asked
             .zip(answered)
-            .is_some_and(|(asked, answered)| asked + slack <= answered)
+            .is_some_and(|(asked, answered)| asked + came <= answered)
             && !of(&self.framers, Side::Server).is_inside()
     }
 }
