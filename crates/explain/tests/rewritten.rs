@@ -224,7 +224,7 @@ proptest! {
             total(capture, Cause::Timeout).0 + total(capture, Cause::FastRecovery).0
         };
         let spent = [&before, &after].map(repairs);
-        let part = if name.starts_with("shallow") { 20 } else { 1000 };
+        let part = if name.starts_with("shallow") { 100 } else { 1000 };
         let noise = before.copies[0].wall.0 / part;
         prop_assert!(spent[1] <= spent[0] + noise, "{}: {:?}, lost {:?}", name, spent, lost);
         for copy in &after.copies {

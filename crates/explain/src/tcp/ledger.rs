@@ -9,7 +9,7 @@
 //! | a packet that | waited for | and its stretch is charged to |
 //! |---|---|---|
 //! | acknowledges what the capture does not hold | | `capture` |
-//! | sends again, or fills a hole late, or follows until that loss is repaired | the repair | `timeout` if its sender had been silent and heard nothing new for long, else `fast-recovery` |
+//! | sends again, or fills a hole late, or follows until that loss is repaired | the repair | `timeout` if its sender had been silent and heard nothing new for long, or had been told of the loss in vain, else `fast-recovery`; `bandwidth` while the path carried other data |
 //! | follows without a pause on a path that has been busy for a round trip or longer | the path | `bandwidth` |
 //! | answers what its sender had heard last | its sender | from the end: think time, `bandwidth` of its own serialisation, the way there and back to `round-trips` or `metadata`, `bandwidth` of what it answers |
 //! | an acknowledgment let go | the round trip of that acknowledgment | what held it (below), in proportion to what that round was spent on |
@@ -21,9 +21,10 @@
 //! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before (or would
 //! have filled the last third of one that was full before: who sends in large pieces waits for more),
 //! `nagle-delayed-ack` if it is a small segment that left when all before it was acknowledged, the repair of the last
-//! loss if there was one, `slow-start` if its side has more on its way than before, else `send-window`. Many rounds are
-//! under way at a time, so a stretch is a part of its round and has its proportions: that is what a round after the other
-//! adds up to. A shut window takes all of its round.
+//! loss if there was one and the window has not been filled since (or if that acknowledgment filled the hole, whatever the
+//! window), `slow-start` if its side has more on its way than before, else `send-window`. Many rounds are under way at a
+//! time, so a stretch is a part of its round and has its proportions: that is what a round after the other adds up to. A
+//! shut window takes all of its round.
 //!
 //! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured, without
 //! what its packets took to be carried. At the client's end all of it lies between request and answer, at the server's all
