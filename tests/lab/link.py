@@ -113,7 +113,7 @@ class Direction:
         self.shift = 0
         self.windows = collections.Counter()
         self.seen = {"frames": 0, "data_frames": 0, "lost": 0, "queue_drops": 0, "again": 0, "again_lost": 0, "saturated_s": 0.0}
-        self.began, self.busy_since, self.highest = None, 0.0, {}
+        self.began, self.busy_since, self.longest, self.highest = None, 0.0, 0.0, {}
 
     def take(self, now, packet):
         """When the packet arrives at the other end, or None."""
@@ -151,11 +151,11 @@ class Direction:
         if at - self.free_at > took / 4:
             self.settle()
             self.busy_since = at
-        self.free_at = at + took
+        self.free_at, self.longest = at + took, max(self.longest, took)
 
     def settle(self):
         busy = self.free_at - self.busy_since
-        self.seen["saturated_s"] += busy if busy >= 2 * self.link.delay else 0.0
+        self.seen["saturated_s"] += busy if busy >= 2 * self.link.delay + self.longest else 0.0
         self.busy_since = self.free_at
 
     def look(self, packet):
