@@ -318,11 +318,11 @@ impl Ledger {
         if step.novelty != Some(Novelty::New) {
             return None;
         }
-        let (knew, before) = (step.knew?, step.before?);
+        let (surely_knew, before) = (step.knew?, step.before?);
         // what let its last packet go it knew for certain
         let last = self.flow(step.side).round.map(|(heard, _)| heard);
-        let last = last.filter(|last| last.at > knew.at && last.acked < heard.acked);
-        let knew = last.unwrap_or(knew);
+        let last = last.filter(|last| last.at > surely_knew.at && last.acked < heard.acked);
+        let knew = last.unwrap_or(surely_knew);
         let held_small = !step.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
         if held_small && !step.is_middle && step.is_let_go_by(&heard) {
             return Some((heard, Cause::NagleDelayedAck));
@@ -366,7 +366,9 @@ impl Ledger {
         }
         let cause = match after {
             _ if held_small && step.is_middle => Cause::NagleDelayedAck,
-            _ if self.flow(step.side).has_filled && knew.is_nearly_full(step.end - step.len) => {
+            _ if self.flow(step.side).has_filled
+                && surely_knew.is_nearly_full(step.end - step.len) =>
+            {
                 Cause::ReceiveWindow
             }
             Some(cause) => cause,
