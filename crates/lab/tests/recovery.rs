@@ -1,8 +1,8 @@
 //! How modern stacks find and repair losses, in virtual time over a link.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use coax_lab::{
-    Setup, Side,
+    Cause, Setup, Side,
     apps::{self, BulkResult},
     laws,
     link::{LinkParams, LossParams, LossRule},
@@ -28,6 +28,7 @@ fn over_a_deep_queue(stack: &StackParams, loss: &[u64], bytes: u64) -> BulkResul
             },
             ..LinkParams::default()
         },
+        keep_truth: true,
         ..Setup::default()
     };
     setup.client.stack = stack.clone();
@@ -95,4 +96,23 @@ fn a_segment_lost_again_is_repaired_with_rack_at_once_and_without_by_the_timer()
     assert_eq!(timeouts[0].iter().sum::<u64>(), 0, "{:?}", timeouts[0]);
     let timed_out = timeouts[1].iter().filter(|timeouts| **timeouts > 0);
     assert_eq!(timed_out.count(), 1, "{:?}", timeouts[1]);
+}
+
+#[test]
+fn a_timer_on_a_coarse_grid_is_waited_for_since_it_was_set_last() {
+    let stack = StackParams {
+        fast_retransmit: 0,
+        congestion: CongestionControl::None,
+        ..built_in("bsd-4.4").unwrap().params
+    };
+    let begins = [300, 320, 340, 360].map(|lost| {
+        let result = over_a_deep_queue(&stack, &[lost], 2_000_000);
+        let truth = result.world.truth();
+        let waits = truth.iter().filter(|part| part.cause == Cause::Timeout);
+        waits.map(|part| part.from).min().unwrap()
+    });
+    // all four run out at the same tick, and what arrived until then was no wait
+    for pair in begins.windows(2) {
+        assert!(pair[1] - pair[0] > Span::from_millis(80), "{begins:?}");
+    }
 }
