@@ -53,8 +53,9 @@ impl Connection {
 }
 
 impl Step {
-    /// What kept it that is not to be seen in its own stream.
-    pub(super) fn is_held_by(&self) -> Option<Cause> {
+    /// What kept it that is not to be seen in its own stream; `is_windowed`: it had to wait for the window, and a way there
+    /// and back.
+    pub(super) fn is_held_by(&self, is_windowed: bool) -> Option<Cause> {
         let fills_window = self.novelty == Some(Novelty::New)
             && self.is_cut
             && !self.is_full
@@ -63,7 +64,7 @@ impl Step {
             // less than a segment is sent into what is left of a window when its sender has waited long enough for more
             // (RFC 1122 §4.2.3.4)
             _ if fills_window => Some(Cause::ReceiveWindow),
-            Some(Cause::ServerThink) if !self.is_middle => None,
+            Some(Cause::ServerThink) if !self.is_middle || is_windowed => None,
             held_by => held_by,
         }
     }

@@ -265,7 +265,7 @@ impl Ledger {
             self.charge(Cause::Capture, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.mend(step, cause, gap);
-        } else if let Some(cause) = step.is_held_by() {
+        } else if let Some(cause) = step.is_held_by(is_windowed(&round)) {
             self.charge(cause, gap);
         } else if step.is_carried(self.at) && !is_shut(&round) {
             self.carry(step, gap);
@@ -481,6 +481,10 @@ fn answers(step: &Step) -> Option<Burst> {
 
 fn is_held(round: &Option<(Heard, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::NagleDelayedAck)
+}
+
+fn is_windowed(round: &Option<(Heard, Cause)>) -> bool {
+    round.is_some_and(|(_, cause)| cause == Cause::ReceiveWindow)
 }
 
 fn is_shut(round: &Option<(Heard, Cause)>) -> bool {
