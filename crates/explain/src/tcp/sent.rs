@@ -28,6 +28,8 @@ pub(super) struct Sent {
     log: VecDeque<Burst>,
     /// What was sent again of late, and where it began.
     again: VecDeque<(u64, Burst)>,
+    /// The end of the last byte that was, and until when the latest was carried.
+    again_until: (u64, Time),
     /// The last that was forgotten in which a message ended.
     whole: Option<Burst>,
     /// Until when the path carries all of it, and since when without a pause.
@@ -82,10 +84,14 @@ impl Sent {
             is_whole: false,
         };
         self.again.push_back((start, burst));
+        self.again_until = (self.again_until.0.max(end), self.again_until.1.max(carried));
     }
 
     /// What was sent again last that has the byte at `place`.
     pub(super) fn again(&self, place: u64) -> Option<Burst> {
+        if place >= self.again_until.0 {
+            return None;
+        }
         let mut latest = self.again.iter().rev();
         let found = latest.find(|(start, burst)| (*start..burst.end).contains(&place));
         found.map(|(_, burst)| *burst)
@@ -96,6 +102,9 @@ impl Sent {
     pub(super) fn mended(&self, asked: Burst, then: Time) -> Burst {
         const JUST: u64 = 10_000_000;
         let just = |at: Time| at <= then && at.0.saturating_add(JUST) >= then.0;
+        if self.again_until.1.0.saturating_add(JUST) < then.0 {
+            return asked;
+        }
         let again = self
             .again
             .iter()

@@ -115,7 +115,8 @@ impl Connection {
             Some(guide) => *of(&guide.paces, side),
             None => self.pace(side),
         };
-        let pace = pace.unwrap_or(0).min(self.slowest());
+        let pace = self.no_slower(Side::Client, pace.unwrap_or(0));
+        let pace = self.no_slower(Side::Server, pace);
         Span(pace.saturating_mul(bytes) / 1000)
     }
 
@@ -134,15 +135,16 @@ impl Connection {
             .or_else(|| half(side.other()).single_pace.known())
     }
 
-    /// The path is no slower than what the shortest way there and back leaves for its packets, picoseconds a byte.
-    fn slowest(&self) -> u64 {
-        let bound = |side: Side| {
-            let way = (*of(self.ways(), side))?;
-            let carried = self.carried_on(side, &way);
-            (carried > 0).then(|| way.time.0.saturating_mul(1000) / carried)
+    /// The path is no slower than what the shortest way to `side` and back leaves for its packets, picoseconds a byte.
+    fn no_slower(&self, side: Side, pace: u64) -> u64 {
+        let Some(way) = of(self.ways(), side) else {
+            return pace;
         };
-        let (there, back) = (bound(Side::Client), bound(Side::Server));
-        there.unwrap_or(u64::MAX).min(back.unwrap_or(u64::MAX))
+        let (carried, room) = (self.carried_on(side, way), way.time.0.saturating_mul(1000));
+        if pace.saturating_mul(carried) <= room {
+            return pace;
+        }
+        room.checked_div(carried).unwrap_or(pace)
     }
 
     /// Tells the ledger of a packet that brings the connection forward.

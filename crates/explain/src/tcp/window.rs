@@ -76,15 +76,19 @@ impl Edges {
 
     /// The first that acknowledges all up to `end`.
     pub(super) fn of(&self, end: u64) -> Option<&Heard> {
-        let at = self.0.partition_point(|heard| heard.acked < end);
-        self.0.get(at)
+        self.0.get(self.first_of(end)?)
+    }
+
+    /// Where that is. New data has none, which is most of it.
+    fn first_of(&self, end: u64) -> Option<usize> {
+        self.0.back().filter(|last| last.acked >= end)?;
+        Some(self.0.partition_point(|heard| heard.acked < end))
     }
 
     /// When the one came that followed the first that acknowledges all up to `end`.
     pub(super) fn second_of(&self, end: u64) -> Option<Time> {
-        let first = self.0.partition_point(|heard| heard.acked < end);
         self.0
-            .get(first.saturating_add(1))
+            .get(self.first_of(end)?.saturating_add(1))
             .map(|heard| heard.carried)
     }
 
