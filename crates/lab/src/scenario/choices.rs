@@ -212,11 +212,12 @@ fn in_range(bytes: u64, allowed: &str) -> Result<u64, String> {
 /// # Errors
 /// What was wrong and what is allowed.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, u64); 7] = [
+    const UNITS: [(&str, u64); 8] = [
         ("KiB", 1 << 10),
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
         ("kB", 1_000),
+        ("KB", 1_000),
         ("MB", 1_000_000),
         ("GB", 1_000_000_000),
         ("B", 1),
@@ -229,4 +230,17 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let bytes = bytes.and_then(|n| n.checked_mul(factor));
     let bytes = bytes.ok_or_else(|| format!("`{text}` is no size; allowed is {SIZES}"))?;
     in_range(bytes, SIZES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_may_be_written_as_coax_itself_writes_it() {
+        assert_eq!(parse_size("400KB"), Ok(400_000));
+        assert_eq!(parse_size("400 kB"), Ok(400_000));
+        assert_eq!(parse_size("4KiB"), Ok(4096));
+        assert!(parse_size("4 kb").is_err());
+    }
 }
