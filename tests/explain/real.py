@@ -154,8 +154,6 @@ def one(name, known, said):
 FIGURES = {
     "rwnd-limited": (one("rwnd-limited", lambda case, run, told: run["chrono"]["rwnd_limited"], lambda copy: seconds(copy, *WINDOW)),
                      SLACK_S, "s"),
-    "sndbuf-limited": (one("sndbuf-limited", lambda case, run, told: run["chrono"]["sndbuf_limited"],
-                           lambda copy: seconds(copy, "send-window")), SLACK_S, "s"),
     "sent again": (sent_again, SLACK_COUNT, ""),
     "delayed ACKs": (one("delayed ACKs", lambda case, run, told: run["counters"][case.setup.receiver]["DelayedACKs"],
                          lambda copy: count(copy, "nagle-delayed-ack")), SLACK_COUNT, ""),

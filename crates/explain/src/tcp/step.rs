@@ -204,22 +204,14 @@ impl Connection {
     ) -> Step {
         let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
         let len = u64::from(segment.len);
+        let end = start.saturating_add(len);
         let (near, is_behind) = (self.bare_way(side), self.is_behind(side));
         let wire = wire_bytes(segment);
-        let ahead = |wire: u64| {
-            if is_behind {
-                sum(near, self.carrying(side, wire))
-            } else {
-                near
-            }
-        };
+        let ahead = |wire: u64| self.ahead(side, wire);
         let lately = at + slack(near);
         let is_middle = self.is_plain() || of(&self.framers, side).goes_on_with(segment.data);
         let noise = if is_behind { slack(near) } else { Span(0) };
-        let mss = other
-            .figures
-            .mss
-            .map_or(half.figures.largest_segment, u32::from);
+        let left = Time(lately.0.saturating_sub(ahead(wire).0));
         Step {
             at,
             side,
@@ -230,7 +222,7 @@ impl Connection {
             told_enough: half.told_enough,
             clock: half.clock,
             acked: half.acked,
-            end: start.saturating_add(len),
+            end,
             highest: half.highest,
             before: half.last_sent.map(|(at, _)| at),
             knew: half
@@ -242,16 +234,9 @@ impl Connection {
                 .filter(|heard| heard.at <= at)
                 .copied(),
             peer_heard: other.edges.last().map(|heard| (heard.at, heard.acked)),
-            heard_first: half
-                .edges
-                .of(start.saturating_add(len))
-                .map(|heard| heard.carried),
-            heard_second: half.edges.second_of(start.saturating_add(len)),
-            asked: self.asked(
-                side,
-                is_middle,
-                Time(lately.0.saturating_sub(ahead(wire).0)).min(at),
-            ),
+            heard_first: half.edges.of(end).map(|heard| heard.carried),
+            heard_second: half.edges.second_of(end),
+            asked: self.asked(side, is_middle, left.min(at)),
             near,
             far: self.bare_way(side.other()),
             wire,
@@ -264,10 +249,27 @@ impl Connection {
             leaves_hole: start > half.delivered,
             lacks: half.figures.timestamps && half.counter.lacks,
             is_cut: of(&self.framers, side).is_inside_after(len),
-            is_full: segment.len.saturating_add(12) >= mss,
+            is_full: self.is_full(side, segment.len),
             held_by: self.held_by(side),
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
+    }
+
+    /// From what `side` hears to when what it sends then is captured, for so many bytes.
+    fn ahead(&self, side: Side, wire: u64) -> Span {
+        let near = self.bare_way(side);
+        if self.is_behind(side) {
+            sum(near, self.carrying(side, wire))
+        } else {
+            near
+        }
+    }
+
+    /// Whether `side` sends no longer segments than this one; options may take twelve bytes of it.
+    fn is_full(&self, side: Side, len: u32) -> bool {
+        let longest = of(&self.halves, side).figures.largest_segment;
+        let mss = of(&self.halves, side.other()).figures.mss;
+        len.saturating_add(12) >= mss.map_or(longest, u32::from)
     }
 
     /// What `side` answers with what left it when it knew what had been carried by `then`: the server the oldest request,
