@@ -11,7 +11,8 @@ use super::{
     half::{Half, Novelty},
     ledger::{Ledger, Side},
     pace::Slope,
-    step::{Last, Learned, Way, wire_bytes},
+    path::{Learned, Path, Way},
+    step::{Last, wire_bytes},
     testimony::heading,
 };
 use crate::{
@@ -54,6 +55,8 @@ pub(crate) struct Connection {
     pub(super) slopes: [Slope; 2],
     /// What somebody who went before learned of the path.
     pub(super) guide: Option<Learned>,
+    /// What follows from all that.
+    pub(super) path: Path,
     /// It only goes before, and bears witness of nothing.
     pub(super) is_scout: bool,
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
@@ -123,6 +126,7 @@ impl Connection {
             ways: [None; 2],
             slopes: <[Slope; 2]>::default(),
             guide: None,
+            path: Path::of(&Learned::default()),
             is_scout: false,
             acks: [None; 2],
             last_data: None,
@@ -339,9 +343,10 @@ impl Connection {
             && is_pure
             && ack <= highest
         {
-            other
-                .ack_pace
-                .add(at - last, new + new.div_ceil(mss.max(1)) * other.overhead);
+            let bytes = new + new.div_ceil(mss.max(1)) * other.overhead;
+            if other.ack_pace.add(at - last, bytes) {
+                self.survey();
+            }
         }
     }
 

@@ -58,6 +58,8 @@ pub(crate) enum Side {
 }
 
 impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Self::Client, Self::Server];
+
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,

@@ -8,6 +8,7 @@ mod half;
 mod held;
 mod ledger;
 mod pace;
+mod path;
 mod prologue;
 mod repair;
 mod repeats;

@@ -22,8 +22,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// `bytes` came `distance` after what was before them.
-    pub(super) fn add(&mut self, distance: Span, bytes: u64) {
+    /// `bytes` came `distance` after what was before them. Whether that changes what is known.
+    pub(super) fn add(&mut self, distance: Span, bytes: u64) -> bool {
         let per_kib = (distance.0 << 10) / bytes.max(1);
         if self.seen.is_empty() {
             self.seen = vec![(0, 0); BUCKETS];
@@ -36,9 +36,11 @@ impl Pace {
         self.count = self.count.saturating_add(1);
         let is_due = self.count >= ENOUGH
             && (self.count < 16 || self.count.is_power_of_two() || self.count.is_multiple_of(256));
+        let before = self.current;
         if is_due {
             self.settle();
         }
+        self.current != before
     }
 
     fn settle(&mut self) {
@@ -85,10 +87,10 @@ const SIZES: usize = 16;
 const ON_A_LINE: usize = 3;
 
 impl Slope {
-    /// An exchange of `bytes` took `time`.
-    pub(super) fn add(&mut self, time: Span, bytes: u64) {
+    /// An exchange of `bytes` took `time`. Whether that changes what is known.
+    pub(super) fn add(&mut self, time: Span, bytes: u64) -> bool {
         if bytes > LARGEST {
-            return;
+            return false;
         }
         let class = |bytes: u64| bytes / CLASS;
         let place = self
@@ -98,14 +100,16 @@ impl Slope {
         match self.least.get_mut(place) {
             Some(known) if class(known.1) == class(bytes) => {
                 if known.0 <= time {
-                    return;
+                    return false;
                 }
                 *known = (time, bytes);
             }
-            _ if is_full => return,
+            _ if is_full => return false,
             _ => self.least.insert(place, (time, bytes)),
         }
+        let before = self.current;
         self.settle();
+        self.current != before
     }
 
     /// The line on which most sizes lie, if that is most of them: what some take longer is think time, and what takes

@@ -11,7 +11,7 @@ use crate::{
     session::{Moment, Scratch},
 };
 
-use super::{connection::Connection, ended::Ended, step::Learned};
+use super::{connection::Connection, ended::Ended};
 
 /// Segments held back of a connection, and bytes on the wire: what a capture keeps of them must not matter.
 const MOST_SEGMENTS: usize = 1024;
@@ -121,11 +121,6 @@ impl Connection {
         let mut scout = Self::new(segment, moment, &Room::none());
         scout.is_scout = true;
         scout
-    }
-
-    /// What is known of the path is this, until it is `None`: then it is what was learned itself.
-    fn guide(&mut self, by: Option<Learned>) {
-        self.guide = by;
     }
 }
 

@@ -18,13 +18,6 @@ const LEAST: u64 = 84;
 /// Shorter segments tell too little of the path's pace.
 const TELLING: u64 = 400;
 
-/// A way to a side and back as it was measured, and the bytes there and back of the packets that measured it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
-    pub(super) time: Span,
-    pub(super) bytes: (u64, u64),
-}
-
 /// What a segment takes on the wire, bytes.
 pub(super) fn wire_bytes(segment: &Segment<'_>) -> u64 {
     (OVERHEAD + segment.options.len() as u64 + u64::from(segment.len)).max(LEAST)
@@ -41,112 +34,7 @@ pub(super) struct Last {
     pub(super) in_a_row: u32,
 }
 
-/// What is known of a path: the shortest ways, and picoseconds a byte of what each side sends.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Learned {
-    ways: [Option<Way>; 2],
-    paces: [Option<u64>; 2],
-}
-
 impl Connection {
-    /// What was learned of the path.
-    pub(super) fn learned(&self) -> Learned {
-        Learned {
-            ways: self.ways,
-            paces: [self.pace(Side::Client), self.pace(Side::Server)],
-        }
-    }
-
-    /// The shortest ways to the two sides and back.
-    fn ways(&self) -> &[Option<Way>; 2] {
-        self.guide.as_ref().map_or(&self.ways, |guide| &guide.ways)
-    }
-
-    /// The way from here to `side` and back was seen to take this long.
-    pub(super) fn measured(&mut self, side: Side, way: Way) {
-        let known = of_mut(&mut self.ways, side);
-        if known.is_none_or(|known| way.time < known.time) {
-            *known = Some(way);
-        }
-    }
-
-    /// The way from here to `side` and back as it was measured.
-    pub(super) fn way(&self, side: Side) -> Span {
-        of(self.ways(), side).map_or(Span(0), |way| way.time)
-    }
-
-    /// Bytes that were carried while the way to `side` and back was measured.
-    fn carried_on(&self, side: Side, way: &Way) -> u64 {
-        let there = if self.is_behind(side.other()) {
-            0
-        } else {
-            way.bytes.0
-        };
-        let back = if self.is_behind(side) { way.bytes.1 } else { 0 };
-        there.saturating_add(back)
-    }
-
-    /// The same without what its packets took to be carried.
-    pub(super) fn bare_way(&self, side: Side) -> Span {
-        let Some(way) = of(self.ways(), side) else {
-            return Span(0);
-        };
-        let (mut carried, other) = (0, side.other());
-        if !self.is_behind(other) {
-            carried += self.carrying(other, way.bytes.0).0;
-        }
-        if self.is_behind(side) {
-            carried += self.carrying(side, way.bytes.1).0;
-        }
-        Span(way.time.0.saturating_sub(carried))
-    }
-
-    /// Whether what `side` sends is captured after the path has carried it: at the other end. Between the two a packet is
-    /// taken to be captured when it begins to be carried.
-    pub(super) fn is_behind(&self, side: Side) -> bool {
-        const NEARER: u64 = 3;
-        let (own, other) = (self.way(side).0, self.way(side.other()).0);
-        other.saturating_mul(NEARER) <= own
-    }
-
-    /// What the path takes to carry so many bytes of `side`; nothing as long as its pace is not known.
-    pub(super) fn carrying(&self, side: Side, bytes: u64) -> Span {
-        let pace = match &self.guide {
-            Some(guide) => *of(&guide.paces, side),
-            None => self.pace(side),
-        };
-        let pace = self.no_slower(Side::Client, pace.unwrap_or(0));
-        let pace = self.no_slower(Side::Server, pace);
-        Span(pace.saturating_mul(bytes) / 1000)
-    }
-
-    /// What was learned of the pace of what `side` sends.
-    fn pace(&self, side: Side) -> Option<u64> {
-        let half = |side| of(&self.halves, side);
-        let slopes = || {
-            let slopes = self.slopes.each_ref().map(super::pace::Slope::known);
-            slopes.into_iter().flatten().min()
-        };
-        half(side)
-            .pace()
-            .or_else(|| half(side.other()).pace())
-            .or_else(slopes)
-            .or_else(|| half(side).single_pace.known())
-            .or_else(|| half(side.other()).single_pace.known())
-    }
-
-    /// The path is no slower than what the shortest way to `side` and back leaves for its packets, picoseconds a byte.
-    fn no_slower(&self, side: Side, pace: u64) -> u64 {
-        let Some(way) = of(self.ways(), side) else {
-            return pace;
-        };
-        let (carried, room) = (self.carried_on(side, way), way.time.0.saturating_mul(1000));
-        if pace.saturating_mul(carried) <= room {
-            return pace;
-        }
-        room.checked_div(carried).unwrap_or(pace)
-    }
-
     /// Tells the ledger of a packet that brings the connection forward.
     pub(super) fn step(
         &mut self,
@@ -255,16 +143,6 @@ impl Connection {
         }
     }
 
-    /// From what `side` hears to when what it sends then is captured, for so many bytes.
-    fn ahead(&self, side: Side, wire: u64) -> Span {
-        let near = self.bare_way(side);
-        if self.is_behind(side) {
-            sum(near, self.carrying(side, wire))
-        } else {
-            near
-        }
-    }
-
     /// Whether `side` sends no longer segments than this one; options may take twelve bytes of it.
     fn is_full(&self, side: Side, len: u32) -> bool {
         let longest = of(&self.halves, side).figures.largest_segment;
@@ -301,14 +179,16 @@ impl Connection {
         }
         let bytes = if step.is_behind { step.wire } else { last.wire };
         let half = of_mut(&mut self.halves, step.side);
-        match step.heard {
+        let is_new = match step.heard {
             Some(heard) if heard.acked >= start => {
                 let since = heard.carried + step.near;
-                if step.is_behind && since > last.at {
-                    half.single_pace.add(step.at - since, bytes);
-                }
+                let is_told = step.is_behind && since > last.at;
+                is_told && half.single_pace.add(step.at - since, bytes)
             }
             _ => half.pace.add(step.at - last.at, bytes),
+        };
+        if is_new {
+            self.survey();
         }
     }
 
@@ -322,12 +202,15 @@ impl Connection {
         let new = ack.saturating_sub(start);
         if new > mss && is_pure && self.is_behind(side.other()) {
             let bytes = new + new.div_ceil(mss) * of(&self.halves, side).overhead + LEAST;
-            let way = *of(self.ways(), side.other());
-            let Some(way) = way else { return };
+            let Some(way) = self.measured_way(side.other()) else {
+                return;
+            };
             let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
             let longer = (at - begin).0.saturating_sub(way.time.0);
             let half = of_mut(&mut self.halves, side);
-            half.burst_pace.add(Span(longer), wire.max(1));
+            if half.burst_pace.add(Span(longer), wire.max(1)) {
+                self.survey();
+            }
         }
     }
 
@@ -346,6 +229,8 @@ impl Connection {
             bytes += step.wire;
         }
         let slope = of_mut(&mut self.slopes, step.side);
-        slope.add(step.at - last.at, bytes);
+        if slope.add(step.at - last.at, bytes) {
+            self.survey();
+        }
     }
 }
