@@ -238,7 +238,10 @@ impl Quality {
     fn note(&mut self, carried: &Carried<'_>) {
         let count = match carried {
             Carried::Tcp(_) => &mut self.tcp_segments,
-            Carried::UnknownLink => &mut self.unknown_links,
+            Carried::UnknownLink(number) => {
+                self.unknown_link.get_or_insert(*number);
+                &mut self.unknown_links
+            }
             Carried::Cut => &mut self.cut_headers,
             Carried::NetBeui => &mut self.netbeui,
             Carried::Ipx => &mut self.ipx,

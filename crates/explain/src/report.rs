@@ -64,6 +64,8 @@ pub struct Quality {
     pub incomplete_fragments: u64,
     /// Packets of links that are not understood.
     pub unknown_links: u64,
+    /// The number of the first such link (tcpdump.org/linktypes.html).
+    pub unknown_link: Option<u16>,
     /// Packets of NetBEUI, which carries SMB too and is not read.
     pub netbeui: u64,
     /// Packets of IPX, likewise.

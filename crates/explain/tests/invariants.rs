@@ -84,6 +84,9 @@ fn other_link_headers_change_nothing() {
         (6, &routed),
         (0, null),
         (108, &[0, 0, 0, 2]),
+        (9, &[0xff, 3, 0, 0x21]),
+        (50, &[0, 0x21]),
+        (9, &[0x21]),
     ];
     for (link, header) in headers {
         let mut framed = all.clone();

@@ -1,11 +1,11 @@
 //! `coax explain`: from captures to what is said of them.
 
-use std::{io::Write as _, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use coax_explain::{recognise::profiles, report::Party};
 
-use crate::explain::{Explained, html, json, read, text};
+use crate::explain::{Explained, goes_on, html, json, read, read_joined, text, words::harmless};
 
 /// `coax explain`'s arguments.
 #[derive(Args, Clone, Debug)]
@@ -17,9 +17,12 @@ use crate::explain::{Explained, html, json, read, text};
         192 bytes is enough (tcpdump -s 192)."
 )]
 pub struct ExplainArgs {
-    /// Capture files
+    /// Capture files; - is standard input
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
+    /// The files are pieces of one capture, as dumpcap -b and tcpdump -C write them, in whatever order
+    #[arg(long)]
+    pub join: bool,
     /// The redirector that the client is, where that is known better than the capture tells it (coax profiles)
     #[arg(long, value_name = "PROFILE", value_parser = client)]
     pub client: Option<String>,
@@ -41,42 +44,64 @@ fn client(name: &str) -> Result<String, String> {
 
 /// Does what the arguments say.
 pub fn main(args: &ExplainArgs) -> ExitCode {
-    let told = args.client.as_deref().and_then(Party::told);
-    let mut all: Vec<Explained> = Vec::new();
-    let mut failed = false;
-    for path in &args.captures {
-        match read(path, told.as_ref()) {
-            Ok(explained) => all.push(explained),
-            Err(error) => {
-                failed = true;
-                eprintln!("coax explain: {}: {error}", path.display());
-            }
-        }
-    }
-    if let Some(path) = &args.html
+    let (all, mut failed) = read_all(args);
+    // a page that is there already is not replaced by one that says nothing
+    if let Some(path) = args.html.as_ref().filter(|_| !all.is_empty())
         && let Err(error) = html::write(path, &all)
     {
         failed = true;
         eprintln!("coax explain: {error:#}");
     }
-    let report = if args.json {
+    let printed = super::print(&if args.json {
         format!("{:#}\n", json::report(&all))
     } else {
         as_text(&all, args.captures.len() > 1)
-    };
-    // a reader that has seen enough and goes is no failure
-    let _ = std::io::stdout().write_all(report.as_bytes());
-    if failed {
-        ExitCode::FAILURE
+    });
+    if failed { ExitCode::FAILURE } else { printed }
+}
+
+/// All that can be read, and whether something could not.
+fn read_all(args: &ExplainArgs) -> (Vec<Explained>, bool) {
+    let told = args.client.as_deref().and_then(Party::told);
+    let mut outcomes = Vec::new();
+    if args.join {
+        let joined = read_joined(&args.captures, told.as_ref());
+        outcomes.push(joined.map_err(|(place, error)| (args.captures.get(place), error)));
     } else {
-        ExitCode::SUCCESS
+        for path in &args.captures {
+            outcomes.push(read(path, told.as_ref()).map_err(|error| (Some(path), error)));
+        }
+    }
+    let (mut all, mut failed) = (Vec::<Explained>::new(), false);
+    for outcome in outcomes {
+        match outcome {
+            Ok(explained) => {
+                hint_at_join(all.last(), &explained);
+                all.push(explained);
+            }
+            Err((path, error)) => {
+                failed = true;
+                let name = path.map(|path| harmless(&path.display().to_string()));
+                eprintln!("coax explain: {}: {error}", name.unwrap_or_default());
+            }
+        }
+    }
+    (all, failed)
+}
+
+fn hint_at_join(before: Option<&Explained>, after: &Explained) {
+    if let Some(before) = before.filter(|before| goes_on(&before.capture, &after.capture)) {
+        let (before, after) = (harmless(&before.name), harmless(&after.name));
+        eprintln!(
+            "coax explain: {after} goes on where {before} ends: --join reads them as one capture"
+        );
     }
 }
 
 fn as_text(all: &[Explained], named: bool) -> String {
     let parts = all.iter().map(|explained| {
         let head = if named {
-            format!("{}:\n", explained.path.display())
+            format!("{}:\n", harmless(&explained.name))
         } else {
             String::new()
         };

@@ -12,7 +12,7 @@ pub mod serve;
 pub mod speed;
 pub mod tour;
 
-use std::process::ExitCode;
+use std::{io::Write as _, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use files::Verb;
@@ -96,6 +96,18 @@ pub fn main() -> ExitCode {
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Tour(args) => tour::main(&args),
+    }
+}
+
+/// Prints; a reader that has seen enough (`| head`) is no failure of ours.
+pub(crate) fn print(text: &str) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -2,14 +2,16 @@
 
 mod shares;
 
-use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, ValueEnum};
 
-use super::hello::{Bound, hello};
+use super::{
+    hello::{Bound, hello},
+    print,
+};
 use crate::config::diagnostic::{Diagnostic, Severity};
 use crate::config::explain;
 use crate::config::load::{Loaded, load, local_addresses};
@@ -267,17 +269,6 @@ fn explain_config(args: &ServeArgs) -> ExitCode {
         ExitCode::FAILURE
     } else {
         printed
-    }
-}
-
-/// Prints; a reader that has seen enough (`| head`) is no failure.
-fn print(text: &str) -> ExitCode {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -4,7 +4,7 @@ mod advice;
 mod text;
 mod words;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use clap::{Args, CommandFactory, Subcommand};
 use coax_speed::{DEFAULT_BYTES, MEGABYTE, Role};
 use serde_json::{Value, json};
 
+use super::print;
 use crate::speed::{
     DISCARD_PORT, Event, Limits, Measured, Order, SOURCE_PORT, Stop, Way, json as as_json, measure,
     serve::{Service, Visit, serve},
@@ -244,18 +245,6 @@ fn visit_json(visit: Visit) -> String {
         Visit::Trouble(error) => json!({"event": "trouble", "error": error.to_string()}),
     };
     format!("{object}\n")
-}
-
-/// Prints; a reader that has seen enough (`| head`) is no failure of ours.
-fn print(text: &str) -> ExitCode {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
-    }
 }
 
 /// Says what is wrong with a command line.

@@ -1,10 +1,6 @@
 //! `coax tour`: everything once.
 
-use std::{
-    io::{IsTerminal as _, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 
@@ -61,10 +57,9 @@ pub fn main(args: &TourArgs) -> ExitCode {
             told.push_str(&format!("\nThe page: {}\n", path.display()));
         }
     }
-    // a reader that has seen enough and goes is no failure
-    let _ = std::io::stdout().write_all(told.as_bytes());
+    let printed = super::print(&told);
     if tour.is_good() {
-        return ExitCode::SUCCESS;
+        return printed;
     }
     eprintln!("error: not every part of it succeeded; the report says which");
     ExitCode::FAILURE

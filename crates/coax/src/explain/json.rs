@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Explained, advice, agreed, breakdown, gain,
     text::{self, grade},
-    tree, verdict,
+    tree, verdict, words,
 };
 
 /// All captures.
@@ -21,7 +21,7 @@ pub fn report(all: &[Explained]) -> Value {
 pub fn capture(explained: &Explained) -> Value {
     let capture = &explained.capture;
     json!({
-        "file": explained.path.display().to_string(),
+        "file": explained.name,
         "grade": grade(&capture.quality).name(),
         "vantage": vantage(capture).map(Vantage::name),
         "seconds": capture.span.map(|(first, last)| seconds(last - first)),
@@ -226,6 +226,7 @@ fn quality(quality: &Quality) -> Value {
         "coalesced": quality.coalesced,
         "incomplete_fragments": quality.incomplete_fragments,
         "unknown_links": quality.unknown_links,
+        "unknown_link": quality.unknown_link.map(|_| words::unknown_link(quality)),
         "netbeui": quality.netbeui,
         "ipx": quality.ipx,
         "cut_headers": quality.cut_headers,

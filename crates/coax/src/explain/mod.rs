@@ -9,24 +9,27 @@ pub mod json;
 pub mod text;
 mod tree;
 mod verdict;
-mod words;
+pub mod words;
 
 use std::{
-    fs::File,
-    path::{Path, PathBuf},
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
 };
 
 use coax_explain::{
-    Advice, Error,
+    Advice, Analyser, Error,
+    capture::Reader,
     recognise::remarks,
-    report::{Capture, Party},
+    report::{Capture, Connection, Party},
 };
+use coax_wire::time::Time;
 
 /// One capture, read.
 #[derive(Debug)]
 pub struct Explained {
-    /// The file.
-    pub path: PathBuf,
+    /// The file's name, or the names of all that were read as one.
+    pub name: String,
     /// What is in it.
     pub capture: Capture,
     /// What to change, of each of its copies.
@@ -37,13 +40,65 @@ pub struct Explained {
     pub gains: Vec<gain::Gain>,
 }
 
-/// Reads one capture. `client` is who the client is, if that is known better than the capture tells it.
+/// Reads one capture; `-` is standard input. `client` is who the client is, if that is known better than the capture tells it.
 ///
 /// # Errors
 /// [`Error`], if it cannot be opened or nothing of it can be read.
 pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
-    let file = File::open(path)?;
-    let mut capture = coax_explain::explain(file)?;
+    let capture = coax_explain::explain(open(path)?)?;
+    Ok(explained(path.display().to_string(), capture, client))
+}
+
+/// Reads the pieces of one capture, as `dumpcap -b` and `tcpdump -C` make them, in the order of their first packets. Numbers
+/// of frames go on from file to file.
+///
+/// # Errors
+/// The place of the first that cannot be opened or of which nothing can be read, and why.
+pub fn read_joined<P: AsRef<Path>>(
+    paths: &[P],
+    client: Option<&Party>,
+) -> Result<Explained, (usize, Error)> {
+    let mut pieces = Vec::new();
+    for (place, path) in paths.iter().enumerate() {
+        let first = begins(path.as_ref()).map_err(|error| (place, error))?;
+        pieces.push((first, place, path.as_ref()));
+    }
+    pieces.sort();
+    let mut analyser = Analyser::default();
+    for (_, place, path) in &pieces {
+        let piece = open(path).map_err(Error::from);
+        let read = piece.and_then(|piece| analyser.read(piece));
+        read.map_err(|error| (*place, error))?;
+    }
+    let names = pieces.iter().map(|(_, _, path)| path.display().to_string());
+    let name = names.collect::<Vec<_>>().join(" + ");
+    Ok(explained(name, analyser.finish(), client))
+}
+
+/// When a piece begins; one without packets after all others.
+fn begins(path: &Path) -> Result<Time, Error> {
+    if !fs::metadata(path)?.is_file() {
+        let why = "only files can be joined, for each is opened twice";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why).into());
+    }
+    let mut reader = Reader::new(open(path)?)?;
+    Ok(reader
+        .next_packet()?
+        .map_or(Time(u64::MAX), |packet| packet.at))
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    if fs::metadata(path)?.is_dir() {
+        let why = "it is a folder: name the captures in it";
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, why));
+    }
+    Ok(Box::new(File::open(path)?))
+}
+
+fn explained(name: String, mut capture: Capture, client: Option<&Party>) -> Explained {
     if let Some(client) = client {
         let carrying = capture.connections.iter_mut();
         for connection in carrying.filter(|connection| connection.smb.is_some()) {
@@ -51,11 +106,24 @@ pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
         }
     }
     let mut advice = advice::about(&capture);
-    Ok(Explained {
-        path: path.to_owned(),
+    Explained {
+        name,
         gains: gain::predict(&capture, &mut advice),
         advice,
         remarks: remarks(&capture),
         capture,
-    })
+    }
+}
+
+/// Whether a connection that is cut off at the end of `before` goes on in `after`: they look like pieces of one capture.
+pub fn goes_on(before: &Capture, after: &Capture) -> bool {
+    let ends = |connection: &Connection| {
+        let (client, server) = (connection.client, connection.server);
+        (client.min(server), client.max(server))
+    };
+    let (Some((_, end)), Some((start, _))) = (before.span, after.span) else {
+        return false;
+    };
+    let mut later = after.connections.iter().filter(|one| !one.has_start);
+    start >= end && later.any(|one| before.connections.iter().any(|it| ends(it) == ends(one)))
 }

@@ -11,7 +11,7 @@ use coax_wire::time::Span;
 use super::{
     Explained, advice, agreed, gain, json, tree,
     verdict::{self, phrase},
-    words::{harmless, many, percent, rate, seconds, size, time},
+    words::{harmless, many, percent, rate, seconds, size, time, unknown_link},
 };
 
 /// Rows of a table; the rest is counted.
@@ -52,6 +52,7 @@ pub(super) fn grade(quality: &Quality) -> Grade {
     if quality.damage.is_some()
         || many_lost
         || quality.skipped_bytes.saturating_mul(20) > quality.wire_bytes
+        || quality.unknown_links.saturating_mul(20) > quality.packets
     {
         Grade::Poor
     } else if lost
@@ -409,7 +410,7 @@ fn faults(quality: &Quality) -> impl Iterator<Item = (u64, String)> {
         ),
         (
             quality.unknown_links,
-            "packets of a link type that is not understood".to_owned(),
+            format!("packets of {}, which is not read", unknown_link(quality)),
         ),
         (
             quality.netbeui,

@@ -6,7 +6,7 @@ use coax_explain::{
 };
 use coax_wire::time::Span;
 
-use super::words::{harmless, many, percent, rate, size, time};
+use super::words::{harmless, many, percent, rate, size, time, unknown_link};
 
 /// What is said first: which copy, how much, how long, how fast, and what most of the time went to.
 pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
@@ -76,10 +76,21 @@ pub(super) fn of_none(capture: &Capture) -> String {
             old.join(" and ")
         );
     }
-    format!(
-        "No copy in it: {packets}, {} of TCP.",
-        many(all, "connection")
-    )
+    if quality.unknown_links > 0 {
+        return format!(
+            "No copy that can be read: {packets}, {} of {}, which coax explain does not read. Capture on an Ethernet card, at \
+             one of the two machines.",
+            quality.unknown_links,
+            unknown_link(quality)
+        );
+    }
+    match all {
+        0 => format!("No copy in it: {packets}, none of TCP."),
+        _ => format!(
+            "No copy in it: {packets}, {} of TCP.",
+            many(all, "connection")
+        ),
+    }
 }
 
 /// Where to look if there is nothing known to change: what most of the time went to is beyond the other machine's reach.

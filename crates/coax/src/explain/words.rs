@@ -1,5 +1,6 @@
 //! Sizes, rates and times as people write them: 42 MB of a million bytes each, MB/s beside Mbit/s.
 
+use coax_explain::report::Quality;
 use coax_wire::time::Span;
 
 /// Seconds.
@@ -67,10 +68,32 @@ pub(super) fn many(count: u64, one: &str) -> String {
 }
 
 /// Names of files come from the wire: what a terminal would obey is shown as a question mark.
-pub(super) fn harmless(name: &str) -> String {
+pub fn harmless(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect()
+}
+
+/// The first link type in a capture that is not understood (tcpdump.org/linktypes.html).
+pub(super) fn unknown_link(quality: &Quality) -> String {
+    let Some(number) = quality.unknown_link else {
+        return "a link type that is not understood".to_owned();
+    };
+    let name = match number {
+        3 => "AX.25",
+        7 | 129 => "ARCNET",
+        11 | 100 | 106 | 123 => "ATM",
+        105 => "802.11",
+        119 => "802.11 with a Prism header",
+        127 => "802.11 with a radiotap header",
+        163 => "802.11 with an AVS header",
+        192 => "PPI",
+        104 => "Cisco HDLC",
+        107 => "frame relay",
+        186 | 189 | 220 | 249 => "USB",
+        _ => return format!("link type {number}"),
+    };
+    format!("link type {number} ({name})")
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ fn page(tour: &Tour) -> String {
     before.push_str("<ul>\n");
     for (slow, capture) in tour.slow.iter().zip(&tour.explained) {
         let (title, account) = (escaped(&slow.title), escaped(&text::account(slow)));
-        let file = escaped(&capture.path.display().to_string());
+        let file = escaped(&capture.name);
         let _ = writeln!(before, "<li>{title} ({file}). {account}</li>");
     }
     before.push_str("</ul>\n</section>\n");

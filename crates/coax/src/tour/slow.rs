@@ -65,7 +65,7 @@ fn one(
     let path = folder.join(format!("{name}.pcapng"));
     std::fs::write(&path, capture).context("there is no room for captures")?;
     let mut explained = explain::read(&path, None)?;
-    explained.path = format!("{name}.pcapng").into();
+    explained.name = format!("{name}.pcapng");
     let slow = Slow {
         scenario: name,
         title: summary.title.clone(),

@@ -22,6 +22,8 @@ pub enum Link {
     Ethernet,
     /// 6: IEEE 802.5.
     TokenRing,
+    /// 9, 50: PPP, with its HDLC header or without.
+    Ppp,
     /// 10.
     Fddi,
     /// 12, 14, 101, 228, 229: an IP packet and nothing before it.
@@ -40,6 +42,7 @@ impl From<u16> for Link {
             0 | 108 => Self::Null,
             1 => Self::Ethernet,
             6 => Self::TokenRing,
+            9 | 50 => Self::Ppp,
             10 => Self::Fddi,
             12 | 14 | 101 | 228 | 229 => Self::Ip,
             113 => Self::LinuxSll,

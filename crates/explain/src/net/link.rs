@@ -13,7 +13,7 @@ pub(super) struct Outer<'a> {
 /// Why there is no IP packet in a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Nothing {
-    UnknownLink,
+    UnknownLink(u16),
     Cut,
     NetBeui,
     Ipx,
@@ -32,9 +32,10 @@ pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, Nothin
         Link::LinuxSll => behind_type(bytes, 14),
         Link::LinuxSll2 => behind_type(bytes, 0).map(|_| 20),
         Link::Null => null(bytes),
+        Link::Ppp => ppp(bytes),
         Link::Fddi => llc(bytes, 13),
         Link::TokenRing => token_ring(bytes),
-        Link::Other(_) => return Err(Nothing::UnknownLink),
+        Link::Other(number) => return Err(Nothing::UnknownLink(number)),
     };
     let start = start.ok_or_else(|| stranger(packet))?;
     Ok(Outer {
@@ -88,6 +89,17 @@ fn llc(bytes: &[u8], at: usize) -> Option<usize> {
     let is_snap = head.starts_with(&[0xaa, 0xaa, 3]);
     let kind = u16_at(bytes, at + 6)?;
     (is_snap && matches!(kind, IPV4 | IPV6)).then_some(at + 8)
+}
+
+/// PPP (RFC 1661), behind address and control of its HDLC framing (RFC 1662) where they are not left out; the protocol's
+/// number may be one byte.
+fn ppp(bytes: &[u8]) -> Option<usize> {
+    let start = if bytes.starts_with(&[0xff, 3]) { 2 } else { 0 };
+    match bytes.get(start..)? {
+        [0, 0x21 | 0x57, ..] => Some(start + 2),
+        [0x21 | 0x57, ..] => Some(start + 1),
+        _ => None,
+    }
 }
 
 fn token_ring(bytes: &[u8]) -> Option<usize> {

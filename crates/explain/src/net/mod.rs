@@ -19,8 +19,8 @@ pub(crate) enum Carried<'a> {
     Tcp(Segment<'a>),
     /// A piece of a packet whose other pieces are still missing.
     Fragment,
-    /// A link type that is not understood.
-    UnknownLink,
+    /// A link type that is not understood, by its number.
+    UnknownLink(u16),
     /// The capture kept too little of it to say.
     Cut,
     /// NetBEUI.
@@ -61,7 +61,7 @@ impl Dissector {
     pub(crate) fn dissect<'a>(&'a mut self, packet: &Packet<'a>) -> Carried<'a> {
         let outer = match link::network_layer(packet) {
             Ok(outer) => outer,
-            Err(link::Nothing::UnknownLink) => return Carried::UnknownLink,
+            Err(link::Nothing::UnknownLink(number)) => return Carried::UnknownLink(number),
             Err(link::Nothing::Cut) => return Carried::Cut,
             Err(link::Nothing::NetBeui) => return Carried::NetBeui,
             Err(link::Nothing::Ipx) => return Carried::Ipx,

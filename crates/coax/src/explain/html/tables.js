@@ -187,7 +187,7 @@ const FAULTS = {
   cut_packets: "packets were cut to the snap length", out_of_order: "packets out of order", duplicates: "packets captured twice, left out",
   dropped: "packets dropped by the capturing machine", missing_bytes: "bytes missing in the capture, though they arrived", holes: "holes that they leave",
   coalesced: "segments longer than the wire allows, made one by the capturing machine", incomplete_fragments: "fragmented packets incomplete",
-  unknown_links: "packets of a link type that is not understood", netbeui: "packets of NetBEUI, which is not read", ipx: "packets of IPX, which is not read", cut_headers: "packets cut so short that their headers are missing",
+  unknown_links: "packets of a link type that is not read", netbeui: "packets of NetBEUI, which is not read", ipx: "packets of IPX, which is not read", cut_headers: "packets cut so short that their headers are missing",
   connections_without_start: "connections that began before the capture", skipped_bytes: "bytes of SMB connections that belong to no message that could be told",
 };
 

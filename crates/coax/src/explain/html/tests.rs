@@ -25,7 +25,7 @@ fn hostile() -> Explained {
         breakdown: coax_explain::report::Breakdown::default(),
     };
     Explained {
-        path: HOSTILE.into(),
+        name: HOSTILE.into(),
         advice: Vec::new(),
         remarks: Vec::new(),
         gains: Vec::new(),

@@ -1,0 +1,153 @@
+//! `coax explain` as a command: what it takes, what it prints and writes, and how it ends.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/captures");
+
+fn capture(name: &str) -> PathBuf {
+    Path::new(CAPTURES).join(name)
+}
+
+fn explain<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coax"));
+    command.arg("explain").args(arguments).output().unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A little-endian pcap file in two: the first `packets` of them, and the rest.
+fn in_two(file: &[u8], packets: usize) -> [Vec<u8>; 2] {
+    const HEADER: usize = 24;
+    let mut cut = HEADER;
+    for _ in 0..packets {
+        let len = u32::from_le_bytes(file[cut + 8..cut + 12].try_into().unwrap());
+        cut += 16 + len as usize;
+    }
+    [
+        file[..cut].to_vec(),
+        [&file[..HEADER], &file[cut..]].concat(),
+    ]
+}
+
+#[test]
+fn pieces_of_a_capture_say_joined_what_the_whole_says_in_whatever_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = capture("suricata-xp-filecontainer.pcap");
+    let pieces = in_two(&fs::read(&whole).unwrap(), 1300);
+    let paths = ["b.pcap", "a.pcap"].map(|name| folder.path().join(name));
+    for (path, piece) in paths.iter().zip(&pieces) {
+        fs::write(path, piece).unwrap();
+    }
+    let [first, second] = paths.each_ref().map(|path| path.as_os_str());
+    let mut wanted = json(&explain(&["--json".as_ref(), whole.as_os_str()]));
+    for order in [[first, second], [second, first]] {
+        let output = explain(&["--json".as_ref(), "--join".as_ref(), order[0], order[1]]);
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+        let mut told = json(&output);
+        let file = told["captures"][0]["file"].take();
+        assert!(file.as_str().unwrap().ends_with("a.pcap"), "{file}");
+        wanted["captures"][0]["file"].take();
+        assert_eq!(told, wanted);
+    }
+    let apart = explain(&[first, second]);
+    let hint = String::from_utf8(apart.stderr).unwrap();
+    assert!(
+        apart.status.success() && hint.contains("b.pcap ends: --join reads them as one"),
+        "{hint}"
+    );
+}
+
+#[test]
+fn a_dash_is_standard_input_and_there_is_no_joining_with_it() {
+    let file = capture("suricata-andx-chain.pcap");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coax"));
+    let command = command
+        .args(["explain", "-"])
+        .stdin(File::open(&file).unwrap());
+    let piped = command.output().unwrap();
+    assert!(piped.status.success(), "{piped:?}");
+    assert_eq!(piped.stdout, explain(&[&file]).stdout);
+    let joined = explain(&["--join", "-"]);
+    assert_eq!(joined.status.code(), Some(1), "{joined:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_what_to_do_and_costs_the_others_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let zip = folder.path().join("a.zip");
+    fs::write(&zip, b"PK\x03\x04 and so on").unwrap();
+    let good = capture("suricata-andx-chain.pcap");
+    let output = explain(&[zip.as_path(), folder.path(), &good]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("zip archive: unpack it first"), "{said}");
+    assert!(
+        said.contains("it is a folder: name the captures in it"),
+        "{said}"
+    );
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.contains("andx-chain.pcap:\n") && told.contains("Capture: "),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_page_is_not_replaced_by_one_that_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    fs::write(&page, "what was there").unwrap();
+    let output = explain(&[
+        "--html".as_ref(),
+        page.as_os_str(),
+        folder.path().as_os_str(),
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read(&page).unwrap(), b"what was there");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_report_that_does_not_fit_on_the_disk_is_a_failure() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coax"));
+    let command = command
+        .arg("explain")
+        .arg(capture("suricata-andx-chain.pcap"));
+    let output = command.stdout(Stdio::from(full)).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot write to standard output"), "{said}");
+}
+
+#[test]
+fn links_that_are_not_read_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("monitor.pcap");
+    let mut bytes: Vec<u8> = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 127]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    for second in 0..3_u32 {
+        bytes.extend([second, 0, 4, 4].into_iter().flat_map(u32::to_le_bytes));
+        bytes.extend([0; 4]);
+    }
+    fs::write(&file, bytes).unwrap();
+    let told = String::from_utf8(explain(&[&file]).stdout).unwrap();
+    let first = "No copy that can be read: 3 packets, 3 of link type 127 (802.11 with a radiotap header), which";
+    assert!(told.starts_with(first), "{told}");
+    assert!(told.contains("Capture: poor"), "{told}");
+}
