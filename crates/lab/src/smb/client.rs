@@ -18,7 +18,7 @@ use coax_wire::{
         name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, ScopedName},
         session::HEADER_LEN,
     },
-    time::{FileTime, Time},
+    time::{FileTime, Span, Time},
 };
 
 use super::{
@@ -85,6 +85,8 @@ pub struct Redirector {
     local: Local,
     pourer: Pourer,
     outbox: VecDeque<Transmit>,
+    /// Pieces that are still to go of a message whose first one went.
+    pieces_left: usize,
     stage: Option<Stage>,
     timer: Option<Time>,
     began: Option<Time>,
@@ -121,6 +123,7 @@ impl Redirector {
             },
             pourer: Pourer::new(whole),
             outbox: VecDeque::new(),
+            pieces_left: 0,
             stage: None,
             timer: None,
             began: None,
@@ -233,18 +236,10 @@ impl Redirector {
             let Some(transmit) = self.outbox.pop_front() else {
                 return;
             };
-            let command = command_of(&transmit.head);
-            if let Some(command) = command {
-                context.exchange_is(cause_of(command));
-            }
             let read = transmit.tail.len() as u64;
             let write = core::mem::take(&mut self.local.uncharged);
-            let cost = context.machine().request;
-            let fixed = if command.is_some() { cost.fixed.0 } else { 0 };
-            let bytes = read.saturating_add(write);
-            let work = cost.of(bytes).0.saturating_sub(cost.fixed.0);
+            let span = self.work_before(context, &transmit, write);
             let payload = joined(transmit.head, data_of(transmit.tail));
-            let span = coax_wire::time::Span(work.saturating_add(fixed));
             if span.0 > 0 {
                 self.stage = Some(Stage::Work(payload, read, write));
                 context.work(span, 0);
@@ -252,6 +247,30 @@ impl Redirector {
                 self.disk_part(context, payload, read, write);
             }
         }
+    }
+
+    /// The processor's work on a piece that goes out: all of a message's is done before its first piece leaves, however it
+    /// is cut.
+    fn work_before(&mut self, context: &mut Context<'_>, piece: &Transmit, write: u64) -> Span {
+        let cost = context.machine().request;
+        let work = |bytes: u64| cost.of(bytes).0.saturating_sub(cost.fixed.0);
+        if self.pieces_left > 0 {
+            self.pieces_left -= 1;
+            return Span(work(write));
+        }
+        let waiting = self.outbox.iter().take(pieces_behind(piece, &self.outbox));
+        let (mut bytes, mut command) = (write, command_of(&piece.head));
+        bytes = bytes.saturating_add(piece.tail.len() as u64);
+        for more in waiting {
+            bytes = bytes.saturating_add(more.tail.len() as u64);
+            command = command.or_else(|| command_of(&more.head));
+            self.pieces_left += 1;
+        }
+        if let Some(command) = command {
+            context.exchange_is(cause_of(command));
+        }
+        let fixed = if command.is_some() { cost.fixed.0 } else { 0 };
+        Span(work(bytes).saturating_add(fixed))
     }
 
     fn disk_part(&mut self, context: &mut Context<'_>, payload: Payload, read: u64, write: u64) {
@@ -348,6 +367,23 @@ fn target(profile: &Profile) -> Target {
         entropy: [7; 24].into(),
         filetime: FileTime::from(clock(Time(0))).0,
     }
+}
+
+/// How many of the pieces that wait behind the first one of a message are the rest of it, as its session header has it.
+fn pieces_behind(first: &Transmit, waiting: &VecDeque<Transmit>) -> usize {
+    let len = |piece: &Transmit| piece.head.len().saturating_add(piece.tail.len());
+    let Some(header) = first.head.first_chunk::<HEADER_LEN>() else {
+        return 0;
+    };
+    let [_, high, middle, low] = *header;
+    let whole = u32::from_be_bytes([0, high, middle, low]) as usize + HEADER_LEN;
+    let mut sent = len(first);
+    let rest = waiting.iter().take_while(|piece| {
+        let is_rest = sent < whole;
+        sent = sent.saturating_add(len(piece));
+        is_rest
+    });
+    rest.count()
 }
 
 /// The command of a piece that begins with one, behind the session header or without it.
