@@ -100,7 +100,7 @@ class Change:
 CHANGES = [
     Change("1 KB core reads: the full redirector", Setup(lan(), "ibm-dls-5.0-predir", bytes=200_000), "dls-full-redirector", "ibm-dls-5.0-full"),
     Change("the same over 2 ms", Setup(Link(50 * MBIT, 0.001), "ibm-dls-5.0-predir", bytes=500_000), "dls-full-redirector", "ibm-dls-5.0-full"),
-    Change("core reads of the basic redirector: the full one", Setup(lan(), "ms-net-3.11-basic", bytes=300_000), "use-raw-reads", "ms-net-3.11-full"),
+    Change("core reads of the basic redirector: the full one", Setup(lan(), "ms-net-3.11-basic", bytes=300_000), "ms-net-full-redirector", "ms-net-3.11-full"),
     Change("header and data apart: TCP_NODELAY", Setup(Link(50 * MBIT, 0.001), "nagle", "put", 60_000), "client-nodelay", "apart"),
     Change("the same over 10 ms", Setup(lan(), "nagle", "put", 60_000), "client-nodelay", "apart"),
 ]
