@@ -52,12 +52,14 @@ fn cases() -> Vec<Case> {
 
 fn outcomes(every: usize) -> Vec<Outcome> {
     let only = std::env::var("COAX_ACCURACY_ONLY").ok();
+    let tuned = std::env::var_os("COAX_ACCURACY_TUNED").is_some();
     cases()
         .iter()
         .enumerate()
         .filter(|(place, case)| {
             place % every == 0 && only.as_ref().is_none_or(|only| case.name().contains(only))
         })
+        .filter(|(_, case)| !tuned || case.half == Half::Tuned)
         .filter_map(|(_, case)| run(case))
         .collect()
 }
