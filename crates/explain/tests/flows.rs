@@ -269,3 +269,73 @@ fn a_silence_before_what_leaves_a_hole_in_a_message_was_a_timer_s_not_the_sender
     assert!(share(&flow, Cause::Timeout) >= 50);
     assert!(share(&flow, Cause::ClientThink) <= 10);
 }
+
+#[test]
+fn who_sends_a_segment_when_the_one_before_it_is_acknowledged_waits_for_that_though_the_path_is_slow()
+ {
+    let mut flow = Flow::begin(&Ends {
+        port: 2000,
+        near_us: 3_500,
+        far_us: 50,
+        mss: MSS as u16,
+        window: 60_000,
+    });
+    for place in 0..200 {
+        let at_us = 20_000 + place as u64 * 14_550;
+        flow.send(Sent {
+            at_us,
+            seq: place * MSS,
+            len: MSS as usize,
+            ..Sent::default()
+        });
+        flow.send(Sent {
+            at_us: at_us + 20,
+            from: 1,
+            ack: (place + 1) * MSS,
+            ..Sent::default()
+        });
+    }
+    assert!((10..=18).contains(&share(&flow, Cause::SendWindow)));
+    assert!(share(&flow, Cause::Bandwidth) >= 80);
+}
+
+#[test]
+fn what_is_sent_again_and_again_to_a_machine_that_is_busy_waits_for_that_machine() {
+    let mut flow = Flow::begin(&Ends {
+        port: 445,
+        near_us: 50,
+        far_us: ROUND_US,
+        mss: 1460,
+        window: 60_000,
+    });
+    let words = [0xff, 0, 7, 0, 0, 1000, 1000, 0, 0, 0];
+    let (mut asked, mut told) = (0, 0);
+    for mid in 1..20_u16 {
+        let data = read_andx(mid, false, &words, 0);
+        for again_ms in [0, 300, 900, 2100] {
+            flow.send(Sent {
+                at_us: (u64::from(mid) * 4000 + again_ms) * 1000,
+                seq: asked,
+                ack: told,
+                data: &data,
+                ..Sent::default()
+            });
+        }
+        asked += data.len() as i64;
+        let words = [0xff, 0, 0, 0, 0, 1000, 60, 0, 0, 0, 0, 0];
+        let data = read_andx(mid, true, &words, 1001);
+        let len = data.len() + 1001;
+        flow.send(Sent {
+            at_us: (u64::from(mid) * 4000 + 3000) * 1000,
+            from: 1,
+            seq: told,
+            ack: asked,
+            data: &data,
+            len,
+            ..Sent::default()
+        });
+        told += len as i64;
+    }
+    assert_eq!(share(&flow, Cause::Timeout), 0);
+    assert!(share(&flow, Cause::ServerThink) >= 70);
+}

@@ -9,7 +9,7 @@ use coax_wire::{
 use super::{
     habits::{Habits, Sent},
     half::{Half, Novelty},
-    ledger::{Ledger, Side},
+    ledger::{DELAYED, Ledger, Side},
     pace::Slope,
     path::{Learned, Path, Way},
     step::{Last, wire_bytes},
@@ -332,16 +332,19 @@ impl Connection {
     }
 
     /// At the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was all on its
-    /// way already.
+    /// way already. Where those of the data are seen too, one of a single segment is no news if it may have been held back.
     fn note_ack_pace(&mut self, side: Side, ack: u64, new: u64, is_pure: bool, at: Time) {
         let is_ahead = !self.is_behind(side.other());
         let mss = of(&self.halves, side).figures.mss.map_or(1460, u64::from);
         let other = of_mut(&mut self.halves, side.other());
         let previous = of_mut(&mut self.acks, side.other()).replace((at, other.highest));
+        other.is_acked_in_bunches |= is_pure && new > mss;
+        let may_be_held = other.pace.known().is_some() && other.is_acked_in_bunches && new <= mss;
         if let Some((last, highest)) = previous
             && is_ahead
             && is_pure
             && ack <= highest
+            && !(may_be_held && at - last >= DELAYED)
         {
             let bytes = new + new.div_ceil(mss.max(1)) * other.overhead;
             if other.ack_pace.add(at - last, bytes) {

@@ -54,6 +54,8 @@ pub(super) struct Half {
     pub(super) pace: Pace,
     /// The same by the distances of acknowledgments, and by what the first of a burst took.
     pub(super) ack_pace: Pace,
+    /// More than one segment of it was acknowledged at once.
+    pub(super) is_acked_in_bunches: bool,
     pub(super) burst_pace: Pace,
     /// The same by packets of which each may have waited for the acknowledgment of the one before.
     pub(super) single_pace: Pace,

@@ -7,7 +7,7 @@ use coax_wire::time::Span;
 use super::{
     connection::{Connection, of},
     half::Novelty,
-    ledger::{Side, Step},
+    ledger::{REACTION, Side, Step},
     window::{slack, sum},
 };
 
@@ -59,7 +59,8 @@ impl Step {
         let fills_window = self.novelty == Some(Novelty::New)
             && self.is_cut
             && !self.is_full
-            && self.knew.is_some_and(|knew| knew.edge == self.end);
+            && self.knew.is_some_and(|knew| knew.edge == self.end)
+            && !self.is_unheeded();
         match self.held_by {
             // less than a segment is sent into what is left of a window when its sender has waited long enough for more
             // (RFC 1122 §4.2.3.4)
@@ -67,5 +68,15 @@ impl Step {
             Some(Cause::ServerThink) if !self.is_middle || is_windowed => None,
             held_by => held_by,
         }
+    }
+
+    /// Whether its sender had heard long before of more room than it used: it had not looked at what had come.
+    pub(super) fn is_unheeded(&self) -> bool {
+        self.is_cut
+            && !self.is_full
+            && self.heard.is_some_and(|heard| {
+                heard.edge > self.end
+                    && self.at - self.soonest(heard.carried) > sum(REACTION, slack(self.near))
+            })
     }
 }

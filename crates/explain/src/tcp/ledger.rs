@@ -43,7 +43,7 @@ use crate::{evidence::Journal, smb::Purpose};
 
 /// Acknowledgments later than this were delayed on purpose: timers of 40 ms and more are known, and the shortest that a
 /// busy machine takes is less.
-const DELAYED: Span = Span(25_000_000);
+pub(super) const DELAYED: Span = Span(25_000_000);
 /// What lies between an acknowledgment and the data that it let go, beyond the way there and back.
 pub(super) const REACTION: Span = Span(2_000_000);
 /// A wait between two packets of one side that is no think time.
@@ -181,6 +181,15 @@ impl Step {
             && self.at.max(until) - since >= sum(self.round(), self.serial)
     }
 
+    /// Whether all that its side had sent was acknowledged when it left: the path had been idle for a round trip.
+    fn is_alone(&self) -> bool {
+        let heard = self.heard.filter(|_| self.near.0 > 0 || !self.is_behind);
+        heard.is_some_and(|heard| {
+            heard.acked >= self.end.saturating_sub(self.len)
+                && self.at >= self.soonest(heard.carried)
+        })
+    }
+
     /// Whether it follows what its side sent before without a pause of the path.
     pub(super) fn follows(&self) -> bool {
         let until = self.busy.1;
@@ -269,7 +278,7 @@ impl Ledger {
             self.mend(step, cause, gap);
         } else if let Some(cause) = step.is_held_by(is_windowed(&round)) {
             self.charge(cause, gap);
-        } else if step.is_carried(self.at) && !is_shut(&round) {
+        } else if step.is_carried(self.at) && !is_shut(&round) && !self.is_idle_before(step) {
             self.carry(step, gap);
         } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {
             self.answer(step, asked, gap);
@@ -308,6 +317,11 @@ impl Ledger {
             Side::Client => client,
             Side::Server => server,
         }
+    }
+
+    /// Whether the path had nothing of this packet's side to carry before it.
+    fn is_idle_before(&mut self, step: &Step) -> bool {
+        step.is_alone() && self.flow(step.side).repeated.0 == 0
     }
 
     /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
@@ -445,6 +459,7 @@ impl Ledger {
         } = *self.flow(step.side);
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
+            () if step.is_unheeded() => step.side.think(),
             () if rest >= STALL && step.is_behind && step.is_middle && !was_busy => Cause::Timeout,
             () if rest <= JITTER && step.is_behind && step.inside => Cause::Queueing,
             () => step.own(rest),

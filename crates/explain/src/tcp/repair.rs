@@ -38,6 +38,16 @@ impl Step {
         }
     }
 
+    /// Whether a timer sent what `open` was once more, and nothing had come for it.
+    fn is_same_again(&self, open: &Self) -> bool {
+        let is_same = self.side == open.side && (self.len, self.end) == (open.len, open.end);
+        is_same
+            && self.novelty == Some(Novelty::Again)
+            && self.acked < self.end
+            && !self.unseen
+            && is_timer(self)
+    }
+
     /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
     /// left.
     pub(super) fn is_clocked(&self, from: Time) -> bool {
@@ -63,7 +73,11 @@ impl Ledger {
 
     /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.
     pub(super) fn decide(&mut self, step: &Step) {
-        let Some(open) = self.open.take() else { return };
+        // what is sent again and again is decided as one
+        let waits = |open: &Step| !step.is_same_again(open);
+        let Some(open) = self.open.take().filter(waits) else {
+            return;
+        };
         let heard = if step.side == open.side {
             step.heard.map(|heard| (heard.at, heard.acked))
         } else {
