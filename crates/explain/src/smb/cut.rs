@@ -92,6 +92,7 @@ impl Known {
         }
         // where FID, offset and count end, in bytes from the first word ([MS-CIFS] 2.2.4.x, [MS-SMB] 2.2.4.2, 2.2.4.3)
         let (fid, offset, count) = match command {
+            code::CLOSE | code::FLUSH => (2, 2, 2),
             code::READ | code::LOCK_AND_READ => (2, 8, 4),
             code::WRITE | code::WRITE_AND_UNLOCK | code::WRITE_AND_CLOSE => (2, 8, 4),
             code::READ_ANDX => (6, 24, 18),
@@ -116,6 +117,8 @@ pub(super) struct Elsewhere {
     pub(super) fid: Option<u16>,
     /// The most that one read brought, bytes.
     pub(super) read: u64,
+    /// Bytes that this client puts between a write's words and its data.
+    pub(super) write_padding: u64,
     /// Where the transfer before it ended and how much it moved, if it was of the same kind and that is known.
     pub(super) before: Option<(u64, u64)>,
 }
@@ -140,7 +143,7 @@ pub(super) fn mend(op: &mut Op, head: &[u8], len: u64, elsewhere: &Elsewhere) {
     if !op.known.count {
         op.count = match op.what {
             What::Read => elsewhere.read,
-            _ => brought(head, len),
+            _ => beyond_words(head, len).saturating_sub(elsewhere.write_padding),
         };
     }
 }
@@ -180,17 +183,22 @@ fn kind(command: u8) -> What {
     }
 }
 
-/// What a write brings besides its words and byte count. Clients put up to three bytes before the data.
-fn brought(head: &[u8], len: u64) -> u64 {
+/// What a write brings besides its words and byte count.
+fn beyond_words(head: &[u8], len: u64) -> u64 {
     let words = head.get(HEADER_LEN).copied().unwrap_or_default();
     let before = (WORDS as u64)
         .saturating_add(u64::from(words) * 2)
         .saturating_add(2);
-    let bytes = len.saturating_sub(before);
-    match bytes % 512 {
-        padding @ 1..=3 if bytes > 512 => bytes.saturating_sub(padding),
-        _ => bytes,
-    }
+    len.saturating_sub(before)
+}
+
+/// How many bytes a client puts before a write's data, up to three, to align them: what is left of a write beyond whole disk
+/// blocks, of which most writes are.
+pub(super) fn padding(op: &Op, head: &[u8], len: u64) -> Option<u64> {
+    let bytes = beyond_words(head, len);
+    let is_cut = (head.len() as u64) < len;
+    let tells = op.name.command == code::WRITE_ANDX && is_cut && bytes > 512 && bytes % 512 <= 3;
+    tells.then_some(bytes % 512)
 }
 
 #[cfg(test)]
@@ -238,12 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn a_write_brings_what_is_not_words() {
+    fn a_write_brings_what_is_not_words_nor_what_aligns_its_data() {
         let mut head = [0; 40];
+        head[4] = code::WRITE_ANDX;
         head[HEADER_LEN] = 14;
         // 32 of header, 1, 28 of words, 2, and one to align
-        assert_eq!(brought(&head, 64 + 4096), 4096);
-        head[HEADER_LEN] = 12;
-        assert_eq!(brought(&head, 59 + 1000), 1000);
+        assert_eq!(beyond_words(&head, 63 + 4096), 4096);
+        let op = Op::new(code::WRITE_ANDX, What::Write);
+        assert_eq!(padding(&op, &head, 64 + 4096), Some(1));
+        assert_eq!(padding(&op, &head, 63 + 4096), Some(0));
+        assert_eq!(padding(&op, &head, 64 + 840), None);
+        assert_eq!(
+            padding(&Op::new(code::WRITE, What::Write), &head, 64 + 4096),
+            None
+        );
     }
 }

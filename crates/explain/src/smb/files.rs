@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use coax_cause::Account;
-use coax_wire::time::{Span, Time};
-use hashbrown::HashMap;
+use coax_wire::{
+    command::TRANSACTION,
+    time::{Span, Time},
+};
+use hashbrown::{HashMap, HashSet};
 
 use super::{
     cut::CUT,
@@ -43,9 +46,12 @@ pub(crate) struct Files {
     open: HashMap<u16, Box<Open>>,
     /// The file opened or used last.
     latest: Option<u16>,
-    /// One that was opened and of whose number not all was kept.
-    unsure: Option<u16>,
+    /// Those that were opened and of whose numbers not all was kept, under numbers that stand in, the latest last.
+    unsure: Vec<u16>,
     trees: HashMap<u16, Arc<str>>,
+    /// Trees that TRANSACTION goes to: it carries named pipes and mailslots alone ([MS-CIFS] 2.2.4.33), so these are no
+    /// folders, whether their names were kept or not.
+    pipes: HashSet<u16>,
     ended: Vec<Copy>,
     left_out: u64,
     /// What belongs to no copy, and the time that copies took.
@@ -58,6 +64,7 @@ pub(crate) struct Files {
 
 #[derive(Debug)]
 struct Open {
+    tid: u16,
     name: Option<String>,
     /// Whether its opening was seen.
     seen: bool,
@@ -88,6 +95,7 @@ pub(crate) struct Use {
 impl Files {
     /// A share was connected.
     pub(crate) fn connect(&mut self, tid: u16, share: String) {
+        self.pipes.remove(&tid);
         if self.trees.len() < MOST_TREES || self.trees.contains_key(&tid) {
             self.trees.insert(tid, share.into());
         }
@@ -95,26 +103,36 @@ impl Files {
 
     /// A file was opened.
     pub(crate) fn open(&mut self, name: String, opened: Opened, usage: &Use) {
+        let fid = self.number(&opened);
         // a server gives a FID anew only when it is free: we missed the close
-        self.end(opened.fid, false);
+        self.end(fid, false);
         // of some nothing was kept
         let name = Some(name).filter(|name| !name.trim_end_matches(CUT).is_empty());
-        let mut open = Open::new(name, self.trees.get(&usage.tid), usage.begin);
+        let mut open = Open::new(name, usage, &self.trees);
         open.seen = true;
-        self.unsure = (!opened.is_sure).then_some(opened.fid);
-        self.latest = Some(opened.fid);
+        self.unsure.extend((!opened.is_sure).then_some(fid));
+        self.latest = Some(fid);
         open.size = opened.size;
-        open.is_file = opened.is_file && !open.is_on_pipes();
-        self.keep(opened.fid, open);
-        self.count(opened.fid, usage);
+        open.is_file = opened.is_file && !open.is_on_pipes(&self.pipes);
+        self.keep(fid, open);
+        self.count(fid, usage);
+    }
+
+    /// A file's number; where not all of it was kept one that no file has, from the end that servers come to last.
+    fn number(&self, opened: &Opened) -> u16 {
+        let mut free = (1..u16::MAX).rev().filter(|fid| !self.is_open(*fid));
+        match opened.is_sure {
+            true => opened.fid,
+            false => free.next().unwrap_or(opened.fid),
+        }
     }
 
     /// A file was used; one that was opened before the capture is known from now on.
     pub(crate) fn touch(&mut self, usage: &Use) {
-        self.adopt(usage.fid);
+        self.adopt(usage);
         self.latest = Some(usage.fid);
         if !self.open.contains_key(&usage.fid) {
-            let open = Open::new(None, self.trees.get(&usage.tid), usage.begin);
+            let open = Open::new(None, usage, &self.trees);
             self.keep(usage.fid, open);
         }
         self.count(usage.fid, usage);
@@ -122,28 +140,37 @@ impl Files {
 
     /// A file was closed.
     pub(crate) fn close(&mut self, usage: &Use) {
-        self.adopt(usage.fid);
+        self.adopt(usage);
         self.count(usage.fid, usage);
         self.end(usage.fid, true);
     }
 
-    /// A number that no open file has is that of the one whose number was not kept.
-    fn adopt(&mut self, fid: u16) {
-        if self.open.contains_key(&fid) {
+    /// A number that no open file has is that of the latest on its tree whose number was not kept.
+    fn adopt(&mut self, usage: &Use) {
+        if self.unsure.is_empty() || self.is_open(usage.fid) {
             return;
         }
-        if let Some(open) = self
-            .unsure
-            .take()
-            .and_then(|unsure| self.open.remove(&unsure))
-        {
-            self.open.insert(fid, open);
+        let is_there = |fid: &u16| self.open.get(fid).is_some_and(|open| open.tid == usage.tid);
+        let Some(place) = self.unsure.iter().rposition(is_there) else {
+            return;
+        };
+        let unsure = self.unsure.remove(place);
+        if let Some(open) = self.open.remove(&unsure) {
+            self.open.insert(usage.fid, open);
         }
     }
 
-    /// The file that was opened or used last, if it is still open.
-    pub(crate) fn latest(&self) -> Option<u16> {
-        self.latest.filter(|fid| self.is_open(*fid))
+    /// The file on a tree that was opened or used last, if it is still open; else the one on any.
+    pub(crate) fn latest(&self, tid: u16) -> Option<u16> {
+        let latest = self
+            .latest
+            .and_then(|fid| Some((fid, self.open.get(&fid)?)));
+        if latest.is_some_and(|(_, open)| open.tid == tid) {
+            return self.latest;
+        }
+        let there = self.open.iter().filter(|(_, open)| open.tid == tid);
+        let there = there.max_by_key(|(fid, open)| (open.last.moment.frame, **fid));
+        there.map(|(fid, _)| *fid).or(latest.map(|(fid, _)| fid))
     }
 
     /// Where the next bytes read or written belong, if they follow those before.
@@ -177,7 +204,7 @@ impl Files {
 
     fn keep(&mut self, fid: u16, mut open: Open) {
         if self.open.len() < MOST_OPEN {
-            let is_copy = open.is_file && !open.is_on_pipes();
+            let is_copy = open.is_file && !open.is_on_pipes(&self.pipes);
             open.ticket = is_copy.then(|| self.witness.begin(open.begin.moment.at));
             self.open.insert(fid, Box::new(open));
         }
@@ -186,6 +213,14 @@ impl Files {
     /// Counts a request that is about no open file.
     pub(crate) fn count_around(&mut self, outcome: &Outcome) {
         self.around.add(outcome);
+    }
+
+    /// Counts a request that is about no open file, and heeds what it tells of its tree.
+    pub(crate) fn count_apart(&mut self, usage: &Use) {
+        if usage.outcome.name.command == TRANSACTION && self.pipes.len() < MOST_TREES {
+            self.pipes.insert(usage.tid);
+        }
+        self.count_around(&usage.outcome);
     }
 
     /// What belongs to no copy, and the time in which a copy was under way.
@@ -228,6 +263,9 @@ impl Files {
         let Some(open) = self.open.remove(&fid) else {
             return;
         };
+        self.unsure.retain(|unsure| *unsure != fid);
+        let is_file = open.is_file && !open.is_on_pipes(&self.pipes);
+        let open = Open { is_file, ..*open };
         let copy = open.into_copy(closed, &mut self.witness, &mut self.around);
         if let Some(copy) = &copy {
             let others = self.open.values();
@@ -250,13 +288,14 @@ fn has_detail(copy: &Copy) -> bool {
 }
 
 impl Open {
-    fn new(name: Option<String>, share: Option<&Arc<str>>, begin: Mark) -> Self {
+    fn new(name: Option<String>, usage: &Use, trees: &HashMap<u16, Arc<str>>) -> Self {
         Self {
+            tid: usage.tid,
             name,
             seen: false,
-            share: share.cloned(),
-            begin,
-            last: begin,
+            share: trees.get(&usage.tid).cloned(),
+            begin: usage.begin,
+            last: usage.begin,
             size: None,
             is_file: true,
             ticket: None,
@@ -266,8 +305,12 @@ impl Open {
         }
     }
 
-    fn is_on_pipes(&self) -> bool {
-        let share = self.share.as_deref().unwrap_or_default();
+    /// Whether it is on the share of pipes, by its name or, where that was not kept, by what goes to it.
+    fn is_on_pipes(&self, pipes: &HashSet<u16>) -> bool {
+        let share = self.share.as_deref().filter(|share| !share.ends_with(CUT));
+        let Some(share) = share else {
+            return pipes.contains(&self.tid);
+        };
         let tail = share.len().checked_sub(PIPES.len());
         let tail = tail.and_then(|from| share.as_bytes().get(from..));
         tail.is_some_and(|tail| tail.eq_ignore_ascii_case(PIPES))
@@ -293,7 +336,7 @@ impl Open {
             (&self.written, Direction::ToServer)
         };
         let (begin, last) = (self.begin.moment, self.last.moment);
-        let is_copy = moved.moved() > 0 && self.is_file && !self.is_on_pipes();
+        let is_copy = moved.moved() > 0 && self.is_file;
         let extent = Extent {
             begin: begin.at,
             end: last,

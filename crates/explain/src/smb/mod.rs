@@ -10,6 +10,7 @@ mod pending;
 mod ranges;
 mod subcommand;
 mod union;
+mod unseen;
 
 use coax_cause::Account;
 use coax_wire::{
@@ -58,10 +59,12 @@ pub(crate) struct Smb {
     reply_overhead: Option<u64>,
     /// The most that a read brought of which not all was kept, bytes.
     read_size: u64,
+    /// Bytes between a write's words and its data, where a write has told.
+    write_padding: Option<u64>,
     /// The latest read or write, and how long its message was.
     latest_transfer: Option<(Header, Op, u64)>,
     /// An answer to nothing: perhaps to a request of unknown length, whose end only the next one shows.
-    early: Option<(Header, Vec<u8>, Mark)>,
+    early: Option<(Header, Vec<u8>, usize, Mark)>,
 }
 
 /// What is reported of a connection's SMB.
@@ -219,7 +222,7 @@ impl Smb {
         }
         let kept = Kept::of(bytes, message.head.len());
         let mut ops = op::request(header, &kept);
-        self.mend(&mut ops, message);
+        self.mend(&mut ops, header.tid.0, message);
         let Some(first) = ops.first() else {
             return;
         };
@@ -258,17 +261,19 @@ impl Smb {
     }
 
     /// What of a request's words was not kept is told from others.
-    fn mend(&self, ops: &mut [Op], message: &Message<'_>) {
+    fn mend(&mut self, ops: &mut [Op], tid: u16, message: &Message<'_>) {
         let Some(op) = ops.first_mut() else {
             return;
         };
+        self.write_padding = cut::padding(op, message.head, message.len).or(self.write_padding);
         let latest = self.latest_transfer.as_ref();
         let same = latest.filter(|(_, before, len)| {
             before.name == op.name && *len == message.len && before.known == cut::Known::ALL
         });
         let elsewhere = cut::Elsewhere {
-            fid: self.files.latest().or(latest.map(|(_, op, _)| op.fid)),
+            fid: self.files.latest(tid).or(latest.map(|(_, op, _)| op.fid)),
             read: self.read_size,
+            write_padding: self.write_padding.unwrap_or(0),
             before: same.map(|(_, op, _)| (op.offset.saturating_add(op.count), op.count)),
         };
         cut::mend(op, message.head, message.len, &elsewhere);
@@ -304,7 +309,8 @@ impl Smb {
                 moment: message.end,
                 spent: *spent,
             };
-            self.early = (bytes.len() <= LONGEST_EARLY).then(|| (*header, bytes.to_vec(), end));
+            self.early = (bytes.len() <= LONGEST_EARLY)
+                .then(|| (*header, bytes.to_vec(), message.head.len(), end));
             return;
         };
         if let Some(op) = pending.ops.first() {
@@ -357,56 +363,6 @@ impl Smb {
         let is_read = pending.ops.first().is_some_and(|op| op.what == What::Read);
         if is_read && moved > 0 {
             self.reply_overhead = len.checked_sub(moved).or(self.reply_overhead);
-        }
-    }
-
-    /// The answer to a read of which only the length is known.
-    fn read_unseen(&mut self, message: &Message<'_>, spent: &Account) {
-        let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
-        let bytes = message.len.saturating_sub(overhead);
-        let Some(mut pending) = self.queue.take_read(bytes) else {
-            return;
-        };
-        if let Some(op) = pending.ops.first() {
-            self.label(op.name, SaidKind::Answer);
-        }
-        pending.read(bytes);
-        let header = pending.header;
-        self.complete(
-            &pending,
-            false,
-            Mark {
-                moment: message.end,
-                spent: *spent,
-            },
-            &header,
-        );
-    }
-
-    /// A request of which only the length is known: it goes on where the one before it ended.
-    fn transfer_again(&mut self, message: &Message<'_>) {
-        let Some((header, op, len)) = self.latest_transfer.clone() else {
-            return;
-        };
-        let next = Op {
-            offset: op.offset.saturating_add(op.count),
-            ..op
-        };
-        self.latest_transfer = Some((header, next.clone(), len));
-        let begin = Mark {
-            moment: message.start,
-            spent: message.mark,
-        };
-        let mut pending = Pending::new(&header, vec![next], begin, message.end, Due::Reply);
-        pending.guessed = true;
-        if let Some((reply, bytes, end)) = self.early.take()
-            && reply.command == header.command
-        {
-            pending.heed(&reply, &bytes);
-            return self.complete(&pending, false, end, &reply);
-        }
-        if let Some(forgotten) = self.queue.push(pending) {
-            self.abandon(&forgotten);
         }
     }
 
@@ -503,7 +459,7 @@ impl Smb {
                 });
             }
             (What::Close, _) => self.files.close(usage),
-            _ => self.files.count_around(&usage.outcome),
+            _ => self.files.count_apart(usage),
         }
     }
 

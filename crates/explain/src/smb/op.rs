@@ -63,7 +63,7 @@ pub(crate) struct Op {
 }
 
 impl Op {
-    fn new(command: u8, what: What) -> Self {
+    pub(super) fn new(command: u8, what: What) -> Self {
         let name = Name {
             command,
             function: None,
