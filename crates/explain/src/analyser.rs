@@ -28,8 +28,8 @@ type Key = (Endpoint, Endpoint);
 pub struct Analyser {
     dissector: Dissector,
     live: HashMap<Key, usize>,
-    /// Where the latest packet's connection is: most packets have the same as the one before.
-    latest_key: Option<(Key, usize)>,
+    /// The latest packet's ends, and where its connection is: most packets have the same as the one before.
+    latest_ends: Option<(Key, usize)>,
     /// Connections in the order of their first packets; `None` where they have ended.
     connections: Vec<Option<Box<Followed>>>,
     ended: Vec<(usize, Ended)>,
@@ -79,12 +79,15 @@ impl Analyser {
         let Carried::Tcp(segment) = carried else {
             return;
         };
-        let key = key_of(&segment);
-        let index = match &self.latest_key {
-            Some((latest, index)) if *latest == key => *index,
-            _ => self.live.get(&key).copied().unwrap_or(usize::MAX),
+        let index = match &self.latest_ends {
+            Some((ends, index)) if is_between(&segment, ends) => *index,
+            _ => {
+                let key = key_of(&segment);
+                let index = self.live.get(&key).copied().unwrap_or(usize::MAX);
+                self.latest_ends = Some((key, index));
+                index
+            }
         };
-        self.latest_key = Some((key, index));
         let mut desk = Desk {
             scratch: &mut self.scratch,
             quality,
@@ -97,6 +100,7 @@ impl Analyser {
             return;
         }
         let connection = Box::new(Followed::new(&segment, moment, &mut desk));
+        let key = key_of(&segment);
         self.keep(key, connection);
     }
 
@@ -107,7 +111,7 @@ impl Analyser {
         if self.live.len() >= MOST_LIVE {
             self.end_most_silent();
         }
-        self.latest_key = Some((key, self.connections.len()));
+        self.latest_ends = Some((key, self.connections.len()));
         self.live.insert(key, self.connections.len());
         self.connections.push(Some(connection));
     }
@@ -257,6 +261,11 @@ fn has_detail(copy: &Copy) -> bool {
 
 fn key_of(segment: &Segment<'_>) -> Key {
     (segment.from.min(segment.to), segment.from.max(segment.to))
+}
+
+/// Whether `ends` are those of a segment, whichever sent it.
+fn is_between(segment: &Segment<'_>, (one, other): &Key) -> bool {
+    (segment.from == *one && segment.to == *other) || (segment.from == *other && segment.to == *one)
 }
 
 fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {

@@ -32,7 +32,16 @@ impl<R: Read> Buffer<R> {
     }
 
     /// Whether at least `wanted` bytes lie ready, after reading as far as needed. `wanted` is at most [`MAX_RECORD`].
+    #[inline]
     pub(super) fn fill(&mut self, wanted: usize) -> std::io::Result<bool> {
+        if self.len() >= wanted {
+            return Ok(true);
+        }
+        self.fetch(wanted)
+    }
+
+    #[cold]
+    fn fetch(&mut self, wanted: usize) -> std::io::Result<bool> {
         while self.len() < wanted {
             if self.ended || wanted > MAX_RECORD {
                 return Ok(false);

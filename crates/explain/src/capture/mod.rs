@@ -158,6 +158,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// [`Error::Io`].
+    #[inline]
     pub fn next_packet(&mut self) -> Result<Option<Packet<'_>>, Error> {
         if self.damage.is_some() {
             return Ok(None);

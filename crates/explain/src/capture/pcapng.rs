@@ -35,8 +35,8 @@ struct Interface {
     link: Link,
     snap_len: u32,
     resolution: Resolution,
-    /// Seconds to add to every time.
-    offset_s: i64,
+    /// Nanoseconds to add to every time.
+    offset_ns: i64,
     /// Drops that its statistics told of so far.
     dropped: u64,
 }
@@ -44,34 +44,40 @@ struct Interface {
 /// The unit of an interface's times: if_tsresol.
 #[derive(Clone, Copy, Debug)]
 enum Resolution {
-    /// 10 to the power of minus this many seconds.
-    Decimal(u8),
+    /// So many nanoseconds.
+    Coarse(u64),
+    /// The nanosecond's so manieth part.
+    Fine(u64),
     /// 2 to the power of minus this many seconds.
     Binary(u8),
 }
 
 impl Resolution {
+    /// 10 to the power of minus `power` seconds.
+    fn decimal(power: u8) -> Self {
+        let power = u32::from(power);
+        match 9_u32.checked_sub(power) {
+            Some(more) => Self::Coarse(10_u64.pow(more)),
+            // what is finer than a number can say makes no nanosecond of any
+            None => Self::Fine(10_u64.checked_pow(power - 9).unwrap_or(u64::MAX)),
+        }
+    }
+
     fn nanoseconds(self, units: u64) -> u64 {
-        let scaled = match self {
-            Self::Decimal(power @ 0..=9) => {
-                u128::from(units).saturating_mul(10_u128.pow(u32::from(9 - power)))
+        match self {
+            Self::Coarse(each) => units.saturating_mul(each),
+            Self::Fine(parts) => units / parts,
+            Self::Binary(power) => {
+                let scaled = (u128::from(units) * 1_000_000_000).checked_shr(u32::from(power));
+                u64::try_from(scaled.unwrap_or(0)).unwrap_or(u64::MAX)
             }
-            Self::Decimal(power) => {
-                let divisor = 10_u128
-                    .checked_pow(u32::from(power) - 9)
-                    .unwrap_or(u128::MAX);
-                u128::from(units) / divisor
-            }
-            Self::Binary(power) => (u128::from(units) * 1_000_000_000)
-                .checked_shr(u32::from(power))
-                .unwrap_or(0),
-        };
-        u64::try_from(scaled).unwrap_or(u64::MAX)
+        }
     }
 }
 
 impl Section {
     /// The next packet; other blocks are heeded or skipped. `dropped` counts what the capture says it dropped.
+    #[inline]
     pub(super) fn next(
         &mut self,
         buffer: &mut Buffer<impl Read>,
@@ -120,6 +126,7 @@ impl Section {
         self.big_endian || magic == [0x4d, 0x3c, 0x2b, 0x1a]
     }
 
+    #[inline]
     fn block(&mut self, kind: u32, block: &[u8], dropped: &mut u64) -> Option<Next> {
         match kind {
             INTERFACE_DESCRIPTION => self.interface(block),
@@ -132,20 +139,20 @@ impl Section {
         None
     }
 
+    #[inline]
     fn packet(&self, block: &[u8], interface: usize) -> Next {
         let Some(interface) = self.interfaces.get(interface) else {
             return Next::Damaged("a packet names an interface that was not described");
         };
         let units = u64::from(self.u32_at(block, 12)) << 32 | u64::from(self.u32_at(block, 16));
         let ns = interface.resolution.nanoseconds(units);
-        let offset_ns = interface.offset_s.saturating_mul(1_000_000_000);
         let len = self.u32_at(block, 20) as usize;
         const START: usize = 28;
         if len > block.len().saturating_sub(START + 4) {
             return Next::Damaged("a packet is longer than its block");
         }
         Next::Record(Record {
-            at: Some(ns.saturating_add_signed(offset_ns)),
+            at: Some(ns.saturating_add_signed(interface.offset_ns)),
             link: interface.link,
             start: START,
             len,
@@ -179,16 +186,19 @@ impl Section {
         let mut interface = Interface {
             link: Link::from(self.u16_at(block, 8)),
             snap_len: self.u32_at(block, 12),
-            resolution: Resolution::Decimal(6),
-            offset_s: 0,
+            resolution: Resolution::decimal(6),
+            offset_ns: 0,
             dropped: 0,
         };
         self.options(block, 16, |code, value| match (code, value) {
             (9, [power, ..]) if power & 0x80 != 0 => {
                 interface.resolution = Resolution::Binary(power & 0x7f);
             }
-            (9, [power, ..]) => interface.resolution = Resolution::Decimal(*power),
-            (14, value) => interface.offset_s = self.u64_at(value, 0) as i64,
+            (9, [power, ..]) => interface.resolution = Resolution::decimal(*power),
+            (14, value) => {
+                let seconds = self.u64_at(value, 0) as i64;
+                interface.offset_ns = seconds.saturating_mul(1_000_000_000);
+            }
             _ => {}
         });
         if self.interfaces.len() < MAX_INTERFACES {
@@ -233,12 +243,13 @@ impl Section {
         }
     }
 
+    #[inline]
     fn u32_at(&self, bytes: &[u8], at: usize) -> u32 {
-        let word = array(bytes, at);
+        let word = u32::from_le_bytes(array(bytes, at));
         if self.big_endian {
-            u32::from_be_bytes(word)
+            word.swap_bytes()
         } else {
-            u32::from_le_bytes(word)
+            word
         }
     }
 

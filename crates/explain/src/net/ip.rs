@@ -3,6 +3,7 @@
 use super::{IpPacket, u16_at, u32_at};
 
 /// The packet that `bytes` begin with. `wire_len` is how long it was at most, with padding.
+#[inline]
 pub(super) fn parse(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
     match bytes.first()? >> 4 {
         4 => ipv4(bytes, wire_len),
@@ -16,6 +17,7 @@ fn mapped(address: u32) -> u128 {
     0xffff_0000_0000 | u128::from(address)
 }
 
+#[inline]
 fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
     let fixed = bytes.first_chunk::<20>()?;
     let header = usize::from(fixed[0] & 15) * 4;

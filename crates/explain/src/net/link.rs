@@ -24,6 +24,7 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 
 /// The IP packet in a frame.
+#[inline]
 pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, Nothing> {
     let bytes = packet.bytes;
     let start = match packet.link {
@@ -68,6 +69,7 @@ fn stranger(packet: &Packet<'_>) -> Nothing {
 
 /// Behind the type at `at`, past VLAN tags (802.1Q, 802.1ad and the older 9100), or behind the LLC that a length there
 /// announces.
+#[inline]
 fn behind_type(bytes: &[u8], mut at: usize) -> Option<usize> {
     const MAX_TAGS: usize = 4;
     for _ in 0..=MAX_TAGS {

@@ -58,6 +58,7 @@ const TCP: u8 = 6;
 
 impl Dissector {
     /// What `packet` carries.
+    #[inline]
     pub(crate) fn dissect<'a>(&'a mut self, packet: &Packet<'a>) -> Carried<'a> {
         let outer = match link::network_layer(packet) {
             Ok(outer) => outer,
@@ -93,11 +94,13 @@ impl Dissector {
     }
 }
 
+#[inline]
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     let word = bytes.get(at..)?.first_chunk()?;
     Some(u16::from_be_bytes(*word))
 }
 
+#[inline]
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..)?.first_chunk()?;
     Some(u32::from_be_bytes(*word))

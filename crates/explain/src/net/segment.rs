@@ -93,6 +93,7 @@ pub struct SynOptions {
 
 impl<'a> Segment<'a> {
     /// The segment in an IP packet; `None` if its header was not kept or is none.
+    #[inline]
     pub(super) fn parse(ip: &IpPacket<'a>) -> Option<Self> {
         let bytes = ip.payload;
         let fixed = bytes.first_chunk::<20>()?;
