@@ -76,13 +76,13 @@ impl Analyser {
         let quality = &mut self.quality;
         let carried = self.dissector.dissect(packet);
         quality.note(&carried);
-        let Carried::Tcp(segment) = carried else {
+        let Carried::Tcp(segment) = &carried else {
             return;
         };
         let index = match &self.latest_ends {
-            Some((ends, index)) if is_between(&segment, ends) => *index,
+            Some((ends, index)) if is_between(segment, ends) => *index,
             _ => {
-                let key = key_of(&segment);
+                let key = key_of(segment);
                 let index = self.live.get(&key).copied().unwrap_or(usize::MAX);
                 self.latest_ends = Some((key, index));
                 index
@@ -95,12 +95,12 @@ impl Analyser {
             held: &mut self.held,
         };
         let known = self.connections.get_mut(index).and_then(Option::as_mut);
-        if let Some(connection) = known.filter(|connection| !connection.is_over_for(&segment)) {
-            connection.segment(&segment, moment, &mut desk);
+        if let Some(connection) = known.filter(|connection| !connection.is_over_for(segment)) {
+            connection.segment(segment, moment, &mut desk);
             return;
         }
-        let connection = Box::new(Followed::new(&segment, moment, &mut desk));
-        let key = key_of(&segment);
+        let connection = Box::new(Followed::new(segment, moment, &mut desk));
+        let key = key_of(segment);
         self.keep(key, connection);
     }
 

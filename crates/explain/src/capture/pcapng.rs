@@ -144,10 +144,12 @@ impl Section {
         let Some(interface) = self.interfaces.get(interface) else {
             return Next::Damaged("a packet names an interface that was not described");
         };
-        let units = u64::from(self.u32_at(block, 12)) << 32 | u64::from(self.u32_at(block, 16));
-        let ns = interface.resolution.nanoseconds(units);
-        let len = self.u32_at(block, 20) as usize;
         const START: usize = 28;
+        let head: [u8; START] = array(block, 0);
+        let word = |at| self.u32_at(&head, at);
+        let units = u64::from(word(12)) << 32 | u64::from(word(16));
+        let ns = interface.resolution.nanoseconds(units);
+        let len = word(20) as usize;
         if len > block.len().saturating_sub(START + 4) {
             return Next::Damaged("a packet is longer than its block");
         }
@@ -156,7 +158,7 @@ impl Section {
             link: interface.link,
             start: START,
             len,
-            wire_len: self.u32_at(block, 24),
+            wire_len: word(24),
             whole: block.len(),
         })
     }

@@ -64,6 +64,7 @@ const MOST: usize = 128;
 pub(super) struct Recent(VecDeque<Charge>);
 
 impl Recent {
+    #[inline]
     pub(super) fn add(&mut self, charge: Charge) {
         if self.0.len() >= MOST {
             self.0.pop_front();

@@ -28,6 +28,7 @@ pub(super) struct Rungs {
 }
 
 impl Rungs {
+    #[inline]
     pub(super) fn push(&mut self, rung: Rung) {
         if self.latest.len() >= MOST {
             self.latest.pop_front();

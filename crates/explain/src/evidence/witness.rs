@@ -114,6 +114,7 @@ impl Witness {
     }
 
     /// A stretch of time ended with the packet that comes next.
+    #[inline]
     pub(crate) fn charge(&mut self, charge: Charge) {
         self.recent.add(charge);
         if self.young > 0 {
@@ -126,6 +127,7 @@ impl Witness {
     }
 
     /// A packet came.
+    #[inline]
     pub(crate) fn rung(&mut self, rung: Rung) {
         self.show_last();
         if self.young > 0 {
@@ -136,6 +138,7 @@ impl Witness {
     }
 
     /// Recorders see a packet when it is known what it brought.
+    #[inline]
     fn show_last(&mut self) {
         if let Some(last) = self.rungs.last() {
             for recorder in grown(&mut self.recorders) {
@@ -150,6 +153,7 @@ impl Witness {
     }
 
     /// The latest packet brought data.
+    #[inline]
     pub(crate) fn sent(&mut self, to: Direction, sent: &Shown) {
         if self.young > 0 {
             self.make_room();

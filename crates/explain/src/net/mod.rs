@@ -68,7 +68,8 @@ impl Dissector {
             Err(link::Nothing::Ipx) => return Carried::Ipx,
             Err(link::Nothing::Other) => return Carried::Other,
         };
-        let Some(ip) = ip::parse(outer.bytes, outer.wire_len) else {
+        let parsed = ip::parse(outer.bytes, outer.wire_len);
+        let Some(ip) = &parsed else {
             return if outer.bytes.len() < 40 && outer.bytes.len() < outer.wire_len {
                 Carried::Cut
             } else {
@@ -78,14 +79,13 @@ impl Dissector {
         if ip.protocol != TCP {
             return Carried::Other;
         }
-        let ip = match ip.fragment {
-            None => ip,
-            Some(_) => match self.fragments.add(&ip, packet.at) {
-                Some(whole) => whole,
-                None => return Carried::Fragment,
-            },
-        };
-        Segment::parse(&ip).map_or(Carried::Cut, Carried::Tcp)
+        if ip.fragment.is_none() {
+            return Segment::parse(ip).map_or(Carried::Cut, Carried::Tcp);
+        }
+        match self.fragments.add(ip, packet.at) {
+            Some(whole) => Segment::parse(&whole).map_or(Carried::Cut, Carried::Tcp),
+            None => Carried::Fragment,
+        }
     }
 
     /// Packets of which pieces never came, so far.

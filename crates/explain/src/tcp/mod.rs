@@ -3,6 +3,7 @@
 mod connection;
 mod counter;
 mod ended;
+mod finger;
 mod habits;
 mod half;
 mod held;

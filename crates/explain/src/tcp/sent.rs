@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use coax_wire::time::{Span, Time};
 
+use super::finger::Finger;
+
 /// Segments remembered of a side. Of more on their way at a time only the latest count.
 const MOST: usize = 1024;
 /// The same of those that were sent again.
@@ -26,6 +28,8 @@ pub(super) struct Burst {
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     log: VecDeque<Burst>,
+    /// What was acknowledged last in it.
+    acked: Finger,
     /// What was sent again of late, and where it began.
     again: VecDeque<(u64, Burst)>,
     /// The end of the last byte that was, and until when the latest was carried.
@@ -119,7 +123,7 @@ impl Sent {
 
     /// The last that ends by `end`.
     pub(super) fn up_to(&self, end: u64) -> Option<Burst> {
-        let later = self.log.partition_point(|sent| sent.end <= end);
+        let later = self.acked.find(&self.log, |sent| sent.end <= end);
         self.log.get(later.checked_sub(1)?).copied()
     }
 
@@ -144,6 +148,7 @@ impl Sent {
     }
 
     fn pop(&mut self) {
+        self.acked.shift();
         if let Some(sent) = self.log.pop_front()
             && sent.is_whole
         {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use coax_wire::time::{Span, Time};
 
-use super::sent::Burst;
+use super::{finger::Finger, sent::Burst};
 
 /// Acknowledgments remembered: those of about the last round trip count.
 const MOST: usize = 256;
@@ -42,52 +42,57 @@ impl Heard {
 
 /// How far one side may send, by what the other acknowledged and offered, and when that was captured.
 #[derive(Debug, Default)]
-pub(super) struct Edges(VecDeque<Heard>);
+pub(super) struct Edges {
+    log: VecDeque<Heard>,
+    /// What was known last of it.
+    known: Finger,
+}
 
 impl Edges {
     /// An acknowledgment came: it acknowledged something new (`is_new`), or moved the edge, or neither.
     pub(super) fn heard(&mut self, mut heard: Heard, is_new: bool) {
-        let before = self.0.back().map_or(0, |last| last.edge);
+        let before = self.log.back().map_or(0, |last| last.edge);
         if !is_new && heard.edge <= before {
-            if let Some(last) = self.0.back_mut() {
+            if let Some(last) = self.log.back_mut() {
                 last.is_shut &= heard.is_shut;
             }
             return;
         }
         heard.edge = heard.edge.max(before);
         heard.carried =
-            (self.0.back()).map_or(heard.carried, |last| heard.carried.max(last.carried));
-        heard.was_shut = self.0.back().is_some_and(|last| last.is_shut);
-        if self.0.len() >= MOST {
-            self.0.pop_front();
+            (self.log.back()).map_or(heard.carried, |last| heard.carried.max(last.carried));
+        heard.was_shut = self.log.back().is_some_and(|last| last.is_shut);
+        if self.log.len() >= MOST {
+            self.log.pop_front();
+            self.known.shift();
         }
-        self.0.push_back(heard);
+        self.log.push_back(heard);
     }
 
     /// The latest edge.
     pub(super) fn latest(&self) -> Option<u64> {
-        self.0.back().map(|last| last.edge)
+        self.log.back().map(|last| last.edge)
     }
 
     /// The latest.
     pub(super) fn last(&self) -> Option<&Heard> {
-        self.0.back()
+        self.log.back()
     }
 
     /// The first that acknowledges all up to `end`.
     pub(super) fn of(&self, end: u64) -> Option<&Heard> {
-        self.0.get(self.first_of(end)?)
+        self.log.get(self.first_of(end)?)
     }
 
     /// Where that is. New data has none, which is most of it.
     fn first_of(&self, end: u64) -> Option<usize> {
-        self.0.back().filter(|last| last.acked >= end)?;
-        Some(self.0.partition_point(|heard| heard.acked < end))
+        self.log.back().filter(|last| last.acked >= end)?;
+        Some(self.log.partition_point(|heard| heard.acked < end))
     }
 
     /// When the one came that followed the first that acknowledges all up to `end`.
     pub(super) fn second_of(&self, end: u64) -> Option<Time> {
-        self.0
+        self.log
             .get(self.first_of(end)?.saturating_add(1))
             .map(|heard| heard.carried)
     }
@@ -95,11 +100,8 @@ impl Edges {
     /// The latest that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
     pub(super) fn known(&self, at: Time, round: Span) -> Option<&Heard> {
         let then = Time(at.0.checked_sub(round.0)?);
-        if let Some(last) = self.0.back().filter(|last| last.carried <= then) {
-            return Some(last);
-        }
-        let later = self.0.partition_point(|heard| heard.carried <= then);
-        self.0.get(later.checked_sub(1)?)
+        let later = self.known.find(&self.log, |heard| heard.carried <= then);
+        self.log.get(later.checked_sub(1)?)
     }
 }
 
@@ -130,7 +132,7 @@ mod tests {
             };
             edges.heard(heard, acked < edge || edge == 1000);
         }
-        let was_shut: Vec<bool> = edges.0.iter().map(|heard| heard.was_shut).collect();
+        let was_shut: Vec<bool> = edges.log.iter().map(|heard| heard.was_shut).collect();
         assert_eq!(was_shut, [false, false, true, false]);
     }
 
