@@ -158,6 +158,9 @@ pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
     let mut value = one_as_json(&told);
     if let Some(fields) = value.as_object_mut() {
         fields.insert("connection".to_owned(), json!(place));
+        // it is against no copy's time
+        fields.insert("cause".to_owned(), Value::Null);
+        fields.insert("share".to_owned(), Value::Null);
     }
     value
 }

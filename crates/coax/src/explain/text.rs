@@ -127,7 +127,7 @@ fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
     for copy in longest_first.iter().take(ROWS) {
         let rate = rate(copy.bytes, copy.wall).unwrap_or_default();
         let rate = rate.split(',').next().unwrap_or_default();
-        let name = copy.name.as_deref().map_or("-".to_owned(), harmless);
+        let name = verdict::short_name(copy, capture.connections.get(copy.connection));
         let to = copy.direction.name();
         writeln!(
             out,

@@ -16,13 +16,23 @@ pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
     };
     let rate = rate(copy.bytes, copy.wall).map(|rate| format!(" ({rate})"));
     let moved = format!(
-        "{}, {} {to}, took {}{}.",
+        "{}, {}{} {to}, took {}{}.",
         what(copy, capture.connections.get(copy.connection)),
         size(copy.bytes),
+        part(copy),
         time(copy.wall),
         rate.unwrap_or_default()
     );
     format!("{moved}{}{}", mix(copy), because(copy))
+}
+
+/// Of what is read of a file in part: of how much.
+fn part(copy: &Copy) -> String {
+    let is_read = copy.direction == Direction::ToClient;
+    let whole = copy
+        .file_size
+        .filter(|whole| is_read && copy.bytes < whole - whole / 8);
+    whole.map_or(String::new(), |whole| format!(" of its {}", size(whole)))
 }
 
 fn what(copy: &Copy, connection: Option<&Connection>) -> String {
@@ -33,6 +43,17 @@ fn what(copy: &Copy, connection: Option<&Connection>) -> String {
         None if is_smb => "Copy of a file that was open before the capture".to_owned(),
         None => connection.map_or("Transfer".to_owned(), |ends| {
             format!("Transfer between {} and {}", ends.client, ends.server)
+        }),
+    }
+}
+
+/// A copy's name for a table.
+pub(super) fn short_name(copy: &Copy, connection: Option<&Connection>) -> String {
+    match &copy.name {
+        Some(name) => harmless(name),
+        None if !copy.requests.is_empty() => "(name not captured)".to_owned(),
+        None => connection.map_or("(transfer)".to_owned(), |ends| {
+            format!("{} -> {}", ends.client, ends.server)
         }),
     }
 }
@@ -184,6 +205,19 @@ mod tests {
             told.ends_with("Begin to capture before the copy begins."),
             "{told}"
         );
+    }
+
+    #[test]
+    fn of_a_file_that_was_read_in_part_it_is_said_of_how_much() {
+        let told = first_line("suricata-xp-filecontainer.pcap");
+        assert!(
+            told.contains(
+                "Copy of \\MAME.EXE, 4096 bytes of its 2.7 MB to the client, took 15.81 s"
+            ),
+            "{told}"
+        );
+        let whole = first_line("labelled/andx4k-client.pcapng.gz");
+        assert!(whole.starts_with("Copy of \\f8, 2.0 MB "), "{whole}");
     }
 
     #[test]

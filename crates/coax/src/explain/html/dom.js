@@ -68,7 +68,8 @@ function harmless(name) {
 }
 
 function nameOf(copy) {
-  return copy.name === null || copy.name === undefined ? "no name" : harmless(copy.name);
+  if (typeof copy.name === "string") return harmless(copy.name);
+  return copy.requests.length ? "name not captured" : harmless(copy.ends || "transfer");
 }
 
 // marks at 1, 2 or 5 times a power of ten

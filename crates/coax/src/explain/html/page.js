@@ -3,6 +3,10 @@
 function show() {
   const report = JSON.parse(document.getElementById("report").textContent);
   const captures = report.captures || [];
+  captures.forEach((capture) => capture.copies.forEach((copy) => {
+    const connection = capture.connections[copy.connection];
+    if (connection) copy.ends = connection.client + " → " + connection.server;
+  }));
   const chosen = { capture: 0, copies: captures.map(longest) };
   themes();
   document.body.prepend(textures());

@@ -62,7 +62,7 @@ function advised(copy, all, title, id) {
       changes.length > 0 && el("ul", {}, changes.map((change) => el("li", {}, changeLine(change)))),
       gain(copy, one.predicted_s),
       typeof one.share === "number" && el("p", { class: "faint" }, "Against " + percent(one.share, 1) + " of the time" + (one.cause ? ", mostly " + one.cause : "")),
-      Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, "See frames " + one.frames.map(number).join(", ")),
+      Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, (one.frames.length > 1 ? "See frames " : "See frame ") + one.frames.map(number).join(", ")),
       rest.length > 0 && el("p", { class: "faint" }, rest.map(([key, value]) => key + ": " + value).join("; ")),
       one.source && el("p", { class: "faint" }, "Source: " + harmless(one.source)));
   }));
@@ -111,14 +111,16 @@ function around(connection) {
   return requestTable("Between copies", "between", it.requests, el("p", {}, harmless(it.words) + "."));
 }
 
-// metadata and the rest of a tree's time
+// metadata, pauses between files and the rest of a tree's time
 function treeBar(tree) {
-  const share = Math.min(100, tree.metadata_share * 100);
-  const made = bar([[0, share, "metadata"], [share, 100, "bandwidth"]], share.toFixed(0) + " % metadata");
+  const metadata = Math.min(100, tree.metadata_share * 100), busy = Math.max(metadata, 100 - tree.idle_share * 100);
+  const all = [[0, metadata, "metadata", "metadata"], [metadata, busy, "bandwidth", "all else"], [busy, 100, "client-think", "nothing asked for"]];
+  const parts = all.map(([from, to, colour, words]) => [from, to, colour, words + " " + (to - from).toFixed(0) + " %"]).filter(([from, to]) => to - from > 0);
+  const made = bar(parts, parts.map((it) => it[3]).join(", "));
   made.setAttribute("class", "stack thin");
   const told = [bytes(tree.bytes) + " in " + number(tree.files) + " files", "half of them of at most " + bytes(tree.median_bytes), time(tree.seconds), time(tree.seconds_per_file) + " a file"];
   return el("figure", {}, el("p", { id: "tree-facts" }, told.map((text) => badge("", text))), made,
-    el("ul", { class: "legend" }, el("li", {}, swatch("metadata"), "metadata " + share.toFixed(0) + " %"), el("li", {}, swatch("bandwidth"), "all else " + (100 - share).toFixed(0) + " %")));
+    el("ul", { class: "legend" }, parts.map((it) => el("li", {}, swatch(it[2]), it[3]))));
 }
 
 function agreed(connection) {
