@@ -50,6 +50,11 @@ impl Journal {
         }
     }
 
+    /// Whether there is nothing to take.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.charges.is_empty()
+    }
+
     /// Takes what there is.
     pub(crate) fn drain(&mut self) -> std::vec::Drain<'_, Charge> {
         self.charges.drain(..)

@@ -59,7 +59,7 @@ impl Slices {
 
     /// Makes slices wide enough for what ends at `end`.
     fn make_room(&mut self, end: u64, hold: &mut Hold) {
-        while end.div_ceil(self.width) > self.most as u64 {
+        while end > self.width.saturating_mul(self.most as u64) {
             if self.most == FEW && hold.grow(Self::GROWN) {
                 self.most = MOST;
                 continue;

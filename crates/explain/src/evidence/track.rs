@@ -74,7 +74,8 @@ impl Track {
 
     pub(super) fn sent(&mut self, sent: &Shown, hold: &mut Hold) {
         self.packets += 1;
-        let is_turn = self.packets.is_multiple_of(self.stride);
+        // the stride is a power of two
+        let is_turn = self.packets & (self.stride - 1) == 0;
         if is_turn || sent.again || self.is_after_pause(sent.at) {
             if let Some(passed) = self.passed.take().filter(|_| !is_turn) {
                 self.keep(passed, hold);
@@ -94,8 +95,10 @@ impl Track {
         let (Some(first), Some(passed)) = (self.points.first(), &self.passed) else {
             return false;
         };
-        let mean = (at - first.at).0 / self.points.len().max(1) as u64;
-        (at - passed.at).0 > mean.saturating_mul(PAUSE)
+        // the mean is the time of all by their number: it is not divided for every packet
+        let (all, count) = (at - first.at, self.points.len() as u64);
+        let least = (at - passed.at).0.div_ceil(PAUSE);
+        least.saturating_mul(count) > all.0
     }
 
     fn point(&self, sent: &Shown) -> Point {

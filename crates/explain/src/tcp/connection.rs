@@ -206,12 +206,19 @@ impl Connection {
         }
         if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
             self.data(segment, side, start, moment, scratch);
-            self.end = (moment, *self.ledger.account());
-            if let Some(ticket) = self.ticket {
-                self.witness().used(ticket, None);
+            if self.is_plain() {
+                self.goes_up_to(moment);
             }
         }
         self.settle_holes(moment, scratch, quality);
+    }
+
+    /// The copy that a connection without SMB is goes up to here at least.
+    fn goes_up_to(&mut self, moment: Moment) {
+        self.end = (moment, *self.ledger.account());
+        if let Some(ticket) = self.ticket {
+            self.witness().used(ticket, None);
+        }
     }
 
     /// Whether bytes were acknowledged that should have been captured before and were not.
@@ -465,16 +472,15 @@ impl Connection {
         if self.verdict == Verdict::Other {
             return;
         }
-        let account = *self.ledger.account();
-        let (framers, smb) = self.listeners();
+        let (framers, smb, spent) = self.listeners();
         let mut listener = Listener {
             smb,
             side,
-            spent: account,
+            spent,
             scratch,
             heard_whole: false,
         };
-        of_mut(framers, side).push(chunk, &account, &mut listener);
+        of_mut(framers, side).push(chunk, spent, &mut listener);
         if listener.heard_whole {
             of_mut(&mut self.halves, side).sent.is_whole();
         }
@@ -539,21 +545,16 @@ impl Connection {
         self.unseen |= moment.at <= self.ledger.at();
         self.ledger.catch_up(moment.at, Cause::Capture);
         self.account_for(moment.frame, heading(side));
-        let account = *self.ledger.account();
         if self.verdict != Verdict::Other {
-            let (framers, smb) = self.listeners();
-            of_mut(framers, side).gap(
-                len,
-                moment,
-                &account,
-                &mut Listener {
-                    smb,
-                    side,
-                    spent: account,
-                    scratch,
-                    heard_whole: false,
-                },
-            );
+            let (framers, smb, spent) = self.listeners();
+            let mut listener = Listener {
+                smb,
+                side,
+                spent,
+                scratch,
+                heard_whole: false,
+            };
+            of_mut(framers, side).gap(len, moment, spent, &mut listener);
         }
         self.push_early(side, moment, scratch);
     }
@@ -567,7 +568,7 @@ fn is_service(port: u16) -> bool {
 struct Listener<'a> {
     smb: &'a mut Smb,
     side: Side,
-    spent: Account,
+    spent: &'a Account,
     scratch: &'a mut Scratch,
     /// A message was whole.
     heard_whole: bool,
@@ -577,7 +578,7 @@ impl Sink for Listener<'_> {
     fn message(&mut self, message: Message<'_>) {
         self.heard_whole = true;
         let mut context = Context {
-            spent: self.spent,
+            spent: *self.spent,
             scratch: self.scratch,
         };
         match self.side {

@@ -84,8 +84,7 @@ pub(super) struct Half {
     pub(super) clock: (Time, Time),
     /// A hole that was acknowledged: since when, and how many packets ago.
     pub(super) unseen: Option<(Time, u32)>,
-    recent: [Fingerprint; 8],
-    next_recent: usize,
+    recent: Recent,
 }
 
 #[derive(Debug)]
@@ -104,6 +103,44 @@ struct Fingerprint {
     window: u16,
     len: u32,
     at: Time,
+}
+
+/// The latest packets.
+#[derive(Debug, Default)]
+struct Recent {
+    packets: [Fingerprint; 8],
+    /// Of each what sets most of them apart, to be looked for at once.
+    marks: [u32; 8],
+    next: usize,
+}
+
+impl Recent {
+    /// Whether one was the same as `new` no more than `near` before it.
+    fn has(&self, new: &Fingerprint, near: Span) -> bool {
+        let mark = new.mark();
+        let is_marked = |found, known: &u32| found | (*known == mark);
+        if !self.marks.iter().fold(false, is_marked) {
+            return false;
+        }
+        let is_same = |old: &Fingerprint| {
+            Fingerprint { at: new.at, ..*old } == *new && new.at - old.at <= near
+        };
+        self.packets.iter().any(is_same)
+    }
+
+    fn add(&mut self, new: Fingerprint) {
+        let places = self.packets.get_mut(self.next);
+        if let Some((place, mark)) = places.zip(self.marks.get_mut(self.next)) {
+            (*place, *mark) = (new, new.mark());
+        }
+        self.next = (self.next + 1) % self.packets.len();
+    }
+}
+
+impl Fingerprint {
+    fn mark(&self) -> u32 {
+        self.seq ^ self.ack ^ self.identification.rotate_left(16)
+    }
 }
 
 impl Half {
@@ -126,12 +163,8 @@ impl Half {
         } else {
             CLOSE
         };
-        let is_same = |old: &Fingerprint| Fingerprint { at, ..*old } == new && at - old.at <= near;
-        let found = self.recent.iter().any(is_same);
-        if let Some(place) = self.recent.get_mut(self.next_recent) {
-            *place = new;
-        }
-        self.next_recent = (self.next_recent + 1) % self.recent.len();
+        let found = self.recent.has(&new, near);
+        self.recent.add(new);
         // acknowledgments that tell of more loss are alike; only data is told by its identification alone
         found && (segment.len > 0 || segment.identification != 0)
     }
@@ -259,7 +292,15 @@ impl Half {
     }
 
     /// The bytes whose turn it is now among those that came early: their length and what was kept of them.
+    #[inline]
     pub(super) fn next_early(&mut self) -> Option<(u64, Vec<u8>)> {
+        if self.early.is_empty() {
+            return None;
+        }
+        self.take_early()
+    }
+
+    fn take_early(&mut self) -> Option<(u64, Vec<u8>)> {
         loop {
             let entry = self
                 .early
@@ -343,16 +384,20 @@ impl Half {
         };
         self.window = window;
         let is_new = ack > self.acked;
+        let edge = ack.saturating_add(u64::from(window));
+        let is_wider = self.edges.latest().is_none_or(|latest| edge > latest);
         let again = is_new.then(|| self.sent.again(self.acked)).flatten();
+        let of = || again.or_else(|| self.sent.up_to(ack));
         let heard = Heard {
             at: at.0,
             carried: at.1,
             acked: ack,
-            edge: ack.saturating_add(u64::from(window)),
+            edge,
             is_shut: window == 0,
             was_shut: false,
             fills: again.is_some(),
-            of: again.or_else(|| self.sent.up_to(ack)),
+            // of what says nothing new nobody asks it
+            of: (is_new || is_wider).then(of).flatten(),
         };
         self.edges.heard(heard, is_new);
     }

@@ -1,5 +1,7 @@
 //! What a connection shows to the witness who records the copies on it.
 
+use coax_cause::Account;
+
 use super::{
     connection::{Connection, of},
     half::Novelty,
@@ -66,6 +68,9 @@ impl Connection {
 
     /// Shows the witness what was charged up to this packet.
     pub(super) fn account_for(&mut self, frame: u64, to: Direction) {
+        if self.ledger.journal.is_empty() {
+            return;
+        }
         let Self {
             ledger,
             smb,
@@ -85,16 +90,17 @@ impl Connection {
         }
     }
 
-    /// What cuts both directions, and who listens.
-    pub(super) fn listeners(&mut self) -> (&mut [Framer; 2], &mut Smb) {
+    /// What cuts both directions, who listens, and what has been spent by now.
+    pub(super) fn listeners(&mut self) -> (&mut [Framer; 2], &mut Smb, &Account) {
         let Self {
             framers,
             smb,
             witness,
+            ledger,
             ..
         } = self;
         let smb = smb.get_or_insert_with(|| Box::new(Smb::new(std::mem::take(witness))));
-        (framers, smb)
+        (framers, smb, ledger.account())
     }
 }
 
