@@ -6,7 +6,7 @@ use super::{Side, World, happens::Event};
 use crate::{
     app::{AppEvent, DiskWork},
     cause::{Cause, Epoch, Provenance},
-    machine::Job,
+    machine::{Job, Queued},
     payload::Payload,
     tcp::Endpoint,
 };
@@ -24,8 +24,16 @@ impl World {
         self.host_mut(side).tcp.recv(max)
     }
 
+    /// Work for the processor, which begins when TCP has answered what the application was told of: its acknowledgments
+    /// leave before.
     pub(crate) fn work(&mut self, side: Side, span: Span, token: u64) {
-        self.submit(side, Job::Work(token), span);
+        let account = self.current.clone();
+        let cpu = &mut self.host_mut(side).cpu;
+        cpu.waiting.push_back(Queued {
+            job: Job::Work(token),
+            cost: span,
+            account,
+        });
     }
 
     pub(crate) fn disk(&mut self, side: Side, work: DiskWork, token: u64) {

@@ -66,6 +66,9 @@ impl World {
             // an acknowledgment answers what arrived, not what the application did with it
             self.current = arrival.in_epoch(self.epoch);
             self.pump(side, true);
+            if !self.host(side).cpu.busy {
+                self.next_job(side);
+            }
         }
     }
 
