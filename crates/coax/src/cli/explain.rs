@@ -99,15 +99,23 @@ fn hint_at_join(before: Option<&Explained>, after: &Explained) {
 }
 
 fn as_text(all: &[Explained], named: bool) -> String {
+    let columns = columns();
     let parts = all.iter().map(|explained| {
         let head = if named {
             format!("{}:\n", harmless(&explained.name))
         } else {
             String::new()
         };
-        format!("{head}{}", text::report(explained))
+        format!("{head}{}", text::report(explained, columns))
     });
     parts.collect::<Vec<_>>().join("\n")
+}
+
+/// How wide the terminal is that the report goes to, if it goes to one.
+fn columns() -> Option<usize> {
+    let out = std::io::stdout();
+    let size = rustix::termios::tcgetwinsize(&out).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 #[cfg(test)]

@@ -10,12 +10,14 @@ use coax_whatif::Range;
 use serde_json::{Value, json};
 
 use super::{
-    Explained, gain, verdict,
+    Explained, gain,
+    paper::Paper,
+    verdict,
     words::{harmless, seconds},
 };
 
-/// Characters in a line of prose.
-const WIDTH: usize = 100;
+/// What stands before lines that belong to a numbered one.
+const INDENT: &str = "     ";
 
 /// A piece of advice, and what it will bring.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +81,7 @@ fn about_seconds(range: &Range) -> String {
 }
 
 /// The section of the report.
-pub(super) fn section(out: &mut String, all: &[Told]) -> std::fmt::Result {
+pub(super) fn section(out: &mut Paper, all: &[Told]) -> std::fmt::Result {
     if all.is_empty() {
         return Ok(());
     }
@@ -88,38 +90,29 @@ pub(super) fn section(out: &mut String, all: &[Told]) -> std::fmt::Result {
         let advice = &told.advice;
         let share = advice.share * 100.0;
         let cause = advice.cause.name();
-        writeln!(out, "  {}. {} ({})", number + 1, advice.title, advice.id)?;
+        let title = format!("{} ({})", advice.title, advice.id);
+        out.prose(&format!("  {}. ", number + 1), &title)?;
         if let Some(range) = &told.predicted {
             writeln!(out, "     would take {}", about_seconds(range))?;
         }
         what_to_do(out, advice)?;
         let against = format!("against {share:.0} % of the time, mostly {cause}");
         let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
-        writeln!(out, "     {against}{}", frames.unwrap_or_default())?;
-        for line in wrapped(&format!("source: {}", advice.source), WIDTH) {
-            writeln!(out, "     {line}")?;
-        }
+        out.prose(INDENT, &format!("{against}{}", frames.unwrap_or_default()))?;
+        out.prose(INDENT, &format!("source: {}", advice.source))?;
     }
     Ok(())
 }
 
 /// Why, and what to change.
-fn what_to_do(out: &mut String, advice: &Advice) -> std::fmt::Result {
-    for line in wrapped(&harmless(&advice.why), WIDTH) {
-        writeln!(out, "     {line}")?;
-    }
-    for change in &advice.changes {
-        let lines = wrapped(&one_change(change), WIDTH - 2);
-        for (first, line) in lines.into_iter().enumerate() {
-            let mark = if first == 0 { "-" } else { " " };
-            writeln!(out, "     {mark} {line}")?;
-        }
-    }
-    Ok(())
+fn what_to_do(out: &mut Paper, advice: &Advice) -> std::fmt::Result {
+    out.prose(INDENT, &harmless(&advice.why))?;
+    let mut changes = advice.changes.iter();
+    changes.try_for_each(|change| out.prose("     - ", &one_change(change)))
 }
 
 /// What else is amiss.
-pub(super) fn remarks(out: &mut String, explained: &Explained) -> std::fmt::Result {
+pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     const MOST: usize = 10;
     if explained.remarks.is_empty() {
         return Ok(());
@@ -129,18 +122,11 @@ pub(super) fn remarks(out: &mut String, explained: &Explained) -> std::fmt::Resu
         let connection = explained.capture.connections.get(*place);
         let ends = connection.map(|one| format!(", {} -> {}", one.client, one.server));
         let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
-        writeln!(
-            out,
-            "  - {} ({}{})",
-            advice.title,
-            advice.id,
-            ends.unwrap_or_default()
-        )?;
+        let ends = ends.unwrap_or_default();
+        out.prose("  - ", &format!("{} ({}{ends})", advice.title, advice.id))?;
         what_to_do(out, advice)?;
         let source = format!("source: {}{}", advice.source, frames.unwrap_or_default());
-        for line in wrapped(&source, WIDTH) {
-            writeln!(out, "     {line}")?;
-        }
+        out.prose(INDENT, &source)?;
     }
     let left = explained.remarks.len().saturating_sub(MOST);
     if left > 0 {
@@ -184,20 +170,6 @@ pub(super) fn frames(frames: &[u64]) -> Option<String> {
         [one] => Some(format!("frame {one}")),
         all => Some(format!("frames {}", all.join(", "))),
     }
-}
-
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + word.chars().count() < width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 /// The same as JSON.
@@ -283,8 +255,9 @@ mod tests {
 
     #[test]
     fn the_section_says_where_why_and_by_whose_word() {
-        let mut out = String::new();
+        let mut out = Paper::default();
         section(&mut out, &[told()]).unwrap();
+        let out = out.into_text();
         for part in [
             "1. Use raw reads (raw)",
             "489 reads",

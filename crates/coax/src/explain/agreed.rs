@@ -1,12 +1,11 @@
 //! Who the two machines are, and what they agreed on beside what they used of it.
 
-use std::fmt::Write as _;
-
 use coax_explain::report::{Connection, Evidence, Party, Requests, Smb, Stack, Sureness};
 use serde_json::{Value, json};
 
 use super::{
     advice::frames,
+    paper::Paper,
     words::{harmless, many},
 };
 
@@ -30,7 +29,7 @@ fn line(label: &'static str, text: String, frames: impl IntoIterator<Item = Opti
 }
 
 /// Writes it as text.
-pub(super) fn section(out: &mut String, connection: &Connection) -> std::fmt::Result {
+pub(super) fn section(out: &mut Paper, connection: &Connection) -> std::fmt::Result {
     for (label, stack) in ["client's TCP", "server's TCP"]
         .into_iter()
         .zip(&connection.stacks)
@@ -62,32 +61,22 @@ fn lines(connection: &Connection) -> Vec<Line> {
     lines
 }
 
-fn write_line(out: &mut String, line: &Line) -> std::fmt::Result {
+fn write_line(out: &mut Paper, line: &Line) -> std::fmt::Result {
     let frames = frames(&line.frames).map(|frames| format!(" ({frames})"));
-    writeln!(
-        out,
-        "  {:<17} {}{}",
-        line.label,
-        harmless(&line.text),
-        frames.unwrap_or_default()
-    )
+    let words = format!("{}{}", harmless(&line.text), frames.unwrap_or_default());
+    out.prose(&format!("  {:<17} ", line.label), &words)
 }
 
-fn who(out: &mut String, label: &'static str, party: &Party) -> std::fmt::Result {
+fn who(out: &mut Paper, label: &'static str, party: &Party) -> std::fmt::Result {
     whose(out, label, &in_words(party), &party.evidence)
 }
 
-fn whose(out: &mut String, label: &str, words: &str, evidence: &[Evidence]) -> std::fmt::Result {
-    writeln!(out, "  {label:<17} {}", harmless(words))?;
+fn whose(out: &mut Paper, label: &str, words: &str, evidence: &[Evidence]) -> std::fmt::Result {
+    out.prose(&format!("  {label:<17} "), &harmless(words))?;
     for evidence in evidence {
         let frame = evidence.frame.map(|frame| format!(" (frame {frame})"));
-        writeln!(
-            out,
-            "  {:<17} - {}{}",
-            "",
-            harmless(&evidence.what),
-            frame.unwrap_or_default()
-        )?;
+        let words = format!("{}{}", harmless(&evidence.what), frame.unwrap_or_default());
+        out.prose(&format!("  {:<17} - ", ""), &words)?;
     }
     Ok(())
 }

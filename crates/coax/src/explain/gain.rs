@@ -7,7 +7,7 @@ use coax_whatif::{Model, Range, Why};
 use coax_wire::time::Span;
 use serde_json::{Value, json};
 
-use super::{advice::Told, words};
+use super::{advice::Told, paper::Paper, words};
 use crate::client::profiles;
 
 /// So many of a capture's copies are tried, the longest.
@@ -90,22 +90,25 @@ fn rank(told: &Told, measured: f64) -> f64 {
 
 /// The table of the report: each change, before and after.
 pub(super) fn section(
-    out: &mut String,
+    out: &mut Paper,
     gain: &Gain,
     copy: &Copy,
     told: &[Told],
 ) -> std::fmt::Result {
     let model = match &gain.model {
         Ok(model) => model,
-        Err(why) => return writeln!(out, "\nWhat it would bring was not found out: {why}."),
+        Err(why) => {
+            let said = format!("What it would bring was not found out: {why}.");
+            return writeln!(out).and_then(|()| out.prose("", &said));
+        }
     };
     let before = copy.wall.0 as f64 / 1e9;
-    writeln!(
-        out,
-        "\nWhat it would bring (the copy took {}; made again in the lab as it was, {}):",
-        words::time(copy.wall),
-        words::time(*model)
-    )?;
+    let took = [copy.wall, *model].map(words::time);
+    let head = format!(
+        "What it would bring (the copy took {}; made again in the lab as it was, {}):",
+        took[0], took[1]
+    );
+    writeln!(out).and_then(|()| out.prose("", &head))?;
     for one in told {
         let Some(range) = &one.predicted else {
             continue;
@@ -118,7 +121,7 @@ pub(super) fn section(
     Ok(())
 }
 
-fn row(out: &mut String, what: &str, before: f64, range: &Range) -> std::fmt::Result {
+fn row(out: &mut Paper, what: &str, before: f64, range: &Range) -> std::fmt::Result {
     let times = before / range.mid.max(1e-9);
     let brings = if times >= 1.0 / (1.0 - LITTLE) {
         format!("{times:.1} times as fast")
@@ -181,7 +184,7 @@ mod tests {
         let range = best.predicted.unwrap();
         assert!(range.low <= range.mid && range.mid <= range.high);
         assert!(range.high < 3.0, "the copy took 6.2 s: {range:?}");
-        let text = super::super::text::report(&explained);
+        let text = super::super::text::report(&explained, None);
         let row = format!("6.17 s -> {}", seconds(&range));
         assert!(text.contains(&row), "{text}");
         let json = super::super::json::report(&[explained]);

@@ -6,6 +6,7 @@ mod breakdown;
 pub mod gain;
 pub mod html;
 pub mod json;
+mod paper;
 pub mod text;
 mod tree;
 mod verdict;

@@ -9,7 +9,9 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    Explained, advice, agreed, gain, json, tree,
+    Explained, advice, agreed, gain, json,
+    paper::Paper,
+    tree,
     verdict::{self, phrase},
     words::{harmless, many, percent, rate, seconds, size, time, unknown_link},
 };
@@ -17,10 +19,10 @@ use super::{
 /// Rows of a table; the rest is counted.
 const ROWS: usize = 20;
 
-/// One capture.
-pub fn report(explained: &Explained) -> String {
+/// One capture, for a terminal of so many columns if that is known; else the verdict is one line.
+pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let capture = &explained.capture;
-    let mut out = String::new();
+    let mut out = Paper::new(columns);
     let _ = first_line(&mut out, explained);
     let _ = copies(&mut out, capture);
     if let Some(copy) = longest(capture) {
@@ -41,7 +43,7 @@ pub fn report(explained: &Explained) -> String {
     let _ = advice::remarks(&mut out, explained);
     let _ = connections(&mut out, capture);
     let _ = quality(&mut out, explained);
-    out
+    out.into_text()
 }
 
 /// How good a capture is.
@@ -82,31 +84,28 @@ fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [advice::Told] {
 
 /// The first line alone: the verdict.
 pub fn in_one_line(explained: &Explained) -> String {
-    let mut out = String::new();
+    let mut out = Paper::default();
     let _ = first_line(&mut out, explained);
-    out.trim_end().replace('\n', " ")
+    out.into_text().trim_end().replace('\n', " ")
 }
 
-fn first_line(out: &mut String, explained: &Explained) -> std::fmt::Result {
+fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     let capture = &explained.capture;
     let Some(copy) = longest(capture) else {
-        return writeln!(out, "{}", verdict::of_none(capture));
+        return out.sentence(&verdict::of_none(capture));
     };
+    let mut of_what = "";
     if let Some(tree) = tree::of(capture) {
-        writeln!(out, "{}", tree.verdict())?;
-        write!(out, "The longest: ")?;
+        out.sentence(&tree.verdict())?;
+        of_what = "The longest: ";
     }
     let remedy = advice::remedy(about(explained, copy), copy, &explained.remarks);
     let remedy = remedy.map(|remedy| format!(" {remedy}"));
-    writeln!(
-        out,
-        "{}{}",
-        verdict::of(capture, copy),
-        remedy.unwrap_or_default()
-    )
+    let verdict = verdict::of(capture, copy);
+    out.sentence(&format!("{of_what}{verdict}{}", remedy.unwrap_or_default()))
 }
 
-fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
+fn copies(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
     if capture.copies.len() < 2 {
         return Ok(());
     }
@@ -121,7 +120,7 @@ fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
     )?;
     writeln!(
         out,
-        "  {:>12} {:>10} {:>22}  direction  name",
+        "  {:>12} {:>10} {:>12}  direction  name",
         "bytes", "time", "rate"
     )?;
     for copy in longest_first.iter().take(ROWS) {
@@ -131,7 +130,7 @@ fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
         let to = copy.direction.name();
         writeln!(
             out,
-            "  {:>12} {:>10} {rate:>22}  {to:<9}  {name}",
+            "  {:>12} {:>10} {rate:>12}  {to:<9}  {name}",
             copy.bytes,
             time(copy.wall)
         )?;
@@ -143,7 +142,7 @@ fn copies(out: &mut String, capture: &Capture) -> std::fmt::Result {
     Ok(())
 }
 
-fn causes(out: &mut String, copy: &Copy) -> std::fmt::Result {
+fn causes(out: &mut Paper, copy: &Copy) -> std::fmt::Result {
     let mut spent: Vec<_> = copy.account.iter().filter(|(_, span)| span.0 > 0).collect();
     if spent.is_empty() {
         return Ok(());
@@ -159,26 +158,39 @@ fn causes(out: &mut String, copy: &Copy) -> std::fmt::Result {
     for (cause, span) in &spent {
         let share = percent(*span, copy.wall);
         let sum = Span(before.0.saturating_add(span.0));
-        let bar = bar(percent(before, copy.wall), percent(sum, copy.wall));
+        let ends = [before, sum].map(|span| percent(span, copy.wall));
         before = sum;
-        writeln!(
-            out,
-            "  {:<18} {:>9.3} s {share:>5.1} %  |{bar}|  {}",
-            cause.name(),
-            seconds(*span),
-            phrase(*cause)
-        )?;
+        let figures = format!("{:>9.3} s {share:>5.1} %", seconds(*span));
+        one_cause(out, *cause, &figures, ends)?;
     }
     stretches(out, copy, &spent)
 }
 
-/// A bar between two shares, in hundredths, of what the line is.
-fn bar(from: f64, to: f64) -> String {
-    const COLUMNS: usize = 40;
-    let column = |share: f64| ((share * COLUMNS as f64 / 100.0).round() as usize).min(COLUMNS);
+/// One line of the waterfall, and what its cause is: beside the bar, or beneath it if there is no room and it is much.
+fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> std::fmt::Result {
+    /// With room for the longest of the phrases.
+    const ROOMY: usize = 155;
+    /// Hundredths of the time.
+    const MUCH: f64 = 5.0;
+    let is_roomy = out.columns() >= ROOMY;
+    let bar = bar(if is_roomy { 40 } else { 32 }, ends[0], ends[1]);
+    write!(out, "  {:<18} {figures}  |{bar}|", cause.name())?;
+    if is_roomy {
+        return writeln!(out, "  {}", phrase(cause));
+    }
+    writeln!(out)?;
+    match ends[1] - ends[0] >= MUCH {
+        true => out.prose("      ", phrase(cause)),
+        false => Ok(()),
+    }
+}
+
+/// A bar between two shares, in hundredths, of a line of so many columns.
+fn bar(columns: usize, from: f64, to: f64) -> String {
+    let column = |share: f64| ((share * columns as f64 / 100.0).round() as usize).min(columns);
     let (from, to) = (column(from), column(to));
     let (from, to) = if from == to {
-        (from.min(COLUMNS - 1), from.min(COLUMNS - 1) + 1)
+        (from.min(columns - 1), from.min(columns - 1) + 1)
     } else {
         (from, to)
     };
@@ -187,19 +199,19 @@ fn bar(from: f64, to: f64) -> String {
         "{}{}{}",
         " ".repeat(from),
         thin.repeat(to - from),
-        " ".repeat(COLUMNS - to)
+        " ".repeat(columns - to)
     )
 }
 
 /// How many waits that was, and where to look at the longest.
-fn stretches(out: &mut String, copy: &Copy, spent: &[(Cause, Span)]) -> std::fmt::Result {
+fn stretches(out: &mut Paper, copy: &Copy, spent: &[(Cause, Span)]) -> std::fmt::Result {
     const FRAMES: usize = 3;
     if copy.breakdown.causes.is_empty() {
         return Ok(());
     }
     writeln!(
         out,
-        "\n  {:<18} {:>9} {:>10} {:>10} {:>10}  the longest end with frames",
+        "\n  {:<18} {:>7} {:>8} {:>8} {:>8}  the longest, by frame",
         "cause", "count", "median", "95 %", "longest"
     )?;
     for row in spent.iter().filter_map(|it| copy.breakdown.of(it.0)) {
@@ -208,7 +220,7 @@ fn stretches(out: &mut String, copy: &Copy, spent: &[(Cause, Span)]) -> std::fmt
         let longest = row.longest.first().map_or(Span(0), |it| it.span);
         writeln!(
             out,
-            "  {:<18} {:>9} {:>10} {:>10} {:>10}  {}",
+            "  {:<18} {:>7} {:>8} {:>8} {:>8}  {}",
             row.cause.name(),
             row.count,
             time(row.median),
@@ -220,7 +232,7 @@ fn stretches(out: &mut String, copy: &Copy, spent: &[(Cause, Span)]) -> std::fmt
     Ok(())
 }
 
-fn requests(out: &mut String, title: &str, rows: &[Requests]) -> std::fmt::Result {
+fn requests(out: &mut Paper, title: &str, rows: &[Requests]) -> std::fmt::Result {
     if rows.is_empty() {
         return Ok(());
     }
@@ -250,7 +262,7 @@ fn requests(out: &mut String, title: &str, rows: &[Requests]) -> std::fmt::Resul
     Ok(())
 }
 
-fn connections(out: &mut String, capture: &Capture) -> std::fmt::Result {
+fn connections(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
     const MOST: usize = 5;
     let bytes =
         |connection: &Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
@@ -270,7 +282,7 @@ fn connections(out: &mut String, capture: &Capture) -> std::fmt::Result {
     Ok(())
 }
 
-fn one_connection(out: &mut String, connection: &Connection) -> std::fmt::Result {
+fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result {
     let carries = match connection.protocol {
         Protocol::Smb1 => "SMB1",
         Protocol::Other => "no SMB1",
@@ -282,25 +294,22 @@ fn one_connection(out: &mut String, connection: &Connection) -> std::fmt::Result
     )?;
     let way = |span: Option<Span>| span.map_or("?".to_owned(), time);
     let (client, server) = (way(connection.client_rtt), way(connection.server_rtt));
-    writeln!(
-        out,
-        "  round trip        {client} on the client's side of the capture, {server} on the server's"
-    )?;
+    let ways = format!("{client} on the client's side of the capture, {server} on the server's");
+    out.prose("  round trip        ", &ways)?;
     for (who, side) in ["client", "server"].into_iter().zip(&connection.sides) {
         one_side(out, who, side)?;
     }
     agreed::section(out, connection)?;
     match tree::around(connection) {
-        Some(around) => writeln!(out, "  between copies    {}", harmless(&around)),
+        Some(around) => out.prose("  between copies    ", &harmless(&around)),
         None => Ok(()),
     }
 }
 
-fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {
+fn one_side(out: &mut Paper, who: &str, side: &Side) -> std::fmt::Result {
     let told = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
-    writeln!(
-        out,
-        "  {who:<17} sent {} in {} of at most {} bytes; MSS {}, window {} to {}, SACK {}",
+    let sent = format!(
+        "sent {} in {} of at most {} bytes; MSS {}, window {} to {}, SACK {}",
         size(side.bytes),
         many(side.data_segments, "segment"),
         side.largest_segment,
@@ -308,17 +317,18 @@ fn one_side(out: &mut String, who: &str, side: &Side) -> std::fmt::Result {
         told(side.min_window),
         side.max_window,
         if side.sack { "yes" } else { "no" },
-    )?;
+    );
+    out.prose(&format!("  {who:<17} "), &sent)?;
     let notes = [
-        (side.window_full, "times the other's window filled"),
-        (side.zero_windows, "times its own window shut"),
+        (side.window_full, "the other's window filled"),
+        (side.zero_windows, "its own window shut"),
     ];
-    let notes = counted(&notes);
+    let notes = notes.iter().filter(|note| note.0 > 0);
+    let notes = notes.map(|(count, what)| format!("{} {what}", many(*count, "time")));
     let notes: Vec<String> = sent_again(side).into_iter().chain(notes).collect();
-    if notes.is_empty() {
-        Ok(())
-    } else {
-        writeln!(out, "  {:<17} {}", "", notes.join(", "))
+    match notes.is_empty() {
+        true => Ok(()),
+        false => out.prose(&format!("  {:<17} ", ""), &notes.join(", ")),
     }
 }
 
@@ -332,7 +342,7 @@ fn sent_again(side: &Side) -> Option<String> {
         (again.probe, "as tail loss probes"),
     ]);
     let all = side.retransmissions.saturating_add(side.out_of_order);
-    let mut said = format!("{all} segments sent again or late");
+    let mut said = format!("{} sent again or late", many(all, "segment"));
     if !kinds.is_empty() {
         said = format!("{said} ({})", kinds.join(", "));
     }
@@ -349,7 +359,7 @@ fn counted(notes: &[(u64, &str)]) -> Vec<String> {
         .collect()
 }
 
-fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {
+fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     let (capture, quality) = (&explained.capture, &explained.capture.quality);
     let vantage = json::vantage(capture).map_or("at an unknown place", |vantage| match vantage {
         Vantage::Client => "at the client",
@@ -363,7 +373,7 @@ fn quality(out: &mut String, explained: &Explained) -> std::fmt::Result {
         many(quality.packets, "packet")
     )?;
     for (count, what) in faults(quality) {
-        writeln!(out, "  {count} {what}")?;
+        out.prose("  ", &format!("{count} {what}"))?;
     }
     if quality.clock_grain >= Span(1_000_000) {
         writeln!(
@@ -431,4 +441,38 @@ fn faults(quality: &Quality) -> impl Iterator<Item = (u64, String)> {
         ),
     ];
     notes.into_iter().filter(|(count, _)| *count > 0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::{super::read, *};
+
+    fn told(name: &str, columns: Option<usize>) -> String {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+        report(&read(&folder.join(name), None).unwrap(), columns)
+    }
+
+    #[test]
+    fn a_report_fits_a_terminal_of_80_columns() {
+        for name in ["nagle_lan-client", "shallow-server", "andx4k-client"] {
+            let told = told(&format!("labelled/{name}.pcapng.gz"), Some(80));
+            let long = told.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(long, None, "{name}");
+            assert!(!told.contains('\u{1b}'), "{name}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_terminal_the_verdict_is_one_line_and_bars_have_their_words_beside_them() {
+        let told = told("labelled/nagle_lan-client.pcapng.gz", None);
+        let (first, rest) = told.split_once('\n').unwrap();
+        assert!(first.contains("TCP_NODELAY → about "), "{first}");
+        assert!(
+            rest.contains("|  waiting for delayed acknowledgments\n"),
+            "{rest}"
+        );
+    }
 }

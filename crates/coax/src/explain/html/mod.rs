@@ -32,7 +32,10 @@ pub fn page(all: &[Explained]) -> String {
 
 /// The same after something else, which is HTML of ours; `name` stands at the head of it all.
 pub fn page_after(name: &str, before: &str, all: &[Explained]) -> String {
-    let told: Vec<String> = all.iter().map(|one| escaped(&text::report(one))).collect();
+    let told: Vec<String> = all
+        .iter()
+        .map(|one| escaped(&text::report(one, None)))
+        .collect();
     let parts = [
         ("/*STYLE*/", STYLE.to_owned()),
         ("<!--NAME-->", escaped(name)),
