@@ -118,6 +118,8 @@ pub(super) struct Step {
     pub(super) serial_ack: Span,
     /// The capture was taken behind the path that this packet took; else before it.
     pub(super) is_behind: bool,
+    /// For how long since the last step the path carried what this side sent again, and by what it had been sent.
+    pub(super) again: Option<(Span, Cause)>,
     /// Since when the path was busy with this side's data, and until when, before this packet.
     pub(super) busy: (Time, Time),
     /// Whether it continues a message, or one that was asked for already follows another.
@@ -309,6 +311,15 @@ impl Ledger {
         let part = gap.min(most);
         self.charge(cause, part);
         Span(gap.0 - part.0)
+    }
+
+    /// What repaired the last loss of `side`.
+    pub(super) fn after(&self, side: Side) -> Option<Cause> {
+        let [client, server] = &self.flows;
+        match side {
+            Side::Client => client.after,
+            Side::Server => server.after,
+        }
     }
 
     pub(super) fn flow(&mut self, side: Side) -> &mut Flow {

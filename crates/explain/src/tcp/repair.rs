@@ -5,7 +5,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     half::Novelty,
-    ledger::{Flow, Ledger, REACTION, Step},
+    ledger::{Flow, Ledger, REACTION, Side, Step},
     window::{slack, sum},
 };
 
@@ -59,6 +59,12 @@ impl Step {
 }
 
 impl Ledger {
+    /// What had `side` send again what it sent again last.
+    pub(super) fn sent_again_by(&self, side: Side) -> Cause {
+        let after = self.after(side).filter(|_| self.open.is_none());
+        after.unwrap_or(Cause::Timeout)
+    }
+
     /// Data sent again by a timer: whether anybody waited for it shows when it is acknowledged.
     pub(super) fn may_be_idle(&mut self, step: &Step) -> bool {
         let waits = !step.unseen
@@ -178,8 +184,12 @@ impl Ledger {
         let filled = step
             .heard
             .filter(|heard| !step.is_behind && heard.fills && step.is_let_go_by(heard));
-        let again = sum(repeated, filled.map_or(Span(0), |_| step.serial));
-        let rest = self.part(after.unwrap_or(Cause::Timeout), gap, again);
+        let cause = after.unwrap_or(Cause::Timeout);
+        let rest = self.part(cause, gap, repeated);
+        let (again, by) = step.again.unwrap_or((Span(0), cause));
+        let rest = self.part(by, rest, again);
+        let filled = filled.map_or(0, |_| step.serial.0.saturating_sub(again.0));
+        let rest = self.part(cause, rest, Span(filled));
         self.charge(Cause::Bandwidth, rest);
     }
 }

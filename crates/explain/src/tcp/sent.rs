@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
-use super::finger::Finger;
+use super::{finger::Finger, window::sum};
 
 /// Segments remembered of a side. Of more on their way at a time only the latest count.
 const MOST: usize = 1024;
@@ -24,14 +25,25 @@ pub(super) struct Burst {
     pub(super) is_whole: bool,
 }
 
+/// What was sent again of late.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    /// Where its data begins.
+    start: u64,
+    burst: Burst,
+    /// What the path took to carry it; nothing if it is not known when that was.
+    serial: Span,
+    /// What sent it.
+    cause: Cause,
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     log: VecDeque<Burst>,
     /// What was acknowledged last in it.
     acked: Finger,
-    /// What was sent again of late, and where it began.
-    again: VecDeque<(u64, Burst)>,
+    again: VecDeque<Again>,
     /// The end of the last byte that was, and until when the latest was carried.
     again_until: (u64, Time),
     /// The last that was forgotten in which a message ended.
@@ -75,8 +87,15 @@ impl Sent {
         self.busy = end;
     }
 
-    /// Data from `start` was sent again, and captured and carried as [`Self::add`] has it.
-    pub(super) fn add_again(&mut self, at: Time, (start, end): (u64, u64), is_ahead: bool) {
+    /// Data from `start` was sent again, and captured and carried as [`Self::add`] has it; `by` what, and what the path
+    /// takes for it.
+    pub(super) fn add_again(
+        &mut self,
+        at: Time,
+        (start, end): (u64, u64),
+        by: (Cause, Span),
+        is_ahead: bool,
+    ) {
         if self.again.len() >= MOST_AGAIN {
             self.again.pop_front();
         }
@@ -87,7 +106,21 @@ impl Sent {
             end,
             is_whole: false,
         };
-        self.again.push_back((start, burst));
+        // behind what may have been lost nobody knows when it was carried
+        let (cause, serial) = by;
+        let begin = Time(carried.0.saturating_sub(serial.0));
+        let last = self.again.back().filter(|last| last.serial.0 > 0);
+        let is_known = begin <= at || last.is_some_and(|last| last.burst.carried == begin);
+        self.again.push_back(Again {
+            start,
+            burst,
+            serial: if is_ahead && is_known {
+                serial
+            } else {
+                Span(0)
+            },
+            cause,
+        });
         self.again_until = (self.again_until.0.max(end), self.again_until.1.max(carried));
     }
 
@@ -97,8 +130,22 @@ impl Sent {
             return None;
         }
         let mut latest = self.again.iter().rev();
-        let found = latest.find(|(start, burst)| (*start..burst.end).contains(&place));
-        found.map(|(_, burst)| *burst)
+        let found = latest.find(|again| (again.start..again.burst.end).contains(&place));
+        found.map(|again| again.burst)
+    }
+
+    /// For how long between the two the path carried what was sent again, and what had sent the last of it.
+    pub(super) fn again_between(&self, from: Time, until: Time) -> Option<(Span, Cause)> {
+        if self.again_until.1 <= from {
+            return None;
+        }
+        let parts = self.again.iter().map(|again| {
+            let begin = Time(again.burst.carried.0.saturating_sub(again.serial.0));
+            let part = again.burst.carried.min(until) - begin.max(from);
+            (part, again.cause)
+        });
+        let parts = parts.filter(|(part, _)| part.0 > 0);
+        parts.reduce(|(before, _), (part, cause)| (sum(before, part), cause))
     }
 
     /// The same as `asked`, which was whole for its receiver only when what it lacked had been sent again and carried: if
@@ -112,7 +159,7 @@ impl Sent {
         let again = self
             .again
             .iter()
-            .map(|(start, again)| (*start, again.carried));
+            .map(|again| (again.start, again.burst.carried));
         let again = again.filter(|(start, carried)| *start < asked.end && just(*carried));
         let latest = again.map(|(_, carried)| carried).max();
         Burst {

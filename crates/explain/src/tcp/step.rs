@@ -1,5 +1,6 @@
 //! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
 
+use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
 use super::{
@@ -61,10 +62,12 @@ impl Connection {
             half.sent.add(at, step.end, step.serial, !step.is_behind);
             half.sent.forget(half.acked, then);
         } else {
+            let by = self.ledger.sent_again_by(side);
             let half = of_mut(&mut self.halves, side);
             half.sent.note_busy(at, step.serial, !step.is_behind);
             if half.acked < step.end {
-                half.sent.add_again(at, (start, step.end), !step.is_behind);
+                half.sent
+                    .add_again(at, (start, step.end), (by, step.serial), !step.is_behind);
             }
         }
         self.last_data = Some(Last {
@@ -131,6 +134,7 @@ impl Connection {
             serial: self.carrying(side, wire),
             serial_ack: self.carrying(side.other(), LEAST),
             is_behind,
+            again: self.carried_again(side, at),
             busy: (half.sent.busy_since, half.sent.busy),
             inside: is_middle || self.owes(side),
             is_middle,
@@ -141,6 +145,21 @@ impl Connection {
             held_by: self.held_by(side),
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
+    }
+
+    /// For how long since the last step the path carried what `side` sent again, as its acknowledgments came by `at`, and
+    /// by what it had been sent.
+    fn carried_again(&self, side: Side, at: Time) -> Option<(Span, Cause)> {
+        if self.is_behind(side) {
+            return None;
+        }
+        let back = sum(
+            self.bare_way(side.other()),
+            self.carrying(side.other(), LEAST),
+        );
+        let then = |at: Time| Time(at.0.saturating_sub(back.0));
+        let sent = &of(&self.halves, side).sent;
+        sent.again_between(then(self.ledger.at()), then(at))
     }
 
     /// Whether `side` sends no longer segments than this one; options may take twelve bytes of it.
