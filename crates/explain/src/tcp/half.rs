@@ -276,6 +276,11 @@ impl Half {
         Some((at - sent, bytes))
     }
 
+    /// Whether something came before its turn.
+    pub(super) fn has_early(&self) -> bool {
+        !self.early.is_empty()
+    }
+
     /// Keeps bytes that came before their turn.
     pub(super) fn keep_early(&mut self, start: u64, len: u64, bytes: &[u8]) {
         let has_room = self.early_bytes.saturating_add(bytes.len()) <= MOST_EARLY_BYTES;

@@ -126,8 +126,9 @@ pub(super) struct Step {
     pub(super) inside: bool,
     /// It continues a message.
     pub(super) is_middle: bool,
-    /// Something before it is missing.
+    /// Something before it is missing; and was missing already when the one before it came.
     pub(super) leaves_hole: bool,
+    pub(super) is_beyond_hole: bool,
     /// Packets of its side that were sent just before it were never captured.
     pub(super) lacks: bool,
     /// Its message goes on after it.
@@ -276,6 +277,8 @@ impl Ledger {
         }
         if step.unseen {
             self.charge(Cause::Capture, gap);
+        } else if self.awaits_timer(step) {
+            self.charge(Cause::Timeout, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.mend(step, cause, gap);
         } else if let Some(cause) = step.is_held_by(is_windowed(&round)) {

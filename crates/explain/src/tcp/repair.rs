@@ -6,7 +6,7 @@ use coax_wire::time::{Span, Time};
 use super::{
     half::Novelty,
     ledger::{Flow, Ledger, REACTION, Side, Step},
-    window::{slack, sum},
+    window::{Heard, slack, sum},
 };
 
 /// No timer is shorter.
@@ -159,6 +159,21 @@ impl Ledger {
             _ if is_late => Some(Cause::Timeout),
             repair => repair.map(|(_, cause)| cause),
         }
+    }
+
+    /// Whether it is sent while a loss waits for its timer, by a side that has heeded nothing else: nothing is over sooner
+    /// for it.
+    pub(super) fn awaits_timer(&mut self, step: &Step) -> bool {
+        // the timer was set when the last acknowledgment came that was news
+        let is_set = |heard: Heard| {
+            heard.acked >= step.acked && step.at > step.soonest(heard.carried) + slack(step.near)
+        };
+        let is_beyond = if step.is_behind {
+            step.is_beyond_hole && step.heard.is_some_and(is_set)
+        } else {
+            step.told_enough.is_some() && step.busy.1 <= step.at
+        };
+        is_beyond && step.novelty == Some(Novelty::New) && self.flow(step.side).heeds == Some(false)
     }
 
     /// A step of a repair: the path may be busy all the same.

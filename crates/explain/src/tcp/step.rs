@@ -139,6 +139,7 @@ impl Connection {
             inside: is_middle || self.owes(side),
             is_middle,
             leaves_hole: start > half.delivered,
+            is_beyond_hole: start > half.delivered && half.has_early(),
             lacks: half.figures.timestamps && half.counter.lacks,
             is_cut: of(&self.framers, side).is_inside_after(len),
             is_full: self.is_full(side, segment.len),
