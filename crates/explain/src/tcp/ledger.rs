@@ -215,7 +215,7 @@ pub(super) struct Ledger {
     pub(super) at: Time,
     /// Data that was sent again, and perhaps needlessly.
     pub(super) open: Option<Step>,
-    flows: [Flow; 2],
+    pub(super) flows: [Flow; 2],
 }
 
 /// What is known of how a side sends.

@@ -16,11 +16,13 @@ pub(super) struct Way {
     pub(super) bytes: (u64, u64),
 }
 
-/// What was learned of a path: the shortest ways, and picoseconds a byte of what each side sends.
+/// What was learned of a path: the shortest ways, and picoseconds a byte of what each side sends; and of each side,
+/// whether it heeds word of a loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Learned {
     ways: [Option<Way>; 2],
     paces: [Option<u64>; 2],
+    heeds: [Option<bool>; 2],
 }
 
 /// What follows from that. Every packet asks for it, so it is worked out only when something new was learned.
@@ -109,6 +111,7 @@ impl Connection {
         Learned {
             ways: self.ways,
             paces: [self.pace(Side::Client), self.pace(Side::Server)],
+            heeds: self.ledger.heeds(),
         }
     }
 
@@ -121,6 +124,9 @@ impl Connection {
     /// What is known of the path is this, until it is `None`: then it is what was learned itself.
     pub(super) fn guide(&mut self, by: Option<Learned>) {
         self.guide = by;
+        if let Some(known) = by {
+            self.ledger.expect(known.heeds);
+        }
         self.survey();
     }
 

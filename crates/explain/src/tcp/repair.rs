@@ -59,6 +59,18 @@ impl Step {
 }
 
 impl Ledger {
+    /// Which sides were seen to heed word of a loss, or not to.
+    pub(super) fn heeds(&self) -> [Option<bool>; 2] {
+        self.flows.each_ref().map(|flow| flow.heeds)
+    }
+
+    /// Somebody saw that before.
+    pub(super) fn expect(&mut self, heeds: [Option<bool>; 2]) {
+        for (flow, heeds) in self.flows.iter_mut().zip(heeds) {
+            flow.heeds = heeds;
+        }
+    }
+
     /// What had `side` send again what it sent again last.
     pub(super) fn sent_again_by(&self, side: Side) -> Cause {
         let after = self.after(side).filter(|_| self.open.is_none());
