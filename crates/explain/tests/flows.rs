@@ -339,3 +339,54 @@ fn what_is_sent_again_and_again_to_a_machine_that_is_busy_waits_for_that_machine
     assert_eq!(share(&flow, Cause::Timeout), 0);
     assert!(share(&flow, Cause::ServerThink) >= 70);
 }
+
+#[test]
+fn a_block_that_leaves_at_once_waits_for_the_path_from_its_first_segment_on() {
+    let mut flow = Flow::begin(&Ends {
+        port: 445,
+        near_us: 2,
+        far_us: 200,
+        mss: 1460,
+        window: 60_000,
+    });
+    let words = [0xff, 0, 7, 0, 0, 14_000, 14_000, 0, 0, 0];
+    let (mut asked, mut told) = (0, 0);
+    for mid in 1..20_u16 {
+        let data = read_andx(mid, false, &words, 0);
+        let at_us = u64::from(mid) * 1000;
+        flow.send(Sent {
+            at_us,
+            seq: asked,
+            ack: told,
+            data: &data,
+            ..Sent::default()
+        });
+        asked += data.len() as i64;
+        let words = [0xff, 0, 0, 0, 0, 14_000, 60, 0, 0, 0, 0, 0];
+        let head = read_andx(mid, true, &words, 14_001);
+        let len = head.len() + 14_001;
+        // ten segments, 13 µs each: all of them leave before word can come that one arrived
+        for place in 0..len.div_ceil(1460) {
+            let done = place * 1460;
+            flow.send(Sent {
+                at_us: at_us + 200 + (place as u64 + 1) * 13,
+                from: 1,
+                seq: told + done as i64,
+                ack: asked,
+                data: if place == 0 { &head } else { &[] },
+                len: (len - done).min(1460),
+                ..Sent::default()
+            });
+            flow.send(Sent {
+                at_us: at_us + 201 + (place as u64 + 1) * 13,
+                seq: asked,
+                ack: told + len.min(done + 1460) as i64,
+                ..Sent::default()
+            });
+        }
+        told += len as i64;
+    }
+    assert_eq!(share(&flow, Cause::SendWindow), 0);
+    assert_eq!(share(&flow, Cause::SlowStart), 0);
+    assert!((11..=14).contains(&share(&flow, Cause::Bandwidth)));
+}

@@ -10,7 +10,8 @@
 //! |---|---|---|
 //! | acknowledges what the capture does not hold | | `capture` |
 //! | sends again, or fills a hole late, or follows until that loss is repaired | the repair | `timeout` if its sender had been silent and heard nothing new for long, or had been told of the loss in vain, else `fast-recovery`; `bandwidth` while the path carried other data |
-//! | follows without a pause on a path that has been busy for a round trip or longer | the path | `bandwidth` |
+//! | comes after a loss, from a side that heeds no word of it | its timer | `timeout` |
+//! | follows without a pause on a path that has been busy for a round trip or longer, or since its side had nothing on its way | the path | `bandwidth`; of what was sent again, the repair |
 //! | answers what its sender had heard last | its sender | from the end: think time, `bandwidth` of its own serialisation, the way there and back to `round-trips` or `metadata`, `bandwidth` of what it answers |
 //! | an acknowledgment let go | the round trip of that acknowledgment | what held it (below), in proportion to what that round was spent on |
 //! | comes otherwise | its sender | serialisation to `bandwidth`, the rest to think time |
@@ -176,12 +177,14 @@ impl Step {
     }
 
     /// Whether it follows what its side sent before on a path that was busy for a whole round trip, and since `from` or
-    /// before.
-    fn is_carried(&self, from: Time) -> bool {
+    /// before; or has done since `begin`, when its side had nothing on its way, so that no acknowledgment can have let it
+    /// go.
+    fn is_carried(&self, from: Time, begin: Time) -> bool {
         let (since, until) = self.busy;
         self.follows()
             && since <= from
-            && self.at.max(until) - since >= sum(self.round(), self.serial)
+            && (self.at.max(until) - since >= sum(self.round(), self.serial)
+                || (self.is_middle && begin < self.at && self.at - begin < self.round()))
     }
 
     /// Whether all that its side had sent was acknowledged when it left: the path had been idle for a round trip.
@@ -224,6 +227,8 @@ pub(super) struct Flow {
     /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
     widest: u64,
     grew: u64,
+    /// When it last had nothing on its way and sent something.
+    begin: Time,
     /// What was acknowledged then, and last; whether it grew since, and whether an acknowledgment came without that.
     base: u64,
     last_acked: u64,
@@ -272,6 +277,7 @@ impl Ledger {
         }
         let gap = step.at - self.at;
         let round = self.let_go(step);
+        let begin = self.flow(step.side).begin;
         if self.may_be_idle(step) {
             return;
         }
@@ -283,7 +289,8 @@ impl Ledger {
             self.mend(step, cause, gap);
         } else if let Some(cause) = step.is_held_by(is_windowed(&round)) {
             self.charge(cause, gap);
-        } else if step.is_carried(self.at) && !is_shut(&round) && !self.is_idle_before(step) {
+        } else if step.is_carried(self.at, begin) && !is_shut(&round) && !self.is_idle_before(step)
+        {
             self.carry(step, gap);
         } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {
             self.answer(step, asked, gap);
@@ -347,6 +354,9 @@ impl Ledger {
         let grows = self.flow(step.side).grows(step, in_flight, drained);
         if step.novelty != Some(Novelty::New) {
             return None;
+        }
+        if drained {
+            self.flow(step.side).begin = step.at;
         }
         let (surely_knew, before) = (step.knew?, step.before?);
         // what let its last packet go it knew for certain
