@@ -195,6 +195,24 @@ mod tests {
     }
 
     #[test]
+    fn a_window_that_is_not_clamped_any_more_brings_what_it_brought() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/labelled");
+        let explain = |name: &str| read(&folder.join(name), None).unwrap();
+        // the same copy without the clamp
+        let cured = explain("base-client.pcapng.gz").capture.copies[0].wall.0 as f64 / 1e9;
+        for end in ["client", "server"] {
+            let clamped = explain(&format!("rwnd-{end}.pcapng.gz"));
+            let best = &clamped.advice[0][0];
+            let range = best.predicted.unwrap();
+            assert_eq!(best.advice.id, "fixed-receive-buffer");
+            assert!(
+                range.low <= cured && cured <= range.high,
+                "{cured}: {range:?}"
+            );
+        }
+    }
+
+    #[test]
     fn figures_have_as_many_digits_as_they_deserve() {
         let range = |mid: f64| Range {
             low: mid * 0.9,

@@ -118,6 +118,8 @@ pub(super) fn of_none(capture: &Capture) -> String {
 pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
     /// Hundredths of the time that something has to take for it to be all.
     const MOST: f64 = 50.0;
+    /// Bytes in a request, of the 64 KB that those without extensions move at most.
+    const LARGE: u64 = 57_344;
     let cause = copy.account.dominant();
     if percent(copy.account.get(cause), copy.wall) < MOST {
         return None;
@@ -130,9 +132,17 @@ pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
             "Nothing on the client or the network shortens that: look at the server's program and disk."
         }
         Cause::Bandwidth => "Only a faster path or less data shortens that.",
+        Cause::RoundTrips if usual_block(copy) >= LARGE => {
+            "Requests are as large as SMB1's mostly get: only a shorter way, or several files at a time, shortens that."
+        }
         Cause::Capture => "Capture it again, at one of the two ends.",
         _ => return None,
     })
+}
+
+fn usual_block(copy: &Copy) -> u64 {
+    let usual = copy.requests.iter().filter(|row| row.bytes > 0);
+    usual.map(|row| row.usual_bytes).max().unwrap_or(0)
 }
 
 /// The cause that took most of the time, in words.
@@ -236,6 +246,13 @@ mod tests {
         assert!(told.ends_with(end), "{told}");
         assert!(
             told.contains("1 request (READ_ANDX) of 4096 bytes."),
+            "{told}"
+        );
+        let told = first_line("labelled/raw60k-client.pcapng.gz");
+        assert!(
+            told.contains(
+                "80 % of the time was waiting for 131 round trips. Requests are as large"
+            ),
             "{told}"
         );
     }
