@@ -20,6 +20,7 @@ mod analyser;
 mod error;
 mod evidence;
 mod histogram;
+mod latest;
 mod net;
 mod session;
 mod smb;

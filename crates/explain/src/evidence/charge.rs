@@ -1,11 +1,9 @@
 //! What the ledger charges, stretch by stretch.
 
-use std::collections::VecDeque;
-
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
-use crate::report::Direction;
+use crate::{latest::Latest, report::Direction};
 
 /// A stretch of time and what it was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,21 +64,18 @@ const MOST: usize = 128;
 
 /// The latest stretches of a connection.
 #[derive(Debug, Default)]
-pub(super) struct Recent(VecDeque<Charge>);
+pub(super) struct Recent(Latest<Charge, MOST>);
 
 impl Recent {
     #[inline]
     pub(super) fn add(&mut self, charge: Charge) {
-        if self.0.len() >= MOST {
-            self.0.pop_front();
-        }
-        self.0.push_back(charge);
+        self.0.push(charge);
     }
 
     /// Those from `begin` on.
     pub(super) fn since(&self, begin: Time) -> impl Iterator<Item = Charge> + '_ {
         let first = self.0.partition_point(|charge| charge.from < begin);
-        self.0.range(first..).copied()
+        self.0.iter().skip(first).copied()
     }
 }
 

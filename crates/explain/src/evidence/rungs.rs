@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use coax_wire::time::Time;
 
 use super::told::{Ladder, Rung, Said, SaidKind};
+use crate::latest::Latest;
 
 /// Packets remembered.
 const MOST: usize = 64;
@@ -20,7 +21,7 @@ pub(crate) type Label = (u8, Option<u16>, SaidKind);
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Rungs {
-    latest: VecDeque<Rung>,
+    latest: Latest<Rung, MOST>,
     /// How many came.
     count: u64,
     /// The latest requests, and how many packets had come with each.
@@ -30,10 +31,7 @@ pub(super) struct Rungs {
 impl Rungs {
     #[inline]
     pub(super) fn push(&mut self, rung: Rung) {
-        if self.latest.len() >= MOST {
-            self.latest.pop_front();
-        }
-        self.latest.push_back(rung);
+        self.latest.push(rung);
         self.count += 1;
     }
 
@@ -85,7 +83,7 @@ impl Rungs {
     pub(super) fn since(&self, begin: Time) -> Ladder {
         let first = self.latest.partition_point(|rung| rung.at < begin);
         let count = self.latest.len() - first;
-        let all = self.latest.range(first..);
+        let all = self.latest.iter().skip(first);
         let asked = self.asked.iter().find(|(_, asked)| asked.at == begin);
         if let (0, Some((number, asked))) = (first, asked)
             && number.saturating_add(count as u64) < self.count + 1

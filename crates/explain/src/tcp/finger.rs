@@ -2,8 +2,40 @@
 
 use std::{cell::Cell, collections::VecDeque};
 
+use crate::latest::Latest;
+
 /// Steps from there before it is looked for in all of the queue.
 const NEAR: usize = 4;
+
+/// A queue in which things have places from the oldest on.
+pub(super) trait Queue<T> {
+    /// What is there.
+    fn at(&self, place: usize) -> Option<&T>;
+    /// How many come before the first of which `is_before` does not hold.
+    fn search(&self, is_before: impl Fn(&T) -> bool) -> usize;
+}
+
+impl<T> Queue<T> for VecDeque<T> {
+    #[inline]
+    fn at(&self, place: usize) -> Option<&T> {
+        self.get(place)
+    }
+
+    fn search(&self, is_before: impl Fn(&T) -> bool) -> usize {
+        self.partition_point(is_before)
+    }
+}
+
+impl<T, const MOST: usize> Queue<T> for Latest<T, MOST> {
+    #[inline]
+    fn at(&self, place: usize) -> Option<&T> {
+        self.get(place)
+    }
+
+    fn search(&self, is_before: impl Fn(&T) -> bool) -> usize {
+        self.partition_point(is_before)
+    }
+}
 
 /// Where the last search ended.
 #[derive(Debug, Default)]
@@ -12,8 +44,8 @@ pub(super) struct Finger(Cell<usize>);
 impl Finger {
     /// How many of `queue` come before the first of which `is_before` does not hold.
     #[inline]
-    pub(super) fn find<T>(&self, queue: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
-        let holds = |place: usize| queue.get(place).is_some_and(&is_before);
+    pub(super) fn find<T>(&self, queue: &impl Queue<T>, is_before: impl Fn(&T) -> bool) -> usize {
+        let holds = |place: usize| queue.at(place).is_some_and(&is_before);
         let mut place = self.0.get();
         for _ in 0..NEAR {
             if place > 0 && !holds(place - 1) {
@@ -25,7 +57,7 @@ impl Finger {
                 return place;
             }
         }
-        let place = queue.partition_point(is_before);
+        let place = queue.search(is_before);
         self.0.set(place);
         place
     }

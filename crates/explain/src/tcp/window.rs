@@ -1,10 +1,9 @@
 //! What a sender had heard of its peer at a time, as far as a capture can tell.
 
-use std::collections::VecDeque;
-
 use coax_wire::time::{Span, Time};
 
 use super::{finger::Finger, sent::Burst};
+use crate::latest::Latest;
 
 /// Acknowledgments remembered: those of about the last round trip count.
 const MOST: usize = 256;
@@ -43,7 +42,7 @@ impl Heard {
 /// How far one side may send, by what the other acknowledged and offered, and when that was captured.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
-    log: VecDeque<Heard>,
+    log: Latest<Heard, MOST>,
     /// What was known last of it.
     known: Finger,
 }
@@ -62,11 +61,10 @@ impl Edges {
         heard.carried =
             (self.log.back()).map_or(heard.carried, |last| heard.carried.max(last.carried));
         heard.was_shut = self.log.back().is_some_and(|last| last.is_shut);
-        if self.log.len() >= MOST {
-            self.log.pop_front();
+        if self.log.is_full() {
             self.known.shift();
         }
-        self.log.push_back(heard);
+        self.log.push(heard);
     }
 
     /// The latest edge.
