@@ -15,7 +15,8 @@ pub(super) struct Buffer<R> {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    offset: u64,
+    /// Bytes of the stream before those that are held.
+    before: u64,
     ended: bool,
 }
 
@@ -26,7 +27,7 @@ impl<R: Read> Buffer<R> {
             bytes: vec![0; CHUNK],
             start: 0,
             end: 0,
-            offset: 0,
+            before: 0,
             ended: false,
         }
     }
@@ -54,6 +55,7 @@ impl<R: Read> Buffer<R> {
     fn read_more(&mut self, wanted: usize) -> std::io::Result<()> {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
+            self.before = self.before.saturating_add(self.start as u64);
             self.end -= self.start;
             self.start = 0;
         }
@@ -85,7 +87,6 @@ impl<R: Read> Buffer<R> {
     pub(super) fn consume(&mut self, count: usize) -> &[u8] {
         let from = self.start;
         self.start = from.saturating_add(count).min(self.end);
-        self.offset = self.offset.saturating_add((self.start - from) as u64);
         self.bytes.get(from..self.start).unwrap_or_default()
     }
 
@@ -106,6 +107,6 @@ impl<R: Read> Buffer<R> {
 
     /// Bytes taken so far.
     pub(super) fn offset(&self) -> u64 {
-        self.offset
+        self.before.saturating_add(self.start as u64)
     }
 }

@@ -30,8 +30,7 @@ fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
         return None;
     }
     let flags = u16::from_be_bytes([fixed[6], fixed[7]]);
-    let offset = usize::from(flags & 0x1fff) * 8;
-    let more = flags & 0x2000 != 0;
+    let piece = (usize::from(flags & 0x1fff) * 8, flags & 0x2000 != 0);
     Some(IpPacket {
         from: mapped(u32_at(fixed, 12)?),
         to: mapped(u32_at(fixed, 16)?),
@@ -40,7 +39,7 @@ fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
         identification: u32::from(u16::from_be_bytes([fixed[4], fixed[5]])),
         payload: bytes.get(header..total.min(bytes.len()))?,
         payload_len: total - header,
-        fragment: (offset > 0 || more).then_some((offset, more)),
+        fragment: (flags & 0x3fff != 0).then_some(piece),
     })
 }
 

@@ -80,12 +80,10 @@ impl Dissector {
             return Carried::Other;
         }
         if ip.fragment.is_none() {
-            return Segment::parse(ip).map_or(Carried::Cut, Carried::Tcp);
+            return Segment::parse(ip);
         }
-        match self.fragments.add(ip, packet.at) {
-            Some(whole) => Segment::parse(&whole).map_or(Carried::Cut, Carried::Tcp),
-            None => Carried::Fragment,
-        }
+        let whole = self.fragments.add(ip, packet.at);
+        whole.map_or(Carried::Fragment, |whole| Segment::parse(&whole))
     }
 
     /// Packets of which pieces never came, so far.

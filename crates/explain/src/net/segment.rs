@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use super::IpPacket;
+use super::{Carried, IpPacket};
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,41 +92,42 @@ pub struct SynOptions {
 }
 
 impl<'a> Segment<'a> {
-    /// The segment in an IP packet; `None` if its header was not kept or is none.
+    /// The segment in an IP packet, made where it is to be; [`Carried::Cut`] if its header was not kept or is none.
     #[inline]
-    pub(super) fn parse(ip: &IpPacket<'a>) -> Option<Self> {
+    pub(super) fn parse(ip: &IpPacket<'a>) -> Carried<'a> {
         let bytes = ip.payload;
-        let fixed = bytes.first_chunk::<20>()?;
-        let header = usize::from(fixed[12] >> 4) * 4;
-        if header < 20 || header > ip.payload_len {
-            return None;
-        }
-        let half = |at: usize| {
-            [
-                *fixed.get(at).unwrap_or(&0),
-                *fixed.get(at + 1).unwrap_or(&0),
-            ]
+        let Some(fixed) = bytes.first_chunk::<20>() else {
+            return Carried::Cut;
         };
-        Some(Self {
+        let header = usize::from(fixed[12] >> 4) * 4;
+        let len = ip.payload_len.checked_sub(header);
+        let len = len.and_then(|len| u32::try_from(len).ok());
+        let Some(len) = len.filter(|_| header >= fixed.len()) else {
+            return Carried::Cut;
+        };
+        let byte = |at: usize| *fixed.get(at).unwrap_or(&0);
+        let half = |at: usize| u16::from_be_bytes([byte(at), byte(at + 1)]);
+        let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
+        Carried::Tcp(Self {
             from: Endpoint {
                 address: ip.from,
-                port: u16::from_be_bytes(half(0)),
+                port: half(0),
             },
             to: Endpoint {
                 address: ip.to,
-                port: u16::from_be_bytes(half(2)),
+                port: half(2),
             },
-            seq: super::u32_at(fixed, 4)?,
-            ack: super::u32_at(fixed, 8)?,
+            seq: word(4),
+            ack: word(8),
             flags: Flags(fixed[13]),
-            window: u16::from_be_bytes(half(14)),
-            checksum: u16::from_be_bytes(half(16)),
+            window: half(14),
+            checksum: half(16),
             identification: ip.identification,
             ttl: ip.ttl,
             options: bytes.get(20..header.min(bytes.len())).unwrap_or_default(),
             has_all_options: bytes.len() >= header,
             data: bytes.get(header..).unwrap_or_default(),
-            len: u32::try_from(ip.payload_len - header).ok()?,
+            len,
         })
     }
 

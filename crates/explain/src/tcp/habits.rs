@@ -1,11 +1,10 @@
 //! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
 
-use std::collections::VecDeque;
-
 use coax_wire::time::{Span, Time};
 
 use super::half::Novelty;
 use crate::{
+    latest::Latest,
     net::{Flags, Greeting, Segment},
     report,
     session::Moment,
@@ -36,7 +35,7 @@ pub(super) struct Habits {
     shut: bool,
     burst: Burst,
     /// Where in its burst each of the latest segments was: its offset, its place, and the burst's number.
-    sent: VecDeque<(u64, u64, u64)>,
+    sent: Latest<(u64, u64, u64), REMEMBERED>,
     places: Vec<u32>,
     holds: Vec<(u32, u64)>,
     to_an_ack: Vec<u32>,
@@ -169,10 +168,7 @@ impl Habits {
         if !self.burst.is_fresh {
             return;
         }
-        if self.sent.len() >= REMEMBERED {
-            self.sent.pop_front();
-        }
-        self.sent.push_back((start, place, self.burst.number));
+        self.sent.push((start, place, self.burst.number));
     }
 
     /// Data sent again: where in its burst it was the first time, if it is the first of that burst to be sent again.
@@ -200,15 +196,14 @@ impl Habits {
             };
             self.told.stuck_bytes = segment.len;
         }
-        let known = self
-            .sent
-            .iter()
-            .position(|(start, ..)| *start == sent.start);
-        let Some((_, place, number)) = known.and_then(|known| self.sent.get(known)).copied() else {
+        let is_first = |(first, ..): &&(u64, u64, u64)| *first == sent.start;
+        let Some((_, place, number)) = self.sent.iter().find(is_first).copied() else {
             return;
         };
         // one loss a burst: what follows the first is its consequence as often as not
-        self.sent.retain(|(.., other)| *other != number);
+        let others = self.sent.iter().filter(|(.., other)| *other != number);
+        let others = others.copied().collect();
+        self.sent = others;
         let place = usize::try_from(place).unwrap_or(PLACES).min(PLACES - 1);
         add(&mut self.places, place, PLACES);
     }

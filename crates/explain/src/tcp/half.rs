@@ -182,7 +182,8 @@ impl Half {
         };
         let near = origin.wrapping_add(self.highest as u32);
         let distance = i64::from(seq.wrapping_sub(near) as i32);
-        self.highest.saturating_add_signed(distance)
+        // no stream is so long that it does not fit
+        (self.highest as i64).saturating_add(distance).max(0) as u64
     }
 
     /// A SYN gives the first sequence number.
