@@ -24,7 +24,7 @@ SLOW_DISK = Path(__file__).with_name("slow_disk.c")
 # of /proc/net/snmp and /proc/net/netstat
 COUNTERS = ("RetransSegs", "TCPFastRetrans", "TCPSlowStartRetrans", "TCPTimeouts", "TCPLossProbes", "TCPDSACKRecv",
             "TCPDSACKOldSent", "TCPDSACKOfoSent", "TCPSpuriousRTOs", "DelayedACKs")
-CHRONO = ("busy", "rwnd_limited", "sndbuf_limited")
+CHRONO = ("busy", "rwnd_limited")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -243,3 +243,50 @@ fn seconds(span: Span) -> f64 {
 fn at(time: Time) -> f64 {
     time.0 as f64 / 1e9
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::{collections::BTreeSet, path::Path};
+
+    use super::{super::read, *};
+
+    fn keys(value: &Value, into: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+                into.insert(name.clone());
+                keys(value, into);
+            }),
+            Value::Array(all) => all.iter().for_each(|value| keys(value, into)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_field_stands_in_the_documentation() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+        let captures = [
+            "labelled/andx4k-client.pcapng.gz",
+            "suricata-xp-filecontainer.pcap",
+            "tcp/mlab-C2DFE.pcap.gz",
+            "tcpdump-smb_print_trans-oobr1.pcap",
+        ];
+        let mut all = BTreeSet::new();
+        for name in captures {
+            keys(&capture(&read(&folder.join(name), None).unwrap()), &mut all);
+        }
+        let page = include_str!("../../../../docs/explain.md");
+        let (_, page) = page.split_once("\n## JSON\n").unwrap();
+        let undocumented = |name: &&String| {
+            !["`", "[]`"]
+                .iter()
+                .any(|end| page.contains(&format!("`{name}{end}")))
+        };
+        let missing: Vec<&String> = all.iter().filter(undocumented).collect();
+        assert!(
+            all.len() > 120 && missing.is_empty(),
+            "{} fields, without a word: {missing:?}",
+            all.len()
+        );
+    }
+}
