@@ -25,6 +25,9 @@ pub struct MachineParams {
     pub disk_read: Cost,
     /// For the disk to write, by the bytes written.
     pub disk_write: Cost,
+    /// The client's program reads nothing of what came while it works or waits for its disk, as one of a single thread
+    /// does that writes with plain calls. (The server's always is one.) What comes meanwhile fills TCP's buffer.
+    pub blocking: bool,
 }
 
 /// A piece of work for the processor.

@@ -91,8 +91,8 @@ pub const FAMILIES: &[Family] = &[
         set: &[SCALED[0], SCALED[1], "SENDER.stack.congestion=none"],
     },
     Family {
-        name: "zero-window",
-        cause: Cause::ZeroWindow,
+        name: "server-disk",
+        cause: Cause::ServerThink,
         knob: knob("server.machine.disk_write.per_byte", " ns", 1.0, 1e6),
         size: "600000",
         streaming: true,
@@ -211,5 +211,21 @@ pub const FAMILIES: &[Family] = &[
         size: "300000",
         streaming: false,
         set: &[],
+    },
+    Family {
+        name: "zero-window",
+        cause: Cause::ZeroWindow,
+        knob: knob("RECEIVER.machine.disk_write.per_byte", " ns", 1.0, 1e6),
+        size: "1500000",
+        streaming: true,
+        set: &[
+            "client.profile=modern",
+            "client.machine.blocking=true",
+            "RECEIVER.stack.receive_window=8760",
+            "client.profile.read.block=24576",
+            "client.profile.read.in-flight=2",
+            "client.profile.write.block=24576",
+            "client.profile.write.in-flight=2",
+        ],
     },
 ];

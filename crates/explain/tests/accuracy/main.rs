@@ -26,21 +26,22 @@ const RATES: [u64; 4] = [56, 1_000, 10_000, 100_000];
 fn cases() -> Vec<Case> {
     let mut out = Vec::new();
     for half in [Half::Tuned, Half::HeldOut] {
-        for family in FAMILIES {
+        for (place, family) in FAMILIES.iter().enumerate() {
+            let mut seed = first_seed(half, place);
             for target in SHARES {
                 for round_us in ROUNDS_US {
                     for rate in RATES {
                         for to_server in [false, true] {
-                            let seed = out.len() as u64 + 1;
                             out.push(Case {
                                 family,
                                 half,
                                 target,
                                 round_us,
                                 rate,
-                                to_server: to_server || family.name == "zero-window",
+                                to_server: to_server || family.set.contains(&"direction=to-server"),
                                 seed,
                             });
+                            seed += 1;
                         }
                     }
                 }
@@ -48,6 +49,19 @@ fn cases() -> Vec<Case> {
         }
     }
     out
+}
+
+/// The first of a family's seeds: a family that is added leaves those of all others as they are.
+const fn first_seed(half: Half, place: usize) -> u64 {
+    const EACH: u64 = 128;
+    const AT_FIRST: u64 = 16;
+    let (place, half) = (place as u64, matches!(half, Half::HeldOut) as u64);
+    let before = if place < AT_FIRST {
+        half * AT_FIRST + place
+    } else {
+        place * 2 + half
+    };
+    1 + before * EACH
 }
 
 fn outcomes(every: usize) -> Vec<Outcome> {

@@ -159,6 +159,9 @@ impl Redirector {
 
     /// Reads what has come.
     fn receive(&mut self, context: &mut Context<'_>) {
+        if context.machine().blocking && self.stage.is_some() {
+            return;
+        }
         let now = clock(context.now());
         loop {
             let ready = context.readable();
@@ -329,7 +332,10 @@ impl App for Redirector {
         match event {
             AppEvent::Start => context.connect(),
             AppEvent::Readable => self.receive(context),
-            AppEvent::Worked(_) | AppEvent::DiskDone(_) => self.proceed(context),
+            AppEvent::Worked(_) | AppEvent::DiskDone(_) => {
+                self.proceed(context);
+                self.receive(context);
+            }
             AppEvent::Timer(_) => self.timer(context),
             AppEvent::PeerFinished | AppEvent::Reset => {
                 self.client

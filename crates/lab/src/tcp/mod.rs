@@ -213,6 +213,11 @@ impl Endpoint {
         self.receiver.readable.len()
     }
 
+    /// What waits to be read leaves no room that its peer would send into.
+    pub fn is_full(&self) -> bool {
+        self.receiver.is_full(&self.params, self.sender.mss)
+    }
+
     /// Bytes written that are not acknowledged.
     pub const fn unacknowledged(&self) -> u64 {
         self.sender.buffer.len()
@@ -461,6 +466,7 @@ impl Endpoint {
             },
             payload,
             sent,
+            room: None,
         }
     }
 

@@ -34,11 +34,10 @@ pub enum Blocked {
 }
 
 impl Blocked {
-    /// What the wait is charged to.
+    /// What the way there and back is charged to that it takes to hear that the wait is over.
     pub const fn cause(self) -> Cause {
         match self {
-            Self::ReceiveWindow => Cause::ReceiveWindow,
-            Self::ZeroWindow => Cause::ZeroWindow,
+            Self::ReceiveWindow | Self::ZeroWindow => Cause::ReceiveWindow,
             Self::SlowStart => Cause::SlowStart,
             Self::SendWindow => Cause::SendWindow,
             Self::Nagle => Cause::NagleDelayedAck,

@@ -12,7 +12,7 @@ use crate::{
     link::Fate,
     machine::{Job, Queued},
     segment::{Segment, Sent},
-    tcp::{Blocked, TcpEvent, Timer},
+    tcp::{TcpEvent, Timer},
     watch::Happened,
 };
 
@@ -66,6 +66,7 @@ impl World {
             // an acknowledgment answers what arrived, not what the application did with it
             self.current = arrival.in_epoch(self.epoch);
             self.pump(side, true);
+            self.host_mut(side).room = None;
             if !self.host(side).cpu.busy {
                 self.next_job(side);
             }
@@ -181,7 +182,22 @@ impl World {
         let host = self.host_mut(side);
         host.rx_waiting = host.rx_waiting.saturating_sub(1);
         host.tcp.handle_segment(now, segment);
+        self.note_full(side);
+        if let Some(room) = &segment.room {
+            self.current = room.clone().in_epoch(self.epoch).transit(now);
+        }
         self.after_tcp(side);
+    }
+
+    /// Notes what left a receiver without room.
+    fn note_full(&mut self, side: Side) {
+        let account = self.current.clone();
+        let host = self.host_mut(side);
+        if !host.tcp.is_full() {
+            host.full = None;
+        } else if host.full.is_none() {
+            host.full = Some(account);
+        }
     }
 
     fn tcp_timer(&mut self, side: Side) {
@@ -232,12 +248,15 @@ impl World {
         loop {
             let host = self.host_mut(side);
             let data = host.tcp.poll_data(now);
-            let Some(segment) = data.or_else(|| if all { host.tcp.poll_ack(now) } else { None })
+            let Some(mut segment) =
+                data.or_else(|| if all { host.tcp.poll_ack(now) } else { None })
             else {
                 break;
             };
             if segment.seq_len() > 0 {
                 self.released(side, &segment);
+            } else {
+                segment.room = self.host_mut(side).room.take();
             }
             let job = Job::Send(Box::new(segment));
             let cost = self.host(side).machine.cost(&job, Span(0));
@@ -249,33 +268,24 @@ impl World {
 
     /// Data leaves that may have been held until now: the current account learns what its transit was for.
     fn released(&mut self, side: Side, segment: &Segment) {
-        let (now, epoch) = (self.now, self.epoch);
         if segment.sent == Sent::FastRetransmit {
             // whatever holds new data, what is sent again waited for word of its loss
             self.current = self.current.clone().resolve(segment.sent.cause());
             return;
         }
-        let Some((blocked, since)) = self.host_mut(side).held.take() else {
+        let Some(blocked) = self.host_mut(side).held.take() else {
             if segment.sent == Sent::Timeout {
                 self.current = self.current.clone().resolve(segment.sent.cause());
             }
             return;
         };
-        self.current = match blocked {
-            Blocked::ZeroWindow => since.in_epoch(epoch).charge(Cause::ZeroWindow, now),
-            other => self.current.clone().resolve(other.cause()),
-        };
+        self.current = self.current.clone().resolve(blocked.cause());
     }
 
-    /// Notes what holds the sender now, and since when.
+    /// Notes what holds the sender now.
     fn hold(&mut self, side: Side) {
-        let account = self.current.clone();
         let host = self.host_mut(side);
-        match (host.tcp.blocked(), &host.held) {
-            (None, _) => host.held = None,
-            (Some(now), Some((before, _))) if now == *before => {}
-            (Some(now), _) => host.held = Some((now, account)),
-        }
+        host.held = host.tcp.blocked();
     }
 
     /// True unless the driver must wait for room.
