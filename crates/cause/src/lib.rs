@@ -118,6 +118,15 @@ impl Account {
         }
     }
 
+    /// So much of what was spent on `from` was spent on `to`.
+    pub fn shift(&mut self, from: Cause, to: Cause, span: Span) {
+        if let Some(part) = self.0.get_mut(from as usize) {
+            let span = Span(span.0.min(*part));
+            *part -= span.0;
+            self.add(to, span);
+        }
+    }
+
     /// What was spent since the account stood at `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -142,6 +151,16 @@ mod tests {
                 .filter(|other| other.name() == cause.name());
             assert_eq!(same.count(), 1);
         }
+    }
+
+    #[test]
+    fn what_is_shifted_was_spent_on_something_else() {
+        let mut account = Account::default();
+        account.add(Cause::ServerThink, Span(5));
+        account.shift(Cause::ServerThink, Cause::ZeroWindow, Span(3));
+        account.shift(Cause::Timeout, Cause::ZeroWindow, Span(9));
+        let causes = [Cause::ServerThink, Cause::ZeroWindow, Cause::Timeout];
+        assert_eq!(causes.map(|cause| account.get(cause).0), [2, 3, 0]);
     }
 
     #[test]

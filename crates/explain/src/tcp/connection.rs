@@ -62,6 +62,8 @@ pub(crate) struct Connection {
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
     pub(super) acks: [Option<(Time, u64)>; 2],
     pub(super) last_data: Option<Last>,
+    /// What the server had acknowledged when the last packet came that brought the connection forward.
+    pub(super) heard_by_server: u64,
     pub(super) end: (Moment, Account),
     pub(super) closing: bool,
     /// Who sees all of it, as long as `smb` does not have it.
@@ -130,6 +132,7 @@ impl Connection {
             is_scout: false,
             acks: [None; 2],
             last_data: None,
+            heard_by_server: 0,
             end: (moment, Account::default()),
             closing: false,
             witness: Box::new(Witness::new(room)),
@@ -195,7 +198,7 @@ impl Connection {
         let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
         self.watch(segment, side, moment, start, novelty, before);
         self.note_coalescing(segment, side, quality);
-        if self.is_step(segment, novelty) {
+        if self.is_step(segment, side, novelty) {
             let unseen = std::mem::take(&mut self.unseen) || self.lacks();
             self.step(segment, side, start, novelty, unseen, at);
         }
@@ -262,10 +265,10 @@ impl Connection {
         quality.coalesced += u64::from(is_coalesced);
     }
 
-    fn is_step(&self, segment: &Segment<'_>, novelty: Option<Novelty>) -> bool {
+    fn is_step(&self, segment: &Segment<'_>, side: Side, novelty: Option<Novelty>) -> bool {
         match novelty {
             Some(Novelty::KeepAlive) => false,
-            Some(_) => true,
+            Some(_) => !of(&self.halves, side).is_probe,
             None => segment.flags.has(Flags::SYN),
         }
     }
@@ -327,7 +330,7 @@ impl Connection {
             if segment.tells_of_hole() {
                 other.told_of_hole(at);
             }
-        } else if ack == before && segment.len == 0 && other.highest > ack {
+        } else if ack == before && segment.len == 0 && other.highest > ack && !other.only_probes() {
             self.duplicate_ack(segment, side, window_before, at);
         }
         self.note_window(segment, side, window_before);

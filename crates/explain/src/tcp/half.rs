@@ -10,7 +10,7 @@ use super::{
     repeats::Repeats,
     sent::Sent,
     step::{OVERHEAD, wire_bytes},
-    window::{Edges, Heard},
+    window::{Edges, Heard, Sending},
 };
 use crate::{
     net::{Flags, Segment},
@@ -51,6 +51,10 @@ pub(super) struct Half {
     /// How far this side may send.
     pub(super) edges: Edges,
     pub(super) window: u32,
+    /// The widest of all.
+    widest: u32,
+    /// What it sent last was one byte into a shut window: it asks whether that is still shut (RFC 9293 §3.8.6.1).
+    pub(super) is_probe: bool,
     pub(super) pace: Pace,
     /// The same by the distances of acknowledgments, and by what the first of a burst took.
     pub(super) ack_pace: Pace,
@@ -227,6 +231,12 @@ impl Half {
         {
             return Some(Novelty::KeepAlive);
         }
+        self.is_probe = len == 1
+            && start == self.acked
+            && (self.edges.full().is_some() || self.edges.latest() == Some(start));
+        if self.is_probe && end <= self.highest {
+            return Some(Novelty::KeepAlive);
+        }
         figures.data_segments += 1;
         self.overhead = OVERHEAD + segment.options.len() as u64;
         figures.largest_segment = figures.largest_segment.max(segment.len);
@@ -389,6 +399,7 @@ impl Half {
             u32::from(segment.window) << shift
         };
         self.window = window;
+        self.widest = self.widest.max(window);
         let is_new = ack > self.acked;
         let edge = ack.saturating_add(u64::from(window));
         let is_wider = self.edges.latest().is_none_or(|latest| edge > latest);
@@ -399,12 +410,36 @@ impl Half {
             carried: at.1,
             acked: ack,
             edge,
-            is_shut: window == 0,
-            was_shut: false,
+            freed: None,
             fills: again.is_some(),
             // of what says nothing new nobody asks it
             of: (is_new || is_wider).then(of).flatten(),
         };
-        self.edges.heard(heard, is_new);
+        let least = self.least();
+        let room = self
+            .edges
+            .latest()
+            .unwrap_or(0)
+            .saturating_sub(self.highest);
+        let last = (room < least).then(|| self.sent.up_to(self.highest));
+        let sending = Sending {
+            highest: self.highest,
+            last: last.flatten(),
+            least,
+        };
+        self.edges.heard(heard, is_new, &sending);
+    }
+
+    /// A sender sends nothing into less room than this: a segment (as long as Ethernet's may be), or half of the widest
+    /// window (RFC 1122 §4.2.3.4).
+    pub(super) fn least(&self) -> u64 {
+        const SEGMENT: u32 = 1460;
+        let segment = self.figures.largest_segment.clamp(1, SEGMENT);
+        u64::from(segment.min(self.widest / 2).max(1))
+    }
+
+    /// Whether nothing but such a byte is on its way.
+    pub(super) fn only_probes(&self) -> bool {
+        self.edges.full().is_some() && self.highest <= self.acked.saturating_add(1)
     }
 }

@@ -2,52 +2,66 @@
 //! still busy with what it was asked for before.
 
 use coax_cause::Cause;
-use coax_wire::time::Span;
+use coax_wire::time::{Span, Time};
 
 use super::{
     connection::{Connection, of},
     half::Novelty,
-    ledger::{REACTION, Side, Step},
-    window::{slack, sum},
+    ledger::{Ledger, REACTION, Side, Step},
+    sent::Burst,
+    window::{Heard, slack, sum},
 };
 
-/// What a full segment takes on Ethernet, bytes.
-const FULL: u64 = 1538;
+/// What a packet waits for that its own stream does not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// The sender of this data: since it was sent there is no room for more.
+    Full(Burst),
+    /// Its sender, until it had waited long enough to fill what is left of the window.
+    Window,
+    /// The server works.
+    Works,
+}
 
 impl Connection {
     /// What a packet of `side`, or of the other one, waits for that its own stream does not show.
-    pub(super) fn held_by(&self, side: Side) -> Option<Cause> {
+    pub(super) fn held_by(&self, side: Side) -> Option<Held> {
         self.smb.as_ref()?;
-        if self.is_shut_out(side.other()) {
-            return Some(Cause::ZeroWindow);
+        if let Some(full) = self.is_shut_out(side.other()) {
+            return Some(Held::Full(full));
         }
-        // next to the client nothing shows when its requests had come to the server
-        let is_seen = side == Side::Client && !self.is_behind(Side::Server);
-        (is_seen && self.server_works()).then_some(Cause::ServerThink)
+        (side == Side::Client && self.server_works()).then_some(Held::Works)
     }
 
-    /// Whether `side` is in the middle of a message and faces a window of zero.
-    fn is_shut_out(&self, side: Side) -> bool {
-        let half = of(&self.halves, side);
-        let shut = half.edges.last().filter(|heard| heard.is_shut);
-        shut.is_some_and(|heard| heard.edge <= half.highest) && of(&self.framers, side).is_inside()
+    /// What `side` sent last, if it is in the middle of a message and has no room for more.
+    fn is_shut_out(&self, side: Side) -> Option<Burst> {
+        let full = of(&self.halves, side).edges.full()?;
+        of(&self.framers, side).is_inside().then_some(full)
     }
 
-    /// Whether the server had a whole request that it has not answered yet when it sent its last answer: since then the
-    /// next answer waits for the server alone, whatever else comes to it meanwhile.
+    /// Whether a request that waits for its answer, with so many before it, lies below `acked`.
+    fn has_come(&self, before: usize, acked: u64) -> bool {
+        let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(before));
+        let sent = asked.and_then(|asked| self.halves[0].sent.captured_by(asked));
+        sent.is_some_and(|sent| sent.end <= acked)
+    }
+
+    /// Whether the server had a whole request that it has not answered yet when the last packet was sent that brought the
+    /// connection forward: since then its answer waits for the server alone, whatever else comes to it meanwhile. But if
+    /// the next request does not fit into the window, the server will have nothing to go on with when it has read all.
     fn server_works(&self) -> bool {
-        let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(0));
-        let answered = self.halves[1].last_sent.map(|(at, _)| at);
-        let near = self.bare_way(Side::Server);
-        let last = if self.is_behind(Side::Client) {
-            Span(0)
-        } else {
-            self.carrying(Side::Client, FULL)
-        };
-        let came = sum(sum(near, last), slack(near));
-        asked
-            .zip(answered)
-            .is_some_and(|(asked, answered)| asked + came <= answered)
+        let client = &self.halves[0];
+        let has_next = self
+            .smb
+            .as_ref()
+            .is_some_and(|smb| smb.oldest_request(1).is_some());
+        let left = of(&self.framers, Side::Client).left();
+        let fits = client
+            .edges
+            .latest()
+            .is_none_or(|edge| client.delivered.saturating_add(left) <= edge);
+        self.has_come(0, self.heard_by_server)
+            && (has_next || fits)
             && !of(&self.framers, Side::Server).is_inside()
     }
 }
@@ -55,17 +69,17 @@ impl Connection {
 impl Step {
     /// What kept it that is not to be seen in its own stream; `is_windowed`: it had to wait for the window, and a way there
     /// and back.
-    pub(super) fn is_held_by(&self, is_windowed: bool) -> Option<Cause> {
+    pub(super) fn is_held_by(&self, is_windowed: bool) -> Option<Held> {
         let fills_window = self.novelty == Some(Novelty::New)
             && self.is_cut
             && !self.is_full
-            && self.knew.is_some_and(|knew| knew.edge == self.end)
+            && (self.full.is_some() || self.knew.is_some_and(|knew| knew.edge == self.end))
             && !self.is_unheeded();
         match self.held_by {
             // less than a segment is sent into what is left of a window when its sender has waited long enough for more
             // (RFC 1122 §4.2.3.4)
-            _ if fills_window => Some(Cause::ReceiveWindow),
-            Some(Cause::ServerThink) if !self.is_middle || is_windowed => None,
+            _ if fills_window => Some(self.full.map_or(Held::Window, Held::Full)),
+            Some(Held::Works) if !self.is_middle || is_windowed => None,
             held_by => held_by,
         }
     }
@@ -78,5 +92,48 @@ impl Step {
                 heard.edge > self.end
                     && self.at - self.soonest(heard.carried) > sum(REACTION, slack(self.near))
             })
+    }
+}
+
+impl Ledger {
+    /// Charges what a packet waited for that its own stream does not show.
+    pub(super) fn hold(&mut self, step: &Step, held: Held, gap: Span) {
+        match held {
+            Held::Window => self.charge(Cause::ReceiveWindow, gap),
+            Held::Works => self.charge(Cause::ServerThink, gap),
+            Held::Full(full) => {
+                let is_own = step.full == Some(full);
+                let way = if is_own { step.far } else { step.near };
+                let way = sum(way, step.serial_ack);
+                self.wait_for_room(&full, way, step.at, gap);
+            }
+        }
+    }
+
+    /// The same side goes on when there is room again.
+    pub(super) fn go_on_in_room(&mut self, step: &Step, heard: &Heard, full: &Burst, gap: Span) {
+        let way = sum(step.far, step.serial_ack);
+        let left = heard.carried + step.near;
+        let own = step.at - self.at.max(left);
+        let rest = self.wait_for_room(full, way, heard.carried, gap);
+        let rest = self.part(Cause::ReceiveWindow, rest, Span(rest.0 - rest.0.min(own.0)));
+        let rest = self.part(Cause::Bandwidth, rest, step.serial);
+        self.charge(step.side.think(), rest);
+    }
+
+    /// A stretch that somebody waited for who has had no room for more since `full` was sent: up to `until` there was none.
+    /// Up to when the other side would have told of more, it is the way there and back.
+    pub(super) fn wait_for_room(
+        &mut self,
+        full: &Burst,
+        way: Span,
+        until: Time,
+        gap: Span,
+    ) -> Span {
+        let from = self.at;
+        let told = full.carried + way;
+        let rest = self.part(Cause::Bandwidth, gap, full.carried - from);
+        let rest = self.part(Cause::ReceiveWindow, rest, told - from.max(full.carried));
+        self.part(Cause::ZeroWindow, rest, until - from.max(told))
     }
 }

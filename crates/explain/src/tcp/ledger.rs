@@ -36,6 +36,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     half::Novelty,
+    held::Held,
     repair::{is_idle_repeat, was_busy},
     sent::Burst,
     window::{Heard, slack, sum},
@@ -138,7 +139,9 @@ pub(super) struct Step {
     pub(super) is_full: bool,
     pub(super) purpose: Purpose,
     /// What it waited for that its own stream does not show.
-    pub(super) held_by: Option<Cause>,
+    pub(super) held_by: Option<Held>,
+    /// There was no room for it: what its side sent last when there was.
+    pub(super) full: Option<Burst>,
 }
 
 impl Step {
@@ -287,8 +290,8 @@ impl Ledger {
             self.charge(Cause::Timeout, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.mend(step, cause, gap);
-        } else if let Some(cause) = step.is_held_by(is_windowed(&round)) {
-            self.charge(cause, gap);
+        } else if let Some(held) = step.is_held_by(is_windowed(&round)) {
+            self.hold(step, held, gap);
         } else if step.is_carried(self.at, begin) && !is_shut(&round) && !self.is_idle_before(step)
         {
             self.carry(step, gap);
@@ -371,7 +374,7 @@ impl Ledger {
             return None;
         }
         if step.end > knew.edge {
-            let is_shut = knew.is_shut || heard.is_shut || heard.was_shut;
+            let is_shut = heard.freed.is_some() && step.is_news(heard.at);
             // what filled a hole was waited for because there was one
             let repaired = after.filter(|_| heard.fills && step.is_news(heard.at));
             let cause = match repaired {
@@ -433,8 +436,8 @@ impl Ledger {
 
     /// An acknowledgment let it go: the gap is charged as its round was spent.
     fn go_round(&mut self, step: &Step, heard: &Heard, cause: Cause, gap: Span) {
-        if cause == Cause::ZeroWindow {
-            return self.charge(cause, gap);
+        if let Some(full) = heard.freed.filter(|_| cause == Cause::ZeroWindow) {
+            return self.go_on_in_room(step, heard, &full, gap);
         }
         let begin = heard.of.map_or(heard.at, |of| of.at.min(heard.at));
         let whole = (step.at - begin).max(gap);

@@ -70,6 +70,7 @@ impl Connection {
                     .add_again(at, (start, step.end), (by, step.serial), !step.is_behind);
             }
         }
+        self.heard_by_server = self.halves[0].acked;
         self.last_data = Some(Last {
             side,
             at,
@@ -144,6 +145,7 @@ impl Connection {
             is_cut: of(&self.framers, side).is_inside_after(len),
             is_full: self.is_full(side, segment.len),
             held_by: self.held_by(side),
+            full: half.edges.full(),
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
     }

@@ -19,10 +19,9 @@ pub(super) struct Heard {
     pub(super) acked: u64,
     /// What may be sent ends here.
     pub(super) edge: u64,
-    /// The window it showed is shut.
-    pub(super) is_shut: bool,
-    /// The one before it showed a window that was shut.
-    pub(super) was_shut: bool,
+    /// There was no room for another segment before it, and there is now that a program has read: the data that had taken
+    /// the last of the room.
+    pub(super) freed: Option<Burst>,
     /// It fills a hole: what it acknowledges last had waited for what was before it, and nobody held it back.
     pub(super) fills: bool,
     /// The data that it acknowledges last, as it was sent; that which filled the hole, if it did.
@@ -39,32 +38,60 @@ impl Heard {
     }
 }
 
+/// What a sender has on its way when an acknowledgment comes, and the least that it sends more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending {
+    /// Its data goes up to here.
+    pub(super) highest: u64,
+    /// The last of it, as it was sent.
+    pub(super) last: Option<Burst>,
+    /// Less room than this it leaves alone (RFC 1122 §4.2.3.4).
+    pub(super) least: u64,
+}
+
 /// How far one side may send, by what the other acknowledged and offered, and when that was captured.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     log: Latest<Heard, MOST>,
     /// What was known last of it.
     known: Finger,
+    /// There is no room for another segment, since this data was sent.
+    full: Option<Burst>,
 }
 
 impl Edges {
     /// An acknowledgment came: it acknowledged something new (`is_new`), or moved the edge, or neither.
-    pub(super) fn heard(&mut self, mut heard: Heard, is_new: bool) {
-        let before = self.log.back().map_or(0, |last| last.edge);
-        if !is_new && heard.edge <= before {
-            if let Some(last) = self.log.back_mut() {
-                last.is_shut &= heard.is_shut;
-            }
+    pub(super) fn heard(&mut self, mut heard: Heard, is_new: bool, sending: &Sending) {
+        let last = self.log.back().copied().unwrap_or_default();
+        let has_moved = heard.edge > last.edge;
+        let room = |edge: u64| edge.saturating_sub(sending.highest);
+        let full = (room(last.edge) < sending.least)
+            .then(|| self.full.or(sending.last))
+            .flatten();
+        self.full = full;
+        if !is_new && !has_moved {
             return;
         }
-        heard.edge = heard.edge.max(before);
-        heard.carried =
-            (self.log.back()).map_or(heard.carried, |last| heard.carried.max(last.carried));
-        heard.was_shut = self.log.back().is_some_and(|last| last.is_shut);
+        heard.edge = heard.edge.max(last.edge);
+        heard.carried = heard.carried.max(last.carried);
+        if room(heard.edge) >= sending.least {
+            // what is acknowledged only now moves the edge by as much; the rest had been acknowledged, and was not read
+            let moved = (heard.edge - last.edge)
+                - heard
+                    .acked
+                    .saturating_sub(last.acked)
+                    .min(heard.edge - last.edge);
+            (self.full, heard.freed) = (None, full.filter(|_| moved >= sending.least));
+        }
         if self.log.is_full() {
             self.known.shift();
         }
         self.log.push(heard);
+    }
+
+    /// Since what was sent there has been no room for more.
+    pub(super) fn full(&self) -> Option<Burst> {
+        self.full
     }
 
     /// The latest edge.
@@ -118,20 +145,39 @@ pub(super) fn slack(round: Span) -> Span {
 mod tests {
     use super::*;
 
+    fn sending(highest: u64) -> Sending {
+        let last = Burst {
+            end: highest,
+            ..Burst::default()
+        };
+        Sending {
+            highest,
+            last: Some(last),
+            least: 100,
+        }
+    }
+
     #[test]
     fn a_window_that_opens_tells_that_it_was_shut() {
         let mut edges = Edges::default();
-        for (acked, edge) in [(500, 1000), (1000, 1000), (1000, 3000), (2000, 4000)] {
+        // all is acknowledged, but none of it was read; a little room is none; then there is room; then it moves as it should
+        let told = [
+            (0, 1000),
+            (500, 1000),
+            (950, 1000),
+            (950, 1020),
+            (950, 3000),
+            (2000, 4000),
+        ];
+        for (acked, edge) in told {
             let heard = Heard {
                 acked,
                 edge,
-                is_shut: acked == edge,
                 ..Heard::default()
             };
-            edges.heard(heard, acked < edge || edge == 1000);
+            let sent = if edge < 3000 { 950 } else { edge - 1000 };
+            edges.heard(heard, true, &sending(sent.min(acked.max(950))));
         }
-        let was_shut: Vec<bool> = edges.log.iter().map(|heard| heard.was_shut).collect();
-        assert_eq!(was_shut, [false, false, true, false]);
     }
 
     #[test]
@@ -144,7 +190,7 @@ mod tests {
                 edge,
                 ..Heard::default()
             };
-            edges.heard(heard, is_new);
+            edges.heard(heard, is_new, &sending(0));
         }
         let known = |at, round| edges.known(Time(at), Span(round)).map(|heard| heard.edge);
         assert_eq!(edges.latest(), Some(2000));

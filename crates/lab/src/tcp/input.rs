@@ -132,7 +132,7 @@ impl Endpoint {
             return;
         }
         let new = ack > self.sender.una;
-        let outstanding = self.sender.max > self.sender.una;
+        let outstanding = self.sender.sent_up_to() > self.sender.una;
         let same_window = self.sender.window == u64::from(segment.window);
         self.see_window(ack, segment.window);
         if self.params.rack {

@@ -83,6 +83,8 @@ pub(super) struct Sender {
     /// One timed segment: its end, and when it was sent.
     pub(super) timed: Option<(u64, Time)>,
     pub(super) duplicates: u32,
+    /// Where the byte ends that probed a shut window.
+    probed: Option<u64>,
     pub(super) retries: u32,
     pub(super) sacked: Vec<(u64, u64)>,
     /// Holes below this were sent again.
@@ -118,6 +120,7 @@ impl Sender {
             probe: false,
             timed: None,
             duplicates: 0,
+            probed: None,
             retries: 0,
             sacked: Vec::new(),
             resent: 0,
@@ -138,6 +141,13 @@ impl Sender {
 
     pub(super) const fn flight(&self) -> u64 {
         self.next.saturating_sub(self.una)
+    }
+
+    /// Where what was sent ends, without the byte that asked whether the window is still shut: no acknowledgment is owed for
+    /// that, and it goes again as part of the next segment.
+    pub(super) fn sent_up_to(&self) -> u64 {
+        let probe = self.probed == Some(self.max);
+        self.max.saturating_sub(u64::from(probe))
     }
 
     pub(super) fn write(&mut self, payload: Payload) {
@@ -241,7 +251,8 @@ impl Sender {
             self.fin_at = Some(end.saturating_sub(1));
         }
         match choice.sent {
-            Sent::Probe => self.max = self.max.max(end),
+            Sent::Probe if end > self.max => (self.max, self.probed) = (end, Some(end)),
+            Sent::Probe => {}
             _ if choice.seq == self.next => self.next = end,
             _ => {}
         }
@@ -344,7 +355,7 @@ impl Sender {
     }
 
     fn choice(&self, len: u64) -> Choice {
-        let again = self.next < self.max;
+        let again = self.next < self.sent_up_to();
         Choice {
             seq: self.next,
             len,

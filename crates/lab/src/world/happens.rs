@@ -12,7 +12,7 @@ use crate::{
     link::Fate,
     machine::{Job, Queued},
     segment::{Segment, Sent},
-    tcp::{TcpEvent, Timer},
+    tcp::{Blocked, TcpEvent, Timer},
     watch::Happened,
 };
 
@@ -53,6 +53,7 @@ impl World {
     /// Tells the applications what they should know; then what is due of acknowledgments leaves.
     pub(super) fn tell(&mut self, client: &mut dyn App, server: &mut dyn App) {
         while let Some((side, event, account)) = self.pending.pop_front() {
+            let account = self.shut_out(side, event, account);
             let arrival = account.in_epoch(self.epoch);
             self.current = arrival.clone().resolve(self.exchange);
             let mut context = Context { world: self, side };
@@ -70,6 +71,20 @@ impl World {
             if !self.host(side).cpu.busy {
                 self.next_job(side);
             }
+        }
+    }
+
+    /// The work of a program whose peer has no room to send more.
+    fn shut_out(&self, side: Side, event: AppEvent, work: Provenance) -> Provenance {
+        let is_work = matches!(event, AppEvent::Worked(_) | AppEvent::DiskDone(_));
+        let peer = self.host(side.peer());
+        let is_held = matches!(
+            peer.held,
+            Some(Blocked::ReceiveWindow | Blocked::ZeroWindow)
+        );
+        match &self.host(side).full {
+            Some(full) if is_work && is_held => work.charge_since(full.at(), Cause::ZeroWindow),
+            _ => work,
         }
     }
 
