@@ -29,7 +29,14 @@ const ALWAYS: f64 = 0.04;
 /// A model that spends its time as the copy did differs from it by less than this part of it.
 const ALIKE: f64 = 0.2;
 /// Seeds beside the first, where there is chance.
-const SEEDS: [u64; 3] = [SEED + 1, SEED + 2, SEED + 3];
+const SEEDS: [u64; 6] = [
+    SEED + 1,
+    SEED + 2,
+    SEED + 3,
+    SEED + 4,
+    SEED + 5,
+    SEED + 6,
+];
 /// Changes that are tried in pairs: those that alone bring most.
 const PAIRED: usize = 4;
 
@@ -72,6 +79,8 @@ struct Variant {
     guess: Guess,
     seed: u64,
     model: Seen,
+    /// The best guess with other losses by chance.
+    is_by_chance: bool,
 }
 
 impl<'a> Model<'a> {
@@ -153,11 +162,16 @@ impl<'a> Model<'a> {
     pub fn predict(&self, changes: &[(String, Value)]) -> Result<Range, Why> {
         let (best, others) = self.fits.split_first().ok_or(Why::TooLittle("no model"))?;
         let mut all = self.changed(best, changes)?.to_vec();
-        let mid = all.first().copied().unwrap_or_default();
+        let mut likely: Vec<f64> = all.first().copied().into_iter().collect();
         for variant in others {
             // a reading of the capture under which it cannot be done says nothing
-            all.extend(self.changed(variant, changes).into_iter().flatten());
+            let Ok(said) = self.changed(variant, changes) else {
+                continue;
+            };
+            likely.extend(said.first().filter(|_| variant.is_by_chance));
+            all.extend(said);
         }
+        let mid = median(likely);
         let low = all.iter().copied().fold(mid, f64::min);
         let high = all.iter().copied().fold(mid, f64::max);
         let open = ALWAYS + self.unsure;
@@ -193,8 +207,13 @@ impl<'a> Model<'a> {
     }
 
     fn mid(&self, changes: &[(String, Value)]) -> Option<f64> {
-        let [mid, ..] = self.changed(self.fits.first()?, changes).ok()?;
-        Some(mid)
+        let (best, others) = self.fits.split_first()?;
+        let others = others.iter().filter(|variant| variant.is_by_chance);
+        let [mid, ..] = self.changed(best, changes).ok()?;
+        let more = others.filter_map(|variant| self.changed(variant, changes).ok());
+        Some(median(
+            std::iter::once(mid).chain(more.map(|said| said[0])).collect(),
+        ))
     }
 
     /// What a variant says of a change, nanoseconds: each cause in proportion, with what is rare by the second; the same
@@ -252,7 +271,12 @@ impl<'a> Model<'a> {
             };
             let model = model.of_size(self.seen.bytes);
             if self.fits.is_empty() || (model.wall / self.seen.wall - 1.0).abs() <= may_miss {
-                self.fits.push(Variant { guess, seed, model });
+                self.fits.push(Variant {
+                    guess,
+                    seed,
+                    model,
+                    is_by_chance: seed != SEED,
+                });
             }
         }
     }
@@ -319,6 +343,18 @@ fn hints(connection: &Connection, direction: Direction) -> Hints {
         on_its_way: sender(connection, direction).max_in_flight,
         burst_place: habits.burst_place.filter(|_| is_one_place),
         segment: sender(connection, direction).largest_segment,
+    }
+}
+
+/// The middle one of them; of two in the middle what is between them.
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    let middle = |place: usize| all.get(place).copied().unwrap_or_default();
+    let half = all.len() / 2;
+    if all.len().is_multiple_of(2) {
+        (middle(half.saturating_sub(1)) + middle(half)) / 2.0
+    } else {
+        middle(half)
     }
 }
 
