@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct Fit {
     pub(crate) guess: Guess,
     pub(crate) model: Seen,
-    /// How far the model is off: its time, and how it is spent.
+    /// How far the model is off: its time, how it is spent, and what part of it is lost.
     pub(crate) misses: f64,
     /// The how-manieth structure it is.
     turn: usize,
@@ -78,7 +78,7 @@ impl<'a> Task<'a> {
         let model = model.of_size(self.seen.bytes);
         let misses =
             (model.wall / self.seen.wall.max(1.0) - 1.0).abs() + self.seen.distance(&model) / 2.0;
-        let misses = misses + guess.handicap();
+        let misses = misses + self.seen.losses_apart(&model) + guess.handicap();
         Ok(Fit {
             guess,
             model,

@@ -29,14 +29,7 @@ const ALWAYS: f64 = 0.04;
 /// A model that spends its time as the copy did differs from it by less than this part of it.
 const ALIKE: f64 = 0.2;
 /// Seeds beside the first, where there is chance.
-const SEEDS: [u64; 6] = [
-    SEED + 1,
-    SEED + 2,
-    SEED + 3,
-    SEED + 4,
-    SEED + 5,
-    SEED + 6,
-];
+const SEEDS: [u64; 6] = [SEED + 1, SEED + 2, SEED + 3, SEED + 4, SEED + 5, SEED + 6];
 /// Changes that are tried in pairs: those that alone bring most.
 const PAIRED: usize = 4;
 
@@ -212,7 +205,9 @@ impl<'a> Model<'a> {
         let [mid, ..] = self.changed(best, changes).ok()?;
         let more = others.filter_map(|variant| self.changed(variant, changes).ok());
         Some(median(
-            std::iter::once(mid).chain(more.map(|said| said[0])).collect(),
+            std::iter::once(mid)
+                .chain(more.map(|said| said[0]))
+                .collect(),
         ))
     }
 

@@ -131,6 +131,12 @@ impl Seen {
         [less + repairs, more + repairs]
     }
 
+    /// By what part of the segments they differ in what was lost.
+    pub(crate) fn losses_apart(&self, other: &Self) -> f64 {
+        let part = |of: &Self| (of.lost / of.segments.max(1.0)).min(1.0);
+        (part(self) - part(other)).abs()
+    }
+
     /// What went to all of these.
     fn all(&self, kind: &[Cause]) -> f64 {
         kind.iter().map(|cause| self.spent(*cause)).sum()
