@@ -109,6 +109,30 @@ impl Guess {
         }
     }
 
+    /// The same over a path of which nothing is known, as slow as may be: what is taken for the machines' time is what it
+    /// carries a request in, as far as that is the pace of the slowest usual network and the handshake allows it.
+    pub(crate) fn of_slow_path(&self) -> Self {
+        let usual = |side: usize| {
+            let (think, rare) = (self.think.get(side), self.rare.get(side));
+            think
+                .zip(rare)
+                .map_or(0.0, |(think, rare)| think * (1.0 - rare))
+        };
+        let (room, carried) = (usual(0) + usual(1), self.block + OVERHEAD);
+        let by_handshake = self.shaken * 1000.0 / (2.0 * SMALLEST);
+        let slowest = (self.path_ps + room * 1000.0 / carried)
+            .min(by_handshake)
+            .clamp(self.path_ps, self.path_ps.max(NETWORKS_PS[0]));
+        let taken = (slowest - self.path_ps) * carried / 1000.0 / room.max(1.0);
+        let think =
+            [0, 1].map(|side| self.think.get(side).copied().unwrap_or(0.0) - usual(side) * taken);
+        Self {
+            path_ps: slowest,
+            think,
+            ..self.clone()
+        }
+    }
+
     /// The same with the time that a path of this pace takes for a request's data taken by the machine that gets it: where
     /// the answer to a few segments is all that is seen of their arrival, the capture says no more.
     fn by_request(&self) -> Option<Self> {
@@ -201,6 +225,31 @@ mod tests {
         assert!((likeliest.segment[0] - 2_849_000.0).abs() < 1000.0);
         let other = &likeliest.of_others(536)[0];
         assert!((other.path_ps / 4_640_000.0 - 1.0).abs() < 1e-9 && other.is_unlikely);
+    }
+
+    #[test]
+    fn a_path_of_which_nothing_is_known_is_no_slower_than_the_machines_time_and_the_handshake_allow()
+     {
+        let mut open = Guess {
+            path_known: false,
+            think: [100_000.0, 200_000.0],
+            ..guess(80.0, 3000.0)
+        };
+        let slow = open.of_slow_path();
+        assert!((slow.path_ps - 80_000.0 - 3e8 / (4096.0 + OVERHEAD)).abs() < 1.0);
+        assert!(
+            slow.think.iter().all(|think| think.abs() < 1.0),
+            "{:?}",
+            slow.think
+        );
+        // as long for its two packets as they took
+        open.shaken = 168.0 * 90.0;
+        let slow = open.of_slow_path();
+        assert_eq!(slow.path_ps, 90_000.0);
+        assert!((slow.think[0] - 100_000.0 + 10.0 * 4174.0 / 3.0).abs() < 1.0);
+        open.think = [1e9; 2];
+        open.shaken = 1e9;
+        assert_eq!(open.of_slow_path().path_ps, NETWORKS_PS[0]);
     }
 
     #[test]

@@ -287,10 +287,11 @@ impl<'a> Model<'a> {
         all.extend(guess.holding());
         all.extend(guess.ticking());
         if !guess.path_known {
-            all.extend([0.1, 2.0].map(|factor| Guess {
-                path_ps: guess.path_ps * factor,
+            all.push(Guess {
+                path_ps: guess.path_ps * 0.1,
                 ..guess.clone()
-            }));
+            });
+            all.push(guess.of_slow_path());
         }
         let mut all: Vec<(Guess, u64)> = all.into_iter().map(|guess| (guess, SEED)).collect();
         if matches!(guess.loss, Loss::Random(_)) {
