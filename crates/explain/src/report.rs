@@ -191,6 +191,27 @@ pub struct Connection {
     pub stacks: [Stack; 2],
 }
 
+impl Connection {
+    /// Whether the widths of the client's (0) or server's (1) windows are known. Both SYNs tell by which power of two they are
+    /// to be multiplied, and one that offers no scale tells that there is none (RFC 7323 2.2). Without them, a window that was
+    /// overrun is wider than it says; scales are such that a segment or two overrun those that have one.
+    pub fn knows_windows_of(&self, side: usize) -> bool {
+        let mut ends = self.habits.iter().zip(&self.sides);
+        let is_unscaled =
+            |(habits, side): (&Habits, &Side)| habits.syn.is_some() && side.window_scale.is_none();
+        if self.habits.iter().all(|habits| habits.syn.is_some()) || ends.any(is_unscaled) {
+            return true;
+        }
+        let [client, server] = &self.sides;
+        let (from, to) = if side == 0 {
+            (server, client)
+        } else {
+            (client, server)
+        };
+        from.max_in_flight <= u64::from(to.max_window)
+    }
+}
+
 /// What goes on around copies: logging on, searches, checks of paths, opens that failed or that moved nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Around {

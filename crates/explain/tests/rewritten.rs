@@ -5,7 +5,7 @@
 mod common;
 
 use coax_explain::{
-    Account, Cause,
+    Account, Cause, advise,
     capture::Link,
     report::{Capture, Copy, Direction},
 };
@@ -136,6 +136,66 @@ fn other_addresses_and_ports_change_nothing() {
         let after: Vec<Owned> = all.iter().map(renamed).collect();
         assert_eq!(essence(&analyse(Link::Ip, &after)), before, "{name}");
     }
+}
+
+#[test]
+fn other_addresses_change_nothing_of_a_connection_that_began_before_the_capture() {
+    // at ports of no service: nothing but the numbers of the ports tells who serves
+    let moved = |packet: &Owned| {
+        let mut packet = renamed(packet);
+        let addresses = packet.bytes[12..20].iter_mut();
+        addresses.for_each(|byte| *byte = !*byte);
+        packet
+    };
+    for name in ["nagle_lan-client", "raw60k-server", "shallow-client"] {
+        let all = &labelled(name)[40..];
+        let [before, after] = [&moved as &dyn Fn(&Owned) -> Owned, &renamed].map(|change| {
+            let all: Vec<Owned> = all.iter().map(change).collect();
+            analyse(Link::Ip, &all)
+        });
+        assert!(
+            !before.connections[0].has_start && !before.copies.is_empty(),
+            "{name}"
+        );
+        assert_eq!(
+            before.connections[0].client.port, after.connections[0].client.port,
+            "{name}"
+        );
+        assert_eq!(essence(&after), essence(&before), "{name}");
+    }
+}
+
+#[test]
+fn raw_reads_are_found_in_a_capture_that_began_in_their_middle() {
+    for end in ["client", "server"] {
+        let all = labelled(&format!("raw60k-{end}"));
+        let whole = analyse(Link::Ip, &all);
+        let late = analyse(Link::Ip, &all[all.len() / 2..]);
+        let [whole, copy] = [&whole, &late].map(|capture| &capture.copies[0]);
+        assert_eq!(
+            (copy.seen, copy.direction),
+            ((false, true), Direction::ToClient)
+        );
+        assert!(
+            copy.bytes > whole.bytes * 4 / 10 && copy.bytes < whole.bytes * 6 / 10,
+            "{}",
+            copy.bytes
+        );
+        // with a scale that nobody saw the window is as wide as nobody knows: nothing is said of it
+        assert!(!late.connections[0].knows_windows_of(0), "{end}");
+        assert_eq!(advise(&late, copy), Vec::new(), "{end}");
+    }
+}
+
+#[test]
+fn a_window_that_nothing_overran_is_as_wide_as_it_says_without_its_syn() {
+    // a Solaris sender, and a receiver that offers no scale
+    let (link, all) = packets(&unpacked("tcp/tcptrace-discard-solaris.pcap.gz"));
+    let late = analyse(link, &all[1300..2400]);
+    let [connection] = &late.connections[..] else {
+        panic!("{:?}", late.connections.len());
+    };
+    assert!(!connection.has_start && connection.knows_windows_of(1));
 }
 
 #[test]

@@ -296,8 +296,10 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
     let (client, server) = (way(connection.client_rtt), way(connection.server_rtt));
     let ways = format!("{client} on the client's side of the capture, {server} on the server's");
     out.prose("  round trip        ", &ways)?;
-    for (who, side) in ["client", "server"].into_iter().zip(&connection.sides) {
-        one_side(out, who, side)?;
+    for (place, who) in ["client", "server"].into_iter().enumerate() {
+        if let Some(side) = connection.sides.get(place) {
+            one_side(out, who, side, connection.knows_windows_of(place))?;
+        }
     }
     agreed::section(out, connection)?;
     match tree::around(connection) {
@@ -306,16 +308,17 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
     }
 }
 
-fn one_side(out: &mut Paper, who: &str, side: &Side) -> std::fmt::Result {
+fn one_side(out: &mut Paper, who: &str, side: &Side, knows: bool) -> std::fmt::Result {
     let told = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
     let sent = format!(
-        "sent {} in {} of at most {} bytes; MSS {}, window {} to {}, SACK {}",
+        "sent {} in {} of at most {} bytes; MSS {}, window {} to {}{}, SACK {}",
         size(side.bytes),
         many(side.data_segments, "segment"),
         side.largest_segment,
         told(side.mss.map(u32::from)),
         told(side.min_window),
         side.max_window,
+        if knows { "" } else { " or a multiple" },
         if side.sack { "yes" } else { "no" },
     );
     out.prose(&format!("  {who:<17} "), &sent)?;

@@ -313,17 +313,17 @@ impl Facts {
     fn tcp(&mut self, connection: &Connection, direction: Direction) {
         let [client, server] = &connection.sides;
         let [client_habits, server_habits] = &connection.habits;
-        for (who, side, habits) in [
-            ("client", client, client_habits),
-            ("server", server, server_habits),
+        for (place, who, side, habits) in [
+            (0, "client", client, client_habits),
+            (1, "server", server, server_habits),
         ] {
             let syn = habits.syn;
             self.some(&format!("mss.{who}"), side.mss.map(u64::from), syn);
-            self.seen(
-                &format!("window.{who}"),
-                u64::from(side.max_window),
-                [habits.widest_frame],
-            );
+            let width = connection
+                .knows_windows_of(place)
+                .then_some(side.max_window);
+            let width = width.map(u64::from);
+            self.some(&format!("window.{who}"), width, [habits.widest_frame]);
             if syn.is_some() {
                 self.seen(&format!("scale.{who}"), side.window_scale.is_some(), syn);
                 self.seen(&format!("sack.{who}"), side.sack, syn);
@@ -381,16 +381,11 @@ impl Facts {
             .sides
             .get(from)
             .map_or(0, |side: &Side| side.largest_segment);
-        self.seen(
-            "window.receiver",
-            u64::from(side.max_window),
-            [habits.widest_frame],
-        );
-        self.seen(
-            "window.segments",
-            f64::from(side.max_window) / f64::from(largest.max(1)),
-            [habits.widest_frame],
-        );
+        let width = connection.knows_windows_of(to).then_some(side.max_window);
+        let segments = width.map(|width| f64::from(width) / f64::from(largest.max(1)));
+        let frame = [habits.widest_frame];
+        self.some("window.receiver", width.map(u64::from), frame);
+        self.some("window.segments", segments, frame);
         self.seen("window.shut", side.zero_windows, [habits.shut.frame]);
         self.seen("ack.held", habits.held_acks.count, [habits.held_acks.frame]);
         let hold = habits.hold.map(|hold| hold.0 as f64 / 1e6);

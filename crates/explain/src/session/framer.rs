@@ -151,7 +151,7 @@ impl Framer {
         self.doubt(&chunk, sink);
         while chunk.len > 0 {
             match self.state {
-                State::Lost => self.search(&mut chunk, spent),
+                State::Lost => self.search(&mut chunk, spent, sink),
                 State::Header => self.take_header(&mut chunk, spent, sink),
                 State::Body => self.take_body(&mut chunk),
             }
@@ -182,8 +182,8 @@ impl Framer {
     }
 
     /// Looks for a header that an SMB message follows, or for a message whose header came apart from it and was missed:
-    /// that is as long as what came with its beginning.
-    fn search(&mut self, chunk: &mut Chunk<'_>, spent: &Account) {
+    /// that is as long as what came with its beginning. Data without SMB headers is known by being as long as what is due.
+    fn search(&mut self, chunk: &mut Chunk<'_>, spent: &Account, sink: &dyn Sink) {
         if chunk.bytes.starts_with(&PROTOCOL) {
             (self.start, self.mark) = (chunk.moment, *spent);
             self.header = [0; HEADER_LEN];
@@ -195,6 +195,7 @@ impl Framer {
             .bytes
             .windows(HEADER_LEN + PROTOCOL.len())
             .position(begins_message);
+        let found = found.or_else(|| self.begins_what_is_due(chunk.bytes, sink).then_some(0));
         match found {
             Some(at) => {
                 self.skipped = self.skipped.saturating_add(at as u64);
@@ -207,6 +208,14 @@ impl Framer {
                 chunk.len = 0;
             }
         }
+    }
+
+    /// Whether a session header stands here of a message just as long as the one that is due.
+    fn begins_what_is_due(&self, bytes: &[u8], sink: &dyn Sink) -> bool {
+        let header = bytes.first_chunk().map(|head| Header(*head));
+        let message = header.filter(|header| header.packet_type() == PacketType::Message);
+        let len = message.map(|header| header.len(self.framing) as u64);
+        len.is_some_and(|len| len > 0 && sink.expected() == Some(len))
     }
 
     fn take_header(&mut self, chunk: &mut Chunk<'_>, spent: &Account, sink: &dyn Sink) {
