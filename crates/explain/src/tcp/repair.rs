@@ -52,9 +52,10 @@ impl Step {
     /// left.
     pub(super) fn is_clocked(&self, from: Time) -> bool {
         let (since, last) = self.clock;
-        self.serial.0 > 0
-            && since + self.near <= from
-            && self.at <= last + self.near + slack(self.near)
+        // between the two ends they are captured before they are carried
+        let lag = self.heard.map_or(Span(0), |heard| heard.carried - heard.at);
+        let near = sum(self.near, lag);
+        self.serial.0 > 0 && since + near <= from && self.at <= last + near + slack(self.near)
     }
 }
 
