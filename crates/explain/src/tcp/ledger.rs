@@ -382,7 +382,7 @@ impl Ledger {
                 Some(cause) => cause,
                 None => Cause::ReceiveWindow,
             };
-            self.flow(step.side).has_filled = true;
+            self.flow(step.side).has_filled |= is_shut || repaired.is_none();
             return Some((heard, cause));
         }
         if !step.is_news(heard.carried) {
