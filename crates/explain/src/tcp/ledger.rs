@@ -122,6 +122,8 @@ pub(super) struct Step {
     pub(super) is_behind: bool,
     /// For how long since the last step the path carried what this side sent again, and by what it had been sent.
     pub(super) again: Option<(Span, Cause)>,
+    /// The path is about to carry it: it had nothing else to carry but what was sent again too.
+    pub(super) is_next: bool,
     /// Since when the path was busy with this side's data, and until when, before this packet.
     pub(super) busy: (Time, Time),
     /// Whether it continues a message, or one that was asked for already follows another.
@@ -274,7 +276,9 @@ impl Ledger {
         self.decide(step);
         if is_idle_repeat(step, self.flow(step.side).was_busy) {
             let flow = self.flow(step.side);
-            flow.repeated = sum(flow.repeated, step.serial);
+            if !step.is_next {
+                flow.repeated = sum(flow.repeated, step.serial);
+            }
             flow.was_busy |= was_busy(step);
             return;
         }
@@ -345,7 +349,7 @@ impl Ledger {
 
     /// Whether the path had nothing of this packet's side to carry before it.
     fn is_idle_before(&mut self, step: &Step) -> bool {
-        step.is_alone() && self.flow(step.side).repeated.0 == 0
+        step.is_alone() && self.flow(step.side).repeated.0 == 0 && step.again.is_none()
     }
 
     /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
@@ -478,7 +482,7 @@ impl Ledger {
         let carrying = if step.is_behind {
             step.serial
         } else {
-            step.busy.1 - self.at.max(step.busy.0)
+            step.busy.1.min(step.at) - self.at.max(step.busy.0)
         };
         let rest = self.part(Cause::Bandwidth, gap, carrying);
         let Flow {

@@ -26,6 +26,14 @@ impl Step {
             || (is_between && self.before.is_some_and(|before| self.at - before <= close))
     }
 
+    /// What its side takes for the reason of sending it again, needlessly.
+    pub(super) fn taken_for(&self) -> Cause {
+        match self.told_enough {
+            Some(_) => Cause::FastRecovery,
+            None => Cause::Timeout,
+        }
+    }
+
     /// What a silence of its own machine was: a timer's, if what was sent before it was lost and no acknowledgment of it
     /// came. With new data too, a probe of a loss comes after two round trips (RFC 8985 §7.2). A hole is seen in the middle
     /// of a message, where a machine has no reason to pause; the end of one that was lost leaves its number out.

@@ -35,6 +35,8 @@ struct Again {
     serial: Span,
     /// What sent it.
     cause: Cause,
+    /// It was not acknowledged.
+    is_needed: bool,
 }
 
 /// See the module.
@@ -87,14 +89,21 @@ impl Sent {
         self.busy = end;
     }
 
+    /// Whether it is known when the path carries what is sent again at `at`: nothing is before it, or what is was sent again
+    /// too. Behind what may have been lost nobody knows.
+    pub(super) fn is_next(&self, at: Time) -> bool {
+        let last = self.again.back().filter(|last| last.serial.0 > 0);
+        self.busy <= at || last.is_some_and(|last| last.burst.carried == self.busy)
+    }
+
     /// Data from `start` was sent again, and captured and carried as [`Self::add`] has it; `by` what, and what the path
-    /// takes for it.
+    /// takes for it, nothing if it is not known when.
     pub(super) fn add_again(
         &mut self,
         at: Time,
         (start, end): (u64, u64),
         by: (Cause, Span),
-        is_ahead: bool,
+        (is_ahead, is_needed): (bool, bool),
     ) {
         if self.again.len() >= MOST_AGAIN {
             self.again.pop_front();
@@ -106,20 +115,13 @@ impl Sent {
             end,
             is_whole: false,
         };
-        // behind what may have been lost nobody knows when it was carried
         let (cause, serial) = by;
-        let begin = Time(carried.0.saturating_sub(serial.0));
-        let last = self.again.back().filter(|last| last.serial.0 > 0);
-        let is_known = begin <= at || last.is_some_and(|last| last.burst.carried == begin);
         self.again.push_back(Again {
             start,
             burst,
-            serial: if is_ahead && is_known {
-                serial
-            } else {
-                Span(0)
-            },
+            serial,
             cause,
+            is_needed,
         });
         self.again_until = (self.again_until.0.max(end), self.again_until.1.max(carried));
     }
@@ -159,6 +161,7 @@ impl Sent {
         let again = self
             .again
             .iter()
+            .filter(|again| again.is_needed)
             .map(|again| (again.start, again.burst.carried));
         let again = again.filter(|(start, carried)| *start < asked.end && just(*carried));
         let latest = again.map(|(_, carried)| carried).max();

@@ -62,13 +62,7 @@ impl Connection {
             half.sent.add(at, step.end, step.serial, !step.is_behind);
             half.sent.forget(half.acked, then);
         } else {
-            let by = self.ledger.sent_again_by(side);
-            let half = of_mut(&mut self.halves, side);
-            half.sent.note_busy(at, step.serial, !step.is_behind);
-            if half.acked < step.end {
-                half.sent
-                    .add_again(at, (start, step.end), (by, step.serial), !step.is_behind);
-            }
+            self.note_again(&step, start);
         }
         self.heard_by_server = self.halves[0].acked;
         self.last_data = Some(Last {
@@ -136,6 +130,7 @@ impl Connection {
             serial_ack: self.carrying(side.other(), LEAST),
             is_behind,
             again: self.carried_again(side, at),
+            is_next: !is_behind && novelty != Some(Novelty::New) && half.sent.is_next(at),
             busy: (half.sent.busy_since, half.sent.busy),
             inside: is_middle || self.owes(side),
             is_middle,
@@ -147,6 +142,24 @@ impl Connection {
             held_by: self.held_by(side),
             full: half.edges.full(),
             purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
+        }
+    }
+
+    /// A side sent something again.
+    fn note_again(&mut self, step: &Step, start: u64) {
+        let half = of_mut(&mut self.halves, step.side);
+        let is_needed = half.acked < step.end;
+        let by = if is_needed {
+            self.ledger.sent_again_by(step.side)
+        } else {
+            step.taken_for()
+        };
+        half.sent.note_busy(step.at, step.serial, !step.is_behind);
+        if is_needed || step.is_next {
+            let serial = if step.is_next { step.serial } else { Span(0) };
+            let kind = (!step.is_behind, is_needed);
+            let place = (start, step.end);
+            half.sent.add_again(step.at, place, (by, serial), kind);
         }
     }
 
