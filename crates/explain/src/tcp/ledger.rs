@@ -294,20 +294,20 @@ impl Ledger {
             self.charge(Cause::Timeout, gap);
         } else if let Some(cause) = self.repairing(step) {
             self.mend(step, cause, gap);
-        } else if let Some(held) = step.is_held_by(is_windowed(&round)) {
+        } else if let Some(held) = step.is_held_by(is_windowed(round)) {
             self.hold(step, held, gap);
-        } else if step.is_carried(self.at, begin) && !is_shut(&round) && !self.is_idle_before(step)
-        {
+        } else if step.is_carried(self.at, begin) && !is_shut(round) && !self.is_idle_before(step) {
             self.carry(step, gap);
-        } else if let Some(asked) = answers(step).filter(|_| !is_held(&round)) {
+        } else if let Some(asked) = answers(step).filter(|_| !is_held(round)) {
             self.answer(step, asked, gap);
         } else if let Some((heard, cause)) = round {
-            self.go_round(step, &heard, cause, gap);
+            self.go_round(step, heard, cause, gap);
         } else {
             self.go_on(step, gap);
         }
         let flow = self.flow(step.side);
-        (flow.round, flow.repeated, flow.was_busy) = (round, Span(0), false);
+        flow.round = round.map(|(heard, cause)| (*heard, cause));
+        (flow.repeated, flow.was_busy) = (Span(0), false);
         self.at = self.at.max(step.at);
     }
 
@@ -353,8 +353,8 @@ impl Ledger {
     }
 
     /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
-    fn let_go(&mut self, step: &Step) -> Option<(Heard, Cause)> {
-        let heard = step.heard?;
+    fn let_go<'a>(&mut self, step: &'a Step) -> Option<(&'a Heard, Cause)> {
+        let heard = step.heard.as_ref()?;
         let in_flight = step.end.saturating_sub(heard.acked);
         let drained = step.end.saturating_sub(step.len) <= heard.acked;
         let after = self.flow(step.side).after;
@@ -365,13 +365,13 @@ impl Ledger {
         if drained {
             self.flow(step.side).begin = step.at;
         }
-        let (surely_knew, before) = (step.knew?, step.before?);
+        let (surely_knew, before) = (step.knew.as_ref()?, step.before?);
         // what let its last packet go it knew for certain
-        let last = self.flow(step.side).round.map(|(heard, _)| heard);
+        let last = self.flow(step.side).round.as_ref().map(|(heard, _)| heard);
         let last = last.filter(|last| last.at > surely_knew.at && last.acked < heard.acked);
-        let knew = last.unwrap_or(surely_knew);
+        let knew = *last.unwrap_or(surely_knew);
         let held_small = !step.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
-        if held_small && !step.is_middle && step.is_let_go_by(&heard) {
+        if held_small && !step.is_middle && step.is_let_go_by(heard) {
             return Some((heard, Cause::NagleDelayedAck));
         }
         if !step.inside {
@@ -391,10 +391,9 @@ impl Ledger {
         }
         if !step.is_news(heard.carried) {
             // it left together with the one before
-            let same = self.flow(step.side).round;
-            return same.filter(|(let_go, _)| {
-                *let_go == heard && step.at - before <= sum(step.serial, slack(step.serial))
-            });
+            let (let_go, cause) = self.flow(step.side).round.as_ref()?;
+            let is_same = step.at - before <= sum(step.serial, slack(step.serial));
+            return (let_go == heard && is_same).then_some((heard, *cause));
         }
         // without Nagle's rule nothing keeps the end of a message
         let reaction = if held_small && step.is_middle {
@@ -527,15 +526,15 @@ fn answers(step: &Step) -> Option<Burst> {
     (!step.is_middle && step.is_news(asked.carried)).then_some(asked)
 }
 
-fn is_held(round: &Option<(Heard, Cause)>) -> bool {
+fn is_held(round: Option<(&Heard, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::NagleDelayedAck)
 }
 
-fn is_windowed(round: &Option<(Heard, Cause)>) -> bool {
+fn is_windowed(round: Option<(&Heard, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::ReceiveWindow)
 }
 
-fn is_shut(round: &Option<(Heard, Cause)>) -> bool {
+fn is_shut(round: Option<(&Heard, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::ZeroWindow)
 }
 

@@ -93,11 +93,16 @@ impl Connection {
         let end = start.saturating_add(len);
         let (near, is_behind) = (self.bare_way(side), self.is_behind(side));
         let wire = wire_bytes(segment);
-        let ahead = |wire: u64| self.ahead(side, wire);
+        let (serial, ahead) = (self.carrying(side, wire), self.ahead(side, wire));
         let lately = at + slack(near);
         let is_middle = self.is_plain() || of(&self.framers, side).goes_on_with(segment.data);
         let noise = if is_behind { slack(near) } else { Span(0) };
-        let left = Time(lately.0.saturating_sub(ahead(wire).0));
+        let left = Time(lately.0.saturating_sub(ahead.0));
+        let known_before = |(before, wire)| {
+            let ahead = sum(self.ahead(side, wire), noise);
+            half.edges.known(before, ahead).copied()
+        };
+        let (heard_first, heard_second) = half.edges.first_two_of(end);
         Step {
             at,
             side,
@@ -111,22 +116,20 @@ impl Connection {
             end,
             highest: half.highest,
             before: half.last_sent.map(|(at, _)| at),
-            knew: half
-                .last_sent
-                .and_then(|(at, wire)| half.edges.known(at, sum(ahead(wire), noise)).copied()),
+            knew: half.last_sent.and_then(known_before),
             heard: half
                 .edges
-                .known(lately, ahead(wire))
+                .known(lately, ahead)
                 .filter(|heard| heard.at <= at)
                 .copied(),
             peer_heard: other.edges.last().map(|heard| (heard.at, heard.acked)),
-            heard_first: half.edges.of(end).map(|heard| heard.carried),
-            heard_second: half.edges.second_of(end),
+            heard_first,
+            heard_second,
             asked: self.asked(side, is_middle, left.min(at)),
             near,
             far: self.bare_way(side.other()),
             wire,
-            serial: self.carrying(side, wire),
+            serial,
             serial_ack: self.carrying(side.other(), LEAST),
             is_behind,
             again: self.carried_again(side, at),

@@ -104,22 +104,15 @@ impl Edges {
         self.log.back()
     }
 
-    /// The first that acknowledges all up to `end`.
-    pub(super) fn of(&self, end: u64) -> Option<&Heard> {
-        self.log.get(self.first_of(end)?)
-    }
-
-    /// Where that is. New data has none, which is most of it.
-    fn first_of(&self, end: u64) -> Option<usize> {
-        self.log.back().filter(|last| last.acked >= end)?;
-        Some(self.log.partition_point(|heard| heard.acked < end))
-    }
-
-    /// When the one came that followed the first that acknowledges all up to `end`.
-    pub(super) fn second_of(&self, end: u64) -> Option<Time> {
-        self.log
-            .get(self.first_of(end)?.saturating_add(1))
-            .map(|heard| heard.carried)
+    /// When the first that acknowledges all up to `end` had been carried, and when the one that followed it.
+    pub(super) fn first_two_of(&self, end: u64) -> (Option<Time>, Option<Time>) {
+        // new data has none, which is most of it
+        if self.log.back().is_none_or(|last| last.acked < end) {
+            return (None, None);
+        }
+        let first = self.log.partition_point(|heard| heard.acked < end);
+        let carried = |place: usize| self.log.get(place).map(|heard| heard.carried);
+        (carried(first), carried(first.saturating_add(1)))
     }
 
     /// The latest that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
