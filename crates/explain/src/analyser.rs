@@ -41,7 +41,7 @@ pub struct Analyser {
     /// Bytes that are held back of connections that have just begun.
     held: usize,
     quality: Quality,
-    span: Option<(Time, Time)>,
+    first: Option<Time>,
     latest: Time,
     grain_ns: u64,
     frames_before: u64,
@@ -99,7 +99,7 @@ impl Analyser {
             connection.segment(segment, moment, &mut desk);
             return;
         }
-        let connection = Box::new(Followed::new(segment, moment, &mut desk));
+        let connection = follow(segment, moment, &mut desk);
         let key = key_of(segment);
         self.keep(key, connection);
     }
@@ -136,14 +136,12 @@ impl Analyser {
         // the common case costs one division at most
         let is_multiple =
             self.grain_ns == 1 || (self.grain_ns != 0 && step.is_multiple_of(self.grain_ns));
-        if self.span.is_some() && !is_multiple {
+        if self.first.is_some() && !is_multiple {
             self.grain_ns = greatest_common_divisor(step, self.grain_ns);
         }
         self.latest = self.latest.max(packet.at);
-        self.span = Some(match self.span {
-            None => (packet.at, packet.at),
-            Some((first, last)) => (first.min(packet.at), last.max(packet.at)),
-        });
+        let first = self.first.map_or(packet.at, |first| first.min(packet.at));
+        self.first = Some(first);
     }
 
     fn end(&mut self, index: usize) {
@@ -209,7 +207,7 @@ impl Analyser {
         quality.clock_grain = Span(self.grain_ns);
         let mut capture = Capture {
             quality,
-            span: self.span,
+            span: self.first.map(|first| (first, self.latest)),
             copies_left_out: self.left_out.1,
             connections_left_out: self.left_out.0,
             ..Capture::default()
@@ -253,6 +251,12 @@ impl Quality {
         };
         *count += 1;
     }
+}
+
+/// A connection that begins. It is large, and nobody else needs room for it.
+#[cold]
+fn follow(segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) -> Box<Followed> {
+    Box::new(Followed::new(segment, moment, desk))
 }
 
 fn has_detail(copy: &Copy) -> bool {

@@ -99,9 +99,15 @@ impl Connection {
             ledger,
             ..
         } = self;
-        let smb = smb.get_or_insert_with(|| Box::new(Smb::new(std::mem::take(witness))));
+        let smb = smb.get_or_insert_with(|| listen(std::mem::take(witness)));
         (framers, smb, ledger.account())
     }
+}
+
+/// Who listens from now on. It is large, and nobody else needs room for it.
+#[cold]
+fn listen(witness: Box<Witness>) -> Box<Smb> {
+    Box::new(Smb::new(witness))
 }
 
 pub(super) fn heading(from: Side) -> Direction {
