@@ -53,7 +53,11 @@ impl Analyser {
     ///
     /// # Errors
     /// [`Error`], if nothing of it can be read.
-    pub fn read(&mut self, file: impl Read) -> Result<(), Error> {
+    pub fn read(&mut self, mut file: impl Read) -> Result<(), Error> {
+        self.read_all(&mut file)
+    }
+
+    fn read_all(&mut self, file: &mut dyn Read) -> Result<(), Error> {
         let mut reader = Reader::new(file)?;
         while let Some(packet) = reader.next_packet()? {
             self.packet(&packet);
