@@ -39,7 +39,7 @@ use super::{
     held::Held,
     repair::{is_idle_repeat, was_busy},
     sent::Burst,
-    window::{Heard, slack, sum},
+    window::{Heard, Known, slack, sum},
 };
 use crate::{evidence::Journal, smb::Purpose};
 
@@ -102,7 +102,7 @@ pub(super) struct Step {
     pub(super) highest: u64,
     /// When this side sent before, what it knew then, and what of its data had been acknowledged.
     pub(super) before: Option<Time>,
-    pub(super) knew: Option<Heard>,
+    pub(super) knew: Option<Known>,
     /// The latest acknowledgment that it knew when it sent this, and the latest data of the other side.
     pub(super) heard: Option<Heard>,
     /// The latest acknowledgment of the other side's data, and up to where.
@@ -252,7 +252,7 @@ pub(super) struct Flow {
     /// Whether it did so when it had been told often enough, if it ever was.
     pub(super) heeds: Option<bool>,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
-    round: Option<(Heard, Cause)>,
+    round: Option<(Known, Cause)>,
 }
 
 impl Ledger {
@@ -306,7 +306,7 @@ impl Ledger {
             self.go_on(step, gap);
         }
         let flow = self.flow(step.side);
-        flow.round = round.map(|(heard, cause)| (*heard, cause));
+        flow.round = round.map(|(heard, cause)| (heard.known(), cause));
         (flow.repeated, flow.was_busy) = (Span(0), false);
         self.at = self.at.max(step.at);
     }
@@ -365,11 +365,11 @@ impl Ledger {
         if drained {
             self.flow(step.side).begin = step.at;
         }
-        let (surely_knew, before) = (step.knew.as_ref()?, step.before?);
+        let (surely_knew, before) = (step.knew?, step.before?);
         // what let its last packet go it knew for certain
-        let last = self.flow(step.side).round.as_ref().map(|(heard, _)| heard);
+        let last = self.flow(step.side).round.map(|(known, _)| known);
         let last = last.filter(|last| last.at > surely_knew.at && last.acked < heard.acked);
-        let knew = *last.unwrap_or(surely_knew);
+        let knew = last.unwrap_or(surely_knew);
         let held_small = !step.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
         if held_small && !step.is_middle && step.is_let_go_by(heard) {
             return Some((heard, Cause::NagleDelayedAck));
@@ -391,9 +391,9 @@ impl Ledger {
         }
         if !step.is_news(heard.carried) {
             // it left together with the one before
-            let (let_go, cause) = self.flow(step.side).round.as_ref()?;
+            let (let_go, cause) = self.flow(step.side).round?;
             let is_same = step.at - before <= sum(step.serial, slack(step.serial));
-            return (let_go == heard && is_same).then_some((heard, *cause));
+            return (let_go == heard.known() && is_same).then_some((heard, cause));
         }
         // without Nagle's rule nothing keeps the end of a message
         let reaction = if held_small && step.is_middle {

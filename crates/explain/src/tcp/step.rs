@@ -8,7 +8,7 @@ use super::{
     half::Novelty,
     ledger::{Side, Step},
     sent::Burst,
-    window::{slack, sum},
+    window::{Heard, slack, sum},
 };
 use crate::{net::Segment, smb::Purpose};
 
@@ -100,7 +100,7 @@ impl Connection {
         let left = Time(lately.0.saturating_sub(ahead.0));
         let known_before = |(before, wire)| {
             let ahead = sum(self.ahead(side, wire), noise);
-            half.edges.known(before, ahead).copied()
+            half.edges.known(before, ahead).map(Heard::known)
         };
         let (heard_first, heard_second) = half.edges.first_two_of(end);
         Step {

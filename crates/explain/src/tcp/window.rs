@@ -28,7 +28,26 @@ pub(super) struct Heard {
     pub(super) of: Option<Burst>,
 }
 
+/// How far it let a sender go: no two acknowledgments have both the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) at: Time,
+    pub(super) acked: u64,
+    pub(super) edge: u64,
+}
+
 impl Heard {
+    /// The same in short.
+    pub(super) fn known(&self) -> Known {
+        Known {
+            at: self.at,
+            acked: self.acked,
+            edge: self.edge,
+        }
+    }
+}
+
+impl Known {
     /// Whether a sender that has sent up to `start` may wait until the window is wider, though a segment has room in it:
     /// one that sends in large pieces does as long as less than a third of the window is left (Linux `tcp_tso_win_divisor`;
     /// RFC 1122 §4.2.3.4 would allow half).
@@ -53,6 +72,8 @@ pub(super) struct Sending {
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     log: Latest<Heard, MOST>,
+    /// The latest of it, and when that had been carried.
+    last: (Known, Time),
     /// What was known last of it.
     known: Finger,
     /// There is no room for another segment, since this data was sent.
@@ -62,7 +83,7 @@ pub(super) struct Edges {
 impl Edges {
     /// An acknowledgment came: it acknowledged something new (`is_new`), or moved the edge, or neither.
     pub(super) fn heard(&mut self, mut heard: Heard, is_new: bool, sending: &Sending) {
-        let last = self.log.back().copied().unwrap_or_default();
+        let (last, carried) = self.last;
         let has_moved = heard.edge > last.edge;
         let room = |edge: u64| edge.saturating_sub(sending.highest);
         let full = (room(last.edge) < sending.least)
@@ -73,7 +94,7 @@ impl Edges {
             return;
         }
         heard.edge = heard.edge.max(last.edge);
-        heard.carried = heard.carried.max(last.carried);
+        heard.carried = heard.carried.max(carried);
         if room(heard.edge) >= sending.least {
             // what is acknowledged only now moves the edge by as much; the rest had been acknowledged, and was not read
             let moved = (heard.edge - last.edge)
@@ -86,6 +107,7 @@ impl Edges {
         if self.log.is_full() {
             self.known.shift();
         }
+        self.last = (heard.known(), heard.carried);
         self.log.push(heard);
     }
 
@@ -96,18 +118,18 @@ impl Edges {
 
     /// The latest edge.
     pub(super) fn latest(&self) -> Option<u64> {
-        self.log.back().map(|last| last.edge)
+        self.last().map(|last| last.edge)
     }
 
     /// The latest.
-    pub(super) fn last(&self) -> Option<&Heard> {
-        self.log.back()
+    pub(super) fn last(&self) -> Option<Known> {
+        (self.log.len() > 0).then_some(self.last.0)
     }
 
     /// When the first that acknowledges all up to `end` had been carried, and when the one that followed it.
     pub(super) fn first_two_of(&self, end: u64) -> (Option<Time>, Option<Time>) {
         // new data has none, which is most of it
-        if self.log.back().is_none_or(|last| last.acked < end) {
+        if self.last.0.acked < end {
             return (None, None);
         }
         let first = self.log.partition_point(|heard| heard.acked < end);
