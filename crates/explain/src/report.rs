@@ -193,22 +193,14 @@ pub struct Connection {
 
 impl Connection {
     /// Whether the widths of the client's (0) or server's (1) windows are known. Both SYNs tell by which power of two they are
-    /// to be multiplied, and one that offers no scale tells that there is none (RFC 7323 2.2). Without them, a window that was
-    /// overrun is wider than it says; scales are such that a segment or two overrun those that have one.
+    /// to be multiplied (RFC 7323 2.2). Without them, windows that were overrun are multiplied by so much at least, and scales
+    /// are such that a segment or two overrun those that have one.
     pub fn knows_windows_of(&self, side: usize) -> bool {
-        let mut ends = self.habits.iter().zip(&self.sides);
-        let is_unscaled =
-            |(habits, side): (&Habits, &Side)| habits.syn.is_some() && side.window_scale.is_none();
-        if self.habits.iter().all(|habits| habits.syn.is_some()) || ends.any(is_unscaled) {
-            return true;
-        }
-        let [client, server] = &self.sides;
-        let (from, to) = if side == 0 {
-            (server, client)
-        } else {
-            (client, server)
-        };
-        from.max_in_flight <= u64::from(to.max_window)
+        self.has_start
+            || self
+                .sides
+                .get(side)
+                .is_some_and(|side| side.least_scale == 0)
     }
 }
 
@@ -318,6 +310,8 @@ pub struct Side {
     pub mss: Option<u16>,
     /// Its window scale, if it offered one.
     pub window_scale: Option<u8>,
+    /// The scale that its windows were taken to have where its SYN was not captured: it may be more.
+    pub least_scale: u8,
     /// Whether it permitted SACK.
     pub sack: bool,
     /// Whether it offered timestamps.

@@ -188,6 +188,22 @@ fn raw_reads_are_found_in_a_capture_that_began_in_their_middle() {
 }
 
 #[test]
+fn a_capture_that_began_in_the_middle_of_a_copy_has_its_cause() {
+    for name in ["rwnd", "andx4k", "raw60k", "nagle_lan", "shallow"] {
+        for end in ["client", "server"] {
+            let all = labelled(&format!("{name}-{end}"));
+            let whole = analyse(Link::Ip, &all);
+            let late = analyse(Link::Ip, &all[all.len() / 3..]);
+            let [whole, late] = [&whole, &late].map(|capture| {
+                let longest = capture.copies.iter().max_by_key(|copy| copy.wall);
+                longest.unwrap().account.dominant()
+            });
+            assert_eq!(late, whole, "{name} at the {end}");
+        }
+    }
+}
+
+#[test]
 fn a_window_that_nothing_overran_is_as_wide_as_it_says_without_its_syn() {
     // a Solaris sender, and a receiver that offers no scale
     let (link, all) = packets(&unpacked("tcp/tcptrace-discard-solaris.pcap.gz"));

@@ -38,6 +38,9 @@ pub(super) fn about(capture: &Capture) -> Vec<Vec<Told>> {
     capture.copies.iter().map(of_copy).collect()
 }
 
+/// What is said where nothing is known to change, perhaps because what the two agreed on was not captured.
+const LATE: &str = "Capture it from before the connection is made: what the two agreed on decides what can be changed.";
+
 /// What to do about a copy, in one sentence: what to change, and what it will bring; else what is amiss with its connection;
 /// else where to look.
 pub(super) fn remedy(all: &[Told], copy: &Copy, remarks: &[(usize, Advice)]) -> Option<String> {
@@ -51,6 +54,7 @@ pub(super) fn remedy(all: &[Told], copy: &Copy, remarks: &[(usize, Advice)]) -> 
         .find(|remark| is_plain && remark.0 == copy.connection);
     best.or_else(|| amiss.map(|remark| format!("{}.", remark.1.title)))
         .or_else(|| verdict::where_to_look(copy).map(str::to_owned))
+        .or_else(|| (!is_plain && !copy.seen.0).then(|| LATE.to_owned()))
 }
 
 /// The best change, and what it will bring.
@@ -251,6 +255,19 @@ mod tests {
             one_as_json(&told)["change"],
             "on the server: smb.conf, [global], read raw → yes"
         );
+    }
+
+    #[test]
+    fn a_copy_whose_beginning_is_missing_says_what_would_be_known_with_it() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/captures/labelled/andx4k-client.pcapng.gz"
+        );
+        let explained = super::super::read(path.as_ref(), None).unwrap();
+        let mut copy = explained.capture.copies[0].clone();
+        assert_eq!(remedy(&[], &copy, &[]), None);
+        copy.seen.0 = false;
+        assert_eq!(remedy(&[], &copy, &[]).as_deref(), Some(LATE));
     }
 
     #[test]

@@ -395,13 +395,6 @@ impl Connection {
         }
     }
 
-    /// How far `side`'s windows are shifted: only if both sides offered to (RFC 7323 §2.2).
-    fn shift(&self, side: Side) -> u8 {
-        let own = of(&self.halves, side).figures.window_scale;
-        let other = of(&self.halves, side.other()).figures.window_scale;
-        own.zip(other).map_or(0, |(own, _)| own)
-    }
-
     /// Whether what it carries is not known to be SMB: then it is one message without an end.
     pub(super) fn is_plain(&self) -> bool {
         self.verdict != Verdict::Smb

@@ -47,12 +47,7 @@ impl Connection {
             },
             span: (self.first.at, self.last.at),
             frames: (self.first.frame, self.last.frame),
-            sides: self.halves.each_ref().map(|half| report::Side {
-                path_ps_per_byte: half.pace().or(half.single_pace.known()),
-                again: half.repeats.report(),
-                spurious: half.repeats.report().needless,
-                ..half.figures
-            }),
+            sides: self.sides(),
             server_rtt: of(&self.ways, Side::Server).map(|way| way.time),
             client_rtt: of(&self.ways, Side::Client).map(|way| way.time),
             vantage: self.vantage(),
@@ -70,6 +65,21 @@ impl Connection {
             copies,
             left_out,
         }
+    }
+
+    fn sides(&self) -> [report::Side; 2] {
+        // a side's windows are heard by the other
+        let [of_server, of_client] = self.heard_scales();
+        let mut sides = self.halves.each_ref().map(|half| report::Side {
+            path_ps_per_byte: half.pace().or(half.single_pace.known()),
+            again: half.repeats.report(),
+            spurious: half.repeats.report().needless,
+            ..half.figures
+        });
+        for (side, scale) in sides.iter_mut().zip([of_client, of_server]) {
+            side.least_scale = scale;
+        }
+        sides
     }
 
     /// Where the capture was taken: next to the side that answers at once.

@@ -53,6 +53,9 @@ pub(super) struct Half {
     pub(super) window: u32,
     /// The widest of all.
     widest: u32,
+    /// The same as it stood in a header, and the least scale that it must have: see `scale.rs`.
+    pub(super) widest_header: u16,
+    pub(super) least_scale: u8,
     /// What it sent last was one byte into a shut window: it asks whether that is still shut (RFC 9293 §3.8.6.1).
     pub(super) is_probe: bool,
     pub(super) pace: Pace,
@@ -400,6 +403,7 @@ impl Half {
         };
         self.window = window;
         self.widest = self.widest.max(window);
+        self.widest_header = self.widest_header.max(segment.window);
         let is_new = ack > self.acked;
         let edge = ack.saturating_add(u64::from(window));
         let is_wider = self.edges.latest().is_none_or(|latest| edge > latest);

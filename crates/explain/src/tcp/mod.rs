@@ -13,6 +13,7 @@ mod path;
 mod prologue;
 mod repair;
 mod repeats;
+mod scale;
 mod sent;
 mod step;
 mod testimony;

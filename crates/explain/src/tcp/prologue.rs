@@ -100,13 +100,14 @@ impl Followed {
             return;
         };
         *desk.held = desk.held.saturating_sub(prologue.size);
-        let learned = self.connection.learned();
+        let (learned, scales) = (self.connection.learned(), self.connection.heard_scales());
         let mut held = prologue.held();
         let Some((first, moment)) = held.next() else {
             return;
         };
         self.connection = Connection::new(&first, moment, desk.room);
         self.connection.guide(Some(learned));
+        self.connection.heed_scales(scales);
         for (segment, moment) in std::iter::once((first, moment)).chain(held) {
             self.connection
                 .segment(&segment, moment, desk.scratch, desk.quality);
