@@ -175,12 +175,14 @@ impl Guess {
         }
     }
 
-    /// Small segments may have been held back, and acknowledgments delayed, where nothing showed it.
-    pub(crate) fn holding(&self) -> Option<Self> {
+    /// Small segments may have been held back where nothing showed it, and acknowledgments delayed or not.
+    pub(crate) fn holding(&self) -> impl Iterator<Item = Self> {
         let is_open = !self.nagle;
-        is_open.then(|| Self {
+        let usual = self.hold.max(usual_hold(self.is_modern));
+        let holds = [self.hold, usual].into_iter().filter(move |_| is_open);
+        holds.map(|hold| Self {
             nagle: true,
-            hold: self.hold.max(usual_hold(self.is_modern)),
+            hold,
             ..self.clone()
         })
     }
