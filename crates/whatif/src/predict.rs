@@ -231,7 +231,7 @@ impl<'a> Model<'a> {
         let added = (changed.wall + self.seen.wall - variant.model.wall).max(by_cause.min(scaled));
         let usual = self.rare.ease(by_cause, &changed);
         let [less, more] = self.seen.apart(&variant.model, &changed);
-        let (low, high) = (usual - less, usual + more);
+        let (low, high) = ((usual - less).max(0.0), usual + more);
         Ok([usual, by_cause, scaled, added, low, high])
     }
 

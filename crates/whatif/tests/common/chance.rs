@@ -1,4 +1,4 @@
-//! The same numbers every time (xorshift).
+//! The same numbers every time (xorshift64*, Vigna 2016).
 
 /// A generator; its seed is not 0.
 pub struct Chance(pub u64);
@@ -8,11 +8,12 @@ impl Chance {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        self.0
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
+    /// By the upper half: the lower bits of seeds that are alike stay alike.
     pub fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
+        (self.next() >> 32) % most
     }
 
     pub fn of<T: Copy>(&mut self, some: &[T]) -> T {
