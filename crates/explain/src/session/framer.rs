@@ -123,14 +123,6 @@ impl Framer {
         self.state == State::Body || self.have > 0
     }
 
-    /// Bytes that its message still lacks.
-    pub(crate) fn left(&self) -> u64 {
-        match self.state {
-            State::Body => self.total.saturating_sub(self.got),
-            _ => 0,
-        }
-    }
-
     /// Whether so many bytes more end in the middle of the same message.
     pub(crate) fn is_inside_after(&self, bytes: u64) -> bool {
         self.state == State::Body && self.got.saturating_add(bytes) < self.total

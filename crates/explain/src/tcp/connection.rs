@@ -62,8 +62,8 @@ pub(crate) struct Connection {
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
     pub(super) acks: [Option<(Time, u64)>; 2],
     pub(super) last_data: Option<Last>,
-    /// What the server had acknowledged when the last packet came that brought the connection forward.
-    pub(super) heard_by_server: u64,
+    /// The client had no room to send more when the server sent last.
+    pub(super) was_shut_out: bool,
     pub(super) end: (Moment, Account),
     pub(super) closing: bool,
     /// Who sees all of it, as long as `smb` does not have it.
@@ -132,7 +132,7 @@ impl Connection {
             is_scout: false,
             acks: [None; 2],
             last_data: None,
-            heard_by_server: 0,
+            was_shut_out: false,
             end: (moment, Account::default()),
             closing: false,
             witness: Box::new(Witness::new(room)),

@@ -12,6 +12,9 @@ use super::{
     window::{Heard, slack, sum},
 };
 
+/// What a full segment takes on Ethernet, bytes.
+const FULL: u64 = 1538;
+
 /// What a packet waits for that its own stream does not show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
@@ -30,39 +33,34 @@ impl Connection {
         if let Some(full) = self.is_shut_out(side.other()) {
             return Some(Held::Full(full));
         }
-        (side == Side::Client && self.server_works()).then_some(Held::Works)
+        // next to the client nothing shows when its requests had come to the server
+        let is_seen = side == Side::Client && !self.is_behind(Side::Server);
+        (is_seen && self.server_works()).then_some(Held::Works)
     }
 
     /// What `side` sent last, if it is in the middle of a message and has no room for more.
-    fn is_shut_out(&self, side: Side) -> Option<Burst> {
+    pub(super) fn is_shut_out(&self, side: Side) -> Option<Burst> {
         let full = of(&self.halves, side).edges.full()?;
         of(&self.framers, side).is_inside().then_some(full)
     }
 
-    /// Whether a request that waits for its answer, with so many before it, lies below `acked`.
-    fn has_come(&self, before: usize, acked: u64) -> bool {
-        let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(before));
-        let sent = asked.and_then(|asked| self.halves[0].sent.captured_by(asked));
-        sent.is_some_and(|sent| sent.end <= acked)
-    }
-
-    /// Whether the server had a whole request that it has not answered yet when the last packet was sent that brought the
-    /// connection forward: since then its answer waits for the server alone, whatever else comes to it meanwhile. But if
-    /// the next request does not fit into the window, the server will have nothing to go on with when it has read all.
+    /// Whether the server had a whole request that it has not answered yet when it sent its last answer, and the client room
+    /// to send more: since then the next answer waits for the server alone, whatever else comes to it meanwhile.
     fn server_works(&self) -> bool {
-        let client = &self.halves[0];
-        let has_next = self
-            .smb
-            .as_ref()
-            .is_some_and(|smb| smb.oldest_request(1).is_some());
-        let left = of(&self.framers, Side::Client).left();
-        let fits = client
-            .edges
-            .latest()
-            .is_none_or(|edge| client.delivered.saturating_add(left) <= edge);
-        self.has_come(0, self.heard_by_server)
-            && (has_next || fits)
+        let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(0));
+        let answered = self.halves[1].last_sent.map(|(at, _)| at);
+        let near = self.bare_way(Side::Server);
+        let last = if self.is_behind(Side::Client) {
+            Span(0)
+        } else {
+            self.carrying(Side::Client, FULL)
+        };
+        let came = sum(sum(near, last), slack(near));
+        asked
+            .zip(answered)
+            .is_some_and(|(asked, answered)| asked + came <= answered)
             && !of(&self.framers, Side::Server).is_inside()
+            && !self.was_shut_out
     }
 }
 

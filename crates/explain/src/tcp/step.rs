@@ -64,7 +64,9 @@ impl Connection {
         } else {
             self.note_again(&step, start);
         }
-        self.heard_by_server = self.halves[0].acked;
+        if side == Side::Server {
+            self.was_shut_out = self.is_shut_out(Side::Client).is_some();
+        }
         self.last_data = Some(Last {
             side,
             at,
