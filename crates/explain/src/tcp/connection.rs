@@ -9,6 +9,7 @@ use coax_wire::{
 use super::{
     habits::{Habits, Sent},
     half::{Half, Novelty},
+    held::Served,
     ledger::{DELAYED, Ledger, Side},
     pace::Slope,
     path::{Learned, Path, Way},
@@ -62,8 +63,7 @@ pub(crate) struct Connection {
     /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
     pub(super) acks: [Option<(Time, u64)>; 2],
     pub(super) last_data: Option<Last>,
-    /// The client had no room to send more when the server sent last.
-    pub(super) was_shut_out: bool,
+    pub(super) served: Served,
     pub(super) end: (Moment, Account),
     pub(super) closing: bool,
     /// Who sees all of it, as long as `smb` does not have it.
@@ -132,7 +132,7 @@ impl Connection {
             is_scout: false,
             acks: [None; 2],
             last_data: None,
-            was_shut_out: false,
+            served: Served::default(),
             end: (moment, Account::default()),
             closing: false,
             witness: Box::new(Witness::new(room)),

@@ -15,40 +15,68 @@ use super::{
 /// What a full segment takes on Ethernet, bytes.
 const FULL: u64 = 1538;
 
+/// A server that had so many times in a row more to do when it had answered is what all waits for.
+const FED: u32 = 4;
+
+/// How the server stood when it answered last.
+#[derive(Debug, Default)]
+pub(super) struct Served {
+    /// The client had no room to send more.
+    was_shut_out: bool,
+    /// So many times in a row it had more to do.
+    fed: u32,
+}
+
 /// What a packet waits for that its own stream does not show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
-    /// The sender of this data: since it was sent there is no room for more.
-    Full(Burst),
+    /// The sender of this data: since it was sent there is no room for more. Until that shows, the server may have worked.
+    Full { since: Burst, works: bool },
     /// Its sender, until it had waited long enough to fill what is left of the window.
     Window,
     /// The server works.
     Works,
+    /// The same, and it has had more to do whenever it had answered, for long.
+    Fed,
 }
 
 impl Connection {
     /// What a packet of `side`, or of the other one, waits for that its own stream does not show.
     pub(super) fn held_by(&self, side: Side) -> Option<Held> {
         self.smb.as_ref()?;
-        if let Some(full) = self.is_shut_out(side.other()) {
-            return Some(Held::Full(full));
+        if let Some(since) = self.is_shut_out(side.other()) {
+            let works = side == Side::Server && self.served.fed >= FED;
+            return Some(Held::Full { since, works });
         }
-        // next to the client nothing shows when its requests had come to the server
-        let is_seen = side == Side::Client && !self.is_behind(Side::Server);
-        (is_seen && self.server_works()).then_some(Held::Works)
+        if side == Side::Server || !self.server_works() {
+            return None;
+        }
+        // next to the client little shows of when its requests had come to the server
+        let is_seen = !self.is_behind(Side::Server) && !self.served.was_shut_out;
+        match self.served.fed {
+            FED.. => Some(Held::Fed),
+            _ => is_seen.then_some(Held::Works),
+        }
     }
 
     /// What `side` sent last, if it is in the middle of a message and has no room for more.
-    pub(super) fn is_shut_out(&self, side: Side) -> Option<Burst> {
+    fn is_shut_out(&self, side: Side) -> Option<Burst> {
         let full = of(&self.halves, side).edges.full()?;
         of(&self.framers, side).is_inside().then_some(full)
     }
 
-    /// Whether the server had a whole request that it has not answered yet when it sent its last answer, and the client room
-    /// to send more: since then the next answer waits for the server alone, whatever else comes to it meanwhile.
+    /// Whether the server had a whole request that it has not answered yet when it sent its last answer: since then the
+    /// next answer waits for the server alone, whatever else comes to it meanwhile.
     fn server_works(&self) -> bool {
-        let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(0));
         let answered = self.halves[1].last_sent.map(|(at, _)| at);
+        answered.is_some_and(|at| self.has_come(0, at))
+            && !of(&self.framers, Side::Server).is_inside()
+    }
+
+    /// Whether a request that waits for its answer, with so many before it, had come to the server when it sent what was
+    /// captured at `answered`.
+    fn has_come(&self, before: usize, answered: Time) -> bool {
+        let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(before));
         let near = self.bare_way(Side::Server);
         let last = if self.is_behind(Side::Client) {
             Span(0)
@@ -56,11 +84,17 @@ impl Connection {
             self.carrying(Side::Client, FULL)
         };
         let came = sum(sum(near, last), slack(near));
-        asked
-            .zip(answered)
-            .is_some_and(|(asked, answered)| asked + came <= answered)
-            && !of(&self.framers, Side::Server).is_inside()
-            && !self.was_shut_out
+        asked.is_some_and(|asked| asked + came <= answered)
+    }
+
+    /// The server answers: whether the client had room to send more, and the server something else to go on with.
+    pub(super) fn note_answer(&mut self, at: Time) {
+        self.served.was_shut_out = self.is_shut_out(Side::Client).is_some();
+        self.served.fed = if self.has_come(1, at) {
+            self.served.fed.saturating_add(1)
+        } else {
+            0
+        };
     }
 }
 
@@ -76,7 +110,10 @@ impl Step {
         match self.held_by {
             // less than a segment is sent into what is left of a window when its sender has waited long enough for more
             // (RFC 1122 §4.2.3.4)
-            _ if fills_window => Some(self.full.map_or(Held::Window, Held::Full)),
+            _ if fills_window => Some(self.full.map_or(Held::Window, |since| Held::Full {
+                since,
+                works: false,
+            })),
             Some(Held::Works) if !self.is_middle || is_windowed => None,
             held_by => held_by,
         }
@@ -98,12 +135,19 @@ impl Ledger {
     pub(super) fn hold(&mut self, step: &Step, held: Held, gap: Span) {
         match held {
             Held::Window => self.charge(Cause::ReceiveWindow, gap),
-            Held::Works => self.charge(Cause::ServerThink, gap),
-            Held::Full(full) => {
-                let is_own = step.full == Some(full);
+            Held::Works | Held::Fed => self.charge(Cause::ServerThink, gap),
+            Held::Full { since, works } => {
+                let is_own = step.full == Some(since);
                 let way = if is_own { step.far } else { step.near };
                 let way = sum(way, step.serial_ack);
-                self.wait_for_room(&full, way, step.at, gap);
+                let told = since.carried + way;
+                let worked = if works { told - self.at } else { Span(0) };
+                let rest = self.part(Cause::ServerThink, gap, worked);
+                if works {
+                    self.charge(Cause::ZeroWindow, rest);
+                } else {
+                    self.wait_for_room(&since, way, step.at, gap);
+                }
             }
         }
     }

@@ -65,7 +65,7 @@ impl Connection {
             self.note_again(&step, start);
         }
         if side == Side::Server {
-            self.was_shut_out = self.is_shut_out(Side::Client).is_some();
+            self.note_answer(at);
         }
         self.last_data = Some(Last {
             side,
