@@ -390,3 +390,61 @@ fn a_block_that_leaves_at_once_waits_for_the_path_from_its_first_segment_on() {
     assert_eq!(share(&flow, Cause::SlowStart), 0);
     assert!((11..=14).contains(&share(&flow, Cause::Bandwidth)));
 }
+
+/// A server that sends ten segments whenever it may, seen next to it: the client's program reads a second after they came.
+/// What is then left of the window is `rest`; the server probes it with `probes` bytes.
+fn read_late(rest: i64, probes: u64) -> Flow {
+    const WINDOW: i64 = 10 * MSS;
+    let mut flow = Flow::begin(&Ends {
+        port: 2000,
+        near_us: ROUND_US,
+        far_us: 50,
+        mss: MSS as u16,
+        window: (WINDOW + rest) as u16,
+    });
+    for round in 0..30 {
+        let (begin_us, seq) = (ROUND_US + 200 + round * 1_100_000, round as i64 * WINDOW);
+        for place in 0..10 {
+            flow.send(Sent {
+                at_us: begin_us + place * 20,
+                from: 1,
+                seq: seq + place as i64 * MSS,
+                len: MSS as usize,
+                ..Sent::default()
+            });
+        }
+        let ack = |at_us, window: i64| Sent {
+            at_us: begin_us + at_us,
+            ack: seq + WINDOW,
+            window: window as u16,
+            ..Sent::default()
+        };
+        flow.send(ack(ROUND_US + 200, rest));
+        for probe in 0..probes {
+            let at_us = 200_000 * (probe + 1);
+            flow.send(Sent {
+                at_us: begin_us + at_us,
+                from: 1,
+                seq: seq + WINDOW,
+                len: 1,
+                ..Sent::default()
+            });
+            flow.send(ack(at_us + ROUND_US, rest));
+        }
+        flow.send(ack(1_099_900, WINDOW + rest));
+    }
+    flow
+}
+
+#[test]
+fn who_has_no_room_for_a_segment_waits_for_the_other_program_to_read_probes_or_none() {
+    for (rest, probes) in [(0, 0), (0, 1), (0, 4), (MSS / 2, 0)] {
+        let flow = read_late(rest, probes);
+        let zero = share(&flow, Cause::ZeroWindow);
+        assert!((94..=97).contains(&zero), "{rest} {probes}: {zero}");
+        let window = share(&flow, Cause::ReceiveWindow);
+        assert!((2..=4).contains(&window), "{rest} {probes}: {window}");
+        let connection = &flow.explained().connections[0];
+        assert_eq!(connection.sides[1].retransmissions, 0, "{probes}");
+    }
+}

@@ -24,8 +24,17 @@
 //! `nagle-delayed-ack` if it is a small segment that left when all before it was acknowledged, the repair of the last
 //! loss if there was one and the window has not been filled since (or if that acknowledgment filled the hole, whatever the
 //! window), `slow-start` if its side has more on its way than before, else `send-window`. Many rounds are under way at a
-//! time, so a stretch is a part of its round and has its proportions: that is what a round after the other adds up to. A
-//! shut window takes all of its round.
+//! time, so a stretch is a part of its round and has its proportions: that is what a round after the other adds up to.
+//!
+//! # Windows that are shut
+//!
+//! A sender may have no room for another segment though all it sent is acknowledged: its peer's program has not read. (What
+//! is left of the window may be more than nothing, and less than it sends: RFC 1122 §4.2.3.4.) From when its last segment
+//! was carried to when it hears of more, it waits for the way there and back, `receive-window`, and for the rest of the time
+//! for `zero-window`, whatever that program was busy with, and whoever's packet ends a stretch of it: a byte that probes the
+//! window (RFC 9293 §3.8.6.1) ends none, and what is sent into the rest of a window changes nothing. Only a server that has
+//! long had a whole request to go on with whenever it had answered (`held.rs`) is what all waits for meanwhile, so that what
+//! its client sends until the window is full is `server-think`.
 //!
 //! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured, without
 //! what its packets took to be carried. At the client's end all of it lies between request and answer, at the server's all

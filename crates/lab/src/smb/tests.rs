@@ -12,7 +12,9 @@ use coax_client::{Direction, profile::Profile};
 use coax_wire::time::Span;
 
 use super::*;
-use crate::{Setup, machine::MachineParams, profile::built_in, tcp::StackParams, units::Cost};
+use crate::{
+    Setup, cause::Cause, machine::MachineParams, profile::built_in, tcp::StackParams, units::Cost,
+};
 
 fn profile(name: &str) -> Arc<Profile> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
@@ -95,6 +97,30 @@ fn a_disk_and_a_processor_that_cost_something_are_waited_for_by_request_and_by_b
     let after = copy(&setup).took;
     let expected = 10 * (1_000_000 + 65_024 * 100 + 2_000_000 + 65_024 * 50 + 65_024 * 20);
     assert_eq!(after.0 - before.0, expected);
+}
+
+#[test]
+fn a_program_that_reads_nothing_while_it_writes_shuts_the_other_side_out() {
+    let shut = |direction, is_blocking| {
+        let mut setup = setup("modern", direction, 2_000_000);
+        let (client, server) = (&mut setup.world.client, &mut setup.world.server);
+        let receiver = match direction {
+            Direction::ToServer => server,
+            Direction::ToClient => &mut *client,
+        };
+        receiver.stack.receive_window = 8760;
+        receiver.machine.disk_write.per_byte_ps = 10_000_000;
+        client.machine.blocking = is_blocking;
+        let result = copy(&setup);
+        let part = result.account.get(Cause::ZeroWindow).0 * 100 / result.took.0;
+        (part, result.account.total() == result.took)
+    };
+    // a server always does
+    let to_server = shut(Direction::ToServer, false);
+    assert!(to_server.0 > 70 && to_server.1, "{to_server:?}");
+    let to_client = shut(Direction::ToClient, true);
+    assert!(to_client.0 > 70 && to_client.1, "{to_client:?}");
+    assert_eq!(shut(Direction::ToClient, false), (0, true));
 }
 
 #[test]

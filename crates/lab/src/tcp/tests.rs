@@ -259,6 +259,27 @@ fn a_shut_window_is_probed_with_one_byte_until_it_opens() {
 }
 
 #[test]
+fn answers_to_probes_are_no_duplicates_and_the_byte_goes_again_as_part_of_the_next_segment() {
+    let small = StackParams {
+        receive_window: 2920,
+        ..plain()
+    };
+    let mut pair = pair(plain(), small);
+    pair.client().send(Payload::pattern(0, 5000));
+    pair.exchange();
+    for _ in 0..6 {
+        pair.wait();
+    }
+    let probed = *pair.client().stats();
+    assert_eq!((probed.probes, probed.fast_retransmissions), (6, 0));
+    assert!(pair.server().recv(u64::MAX).is_pattern_at(0));
+    pair.exchange();
+    let stats = *pair.client().stats();
+    assert!(pair.server().recv(u64::MAX).is_pattern_at(2920));
+    assert_eq!((stats.timeouts, stats.timeout_retransmissions), (0, 0));
+}
+
+#[test]
 fn a_connection_is_given_up_after_so_many_retransmissions() {
     let mut pair = pair(
         StackParams {
