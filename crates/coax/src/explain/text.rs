@@ -393,57 +393,38 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
 
 /// What is wrong with a capture, and how often.
 fn faults(quality: &Quality) -> impl Iterator<Item = (u64, String)> {
-    let disorder = format!(
-        "packets out of order, by up to {}",
-        time(quality.worst_disorder)
-    );
-    let cut = format!("packets cut to {} bytes at most", quality.snap_len);
-    let notes = [
-        (quality.cut_packets, cut),
+    let disorder = time(quality.worst_disorder);
+    let told = [
         (
-            quality.duplicates,
-            "packets captured twice (left out)".to_owned(),
-        ),
-        (quality.out_of_order, disorder),
-        (
-            quality.dropped,
-            "packets dropped by the capturing machine".to_owned(),
+            quality.cut_packets,
+            format!("packets cut to {} bytes at most", quality.snap_len),
         ),
         (
-            quality.missing_bytes,
-            "bytes missing in the capture, though they arrived".to_owned(),
-        ),
-        (
-            quality.coalesced,
-            "segments longer than the wire allows: made one by the capturing machine".to_owned(),
-        ),
-        (
-            quality.incomplete_fragments,
-            "fragmented packets incomplete".to_owned(),
+            quality.out_of_order,
+            format!("packets out of order, by up to {disorder}"),
         ),
         (
             quality.unknown_links,
             format!("packets of {}, which is not read", unknown_link(quality)),
         ),
-        (
-            quality.netbeui,
-            "packets of NetBEUI, which is not read".to_owned(),
-        ),
-        (quality.ipx, "packets of IPX, which is not read".to_owned()),
-        (
-            quality.cut_headers,
-            "packets cut so short that their headers are missing".to_owned(),
-        ),
-        (
-            quality.without_start,
-            "connections that began before the capture".to_owned(),
-        ),
-        (
-            quality.skipped_bytes,
-            "bytes of SMB connections that belong to no message that could be told".to_owned(),
-        ),
     ];
-    notes.into_iter().filter(|(count, _)| *count > 0)
+    #[rustfmt::skip]
+    let plain = [
+        (quality.duplicates, "packets captured twice (left out)"),
+        (quality.dropped, "packets dropped by the capturing machine"),
+        (quality.missing_bytes, "bytes missing in the capture, though they arrived"),
+        (quality.coalesced, "segments longer than the wire allows: made one by the capturing machine"),
+        (quality.incomplete_fragments, "fragmented packets incomplete"),
+        (quality.netbeui, "packets of NetBEUI, which is not read"),
+        (quality.ipx, "packets of IPX, which is not read"),
+        (quality.cut_headers, "packets cut so short that their headers are missing"),
+        (quality.without_start, "connections that began before the capture"),
+        (quality.skipped_bytes, "bytes of SMB connections that belong to no message that could be told"),
+    ];
+    let plain = plain.map(|(count, what)| (count, what.to_owned()));
+    told.into_iter()
+        .chain(plain)
+        .filter(|(count, _)| *count > 0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use coax_explain::{
     Cause,
-    report::{Capture, Connection, Copy, Direction, Requests},
+    report::{Capture, Connection, Copy, Direction, Quality, Requests},
 };
 use coax_wire::time::Span;
 
@@ -85,33 +85,36 @@ pub(super) fn of_none(capture: &Capture) -> String {
             many(smb, "connection")
         );
     }
-    let old = [(quality.netbeui, "NetBEUI"), (quality.ipx, "IPX")];
-    let old = old.into_iter().filter(|it| it.0 > 0);
-    let old: Vec<String> = old
-        .map(|(count, name)| format!("{count} of {name}"))
-        .collect();
-    if all == 0 && !old.is_empty() {
-        return format!(
-            "No copy that can be read: {packets}, none of TCP but {}, which coax explain does not read. Where the machines have \
-             TCP/IP too, let them copy over that.",
-            old.join(" and ")
-        );
-    }
-    if quality.unknown_links > 0 {
-        return format!(
-            "No copy that can be read: {packets}, {} of {}, which coax explain does not read. Capture on an Ethernet card, at \
-             one of the two machines.",
-            quality.unknown_links,
-            unknown_link(quality)
-        );
-    }
-    match all {
-        0 => format!("No copy in it: {packets}, none of TCP."),
+    match (all, unread(quality)) {
+        (0, Some(unread)) => format!("No copy that can be read: {packets}, {unread}"),
+        (0, None) => format!("No copy in it: {packets}, none of TCP."),
         _ => format!(
             "No copy in it: {packets}, {} of TCP.",
             many(all, "connection")
         ),
     }
+}
+
+/// Packets that could not be read, and what to do.
+fn unread(quality: &Quality) -> Option<String> {
+    let old = [(quality.netbeui, "NetBEUI"), (quality.ipx, "IPX")];
+    let old = old.into_iter().filter(|it| it.0 > 0);
+    let old: Vec<String> = old
+        .map(|(count, name)| format!("{count} of {name}"))
+        .collect();
+    if !old.is_empty() {
+        return Some(format!(
+            "none of TCP but {}, which coax explain does not read. Where the machines have TCP/IP too, let them copy over that.",
+            old.join(" and ")
+        ));
+    }
+    (quality.unknown_links > 0).then(|| {
+        format!(
+            "{} of {}, which coax explain does not read. Capture on an Ethernet card, at one of the two machines.",
+            quality.unknown_links,
+            unknown_link(quality)
+        )
+    })
 }
 
 /// Where to look if there is nothing known to change: what most of the time went to is beyond the other machine's reach.

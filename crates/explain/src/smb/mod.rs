@@ -227,20 +227,10 @@ impl Smb {
             return;
         };
         self.label(first.name, SaidKind::Request);
-        self.purpose = if ops.iter().any(Op::is_data) {
-            Purpose::Data
-        } else {
-            Purpose::Metadata
-        };
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
             self.note_request(header, &block, &kept, message.start.frame);
         }
-        for op in &ops {
-            facts::transfer(&mut self.facts, op, message.start.frame);
-        }
-        if self.purpose == Purpose::Data && self.queue.has_notify() {
-            self.facts.with_notify.note(message.start.frame);
-        }
+        self.note_purpose(&ops, message.start.frame);
         if wants_no_answer(header.command, bytes) {
             return self.count_alone(first.name);
         }
@@ -257,6 +247,21 @@ impl Smb {
         let pending = Pending::new(header, ops, begin, message.end, due(header.command, bytes));
         if let Some(forgotten) = self.queue.push(pending) {
             self.abandon(&forgotten);
+        }
+    }
+
+    /// What a request is for.
+    fn note_purpose(&mut self, ops: &[Op], frame: u64) {
+        self.purpose = if ops.iter().any(Op::is_data) {
+            Purpose::Data
+        } else {
+            Purpose::Metadata
+        };
+        for op in ops {
+            facts::transfer(&mut self.facts, op, frame);
+        }
+        if self.purpose == Purpose::Data && self.queue.has_notify() {
+            self.facts.with_notify.note(frame);
         }
     }
 
@@ -313,6 +318,35 @@ impl Smb {
                 .then(|| (*header, bytes.to_vec(), message.head.len(), end));
             return;
         };
+        self.heed(&mut pending, header, bytes, message);
+        if pending.goes_on(header) {
+            pending.is_begun = true;
+            self.queue.put_back(pending);
+            return;
+        }
+        if header.command == command::WRITE_COMPLETE && pending.due == Due::Go {
+            self.facts.raw_writes.1 += 1;
+        }
+        let refused = header.status != 0 && pending.is_error(header);
+        if let Some(op) = pending.ops.first().filter(|_| refused) {
+            let (facts, frame) = (&mut self.facts, message.start.frame);
+            facts::refused(facts, header, op.name.to_string(), frame);
+        }
+        let end = Mark {
+            moment: message.end,
+            spent: *spent,
+        };
+        self.complete(&pending, refused, end, header);
+    }
+
+    /// Takes from a reply what it says of its request, and of the connection.
+    fn heed(
+        &mut self,
+        pending: &mut Pending,
+        header: &Header,
+        bytes: &[u8],
+        message: &Message<'_>,
+    ) {
         if let Some(op) = pending.ops.first() {
             self.label(op.name, SaidKind::Answer);
         }
@@ -324,38 +358,12 @@ impl Smb {
             self.read_size = self.read_size.max(bytes);
             pending.read(bytes);
         } else {
-            self.note_overhead(&pending, message.len);
+            self.note_overhead(pending, message.len);
         }
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
             let kept = Kept::of(bytes, message.head.len());
             self.note_reply(header, &block, &kept, message.start.frame);
         }
-        if pending.goes_on(header) {
-            pending.is_begun = true;
-            self.queue.put_back(pending);
-            return;
-        }
-        if header.command == command::WRITE_COMPLETE && pending.due == Due::Go {
-            self.facts.raw_writes.1 += 1;
-        }
-        let refused = header.status != 0 && pending.is_error(header);
-        if let Some(op) = pending.ops.first().filter(|_| refused) {
-            facts::refused(
-                &mut self.facts,
-                header,
-                op.name.to_string(),
-                message.start.frame,
-            );
-        }
-        self.complete(
-            &pending,
-            refused,
-            Mark {
-                moment: message.end,
-                spent: *spent,
-            },
-            header,
-        );
     }
 
     fn note_overhead(&mut self, pending: &Pending, len: u64) {

@@ -218,15 +218,18 @@ fn writing(command: u8, block: &Block<'_>) -> Result<Op> {
             let request = print::Write::parse(block)?;
             write(request.fid.0, 0, request.data.len() as u64)
         }
-        // WRITE_MPX has the words of WRITE_RAW ([MS-CIFS] 2.2.4.26.1), its mask where those are reserved
-        _ => {
-            let request = write_raw::Request::parse(block)?;
-            Op {
-                carried: request.data.len() as u64,
-                write_through: request.mode & write_raw::mode::WRITE_THROUGH != 0,
-                ..write(request.fid.0, request.offset, u64::from(request.count))
-            }
-        }
+        _ => writing_raw(command, block)?,
+    })
+}
+
+/// WRITE_MPX has the words of WRITE_RAW ([MS-CIFS] 2.2.4.26.1), its mask where those are reserved.
+fn writing_raw(command: u8, block: &Block<'_>) -> Result<Op> {
+    let request = write_raw::Request::parse(block)?;
+    let (fid, count) = (request.fid.0, u64::from(request.count));
+    Ok(Op {
+        carried: request.data.len() as u64,
+        write_through: request.mode & write_raw::mode::WRITE_THROUGH != 0,
+        ..Op::transfer(command, What::Write, fid, request.offset, count)
     })
 }
 
