@@ -103,8 +103,8 @@ impl Step {
     /// and back.
     pub(super) fn is_held_by(&self, is_windowed: bool) -> Option<Held> {
         let fills_window = self.novelty == Some(Novelty::New)
-            && self.is_cut
-            && !self.is_full
+            && self.place.is_cut
+            && !self.place.is_full
             && (self.full.is_some() || self.knew.is_some_and(|knew| knew.edge == self.end))
             && !self.is_unheeded();
         match self.held_by {
@@ -114,15 +114,15 @@ impl Step {
                 since,
                 works: false,
             })),
-            Some(Held::Works) if !self.is_middle || is_windowed => None,
+            Some(Held::Works) if !self.place.is_middle || is_windowed => None,
             held_by => held_by,
         }
     }
 
     /// Whether its sender had heard long before of more room than it used: it had not looked at what had come.
     pub(super) fn is_unheeded(&self) -> bool {
-        self.is_cut
-            && !self.is_full
+        self.place.is_cut
+            && !self.place.is_full
             && self.heard.is_some_and(|heard| {
                 heard.edge > self.end
                     && self.at - self.soonest(heard.carried) > sum(REACTION, slack(self.near))

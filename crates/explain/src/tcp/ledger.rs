@@ -48,6 +48,7 @@ use super::{
     held::Held,
     repair::{is_idle_repeat, was_busy},
     sent::Burst,
+    step::{Missing, Place, Told},
     window::{Heard, Known, slack, sum},
 };
 use crate::{evidence::Journal, smb::Purpose};
@@ -96,14 +97,9 @@ pub(super) struct Step {
     /// The same on the wire.
     pub(super) wire: u64,
     pub(super) novelty: Option<Novelty>,
-    /// It acknowledges bytes that were never captured.
-    pub(super) unseen: bool,
-    /// Acknowledgments told of a loss of this side's data, the last of them at this time.
-    pub(super) loss_told: Option<Time>,
-    /// So many did at this time that a sender that heeds them needed no more.
-    pub(super) told_enough: Option<Time>,
-    /// Since when acknowledgments have come as the path carries data, and the last of them.
-    pub(super) clock: (Time, Time),
+    /// What the capture lacks of it, and what acknowledgments told its sender.
+    pub(super) missing: Missing,
+    pub(super) told: Told,
     /// This side's data is acknowledged up to here, and this packet's goes up to there.
     pub(super) acked: u64,
     pub(super) end: u64,
@@ -114,12 +110,6 @@ pub(super) struct Step {
     pub(super) knew: Option<Known>,
     /// The latest acknowledgment that it knew when it sent this, and the latest data of the other side.
     pub(super) heard: Option<Heard>,
-    /// The latest acknowledgment of the other side's data, and up to where.
-    pub(super) peer_heard: Option<(Time, u64)>,
-    /// When what acknowledged all of this packet first had been carried, if anything did.
-    pub(super) heard_first: Option<Time>,
-    /// When the next acknowledgment came after that.
-    pub(super) heard_second: Option<Time>,
     pub(super) asked: Option<Burst>,
     /// From here to this side and back; to the other and back; without what carrying takes.
     pub(super) near: Span,
@@ -135,20 +125,8 @@ pub(super) struct Step {
     pub(super) is_next: bool,
     /// Since when the path was busy with this side's data, and until when, before this packet.
     pub(super) busy: (Time, Time),
-    /// Whether it continues a message, or one that was asked for already follows another.
-    pub(super) inside: bool,
-    /// It continues a message.
-    pub(super) is_middle: bool,
-    /// Something before it is missing; and was missing already when the one before it came.
-    pub(super) leaves_hole: bool,
-    pub(super) is_beyond_hole: bool,
-    /// Packets of its side that were sent just before it were never captured.
-    pub(super) lacks: bool,
-    /// Its message goes on after it.
-    pub(super) is_cut: bool,
-    /// A full segment.
-    pub(super) is_full: bool,
-    pub(super) purpose: Purpose,
+    /// Where it stands in what its side says.
+    pub(super) place: Place,
     /// What it waited for that its own stream does not show.
     pub(super) held_by: Option<Held>,
     /// There was no room for it: what its side sent last when there was.
@@ -198,7 +176,7 @@ impl Step {
         self.follows()
             && since <= from
             && (self.at.max(until) - since >= sum(self.round(), self.serial)
-                || (self.is_middle && begin < self.at && self.at - begin < self.round()))
+                || (self.place.is_middle && begin < self.at && self.at - begin < self.round()))
     }
 
     /// Whether all that its side had sent was acknowledged when it left: the path had been idle for a round trip.
@@ -297,7 +275,7 @@ impl Ledger {
         if self.may_be_idle(step) {
             return;
         }
-        if step.unseen {
+        if step.missing.unseen {
             self.charge(Cause::Capture, gap);
         } else if self.awaits_timer(step) {
             self.charge(Cause::Timeout, gap);
@@ -379,11 +357,12 @@ impl Ledger {
         let last = self.flow(step.side).round.map(|(known, _)| known);
         let last = last.filter(|last| last.at > surely_knew.at && last.acked < heard.acked);
         let knew = last.unwrap_or(surely_knew);
-        let held_small = !step.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
-        if held_small && !step.is_middle && step.is_let_go_by(heard) {
+        let held_small =
+            !step.place.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
+        if held_small && !step.place.is_middle && step.is_let_go_by(heard) {
             return Some((heard, Cause::NagleDelayedAck));
         }
-        if !step.inside {
+        if !step.place.inside {
             return None;
         }
         if step.end > knew.edge {
@@ -405,7 +384,7 @@ impl Ledger {
             return (let_go == heard.known() && is_same).then_some((heard, cause));
         }
         // without Nagle's rule nothing keeps the end of a message
-        let reaction = if held_small && step.is_middle {
+        let reaction = if held_small && step.place.is_middle {
             REACTION.max(Span((heard.at - before).0 / 4))
         } else {
             REACTION
@@ -416,11 +395,11 @@ impl Ledger {
         // a new message waited for an acknowledgment only if there was as much on its way as ever
         let was_in_flight = step.end.saturating_sub(step.len + knew.acked);
         let widest = self.flow(step.side).widest;
-        if !step.is_middle && was_in_flight < widest - widest / 4 {
+        if !step.place.is_middle && was_in_flight < widest - widest / 4 {
             return None;
         }
         let cause = match after {
-            _ if held_small && step.is_middle => Cause::NagleDelayedAck,
+            _ if held_small && step.place.is_middle => Cause::NagleDelayedAck,
             _ if self.flow(step.side).has_filled
                 && surely_knew.is_nearly_full(step.end - step.len) =>
             {
@@ -435,7 +414,7 @@ impl Ledger {
 
     /// The other side's data let it go, and what is left of the gap is its sender's.
     fn answer(&mut self, step: &Step, asked: Burst, gap: Span) {
-        let travel = match step.purpose {
+        let travel = match step.place.purpose {
             Purpose::Data if step.len > 0 => Cause::RoundTrips,
             _ => Cause::Metadata,
         };
@@ -499,8 +478,10 @@ impl Ledger {
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
             () if step.is_unheeded() => step.side.think(),
-            () if rest >= STALL && step.is_behind && step.is_middle && !was_busy => Cause::Timeout,
-            () if rest <= JITTER && step.is_behind && step.inside => Cause::Queueing,
+            () if rest >= STALL && step.is_behind && step.place.is_middle && !was_busy => {
+                Cause::Timeout
+            }
+            () if rest <= JITTER && step.is_behind && step.place.inside => Cause::Queueing,
             () => step.own(rest),
         };
         self.charge(cause, rest);
@@ -511,7 +492,7 @@ impl Flow {
     /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
     fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
         let acked = step.heard.map_or(0, |heard| heard.acked);
-        if drained && !step.is_middle {
+        if drained && !step.place.is_middle {
             (self.widest, self.grew, self.base) = (0, 0, acked);
         }
         if acked > self.base && acked != self.last_acked {
@@ -532,7 +513,7 @@ impl Flow {
 /// What this packet answers, if it begins a message and its sender had just heard of it.
 fn answers(step: &Step) -> Option<Burst> {
     let asked = step.asked?;
-    (!step.is_middle && step.is_news(asked.carried)).then_some(asked)
+    (!step.place.is_middle && step.is_news(asked.carried)).then_some(asked)
 }
 
 fn is_held(round: Option<(&Heard, Cause)>) -> bool {

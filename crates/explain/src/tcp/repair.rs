@@ -28,7 +28,7 @@ impl Step {
 
     /// What its side takes for the reason of sending it again, needlessly.
     pub(super) fn taken_for(&self) -> Cause {
-        match self.told_enough {
+        match self.told.enough {
             Some(_) => Cause::FastRecovery,
             None => Cause::Timeout,
         }
@@ -38,7 +38,9 @@ impl Step {
     /// came. With new data too, a probe of a loss comes after two round trips (RFC 8985 §7.2). A hole is seen in the middle
     /// of a message, where a machine has no reason to pause; the end of one that was lost leaves its number out.
     pub(super) fn own(&self, silence: Span) -> Cause {
-        let follows_loss = self.is_behind && self.is_middle && (self.leaves_hole || self.lacks);
+        let follows_loss = self.is_behind
+            && self.place.is_middle
+            && (self.missing.leaves_hole || self.missing.lacks);
         if follows_loss && silence >= sum(self.round(), self.round()) {
             Cause::Timeout
         } else {
@@ -52,14 +54,14 @@ impl Step {
         is_same
             && self.novelty == Some(Novelty::Again)
             && self.acked < self.end
-            && !self.unseen
+            && !self.missing.unseen
             && is_timer(self)
     }
 
     /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
     /// left.
     pub(super) fn is_clocked(&self, from: Time) -> bool {
-        let (since, last) = self.clock;
+        let (since, last) = self.told.clock;
         // between the two ends they are captured before they are carried
         let lag = self.heard.map_or(Span(0), |heard| heard.carried - heard.at);
         let near = sum(self.near, lag);
@@ -88,7 +90,7 @@ impl Ledger {
 
     /// Data sent again by a timer: whether anybody waited for it shows when it is acknowledged.
     pub(super) fn may_be_idle(&mut self, step: &Step) -> bool {
-        let waits = !step.unseen
+        let waits = !step.missing.unseen
             && step.novelty == Some(Novelty::Again)
             && self.flow(step.side).repair.is_none()
             && is_timer(step);
@@ -108,7 +110,7 @@ impl Ledger {
         let heard = if step.side == open.side {
             step.heard.map(|heard| (heard.at, heard.acked))
         } else {
-            step.peer_heard
+            step.told.peer
         };
         // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later, but that
         // nobody needs to hurry if nothing had come after it (RFC 5681 §4.2)
@@ -127,7 +129,7 @@ impl Ledger {
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
         // but what the other side sent before, and would have kept this from being sent, was lost: it had its own timer
-        let was_lost = step.side != open.side && step.lacks;
+        let was_lost = step.side != open.side && step.missing.lacks;
         let is_idle = heard
             .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
             && !was_lost;
@@ -145,7 +147,7 @@ impl Ledger {
         if matches!(step.novelty, Some(Novelty::Again | Novelty::Fill)) {
             // what comes late by less than a way there and back was overtaken, not lost
             let overtaken = step.novelty == Some(Novelty::Fill)
-                && step.loss_told.is_none()
+                && step.told.loss.is_none()
                 && step.at - self.at < Span(step.round().0 / 2 + REACTION.0);
             if overtaken {
                 return None;
@@ -160,20 +162,20 @@ impl Ledger {
                 _ if is_timer(step) => Cause::Timeout,
                 Some((_, cause)) => cause,
                 _ if is_ignored(step, heeds) => Cause::Timeout,
-                _ if step.loss_told.is_some() => Cause::FastRecovery,
+                _ if step.told.loss.is_some() => Cause::FastRecovery,
                 _ if is_next_hole(step) => after.unwrap_or(Cause::FastRecovery),
                 _ => Cause::Timeout,
             };
             let flow = self.flow(step.side);
             (flow.after, flow.has_filled) = (Some(cause), false);
-            if repair.is_none() && step.told_enough.is_some() {
+            if repair.is_none() && step.told.enough.is_some() {
                 flow.heeds = Some(cause == Cause::FastRecovery);
             }
             flow.repair = Some((step.highest, cause));
             return Some(cause);
         }
         // new data that comes after a silence although its sender was told of a loss came by a timer, or by its leave
-        let is_late = step.loss_told.is_some() && is_timer(step);
+        let is_late = step.told.loss.is_some() && is_timer(step);
         let flow = self.flow(step.side);
         flow.repair = flow.repair.filter(|(until, _)| step.acked < *until);
         match flow.repair {
@@ -190,9 +192,9 @@ impl Ledger {
             heard.acked >= step.acked && step.at > step.soonest(heard.carried) + slack(step.near)
         };
         let is_beyond = if step.is_behind {
-            step.is_beyond_hole && step.heard.is_some_and(is_set)
+            step.missing.is_beyond_hole && step.heard.is_some_and(is_set)
         } else {
-            step.told_enough.is_some() && step.busy.1 <= step.at
+            step.told.enough.is_some() && step.busy.1 <= step.at
         };
         is_beyond && step.novelty == Some(Novelty::New) && self.flow(step.side).heeds == Some(false)
     }
@@ -234,7 +236,7 @@ impl Ledger {
 pub(super) fn is_timer(step: &Step) -> bool {
     let latest = [
         step.heard.map(|heard| heard.carried + step.near),
-        step.loss_told.map(|at| at + step.near),
+        step.told.loss.map(|at| at + step.near),
         step.before,
     ];
     let latest = latest.into_iter().flatten().max();
@@ -256,7 +258,7 @@ fn is_next_hole(step: &Step) -> bool {
 /// Whether its sender was told of the loss often enough, and did not send it again then.
 pub(super) fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
     let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
-    let told = step.told_enough.filter(|_| is_oldest && !step.is_queued());
+    let told = step.told.enough.filter(|_| is_oldest && !step.is_queued());
     let patience = if heeds == Some(false) {
         TURN
     } else {
@@ -272,14 +274,16 @@ pub(super) fn is_idle_repeat(step: &Step, was_busy_before: bool) -> bool {
         return false;
     }
     let is_early = step
-        .heard_first
+        .told
+        .first
         .is_some_and(|at| !step.is_behind || step.at < step.soonest(at));
-    let is_more = was_busy_before && step.heard_first.is_some();
+    let is_more = was_busy_before && step.told.first.is_some();
     is_early || is_more || was_busy(step)
 }
 
 /// Whether two acknowledgments should have told its sender not to send it again: one may be lost on its way, hardly two.
 pub(super) fn was_busy(step: &Step) -> bool {
-    step.heard_second
+    step.told
+        .second
         .is_some_and(|at| step.at >= step.soonest(at))
 }

@@ -86,7 +86,7 @@ impl Repeats {
     }
 
     fn classify(&mut self, step: &Step, start: u64, sack: bool) {
-        let untold = step.loss_told.is_none() && self.episode.is_none();
+        let untold = step.told.loss.is_none() && self.episode.is_none();
         if !untold && !is_timer(step) && !is_ignored(step, None) {
             let (until, by_timer) = self.episode.unwrap_or_default();
             self.episode = Some((until.max(step.highest), by_timer));
@@ -166,6 +166,6 @@ impl Connection {
 fn was_overtaken(step: &Step) -> bool {
     let lately = Span(step.round().0 / 2 + OVERTAKEN.0);
     step.novelty == Some(Novelty::Fill)
-        && step.loss_told.is_none()
+        && step.told.loss.is_none()
         && step.before.is_some_and(|before| step.at - before < lately)
 }

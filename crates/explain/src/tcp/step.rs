@@ -5,10 +5,10 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     connection::{Connection, of, of_mut},
-    half::Novelty,
+    half::{Half, Novelty},
     ledger::{Side, Step},
     sent::Burst,
-    window::{Heard, slack, sum},
+    window::{Heard, Known, slack, sum},
 };
 use crate::{net::Segment, smb::Purpose};
 
@@ -33,6 +33,74 @@ pub(super) struct Last {
     pub(super) len: u64,
     pub(super) wire: u64,
     pub(super) in_a_row: u32,
+}
+
+/// Where a packet stands in what its side says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Whether it continues a message, or one that was asked for already follows another.
+    pub(super) inside: bool,
+    /// It continues a message.
+    pub(super) is_middle: bool,
+    /// Its message goes on after it.
+    pub(super) is_cut: bool,
+    /// A full segment.
+    pub(super) is_full: bool,
+    pub(super) purpose: Purpose,
+}
+
+/// What acknowledgments tell of a loss of its side's data, and of a packet that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    /// They told of a loss, the last of them at this time.
+    pub(super) loss: Option<Time>,
+    /// So many did at this time that a sender that heeds them needed no more.
+    pub(super) enough: Option<Time>,
+    /// Since when they have come as the path carries data, and the last of them.
+    pub(super) clock: (Time, Time),
+    /// When what acknowledged all of this packet first had been carried, if anything did; and when the next one came.
+    pub(super) first: Option<Time>,
+    pub(super) second: Option<Time>,
+    /// The latest of the other side's data, and up to where.
+    pub(super) peer: Option<(Time, u64)>,
+}
+
+/// What the capture lacks that belongs to a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing {
+    /// It acknowledges bytes that were never captured.
+    pub(super) unseen: bool,
+    /// Something before it is missing; and was missing already when the one before it came.
+    pub(super) leaves_hole: bool,
+    pub(super) is_beyond_hole: bool,
+    /// Packets of its side that were sent just before it were never captured.
+    pub(super) lacks: bool,
+}
+
+impl Half {
+    /// What acknowledgments told this side, and `other`, of data that ends at `end`.
+    fn told_of(&self, end: u64, other: &Self) -> Told {
+        let (first, second) = self.edges.first_two_of(end);
+        Told {
+            loss: (self.duplicate_acks >= 2 || self.sacked).then_some(self.told_at),
+            enough: self.told_enough,
+            clock: self.clock,
+            first,
+            second,
+            peer: other.edges.last().map(|heard| (heard.at, heard.acked)),
+        }
+    }
+
+    /// What the capture lacks of a packet whose data begins at `start`.
+    fn missing(&self, start: u64, unseen: bool) -> Missing {
+        let leaves_hole = start > self.delivered;
+        Missing {
+            unseen,
+            leaves_hole,
+            is_beyond_hole: leaves_hole && self.has_early(),
+            lacks: self.figures.timestamps && self.counter.lacks,
+        }
+    }
 }
 
 impl Connection {
@@ -91,62 +159,37 @@ impl Connection {
         at: Time,
     ) -> Step {
         let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
-        let len = u64::from(segment.len);
+        let (len, wire) = (u64::from(segment.len), wire_bytes(segment));
         let end = start.saturating_add(len);
         let (near, is_behind) = (self.bare_way(side), self.is_behind(side));
-        let wire = wire_bytes(segment);
-        let (serial, ahead) = (self.carrying(side, wire), self.ahead(side, wire));
-        let lately = at + slack(near);
-        let is_middle = self.is_plain() || of(&self.framers, side).goes_on_with(segment.data);
-        let noise = if is_behind { slack(near) } else { Span(0) };
-        let left = Time(lately.0.saturating_sub(ahead.0));
-        let known_before = |(before, wire)| {
-            let ahead = sum(self.ahead(side, wire), noise);
-            half.edges.known(before, ahead).map(Heard::known)
-        };
-        let (heard_first, heard_second) = half.edges.first_two_of(end);
+        let place = self.place(segment, side);
+        let (knew, heard) = self.heard_by(side, wire, at);
         Step {
             at,
             side,
             len,
             novelty,
-            unseen,
-            loss_told: (half.duplicate_acks >= 2 || half.sacked).then_some(half.told_at),
-            told_enough: half.told_enough,
-            clock: half.clock,
+            missing: half.missing(start, unseen),
+            told: half.told_of(end, other),
             acked: half.acked,
             end,
             highest: half.highest,
             before: half.last_sent.map(|(at, _)| at),
-            knew: half.last_sent.and_then(known_before),
-            heard: half
-                .edges
-                .known(lately, ahead)
-                .filter(|heard| heard.at <= at)
-                .copied(),
-            peer_heard: other.edges.last().map(|heard| (heard.at, heard.acked)),
-            heard_first,
-            heard_second,
-            asked: self.asked(side, is_middle, left.min(at)),
+            knew,
+            heard,
+            asked: self.asked(side, &place, wire, at),
             near,
             far: self.bare_way(side.other()),
             wire,
-            serial,
+            serial: self.carrying(side, wire),
             serial_ack: self.carrying(side.other(), LEAST),
             is_behind,
             again: self.carried_again(side, at),
             is_next: !is_behind && novelty != Some(Novelty::New) && half.sent.is_next(at),
             busy: (half.sent.busy_since, half.sent.busy),
-            inside: is_middle || self.owes(side),
-            is_middle,
-            leaves_hole: start > half.delivered,
-            is_beyond_hole: start > half.delivered && half.has_early(),
-            lacks: half.figures.timestamps && half.counter.lacks,
-            is_cut: of(&self.framers, side).is_inside_after(len),
-            is_full: self.is_full(side, segment.len),
+            place,
             held_by: self.held_by(side),
             full: half.edges.full(),
-            purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
         }
     }
 
@@ -183,6 +226,32 @@ impl Connection {
         sent.again_between(then(self.ledger.at()), then(at))
     }
 
+    /// What `side` surely knew when it sent before, and the latest that it knew when it sent what was captured at `at`.
+    fn heard_by(&self, side: Side, wire: u64, at: Time) -> (Option<Known>, Option<Heard>) {
+        let half = of(&self.halves, side);
+        let slack = slack(self.bare_way(side));
+        let noise = if self.is_behind(side) { slack } else { Span(0) };
+        let known_before = |(before, wire)| {
+            let ahead = sum(self.ahead(side, wire), noise);
+            half.edges.known(before, ahead).map(Heard::known)
+        };
+        let heard = half.edges.known(at + slack, self.ahead(side, wire));
+        let heard = heard.filter(|heard| heard.at <= at).copied();
+        (half.last_sent.and_then(known_before), heard)
+    }
+
+    fn place(&self, segment: &Segment<'_>, side: Side) -> Place {
+        let framer = of(&self.framers, side);
+        let is_middle = self.is_plain() || framer.goes_on_with(segment.data);
+        Place {
+            inside: is_middle || self.owes(side),
+            is_middle,
+            is_cut: framer.is_inside_after(u64::from(segment.len)),
+            is_full: self.is_full(side, segment.len),
+            purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
+        }
+    }
+
     /// Whether `side` sends no longer segments than this one; options may take twelve bytes of it.
     fn is_full(&self, side: Side, len: u32) -> bool {
         let longest = of(&self.halves, side).figures.largest_segment;
@@ -190,12 +259,14 @@ impl Connection {
         len.saturating_add(12) >= mss.map_or(longest, u32::from)
     }
 
-    /// What `side` answers with what left it when it knew what had been carried by `then`: the server the oldest request,
+    /// What `side` answers with what was captured at `at`: the server the oldest request of which it knew when that left,
     /// the client the latest answer.
-    fn asked(&self, side: Side, is_middle: bool, then: Time) -> Option<Burst> {
-        if is_middle {
+    fn asked(&self, side: Side, place: &Place, wire: u64, at: Time) -> Option<Burst> {
+        if place.is_middle {
             return None;
         }
+        let lately = at + slack(self.bare_way(side));
+        let then = at.min(Time(lately.0.saturating_sub(self.ahead(side, wire).0)));
         let sent = &of(&self.halves, side.other()).sent;
         // an answer whose end shows only now is not told of yet
         let untold = usize::from(of(&self.framers, side).is_inside());
@@ -209,7 +280,7 @@ impl Connection {
 
     /// Away from the sender, the distances of packets that follow each other tell how fast the path is.
     fn note_pace(&mut self, step: &Step, same: Option<Last>) {
-        let Some(last) = same.filter(|_| step.inside) else {
+        let Some(last) = same.filter(|_| step.place.inside) else {
             return;
         };
         // what waited for the acknowledgment of the one before it tells of the way, not of the path's pace
