@@ -1,8 +1,9 @@
 """coax explain and `tshark -q -z smb,srt` on the same capture, in turns, N times.
 
-The captures are the lab's: one bulk copy over a lossy 100 Mbit/s path, of the size asked for and of a tenth of it. CPU
-seconds, packets for each of coax's, and the memory that was resident at most. Writes docs/performance.md between its
-markers with --write.
+The captures are the lab's: one bulk copy over a lossy 100 Mbit/s path, of the size asked for and of a tenth of it, as
+files where $TMPDIR is (a disk, as captures are; to read a file on tmpfs took twice as long), all of them in the
+page cache. CPU seconds, packets for each of coax's, and the memory that was resident at most. Writes docs/performance.md
+between its markers with --write.
 """
 import argparse
 import json
@@ -59,8 +60,9 @@ def packets(coax, path):
 
 
 def warm(path):
-    """Into the page cache, for both; in pieces, for a child's peak begins at what its parent held."""
+    """Into the page cache, for both, and onto the disk; in pieces, for a child's peak begins at what its parent held."""
     with open(path, "rb", buffering=0) as file:
+        os.fsync(file.fileno())
         while file.read(1 << 20):
             pass
 
@@ -101,7 +103,7 @@ def main():
         print("bench-explain: SKIPPED, there is no tshark", file=sys.stderr)
         return 1 if os.environ.get("CI") == "true" else 0
     coax = subject.coax_binary()
-    folder = Path(tempfile.mkdtemp(prefix="coax-bench-", dir="/dev/shm"))
+    folder = Path(tempfile.mkdtemp(prefix="coax-bench-"))
     try:
         paths = [arguments.capture] if arguments.capture else [made(coax, size, folder) for size in (arguments.mb // 10, arguments.mb)]
         rows = [compare(coax, path, arguments.runs) for path in paths]
