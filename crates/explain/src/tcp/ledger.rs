@@ -150,7 +150,7 @@ impl Step {
     }
 
     /// Whether what was captured at `at` reached its sender after that had sent before.
-    fn is_news(&self, at: Time) -> bool {
+    pub(super) fn is_news(&self, at: Time) -> bool {
         let noise = if self.is_behind {
             slack(self.near)
         } else {
@@ -217,10 +217,10 @@ pub(super) struct Ledger {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
-    widest: u64,
+    pub(super) widest: u64,
     grew: u64,
     /// When it last had nothing on its way and sent something.
-    begin: Time,
+    pub(super) begin: Time,
     /// What was acknowledged then, and last; whether it grew since, and whether an acknowledgment came without that.
     base: u64,
     last_acked: u64,
@@ -239,7 +239,7 @@ pub(super) struct Flow {
     /// Whether it did so when it had been told often enough, if it ever was.
     pub(super) heeds: Option<bool>,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
-    round: Option<(Known, Cause)>,
+    pub(super) round: Option<(Known, Cause)>,
 }
 
 impl Ledger {
@@ -339,79 +339,6 @@ impl Ledger {
         step.is_alone() && self.flow(step.side).repeated.0 == 0 && step.again.is_none()
     }
 
-    /// The acknowledgment that let this packet go, if one did, and what the wait for it was.
-    fn let_go<'a>(&mut self, step: &'a Step) -> Option<(&'a Heard, Cause)> {
-        let heard = step.heard.as_ref()?;
-        let in_flight = step.end.saturating_sub(heard.acked);
-        let drained = step.end.saturating_sub(step.len) <= heard.acked;
-        let after = self.flow(step.side).after;
-        let grows = self.flow(step.side).grows(step, in_flight, drained);
-        if step.novelty != Some(Novelty::New) {
-            return None;
-        }
-        if drained {
-            self.flow(step.side).begin = step.at;
-        }
-        let (surely_knew, before) = (step.knew?, step.before?);
-        // what let its last packet go it knew for certain
-        let last = self.flow(step.side).round.map(|(known, _)| known);
-        let last = last.filter(|last| last.at > surely_knew.at && last.acked < heard.acked);
-        let knew = last.unwrap_or(surely_knew);
-        let held_small =
-            !step.place.is_full && drained && knew.acked < step.end.saturating_sub(step.len);
-        if held_small && !step.place.is_middle && step.is_let_go_by(heard) {
-            return Some((heard, Cause::NagleDelayedAck));
-        }
-        if !step.place.inside {
-            return None;
-        }
-        if step.end > knew.edge {
-            let is_shut = heard.freed.is_some() && step.is_news(heard.at);
-            // what filled a hole was waited for because there was one
-            let repaired = after.filter(|_| heard.fills && step.is_news(heard.at));
-            let cause = match repaired {
-                _ if is_shut => Cause::ZeroWindow,
-                Some(cause) => cause,
-                None => Cause::ReceiveWindow,
-            };
-            self.flow(step.side).has_filled |= is_shut || repaired.is_none();
-            return Some((heard, cause));
-        }
-        if !step.is_news(heard.carried) {
-            // it left together with the one before
-            let (let_go, cause) = self.flow(step.side).round?;
-            let is_same = step.at - before <= sum(step.serial, slack(step.serial));
-            return (let_go == heard.known() && is_same).then_some((heard, cause));
-        }
-        // without Nagle's rule nothing keeps the end of a message
-        let reaction = if held_small && step.place.is_middle {
-            REACTION.max(Span((heard.at - before).0 / 4))
-        } else {
-            REACTION
-        };
-        if step.at - step.soonest(heard.carried) > sum(reaction, slack(step.near)) {
-            return None;
-        }
-        // a new message waited for an acknowledgment only if there was as much on its way as ever
-        let was_in_flight = step.end.saturating_sub(step.len + knew.acked);
-        let widest = self.flow(step.side).widest;
-        if !step.place.is_middle && was_in_flight < widest - widest / 4 {
-            return None;
-        }
-        let cause = match after {
-            _ if held_small && step.place.is_middle => Cause::NagleDelayedAck,
-            _ if self.flow(step.side).has_filled
-                && surely_knew.is_nearly_full(step.end - step.len) =>
-            {
-                Cause::ReceiveWindow
-            }
-            Some(cause) => cause,
-            None if grows => Cause::SlowStart,
-            None => Cause::SendWindow,
-        };
-        Some((heard, cause))
-    }
-
     /// The other side's data let it go, and what is left of the gap is its sender's.
     fn answer(&mut self, step: &Step, asked: Burst, gap: Span) {
         let travel = match step.place.purpose {
@@ -490,7 +417,7 @@ impl Ledger {
 
 impl Flow {
     /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
-    fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
+    pub(super) fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
         let acked = step.heard.map_or(0, |heard| heard.acked);
         if drained && !step.place.is_middle {
             (self.widest, self.grew, self.base) = (0, 0, acked);

@@ -11,6 +11,7 @@ mod ledger;
 mod pace;
 mod path;
 mod prologue;
+mod release;
 mod repair;
 mod repeats;
 mod scale;

@@ -36,8 +36,15 @@ fn smbclient(port: u16, options: &[&str]) -> Command {
     command
 }
 
+/// The virtual environment that `scripts/install-peers` makes.
+const VENV: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/peers/venv/bin/python"
+);
+
 fn python(port: u16, module: &str, program: &str) -> Command {
-    let mut command = Command::new("python3");
+    let own = std::path::Path::new(VENV).exists();
+    let mut command = Command::new(if own { VENV } else { "python3" });
     command.args(["-c", &format!("import {module}\nPORT={port}\n{program}")]);
     command
 }
