@@ -25,6 +25,7 @@ PROGRAMS = {
     "dbench": ["dbench"],
     "tshark": ["tshark"],
     "tcptrace": ["tcptrace"],
+    "tcpdump": ["tcpdump"],
     "nmap": ["nmap"],
     "nbtscan": ["nbtscan"],
     "curl": ["curl"],

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import threading
@@ -89,9 +90,17 @@ def elsewhere(address):
     yield Subject("other", host, None, int(port), share, user, password, Path(folder) if folder else None)
 
 
+def run_folder():
+    """Where servers have their folders: beside what was built, or in the temporary folder if no other account gets there."""
+    folder = ROOT / "target" / "peers" / "run"
+    if all(parent.stat().st_mode & stat.S_IXOTH for parent in [ROOT, *ROOT.parents]):
+        return folder
+    return Path(tempfile.gettempdir()) / "coax-peers"
+
+
 @contextlib.contextmanager
 def scratch_folder(scratch):
-    base = Path(scratch) if scratch else ROOT / "target" / "peers" / "run"
+    base = Path(scratch) if scratch else run_folder()
     base.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="subject-", dir=base))
     folder.chmod(0o755)
