@@ -54,9 +54,9 @@ class Session:
         (self.share / "planted").chmod(0o777)
 
     @property
-    def work(self):
+    def drafts(self):
         """The folder the client makes, fills and removes, as it is on disk (None when it is not there)."""
-        return corpus.find(self.share, "work")
+        return corpus.find(self.share, "drafts")
 
     def step(self, name, action):
         """Runs one step; any error is that step's failure and not the end of the row."""
@@ -72,12 +72,12 @@ class Session:
 
     # What the server's disk must show after a step. Judged here, so that no client judges itself.
 
-    def expect_work(self, there=True):
-        if (self.work is not None) != there:
+    def expect_drafts(self, there=True):
+        if (self.drafts is not None) != there:
             raise Failed("the folder is not on the server's disk" if there else "the folder is still there")
 
     def expect_put(self):
-        self.expect_equal(self.work)
+        self.expect_equal(self.drafts)
 
     def expect_got(self):
         self.expect_equal(self.fetched)
@@ -88,21 +88,21 @@ class Session:
             raise Failed("; ".join(wrong))
 
     def expect_renamed(self, old, new):
-        if corpus.find(self.work, old) or not corpus.find(self.work, new):
+        if corpus.find(self.drafts, old) or not corpus.find(self.drafts, new):
             raise Failed(f"{old} was not renamed to {new} on disk")
 
     def expect_named(self, name, copy=None):
         """A file of an unusual name: on disk under exactly that name, and fetched back equal."""
         original = corpus.digest(self.originals / "B511.BIN")
-        path = self.work / name
+        path = self.drafts / name
         if not path.exists():
-            raise Failed(f"{name!r} is not on disk; there are {sorted(p.name for p in self.work.iterdir())}")
+            raise Failed(f"{name!r} is not on disk; there are {sorted(p.name for p in self.drafts.iterdir())}")
         for found in [path] + ([Path(copy)] if copy else []):
             if corpus.digest(found) != original:
                 raise Failed(f"{found.name!r} differs")
 
     def expect_empty(self):
-        left = sorted(entry.name for entry in self.work.iterdir())
+        left = sorted(entry.name for entry in self.drafts.iterdir())
         if left:
             raise Failed(f"still there: {left}")
 

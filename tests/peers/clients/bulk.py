@@ -12,8 +12,8 @@ NAME = "M42.BIN"
 def cycle(session, kind, age):
     for step in ("shares", "mkdir", "list", "rename", "attr", "delete", "rmdir"):
         session.skip(step, "the row is about one large file")
-    (session.share / "work").mkdir(mode=0o777)
-    (session.share / "work").chmod(0o777)
+    (session.share / "drafts").mkdir(mode=0o777)
+    (session.share / "drafts").chmod(0o777)
     planted = corpus.plant(session.share / "planted" / NAME, SIZE)
     client = kind(session, age, nbt=True)
     session.step("put", lambda: put(session, client, planted))
@@ -23,7 +23,7 @@ def cycle(session, kind, age):
 
 def put(session, client, planted):
     client.put(NAME, planted.read_bytes())
-    copy = corpus.find(session.work, NAME)
+    copy = corpus.find(session.drafts, NAME)
     if copy is None or corpus.digest(copy) != corpus.digest(planted):
         raise Failed("the copy on the server's disk differs")
 

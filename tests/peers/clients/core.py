@@ -30,13 +30,13 @@ def refused(wanted, action, *arguments):
 
 
 def on_disk(session, name):
-    path = session.work / name
+    path = session.drafts / name
     return path.read_bytes() if path.exists() else None
 
 
 def files(session, client):
     """CREATE, WRITE, SEEK, READ, FLUSH, CLOSE, OPEN; truncating and extending by writing nothing."""
-    fid = client.create(r"\work\A.TXT", 0x20)
+    fid = client.create(r"\drafts\A.TXT", 0x20)
     expect("written", client.write(fid, 0, b"hello"), 5)
     expect("seek from the end", client.seek(fid, 2, -1), 4)
     expect("read", bytes(client.read(fid, 1, 3)), b"ell")
@@ -49,33 +49,33 @@ def files(session, client):
     client.close_file(fid)
     expect("truncated", on_disk(session, "A.TXT"), b"he")
     refused(ERRBADFID, client.close_file, fid)
-    refused(ERRBADFILE, client.open, r"\work\NONE")
+    refused(ERRBADFILE, client.open, r"\drafts\NONE")
     refused(ERRBADPATH, client.open, r"\nowhere\NONE")
-    fid, size = client.open(r"\work\A.TXT", READ_WRITE_DENY_NONE)
+    fid, size = client.open(r"\drafts\A.TXT", READ_WRITE_DENY_NONE)
     expect("size", size, 2)
-    refused(ERRSHARE, client.open, r"\work\A.TXT", READ_DENY_WRITE)
+    refused(ERRSHARE, client.open, r"\drafts\A.TXT", READ_DENY_WRITE)
     client.close_file(fid)
 
 
 def new_files(session, client):
     """CREATE_NEW, CREATE_TEMPORARY, PROCESS_EXIT."""
-    client.close_file(client.mknew(r"\work\NEW"))
-    refused(ERRFILEXISTS, client.mknew, r"\work\NEW")
-    fid, name = client.ctemp(r"\work")
+    client.close_file(client.mknew(r"\drafts\NEW"))
+    refused(ERRFILEXISTS, client.mknew, r"\drafts\NEW")
+    fid, name = client.ctemp(r"\drafts")
     client.write(fid, 0, b"temporary")
     expect("temporary", on_disk(session, name.rpartition("\\")[2]), b"temporary")
     client.exit_process()
     refused(ERRBADFID, client.close_file, fid)
-    client.delete(r"\work\NEW")
-    client.delete(rf"\work\{name.rpartition(chr(92))[2]}")
+    client.delete(r"\drafts\NEW")
+    client.delete(rf"\drafts\{name.rpartition(chr(92))[2]}")
 
 
 def locks(session, client, other, plus):
     """LOCK and UNLOCK between two connections; LOCK_AND_READ and WRITE_AND_UNLOCK where the dialect has them."""
-    (session.work / "LOCK").write_bytes(b"abcdef")
-    (session.work / "LOCK").chmod(0o666)
-    mine = client.open(r"\work\LOCK", READ_WRITE_DENY_NONE)[0]
-    theirs = other.open(r"\work\LOCK", READ_WRITE_DENY_NONE)[0]
+    (session.drafts / "LOCK").write_bytes(b"abcdef")
+    (session.drafts / "LOCK").chmod(0o666)
+    mine = client.open(r"\drafts\LOCK", READ_WRITE_DENY_NONE)[0]
+    theirs = other.open(r"\drafts\LOCK", READ_WRITE_DENY_NONE)[0]
     if plus:
         expect("locked and read", client.lock_and_read(mine, 1, 2), b"bc")
         refused(ERRLOCK, other.lock_and_read, theirs, 2, 1)
@@ -93,28 +93,28 @@ def locks(session, client, other, plus):
     expect("on disk", on_disk(session, "LOCK"), b"aBCdef")
     other.close_file(theirs)
     client.close_file(mine)
-    client.delete(r"\work\LOCK")
+    client.delete(r"\drafts\LOCK")
 
 
 def names(session, client):
     """SEARCH over many requests, RENAME and DELETE by wildcards, folders that are none."""
     for number in range(30):
-        client.close_file(client.create(rf"\work\F{number:02}.OLD"))
-    found = {name for name, _, _ in client.search(r"\work\F??.OLD", attributes=0, count=4)}
+        client.close_file(client.create(rf"\drafts\F{number:02}.OLD"))
+    found = {name for name, _, _ in client.search(r"\drafts\F??.OLD", attributes=0, count=4)}
     expect("found", len(found), 30)
-    client.rename(r"\work\F??.OLD", r"\work\G??.NEW", 0)
-    expect("renamed", sorted(path.name.upper() for path in session.work.iterdir())[:2], ["A.TXT", "G00.NEW"])
-    refused(ERRNOACCESS, client.rename, r"\work\G00.NEW", r"\work\G01.NEW")
-    client.delete(r"\work\G0?.NEW")
-    expect("left", len(list(session.work.iterdir())), 21)
-    refused(ERRNOACCESS, client.rmdir, r"\work")
-    client.delete(r"\work\*.*")
+    client.rename(r"\drafts\F??.OLD", r"\drafts\G??.NEW", 0)
+    expect("renamed", sorted(path.name.upper() for path in session.drafts.iterdir())[:2], ["A.TXT", "G00.NEW"])
+    refused(ERRNOACCESS, client.rename, r"\drafts\G00.NEW", r"\drafts\G01.NEW")
+    client.delete(r"\drafts\G0?.NEW")
+    expect("left", len(list(session.drafts.iterdir())), 21)
+    refused(ERRNOACCESS, client.rmdir, r"\drafts")
+    client.delete(r"\drafts\*.*")
     session.expect_empty()
-    refused(ERRBADFILE, client.delete, r"\work\*.*")
+    refused(ERRBADFILE, client.delete, r"\drafts\*.*")
 
 
 def attributes(session, client):
-    path = r"\work\HIDDEN"
+    path = r"\drafts\HIDDEN"
     client.close_file(client.create(path))
     client.setatr(path, 0x02)
     expect("hidden", client.getatr(path)[0] & 0x3F, 0x02)
@@ -163,10 +163,10 @@ SKIPPED = {
 
 
 def mkdir(session, client):
-    client.mkdir(r"\work")
-    session.expect_work()
-    client.chkpath(r"\work")
-    refused(ERRNOACCESS, client.mkdir, r"\work")
+    client.mkdir(r"\drafts")
+    session.expect_drafts()
+    client.chkpath(r"\drafts")
+    refused(ERRNOACCESS, client.mkdir, r"\drafts")
     refused(ERRBADPATH, client.chkpath, r"\planted\B1.BIN")
 
 
@@ -179,8 +179,8 @@ def other_requests(session, client, other, plus):
 
 def rmdir(session, client):
     """The end: after TREE_DISCONNECT the TID means nothing."""
-    client.rmdir(r"\work")
-    session.expect_work(there=False)
+    client.rmdir(r"\drafts")
+    session.expect_drafts(there=False)
     client.tree_disconnect()
     refused(ERRINVNID, client.chkpath, "\\")
 

@@ -14,7 +14,7 @@ def cycle(session):
 
     def put():
         for name in corpus.SIZES:
-            curl("-T", str(session.originals / name), f"{base}/work/{name}")
+            curl("-T", str(session.originals / name), f"{base}/drafts/{name}")
         session.expect_put()
 
     def get():
@@ -25,8 +25,8 @@ def cycle(session):
 
     for step in ("shares", "mkdir", "list", "rename", "attr", "delete", "rmdir"):
         session.skip(step, "curl has no such command")
-    (session.share / "work").mkdir(mode=0o777)
-    (session.share / "work").chmod(0o777)
+    (session.share / "drafts").mkdir(mode=0o777)
+    (session.share / "drafts").chmod(0o777)
     session.step("put", put)
     session.step("get", get)
 

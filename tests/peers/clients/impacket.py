@@ -22,18 +22,18 @@ def cycle(session, nbt):
     share = session.subject.share
     client = connect(session, nbt)
     session.step("shares", lambda: shares(session, client))
-    session.step("mkdir", lambda: (client.createDirectory(share, "work"), session.expect_work()))
+    session.step("mkdir", lambda: (client.createDirectory(share, "drafts"), session.expect_drafts()))
     session.step("put", lambda: put(session, client))
     session.step("list", lambda: session.expect_listed(
         entry.get_longname() for entry in client.listPath(share, r"planted\*")))
     session.step("get", lambda: get(session, client))
-    session.step("rename", lambda: (client.rename(share, r"work\B1.BIN", r"work\RENAMED.BIN"),
+    session.step("rename", lambda: (client.rename(share, r"drafts\B1.BIN", r"drafts\RENAMED.BIN"),
                                     session.expect_renamed("B1.BIN", "RENAMED.BIN")))
     session.skip("attr", "impacket has no call for it")
     session.step("long", lambda: named(session, client, corpus.LONG_NAME))
     session.skip("nonascii", "impacket speaks ASCII in NT LM 0.12")
     session.step("delete", lambda: delete(session, client))
-    session.step("rmdir", lambda: (client.deleteDirectory(share, "work"), session.expect_work(there=False)))
+    session.step("rmdir", lambda: (client.deleteDirectory(share, "drafts"), session.expect_drafts(there=False)))
     client.logoff()
 
 
@@ -46,7 +46,7 @@ def shares(session, client):
 def put(session, client):
     for name in corpus.SIZES:
         with open(session.originals / name, "rb") as file:
-            client.putFile(session.subject.share, f"work\\{name}", file.read)
+            client.putFile(session.subject.share, f"drafts\\{name}", file.read)
     session.expect_put()
 
 
@@ -60,15 +60,15 @@ def get(session, client):
 def named(session, client, name):
     copy = session.fetched / "named.bin"
     with open(session.originals / "B511.BIN", "rb") as file:
-        client.putFile(session.subject.share, f"work\\{name}", file.read)
+        client.putFile(session.subject.share, f"drafts\\{name}", file.read)
     with open(copy, "wb") as file:
-        client.getFile(session.subject.share, f"work\\{name}", file.write)
+        client.getFile(session.subject.share, f"drafts\\{name}", file.write)
     session.expect_named(name, copy)
 
 
 def delete(session, client):
-    for path in session.work.iterdir():
-        client.deleteFile(session.subject.share, f"work\\{path.name}")
+    for path in session.drafts.iterdir():
+        client.deleteFile(session.subject.share, f"drafts\\{path.name}")
     session.expect_empty()
 
 
@@ -76,11 +76,11 @@ def low_level(session, reader, writer, opener, block):
     """Copies with one pair of requests: OPEN or OPEN_ANDX, READ, READ_ANDX or READ_RAW, and the writes alike."""
     for step in ("shares", "mkdir", "list", "rename", "attr", "long", "nonascii", "delete", "rmdir"):
         session.skip(step, "the row is about reading and writing")
-    (session.share / "work").mkdir()
-    (session.share / "work").chmod(0o777)
+    (session.share / "drafts").mkdir()
+    (session.share / "drafts").chmod(0o777)
     for name in corpus.SIZES:
-        (session.share / "work" / name).touch()
-        (session.share / "work" / name).chmod(0o666)
+        (session.share / "drafts" / name).touch()
+        (session.share / "drafts" / name).chmod(0o666)
     smb = connect(session, nbt=False).getSMBServer()
     tid = smb.tree_connect_andx(f"\\\\{session.subject.host}\\{session.subject.share}", None)
     session.step("put", lambda: low_level_put(session, smb, tid, getattr(smb, writer), getattr(smb, opener), block))
@@ -90,7 +90,7 @@ def low_level(session, reader, writer, opener, block):
 def low_level_put(session, smb, tid, write, opener, block):
     for name in corpus.SIZES:
         data = (session.originals / name).read_bytes()
-        fid = opener(tid, f"work\\{name}", 0x01, 0x42)[0]
+        fid = opener(tid, f"drafts\\{name}", 0x01, 0x42)[0]
         for at in range(0, len(data), block):
             write(tid, fid, data[at : at + block], at)
         smb.close(tid, fid)

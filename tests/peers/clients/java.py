@@ -61,7 +61,7 @@ def judge(session):
     if session.outcomes.get("get", Outcome(FAIL)).state == OK:
         session.step("get", session.expect_got)
     if session.outcomes.get("rmdir", Outcome(FAIL)).state == OK:
-        session.step("rmdir", lambda: session.expect_work(there=False))
+        session.step("rmdir", lambda: session.expect_drafts(there=False))
 
 
 def rows():

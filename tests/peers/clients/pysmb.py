@@ -23,17 +23,17 @@ def cycle(session, nbt):
     share = session.subject.share
     client = connect(session, nbt)
     session.step("shares", lambda: shares(session, client))
-    session.step("mkdir", lambda: (client.createDirectory(share, "/work"), session.expect_work()))
+    session.step("mkdir", lambda: (client.createDirectory(share, "/drafts"), session.expect_drafts()))
     session.step("put", lambda: put(session, client))
     session.step("list", lambda: session.expect_listed(file.filename for file in client.listPath(share, "/planted")))
     session.step("get", lambda: get(session, client))
-    session.step("rename", lambda: (client.rename(share, "/work/B1.BIN", "/work/RENAMED.BIN"),
+    session.step("rename", lambda: (client.rename(share, "/drafts/B1.BIN", "/drafts/RENAMED.BIN"),
                                     session.expect_renamed("B1.BIN", "RENAMED.BIN")))
     session.step("attr", lambda: attributes(share, client))
     session.step("long", lambda: named(session, client, corpus.LONG_NAME))
     session.step("nonascii", lambda: named(session, client, corpus.NON_ASCII_NAME))
-    session.step("delete", lambda: (client.deleteFiles(share, "/work/*"), session.expect_empty()))
-    session.step("rmdir", lambda: (client.deleteDirectory(share, "/work"), session.expect_work(there=False)))
+    session.step("delete", lambda: (client.deleteFiles(share, "/drafts/*"), session.expect_empty()))
+    session.step("rmdir", lambda: (client.deleteDirectory(share, "/drafts"), session.expect_drafts(there=False)))
     session.step("other", lambda: echo(client))
     client.close()
 
@@ -47,7 +47,7 @@ def shares(session, client):
 def put(session, client):
     for name in corpus.SIZES:
         with open(session.originals / name, "rb") as file:
-            client.storeFile(session.subject.share, f"/work/{name}", file)
+            client.storeFile(session.subject.share, f"/drafts/{name}", file)
     session.expect_put()
 
 
@@ -70,9 +70,9 @@ def attributes(share, client):
 def named(session, client, name):
     copy = session.fetched / "named.bin"
     with open(session.originals / "B511.BIN", "rb") as file:
-        client.storeFile(session.subject.share, f"/work/{name}", file)
+        client.storeFile(session.subject.share, f"/drafts/{name}", file)
     with open(copy, "wb") as file:
-        client.retrieveFile(session.subject.share, f"/work/{name}", file)
+        client.retrieveFile(session.subject.share, f"/drafts/{name}", file)
     session.expect_named(name, copy)
 
 

@@ -23,7 +23,7 @@ class Core:
         return min(self.connection.tree_connect(subject.name, subject.share) - 64, 16000)
 
     def put(self, name, data):
-        fid = self.connection.create(f"\\work\\{name}")
+        fid = self.connection.create(f"\\drafts\\{name}")
         for at in range(0, len(data), self.block):
             written = self.connection.write(fid, at, data[at : at + self.block])
             if written != len(data[at : at + self.block]):
@@ -47,17 +47,17 @@ class Core:
     def more(self):
         """What else the core has: sizes set by writing nothing, seek, disk figures, a path that is none."""
         connection = self.connection
-        fid = connection.create(r"\work\MORE.BIN")
+        fid = connection.create(r"\drafts\MORE.BIN")
         connection.write(fid, 5000, b"")
         if connection.seek(fid, 2, 0) != 5000:
             raise Failed("writing nothing did not extend the file")
         connection.write(fid, 10, b"")
         connection.close_file(fid)
-        if connection.getatr(r"\work\MORE.BIN")[1] != 10:
+        if connection.getatr(r"\drafts\MORE.BIN")[1] != 10:
             raise Failed("writing nothing did not truncate the file")
         if connection.dskattr()[0] == 0:
             raise Failed("no disk")
-        connection.chkpath(r"\work")
+        connection.chkpath(r"\drafts")
         try:
             connection.chkpath(r"\nowhere")
         except SmbError:
@@ -83,7 +83,7 @@ class Raw(Core):
         return 65535
 
     def put(self, name, data):
-        fid = self.connection.open_andx(f"\\work\\{name}", mode=0x42, function=0x12)
+        fid = self.connection.open_andx(f"\\drafts\\{name}", mode=0x42, function=0x12)
         for at in range(0, len(data), self.block):
             piece = data[at : at + self.block]
             # every other piece with its start inside the request, as redirectors do
@@ -119,16 +119,16 @@ def cycle(session, kind, age, nbt):
     if not session.step("other", connect):
         return
     connection = client.connection
-    session.step("mkdir", lambda: (connection.mkdir(r"\work"), session.expect_work()))
+    session.step("mkdir", lambda: (connection.mkdir(r"\drafts"), session.expect_drafts()))
     session.step("put", lambda: put_all(session, client))
     session.step("list", lambda: listed(session, client))
     session.step("get", lambda: get_all(session, client))
-    session.step("rename", lambda: (connection.rename(r"\work\B1.BIN", r"\work\RENAMED.BIN"),
+    session.step("rename", lambda: (connection.rename(r"\drafts\B1.BIN", r"\drafts\RENAMED.BIN"),
                                     session.expect_renamed("B1.BIN", "RENAMED.BIN")))
     session.step("attr", lambda: attributes(connection))
     session.step("other", client.more)
     session.step("delete", lambda: delete(session, connection))
-    session.step("rmdir", lambda: (connection.rmdir(r"\work"), session.expect_work(there=False)))
+    session.step("rmdir", lambda: (connection.rmdir(r"\drafts"), session.expect_drafts(there=False)))
     connection.close()
 
 
@@ -152,7 +152,7 @@ def listed(session, client):
 
 
 def attributes(connection):
-    path = r"\work\B511.BIN"
+    path = r"\drafts\B511.BIN"
     connection.setatr(path, 0x02 | 0x20)
     if not connection.getatr(path)[0] & 0x02:
         raise Failed("not hidden")
@@ -160,8 +160,8 @@ def attributes(connection):
 
 
 def delete(session, connection):
-    connection.delete(r"\work\RENAMED.BIN")
-    connection.delete(r"\work\*.*")  # what DEL *.* is on the wire
+    connection.delete(r"\drafts\RENAMED.BIN")
+    connection.delete(r"\drafts\*.*")  # what DEL *.* is on the wire
     session.expect_empty()
 
 

@@ -55,11 +55,11 @@ def cycle(session, dialect, options, nbt=False):
     client = Smbclient(session, dialect, options, subject.nbt if nbt else subject.direct)
     long_names = dialect not in ("CORE", "COREPLUS")
     session.step("shares", client.shares)
-    session.step("mkdir", lambda: (client.run("mkdir work"), session.expect_work()))
+    session.step("mkdir", lambda: (client.run("mkdir drafts"), session.expect_drafts()))
     session.step("put", lambda: put(session, client))
     session.step("list", lambda: listed(session, client))
     session.step("get", lambda: get(session, client))
-    session.step("rename", lambda: (client.run(r"cd work; rename B1.BIN RENAMED.BIN"),
+    session.step("rename", lambda: (client.run(r"cd drafts; rename B1.BIN RENAMED.BIN"),
                                     session.expect_renamed("B1.BIN", "RENAMED.BIN")))
     session.step("attr", lambda: attributes(client))
     for step, name in (("long", corpus.LONG_NAME), ("nonascii", corpus.NON_ASCII_NAME)):
@@ -67,12 +67,12 @@ def cycle(session, dialect, options, nbt=False):
             session.step(step, functools.partial(named, session, client, name))
         else:
             session.skip(step, "the dialect has 8.3 names only")
-    session.step("delete", lambda: (client.run("cd work; rm *"), session.expect_empty()))
-    session.step("rmdir", lambda: (client.run("rmdir work"), session.expect_work(there=False)))
+    session.step("delete", lambda: (client.run("cd drafts; rm *"), session.expect_empty()))
+    session.step("rmdir", lambda: (client.run("rmdir drafts"), session.expect_drafts(there=False)))
 
 
 def put(session, client):
-    client.run(f"lcd {session.originals}; cd work; " + "; ".join(f"put {name}" for name in corpus.SIZES))
+    client.run(f"lcd {session.originals}; cd drafts; " + "; ".join(f"put {name}" for name in corpus.SIZES))
     session.expect_put()
 
 
@@ -90,17 +90,17 @@ def listed(session, client):
 
 
 def attributes(client):
-    client.run("cd work; setmode B511.BIN +h")
-    files = {name.upper(): flags for name, (flags, _) in listing(client.run(r"ls work\*")).items()}
+    client.run("cd drafts; setmode B511.BIN +h")
+    files = {name.upper(): flags for name, (flags, _) in listing(client.run(r"ls drafts\*")).items()}
     if "H" not in files.get("B511.BIN", ""):
         raise Failed(f"not hidden: {files}")
-    client.run("cd work; setmode B511.BIN -h")
+    client.run("cd drafts; setmode B511.BIN -h")
 
 
 def named(session, client, name):
     copy = session.fetched / "named.bin"
-    client.run(f'lcd {session.originals}; cd work; put B511.BIN "{name}"')
-    client.run(f'cd work; get "{name}" {copy}')
+    client.run(f'lcd {session.originals}; cd drafts; put B511.BIN "{name}"')
+    client.run(f'cd drafts; get "{name}" {copy}')
     session.expect_named(name, copy)
 
 

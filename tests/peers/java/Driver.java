@@ -27,20 +27,20 @@ public class Driver {
         local = new File(arguments[1]).listFiles();
         Arrays.sort(local);
         fetched = new File(arguments[2]);
-        String work = url + "work/";
+        String drafts = url + "drafts/";
         step("shares", () -> shares());
-        step("mkdir", () -> Opener.open(work).mkdir());
-        step("put", () -> { for (File file : local) put(file, work + file.getName()); });
+        step("mkdir", () -> Opener.open(drafts).mkdir());
+        step("put", () -> { for (File file : local) put(file, drafts + file.getName()); });
         step("list", () -> list(url + "planted/", names(local)));
         step("get", () -> { for (File file : local) get(url + "planted/" + file.getName(), file.getName()); });
-        step("rename", () -> Opener.open(work + local[0].getName()).renameTo(Opener.open(work + "RENAMED.BIN")));
+        step("rename", () -> Opener.open(drafts + local[0].getName()).renameTo(Opener.open(drafts + "RENAMED.BIN")));
         if (Boolean.parseBoolean(System.getProperty("driver.attributes", "true"))) {
-            step("attr", () -> attributes(work + local[1].getName()));
+            step("attr", () -> attributes(drafts + local[1].getName()));
         }
-        step("long", () -> named(work, arguments[3]));
-        step("nonascii", () -> named(work, arguments[4]));
-        step("delete", () -> { for (SmbFile file : Opener.open(work).listFiles()) file.delete(); });
-        step("rmdir", () -> Opener.open(work).delete());
+        step("long", () -> named(drafts, arguments[3]));
+        step("nonascii", () -> named(drafts, arguments[4]));
+        step("delete", () -> { for (SmbFile file : Opener.open(drafts).listFiles()) file.delete(); });
+        step("rmdir", () -> Opener.open(drafts).delete());
         System.exit(0);
     }
 
