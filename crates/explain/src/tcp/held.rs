@@ -18,6 +18,9 @@ const FULL: u64 = 1538;
 /// A server that had so many times in a row more to do when it had answered is what all waits for.
 const FED: u32 = 4;
 
+/// Answers to a request that the next one woke come within such a part of the time since the answer before.
+const WAKES: u64 = 16;
+
 /// How the server stood when it answered last.
 #[derive(Debug, Default)]
 pub(super) struct Served {
@@ -87,10 +90,14 @@ impl Connection {
         asked.is_some_and(|asked| asked + came <= answered)
     }
 
-    /// The server answers: whether the client had room to send more, and the server something else to go on with.
+    /// The server answers: whether the client had room to send more, and the server something else to go on with. What came
+    /// just before does not count: a server may keep an answer until the next request wakes it (smbd's writes that its disk
+    /// has done meanwhile), and then waits for the path.
     pub(super) fn note_answer(&mut self, at: Time) {
+        let before = self.halves[1].last_sent.map_or(at, |(before, _)| before);
+        let woken = Span((at - before).0 / WAKES);
         self.served.was_shut_out = self.is_shut_out(Side::Client).is_some();
-        self.served.fed = if self.has_come(1, at) {
+        self.served.fed = if self.has_come(1, Time(at.0.saturating_sub(woken.0))) {
             self.served.fed.saturating_add(1)
         } else {
             0
