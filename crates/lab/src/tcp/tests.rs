@@ -236,8 +236,8 @@ fn without_selective_acknowledgments_new_reno_repairs_hole_by_hole() {
     );
 }
 
-#[test]
-fn a_shut_window_is_probed_with_one_byte_until_it_opens() {
+/// The server's window of 2,920 bytes is full; 2,080 of the client's 5,000 wait for it.
+fn with_a_shut_window() -> Pair {
     let small = StackParams {
         receive_window: 2920,
         ..plain()
@@ -245,6 +245,12 @@ fn a_shut_window_is_probed_with_one_byte_until_it_opens() {
     let mut pair = pair(plain(), small);
     pair.client().send(Payload::pattern(0, 5000));
     pair.exchange();
+    pair
+}
+
+#[test]
+fn a_shut_window_is_probed_with_one_byte_until_it_opens() {
+    let mut pair = with_a_shut_window();
     assert_eq!(pair.client().blocked(), Some(Blocked::ZeroWindow));
     assert_eq!(pair.wait(), Span::from_secs(5));
     assert_eq!(pair.wait(), Span::from_secs(10));
@@ -260,13 +266,7 @@ fn a_shut_window_is_probed_with_one_byte_until_it_opens() {
 
 #[test]
 fn answers_to_probes_are_no_duplicates_and_the_byte_goes_again_as_part_of_the_next_segment() {
-    let small = StackParams {
-        receive_window: 2920,
-        ..plain()
-    };
-    let mut pair = pair(plain(), small);
-    pair.client().send(Payload::pattern(0, 5000));
-    pair.exchange();
+    let mut pair = with_a_shut_window();
     for _ in 0..6 {
         pair.wait();
     }

@@ -62,100 +62,111 @@ fn the_view_shows_questions_and_records() {
     assert!(record.entries().next().unwrap().flags.is_group());
 }
 
-/// (packet, flags word): the words real nodes send.
-fn words() -> Vec<(Repr, u16)> {
-    let query = Query {
+/// Who is TOWER, asked of all.
+fn query() -> Query {
+    Query {
         id: 1,
         broadcast: true,
         recursion_desired: true,
         kind: QueryKind::Addresses,
         name: name("TOWER<20>"),
-    };
-    let reply = QueryReply {
+    }
+}
+
+/// The names of TOWER, asked of TOWER itself.
+fn status_query() -> Query {
+    Query {
+        broadcast: false,
+        recursion_desired: false,
+        kind: QueryKind::NodeStatus,
+        ..query()
+    }
+}
+
+/// TOWER says where it is.
+fn reply() -> QueryReply {
+    QueryReply {
         id: 1,
         recursion_desired: true,
         recursion_available: false,
-        name: query.name.clone(),
+        name: name("TOWER<20>"),
         outcome: Ok(Owners {
             truncated: false,
             ttl_s: 300_000,
             entries: Vec::from([entry(0)]),
         }),
-    };
-    let claim = Claim {
+    }
+}
+
+/// A name server knows no TOWER.
+fn negative_reply() -> QueryReply {
+    QueryReply {
+        recursion_available: true,
+        outcome: Err(RCODE_NAME),
+        ..reply()
+    }
+}
+
+/// TOWER tells all that it takes its name (an overwrite demand) or gives it up, and asks nobody.
+fn demand(op: ClaimOp) -> Claim {
+    Claim {
         id: 1,
-        op: ClaimOp::Register,
+        op,
         broadcast: true,
         recursion_desired: false,
-        name: query.name.clone(),
+        name: name("TOWER<20>"),
         ttl_s: 0,
         entries: Vec::from([entry(0)]),
-    };
-    let refusal = ClaimReply {
+    }
+}
+
+/// TOWER is another's, as its owner or a name server tells who would have it.
+fn refusal(rcode: u8) -> ClaimReply {
+    ClaimReply {
         id: 1,
         op: ClaimOp::Register,
         recursion_desired: true,
         recursion_available: true,
-        rcode: RCODE_ACTIVE,
-        name: query.name.clone(),
+        rcode,
+        name: name("TOWER<20>"),
         ttl_s: 0,
         entries: Vec::from([entry(0)]),
-    };
+    }
+}
+
+/// TOWER is free again.
+fn release_reply() -> ClaimReply {
+    ClaimReply {
+        op: ClaimOp::Release,
+        recursion_desired: false,
+        recursion_available: false,
+        ..refusal(0)
+    }
+}
+
+/// A name server needs two seconds more for a registration.
+fn wack() -> Wack {
+    Wack {
+        id: 1,
+        name: None,
+        ttl_s: 2,
+        request: Flags(0x2900),
+    }
+}
+
+/// (packet, flags word): the words real nodes send.
+fn words() -> Vec<(Repr, u16)> {
     Vec::from([
-        (Repr::Query(query.clone()), 0x0110),
-        (
-            Repr::Query(Query {
-                broadcast: false,
-                recursion_desired: false,
-                kind: QueryKind::NodeStatus,
-                ..query
-            }),
-            0x0000,
-        ),
-        (Repr::QueryReply(reply.clone()), 0x8500),
-        (
-            Repr::QueryReply(QueryReply {
-                recursion_available: true,
-                outcome: Err(RCODE_NAME),
-                ..reply
-            }),
-            0x8583,
-        ),
-        (Repr::Claim(claim.clone()), 0x2810),
-        (
-            Repr::Claim(Claim {
-                op: ClaimOp::Release,
-                ..claim
-            }),
-            0x3010,
-        ),
-        (Repr::ClaimReply(refusal.clone()), 0xad86),
-        (
-            Repr::ClaimReply(ClaimReply {
-                rcode: RCODE_CONFLICT,
-                ..refusal.clone()
-            }),
-            0xad87,
-        ),
-        (
-            Repr::ClaimReply(ClaimReply {
-                op: ClaimOp::Release,
-                recursion_desired: false,
-                recursion_available: false,
-                rcode: 0,
-                ..refusal
-            }),
-            0xb400,
-        ),
-        (
-            Repr::Wack(Wack {
-                id: 1,
-                name: None,
-                ttl_s: 2,
-                request: Flags(0x2900),
-            }),
-            0xbc00,
-        ),
+        (Repr::Query(query()), 0x0110),
+        (Repr::Query(status_query()), 0x0000),
+        (Repr::QueryReply(reply()), 0x8500),
+        (Repr::QueryReply(negative_reply()), 0x8583),
+        (Repr::Claim(demand(ClaimOp::Register)), 0x2810),
+        (Repr::Claim(demand(ClaimOp::Release)), 0x3010),
+        (Repr::ClaimReply(refusal(RCODE_ACTIVE)), 0xad86),
+        (Repr::ClaimReply(refusal(RCODE_CONFLICT)), 0xad87),
+        (Repr::ClaimReply(release_reply()), 0xb400),
+        (Repr::Wack(wack()), 0xbc00),
     ])
 }
 
@@ -226,9 +237,10 @@ fn counts_that_lie_end_with_the_first_missing_item() {
 #[test]
 fn a_negative_reply_in_the_figures_form_is_understood() {
     // RFC 1002 §4.2.14 shows ANCOUNT 0 though a record follows.
-    let mut bytes = words()[3].0.emit();
+    let negative = Repr::QueryReply(negative_reply());
+    let mut bytes = negative.emit();
     bytes[7] = 0;
-    assert_eq!(Repr::parse(&bytes), Ok(words()[3].0.clone()));
+    assert_eq!(Repr::parse(&bytes), Ok(negative));
 }
 
 prop_compose! {
@@ -257,85 +269,70 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn op()(opcode in prop::sample::select(&[5u8, 6, 8, 9, 15][..])) -> ClaimOp {
+        ClaimOp::from_opcode(opcode).unwrap()
+    }
+}
+
+prop_compose! {
+    fn any_query()(
+        id: u16, broadcast: bool, recursion_desired: bool, of_node: bool, name in scoped(),
+    ) -> Query {
+        let kind = if of_node { QueryKind::NodeStatus } else { QueryKind::Addresses };
+        Query { id, broadcast, recursion_desired, kind, name }
+    }
+}
+
+prop_compose! {
+    fn owners()(truncated: bool, ttl_s: u32, entries in entries()) -> Owners {
+        Owners { truncated, ttl_s, entries }
+    }
+}
+
+prop_compose! {
+    fn any_query_reply()(
+        id: u16, recursion_desired: bool, recursion_available: bool, name in scoped(),
+        outcome in prop_oneof![owners().prop_map(Ok), (8u8..16).prop_map(Err)],
+    ) -> QueryReply {
+        QueryReply { id, recursion_desired, recursion_available, name, outcome }
+    }
+}
+
+prop_compose! {
+    fn any_claim()(
+        id: u16, op in op(), broadcast: bool, recursion_desired: bool, name in scoped(), ttl_s: u32,
+        entries in entries(),
+    ) -> Claim {
+        Claim { id, op, broadcast, recursion_desired, name, ttl_s, entries }
+    }
+}
+
+prop_compose! {
+    fn any_claim_reply()(
+        id: u16, op in op(), recursion_desired: bool, recursion_available: bool, rcode in 0u8..16,
+        name in scoped(), ttl_s: u32, entries in entries(),
+    ) -> ClaimReply {
+        ClaimReply { id, op, recursion_desired, recursion_available, rcode, name, ttl_s, entries }
+    }
+}
+
+prop_compose! {
+    fn any_wack()(
+        id: u16, name in prop::option::of(scoped()), ttl_s: u32, request: u16,
+    ) -> Wack {
+        Wack { id, name, ttl_s, request: Flags(request) }
+    }
+}
+
 fn repr() -> impl Strategy<Value = Repr> {
-    let op = || prop::sample::select(&[5u8, 6, 8, 9, 15][..]);
-    let op = move || op().prop_map(|opcode| ClaimOp::from_opcode(opcode).unwrap());
-    let common = || {
-        (
-            any::<u16>(),
-            any::<(bool, bool)>(),
-            any::<u32>(),
-            scoped(),
-            entries(),
-        )
-    };
     prop_oneof![
-        (common(), any::<bool>()).prop_map(|((id, (broadcast, rd), _, name, _), status)| {
-            let kind = if status {
-                QueryKind::NodeStatus
-            } else {
-                QueryKind::Addresses
-            };
-            Repr::Query(Query {
-                id,
-                broadcast,
-                recursion_desired: rd,
-                kind,
-                name,
-            })
-        }),
-        (common(), 0u8..16, any::<bool>()).prop_map(
-            |((id, (rd, ra), ttl_s, name, entries), rcode, truncated)| {
-                let outcome = match rcode {
-                    0..8 => Ok(Owners {
-                        truncated,
-                        ttl_s,
-                        entries,
-                    }),
-                    _ => Err(rcode),
-                };
-                let (recursion_desired, recursion_available) = (rd, ra);
-                Repr::QueryReply(QueryReply {
-                    id,
-                    recursion_desired,
-                    recursion_available,
-                    name,
-                    outcome,
-                })
-            }
-        ),
+        any_query().prop_map(Repr::Query),
+        any_query_reply().prop_map(Repr::QueryReply),
         node_status().prop_map(Repr::NodeStatus),
-        (common(), op()).prop_map(|((id, (broadcast, rd), ttl_s, name, entries), op)| {
-            Repr::Claim(Claim {
-                id,
-                op,
-                broadcast,
-                recursion_desired: rd,
-                name,
-                ttl_s,
-                entries,
-            })
-        }),
-        (common(), op(), 0u8..16).prop_map(|((id, (rd, ra), ttl_s, name, entries), op, rcode)| {
-            Repr::ClaimReply(ClaimReply {
-                id,
-                op,
-                recursion_desired: rd,
-                recursion_available: ra,
-                rcode,
-                name,
-                ttl_s,
-                entries,
-            })
-        }),
-        (common(), any::<bool>()).prop_map(|((id, _, ttl_s, name, _), named)| {
-            Repr::Wack(Wack {
-                id,
-                name: named.then_some(name),
-                ttl_s,
-                request: Flags(id),
-            })
-        }),
+        any_claim().prop_map(Repr::Claim),
+        any_claim_reply().prop_map(Repr::ClaimReply),
+        any_wack().prop_map(Repr::Wack),
     ]
 }
 
