@@ -9,28 +9,38 @@ use common::flow::{Ends, Flow, Sent};
 const MSS: i64 = 1000;
 const ROUND_US: u64 = 40_000;
 
-/// A server that sends without end, seen next to it: the client acknowledges every second segment a round trip later, and
-/// every acknowledgment lets go as many segments as `pieces` has, one after the other.
-fn held(window: i64, pieces: &[i64]) -> Flow {
-    let mut flow = Flow::begin(&Ends {
+/// A connection seen next to the server, which may send `window` bytes before it hears of them.
+fn beside_the_server(window: i64) -> Flow {
+    Flow::begin(&Ends {
         port: 2000,
         near_us: ROUND_US,
         far_us: 50,
         mss: MSS as u16,
         window: window as u16,
-    });
+    })
+}
+
+/// What the server sends of its data.
+fn of_the_server(at_us: u64, seq: i64, len: i64) -> Sent<'static> {
+    Sent {
+        at_us,
+        from: 1,
+        seq,
+        len: len as usize,
+        ..Sent::default()
+    }
+}
+
+/// A server that sends without end, seen next to it: the client acknowledges every second segment a round trip later, and
+/// every acknowledgment lets go as many segments as `pieces` has, one after the other.
+fn held(window: i64, pieces: &[i64]) -> Flow {
+    let mut flow = beside_the_server(window);
     let (mut acks, mut sent) = (std::collections::VecDeque::new(), 0);
     let mut send =
         |flow: &mut Flow, acks: &mut std::collections::VecDeque<_>, at_us: u64, count: i64| {
             for place in 0..count {
                 let at_us = at_us + place as u64 * 20;
-                flow.send(Sent {
-                    at_us,
-                    from: 1,
-                    seq: sent,
-                    len: MSS as usize,
-                    ..Sent::default()
-                });
+                flow.send(of_the_server(at_us, sent, MSS));
                 sent += MSS;
                 if sent / MSS % 2 == 0 {
                     acks.push_back((at_us + ROUND_US, sent));
@@ -85,46 +95,89 @@ fn read_andx(mid: u16, is_answer: bool, words: &[u16], body: u32) -> Vec<u8> {
     bytes
 }
 
+/// A client that reads a file: the connection, and how far each side's data has come.
+struct Reading {
+    flow: Flow,
+    asked: i64,
+    told: i64,
+}
+
+impl Reading {
+    fn begin(ends: &Ends) -> Self {
+        let flow = Flow::begin(ends);
+        Self {
+            flow,
+            asked: 0,
+            told: 0,
+        }
+    }
+
+    /// A read of `count` bytes at `offset`, sent at each of `times_us`.
+    fn ask(&mut self, times_us: &[u64], mid: u16, offset: u16, count: u16) {
+        let words = [0xff, 0, 7, offset, 0, count, count, 0, 0, 0];
+        let data = read_andx(mid, false, &words, 0);
+        for at_us in times_us {
+            self.flow.send(Sent {
+                at_us: *at_us,
+                seq: self.asked,
+                ack: self.told,
+                data: &data,
+                ..Sent::default()
+            });
+        }
+        self.asked += data.len() as i64;
+    }
+
+    /// The next segment of an answer: `len` bytes, of which `data` was kept.
+    fn answer(&mut self, at_us: u64, data: &[u8], len: usize) {
+        self.flow.send(Sent {
+            ack: self.asked,
+            data,
+            ..of_the_server(at_us, self.told, len as i64)
+        });
+        self.told += len as i64;
+    }
+
+    /// The client has all that it was told.
+    fn acknowledge(&mut self, at_us: u64) {
+        self.flow.send(Sent {
+            at_us,
+            seq: self.asked,
+            ack: self.told,
+            ..Sent::default()
+        });
+    }
+}
+
+/// The answer to a read of `count` bytes: what comes before them, and how long all of it is.
+fn answer_to(mid: u16, count: u16) -> (Vec<u8>, usize) {
+    let words = [0xff, 0, 0, 0, 0, count, 60, 0, 0, 0, 0, 0];
+    let body = u32::from(count) + 1;
+    let head = read_andx(mid, true, &words, body);
+    let len = head.len() + body as usize;
+    (head, len)
+}
+
 #[test]
 fn the_file_s_short_end_may_overtake_the_block_before_it_though_no_header_was_kept() {
     const ASKED: [(u16, u16); 3] = [(1, 8000), (2, 8000), (3, 3000)];
-    let ends = Ends {
+    let mut reading = Reading::begin(&Ends {
         port: 445,
         near_us: 50,
         far_us: ROUND_US,
         mss: 60_000,
         window: 60_000,
-    };
-    let (mut flow, mut asked, mut told) = (Flow::begin(&ends), 0, 0);
+    });
     for (mid, count) in ASKED {
-        let words = [0xff, 0, 7, (mid - 1) * 8000, 0, count, count, 0, 0, 0];
-        let data = read_andx(mid, false, &words, 0);
-        flow.send(Sent {
-            at_us: 50_000,
-            seq: asked,
-            data: &data,
-            ..Sent::default()
-        });
-        asked += data.len() as i64;
+        reading.ask(&[50_000], mid, (mid - 1) * 8000, count);
     }
     for (mid, count) in [ASKED[0], ASKED[2], ASKED[1]] {
-        let words = [0xff, 0, 0, 0, 0, count, 60, 0, 0, 0, 0, 0];
-        let data = read_andx(mid, true, &words, u32::from(count) + 1);
-        let len = data.len() + 1 + usize::from(count);
+        let (head, len) = answer_to(mid, count);
         // of the first all words are there, of the others not even the SMB header
-        let kept = if mid == 1 { data.len() } else { 8 };
-        flow.send(Sent {
-            at_us: 90_000,
-            from: 1,
-            seq: told,
-            ack: asked,
-            data: &data[..kept],
-            len,
-            ..Sent::default()
-        });
-        told += len as i64;
+        let kept = if mid == 1 { head.len() } else { 8 };
+        reading.answer(90_000, &head[..kept], len);
     }
-    let copy = &flow.explained().copies[0];
+    let copy = &reading.flow.explained().copies[0];
     assert_eq!((copy.bytes, copy.holes), (19_000, (0, 0)));
     assert_eq!(
         (copy.requests[0].count, copy.requests[0].bytes),
@@ -135,14 +188,7 @@ fn the_file_s_short_end_may_overtake_the_block_before_it_though_no_header_was_ke
 /// A server's data and what it hears of it, next to it: segments of 1,000 bytes by their place, `+` and milliseconds before
 /// each, `<` before an acknowledgment up to a place, with the places that a SACK block goes from and to.
 fn repaired(story: &str) -> SentAgain {
-    let ends = Ends {
-        port: 2000,
-        near_us: ROUND_US,
-        far_us: 50,
-        mss: MSS as u16,
-        window: 60_000,
-    };
-    let (mut flow, mut at_us) = (Flow::begin(&ends), 100_000);
+    let (mut flow, mut at_us) = (beside_the_server(60_000), 100_000);
     for word in story.split_whitespace() {
         let number = |text: &str| text.parse::<i64>().unwrap();
         if let Some(wait_ms) = word.strip_prefix('+') {
@@ -161,13 +207,7 @@ fn repaired(story: &str) -> SentAgain {
                 ..Sent::default()
             });
         } else {
-            flow.send(Sent {
-                at_us,
-                from: 1,
-                seq: number(word) * MSS,
-                len: MSS as usize,
-                ..Sent::default()
-            });
+            flow.send(of_the_server(at_us, number(word) * MSS, MSS));
         }
         at_us += 20;
     }
@@ -301,117 +341,60 @@ fn who_sends_a_segment_when_the_one_before_it_is_acknowledged_waits_for_that_tho
 
 #[test]
 fn what_is_sent_again_and_again_to_a_machine_that_is_busy_waits_for_that_machine() {
-    let mut flow = Flow::begin(&Ends {
+    let mut reading = Reading::begin(&Ends {
         port: 445,
         near_us: 50,
         far_us: ROUND_US,
         mss: 1460,
         window: 60_000,
     });
-    let words = [0xff, 0, 7, 0, 0, 1000, 1000, 0, 0, 0];
-    let (mut asked, mut told) = (0, 0);
     for mid in 1..20_u16 {
-        let data = read_andx(mid, false, &words, 0);
-        for again_ms in [0, 300, 900, 2100] {
-            flow.send(Sent {
-                at_us: (u64::from(mid) * 4000 + again_ms) * 1000,
-                seq: asked,
-                ack: told,
-                data: &data,
-                ..Sent::default()
-            });
-        }
-        asked += data.len() as i64;
-        let words = [0xff, 0, 0, 0, 0, 1000, 60, 0, 0, 0, 0, 0];
-        let data = read_andx(mid, true, &words, 1001);
-        let len = data.len() + 1001;
-        flow.send(Sent {
-            at_us: (u64::from(mid) * 4000 + 3000) * 1000,
-            from: 1,
-            seq: told,
-            ack: asked,
-            data: &data,
-            len,
-            ..Sent::default()
-        });
-        told += len as i64;
+        let at_us = |after_ms| (u64::from(mid) * 4000 + after_ms) * 1000;
+        reading.ask(&[0, 300, 900, 2100].map(at_us), mid, 0, 1000);
+        let (head, len) = answer_to(mid, 1000);
+        reading.answer(at_us(3000), &head, len);
     }
-    assert_eq!(share(&flow, Cause::Timeout), 0);
-    assert!(share(&flow, Cause::ServerThink) >= 70);
+    assert_eq!(share(&reading.flow, Cause::Timeout), 0);
+    assert!(share(&reading.flow, Cause::ServerThink) >= 70);
 }
 
 #[test]
 fn a_block_that_leaves_at_once_waits_for_the_path_from_its_first_segment_on() {
-    let mut flow = Flow::begin(&Ends {
+    let mut reading = Reading::begin(&Ends {
         port: 445,
         near_us: 2,
         far_us: 200,
         mss: 1460,
         window: 60_000,
     });
-    let words = [0xff, 0, 7, 0, 0, 14_000, 14_000, 0, 0, 0];
-    let (mut asked, mut told) = (0, 0);
     for mid in 1..20_u16 {
-        let data = read_andx(mid, false, &words, 0);
-        let at_us = u64::from(mid) * 1000;
-        flow.send(Sent {
-            at_us,
-            seq: asked,
-            ack: told,
-            data: &data,
-            ..Sent::default()
-        });
-        asked += data.len() as i64;
-        let words = [0xff, 0, 0, 0, 0, 14_000, 60, 0, 0, 0, 0, 0];
-        let head = read_andx(mid, true, &words, 14_001);
-        let len = head.len() + 14_001;
+        let mut at_us = u64::from(mid) * 1000;
+        reading.ask(&[at_us], mid, 0, 14_000);
+        let (head, len) = answer_to(mid, 14_000);
+        at_us += 200;
         // ten segments, 13 µs each: all of them leave before word can come that one arrived
-        for place in 0..len.div_ceil(1460) {
-            let done = place * 1460;
-            flow.send(Sent {
-                at_us: at_us + 200 + (place as u64 + 1) * 13,
-                from: 1,
-                seq: told + done as i64,
-                ack: asked,
-                data: if place == 0 { &head } else { &[] },
-                len: (len - done).min(1460),
-                ..Sent::default()
-            });
-            flow.send(Sent {
-                at_us: at_us + 201 + (place as u64 + 1) * 13,
-                seq: asked,
-                ack: told + len.min(done + 1460) as i64,
-                ..Sent::default()
-            });
+        for done in (0..len).step_by(1460) {
+            at_us += 13;
+            let data = if done == 0 { &head[..] } else { &[] };
+            reading.answer(at_us, data, (len - done).min(1460));
+            reading.acknowledge(at_us + 1);
         }
-        told += len as i64;
     }
-    assert_eq!(share(&flow, Cause::SendWindow), 0);
-    assert_eq!(share(&flow, Cause::SlowStart), 0);
-    assert!((11..=14).contains(&share(&flow, Cause::Bandwidth)));
+    assert_eq!(share(&reading.flow, Cause::SendWindow), 0);
+    assert_eq!(share(&reading.flow, Cause::SlowStart), 0);
+    assert!((11..=14).contains(&share(&reading.flow, Cause::Bandwidth)));
 }
 
 /// A server that sends ten segments whenever it may, seen next to it: the client's program reads a second after they came.
 /// What is then left of the window is `rest`; the server probes it with `probes` bytes.
 fn read_late(rest: i64, probes: u64) -> Flow {
     const WINDOW: i64 = 10 * MSS;
-    let mut flow = Flow::begin(&Ends {
-        port: 2000,
-        near_us: ROUND_US,
-        far_us: 50,
-        mss: MSS as u16,
-        window: (WINDOW + rest) as u16,
-    });
+    let mut flow = beside_the_server(WINDOW + rest);
     for round in 0..30 {
         let (begin_us, seq) = (ROUND_US + 200 + round * 1_100_000, round as i64 * WINDOW);
         for place in 0..10 {
-            flow.send(Sent {
-                at_us: begin_us + place * 20,
-                from: 1,
-                seq: seq + place as i64 * MSS,
-                len: MSS as usize,
-                ..Sent::default()
-            });
+            let at_us = begin_us + place * 20;
+            flow.send(of_the_server(at_us, seq + place as i64 * MSS, MSS));
         }
         let ack = |at_us, window: i64| Sent {
             at_us: begin_us + at_us,
@@ -422,13 +405,7 @@ fn read_late(rest: i64, probes: u64) -> Flow {
         flow.send(ack(ROUND_US + 200, rest));
         for probe in 0..probes {
             let at_us = 200_000 * (probe + 1);
-            flow.send(Sent {
-                at_us: begin_us + at_us,
-                from: 1,
-                seq: seq + WINDOW,
-                len: 1,
-                ..Sent::default()
-            });
+            flow.send(of_the_server(begin_us + at_us, seq + WINDOW, 1));
             flow.send(ack(at_us + ROUND_US, rest));
         }
         flow.send(ack(1_099_900, WINDOW + rest));
