@@ -106,6 +106,26 @@ impl Table {
         })
     }
 
+    fn dialects(&self) -> Option<Known<Vec<String>>> {
+        let known = self.get("negotiate", "dialects")?;
+        let names = known.value.as_array()?.iter();
+        let names = names.filter_map(|name| Some(name.as_str()?.to_owned()));
+        Some(Known {
+            value: names.collect(),
+            sourced: known.sourced,
+        })
+    }
+
+    /// What it calls its system and its LAN manager.
+    fn native(&self) -> Option<Known<(String, String)>> {
+        let os = self.text("logon", "native-os")?;
+        let lan_man = self.text("logon", "native-lan-man")?;
+        Some(Known {
+            value: (os.value, lan_man.value),
+            sourced: os.sourced && lan_man.sourced,
+        })
+    }
+
     fn has_step(&self, script: &str, step: &str) -> bool {
         let steps = self
             .get("copy", script)
@@ -131,16 +151,6 @@ impl Table {
 impl Profile {
     fn parse(name: &'static str, text: &str) -> Option<Self> {
         let table = Table(toml::from_str(text).ok()?);
-        let dialects = table.get("negotiate", "dialects")?;
-        let names = dialects
-            .value
-            .as_array()?
-            .iter()
-            .filter_map(|name| Some(name.as_str()?.to_owned()));
-        let (os, lan_man) = (
-            table.text("logon", "native-os")?,
-            table.text("logon", "native-lan-man")?,
-        );
         let (flags, flags2) = (
             table.number("negotiate", "flags")?,
             table.number("negotiate", "flags2")?,
@@ -149,14 +159,8 @@ impl Profile {
         Some(Self {
             name,
             title: table.0.get("title")?.as_str()?.to_owned(),
-            dialects: Known {
-                value: names.collect(),
-                sourced: dialects.sourced,
-            },
-            native: Known {
-                value: (os.value, lan_man.value),
-                sourced: os.sourced && lan_man.sourced,
-            },
+            dialects: table.dialects()?,
+            native: table.native()?,
             buffer: small(table.number("buffers", "announced")?),
             mpx: table
                 .number("buffers", "max-mpx")?
@@ -402,6 +406,18 @@ impl Rule {
 }
 
 fn seen(connection: &Connection, smb: &Smb) -> Vec<Evidence> {
+    let mut all = said_of_itself(smb);
+    all.extend(transfers(connection, smb));
+    let ([side, _], [habits, _]) = (&connection.sides, &connection.habits);
+    all.extend(side.mss.map(|mss| Evidence {
+        what: format!("TCP: MSS {mss}, window up to {}", side.max_window),
+        frame: habits.syn,
+    }));
+    all
+}
+
+/// What it offers and calls itself.
+fn said_of_itself(smb: &Smb) -> Vec<Evidence> {
     let mut all = Vec::new();
     let mut add = |what: String, frame: Option<u64>| all.push(Evidence { what, frame });
     if !smb.offered.is_empty() {
@@ -420,30 +436,27 @@ fn seen(connection: &Connection, smb: &Smb) -> Vec<Evidence> {
             log_on,
         );
     }
+    all
+}
+
+/// By which commands it moves files, and how much with each.
+fn transfers(connection: &Connection, smb: &Smb) -> Vec<Evidence> {
     let names = ["READ_RAW", "WRITE_RAW", "READ", "WRITE"];
-    for (name, frame) in names.into_iter().zip(smb.frames.transfers) {
+    let most = |name: &str| {
         let is_raw = name.ends_with("RAW");
         let fits = |row: &&Requests| {
             row.command.starts_with(name) && row.command.ends_with("RAW") == is_raw
         };
-        let row = connection
-            .requests
-            .iter()
-            .filter(fits)
-            .max_by_key(|row| row.bytes);
-        if let (Some(row), Some(frame)) = (row.filter(|row| row.bytes > 0), frame) {
-            add(
-                format!("{} of {} bytes", row.command, row.usual_bytes),
-                Some(frame),
-            );
-        }
-    }
-    let ([side, _], [habits, _]) = (&connection.sides, &connection.habits);
-    if let Some(mss) = side.mss {
-        add(
-            format!("TCP: MSS {mss}, window up to {}", side.max_window),
-            habits.syn,
-        );
-    }
-    all
+        let rows = connection.requests.iter().filter(fits);
+        rows.max_by_key(|row| row.bytes).filter(|row| row.bytes > 0)
+    };
+    let told = names.into_iter().zip(smb.frames.transfers);
+    told.filter_map(|(name, frame)| {
+        let row = most(name)?;
+        Some(Evidence {
+            what: format!("{} of {} bytes", row.command, row.usual_bytes),
+            frame: Some(frame?),
+        })
+    })
+    .collect()
 }
