@@ -187,7 +187,7 @@ fn the_file_s_short_end_may_overtake_the_block_before_it_though_no_header_was_ke
 
 /// A server's data and what it hears of it, next to it: segments of 1,000 bytes by their place, `+` and milliseconds before
 /// each, `<` before an acknowledgment up to a place, with the places that a SACK block goes from and to.
-fn repaired(story: &str) -> SentAgain {
+fn written(story: &str) -> Flow {
     let (mut flow, mut at_us) = (beside_the_server(60_000), 100_000);
     for word in story.split_whitespace() {
         let number = |text: &str| text.parse::<i64>().unwrap();
@@ -211,7 +211,12 @@ fn repaired(story: &str) -> SentAgain {
         }
         at_us += 20;
     }
-    flow.explained().connections[0].sides[1].again
+    flow
+}
+
+/// What was sent again in such a story.
+fn repaired(story: &str) -> SentAgain {
+    written(story).explained().connections[0].sides[1].again
 }
 
 #[test]
@@ -424,4 +429,18 @@ fn who_has_no_room_for_a_segment_waits_for_the_other_program_to_read_probes_or_n
         let connection = &flow.explained().connections[0];
         assert_eq!(connection.sides[1].retransmissions, 0, "{probes}");
     }
+}
+
+#[test]
+fn who_heeds_no_word_of_a_loss_waits_for_its_timer_whatever_it_sends_meanwhile_to_the_nanosecond() {
+    // told three times of a loss, and it repairs that by its timer all the same
+    let deaf = "0 1 2 3 4 +40 <0,1-2 <0,1-3 <0,1-4 +300 0 +40 <5";
+    // the same again; before its timer is up it sends something new
+    let again = "5 6 7 8 9 +40 <5,6-7 <5,6-8 <5,6-9 +70 10 +200 5 +40 <11";
+    let capture = written(&format!("{deaf} {again} 11 +40 <12")).explained();
+    let copy = &capture.copies[0];
+    assert_eq!(copy.account.total(), copy.wall);
+    // each silence and the way there and back: 340 and 40 ms, 110 until the new data, 200 after it, and 40
+    let waited_ms = copy.account.get(Cause::Timeout).0 / 1_000_000;
+    assert!((725..735).contains(&waited_ms), "{waited_ms}");
 }

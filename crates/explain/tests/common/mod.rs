@@ -4,6 +4,7 @@
 pub mod flow;
 pub mod many;
 pub mod packets;
+pub mod talk;
 
 use coax_explain::{explain, report::Capture};
 
