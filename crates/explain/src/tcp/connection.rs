@@ -521,7 +521,7 @@ impl Connection {
         }
     }
 
-    fn skip_hole(
+    pub(super) fn skip_hole(
         &mut self,
         side: Side,
         moment: Moment,

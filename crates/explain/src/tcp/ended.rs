@@ -3,12 +3,13 @@
 use super::{
     connection::{Connection, of},
     habits::Habits,
+    half::Half,
     ledger::Side,
 };
 use crate::{
     evidence::Extent,
     report::{self, Copy, Direction, Protocol, Quality, Vantage},
-    session::{Framer, Verdict},
+    session::{Framer, Scratch, Verdict},
 };
 
 /// What is left of a connection that has ended.
@@ -21,6 +22,16 @@ pub(crate) struct Ended {
 }
 
 impl Connection {
+    /// Goes over what was acknowledged just before the capture's end: nothing fills it any more.
+    pub(super) fn give_up_holes(&mut self, scratch: &mut Scratch, quality: &mut Quality) {
+        let is_acked = |half: &Half| half.acked > half.delivered && half.hole_end().is_some();
+        for side in Side::BOTH {
+            while is_acked(of(&self.halves, side)) {
+                self.skip_hole(side, self.last, scratch, quality);
+            }
+        }
+    }
+
     /// What there is to report, now that no more comes.
     pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
         let is_smb = self.verdict == Verdict::Smb;

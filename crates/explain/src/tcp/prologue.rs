@@ -74,6 +74,7 @@ impl Followed {
     /// What there is to report, now that no more comes.
     pub(crate) fn finish(mut self, desk: &mut Desk<'_>) -> Ended {
         self.settle(desk);
+        self.connection.give_up_holes(desk.scratch, desk.quality);
         self.connection.finish(desk.quality)
     }
 
