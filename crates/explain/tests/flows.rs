@@ -444,3 +444,21 @@ fn who_heeds_no_word_of_a_loss_waits_for_its_timer_whatever_it_sends_meanwhile_t
     let waited_ms = copy.account.get(Cause::Timeout).0 / 1_000_000;
     assert!((725..735).contains(&waited_ms), "{waited_ms}");
 }
+
+#[test]
+fn what_a_capture_of_one_direction_lacks_is_the_capture_s_though_nobody_is_seen_to_acknowledge_it()
+{
+    let mut flow = beside_the_server(60_000);
+    for place in (0..5000).filter(|place| *place != 50) {
+        flow.send(of_the_server(
+            100_000 + place as u64 * 1000,
+            place * MSS,
+            MSS,
+        ));
+    }
+    let capture = flow.explained();
+    let (quality, copy) = (&capture.quality, &capture.copies[0]);
+    assert_eq!((quality.holes, quality.missing_bytes), (1, MSS as u64));
+    assert_eq!((copy.bytes, copy.account.total()), (4_999_000, copy.wall));
+    assert!(copy.account.get(Cause::Capture) > coax_wire::time::Span(0));
+}
