@@ -7,7 +7,9 @@ use super::{
     parked::Parked,
     reply::Reply,
 };
-use crate::{handlers::transaction::Transaction, session::SignedRequest, table::Ticket};
+use crate::{
+    error::Result, handlers::transaction::Transaction, session::SignedRequest, table::Ticket,
+};
 use alloc::{boxed::Box, vec::Vec};
 use coax_wire::{
     block::{Block, BlockWriter},
@@ -112,36 +114,12 @@ impl Connection {
         message: &[u8],
         resumed: Option<(Ticket, Retry)>,
     ) -> Step {
-        let (ticket, retry) = resumed.unzip();
         let start = progress.reply.out.len();
         if progress.served > 0 && dispatch::stands_alone(progress.command) {
             progress.fail(start, Status::INVALID_SMB);
             return Step::Finish;
         }
-        let outcome = Block::at(message, progress.offset)
-            .map_err(crate::Error::from)
-            .and_then(|block| {
-                let mut call = Call {
-                    conn: self,
-                    header: progress.header,
-                    block,
-                    now,
-                    reply: &mut progress.reply,
-                    chain_fid: progress.chain_fid,
-                    arrived: progress.arrived,
-                    ticket,
-                    retry,
-                    kept: progress.kept.take(),
-                };
-                let flow = dispatch::serve(progress.command, &mut call);
-                progress.kept = call.kept.take();
-                progress.header.command = call.header.command;
-                let flow = flow?;
-                progress.header = call.header;
-                progress.chain_fid = call.chain_fid;
-                Ok((flow, block.andx()))
-            });
-        match outcome {
+        match self.serve(now, progress, message, resumed) {
             Ok((Flow::Done, next)) => progress.advance(start, next),
             Ok((Flow::DoneWith(status), _)) => {
                 progress.reply.status = Some(status);
@@ -158,6 +136,37 @@ impl Connection {
                 Step::Finish
             }
         }
+    }
+
+    /// Has the command's handler serve its block: how that went, and the next command with its block's offset.
+    fn serve(
+        &mut self,
+        now: Time,
+        progress: &mut Progress,
+        message: &[u8],
+        resumed: Option<(Ticket, Retry)>,
+    ) -> Result<(Flow, Option<(u8, usize)>)> {
+        let (ticket, retry) = resumed.unzip();
+        let block = Block::at(message, progress.offset)?;
+        let mut call = Call {
+            conn: self,
+            header: progress.header,
+            block,
+            now,
+            reply: &mut progress.reply,
+            chain_fid: progress.chain_fid,
+            arrived: progress.arrived,
+            ticket,
+            retry,
+            kept: progress.kept.take(),
+        };
+        let flow = dispatch::serve(progress.command, &mut call);
+        progress.kept = call.kept.take();
+        progress.header.command = call.header.command;
+        let flow = flow?;
+        progress.header = call.header;
+        progress.chain_fid = call.chain_fid;
+        Ok((flow, block.andx()))
     }
 }
 

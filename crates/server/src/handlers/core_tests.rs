@@ -143,16 +143,10 @@ fn a_file_is_created_written_sought_read_and_closed() {
     let write = b"\x05\x01\0\x05\0\0\0\0\0\x05\0\x08\0\x01\x05\0hello";
     wire.ok(c::WRITE, write, b"\x01\x05\0\0\0");
     // 5.7 from the end, one back, and absolutely
-    wire.ok(
-        c::SEEK,
-        b"\x04\x01\0\x02\0\xff\xff\xff\xff\0\0",
-        b"\x02\x04\0\0\0\0\0",
-    );
-    wire.ok(
-        c::SEEK,
-        b"\x04\x01\0\0\0\x02\0\0\0\0\0",
-        b"\x02\x02\0\0\0\0\0",
-    );
+    let from_end = b"\x04\x01\0\x02\0\xff\xff\xff\xff\0\0";
+    wire.ok(c::SEEK, from_end, b"\x02\x04\0\0\0\0\0");
+    let absolutely = b"\x04\x01\0\0\0\x02\0\0\0\0\0";
+    wire.ok(c::SEEK, absolutely, b"\x02\x02\0\0\0\0\0");
     // 5.5: count, four reserved words, data block; a second time at the end of the file
     wire.ok(
         c::READ,

@@ -96,61 +96,42 @@ fn folders_are_made_checked_and_removed_in_every_generation() {
     }
 }
 
-#[test]
-fn what_is_wrong_with_a_folder_is_told_in_each_clients_terms() {
-    let server = with_files(&["FILE"]);
+/// What a command answers for each path: a core client its DOS error code, an NT client its status.
+fn assert_refused(server: &TestServer, command: u8, cases: &[(&str, u32, Status)]) {
     let (core, nt) = (&mut server.client(CORE), &mut server.client(NT));
-    let cases = [
-        (
-            c::CREATE_DIRECTORY,
-            "\\FILE",
-            5,
-            Status::OBJECT_NAME_COLLISION,
-        ),
-        (
-            c::CREATE_DIRECTORY,
-            "\\NONE\\X",
-            3,
-            Status::OBJECT_PATH_NOT_FOUND,
-        ),
-        (
-            c::CREATE_DIRECTORY,
-            "\\..\\X",
-            3,
-            Status::OBJECT_PATH_SYNTAX_BAD,
-        ),
-        (
-            c::DELETE_DIRECTORY,
-            "\\NONE",
-            3,
-            Status::OBJECT_NAME_NOT_FOUND,
-        ),
-        (c::DELETE_DIRECTORY, "\\FILE", 3, Status::NOT_A_DIRECTORY),
-        (c::DELETE_DIRECTORY, "\\", 5, Status::ACCESS_DENIED),
-        (
-            c::CHECK_DIRECTORY,
-            "\\NONE",
-            3,
-            Status::OBJECT_NAME_NOT_FOUND,
-        ),
-        (c::CHECK_DIRECTORY, "\\FILE", 3, Status::NOT_A_DIRECTORY),
-        (
-            c::CHECK_DIRECTORY,
-            "\\NONE\\X",
-            3,
-            Status::OBJECT_PATH_NOT_FOUND,
-        ),
-        (c::CHECK_DIRECTORY, "\\A|B", 3, Status::OBJECT_NAME_INVALID),
-        (c::CHECK_DIRECTORY, "..", 3, Status::OBJECT_PATH_SYNTAX_BAD),
-    ];
-    for (command, path, code, status) in cases {
+    for (path, code, status) in cases {
         assert_eq!(
-            core.paths(command, &[], &[path]).status(),
+            core.paths(command, &[], &[*path]).status(),
             code << 16 | 1,
             "{path}"
         );
-        nt.paths(command, &[], &[path]).refused(status);
+        nt.paths(command, &[], &[*path]).refused(*status);
     }
+}
+
+#[test]
+fn what_is_wrong_with_a_folder_is_told_in_each_clients_terms() {
+    let server = with_files(&["FILE"]);
+    let create = [
+        ("\\FILE", 5, Status::OBJECT_NAME_COLLISION),
+        ("\\NONE\\X", 3, Status::OBJECT_PATH_NOT_FOUND),
+        ("\\..\\X", 3, Status::OBJECT_PATH_SYNTAX_BAD),
+    ];
+    assert_refused(&server, c::CREATE_DIRECTORY, &create);
+    let delete = [
+        ("\\NONE", 3, Status::OBJECT_NAME_NOT_FOUND),
+        ("\\FILE", 3, Status::NOT_A_DIRECTORY),
+        ("\\", 5, Status::ACCESS_DENIED),
+    ];
+    assert_refused(&server, c::DELETE_DIRECTORY, &delete);
+    let check = [
+        ("\\NONE", 3, Status::OBJECT_NAME_NOT_FOUND),
+        ("\\FILE", 3, Status::NOT_A_DIRECTORY),
+        ("\\NONE\\X", 3, Status::OBJECT_PATH_NOT_FOUND),
+        ("\\A|B", 3, Status::OBJECT_NAME_INVALID),
+        ("..", 3, Status::OBJECT_PATH_SYNTAX_BAD),
+    ];
+    assert_refused(&server, c::CHECK_DIRECTORY, &check);
 }
 
 #[test]

@@ -282,20 +282,7 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
         return super::pipe::open_andx(call, &request);
     }
     if super::print::is_printer(call) {
-        let name = call.text(request.path);
-        let response = open_andx::Response {
-            fid: super::print::begin(call, &name)?,
-            attributes: 0,
-            modified: Utime(0),
-            size: 0,
-            access: 1,
-            resource_type: 3,
-            pipe_state: 0,
-            action: 2,
-            extended: None,
-        };
-        response.emit(call.out());
-        return Ok(Flow::Done);
+        return begin_print_job(call, &request);
     }
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let spec = open_andx_spec(call, &request, path)?;
@@ -316,6 +303,24 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
         response.emit(call.out());
         Ok(Flow::Done)
     })
+}
+
+/// OPEN_ANDX of a printer: whatever the name, a job begins.
+fn begin_print_job(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Outcome {
+    let name = call.text(request.path);
+    let response = open_andx::Response {
+        fid: super::print::begin(call, &name)?,
+        attributes: 0,
+        modified: Utime(0),
+        size: 0,
+        access: 1,
+        resource_type: 3,
+        pipe_state: 0,
+        action: 2,
+        extended: None,
+    };
+    response.emit(call.out());
+    Ok(Flow::Done)
 }
 
 /// 0 read, 1 write, 2 both.

@@ -85,40 +85,38 @@ fn connect(
         admit_without_session(call)?;
     }
     call.session()?;
-    let name = share_name(path);
-    let Some(share) = call.conn.server.share(name).cloned() else {
-        return Err(refuse(
-            call,
-            name,
-            Status::BAD_NETWORK_NAME,
-            "no share has that name",
-            None,
-        )
-        .into());
-    };
+    let share = find_share(call, path)?;
     check_service(call, &share, service)?;
-    let access = access(call, &share, password);
-    if access == Access::None {
-        let setting = format!(
-            "[{}] guest ok = yes, or a log-on that its valid users admit",
-            share.name
-        );
-        let status = Status::ACCESS_DENIED;
-        return Err(refuse(
-            call,
-            &share.name,
-            status,
-            "the share does not admit this user",
-            Some(setting),
-        )
-        .into());
-    }
+    let access = admit(call, &share, password)?;
     let tid = add_tree(call, &share, access)?;
     call.header.tid = tid;
     call.conn.events.push_back(Event::Connected {
         share: share.name.clone(),
     });
     Ok((tid, share))
+}
+
+fn find_share(call: &mut Call<'_>, path: &str) -> Result<Arc<Share>> {
+    let name = share_name(path);
+    let found = call.conn.server.share(name).cloned();
+    found.ok_or_else(|| {
+        let (status, why) = (Status::BAD_NETWORK_NAME, "no share has that name");
+        refuse(call, name, status, why, None).into()
+    })
+}
+
+/// What the client may do there: something.
+fn admit(call: &mut Call<'_>, share: &Share, password: &[u8]) -> Result<Access> {
+    let access = access(call, share, password);
+    if access != Access::None {
+        return Ok(access);
+    }
+    let setting = format!(
+        "[{}] guest ok = yes, or a log-on that its valid users admit",
+        share.name
+    );
+    let why = "the share does not admit this user";
+    Err(refuse(call, &share.name, Status::ACCESS_DENIED, why, Some(setting)).into())
 }
 
 fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, access: Access) -> Result<Tid> {

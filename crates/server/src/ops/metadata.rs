@@ -7,6 +7,7 @@ use super::{
     streams::{self, StreamFile},
 };
 use crate::{
+    Server,
     conn::Call,
     error::Result,
     files::{OpenFile, OpenKind},
@@ -16,7 +17,7 @@ use crate::{
     },
     share::Share,
     table::{NotifyFilter, OpenId, access},
-    vfs::{FsTime, OpenHow, SetTimes, Vfs, VfsFile},
+    vfs::{FileId, FsTime, OpenHow, SetTimes, Vfs, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
 use coax_wire::{header::Fid, status::Status, time::TimeChange};
@@ -105,17 +106,12 @@ impl Subject {
         };
         let located = finder.locate(path)?;
         let stat = located.existing()?;
-        if server.locked(|tables| tables.is_delete_pending(stat.id)) {
-            return Err(Status::DELETE_PENDING.into());
-        }
+        check_stays(server, stat.id)?;
         let (facts, stream) = match path.kind() {
             PathKind::Stream(name) => {
                 let stream = stream_at(&*vfs, &located.path, name)?;
                 let facts = attributes::facts_of(&stream, &share, &located.path)?;
-                let id = facts.stat.id;
-                if server.locked(|tables| tables.is_delete_pending(id)) {
-                    return Err(Status::DELETE_PENDING.into());
-                }
+                check_stays(server, facts.stat.id)?;
                 (facts, Some(String::from(stream.name())))
             }
             _ => (
@@ -315,6 +311,14 @@ impl Changes {
             .into_iter()
             .filter_map(|(is, what)| is.then_some(what))
             .reduce(NotifyFilter::or)
+    }
+}
+
+/// Refuses what goes when its last open is closed.
+fn check_stays(server: &Server, file: FileId) -> Result<()> {
+    match server.locked(|tables| tables.is_delete_pending(file)) {
+        true => Err(Status::DELETE_PENDING.into()),
+        false => Ok(()),
     }
 }
 

@@ -75,13 +75,7 @@ const ATTEMPTS: usize = 4;
 /// # Errors
 /// What [MS-CIFS] 3.3.5.51 names: collisions, missing names and paths, access, sharing.
 pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
-    if let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) {
-        let forget = |tables: &mut Tables| tables.forget_parked(ticket);
-        return Err(match call.conn.server.locked(forget) {
-            Forgotten::Suitor => Status::SHARING_VIOLATION.into(),
-            Forgotten::Other => Status::CANCELLED.into(),
-        });
-    }
+    check_cancelled(call)?;
     if spec.path.kind() == &PathKind::Data && spec.wanted == Wanted::Directory {
         return Err(Status::NOT_A_DIRECTORY.into());
     }
@@ -115,6 +109,18 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
         }
     }
     Err(Status::OBJECT_NAME_NOT_FOUND.into())
+}
+
+/// Refuses an open that was parked and that now waits no longer.
+fn check_cancelled(call: &Call<'_>) -> Result<()> {
+    let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) else {
+        return Ok(());
+    };
+    let forget = |tables: &mut Tables| tables.forget_parked(ticket);
+    Err(match call.conn.server.locked(forget) {
+        Forgotten::Suitor => Status::SHARING_VIOLATION.into(),
+        Forgotten::Other => Status::CANCELLED.into(),
+    })
 }
 
 struct Opener<'a, 'c> {

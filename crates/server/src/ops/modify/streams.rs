@@ -92,11 +92,7 @@ pub(super) fn rename_open(
     new: &ClientPath,
     replace: bool,
 ) -> Result<()> {
-    let to = match (new.is_root(), new.kind()) {
-        (true, PathKind::Stream(to)) => Some(to.as_str()),
-        (true, PathKind::Data) => None,
-        _ => return Err(Status::INVALID_PARAMETER.into()),
-    };
+    let to = new_name(new)?;
     let base = streams::open_base(&*place.vfs, path)?;
     let stream = StreamFile::new(base.clone(), from);
     let object = base.stat()?.id;
@@ -127,6 +123,15 @@ pub(super) fn rename_open(
     opened.id = new_id;
     opened.file = Some(file);
     Ok(())
+}
+
+/// The stream's name in a path that renames one; `None`: the file's own data.
+fn new_name(new: &ClientPath) -> Result<Option<&str>> {
+    match (new.is_root(), new.kind()) {
+        (true, PathKind::Stream(to)) => Ok(Some(to.as_str())),
+        (true, PathKind::Data) => Ok(None),
+        _ => Err(Status::INVALID_PARAMETER.into()),
+    }
 }
 
 fn find(call: &Call<'_>, place: &Place, path: &ClientPath, name: &str) -> Result<Found> {

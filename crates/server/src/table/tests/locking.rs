@@ -58,6 +58,16 @@ impl Locks {
         self.lock_as(open, span(1, offset, length), kind)
     }
 
+    /// Locks to write without waiting, as process 1, through one open after the other.
+    fn lock_in_turn<const N: usize>(
+        &mut self,
+        opens: [usize; N],
+        offset: u64,
+        length: u64,
+    ) -> [Result<(), LockError>; N] {
+        opens.map(|open| self.lock(open, offset, length, Write))
+    }
+
     pub(super) fn lock_as(
         &mut self,
         open: usize,
@@ -232,53 +242,36 @@ fn the_first_failure_at_an_offset_is_not_granted_and_further_ones_conflict() {
     // long the range, whatever has succeeded meanwhile.
     let mut locks = Locks::new();
     locks.lock(0, 100, 10, Write).unwrap();
+    assert_eq!(locks.lock_in_turn([1, 0], 100, 10), [Err(NotGranted); 2]);
     assert_eq!(
-        [1, 0].map(|open| locks.lock(open, 100, 10, Write)),
-        [Err(NotGranted); 2]
-    );
-    assert_eq!(
-        [0, 1, 0, 1].map(|open| locks.lock(open, 100, 10, Write)),
+        locks.lock_in_turn([0, 1, 0, 1], 100, 10),
         [Err(Conflict); 4]
     );
     assert_eq!(
         [0, 1].map(|open| locks.lock_as(open, span(2, 100, 10), Write)),
         [Err(Conflict); 2]
     );
-    for free in [(100, 0), (110, 0), (99, 0)] {
-        assert_eq!(
-            [0, 1].map(|open| locks.lock(open, free.0, free.1, Write)),
-            [Ok(()); 2]
-        );
-        assert_eq!(
-            [0, 1].map(|open| locks.lock(open, 100, 10, Write)),
-            [Err(Conflict); 2]
-        );
+    for free in [100, 110, 99] {
+        assert_eq!(locks.lock_in_turn([0, 1], free, 0), [Ok(()); 2]);
+        assert_eq!(locks.lock_in_turn([0, 1], 100, 10), [Err(Conflict); 2]);
     }
     assert_eq!(
         [5, 15].map(|length| locks.lock(0, 100, length, Write)),
         [Err(Conflict); 2]
     );
-    for (offset, length) in [
-        (101, 0),
-        (100, 10),
-        (105, 10),
-        (100, 10),
-        (95, 9),
-        (100, 10),
-    ] {
-        for open in [0, 1] {
-            let twice = [(); 2].map(|()| locks.lock(open, offset, length, Write));
-            assert_eq!(twice, [Err(NotGranted), Err(Conflict)], "{offset}+{length}");
+    for elsewhere in [(101, 0), (105, 10), (95, 9)] {
+        for (offset, length) in [elsewhere, (100, 10)] {
+            for open in [0, 1] {
+                let twice = locks.lock_in_turn([open; 2], offset, length);
+                assert_eq!(twice, [Err(NotGranted), Err(Conflict)], "{offset}+{length}");
+            }
         }
     }
     locks.lock(0, 120, 15, Write).unwrap();
     assert_eq!(locks.lock(1, 120, 15, Write), Err(NotGranted));
+    assert_eq!(locks.lock_in_turn([0, 0], 100, 10), [Err(Conflict); 2]);
     assert_eq!(
-        [0, 0].map(|open| locks.lock(open, 100, 10, Write)),
-        [Err(Conflict); 2]
-    );
-    assert_eq!(
-        [1, 1].map(|open| locks.lock(open, 100, 10, Write)),
+        locks.lock_in_turn([1, 1], 100, 10),
         [Err(NotGranted), Err(Conflict)]
     );
 }

@@ -253,36 +253,25 @@ fn filter_and_depth_of_the_first_request_stay() {
 // mask.
 #[test]
 fn each_change_is_seen_through_the_filters_it_belongs_to() {
+    let (file, folder) = (NotifyFilter::FILE_NAME, NotifyFilter::DIR_NAME);
+    let written = NotifyFilter::LAST_WRITE;
+    let renamed = file.or(NotifyFilter::ATTRIBUTES).or(NotifyFilter::CREATION);
     let table: [(Report, NotifyFilter); 7] = [
-        (
-            |tables| tables.report_created(SHARE, "d/n", true),
-            NotifyFilter::DIR_NAME,
-        ),
-        (
-            |tables| tables.report_created(SHARE, "d/n", false),
-            NotifyFilter::FILE_NAME,
-        ),
-        (
-            |tables| tables.report_removed(SHARE, "d/n", false),
-            NotifyFilter::FILE_NAME,
-        ),
-        (
-            |tables| tables.report_removed(SHARE, "d/n", true),
-            NotifyFilter::DIR_NAME,
-        ),
+        (|tables| tables.report_created(SHARE, "d/n", true), folder),
+        (|tables| tables.report_created(SHARE, "d/n", false), file),
+        (|tables| tables.report_removed(SHARE, "d/n", false), file),
+        (|tables| tables.report_removed(SHARE, "d/n", true), folder),
         (
             |tables| tables.report_renamed(SHARE, "d/n", "d/m", false),
-            NotifyFilter::FILE_NAME
-                .or(NotifyFilter::ATTRIBUTES)
-                .or(NotifyFilter::CREATION),
+            renamed,
         ),
         (
             |tables| tables.report_renamed(SHARE, "d/n", "d/m", true),
-            NotifyFilter::DIR_NAME,
+            folder,
         ),
         (
             |tables| tables.report_modified(SHARE, "d/n", NotifyFilter::LAST_WRITE),
-            NotifyFilter::LAST_WRITE,
+            written,
         ),
     ];
     for (row, (report, expected)) in table.into_iter().enumerate() {
