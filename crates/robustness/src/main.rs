@@ -33,48 +33,53 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-fn run_targets(arguments: &[String]) -> ExitCode {
-    let (mut seconds, mut seed, mut keep) = (10, 1, "target/fuzz-findings");
-    let mut names = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        let value = || rest.clone().next().and_then(|text| text.parse().ok());
-        match argument.as_str() {
-            "--seconds" | "--seed" => {
-                let Some(number) = value() else {
-                    return usage();
-                };
-                *(if argument == "--seed" {
-                    &mut seed
-                } else {
-                    &mut seconds
-                }) = number;
-                rest.next();
+/// What `run` was asked for.
+struct Asked<'a> {
+    seconds: u64,
+    seed: u64,
+    keep: &'a str,
+    /// The targets; none: all.
+    names: Vec<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    fn parse(arguments: &'a [String]) -> Option<Self> {
+        let mut asked = Self {
+            seconds: 10,
+            seed: 1,
+            keep: "target/fuzz-findings",
+            names: Vec::new(),
+        };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            match argument.as_str() {
+                "--seconds" => asked.seconds = rest.next()?.parse().ok()?,
+                "--seed" => asked.seed = rest.next()?.parse().ok()?,
+                "--keep" => asked.keep = rest.next()?,
+                name => asked.names.push(name),
             }
-            "--keep" => match rest.next() {
-                Some(folder) => keep = folder,
-                None => return usage(),
-            },
-            name => names.push(name),
         }
+        let known = |name: &&str| TARGETS.iter().any(|target| target.name == *name);
+        asked.names.iter().all(known).then_some(asked)
     }
-    let chosen = |target: &&Target| names.is_empty() || names.contains(&target.name);
-    if names
-        .iter()
-        .any(|name| TARGETS.iter().all(|target| target.name != *name))
-    {
+}
+
+fn run_targets(arguments: &[String]) -> ExitCode {
+    let Some(asked) = Asked::parse(arguments) else {
         return usage();
-    }
+    };
+    let (time, keep) = (Duration::from_secs(asked.seconds), Path::new(asked.keep));
+    let chosen = |target: &&Target| asked.names.is_empty() || asked.names.contains(&target.name);
     let mut findings = 0;
     for target in TARGETS.iter().filter(chosen) {
-        let outcome = run(target, Duration::from_secs(seconds), seed, Path::new(keep));
+        let outcome = run(target, time, asked.seed, keep);
         println!("{:20} {:>10} inputs", target.name, outcome.executions);
         if let Some(path) = outcome.finding {
             println!("FINDING in {}: {}", target.name, path.display());
             findings += 1;
         }
     }
-    println!("{findings} findings (seed {seed})");
+    println!("{findings} findings (seed {})", asked.seed);
     ExitCode::from(u8::from(findings > 0))
 }
 

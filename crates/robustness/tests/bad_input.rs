@@ -275,6 +275,17 @@ fn sixty_five_thousand_searches_left_open_never_hold_more_than_the_limit() {
     world.end();
 }
 
+/// A raw write's block: of its `count` bytes in all, `first` come with it.
+fn write_raw(fid: u16, count: u16, first: &[u8]) -> Vec<u8> {
+    let (len, at) = (first.len() as u16, 32 + 1 + 24 + 2);
+    let mut block = vec![12];
+    for word in [fid, count, 0, 0, 0, 0, 0, 1, 0, 0, len, at, len] {
+        block.extend(word.to_le_bytes());
+    }
+    block.extend(first);
+    block
+}
+
 #[test]
 fn a_raw_write_cut_off_anywhere_leaves_in_the_file_what_was_acknowledged_and_nothing_torn() {
     let (first, rest) = ([b'1'; 100], [b'2'; 400]);
@@ -284,24 +295,7 @@ fn a_raw_write_cut_off_anywhere_leaves_in_the_file_what_was_acknowledged_and_not
         let mut world = world();
         let client = client(&mut world, "LANMAN1.0");
         let fid = open(&mut world, client).unwrap();
-        let words = [
-            fid,
-            500,
-            0,
-            0,
-            0,
-            0,
-            0,
-            1,
-            0,
-            0,
-            first.len() as u16,
-            (header + 27) as u16,
-        ];
-        let mut block = vec![12];
-        block.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        block.extend((first.len() as u16).to_le_bytes());
-        block.extend(first);
+        let block = write_raw(fid, 500, &first);
         let message = world.clients[client].message(c::WRITE_RAW, &block);
         // what the transport does not hold whole it never gives: the connection is gone then
         let mut acknowledged = 0;

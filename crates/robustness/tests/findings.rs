@@ -84,27 +84,11 @@ fn a_raw_read_behind_another_command_does_not_swallow_that_ones_reply() {
         let mut chain = reads(fid, 2);
         chain[1] = follower;
         chain.truncate(27);
-        chain.extend([
-            8,
-            fid as u8,
-            (fid >> 8) as u8,
-            0,
-            0,
-            0,
-            0,
-            10,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-        ]);
+        chain.push(8);
+        for word in [fid, 0, 0, 10, 0, 0, 0, 0] {
+            chain.extend(word.to_le_bytes());
+        }
+        chain.extend([0, 0]);
         let replies = world.request(client, c::READ_ANDX, &chain);
         assert_eq!(replies.len(), 1, "{follower:#x}");
         let status = Header::parse(&replies[0]).unwrap().status;

@@ -13,6 +13,24 @@ const LEVELS: &[u16] = &[
     1020, 1021, 1022, 1028, 1035, 0x201,
 ];
 
+/// RAP's functions, with their descriptors of parameters and of data.
+const CALLS: &[(u16, &str, &str)] = &[
+    (0, "WrLeh", "B13BWz"),
+    (1, "zWrLh", "B13BWz"),
+    (13, "WrLh", "B16BBDz"),
+    (63, "WrLh", "zzzBBzz"),
+    (52, "zzWrLh", "B13BWz"),
+    (56, "zWrLh", "B21BzzzzzzzN"),
+    (91, "", ""),
+    (104, "WrLehDz", "B16BBDz"),
+    (132, "OOWb54WrLh", "WB21BWDWWDDDDDDDzzzD"),
+    (215, "WrLehDzz", "B16BBDz"),
+    (69, "WrLeh", "B13"),
+    (70, "zWrLh", "B13BWWWzzzzzWW"),
+    (76, "zWrLeh", "WWzWWDDzz"),
+    (81, "W", ""),
+];
+
 /// The parts of a transaction.
 struct Parts {
     setup: Vec<u16>,
@@ -43,22 +61,6 @@ pub fn build(choices: &mut Choices<'_>, known: &Known, unicode: bool) -> (u8, Ve
 }
 
 fn rap(choices: &mut Choices<'_>) -> Parts {
-    const CALLS: &[(u16, &str, &str)] = &[
-        (0, "WrLeh", "B13BWz"),
-        (1, "zWrLh", "B13BWz"),
-        (13, "WrLh", "B16BBDz"),
-        (63, "WrLh", "zzzBBzz"),
-        (52, "zzWrLh", "B13BWz"),
-        (56, "zWrLh", "B21BzzzzzzzN"),
-        (91, "", ""),
-        (104, "WrLehDz", "B16BBDz"),
-        (132, "OOWb54WrLh", "WB21BWDWWDDDDDDDzzzD"),
-        (215, "WrLehDzz", "B16BBDz"),
-        (69, "WrLeh", "B13"),
-        (70, "zWrLh", "B13BWWWzzzzzWW"),
-        (76, "zWrLeh", "WWzWWDDzz"),
-        (81, "W", ""),
-    ];
     let (function, parameters, data) = *choices.one_of(CALLS);
     let function = if choices.once_in(8) {
         choices.u16()
@@ -216,15 +218,45 @@ fn share_of(len: usize, choices: &mut Choices<'_>) -> usize {
     if choices.once_in(6) { len / 2 } else { len }
 }
 
+/// Where in a primary the parts lie, and how much of parameters and data is there.
+struct Placed {
+    /// Offsets in the message: of the bytes, of the parameters, of the data.
+    at: usize,
+    parameters_at: usize,
+    data_at: usize,
+    sent: (usize, usize),
+}
+
+impl Placed {
+    /// Behind so many words.
+    fn behind(words: usize, parts: &Parts, choices: &mut Choices<'_>) -> Self {
+        let at = HEADER_LEN + 1 + words * 2 + 2;
+        let sent = (
+            share_of(parts.parameters.len(), choices),
+            share_of(parts.data.len(), choices),
+        );
+        let parameters_at = (at + parts.name.len()).next_multiple_of(4);
+        Self {
+            at,
+            parameters_at,
+            data_at: (parameters_at + sent.0).next_multiple_of(4),
+            sent,
+        }
+    }
+
+    /// Name, parameters and data.
+    fn bytes(&self, parts: &Parts) -> Vec<u8> {
+        let mut bytes = parts.name.clone();
+        bytes.resize(self.parameters_at - self.at, 0);
+        bytes.extend(&parts.parameters[..self.sent.0]);
+        bytes.resize(self.data_at - self.at, 0);
+        bytes.extend(&parts.data[..self.sent.1]);
+        bytes
+    }
+}
+
 fn primary(parts: &Parts, choices: &mut Choices<'_>) -> Vec<u8> {
-    let count = 14 + parts.setup.len();
-    let at = HEADER_LEN + 1 + count * 2 + 2;
-    let sent = (
-        share_of(parts.parameters.len(), choices),
-        share_of(parts.data.len(), choices),
-    );
-    let parameters_at = (at + parts.name.len()).next_multiple_of(4);
-    let data_at = (parameters_at + sent.0).next_multiple_of(4);
+    let placed = Placed::behind(14 + parts.setup.len(), parts, choices);
     let limits = [number(choices), number(choices)];
     let mut words = vec![
         parts.parameters.len() as u16,
@@ -234,63 +266,45 @@ fn primary(parts: &Parts, choices: &mut Choices<'_>) -> Vec<u8> {
     ];
     words.extend([u16::from(choices.u8()), 0, 0, 0, 0]);
     words.extend([
-        sent.0 as u16,
-        parameters_at as u16,
-        sent.1 as u16,
-        data_at as u16,
+        placed.sent.0 as u16,
+        placed.parameters_at as u16,
+        placed.sent.1 as u16,
+        placed.data_at as u16,
     ]);
     words.push(parts.setup.len() as u16);
     words.extend(&parts.setup);
     spoil(&mut words, choices);
-    let mut bytes = parts.name.clone();
-    bytes.resize(parameters_at - at, 0);
-    bytes.extend(&parts.parameters[..sent.0]);
-    bytes.resize(data_at - at, 0);
-    bytes.extend(&parts.data[..sent.1]);
-    block(&words, &bytes)
+    block(&words, &placed.bytes(parts))
 }
 
 fn nt_primary(parts: &Parts, choices: &mut Choices<'_>) -> Vec<u8> {
     let setup = parts.setup.len() - 1;
-    let count = 19 + setup;
-    let at = HEADER_LEN + 1 + count * 2 + 2;
-    let sent = (
-        share_of(parts.parameters.len(), choices),
-        share_of(parts.data.len(), choices),
-    );
-    let parameters_at = at.next_multiple_of(4);
-    let data_at = (parameters_at + sent.0).next_multiple_of(4);
-    let mut words = vec![u16::from(choices.u8()) << 8, 0];
+    let placed = Placed::behind(19 + setup, parts, choices);
+    // MaxSetupCount and Reserved1 leave the numbers at an odd byte
+    let mut bytes = vec![choices.u8(), 0, 0];
     let longs = [
         parts.parameters.len(),
         parts.data.len(),
         usize::from(number(choices)),
         usize::from(number(choices)),
-        sent.0,
-        parameters_at,
-        sent.1,
-        data_at,
+        placed.sent.0,
+        placed.parameters_at,
+        placed.sent.1,
+        placed.data_at,
     ];
-    // MaxSetupCount and Reserved1 leave the numbers at an odd byte: shift them one byte on
-    let mut bytes = vec![words.remove(0).to_le_bytes()[1], 0, 0];
-    longs
-        .iter()
-        .for_each(|long| bytes.extend((*long as u32).to_le_bytes()));
+    for long in longs {
+        bytes.extend((long as u32).to_le_bytes());
+    }
     bytes.push(setup as u8);
-    bytes.extend(parts.setup[0].to_le_bytes());
-    parts.setup[1..]
-        .iter()
-        .for_each(|word| bytes.extend(word.to_le_bytes()));
+    for word in &parts.setup {
+        bytes.extend(word.to_le_bytes());
+    }
     let mut words: Vec<u16> = bytes
         .chunks(2)
         .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
         .collect();
     spoil(&mut words, choices);
-    let mut bytes = vec![0; parameters_at - at];
-    bytes.extend(&parts.parameters[..sent.0]);
-    bytes.resize(data_at - at, 0);
-    bytes.extend(&parts.data[..sent.1]);
-    block(&words, &bytes)
+    block(&words, &placed.bytes(parts))
 }
 
 /// Now and then a word is another one.

@@ -116,6 +116,29 @@ impl Options {
         options.passwords = bit(7);
         options
     }
+
+    /// A share, which guests may write to.
+    fn share(&self, id: u32, name: &str, kind: ShareKind) -> Arc<Share> {
+        let passwords = SharePasswords {
+            write: self.passwords.then(|| "Secret".into()),
+            read: None,
+        };
+        Arc::new(Share {
+            id: ShareId(id),
+            name: name.into(),
+            comment: String::new(),
+            kind,
+            browseable: true,
+            admission: Admission {
+                guest: Some(Access::Write),
+                passwords,
+                ..Admission::default()
+            },
+            options: self.share.clone(),
+            volume: name.into(),
+            file_system: "NTFS".into(),
+        })
+    }
 }
 
 /// A server and its clients.
@@ -135,39 +158,19 @@ impl World {
     /// A server with a disk (some files in it), the shares `PRINT` and `IPC$`, and a user `ann` with password `Secret`.
     pub fn new(options: Options) -> Self {
         let fs = Arc::new(disk(options.capacity));
-        let passwords = SharePasswords {
-            write: options.passwords.then(|| "Secret".into()),
-            read: None,
-        };
-        let share = |id: u32, name: &str, kind| {
-            Arc::new(Share {
-                id: ShareId(id),
-                name: name.into(),
-                comment: String::new(),
-                kind,
-                browseable: true,
-                admission: Admission {
-                    guest: Some(Access::Write),
-                    passwords: passwords.clone(),
-                    ..Admission::default()
-                },
-                options: options.share.clone(),
-                volume: name.into(),
-                file_system: "NTFS".into(),
-            })
-        };
         let mut accounts = Accounts::default();
         accounts
             .add(User::with_password("ann", "Secret", &Ascii))
             .unwrap();
         let spool = Arc::new(disk(1 << 20));
+        let shares = vec![
+            options.share(1, options.disk, ShareKind::Disk(fs.clone())),
+            options.share(2, "IPC$", ShareKind::Ipc),
+            options.share(3, "PRINT", ShareKind::Printer(spool)),
+        ];
         let server = Server {
             config: options.config,
-            shares: vec![
-                share(1, options.disk, ShareKind::Disk(fs.clone())),
-                share(2, "IPC$", ShareKind::Ipc),
-                share(3, "PRINT", ShareKind::Printer(spool)),
-            ],
+            shares,
             accounts,
             tables: Arc::new(Locked(Mutex::new(Tables::default()))),
         };

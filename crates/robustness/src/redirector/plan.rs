@@ -142,49 +142,8 @@ impl Task {
         let (kind, path) = (choices.below(KINDS), String::from(*choices.one_of(PATHS)));
         let sizes = if really { &SIZES[..SMALL] } else { SIZES };
         let local_len = *choices.one_of(sizes);
-        let from = *choices.one_of(&[0, 1, 3000, 1 << 32, u64::MAX - 1]);
-        let bits = choices.u8();
-        let modified = *choices.one_of(&[
-            None,
-            Some(1_000_000_000_000_000_000),
-            Some(0),
-            Some(i64::MIN),
-            Some(i64::MAX),
-        ]);
-        let attributes = u16::from(choices.u8());
-        let existing = *choices.one_of(&[Existing::Replace, Existing::Keep, Existing::Resume]);
-        let copy = |direction| {
-            Operation::Copy(CopySpec {
-                direction,
-                path: path.clone(),
-                from,
-                size: (bits & 1 == 0).then_some(local_len),
-                seekable: bits & 2 == 0,
-                modified,
-                attributes,
-                existing,
-            })
-        };
-        let operation = match kind {
-            0 | 10 => copy(Direction::ToClient),
-            1 | 11 => copy(Direction::ToServer),
-            2 => Operation::List { pattern: path },
-            3 => Operation::Stat { path },
-            4 => Operation::Delete { path },
-            5 => Operation::MakeDirectory { path },
-            6 => Operation::RemoveDirectory { path },
-            7 => Operation::Rename {
-                from: path,
-                to: "TO.TXT".into(),
-            },
-            8 if bits & 1 == 0 => Operation::SetStat {
-                path,
-                modified,
-                attributes: (bits & 2 == 0).then_some(attributes),
-            },
-            8 => Operation::DiskSpace,
-            _ => Operation::Shares,
-        };
+        let (copy, bits) = copy(path, local_len, choices);
+        let operation = operation(kind, copy, bits);
         // A local file of unknown length must end some time.
         let local_len = local_len.min(if bits & 1 == 0 { u64::MAX } else { 200_000 });
         let full_at = if bits & 4 == 0 { u64::MAX } else { 2000 };
@@ -193,5 +152,62 @@ impl Task {
             local_len,
             full_at,
         }
+    }
+}
+
+/// A copy to the client of a file of `local_len` bytes, and the bits that were chosen for it.
+fn copy(path: String, local_len: u64, choices: &mut Choices<'_>) -> (CopySpec, u8) {
+    let from = *choices.one_of(&[0, 1, 3000, 1 << 32, u64::MAX - 1]);
+    let bits = choices.u8();
+    let modified = *choices.one_of(&[
+        None,
+        Some(1_000_000_000_000_000_000),
+        Some(0),
+        Some(i64::MIN),
+        Some(i64::MAX),
+    ]);
+    let spec = CopySpec {
+        direction: Direction::ToClient,
+        path,
+        from,
+        size: (bits & 1 == 0).then_some(local_len),
+        seekable: bits & 2 == 0,
+        modified,
+        attributes: u16::from(choices.u8()),
+        existing: *choices.one_of(&[Existing::Replace, Existing::Keep, Existing::Resume]),
+    };
+    (spec, bits)
+}
+
+/// The operation of one of the [`KINDS`]: `copy`, or another with what that one says.
+fn operation(kind: usize, copy: CopySpec, bits: u8) -> Operation {
+    let CopySpec {
+        path,
+        modified,
+        attributes,
+        ..
+    } = copy.clone();
+    match kind {
+        0 | 10 => Operation::Copy(copy),
+        1 | 11 => Operation::Copy(CopySpec {
+            direction: Direction::ToServer,
+            ..copy
+        }),
+        2 => Operation::List { pattern: path },
+        3 => Operation::Stat { path },
+        4 => Operation::Delete { path },
+        5 => Operation::MakeDirectory { path },
+        6 => Operation::RemoveDirectory { path },
+        7 => Operation::Rename {
+            from: path,
+            to: "TO.TXT".into(),
+        },
+        8 if bits & 1 == 0 => Operation::SetStat {
+            path,
+            modified,
+            attributes: (bits & 2 == 0).then_some(attributes),
+        },
+        8 => Operation::DiskSpace,
+        _ => Operation::Shares,
     }
 }
