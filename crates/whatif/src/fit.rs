@@ -8,6 +8,7 @@ use crate::{
     run::Bench,
     seen::Seen,
     used::Set,
+    windows::Windows,
 };
 
 /// A guess that was run, and what its run looks like at the size of the copy.
@@ -135,15 +136,24 @@ pub(crate) struct Hints {
     pub(crate) burst_place: Option<u64>,
     /// Bytes of its longest segment.
     pub(crate) segment: u32,
+    /// Whether the connection was under way when its capture began.
+    pub(crate) is_late: bool,
+    /// What is not known of windows.
+    pub(crate) windows: Windows,
 }
 
 /// Makes other structures of a guess, where the copy asks for them.
 type Choice = fn(&Guess, &Seen, Hints) -> Vec<Guess>;
 
-const CHOICES: [Choice; 5] = [pace, acknowledgments, congestion, losses, buffer];
+const CHOICES: [Choice; 6] = [windows, pace, acknowledgments, congestion, losses, buffer];
 
 fn itself(guess: &Guess, _: &Seen, _: Hints) -> Vec<Guess> {
     vec![guess.clone()]
+}
+
+/// Windows that the capture does not show to be as narrow as it shows them.
+fn windows(guess: &Guess, _: &Seen, hints: Hints) -> Vec<Guess> {
+    guess.other_windows(&hints.windows)
 }
 
 /// Whose pace it is: the path's, or a machine's.

@@ -8,6 +8,7 @@ use crate::{
     pace::FAST_PS,
     seen::{MACHINES, Seen, sender},
     used::{Set, Used},
+    windows::{Windows, scale},
 };
 
 /// Which frames are lost.
@@ -79,6 +80,8 @@ pub(crate) struct Guess {
     pub(crate) direction: Direction,
     /// Whether the stacks are of the kind that has window scaling.
     pub(crate) is_modern: bool,
+    /// Windows of client and server that are taken to be so wide, where the capture does not say.
+    pub(crate) wide: [Option<u64>; 2],
 }
 
 const MILLI: f64 = 1e6;
@@ -126,6 +129,7 @@ impl Guess {
             send_buffer: 0,
             direction: copy.direction,
             is_modern: used.is_modern,
+            wide: used.windows.likely,
         };
         guess.repairs(seen);
         guess.share(seen);
@@ -322,8 +326,38 @@ impl Guess {
         );
         let duplicates = if self.fast_retransmit { 3 } else { 0 };
         set(key("fast_retransmit"), Value::Integer(duplicates));
+        self.window(name, set);
         let buffer = i64::try_from(self.send_buffer).unwrap_or(0);
         set(key("send_buffer"), Value::Integer(buffer));
+    }
+
+    fn window(&self, name: &str, set: &mut impl FnMut(String, Value)) {
+        let [client, server] = self.wide;
+        let own = if name == "client" { client } else { server };
+        let key = |key: &str| format!("{name}.stack.{key}");
+        if let Some(bytes) = own {
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            set(key("receive_window"), Value::Integer(bytes));
+        }
+        let widest = client.max(server).map_or(0, scale);
+        // one side's is scaled only if the other's may be
+        if widest > 0 {
+            let shift = own.map_or(if self.is_modern { 7 } else { 0 }, scale);
+            set(key("window_scale"), Value::Integer(i64::from(shift)));
+        }
+    }
+
+    /// With windows that are as wide as may be where the capture does not say, and with those that it shows at least.
+    pub(crate) fn other_windows(&self, windows: &Windows) -> Vec<Self> {
+        let [client, server] = windows.wide;
+        let mut all = vec![[None, server], [client, None], [client, server], [None; 2]];
+        all.dedup();
+        all.retain(|wide| *wide != self.wide);
+        let with = |wide| Self {
+            wide,
+            ..self.clone()
+        };
+        all.into_iter().map(with).collect()
     }
 
     fn losing(&self, set: &mut impl FnMut(String, Value)) {

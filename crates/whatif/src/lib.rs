@@ -35,6 +35,7 @@ mod rare;
 mod run;
 mod seen;
 mod used;
+mod windows;
 
 pub use error::Why;
 pub use predict::{Model, Pair, Range};

@@ -198,6 +198,7 @@ mod tests {
             send_buffer: 0,
             direction: Direction::ToClient,
             is_modern: false,
+            wide: [None; 2],
         }
     }
 

@@ -10,11 +10,12 @@ use toml::Value;
 use crate::{
     Why,
     fit::{Fit, Hints, SEED, Task},
-    guess::{Guess, Loss},
+    guess::{Congestion, Guess, Loss},
     rare::Rare,
     run::{Bench, Known, tap},
     seen::{Seen, sender},
     used::{self, Used},
+    windows::Windows,
 };
 
 /// Bytes and requests of a copy that are run; more of the same follows from them.
@@ -283,6 +284,12 @@ impl<'a> Model<'a> {
         let mut all: Vec<Guess> = (0..open)
             .flat_map(|side| other_shares(guess, side))
             .collect();
+        all.extend(guess.other_windows(&self.hints.windows));
+        // a connection that was under way before its capture may have its slow start behind it
+        all.extend(self.hints.is_late.then(|| Guess {
+            congestion: Congestion::None,
+            ..guess.clone()
+        }));
         all.extend(guess.of_others(self.hints.segment));
         all.extend(guess.holding());
         all.extend(guess.ticking());
@@ -339,6 +346,8 @@ fn hints(connection: &Connection, direction: Direction) -> Hints {
         on_its_way: sender(connection, direction).max_in_flight,
         burst_place: habits.burst_place.filter(|_| is_one_place),
         segment: sender(connection, direction).largest_segment,
+        windows: Windows::of(connection),
+        is_late: !connection.has_start,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use coax_cause::Cause;
 use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb};
-use coax_wire::dialect::Dialect;
+use coax_wire::{dialect::Dialect, time::Span};
 use toml::Value;
 
-use crate::Why;
+use crate::{Why, windows::Windows};
 
 /// A value of a scenario and its path.
 pub(crate) type Set = (String, Value);
@@ -67,6 +67,8 @@ pub(crate) struct Used {
     pub(crate) is_serial: bool,
     /// Whether both TCPs are of the kind that has window scaling.
     pub(crate) is_modern: bool,
+    /// Windows of which the capture does not say how wide they are.
+    pub(crate) windows: Windows,
     /// Whether it is no copy by SMB, but data that goes one way.
     pub(crate) is_bulk: bool,
 }
@@ -81,6 +83,14 @@ struct Moving<'a> {
 }
 
 impl<'a> Moving<'a> {
+    /// How the file may have been opened before the capture began.
+    const fn unseen_open(&self) -> &'static str {
+        match self.method {
+            Method::Andx => "open-andx",
+            Method::Core | Method::Raw => "open",
+        }
+    }
+
     fn of(connection: &Connection, copy: &'a Copy) -> Result<Self, Why> {
         let main = copy.requests.first().filter(|row| row.bytes > 0);
         let main = main.ok_or(Why::TooLittle("no request that moved data"))?;
@@ -108,11 +118,12 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     buffers(&mut sets, smb, by.block, by.method);
     if client.is_none() {
         application(&mut sets, copy, by.main, by.block);
-        steps(&mut sets, copy);
+        steps(&mut sets, copy, by);
     }
-    let is_modern = is_modern(connection);
+    let windows = Windows::of(connection);
+    let is_modern = windows.are_scaled || is_late_linux(connection);
     for (name, own, other) in sides(connection) {
-        stack(&mut sets, name, (own, other), is_modern, by.block);
+        tcp(connection, is_modern, by.block).stack(&mut sets, name, own, other);
     }
     Ok(Used {
         sets,
@@ -120,6 +131,7 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         block: by.block,
         is_serial: by.at_once == 1,
         is_modern,
+        windows,
         is_bulk: false,
     })
 }
@@ -145,9 +157,10 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
     }
     let mut sets = Vec::new();
     text(&mut sets, "direction", copy.direction.name());
-    let is_modern = is_modern(connection);
+    let windows = Windows::of(connection);
+    let is_modern = windows.are_scaled || is_late_linux(connection);
     for (name, own, other) in sides(connection) {
-        stack(&mut sets, name, (own, other), is_modern, copy.bytes);
+        tcp(connection, is_modern, copy.bytes).stack(&mut sets, name, own, other);
     }
     Ok(Used {
         sets,
@@ -155,14 +168,24 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
         block: copy.bytes,
         is_serial: false,
         is_modern,
+        windows,
         is_bulk: true,
     })
 }
 
-/// Whether both TCPs are of the kind that has window scaling.
-fn is_modern(connection: &Connection) -> bool {
-    let mut sides = connection.sides.iter();
-    sides.all(|side| side.window_scale.is_some())
+/// Whether acknowledgments wait as long as Linux has them wait, in a capture that lacks the SYNs of those who scale.
+fn is_late_linux(connection: &Connection) -> bool {
+    let mut holds = connection.habits.iter().filter_map(|habits| habits.hold);
+    let is_linuxs = |hold: Span| (39..=46).contains(&(hold.0 / 1_000_000));
+    !connection.has_start && holds.any(is_linuxs)
+}
+
+const fn tcp(connection: &Connection, is_modern: bool, block: u64) -> Tcp {
+    Tcp {
+        is_modern,
+        has_start: connection.has_start,
+        block,
+    }
 }
 
 fn sides(connection: &Connection) -> [(&'static str, &Side, &Side); 2] {
@@ -186,7 +209,8 @@ fn flag(sets: &mut Vec<Set>, path: &str, value: bool) {
 /// Whether a request comes in a segment more than its bytes need.
 fn is_cut(connection: &Connection) -> bool {
     let [client, server] = &connection.sides;
-    let mss = server.mss.map_or(client.largest_segment, u32::from).max(1);
+    let longest = client.largest_segment.max(server.largest_segment);
+    let mss = server.mss.map_or(longest, u32::from).max(1);
     let (mut requests, mut needed) = (0_u64, 0_u64);
     for row in &connection.requests {
         let is_write = row.command.starts_with("WRITE");
@@ -257,14 +281,16 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
     let mpx = smb.max_mpx.map_or(50, u64::from);
     let outstanding = smb.most_outstanding.clamp(1, u64::from(u16::MAX));
     number(sets, "server.config.max_mpx", mpx.max(outstanding));
-    let (reads, writes) = smb.raw_offered.unwrap_or((
-        method == Method::Raw || smb.raw_reads.0 > 0,
-        method == Method::Raw || smb.raw_writes.0 > 0,
-    ));
+    // of what was agreed on before the capture began nothing says that it was refused
+    let (reads, writes) = smb.raw_offered.unwrap_or((true, true));
     flag(sets, "server.config.read_raw", reads);
     flag(sets, "server.config.write_raw", writes);
     const LARGE: u32 = coax_wire::smb::negotiate::cap::LARGE_READX;
-    let offers = smb.capabilities.0.is_some_and(|bits| bits & LARGE != 0);
+    let is_unseen = smb.dialect.is_none() && smb.frames.negotiate.1.is_none();
+    let offers = smb
+        .capabilities
+        .0
+        .map_or(is_unseen, |bits| bits & LARGE != 0);
     flag(sets, "server.config.large_readwrite", is_large || offers);
     flag(sets, "server.config.extended_security", false);
 }
@@ -356,8 +382,13 @@ fn headroom(smb: &Smb, block: u64) -> Option<u64> {
     (32..=128).contains(&left).then_some(left)
 }
 
+/// Steps that open a file.
+const OPENS: [&str; 3] = ["open", "open-andx", "nt-create"];
+
 /// The requests around the data, as a client does them that nobody knows.
-fn steps(sets: &mut Vec<Set>, copy: &Copy) {
+fn steps(sets: &mut Vec<Set>, copy: &Copy, by: Moving<'_>) {
+    let fixed = |step: &str| Value::String(step.to_owned());
+    let is_open = |step: &Value| OPENS.contains(&step.as_str().unwrap_or_default());
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for row in copy.requests.iter().filter(|row| row.bytes == 0) {
         let (step, is_last) = match &*row.command {
@@ -372,7 +403,8 @@ fn steps(sets: &mut Vec<Set>, copy: &Copy) {
             _ => continue,
         };
         let list = if is_last { &mut after } else { &mut before };
-        let is_open = step.contains("open") || step == "nt-create";
+        let step = fixed(step);
+        let is_open = is_open(&step);
         let times = if is_open {
             1
         } else {
@@ -380,10 +412,12 @@ fn steps(sets: &mut Vec<Set>, copy: &Copy) {
         };
         for _ in 0..times {
             let place = if is_open { 0 } else { list.len() };
-            list.insert(place, Value::String(step.to_owned()));
+            list.insert(place, step.clone());
         }
     }
-    let fixed = |step: &str| Value::String(step.to_owned());
+    if before.first().is_none_or(|step| !is_open(step)) {
+        before.insert(0, fixed(by.unseen_open()));
+    }
     before.push(fixed("transfer"));
     before.append(&mut after);
     before.push(fixed("close"));
@@ -394,41 +428,58 @@ fn steps(sets: &mut Vec<Set>, copy: &Copy) {
     sets.push((format!("client.profile.copy.{key}"), Value::Array(before)));
 }
 
-fn stack(
-    sets: &mut Vec<Set>,
-    name: &str,
-    (own, other): (&Side, &Side),
+/// What is known of both TCPs.
+#[derive(Clone, Copy, Debug)]
+struct Tcp {
     is_modern: bool,
+    /// Whether their SYNs were captured.
+    has_start: bool,
+    /// Bytes that are sent at once.
     block: u64,
-) {
-    let place = format!("{name}.stack");
-    text(sets, &place, if is_modern { "linux" } else { "windows-98" });
-    let options = own.timestamps && other.timestamps;
-    let options_len = if options { 12 } else { 0 };
-    let told = |side: &Side, peer: &Side| {
-        side.mss
-            .map_or(peer.largest_segment.saturating_add(options_len), u32::from)
-    };
-    let (mss, agreed) = (told(own, other), told(own, other).min(told(other, own)));
-    // what sends blocks in segments shorter than was agreed on knows why
-    let longest = own.largest_segment.saturating_add(options_len);
-    let sends_blocks = own.bytes > other.bytes && block > u64::from(longest);
-    let is_cut_short = sends_blocks && longest < agreed;
-    let mss = if is_cut_short { longest } else { mss }.clamp(64, 9000);
-    number(sets, &format!("{place}.mss"), u64::from(mss));
-    let window = own.max_window.clamp(64, 1 << 30);
-    number(sets, &format!("{place}.receive_window"), u64::from(window));
-    flag(sets, &format!("{place}.sack"), own.sack);
-    flag(sets, &format!("{place}.timestamps"), options);
-    // a server that was not asked does not say whether it could
-    if name == "server" && other.window_scale.is_none() {
-        number(sets, &format!("{place}.window_scale"), 0);
+}
+
+impl Tcp {
+    fn stack(self, sets: &mut Vec<Set>, name: &str, own: &Side, other: &Side) {
+        let place = format!("{name}.stack");
+        let kind = if self.is_modern {
+            "linux"
+        } else {
+            "windows-98"
+        };
+        text(sets, &place, kind);
+        let options = own.timestamps && other.timestamps;
+        let mss = self.segment(own, other, if options { 12 } else { 0 });
+        number(sets, &format!("{place}.mss"), u64::from(mss));
+        let window = own.max_window.clamp(64, 1 << 30);
+        number(sets, &format!("{place}.receive_window"), u64::from(window));
+        let sack = own.sack || !self.has_start && self.is_modern;
+        flag(sets, &format!("{place}.sack"), sack);
+        flag(sets, &format!("{place}.timestamps"), options);
+        // a server that was not asked does not say whether it could
+        if name == "server" && other.window_scale.is_none() && self.has_start {
+            number(sets, &format!("{place}.window_scale"), 0);
+        }
+        if let Some(scale) = own.window_scale.filter(|_| self.is_modern) {
+            let scale = u64::from(scale.min(14));
+            number(sets, &format!("{place}.window_scale"), scale);
+        }
     }
-    if let Some(scale) = own.window_scale.filter(|_| is_modern) {
-        number(
-            sets,
-            &format!("{place}.window_scale"),
-            u64::from(scale.min(14)),
-        );
+
+    /// The longest segment; whose SYN was not captured takes what either was seen to send.
+    fn segment(self, own: &Side, other: &Side, options: u32) -> u32 {
+        let longest = own.largest_segment.saturating_add(options);
+        let told = |side: &Side, peer: &Side| {
+            let sent = if self.has_start {
+                peer.largest_segment
+            } else {
+                peer.largest_segment.max(side.largest_segment)
+            };
+            side.mss.map_or(sent.saturating_add(options), u32::from)
+        };
+        let (mss, agreed) = (told(own, other), told(own, other).min(told(other, own)));
+        // what sends blocks in segments shorter than was agreed on knows why
+        let sends_blocks = own.bytes > other.bytes && self.block > u64::from(longest);
+        let is_cut_short = sends_blocks && longest < agreed;
+        if is_cut_short { longest } else { mss }.clamp(64, 9000)
     }
 }

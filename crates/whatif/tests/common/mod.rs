@@ -8,6 +8,8 @@ use std::{fs, path::PathBuf};
 
 use coax_client::Direction;
 use coax_explain::{
+    Analyser,
+    capture::{Packet, Reader},
     explain,
     report::{Capture, Copy},
 };
@@ -59,6 +61,25 @@ pub fn labelled(name: &str, vantage: &str) -> Capture {
         "tests/captures/labelled/{name}-{vantage}.pcapng.gz"
     ));
     explain(fs::File::open(path).unwrap()).unwrap()
+}
+
+/// A capture file, as if it had begun after this part of its packets.
+pub fn late(file: &[u8], part: f64) -> Capture {
+    let mut reader = Reader::new(file).unwrap();
+    let mut all = 0_u64;
+    while reader.next_packet().unwrap().is_some() {
+        all += 1;
+    }
+    let before = (all as f64 * part) as u64;
+    let mut reader = Reader::new(file).unwrap();
+    let mut analyser = Analyser::default();
+    while let Some(packet) = reader.next_packet().unwrap() {
+        if packet.number > before {
+            let number = packet.number - before;
+            analyser.packet(&Packet { number, ..packet });
+        }
+    }
+    analyser.finish()
 }
 
 /// Values of a table by their paths.
