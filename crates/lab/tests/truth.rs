@@ -5,7 +5,7 @@ use coax_lab::{
     Ended, Setup, Side, Tap, World,
     apps::{self, BlockPlan, BulkReceiver, BulkSender},
     laws,
-    link::{Duplex, LossParams, LossRule, Reorder, TxFull},
+    link::{Duplex, LinkParams, LossParams, LossRule, Reorder, TxFull},
     profile::{Described, built_in},
     tcp::StackParams,
     units::Cost,
@@ -48,58 +48,63 @@ fn losses() -> impl Strategy<Value = LossParams> {
     (rule, any::<bool>()).prop_map(|(rule, data_only)| LossParams { rule, data_only })
 }
 
-fn setups() -> impl Strategy<Value = Setup> {
-    let hosts = (
-        stacks(),
-        stacks(),
-        0..3_000_u64,
-        0..3_000_u64,
-        0..20_usize,
-        any::<bool>(),
-    );
-    let path = (
-        losses(),
-        losses(),
-        1..100_u64,
-        0..20_000_u64,
-        any::<bool>(),
-        0..4_u8,
-        any::<u64>(),
-    );
-    (hosts, path).prop_map(
-        |((a, b, cost_a, cost_b, ring, drops), (to_s, to_c, mbit, delay, half, extra, seed))| {
+/// Two hosts, and a link that is as it is by default.
+fn hosts() -> impl Strategy<Value = Setup> {
+    let costs = (0..3_000_u64, 0..3_000_u64);
+    (stacks(), stacks(), costs, 0..20_usize, any::<bool>()).prop_map(
+        |(client, server, (client_cost, server_cost), ring, drops)| {
             let mut setup = Setup {
-                seed,
                 keep_truth: true,
                 ..Setup::default()
             };
-            setup.client.stack = a;
-            setup.server.stack = b;
-            setup.client.machine.tx_data = Cost::fixed(Span(cost_a * 1000));
-            setup.client.machine.rx_data = Cost::fixed(Span(cost_a * 700));
-            setup.client.machine.request = Cost::fixed(Span(cost_a * 300));
-            setup.server.machine.rx_ack = Cost::fixed(Span(cost_b * 100));
-            setup.server.machine.rx_data = Cost::fixed(Span(cost_b * 1000));
+            setup.client.stack = client;
+            setup.server.stack = server;
+            setup.client.machine.tx_data = Cost::fixed(Span(client_cost * 1000));
+            setup.client.machine.rx_data = Cost::fixed(Span(client_cost * 700));
+            setup.client.machine.request = Cost::fixed(Span(client_cost * 300));
+            setup.server.machine.rx_ack = Cost::fixed(Span(server_cost * 100));
+            setup.server.machine.rx_data = Cost::fixed(Span(server_cost * 1000));
             setup.client.nic.tx_ring = ring;
             setup.client.nic.tx_full = if drops { TxFull::Drop } else { TxFull::Block };
             setup.server.nic.rx_ring = ring * 2;
-            setup.server.nic.poll = Span(u64::from(extra & 1) * 300_000);
-            setup.link.rate = mbit * 1_000_000;
-            setup.link.access_rate = (extra & 2 > 0).then_some(100_000_000);
-            setup.link.queue_bytes = 20_000;
-            setup.link.delay = Span(delay * 1000);
-            setup.link.duplex = if half { Duplex::Half } else { Duplex::Full };
-            setup.link.loss_to_server = to_s;
-            setup.link.loss_to_client = to_c;
-            if extra == 3 {
-                setup.link.reorder = Reorder {
-                    probability: 0.02,
-                    delay: Span(2_000_000),
-                };
-            }
             setup
         },
     )
+}
+
+fn links() -> impl Strategy<Value = LinkParams> {
+    let path = (1..100_u64, 0..20_000_u64, any::<bool>());
+    (losses(), losses(), path).prop_map(|(to_server, to_client, (mbit, delay_us, half))| {
+        LinkParams {
+            rate: mbit * 1_000_000,
+            queue_bytes: 20_000,
+            delay: Span(delay_us * 1000),
+            duplex: if half { Duplex::Half } else { Duplex::Full },
+            loss_to_server: to_server,
+            loss_to_client: to_client,
+            ..LinkParams::default()
+        }
+    })
+}
+
+/// Any hosts over any link; a polling card, a faster access and segments out of order, or none of them.
+fn setups() -> impl Strategy<Value = Setup> {
+    (hosts(), links(), 0..4_u8, any::<u64>()).prop_map(|(hosts, link, extra, seed)| {
+        let mut setup = Setup {
+            link,
+            seed,
+            ..hosts
+        };
+        setup.server.nic.poll = Span(u64::from(extra & 1) * 300_000);
+        setup.link.access_rate = (extra & 2 > 0).then_some(100_000_000);
+        if extra == 3 {
+            setup.link.reorder = Reorder {
+                probability: 0.02,
+                delay: Span(2_000_000),
+            };
+        }
+        setup
+    })
 }
 
 /// Causes sum to the wall clock, and so do the stretches, without a gap.

@@ -161,6 +161,20 @@ fn share(id: u32, name: &str, kind: ShareKind) -> Arc<Share> {
     })
 }
 
+/// A server of one disk.
+fn server(config: Config, fs: Arc<MemFs>) -> Server {
+    let tables = Tables::new(config.tables());
+    Server {
+        config,
+        shares: vec![
+            share(1, "DISK", ShareKind::Disk(fs)),
+            share(2, "IPC$", ShareKind::Ipc),
+        ],
+        accounts: coax_logon::accounts::Accounts::default(),
+        tables: Arc::new(Locked(Mutex::new(tables))),
+    }
+}
+
 pub fn target(profile: &Profile, share: &str) -> Target {
     let name = |text: &[u8], suffix| ScopedName {
         name: NbName::new(text, suffix).unwrap(),
@@ -205,16 +219,7 @@ impl Pair {
     ) -> Self {
         let fs = Arc::new(MemFs::new());
         fs.set_time(coax_server::vfs::FsTime(NOW.0 as i64));
-        let tables = Tables::new(config.tables());
-        let mut server = Server {
-            config,
-            shares: vec![
-                share(1, "DISK", ShareKind::Disk(fs.clone())),
-                share(2, "IPC$", ShareKind::Ipc),
-            ],
-            accounts: coax_logon::accounts::Accounts::default(),
-            tables: Arc::new(Locked(Mutex::new(tables))),
-        };
+        let mut server = server(config, fs.clone());
         set_up(&mut server);
         let server = Arc::new(server);
         let woken = Arc::new(Flag::default());

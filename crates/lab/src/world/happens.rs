@@ -318,35 +318,40 @@ impl World {
             Fate::Arrives { .. } => self.saw(side, Happened::Sent, &segment),
             _ => self.saw(side, Happened::SentInVain, &segment),
         }
-        let paths = &mut self.host_mut(side).paths;
+        self.count(side, &fate, &segment);
         let (leaves, arrives) = match fate {
             Fate::RingBlocked { until } => {
                 let account = self.current.clone().charge(Cause::Bandwidth, until);
                 self.schedule(Event::RingFree(side, segment), account);
                 return false;
             }
-            Fate::RingDropped => {
-                paths.ring_drops = paths.ring_drops.saturating_add(1);
-                return true;
-            }
-            Fate::Lost { leaves } => {
-                paths.lost = paths.lost.saturating_add(1);
-                (leaves, None)
-            }
-            Fate::QueueFull { leaves } => {
-                paths.queue_drops = paths.queue_drops.saturating_add(1);
-                (leaves, None)
-            }
+            Fate::RingDropped => return true,
+            Fate::Lost { leaves } | Fate::QueueFull { leaves } => (leaves, None),
             Fate::Arrives { leaves, account } => (leaves, Some(account)),
         };
-        paths.frames = paths.frames.saturating_add(1);
-        paths.wire_bytes = paths.wire_bytes.saturating_add(segment.on_wire());
         self.tap(Tap::at(side), side, &segment, self.now);
         self.tap(Tap::Wire, side, &segment, leaves);
         if let Some(account) = arrives {
             self.schedule(Event::Arrive(side.peer(), segment), account);
         }
         !self.wait_for_card(side)
+    }
+
+    /// What the card and the path did with it.
+    fn count(&mut self, side: Side, fate: &Fate, segment: &Segment) {
+        let paths = &mut self.host_mut(side).paths;
+        match fate {
+            Fate::RingBlocked { .. } => return,
+            Fate::RingDropped => {
+                paths.ring_drops = paths.ring_drops.saturating_add(1);
+                return;
+            }
+            Fate::Lost { .. } => paths.lost = paths.lost.saturating_add(1),
+            Fate::QueueFull { .. } => paths.queue_drops = paths.queue_drops.saturating_add(1),
+            Fate::Arrives { .. } => {}
+        }
+        paths.frames = paths.frames.saturating_add(1);
+        paths.wire_bytes = paths.wire_bytes.saturating_add(segment.on_wire());
     }
 
     fn saw(&mut self, from: Side, happened: Happened, segment: &Segment) {

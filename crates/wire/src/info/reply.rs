@@ -166,13 +166,7 @@ impl<'a> VolumeInfo<'a> {
                 let len = usize::from(r.u8("label length")?);
                 info.label = label(len, r.rest(), unicode);
             }
-            Level::Volume => {
-                info.created = FileTime(r.u64("creation time")?);
-                info.serial = r.u32("serial number")?;
-                let len = r.u32("label length")? as usize;
-                r.take(2, "reserved")?;
-                info.label_unicode = r.take_up_to(len);
-            }
+            Level::Volume => info.take_volume(&mut r)?,
             Level::Size => {
                 info.take_units(&mut r)?;
                 info.take_unit_size(&mut r)?;
@@ -188,15 +182,27 @@ impl<'a> VolumeInfo<'a> {
                 r.u32("device type")?;
                 info.read_only = r.u32("characteristics")? & READ_ONLY != 0;
             }
-            Level::Attribute => {
-                info.attributes = r.u32("attributes")?;
-                info.max_name = r.u32("max name length")?;
-                let len = r.u32("name length")? as usize;
-                info.file_system = r.take_up_to(len);
-            }
+            Level::Attribute => info.take_attribute(&mut r)?,
             Level::Control => {}
         }
         Ok(info)
+    }
+
+    fn take_volume(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        self.created = FileTime(r.u64("creation time")?);
+        self.serial = r.u32("serial number")?;
+        let len = r.u32("label length")? as usize;
+        r.take(2, "reserved")?;
+        self.label_unicode = r.take_up_to(len);
+        Ok(())
+    }
+
+    fn take_attribute(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        self.attributes = r.u32("attributes")?;
+        self.max_name = r.u32("max name length")?;
+        let len = r.u32("name length")? as usize;
+        self.file_system = r.take_up_to(len);
+        Ok(())
     }
 
     fn take_allocation(&mut self, r: &mut Reader<'_>) -> Result<()> {

@@ -136,7 +136,12 @@ impl<'a> Request<'a> {
                 words.u16(token.len() as u16).u32(0).u32(self.capabilities)
             }
         };
-        let bytes = block.bytes();
+        self.emit_bytes(block.bytes());
+        block.finish(0);
+    }
+
+    /// Passwords or token, and the names behind them.
+    fn emit_bytes(&self, bytes: &mut Writer) {
         match self.credentials {
             Credentials::Lanman { password } => bytes.bytes(password),
             Credentials::Nt {
@@ -154,7 +159,6 @@ impl<'a> Request<'a> {
         for name in names.into_iter().flatten() {
             name.emit(bytes);
         }
-        block.finish(0);
     }
 
     fn common(block: &Block<'a>) -> Result<(Self, crate::io::Reader<'a>)> {

@@ -123,25 +123,8 @@ impl Copy {
             Step::GetAttributesFid => of(command::QUERY_INFORMATION2, |out| {
                 query_information::Request2 { fid }.emit(out);
             }),
-            Step::SeekEnd => of(command::SEEK, |out| {
-                seek::Request {
-                    fid,
-                    mode: 2,
-                    offset: 0,
-                }
-                .emit(out);
-            }),
-            Step::SetSize => of(command::WRITE, |out| {
-                let offset = self.spec.size.unwrap_or(0) as u32;
-                write::Request {
-                    fid,
-                    count: 0,
-                    offset,
-                    remaining: 0,
-                    data: &[],
-                }
-                .emit(out);
-            }),
+            Step::SeekEnd => seek_end(fid),
+            Step::SetSize => set_size(fid, self.spec.size.unwrap_or(0) as u32),
             Step::Flush => of(command::FLUSH, |out| flush::Request { fid }.emit(out)),
             Step::SetTimesFid => of(command::SET_INFORMATION2, |out| {
                 set_information::Request2 {
@@ -313,7 +296,7 @@ impl Copy {
             }
             Step::GetAttributes => {
                 let told = query_information::Response::parse(&block).map_err(nonsense)?;
-                self.learn(cx, u64::from(told.size), told.modified, told.attributes);
+                self.learn(cx, told.size, told.modified, told.attributes);
             }
             Step::DiskAttributes => {
                 query_information_disk::Response::parse(&block).map_err(nonsense)?;
@@ -347,22 +330,12 @@ impl Copy {
             command::OPEN => {
                 let opened = open::OpenResponse::parse(block)?;
                 self.fid = Some(opened.fid);
-                self.learn(
-                    cx,
-                    u64::from(opened.size),
-                    opened.modified,
-                    opened.attributes,
-                );
+                self.learn(cx, opened.size, opened.modified, opened.attributes);
             }
             command::OPEN_ANDX => {
                 let opened = open_andx::Response::parse(block)?;
                 self.fid = Some(opened.fid);
-                self.learn(
-                    cx,
-                    u64::from(opened.size),
-                    opened.modified,
-                    opened.attributes,
-                );
+                self.learn(cx, opened.size, opened.modified, opened.attributes);
                 if opened.size == 0 {
                     // impacket says so of every file: a read tells.
                     self.known.size = None;
@@ -380,8 +353,8 @@ impl Copy {
         Ok(())
     }
 
-    fn learn(&mut self, cx: &Context<'_>, size: u64, modified: Utime, attributes: u16) {
-        self.known.size = Some(size);
+    fn learn(&mut self, cx: &Context<'_>, size: u32, modified: Utime, attributes: u16) {
+        self.known.size = Some(u64::from(size));
         self.known.attributes = Some(attributes);
         if modified.0 != 0 {
             self.known.modified = Some(modified.unix_ns(cx.link.zone));
@@ -499,6 +472,31 @@ fn search_for(path: &Text, resume_key: Option<ResumeKey>) -> Request {
             search_attributes: if resume_key.is_some() { 0 } else { ANY_FILE },
             path: path.as_wire(),
             resume_key,
+        }
+        .emit(out);
+    })
+}
+
+fn seek_end(fid: Fid) -> Request {
+    of(command::SEEK, |out| {
+        seek::Request {
+            fid,
+            mode: 2,
+            offset: 0,
+        }
+        .emit(out);
+    })
+}
+
+/// A write of nothing sets the length ([MS-CIFS] 2.2.4.12).
+fn set_size(fid: Fid, size: u32) -> Request {
+    of(command::WRITE, |out| {
+        write::Request {
+            fid,
+            count: 0,
+            offset: size,
+            remaining: 0,
+            data: &[],
         }
         .emit(out);
     })

@@ -2,6 +2,7 @@
 
 use super::{oem, wide};
 use crate::{
+    block::WireStr,
     header::{Fid, Sid, Tid},
     smb::{
         copy, delete, directory, find_close2, ioctl, print, rename, search,
@@ -10,11 +11,17 @@ use crate::{
     time::DosDateTime,
 };
 
+/// Two names in each encoding, with its flag.
+fn names_in_both_encodings() -> [(bool, WireStr<'static>, WireStr<'static>); 2] {
+    [
+        (false, oem(b"\\A.TXT"), oem(b"\\B")),
+        (true, wide(b"\\\0A\0"), wide(b"\\\0")),
+    ]
+}
+
 #[test]
-fn requests_about_names_come_back_in_both_encodings() {
-    let oem_pair = (oem(b"\\A.TXT"), oem(b"\\B"));
-    let wide_pair = (wide(b"\\\0A\0"), wide(b"\\\0"));
-    for (unicode, (path, new)) in [(false, oem_pair), (true, wide_pair)] {
+fn requests_about_one_name_come_back_in_both_encodings() {
+    for (unicode, path, _) in names_in_both_encodings() {
         let request = delete::Request {
             search_attributes: 6,
             path,
@@ -27,6 +34,12 @@ fn requests_about_names_come_back_in_both_encodings() {
             directory::Request::parse(&first(&sent), unicode),
             Ok(request)
         );
+    }
+}
+
+#[test]
+fn requests_about_two_names_come_back_in_both_encodings() {
+    for (unicode, path, new) in names_in_both_encodings() {
         let request = rename::Request {
             search_attributes: 0x16,
             old: path,
