@@ -129,49 +129,40 @@ fn told(entry: &Entry, facts: &Facts, copy: &Copy) -> Option<Advice> {
         .or_else(|| entry.for_connection(facts))
 }
 
+/// It fires with the facts and shares of its case, and not with what the case says is too little.
+fn assert_fires_for(entry: &Entry, case: &toml::Value) {
+    let id = &entry.id;
+    let none = toml::Table::new();
+    let shares = case
+        .get("shares")
+        .map_or(&none, |shares| shares.as_table().unwrap());
+    let mut facts = Facts::default();
+    set(&mut facts, case["facts"].as_table().unwrap());
+    let advice = told(entry, &facts, &copy(shares)).unwrap_or_else(|| panic!("{id} does not fire"));
+    assert!(!advice.why.contains(['{', '?']), "{id}: {}", advice.why);
+    assert!(!advice.changes.is_empty(), "{id}");
+    for without in case["not"].as_array().unwrap() {
+        let mut other = facts.clone();
+        set(&mut other, without.as_table().unwrap());
+        let told = told(entry, &other, &copy(shares));
+        assert_eq!(told, None, "{id} with {without}");
+    }
+    if !shares.is_empty() {
+        let told = told(entry, &facts, &copy(&none));
+        assert_eq!(told, None, "{id} against nothing");
+    }
+}
+
 #[test]
 fn every_entry_fires_where_it_is_meant_to_and_not_without_what_it_asks_for() {
     let cases: toml::Table = toml::from_str(CASES).unwrap();
     let cases = cases["case"].as_array().unwrap();
     for entry in entries() {
-        let is_its = |case: &&toml::Value| case["id"].as_str() == Some(&entry.id);
-        let case = cases
+        let its = cases
             .iter()
-            .find(is_its)
-            .unwrap_or_else(|| panic!("{} has no case", entry.id));
-        let none = toml::Table::new();
-        let shares = case
-            .get("shares")
-            .map_or(&none, |shares| shares.as_table().unwrap());
-        let mut facts = Facts::default();
-        set(&mut facts, case["facts"].as_table().unwrap());
-        let advice = told(entry, &facts, &copy(shares))
-            .unwrap_or_else(|| panic!("{} does not fire", entry.id));
-        assert!(
-            !advice.why.contains(['{', '?']),
-            "{}: {}",
-            entry.id,
-            advice.why
-        );
-        assert!(!advice.changes.is_empty(), "{}", entry.id);
-        for without in case["not"].as_array().unwrap() {
-            let mut other = facts.clone();
-            set(&mut other, without.as_table().unwrap());
-            assert_eq!(
-                told(entry, &other, &copy(shares)),
-                None,
-                "{} with {without}",
-                entry.id
-            );
-        }
-        if !shares.is_empty() {
-            assert_eq!(
-                told(entry, &facts, &copy(&none)),
-                None,
-                "{} against nothing",
-                entry.id
-            );
-        }
+            .find(|case| case["id"].as_str() == Some(&entry.id));
+        let case = its.unwrap_or_else(|| panic!("{} has no case", entry.id));
+        assert_fires_for(entry, case);
     }
     assert_eq!(cases.len(), entries().len(), "a case without an entry");
 }

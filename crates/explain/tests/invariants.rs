@@ -53,42 +53,37 @@ fn a_file_in_pieces_says_what_the_whole_says() {
     }
 }
 
+/// What may stand before an IP packet: the file's link type, and the header.
+fn link_headers() -> Vec<(u32, Vec<u8>)> {
+    let hosts = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+    let tags = [0x88, 0xa8, 0, 5, 0x81, 0, 0, 7];
+    let cooked = [0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0];
+    let cooked2 = [8, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0];
+    let snap: &[u8] = &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    let ring = [0x10, 0x40, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2];
+    let via_bridge = [0x10, 0x40, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 2];
+    let route: &[u8] = &[4, 0x30, 0, 0x10];
+    vec![
+        (1, [&hosts[..], &[8, 0]].concat()),
+        (1, [&hosts[..], &tags, &[8, 0]].concat()),
+        (113, cooked.to_vec()),
+        (276, cooked2.to_vec()),
+        (10, [&[0x50; 13], snap].concat()),
+        (6, [&ring, snap].concat()),
+        (6, [&via_bridge, route, snap].concat()),
+        (0, vec![2, 0, 0, 0]),
+        (108, vec![0, 0, 0, 2]),
+        (9, vec![0xff, 3, 0, 0x21]),
+        (50, vec![0, 0x21]),
+        (9, vec![0x21]),
+    ]
+}
+
 #[test]
 fn other_link_headers_change_nothing() {
     let (_, all) = packets(&unpacked(SAMPLE));
     let before = essence(&of(&as_pcap(RAW_IP, &all, true, false)));
-    let ethernet: &[u8] = &[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
-    let tagged: &[u8] = &[
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xa8, 0, 5, 0x81, 0, 0, 7, 8, 0,
-    ];
-    let cooked: &[u8] = &[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0];
-    let cooked2: &[u8] = &[8, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0];
-    let snap: &[u8] = &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
-    let fddi = [&[0x50; 13], snap].concat();
-    let ring = [&[0x10, 0x40, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2], snap].concat();
-    let routed = [
-        &[
-            0x10, 0x40, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 2, 4, 0x30, 0, 0x10,
-        ],
-        snap,
-    ]
-    .concat();
-    let null: &[u8] = &[2, 0, 0, 0];
-    let headers = [
-        (1, ethernet),
-        (1, tagged),
-        (113, cooked),
-        (276, cooked2),
-        (10, &fddi),
-        (6, &ring),
-        (6, &routed),
-        (0, null),
-        (108, &[0, 0, 0, 2]),
-        (9, &[0xff, 3, 0, 0x21]),
-        (50, &[0, 0x21]),
-        (9, &[0x21]),
-    ];
-    for (link, header) in headers {
+    for (link, header) in link_headers() {
         let mut framed = all.clone();
         for packet in &mut framed {
             packet.bytes.splice(0..0, header.iter().copied());
@@ -97,7 +92,7 @@ fn other_link_headers_change_nothing() {
         assert_eq!(
             essence(&of(&as_pcap(link, &framed, true, false))),
             before,
-            "link {link}"
+            "link {link}, {header:?}"
         );
     }
 }

@@ -17,59 +17,56 @@ struct Pair {
     from: &'static str,
     to: &'static str,
     what: &'static str,
-    changes: Vec<(String, Value)>,
+    /// A line of each: its key and, as TOML, its value.
+    changes: &'static str,
 }
 
-fn pairs() -> Vec<Pair> {
-    let text = |value: &str| Value::String(value.to_owned());
-    let set = |path: &str, value: Value| (path.to_owned(), value);
-    vec![
-        Pair {
-            from: "andx4k",
-            to: "raw60k",
-            what: "4 KB reads: raw reads of 60 KB",
-            changes: vec![
-                set("client.profile.read.method", text("raw")),
-                set("client.profile.read.raw-block", Value::Integer(61_440)),
-            ],
-        },
-        Pair {
-            from: "raw60k",
-            to: "andx4k",
-            what: "raw reads of 60 KB: 4 KB reads",
-            changes: vec![
-                set("client.profile.read.method", text("andx")),
-                set("client.profile.read.block", Value::Integer(4096)),
-            ],
-        },
-        Pair {
-            from: "nagle_lan",
-            to: "nagle_lan_nd",
-            what: "Nagle on the client: off",
-            changes: vec![set("client.stack.nagle", text("off"))],
-        },
-        Pair {
-            from: "nagle_lan_nd",
-            to: "nagle_lan",
-            what: "Nagle off on the client: on",
-            changes: vec![set("client.stack.nagle", text("minshall"))],
-        },
-        Pair {
-            from: "rwnd",
-            to: "base",
-            what: "window of 65,535: 8 MB",
-            changes: vec![
-                set("client.stack.receive_window", Value::Integer(8_345_600)),
-                set("client.stack.window_scale", Value::Integer(10)),
-            ],
-        },
-        Pair {
-            from: "base",
-            to: "rwnd",
-            what: "window of 8 MB: 65,535",
-            changes: vec![set("client.stack.receive_window", Value::Integer(65_535))],
-        },
-    ]
+const PAIRS: &[Pair] = &[
+    Pair {
+        from: "andx4k",
+        to: "raw60k",
+        what: "4 KB reads: raw reads of 60 KB",
+        changes: "client.profile.read.method = 'raw'\nclient.profile.read.raw-block = 61440",
+    },
+    Pair {
+        from: "raw60k",
+        to: "andx4k",
+        what: "raw reads of 60 KB: 4 KB reads",
+        changes: "client.profile.read.method = 'andx'\nclient.profile.read.block = 4096",
+    },
+    Pair {
+        from: "nagle_lan",
+        to: "nagle_lan_nd",
+        what: "Nagle on the client: off",
+        changes: "client.stack.nagle = 'off'",
+    },
+    Pair {
+        from: "nagle_lan_nd",
+        to: "nagle_lan",
+        what: "Nagle off on the client: on",
+        changes: "client.stack.nagle = 'minshall'",
+    },
+    Pair {
+        from: "rwnd",
+        to: "base",
+        what: "window of 65,535: 8 MB",
+        changes: "client.stack.receive_window = 8345600\nclient.stack.window_scale = 10",
+    },
+    Pair {
+        from: "base",
+        to: "rwnd",
+        what: "window of 8 MB: 65,535",
+        changes: "client.stack.receive_window = 65535",
+    },
+];
+
+/// A line is a key and its value.
+fn changes(text: &str) -> Vec<(String, Value)> {
+    let change = |line: &str| {
+        let (key, value) = line.split_once(" = ").unwrap();
+        (key.to_owned(), value.parse().unwrap())
+    };
+    text.lines().map(change).collect()
 }
 
 fn row(pair: &Pair, vantage: &'static str, clients: &[(&str, &str)]) -> Row {
@@ -77,7 +74,7 @@ fn row(pair: &Pair, vantage: &'static str, clients: &[(&str, &str)]) -> Row {
     let (slow, other) = (longest(&from), longest(&to));
     let model = Model::of(&from, slow, clients);
     let said = model.as_ref().map_err(Clone::clone);
-    let said = said.and_then(|model| model.predict(&pair.changes));
+    let said = said.and_then(|model| model.predict(&changes(pair.changes)));
     Row {
         what: pair.what.to_owned(),
         vantage: vantage.to_owned(),
@@ -99,7 +96,7 @@ fn of_size(copy: &Copy, bytes: u64) -> f64 {
 fn one_real_copy_predicts_the_other() {
     let profiles = profiles();
     let clients = borrowed(&profiles);
-    let rows = in_halves(&pairs(), |pair| {
+    let rows = in_halves(PAIRS, |pair| {
         let at = |vantage| row(pair, vantage, &clients);
         vec![at("client"), at("server")]
     });

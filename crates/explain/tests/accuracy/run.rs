@@ -94,35 +94,15 @@ impl Case {
 
     fn scenario(&self, knob: Option<f64>) -> Scenario {
         let mut scenario = Scenario::new("accuracy");
-        let pick = |from: &'static [&'static str], by: u64| from[(by % from.len() as u64) as usize];
         let mut set = |text: &str| {
             let text = self.placed(text);
             scenario
                 .set_text(&text)
                 .unwrap_or_else(|error| panic!("{text}: {error}"));
         };
-        set(if self.to_server {
-            "direction=to-server"
-        } else {
-            "direction=to-client"
-        });
-        set(&format!("size={}", self.family.size));
-        set(&format!("seed={}", self.seed));
-        set("limit=\"2000000 s\"");
-        let clients = self.half.clients(self.family.streaming);
-        set(&format!("client.profile={}", pick(clients, self.seed)));
-        set(&format!(
-            "client.stack={}",
-            pick(self.half.stacks(), self.seed / 2)
-        ));
-        set(&format!(
-            "server.stack={}",
-            pick(self.half.stacks(), self.seed / 3)
-        ));
-        set("client.stack.max_retries=1000");
-        set("server.stack.max_retries=1000");
-        set(&format!("link.delay=\"{} us\"", self.round_us / 2));
-        set(&format!("link.rate=\"{} kbit/s\"", self.rate));
+        for line in self.copied() {
+            set(&line);
+        }
         for line in self.family.set {
             set(line);
         }
@@ -138,6 +118,26 @@ impl Case {
             });
         }
         scenario
+    }
+
+    /// What is copied, by whom and over which stacks and link.
+    fn copied(&self) -> Vec<String> {
+        let pick = |from: &'static [&'static str], by: u64| from[(by % from.len() as u64) as usize];
+        let (clients, stacks) = (self.half.clients(self.family.streaming), self.half.stacks());
+        let receiver = if self.to_server { "server" } else { "client" };
+        vec![
+            format!("direction=to-{receiver}"),
+            format!("size={}", self.family.size),
+            format!("seed={}", self.seed),
+            "limit=\"2000000 s\"".to_owned(),
+            format!("client.profile={}", pick(clients, self.seed)),
+            format!("client.stack={}", pick(stacks, self.seed / 2)),
+            format!("server.stack={}", pick(stacks, self.seed / 3)),
+            "client.stack.max_retries=1000".to_owned(),
+            "server.stack.max_retries=1000".to_owned(),
+            format!("link.delay=\"{} us\"", self.round_us / 2),
+            format!("link.rate=\"{} kbit/s\"", self.rate),
+        ]
     }
 
     /// The sides' names in place of what stands for them.
