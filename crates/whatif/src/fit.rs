@@ -77,8 +77,9 @@ impl<'a> Task<'a> {
         sets.extend(guess.sets());
         let model = self.bench.run(&sets, &[], SEED)?;
         let model = model.of_size(self.seen.bytes);
+        let shown = guess.shown(self.seen, &model);
         let misses =
-            (model.wall / self.seen.wall.max(1.0) - 1.0).abs() + self.seen.distance(&model) / 2.0;
+            (model.wall / self.seen.wall.max(1.0) - 1.0).abs() + shown.distance(&model) / 2.0;
         let misses = misses + self.seen.losses_apart(&model) + guess.handicap();
         Ok(Fit {
             guess,

@@ -43,6 +43,8 @@ pub(crate) struct Guess {
     /// What the path takes for a byte, picoseconds; and whether anything is known of it.
     pub(crate) path_ps: f64,
     pub(crate) path_known: bool,
+    /// The machine (client 0, server 1) to which the path is between it and where the capture was taken.
+    pub(crate) far_end: Option<usize>,
     /// What the handshake took, both ways.
     pub(crate) shaken: f64,
     /// The path is taken for faster than it seems: what there is too much of is a machine's.
@@ -108,6 +110,11 @@ impl Guess {
             round_trip: seen.round_trip,
             path_ps: seen.path_ps.unwrap_or_else(|| unknown_path(seen)),
             path_known: seen.path_ps.is_some(),
+            far_end: match connection.vantage {
+                Some(Vantage::Client) => Some(1),
+                Some(Vantage::Server) => Some(0),
+                Some(Vantage::Between) | None => None,
+            },
             shaken: seen.round_trip,
             is_assumed: false,
             is_unlikely: false,
@@ -205,6 +212,7 @@ impl Guess {
     /// Corrects what the model, run with this guess, got wrong of `seen`.
     pub(crate) fn correct(&mut self, seen: &Seen, model: &Seen) {
         let requests = seen.requests.max(1.0);
+        let seen = &self.shown(seen, model);
         let machines = self.think.iter_mut().zip(self.most_think);
         for ((think, most), cause) in machines.zip(MACHINES) {
             let (own, model) = (seen.spent(cause), model.spent(cause));
@@ -234,6 +242,18 @@ impl Guess {
             self.hold *= ratio(seen, model, &[Cause::NagleDelayedAck]);
         }
         self.correct_loss(seen, model);
+    }
+
+    /// What a copy would show of this guess, `model` being what a run of it shows: where nothing is known of the path, what
+    /// it takes for bytes is part of what the machine at the far end seems to take.
+    pub(crate) fn shown(&self, seen: &Seen, model: &Seen) -> Seen {
+        if self.path_known {
+            return seen.clone();
+        }
+        let far = self.far_end.map_or([0.5; 2], |far| {
+            [0, 1].map(|side| if side == far { 1.0 } else { 0.0 })
+        });
+        seen.with_carrying(model, far)
     }
 
     fn correct_path(&mut self, seen: &Seen, model: &Seen) {

@@ -10,6 +10,8 @@ pub(crate) const FAST_PS: f64 = NETWORKS_PS[1];
 const OVERHEAD: f64 = 78.0;
 /// The smallest frame with its framing, bytes.
 const SMALLEST: f64 = 84.0;
+/// No network within a house takes so long for the handshake, old machines' time for it included.
+const AFAR: f64 = 8e6;
 /// See [`Guess::handicap`].
 const UNLIKELY: f64 = 0.03;
 
@@ -109,28 +111,52 @@ impl Guess {
         }
     }
 
-    /// The same over a path of which nothing is known, as slow as may be: what is taken for the machines' time is what it
-    /// carries a request in, as far as that is the pace of the slowest usual network and the handshake allows it.
-    pub(crate) fn of_slow_path(&self) -> Self {
-        let usual = |side: usize| {
-            let (think, rare) = (self.think.get(side), self.rare.get(side));
-            think
-                .zip(rare)
-                .map_or(0.0, |(think, rare)| think * (1.0 - rare))
-        };
-        let (room, carried) = (usual(0) + usual(1), self.block + OVERHEAD);
-        let by_handshake = self.shaken * 1000.0 / (2.0 * SMALLEST);
-        let slowest = (self.path_ps + room * 1000.0 / carried)
-            .min(by_handshake)
-            .clamp(self.path_ps, self.path_ps.max(NETWORKS_PS[0]));
-        let taken = (slowest - self.path_ps) * carried / 1000.0 / room.max(1.0);
-        let think =
-            [0, 1].map(|side| self.think.get(side).copied().unwrap_or(0.0) - usual(side) * taken);
-        Self {
-            path_ps: slowest,
-            think,
-            ..self.clone()
+    /// The same over a path of which nothing is known, as slow and as fast as may be.
+    pub(crate) fn of_unknown_path(&self) -> Vec<Self> {
+        if self.path_known {
+            return Vec::new();
         }
+        vec![self.over(self.path_ps * 0.1), self.over(self.slowest())]
+    }
+
+    /// Picoseconds a byte, if what is taken for the time of the machine at the far end is what the path carries a request
+    /// in, as far as the handshake allows it and a network of the time is as slow.
+    fn slowest(&self) -> f64 {
+        let room: f64 = [0, 1].map(|side| self.usual_at_far_end(side)).iter().sum();
+        let by_room = self.path_ps + room * 1000.0 / (self.block + OVERHEAD);
+        let by_handshake = self.shaken * 1000.0 / (2.0 * SMALLEST);
+        let by_network = if self.shaken < AFAR {
+            NETWORKS_PS[0]
+        } else {
+            by_room
+        };
+        let most = by_room.min(by_handshake).min(by_network);
+        most.max(self.path_ps)
+    }
+
+    /// The same over a path of another pace: what that takes more of a request's bytes the machine at the far end takes
+    /// less, and the way there and back is shorter by what it takes of the handshake's.
+    fn over(&self, path_ps: f64) -> Self {
+        let more = path_ps - self.path_ps;
+        let carried = more * (self.block + OVERHEAD) / 1000.0;
+        let room = [0, 1].map(|side| self.usual_at_far_end(side));
+        let all = room.iter().sum::<f64>().max(1.0);
+        let mut guess = self.clone();
+        for (think, room) in guess.think.iter_mut().zip(room) {
+            *think = (*think - carried * room / all).max(0.0);
+        }
+        guess.round_trip = (guess.round_trip - more * 2.0 * SMALLEST / 1000.0).max(0.0);
+        guess.path_ps = path_ps;
+        guess
+    }
+
+    /// What a machine usually takes for a request, if the path is between it and where the capture was taken: what the
+    /// path takes for bytes is then part of what it seems to take.
+    fn usual_at_far_end(&self, side: usize) -> f64 {
+        let (think, rare) = (self.think.get(side), self.rare.get(side));
+        let usual = |(think, rare): (&f64, &f64)| think * (1.0 - rare);
+        let is_far = self.far_end.is_none_or(|far| far == side);
+        think.zip(rare).filter(|_| is_far).map_or(0.0, usual)
     }
 
     /// The same with the time that a path of this pace takes for a request's data taken by the machine that gets it: where
@@ -177,6 +203,7 @@ mod tests {
             round_trip: handshake_us * 1000.0,
             path_ps: ns * 1000.0,
             path_known: true,
+            far_end: Some(1),
             shaken: handshake_us * 1000.0,
             is_assumed: false,
             is_unlikely: false,
@@ -229,28 +256,32 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_which_nothing_is_known_is_no_slower_than_the_machines_time_and_the_handshake_allow()
+    fn a_path_of_which_nothing_is_known_is_no_slower_than_the_far_machines_time_and_the_handshake_allow()
      {
         let mut open = Guess {
             path_known: false,
             think: [100_000.0, 200_000.0],
             ..guess(80.0, 3000.0)
         };
-        let slow = open.of_slow_path();
-        assert!((slow.path_ps - 80_000.0 - 3e8 / (4096.0 + OVERHEAD)).abs() < 1.0);
-        assert!(
-            slow.think.iter().all(|think| think.abs() < 1.0),
-            "{:?}",
-            slow.think
-        );
+        let [fast, slow] = &open.of_unknown_path()[..] else {
+            panic!("two paths");
+        };
+        assert!((slow.path_ps - 80_000.0 - 2e8 / (4096.0 + OVERHEAD)).abs() < 1.0);
+        assert!(slow.think[1].abs() < 1.0 && slow.think[0] == 100_000.0);
+        // and what the handshake took is no longer for it
+        let shorter = (slow.path_ps - 80_000.0) * 0.168;
+        assert!((3e6 - slow.round_trip - shorter).abs() < 1.0);
+        let carried = 0.9 * 80.0 * (4096.0 + OVERHEAD);
+        assert!((fast.think[1] - 200_000.0 - carried).abs() < 1.0);
         // as long for its two packets as they took
         open.shaken = 168.0 * 90.0;
-        let slow = open.of_slow_path();
-        assert_eq!(slow.path_ps, 90_000.0);
-        assert!((slow.think[0] - 100_000.0 + 10.0 * 4174.0 / 3.0).abs() < 1.0);
+        assert_eq!(open.slowest(), 90_000.0);
+        // within a house no network is slower than the slowest usual one
         open.think = [1e9; 2];
-        open.shaken = 1e9;
-        assert_eq!(open.of_slow_path().path_ps, NETWORKS_PS[0]);
+        open.shaken = 3e6;
+        assert_eq!(open.slowest(), NETWORKS_PS[0]);
+        open.shaken = 20e6;
+        assert!(open.slowest() > 10.0 * NETWORKS_PS[0]);
     }
 
     #[test]

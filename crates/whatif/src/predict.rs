@@ -222,16 +222,17 @@ impl<'a> Model<'a> {
         let changed = changed.of_size(self.seen.bytes);
         let scaled = changed.wall * self.seen.wall / variant.model.wall.max(1.0);
         // causes say nothing where the model spends its time on others
-        let is_alike = self.seen.distance(&variant.model) < ALIKE;
+        let seen = variant.guess.shown(&self.seen, &variant.model);
+        let is_alike = seen.distance(&variant.model) < ALIKE;
         let by_cause = if is_alike {
-            self.seen.in_proportion(&variant.model, &changed)
+            seen.in_proportion(&variant.model, &changed)
         } else {
             scaled
         };
         // a loss that the model makes too much of is no time that the change saves
         let added = (changed.wall + self.seen.wall - variant.model.wall).max(by_cause.min(scaled));
         let usual = self.rare.ease(by_cause, &changed);
-        let [less, more] = self.seen.apart(&variant.model, &changed);
+        let [less, more] = seen.apart(&variant.model, &changed);
         let (low, high) = ((usual - less).max(0.0), usual + more);
         Ok([usual, by_cause, scaled, added, low, high])
     }
@@ -254,6 +255,9 @@ impl<'a> Model<'a> {
             .first()
             .map_or(0.0, |fit| (fit.model.wall / self.seen.wall - 1.0).abs());
         let may_miss = (best * 1.5).clamp(0.05, MAY_MISS);
+        // and no reading spends the time on other causes than the copy did, unless the best does
+        let apart = |fit: &Fit| fit.guess.shown(&self.seen, &fit.model).distance(&fit.model);
+        let may_differ = (fits.first().map_or(0.0, apart) * 1.5).max(ALIKE);
         let mut guesses: Vec<(Guess, u64)> =
             fits.iter().map(|fit| (fit.guess.clone(), SEED)).collect();
         if let Some(best) = fits.first() {
@@ -266,7 +270,9 @@ impl<'a> Model<'a> {
                 continue;
             };
             let model = model.of_size(self.seen.bytes);
-            if self.fits.is_empty() || (model.wall / self.seen.wall - 1.0).abs() <= may_miss {
+            let misses = (model.wall / self.seen.wall - 1.0).abs();
+            let apart = guess.shown(&self.seen, &model).distance(&model);
+            if self.fits.is_empty() || misses <= may_miss && apart <= may_differ {
                 self.fits.push(Variant {
                     guess,
                     seed,
@@ -293,13 +299,7 @@ impl<'a> Model<'a> {
         all.extend(guess.of_others(self.hints.segment));
         all.extend(guess.holding());
         all.extend(guess.ticking());
-        if !guess.path_known {
-            all.push(Guess {
-                path_ps: guess.path_ps * 0.1,
-                ..guess.clone()
-            });
-            all.push(guess.of_slow_path());
-        }
+        all.extend(guess.of_unknown_path());
         let mut all: Vec<(Guess, u64)> = all.into_iter().map(|guess| (guess, SEED)).collect();
         if matches!(guess.loss, Loss::Random(_)) {
             all.extend(SEEDS.map(|seed| (guess.clone(), seed)));

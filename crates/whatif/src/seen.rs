@@ -67,6 +67,25 @@ impl Seen {
         self.causes.get(cause as usize).copied().unwrap_or_default()
     }
 
+    /// The same with as much time for carrying bytes as `model` has, taken in these parts from client's and server's time.
+    pub(crate) fn with_carrying(&self, model: &Self, parts: [f64; 2]) -> Self {
+        const CARRYING: &[Cause] = &[Cause::Bandwidth, Cause::Queueing];
+        let more = (model.all(CARRYING) - self.all(CARRYING)).max(0.0);
+        let mut shown = self.clone();
+        let mut carried = 0.0;
+        for (cause, part) in MACHINES.into_iter().zip(parts) {
+            if let Some(spent) = shown.causes.get_mut(cause as usize) {
+                let taken = spent.min(more * part);
+                *spent -= taken;
+                carried += taken;
+            }
+        }
+        if let Some(spent) = shown.causes.get_mut(Cause::Bandwidth as usize) {
+            *spent += carried;
+        }
+        shown
+    }
+
     /// The share of the time that nothing is known of.
     pub(crate) fn unknown(&self) -> f64 {
         let unknown = self.spent(Cause::Capture) + self.spent(Cause::Unattributed);
@@ -212,4 +231,37 @@ fn bare(rows: &[Requests], way: Span) -> Option<f64> {
     let bare = rows.iter().filter(|row| row.bytes == 0 && row.answered > 0);
     let shortest = bare.filter_map(|row| row.response_median).min()?;
     Some(shortest.0.saturating_sub(way.0) as f64)
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn spending(spent: &[(Cause, f64)]) -> Seen {
+        let mut seen = Seen::default();
+        for (cause, time) in spent {
+            seen.causes[*cause as usize] = *time;
+        }
+        seen.wall = spent.iter().map(|(_, time)| time).sum();
+        seen
+    }
+
+    #[test]
+    fn what_a_path_takes_unseen_was_part_of_the_far_machines_time() {
+        let seen = spending(&[(Cause::ClientThink, 3.0), (Cause::ServerThink, 5.0)]);
+        let model = spending(&[
+            (Cause::ClientThink, 3.0),
+            (Cause::ServerThink, 1.0),
+            (Cause::Bandwidth, 4.0),
+        ]);
+        let shown = seen.with_carrying(&model, [0.0, 1.0]);
+        assert_eq!(shown.distance(&model), 0.0);
+        // nothing of it was the near one's
+        let shown = seen.with_carrying(&model, [1.0, 0.0]);
+        assert_eq!(shown.spent(Cause::Bandwidth), 3.0);
+        assert_eq!(shown.spent(Cause::ServerThink), 5.0);
+        // what the copy shows of it already is not taken again
+        assert_eq!(model.with_carrying(&model, [0.0, 1.0]).causes, model.causes);
+    }
 }
