@@ -6,7 +6,8 @@ use coax_wire::time::Span;
 const BUCKETS: usize = 256;
 /// So many distances have to be known before anything is said.
 const ENOUGH: u32 = 3;
-/// The path's own are the shortest that so many of 100 are near to: all others waited for something else as well.
+/// The path's own are the shortest that so many of 100 are near to, and the most common of those that are near to them (some
+/// come sooner after one that came late): all others waited for something else as well.
 const COMMON: u32 = 12;
 /// Steps that are near to each other.
 const NEAR: usize = 3;
@@ -45,12 +46,15 @@ impl Pace {
 
     fn settle(&mut self) {
         let needed = (u64::from(self.count) * u64::from(COMMON) / 100).max(2);
-        let mut windows = self.seen.windows(NEAR).map(|window| {
+        let windows = self.seen.windows(NEAR).map(|window| {
             window.iter().fold((0, 0_u64), |(count, sum), step| {
                 (count + u64::from(step.0), sum.saturating_add(step.1))
             })
         });
-        if let Some((count, sum)) = windows.find(|(count, _)| *count >= needed) {
+        let near = windows.skip_while(|(count, _)| *count < needed).take(NEAR);
+        // of as many the shorter
+        let most = near.reduce(|before, next| if next.0 > before.0 { next } else { before });
+        if let Some((count, sum)) = most {
             self.current = sum / count * 1000 / 1024;
         }
     }
