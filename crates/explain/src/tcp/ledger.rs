@@ -46,6 +46,7 @@ use coax_wire::time::{Span, Time};
 use super::{
     half::Novelty,
     held::Held,
+    jitter::noise,
     repair::{is_idle_repeat, was_busy},
     sent::Burst,
     step::{Missing, Place, Told},
@@ -125,6 +126,8 @@ pub(super) struct Step {
     pub(super) is_next: bool,
     /// Since when the path was busy with this side's data, and until when, before this packet.
     pub(super) busy: (Time, Time),
+    /// How late it may come, captured behind the path, though that was busy all the time.
+    pub(super) late: Span,
     /// Where it stands in what its side says.
     pub(super) place: Place,
     /// What it waited for that its own stream does not show.
@@ -190,12 +193,11 @@ impl Step {
 
     /// Whether it follows what its side sent before without a pause of the path.
     pub(super) fn follows(&self) -> bool {
-        let until = self.busy.1;
-        let noise = Span(self.serial.0 / 4 + 20_000);
+        let until = self.busy.1 + noise(self.serial);
         let latest = if self.is_behind {
-            until + self.serial + noise
+            until + sum(self.serial, self.late)
         } else {
-            until + noise
+            until
         };
         self.serial.0 > 0 && self.at <= latest
     }

@@ -7,6 +7,7 @@ mod finger;
 mod habits;
 mod half;
 mod held;
+mod jitter;
 mod ledger;
 mod pace;
 mod path;

@@ -51,7 +51,7 @@ impl Pace {
                 (count + u64::from(step.0), sum.saturating_add(step.1))
             })
         });
-        let near = windows.skip_while(|(count, _)| *count < needed).take(NEAR);
+        let near = windows.skip_while(|(count, _)| *count < needed).take(2);
         // of as many the shorter
         let most = near.reduce(|before, next| if next.0 > before.0 { next } else { before });
         if let Some((count, sum)) = most {

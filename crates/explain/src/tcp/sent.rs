@@ -5,7 +5,11 @@ use std::collections::VecDeque;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
-use super::{finger::Finger, window::sum};
+use super::{
+    finger::Finger,
+    jitter::{Jitter, noise},
+    window::sum,
+};
 
 /// Segments remembered of a side. Of more on their way at a time only the latest count.
 const MOST: usize = 1024;
@@ -53,6 +57,8 @@ pub(super) struct Sent {
     /// Until when the path carries all of it, and since when without a pause.
     pub(super) busy: Time,
     pub(super) busy_since: Time,
+    /// How unevenly it comes, if it is seen when it was carried.
+    pub(super) jitter: Jitter,
 }
 
 impl Sent {
@@ -82,8 +88,12 @@ impl Sent {
         } else {
             (Time(at.0.saturating_sub(serial.0)), at)
         };
-        let pause = Span(begin.0.saturating_sub(self.busy.0));
-        if pause.0 > serial.0 / 4 + 20_000 || serial.0 == 0 {
+        let follows = if is_ahead {
+            serial.0 > 0 && begin - self.busy <= noise(serial)
+        } else {
+            self.jitter.add(at - self.busy, serial)
+        };
+        if !follows {
             self.busy_since = begin;
         }
         self.busy = end;

@@ -187,6 +187,7 @@ impl Connection {
             again: self.carried_again(side, at),
             is_next: !is_behind && novelty != Some(Novelty::New) && half.sent.is_next(at),
             busy: (half.sent.busy_since, half.sent.busy),
+            late: half.sent.jitter.allowance(),
             place,
             held_by: self.held_by(side),
             full: half.edges.full(),
