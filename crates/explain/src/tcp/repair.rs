@@ -88,16 +88,27 @@ impl Ledger {
         after.unwrap_or(Cause::Timeout)
     }
 
-    /// Data sent again by a timer: whether anybody waited for it shows when it is acknowledged.
+    /// Data sent again by a timer, or a probe that waits for less: whether anybody waited for it shows when it is
+    /// acknowledged.
     pub(super) fn may_be_idle(&mut self, step: &Step) -> bool {
+        let is_unasked = step.told.loss.is_none() && !is_next_hole(step) && !step.is_queued();
         let waits = !step.missing.unseen
             && step.novelty == Some(Novelty::Again)
             && self.flow(step.side).repair.is_none()
-            && is_timer(step);
+            && (is_unasked || is_timer(step));
         if waits {
             self.open = Some(*step);
         }
         waits
+    }
+
+    /// Data of `side` from one place to another had come twice (RFC 2883): if a timer had just sent it again, nobody waited
+    /// for that.
+    pub(super) fn came_twice(&mut self, side: Side, (from, to): (u64, u64)) {
+        self.open.take_if(|open| {
+            let start = open.end.saturating_sub(open.len);
+            open.side == side && from < open.end && start < to
+        });
     }
 
     /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.

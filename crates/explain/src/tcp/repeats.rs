@@ -159,6 +159,9 @@ impl Connection {
         }
         let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
         other.repeats.heard(ack.max(other.acked), twice, at, far);
+        if let Some(twice) = twice {
+            self.ledger.came_twice(side.other(), twice);
+        }
     }
 }
 
