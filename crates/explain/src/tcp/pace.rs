@@ -52,8 +52,11 @@ impl Pace {
             })
         });
         let near = windows.skip_while(|(count, _)| *count < needed).take(2);
-        // of as many the shorter
-        let most = near.reduce(|before, next| if next.0 > before.0 { next } else { before });
+        // a few more are no reason to take what is longer
+        let most = near.reduce(|before, next| {
+            let is_more = next.0 > before.0 + before.0 / 4;
+            if is_more { next } else { before }
+        });
         if let Some((count, sum)) = most {
             self.current = sum / count * 1000 / 1024;
         }
