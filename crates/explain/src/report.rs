@@ -264,7 +264,7 @@ pub struct Habits {
     pub hold: Option<Span>,
     /// How many segments it lets come before it acknowledges, mostly.
     pub ack_every: Option<u64>,
-    /// The segment that it sent again most often while none as long had arrived.
+    /// The segment that it sent again most often, if none as long ever arrived.
     pub stuck: Seen,
     /// Bytes in that one.
     pub stuck_bytes: u32,

@@ -302,10 +302,11 @@ fn packet(from_client: bool, seq: u32, ack: u32, flags: u8, len: usize) -> Vec<u
     out
 }
 
-/// The server's small answers arrive; its first long segment is sent again five times.
-fn black_hole() -> Capture {
+const ACK: u8 = 16;
+
+/// The server's small answers arrive; its first long segment is sent again five times, and then comes what `more` says.
+fn black_hole(more: Vec<(u64, Vec<u8>)>) -> Capture {
     const SYN: u8 = 2;
-    const ACK: u8 = 16;
     let mut packets = vec![
         (0, packet(true, 0, 0, SYN, 0)),
         (1, packet(false, 0, 1, SYN | ACK, 0)),
@@ -318,7 +319,7 @@ fn black_hole() -> Capture {
         packets.push((6 + (1000 << turn), packet(false, 101, 101, ACK, 1460)));
     }
     let mut analyser = Analyser::default();
-    for (number, (at_ms, bytes)) in packets.iter().enumerate() {
+    for (number, (at_ms, bytes)) in packets.iter().chain(&more).enumerate() {
         analyser.packet(&Packet {
             number: number as u64 + 1,
             at: Time(at_ms * 1_000_000),
@@ -331,8 +332,27 @@ fn black_hole() -> Capture {
 }
 
 #[test]
+fn what_passes_in_the_end_was_no_black_hole_unless_it_passed_in_pieces() {
+    let told = |more: Vec<(u64, Vec<u8>)>| remarks(&black_hole(more)).len();
+    let late = |ms: u64, packet: Vec<u8>| (40_000 + ms, packet);
+    let next = || late(2, packet(false, 1561, 101, ACK, 40));
+    // the way was blocked for a while, for all lengths
+    assert_eq!(
+        told(vec![late(1, packet(true, 101, 1561, ACK, 0)), next()]),
+        0
+    );
+    // it was sent again in pieces
+    let pieces = [(101, 536), (637, 536), (1173, 388)];
+    let mut more: Vec<_> = pieces
+        .map(|(seq, len)| late(0, packet(false, seq, 101, ACK, len)))
+        .to_vec();
+    more.extend([late(1, packet(true, 101, 1561, ACK, 0)), next()]);
+    assert_eq!(told(more), 1);
+}
+
+#[test]
 fn long_segments_that_never_arrive_while_short_ones_do_are_a_black_hole() {
-    let capture = black_hole();
+    let capture = black_hole(Vec::new());
     assert_eq!(number(&capture, "stuck.count"), 5.0);
     assert_eq!(number(&capture, "stuck.bytes"), 1460.0);
     let told = remarks(&capture);

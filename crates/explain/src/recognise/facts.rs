@@ -131,7 +131,7 @@ pub const VOCABULARY: &[Word] = words! {
     Number "held.server" "acknowledgments that the server held back for 25 ms or more";
     Number "hold.client-ms" "how long the client held most of them, ms";
     Number "hold.server-ms" "how long the server held most of them, ms";
-    Number "stuck.count" "how often one and the same segment was sent again while none as long had arrived";
+    Number "stuck.count" "how often one and the same segment was sent again, if none as long ever arrived";
     Number "stuck.bytes" "bytes in that segment";
     Number "share.client-think" "hundredths of the copy's time";
     Number "share.server-think" "hundredths of the copy's time";

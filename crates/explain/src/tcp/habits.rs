@@ -41,6 +41,8 @@ pub(super) struct Habits {
     to_an_ack: Vec<u32>,
     /// The segment sent again last: offset, length, how often, and the frame of the first time.
     latest_again: (u64, u32, u64, u64),
+    /// Where a segment ends that is as long as the one that got stuck, and was sent after that: it may arrive.
+    passing: Option<u64>,
     /// The other side's segments since this side's last acknowledgment, and when the last of them came.
     unacknowledged: (usize, Option<Time>),
 }
@@ -105,6 +107,7 @@ impl Habits {
             Some(Novelty::Again | Novelty::Fill) => self.went_again(segment, sent),
             Some(Novelty::KeepAlive) | None => {}
         }
+        self.may_pass(segment, sent);
     }
 
     /// The other side sent data to this one: what this side sends next begins a burst.
@@ -206,6 +209,23 @@ impl Habits {
         self.sent = others;
         let place = usize::try_from(place).unwrap_or(PLACES).min(PLACES - 1);
         add(&mut self.places, place, PLACES);
+    }
+
+    /// Whether what got stuck, or one as long, arrived after all and not in smaller pieces: then the path refuses no length.
+    fn may_pass(&mut self, segment: &Segment<'_>, sent: &Sent) {
+        if self.passing.is_some_and(|end| sent.acked >= end) {
+            (self.told.stuck, self.told.stuck_bytes) = Default::default();
+            self.passing = None;
+        }
+        if self.told.stuck.count == 0 || segment.len == 0 {
+            return;
+        }
+        if segment.len >= self.told.stuck_bytes {
+            let end = sent.start.saturating_add(u64::from(segment.len));
+            self.passing.get_or_insert(end);
+        } else if self.passing.is_some_and(|end| sent.start < end) {
+            self.passing = None;
+        }
     }
 
     /// What there is to report.
