@@ -1,6 +1,6 @@
 //! Who the two machines are, and what they agreed on beside what they used of it.
 
-use coax_explain::report::{Connection, Evidence, Party, Requests, Smb, Stack, Sureness};
+use coax_explain::report::{Connection, Evidence, Party, Requests, Side, Smb, Stack, Sureness};
 use serde_json::{Value, json};
 
 use super::{
@@ -135,11 +135,16 @@ fn in_words(party: &Party) -> String {
 fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
     let (asked, answered) = smb.frames.negotiate;
     let log_on = smb.frames.log_on.0;
-    let number = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<u32>| number.map_or("not seen".to_owned(), |number| number.to_string());
     let dialect = smb.dialect.as_deref().unwrap_or("not seen");
+    let offered = match smb.offered.len() {
+        0 => String::new(),
+        offered => format!(", of {offered} offered"),
+    };
     let mut lines = vec![line(
         "dialect",
-        format!("{dialect}, of {} offered", smb.offered.len()),
+        format!("{dialect}{offered}"),
         [asked, answered],
     )];
     lines.push(line(
@@ -152,10 +157,13 @@ fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
         ),
         [answered, log_on],
     ));
-    let allowed = number(smb.max_mpx.map(u32::from));
+    let allowed = match smb.max_mpx {
+        Some(most) => format!("of {most} allowed"),
+        None => "at most; how many are allowed was not seen".to_owned(),
+    };
     lines.push(line(
         "requests at once",
-        format!("{} of {allowed} allowed", smb.most_outstanding),
+        format!("{} {allowed}", smb.most_outstanding),
         [answered],
     ));
     lines.extend(raw(smb));
@@ -227,32 +235,45 @@ fn tcp(connection: &Connection) -> Vec<Line> {
     if syns == [None, None] {
         return Vec::new();
     }
-    let by = |client: bool, server: bool| match (client, server) {
-        (true, true) => "by both",
-        (true, false) => "by the client only, so not used",
-        (false, true) => "by the server only, so not used",
-        (false, false) => "by neither",
+    let by = |client: bool, server: bool| {
+        let words = match (of_client.syn, of_server.syn) {
+            (Some(_), None) if client => "by the client; the server's SYN was not captured",
+            (Some(_), None) => "not by the client",
+            (None, _) if server => "by the server; the client's SYN was not captured",
+            (None, _) => "not by the server",
+            _ => match (client, server) {
+                (true, true) => "by both",
+                (true, false) => "by the client only, so not used",
+                (false, true) => "by the server only, so not used",
+                (false, false) => "by neither",
+            },
+        };
+        words.to_owned()
     };
-    let number = |number: Option<u16>| number.map_or("?".to_owned(), |number| number.to_string());
-    vec![
-        line(
-            "longest segments",
-            format!(
-                "from the client {} (the server's MSS: {}), from the server {} (the client's: {})",
-                client.largest_segment,
-                number(server.mss),
-                server.largest_segment,
-                number(client.mss)
-            ),
-            [Some(of_client.largest_frame), Some(of_server.largest_frame)],
-        ),
-        line(
-            "window scale",
-            by(client.window_scale.is_some(), server.window_scale.is_some()).to_owned(),
-            syns,
-        ),
-        line("SACK", by(client.sack, server.sack).to_owned(), syns),
-    ]
+    let scale = by(client.window_scale.is_some(), server.window_scale.is_some());
+    let mut lines = vec![
+        line("window scale", scale, syns),
+        line("SACK", by(client.sack, server.sack), syns),
+    ];
+    if client.data_segments + server.data_segments > 0 {
+        let words = format!(
+            "from the client {}, from the server {}",
+            longest(client, server, "server"),
+            longest(server, client, "client")
+        );
+        let frames = [Some(of_client.largest_frame), Some(of_server.largest_frame)];
+        lines.insert(0, line("longest segments", words, frames));
+    }
+    lines
+}
+
+/// The longest segment that a side sent, beside what the other said it takes.
+fn longest(side: &Side, other: &Side, whose: &str) -> String {
+    let mss = other.mss.map(|mss| format!(" (the {whose}'s MSS: {mss})"));
+    match side.largest_segment {
+        0 => "none".to_owned(),
+        most => format!("{most}{}", mss.unwrap_or_default()),
+    }
 }
 
 /// A machine as JSON.

@@ -111,8 +111,8 @@ fn connection(connection: &Connection) -> Value {
         "frames": [connection.frames.0, connection.frames.1],
         "client_rtt_s": connection.client_rtt.map(seconds),
         "server_rtt_s": connection.server_rtt.map(seconds),
-        "from_client": side(&connection.sides[0]),
-        "from_server": side(&connection.sides[1]),
+        "from_client": side(&connection.sides[0], connection.habits[0].syn.is_some()),
+        "from_server": side(&connection.sides[1], connection.habits[1].syn.is_some()),
         "smb": connection.smb.as_ref().map(smb),
         "client_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[0])),
         "server_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[1])),
@@ -138,7 +138,8 @@ fn around(connection: &Connection) -> Option<Value> {
     }))
 }
 
-fn side(side: &Side) -> Value {
+/// What a side sent, and what it offered as far as its SYN was captured.
+fn side(side: &Side, greeted: bool) -> Value {
     json!({
         "segments": side.segments,
         "data_segments": side.data_segments,
@@ -157,8 +158,8 @@ fn side(side: &Side) -> Value {
         "duplicate_acks": side.duplicate_acks,
         "mss": side.mss,
         "window_scale": side.window_scale,
-        "sack": side.sack,
-        "timestamps": side.timestamps,
+        "sack": greeted.then_some(side.sack),
+        "timestamps": greeted.then_some(side.timestamps),
         "max_window_bytes": side.max_window,
         "min_window_bytes": side.min_window,
         "zero_windows": side.zero_windows,

@@ -13,7 +13,7 @@ use super::{
     paper::Paper,
     tree,
     verdict::{self, phrase},
-    words::{harmless, many, percent, rate, seconds, size, time, unknown_link},
+    words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
 };
 
 /// Rows of a table; the rest is counted.
@@ -149,18 +149,15 @@ fn causes(out: &mut Paper, copy: &Copy) -> std::fmt::Result {
     }
     spent.sort_by_key(|(_, span)| std::cmp::Reverse(*span));
     let (first, last) = copy.frames;
-    let wall = seconds(copy.wall);
-    writeln!(
-        out,
-        "\nWhere its {wall:.3} s went (frames {first} to {last}):"
-    )?;
+    let wall = part_of(copy.wall, copy.wall);
+    writeln!(out, "\nWhere its {wall} went (frames {first} to {last}):")?;
     let mut before = Span(0);
     for (cause, span) in &spent {
         let share = percent(*span, copy.wall);
         let sum = Span(before.0.saturating_add(span.0));
         let ends = [before, sum].map(|span| percent(span, copy.wall));
         before = sum;
-        let figures = format!("{:>9.3} s {share:>5.1} %", seconds(*span));
+        let figures = format!("{:>11} {share:>5.1} %", part_of(*span, copy.wall));
         one_cause(out, *cause, &figures, ends)?;
     }
     stretches(out, copy, &spent)
@@ -292,36 +289,68 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
         "\n{} -> {} ({carries}), agreed on and used:",
         connection.client, connection.server
     )?;
-    let way = |span: Option<Span>| span.map_or("?".to_owned(), time);
-    let (client, server) = (way(connection.client_rtt), way(connection.server_rtt));
-    let ways = format!("{client} on the client's side of the capture, {server} on the server's");
-    out.prose("  round trip        ", &ways)?;
+    out.prose("  round trip        ", &ways(connection))?;
     for (place, who) in ["client", "server"].into_iter().enumerate() {
         if let Some(side) = connection.sides.get(place) {
-            one_side(out, who, side, connection.knows_windows_of(place))?;
+            one_side(out, who, side, &said_of(connection, place))?;
         }
     }
     agreed::section(out, connection)?;
     match tree::around(connection) {
-        Some(around) => out.prose("  between copies    ", &harmless(&around)),
+        Some(around) => out.prose("  outside copies    ", &harmless(&around)),
         None => Ok(()),
     }
 }
 
-fn one_side(out: &mut Paper, who: &str, side: &Side, knows: bool) -> std::fmt::Result {
-    let told = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
-    let sent = format!(
-        "sent {} in {} of at most {} bytes; MSS {}, window {} to {}{}, SACK {}",
-        size(side.bytes),
-        many(side.data_segments, "segment"),
-        side.largest_segment,
-        told(side.mss.map(u32::from)),
-        told(side.min_window),
-        side.max_window,
-        if knows { "" } else { " or a multiple" },
-        if side.sack { "yes" } else { "no" },
-    );
-    out.prose(&format!("  {who:<17} "), &sent)?;
+/// How far it is to both sides and back, as far as that shows.
+fn ways(connection: &Connection) -> String {
+    let sides = [
+        (connection.client_rtt, "client's"),
+        (connection.server_rtt, "server's"),
+    ];
+    let told = |(way, whose): (Option<Span>, &str)| match way {
+        Some(way) => format!("{} on the {whose} side of the capture", time(way)),
+        None => format!("not seen on the {whose} side"),
+    };
+    sides.map(told).join(", ")
+}
+
+/// What a side offered: in its SYN, if that was captured, and of windows.
+fn said_of(connection: &Connection, place: usize) -> String {
+    let (Some(side), Some(habits)) = (connection.sides.get(place), connection.habits.get(place))
+    else {
+        return String::new();
+    };
+    let mut all = Vec::new();
+    if habits.syn.is_some() {
+        let mss = side.mss.map_or("none".to_owned(), |mss| mss.to_string());
+        all.push(format!("MSS {mss}"));
+    }
+    if let Some(least) = side.min_window {
+        let knows = connection.knows_windows_of(place);
+        let multiple = if knows { "" } else { " or a multiple" };
+        all.push(format!("window {least} to {}{multiple}", side.max_window));
+    }
+    if habits.syn.is_some() {
+        let sack = if side.sack { "yes" } else { "no" };
+        all.push(format!("SACK {sack}"));
+    } else {
+        all.push("its SYN was not captured".to_owned());
+    }
+    all.join(", ")
+}
+
+fn one_side(out: &mut Paper, who: &str, side: &Side, offered: &str) -> std::fmt::Result {
+    let sent = match side.data_segments {
+        0 => "sent no data".to_owned(),
+        segments => format!(
+            "sent {} in {} of at most {}",
+            size(side.bytes),
+            many(segments, "segment"),
+            many(u64::from(side.largest_segment), "byte"),
+        ),
+    };
+    out.prose(&format!("  {who:<17} "), &format!("{sent}; {offered}"))?;
     let notes = [
         (side.window_full, "the other's window filled"),
         (side.zero_windows, "its own window shut"),
@@ -375,8 +404,8 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         "\nCapture: {grade}, taken {vantage}; {}.",
         many(quality.packets, "packet")
     )?;
-    for (count, what) in faults(quality) {
-        out.prose("  ", &format!("{count} {what}"))?;
+    for fault in faults(quality) {
+        out.prose("  ", &fault)?;
     }
     if quality.clock_grain >= Span(1_000_000) {
         writeln!(
@@ -392,39 +421,40 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
 }
 
 /// What is wrong with a capture, and how often.
-fn faults(quality: &Quality) -> impl Iterator<Item = (u64, String)> {
-    let disorder = time(quality.worst_disorder);
+fn faults(quality: &Quality) -> impl Iterator<Item = String> {
     let told = [
         (
             quality.cut_packets,
-            format!("packets cut to {} bytes at most", quality.snap_len),
+            format!("cut to {} bytes at most", quality.snap_len),
         ),
         (
             quality.out_of_order,
-            format!("packets out of order, by up to {disorder}"),
+            format!("out of order, by up to {}", time(quality.worst_disorder)),
         ),
         (
             quality.unknown_links,
-            format!("packets of {}, which is not read", unknown_link(quality)),
+            format!("of {}, which is not read", unknown_link(quality)),
         ),
     ];
     #[rustfmt::skip]
     let plain = [
-        (quality.duplicates, "packets captured twice (left out)"),
-        (quality.dropped, "packets dropped by the capturing machine"),
-        (quality.missing_bytes, "bytes missing in the capture, though they arrived"),
-        (quality.coalesced, "segments longer than the wire allows: made one by the capturing machine"),
-        (quality.incomplete_fragments, "fragmented packets incomplete"),
-        (quality.netbeui, "packets of NetBEUI, which is not read"),
-        (quality.ipx, "packets of IPX, which is not read"),
-        (quality.cut_headers, "packets cut so short that their headers are missing"),
-        (quality.without_start, "connections that began before the capture"),
-        (quality.skipped_bytes, "bytes of SMB connections that belong to no message that could be told"),
+        (quality.duplicates, "packet", "captured twice (left out)"),
+        (quality.dropped, "packet", "dropped by the capturing machine"),
+        (quality.missing_bytes, "byte", "missing in the capture, though acknowledged"),
+        (quality.coalesced, "segment", "longer than the wire allows: made one by the capturing machine"),
+        (quality.incomplete_fragments, "packet", "of which not all fragments came"),
+        (quality.netbeui, "packet", "of NetBEUI, which is not read"),
+        (quality.ipx, "packet", "of IPX, which is not read"),
+        (quality.cut_headers, "packet", "cut within the headers"),
+        (quality.without_start, "connection", "that began before the capture"),
+        (quality.skipped_bytes, "byte", "of SMB connections in no message that could be told"),
     ];
-    let plain = plain.map(|(count, what)| (count, what.to_owned()));
+    let plain = plain.map(|(count, one, what)| (count, one, what.to_owned()));
+    let told = told.map(|(count, what)| (count, "packet", what));
     told.into_iter()
         .chain(plain)
-        .filter(|(count, _)| *count > 0)
+        .filter(|fault| fault.0 > 0)
+        .map(|(count, one, what)| format!("{} {what}", many(count, one)))
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ const NAMED: usize = 4;
 pub(super) struct Tree<'a> {
     connection: &'a Connection,
     place: usize,
-    direction: Direction,
     files: usize,
-    bytes: u64,
+    /// Bytes to the client, and to the server.
+    bytes: [u64; 2],
     median: u64,
     /// From the beginning of the first copy to the end of the last.
     time: Span,
@@ -45,18 +45,15 @@ pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
     }
     let mut sizes: Vec<u64> = own().map(|copy| copy.bytes).collect();
     sizes.sort_unstable();
-    let read = |copy: &&Copy| copy.direction == Direction::ToClient;
-    let to_client = own().filter(read).count() * 2 >= files;
+    let bytes = [Direction::ToClient, Direction::ToServer].map(|direction| {
+        let same = own().filter(|copy| copy.direction == direction);
+        same.map(|copy| copy.bytes).sum()
+    });
     Some(Tree {
         connection,
         place,
-        direction: if to_client {
-            Direction::ToClient
-        } else {
-            Direction::ToServer
-        },
         files,
-        bytes: sizes.iter().sum(),
+        bytes,
         median: sizes.get(files / 2).copied().unwrap_or(0),
         time: end - begin,
         idle: idle(connection, own()),
@@ -85,6 +82,23 @@ fn between(copies: impl Iterator<Item = (Time, Time)>) -> Span {
 }
 
 impl Tree<'_> {
+    fn all_bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+
+    /// How much, and which way.
+    fn moved(&self) -> String {
+        let [to_client, to_server] = self.bytes;
+        match (to_client, to_server) {
+            (to_client, 0) => format!("{} to the client", size(to_client)),
+            (0, to_server) => format!("{} to the server", size(to_server)),
+            both => {
+                let (to_client, to_server) = (size(both.0), size(both.1));
+                format!("{to_client} to the client and {to_server} to the server")
+            }
+        }
+    }
+
     fn each(&self) -> Span {
         Span(self.time.0 / self.files.max(1) as u64)
     }
@@ -102,20 +116,16 @@ impl Tree<'_> {
 
     /// The one sentence about it.
     pub(super) fn verdict(&self) -> String {
-        let to = match self.direction {
-            Direction::ToClient => "to the client",
-            Direction::ToServer => "to the server",
-        };
-        let rate = rate(self.bytes, self.time).map(|rate| format!(" ({rate})"));
+        let rate = rate(self.all_bytes(), self.time).map(|rate| format!(" ({rate})"));
         let more = match self.left_out {
             0 => String::new(),
             more => format!(" (and {more} more that are not listed)"),
         };
         format!(
-            "Copy of {}{more}, {} {to}, half of them of at most {}, took {}{}: {} a file. {:.0} % of the time was metadata: \
+            "Copy of {}{more}, {}, half of them of at most {}, took {}{}: {} a file. {:.0} % of the time was metadata: \
              requests that moved no data.{}",
             many(self.files as u64, "file"),
-            size(self.bytes),
+            self.moved(),
             size(self.median),
             time(self.time),
             rate.unwrap_or_default(),
@@ -143,7 +153,7 @@ impl Tree<'_> {
             "connection": self.place,
             "files": self.files,
             "files_left_out": self.left_out,
-            "bytes": self.bytes,
+            "bytes": self.all_bytes(),
             "median_bytes": self.median,
             "seconds": seconds(self.time),
             "seconds_per_file": seconds(self.each()),

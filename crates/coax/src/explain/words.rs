@@ -18,18 +18,32 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// `6.17 s`, `12.3 ms`.
+/// `6.17 s`, `12.3 ms`, `49 min 3 s`, `3 h 20 min`, `12 days`.
 pub(super) fn time(span: Span) -> String {
+    // what is rounded up to the next unit is told in that
     match span.0 {
         0 => "0".to_owned(),
-        1..1_000_000 => format!("{:.0} µs", span.0 as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", span.0 as f64 / 1e6),
-        1_000_000_000..100_000_000_000 => format!("{:.2} s", seconds(span)),
-        _ => format!(
-            "{} min {:.0} s",
-            span.0 / 60_000_000_000,
-            seconds(span) % 60.0
-        ),
+        1..999_500 => format!("{:.0} µs", span.0 as f64 / 1e3),
+        999_500..999_950_000 => format!("{:.1} ms", span.0 as f64 / 1e6),
+        999_950_000..99_995_000_000 => format!("{:.2} s", seconds(span)),
+        _ => long_time(span.0.saturating_add(500_000_000) / 1_000_000_000),
+    }
+}
+
+fn long_time(seconds: u64) -> String {
+    const HOUR: u64 = 3600;
+    match seconds {
+        0..7200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        7200..172_800 => format!("{} h {} min", seconds / HOUR, seconds % HOUR / 60),
+        _ => format!("{} days", seconds / (24 * HOUR)),
+    }
+}
+
+/// `4.985 s`, of less than a second in all `52.100 ms`: parts of a whole in its unit, to its thousandth.
+pub(super) fn part_of(part: Span, whole: Span) -> String {
+    match whole.0 {
+        0..1_000_000_000 => format!("{:.3} ms", part.0 as f64 / 1e6),
+        _ => format!("{:.3} s", seconds(part)),
     }
 }
 
@@ -106,6 +120,13 @@ mod tests {
         assert_eq!(size(512), "512 bytes");
         assert_eq!(time(Span(6_168_200_000)), "6.17 s");
         assert_eq!(time(Span(2_943_000_000_000)), "49 min 3 s");
+        assert_eq!(time(Span(119_700_000_000)), "2 min 0 s");
+        assert_eq!(time(Span(12_000_000_000_000)), "3 h 20 min");
+        assert_eq!(time(Span(12 * 86_400_000_000_000)), "12 days");
+        assert_eq!(time(Span(999_960_000)), "1.00 s");
+        assert_eq!(time(Span(999_600)), "1.0 ms");
+        assert_eq!(part_of(Span(52_100), Span(1_000_000)), "0.052 ms");
+        assert_eq!(part_of(Span(52_100_000), Span(1_000_000_000)), "0.052 s");
         assert_eq!(
             rate(8_000_000, Span(2_000_000_000)).as_deref(),
             Some("4.00 MB/s, 32.0 Mbit/s")

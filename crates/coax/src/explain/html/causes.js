@@ -52,12 +52,12 @@ function waterfall(copy) {
   const stack = bar(parts, causes.map((row) => row.cause + " " + percent(row.seconds, wall)).join(", "));
   stack.setAttribute("class", "stack");
   const rows = causes.map((row, place) => causeRow(row, parts[place], wall));
-  const heads = ["cause", "seconds", "share", "count", "median", "95 %", "part of the whole", "longest, by frame"];
+  const heads = ["cause", "time", "share", "count", "median", "95 %", "part of the whole", "longest, by frame"];
   const head = el("thead", {}, el("tr", {}, heads.map((name, place) =>
     el("th", { scope: "col", class: place >= 1 && place <= 5 ? "number" : null }, name))));
   const sum = causes.reduce((total, row) => total + row.seconds, 0);
   const total = el("tr", { class: "total" }, el("th", { scope: "row", class: "cause" }, "together"),
-    el("td", { class: "number", id: "cause-sum", "data-seconds": sum, "data-label": "seconds" }, sum.toFixed(3) + " s"),
+    el("td", { class: "number", id: "cause-sum", "data-seconds": sum, "data-label": "time" }, partOf(sum, wall)),
     el("td", { class: "number", "data-label": "share" }, percent(sum, wall)), el("td", { colspan: 5 }));
   return section("Where the time went", "waterfall", stack, wide("Where the time went",
     el("table", { class: "causes cards" }, head, el("tbody", {}, rows, total))), over(copy));
@@ -69,7 +69,7 @@ function causeRow(row, part, wall) {
     el("span", { title: time(spot.seconds) + ", " + time(spot.at_s) + " after the start" }, number(spot.frame))]);
   return el("tr", { class: "cause-row", "data-cause": row.cause },
     el("th", { scope: "row", class: "cause" }, swatch(row.cause), row.cause, el("span", { class: "words" }, row.words)),
-    cell("seconds", row.seconds.toFixed(3) + " s"), cell("share", percent(row.seconds, wall)),
+    cell("time", partOf(row.seconds, wall)), cell("share", percent(row.seconds, wall)),
     cell("count", row.count === null ? "?" : number(row.count)), cell("median", time(row.median_s)), cell("95 %", time(row.p95_s)),
     el("td", { class: "bars" }, bar([part], "from " + part[0].toFixed(0) + " to " + part[1].toFixed(0) + " %")),
     el("td", { class: "frames mono", "data-label": "longest, by frame" }, frames));

@@ -33,10 +33,22 @@ function time(seconds) {
   if (seconds === null || seconds === undefined) return "?";
   const size = Math.abs(seconds);
   if (size === 0) return "0";
-  if (size < 0.001) return (seconds * 1e6).toFixed(size < 1e-5 ? 1 : 0) + " µs";
-  if (size < 1) return (seconds * 1e3).toFixed(1) + " ms";
-  if (size < 100) return seconds.toFixed(2) + " s";
-  return Math.floor(seconds / 60) + " min " + (seconds % 60).toFixed(0) + " s";
+  if (size < 0.0009995) return (seconds * 1e6).toFixed(size < 1e-5 ? 1 : 0) + " µs";
+  if (size < 0.99995) return (seconds * 1e3).toFixed(1) + " ms";
+  if (size < 99.995) return seconds.toFixed(2) + " s";
+  const whole = Math.round(seconds);
+  if (whole < 7200) return Math.floor(whole / 60) + " min " + whole % 60 + " s";
+  if (whole < 172800) return Math.floor(whole / 3600) + " h " + Math.floor(whole % 3600 / 60) + " min";
+  return Math.floor(whole / 86400) + " days";
+}
+
+// parts of a whole in its unit, to its thousandth
+function partOf(seconds, whole) {
+  return whole < 1 ? (seconds * 1e3).toFixed(3) + " ms" : seconds.toFixed(3) + " s";
+}
+
+function many(count, one) {
+  return number(count) + " " + one + (count === 1 ? "" : "s");
 }
 
 function bytes(count) {

@@ -104,11 +104,11 @@ function wide(title, table) {
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title + ", table" }, table);
 }
 
-// what goes on around and between copies
+// what belongs to no copy
 function around(connection) {
   const it = connection && connection.around;
   if (!it || !it.words) return null;
-  return requestTable("Between copies", "between", it.requests, el("p", {}, harmless(it.words) + "."));
+  return requestTable("Outside copies", "between", it.requests, el("p", {}, harmless(it.words) + "."));
 }
 
 // metadata, pauses between files and the rest of a tree's time
@@ -186,21 +186,22 @@ function copyTable(capture, shown, choose) {
 }
 
 const FAULTS = {
-  cut_packets: "packets were cut to the snap length", out_of_order: "packets out of order", duplicates: "packets captured twice, left out",
-  dropped: "packets dropped by the capturing machine", missing_bytes: "bytes missing in the capture, though they arrived", holes: "holes that they leave",
-  coalesced: "segments longer than the wire allows, made one by the capturing machine", incomplete_fragments: "fragmented packets incomplete",
-  unknown_links: "packets of a link type that is not read", netbeui: "packets of NetBEUI, which is not read", ipx: "packets of IPX, which is not read", cut_headers: "packets cut so short that their headers are missing",
-  connections_without_start: "connections that began before the capture", skipped_bytes: "bytes of SMB connections that belong to no message that could be told",
+  cut_packets: ["packet", "cut to the snap length"], out_of_order: ["packet", "out of order"], duplicates: ["packet", "captured twice (left out)"],
+  dropped: ["packet", "dropped by the capturing machine"], missing_bytes: ["byte", "missing in the capture, though acknowledged"], holes: ["hole", "that these bytes leave"],
+  coalesced: ["segment", "longer than the wire allows: made one by the capturing machine"], incomplete_fragments: ["packet", "of which not all fragments came"],
+  unknown_links: ["packet", "of a link type that is not read"], netbeui: ["packet", "of NetBEUI, which is not read"], ipx: ["packet", "of IPX, which is not read"],
+  cut_headers: ["packet", "cut within the headers"], connections_without_start: ["connection", "that began before the capture"],
+  skipped_bytes: ["byte", "of SMB connections in no message that could be told"],
 };
 
 function quality(capture) {
   const all = capture.quality || {};
-  const faults = Object.entries(all).filter(([key, value]) => key in FAULTS && value > 0).map(([key, value]) => el("li", {}, number(value) + " " + FAULTS[key]));
+  const faults = Object.entries(all).filter(([key, value]) => key in FAULTS && value > 0).map(([key, value]) => el("li", {}, many(value, FAULTS[key][0]) + " " + FAULTS[key][1]));
   const known = [...Object.keys(FAULTS), "packets", "wire_bytes", "tcp_segments", "damage"];
-  const rest = fields(all, known).filter(([, value]) => value !== "?").map(([key, value]) => el("li", {}, key + ": " + value));
+  const rest = fields(all, known).filter(([, value]) => value !== "?" && value !== "0").map(([key, value]) => el("li", {}, key + ": " + value));
   const damage = all.damage && el("li", {}, "At byte " + number(all.damage.at_byte) + ": " + harmless(all.damage.what) + "; what follows was not read");
   return section("The capture", "quality", el("p", {}, badge(capture.grade, "grade: " + capture.grade), badge("", place(capture.vantage)),
-    badge("", number(all.packets) + " packets"), badge("", bytes(all.wire_bytes))), el("ul", {}, damage, faults.length ? faults : el("li", {}, "Nothing is missing that could be told."), rest));
+    badge("", many(all.packets, "packet")), badge("", bytes(all.wire_bytes))), el("ul", {}, damage, faults.length ? faults : el("li", {}, "Nothing is missing that could be told."), rest));
 }
 
 function place(vantage) {
