@@ -80,7 +80,9 @@ pub(crate) struct Framer {
     state: State,
     header: [u8; HEADER_LEN],
     have: usize,
+    /// The body's length, with what of its header was gone over with it.
     total: u64,
+    lead: u64,
     got: u64,
     head: Vec<u8>,
     /// The head goes no further: something of it was not kept.
@@ -102,6 +104,7 @@ impl Framer {
             header: [0; HEADER_LEN],
             have: 0,
             total: 0,
+            lead: 0,
             got: 0,
             head: Vec::new(),
             head_ends: false,
@@ -225,7 +228,7 @@ impl Framer {
         self.have += bytes.len();
         if (bytes.len() as u64) < gone_over {
             match sink.expected() {
-                Some(len) => self.guess(len.saturating_add(wanted as u64 - gone_over)),
+                Some(len) => self.guess(len, wanted as u64 - gone_over),
                 None => self.lose(),
             }
         } else if self.have == HEADER_LEN {
@@ -234,12 +237,12 @@ impl Framer {
         }
     }
 
-    /// The header was not kept; `len` bytes are to be gone over.
-    fn guess(&mut self, len: u64) {
+    /// The header was not kept; a body of `len` bytes is to be gone over, and `lead` bytes of the header before it.
+    fn guess(&mut self, len: u64, lead: u64) {
         self.header = [0; HEADER_LEN];
         self.have = 0;
         self.begin_body();
-        self.total = len;
+        (self.total, self.lead) = (len.saturating_add(lead), lead);
         self.head_ends = true;
         self.guessed = true;
     }
@@ -258,7 +261,7 @@ impl Framer {
         if kind == PacketType::Request && self.verdict == Verdict::Unknown {
             self.verdict = Verdict::Smb;
         }
-        self.total = header.len(self.framing) as u64;
+        (self.total, self.lead) = (header.len(self.framing) as u64, 0);
         self.got = 0;
         self.head.clear();
         self.head_ends = false;
@@ -303,7 +306,7 @@ impl Framer {
         self.state = State::Header;
         sink.message(Message {
             kind: Header(self.header).packet_type(),
-            len: self.total,
+            len: self.total.saturating_sub(self.lead),
             head: &self.head,
             start: self.start,
             end: moment,

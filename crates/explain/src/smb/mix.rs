@@ -57,6 +57,8 @@ impl Mix {
         tally.unanswered += u64::from(outcome.unanswered);
         tally.largest = tally.largest.max(outcome.bytes);
         tally.usual = match tally.usual {
+            // what came to nothing has no size
+            usual if outcome.refused || outcome.unanswered => usual,
             (_, 0) => (outcome.bytes, 1),
             (size, lead) if size == outcome.bytes => (size, lead + 1),
             (size, lead) => (size, lead - 1),

@@ -428,7 +428,8 @@ impl Smb {
     /// Where in its file a transfer's bytes are, and whether they were written.
     fn place(&self, op: &Op, fid: u16) -> (u64, bool) {
         let writes = op.what != What::Read;
-        let offset = if op.known.offset {
+        // a print job goes on where it was
+        let offset = if op.known.offset && op.name.command != command::WRITE_PRINT_FILE {
             op.offset
         } else {
             self.files.next_offset(fid, writes)

@@ -111,7 +111,12 @@ impl Flow {
 
     /// What is said of it.
     pub fn explained(&self) -> Capture {
-        analyse(Link::Ip, &self.packets)
+        self.explained_from(0)
+    }
+
+    /// What is said of it without its first packets.
+    pub fn explained_from(&self, first: usize) -> Capture {
+        analyse(Link::Ip, &self.packets[first..])
     }
 
     fn add(&mut self, sent: &Sent<'_>, options: &[u8]) {

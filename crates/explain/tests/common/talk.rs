@@ -8,6 +8,19 @@ const MSS: usize = 1460;
 
 /// Commands ([MS-CIFS] 2.2.2.1).
 pub const CLOSE: u8 = 0x04;
+pub const READ_RAW: u8 = 0x1a;
+pub const READ_MPX: u8 = 0x1b;
+pub const WRITE_RAW: u8 = 0x1d;
+pub const WRITE_MPX: u8 = 0x1e;
+pub const WRITE_COMPLETE: u8 = 0x20;
+pub const LOCKING_ANDX: u8 = 0x24;
+pub const WRITE_AND_CLOSE: u8 = 0x2c;
+pub const TRANSACTION2: u8 = 0x32;
+pub const TRANSACTION2_SECONDARY: u8 = 0x33;
+pub const SESSION_SETUP_ANDX: u8 = 0x73;
+pub const NT_TRANSACT: u8 = 0xa0;
+pub const NT_CANCEL: u8 = 0xa4;
+pub const WRITE_PRINT_FILE: u8 = 0xc1;
 pub const ECHO: u8 = 0x2b;
 pub const OPEN_ANDX: u8 = 0x2d;
 pub const READ_ANDX: u8 = 0x2e;
@@ -63,9 +76,45 @@ impl Talk {
         self
     }
 
+    /// What a side says next was said so many bytes ago, or is said so many bytes later.
+    pub fn rewind(&mut self, from: usize, bytes: usize) -> &mut Self {
+        self.said[from] -= bytes as i64;
+        self
+    }
+
+    pub fn skip(&mut self, from: usize, bytes: usize) -> &mut Self {
+        self.said[from] += bytes as i64;
+        self
+    }
+
     /// Nothing happens for so long.
     pub fn wait(&mut self, wait_us: u64) -> &mut Self {
         self.at_us += wait_us;
+        self
+    }
+
+    /// The same as [`Self::say`], in a packet that brings the last `back` bytes before it once more.
+    pub fn say_from(&mut self, from: usize, back: &[u8], bytes: &[u8]) -> &mut Self {
+        self.said[from] -= back.len() as i64;
+        self.say(from, &[back, bytes].concat())
+    }
+
+    /// The same, of each packet only the first bytes were kept.
+    pub fn say_cut(&mut self, from: usize, bytes: &[u8], kept: usize) -> &mut Self {
+        self.at_us += 1000;
+        for piece in bytes.chunks(MSS) {
+            self.flow.send(Sent {
+                at_us: self.at_us,
+                from,
+                seq: self.said[from],
+                ack: self.said[1 - from],
+                data: &piece[..kept.min(piece.len())],
+                len: piece.len(),
+                ..Sent::default()
+            });
+            self.said[from] += piece.len() as i64;
+            self.at_us += 13;
+        }
         self
     }
 
@@ -105,6 +154,11 @@ impl Talk {
     /// What is said of it.
     pub fn explained(&self) -> Capture {
         self.flow.explained()
+    }
+
+    /// What is said of it without its first packets.
+    pub fn explained_from(&self, first: usize) -> Capture {
+        self.flow.explained_from(first)
     }
 }
 
@@ -158,6 +212,14 @@ impl Message {
         Self {
             status,
             is_nt: true,
+            ..self
+        }
+    }
+
+    /// A DOS class and code ([MS-CIFS] 2.2.2.4).
+    pub fn dos_status(self, class: u8, code: u16) -> Self {
+        Self {
+            status: u32::from(class) | u32::from(code) << 16,
             ..self
         }
     }
