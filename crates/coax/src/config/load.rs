@@ -160,20 +160,7 @@ impl Loader {
             );
         }
         match read_file(path) {
-            Ok(bytes) => {
-                let text = String::from_utf8_lossy(&bytes);
-                if matches!(text, Cow::Owned(_)) {
-                    let message = format!(
-                        "'{}' is not UTF-8: some letters in it are lost",
-                        path.display()
-                    );
-                    let help = "save it as UTF-8, for instance with 'iconv -f CP850 -t UTF-8'";
-                    self.say(Diagnostic::warning(message).help(help), from);
-                }
-                self.depth += 1;
-                self.text(&path.display().to_string(), &text);
-                self.depth -= 1;
-            }
+            Ok(bytes) => self.bytes(path, &bytes, from),
             Err(error) => {
                 let message = format!("cannot read '{}': {error}", path.display());
                 match from {
@@ -188,6 +175,21 @@ impl Loader {
             self.files = files;
             self.file(&next, None);
         }
+    }
+
+    fn bytes(&mut self, path: &Path, bytes: &[u8], from: Option<&Position>) {
+        let text = String::from_utf8_lossy(bytes);
+        if matches!(text, Cow::Owned(_)) {
+            let message = format!(
+                "'{}' is not UTF-8: some letters in it are lost",
+                path.display()
+            );
+            let help = "save it as UTF-8, for instance with 'iconv -f CP850 -t UTF-8'";
+            self.say(Diagnostic::warning(message).help(help), from);
+        }
+        self.depth += 1;
+        self.text(&path.display().to_string(), &text);
+        self.depth -= 1;
     }
 
     fn text(&mut self, name: &str, text: &str) {

@@ -47,12 +47,6 @@ pub fn server(settings: &Settings) -> Result<Server> {
 
 fn engine_config(settings: &Settings) -> Result<Config> {
     let global = &settings.global;
-    let Some(code_page) = CodePage::from_number(global.dos_charset) else {
-        bail!(
-            "'dos charset = {}' is no code page that coax has; try CP437 or CP850",
-            global.dos_charset
-        );
-    };
     let guid = super::host::random().context("the system gives no random numbers")?;
     let zone = i32::from(zone_minutes_west()).saturating_sub(global.time_offset_minutes);
     Ok(Config {
@@ -60,17 +54,10 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         workgroup: global.workgroup.clone(),
         comment: plain(&global.server_string, settings, ""),
         guid,
-        security: match global.security {
-            Security::User => config::Security::User,
-            Security::Share => config::Security::Share,
-        },
+        security: security(global.security),
         encrypt_passwords: !global.plaintext_auth,
         policy: policy(global),
-        signing: match global.signing {
-            Signing::Disabled => config::Signing::Off,
-            Signing::Auto => config::Signing::Offered,
-            Signing::Mandatory => config::Signing::Required,
-        },
+        signing: signing(global.signing),
         min_generation: oldest(global.min_protocol),
         max_generation: newest(global.max_protocol),
         max_buffer: u16::try_from(global.max_xmit_bytes).unwrap_or(u16::MAX),
@@ -81,15 +68,11 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         nt_status: global.nt_status_support,
         unicode: global.unicode,
         pipes: global.nt_pipe_support,
-        code_page,
+        code_page: code_page(global)?,
         time_zone_minutes: i16::try_from(zone).unwrap_or(0),
         sharing_violation_delay: sharing_delay(global),
         write_time_delay: Span(u64::from(global.write_time_delay_us) * 1_000),
-        map_to_guest: match global.map_to_guest {
-            MapToGuest::Never => config::MapToGuest::Never,
-            MapToGuest::BadUser => config::MapToGuest::BadUser,
-            MapToGuest::BadPassword => config::MapToGuest::BadPassword,
-        },
+        map_to_guest: map_to_guest(global.map_to_guest),
         limits: Limits {
             opens: opens(global),
             ..Limits::default()
@@ -99,6 +82,38 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         time_server: global.time_server,
         ..Config::default()
     })
+}
+
+fn code_page(global: &GlobalSettings) -> Result<CodePage> {
+    CodePage::from_number(global.dos_charset).with_context(|| {
+        format!(
+            "'dos charset = {}' is no code page that coax has; try CP437 or CP850",
+            global.dos_charset
+        )
+    })
+}
+
+fn security(setting: Security) -> config::Security {
+    match setting {
+        Security::User => config::Security::User,
+        Security::Share => config::Security::Share,
+    }
+}
+
+fn signing(setting: Signing) -> config::Signing {
+    match setting {
+        Signing::Disabled => config::Signing::Off,
+        Signing::Auto => config::Signing::Offered,
+        Signing::Mandatory => config::Signing::Required,
+    }
+}
+
+fn map_to_guest(setting: MapToGuest) -> config::MapToGuest {
+    match setting {
+        MapToGuest::Never => config::MapToGuest::Never,
+        MapToGuest::BadUser => config::MapToGuest::BadUser,
+        MapToGuest::BadPassword => config::MapToGuest::BadPassword,
+    }
 }
 
 /// The `username map`, if there is one.

@@ -184,15 +184,7 @@ fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<(Bound, Optio
             listen::open(listener, transport, &settings.global.socket_options)
         })
         .collect::<Result<Vec<_>>>()?;
-    let mut bound = Bound::default();
-    for door in &doors {
-        let place: &mut Vec<SocketAddr> = if door.is_nbt() {
-            &mut bound.nbt
-        } else {
-            &mut bound.direct
-        };
-        place.push(door.address()?);
-    }
+    let mut bound = bound_at(&doors)?;
     // Whoever started us waits for this line, so it is the first.
     host.reporter.tell(Line::Listening {
         nbt: bound.nbt.first().map(ToString::to_string),
@@ -211,6 +203,19 @@ fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<(Bound, Optio
     }
     tokio::spawn(watch_clock(host.clone()));
     Ok((bound, names_at))
+}
+
+fn bound_at(doors: &[listen::Door]) -> Result<Bound> {
+    let mut bound = Bound::default();
+    for door in doors {
+        let place: &mut Vec<SocketAddr> = if door.is_nbt() {
+            &mut bound.nbt
+        } else {
+            &mut bound.direct
+        };
+        place.push(door.address()?);
+    }
+    Ok(bound)
 }
 
 async fn watch_clock(host: Arc<Host>) {

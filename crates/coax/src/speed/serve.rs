@@ -60,14 +60,6 @@ pub fn serve(
     stop: &Stop,
     told: &(dyn Fn(Visit) + Sync),
 ) -> Result<(), SpeedError> {
-    let open = |address| -> Result<(TcpListener, SocketAddr), SpeedError> {
-        let listener = listen(address)?;
-        let bound = listener
-            .set_nonblocking(true)
-            .and_then(|()| listener.local_addr())
-            .map_err(|error| SpeedError::Listen(address, error))?;
-        Ok((listener, bound))
-    };
     let (source, source_at) = open(service.source)?;
     let (discard, discard_at) = open(service.discard)?;
     told(Visit::Listening(source_at, discard_at));
@@ -96,6 +88,16 @@ pub fn serve(
         }
     });
     Ok(())
+}
+
+/// A port that visitors may come to, and where it is.
+fn open(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SpeedError> {
+    let listener = listen(address)?;
+    let bound = listener
+        .set_nonblocking(true)
+        .and_then(|()| listener.local_addr())
+        .map_err(|error| SpeedError::Listen(address, error))?;
+    Ok((listener, bound))
 }
 
 #[derive(Clone, Copy)]

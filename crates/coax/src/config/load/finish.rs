@@ -56,23 +56,25 @@ fn modules_without_effect(share: &ShareSettings) -> impl Iterator<Item = Diagnos
     })
 }
 
+/// What is wrong with where a share lies.
+fn wrong_with_path(share: &ShareSettings) -> Option<Diagnostic> {
+    let ShareSettings { name, path, .. } = share;
+    if path.is_empty() {
+        let message = format!("[{name}] has no 'path', so nobody can connect to it");
+        return Some(Diagnostic::warning(message));
+    }
+    let is_there = has_macros(path) || Path::new(&path.replace("%%", "%")).is_dir();
+    (!is_there).then(|| {
+        let message = format!("[{name}]: '{path}' is not a folder now; connecting to it will fail");
+        Diagnostic::warning(message)
+    })
+}
+
 fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnostic>) {
     let Draft { mut share, at, .. } = draft;
-    let mut said = Vec::new();
     share.guest_ok |= share.guest_only;
-    if share.path.is_empty() {
-        share.available = false;
-        said.push(Diagnostic::warning(format!(
-            "[{}] has no 'path', so nobody can connect to it",
-            share.name
-        )));
-    } else if !has_macros(&share.path) && !Path::new(&share.path.replace("%%", "%")).is_dir() {
-        let message = format!(
-            "[{}]: '{}' is not a folder now; connecting to it will fail",
-            share.name, share.path
-        );
-        said.push(Diagnostic::warning(message));
-    }
+    share.available &= !share.path.is_empty();
+    let mut said: Vec<Diagnostic> = wrong_with_path(&share).into_iter().collect();
     if share.name.chars().count() > SHARE_NAME_MAX || share.name.contains(' ') {
         let message = format!("DOS and Windows 9x do not list [{}]", share.name);
         let help = format!(
@@ -136,26 +138,7 @@ pub fn listeners(
     global: &GlobalSettings,
     local: &[(String, IpAddr)],
 ) -> (Listeners, Vec<Diagnostic>) {
-    let mut said = Vec::new();
-    let mut addresses = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
-    if global.bind_interfaces_only && !global.interfaces.is_empty() {
-        addresses = global
-            .interfaces
-            .iter()
-            .flat_map(|word| interface(word, local, &mut said))
-            .collect();
-        addresses.sort_unstable();
-        addresses.dedup();
-        if addresses.is_empty() {
-            said.push(Diagnostic::error("none of 'interfaces' is an address of this machine, and 'bind interfaces only' is on"));
-        }
-    } else if global.bind_interfaces_only {
-        said.push(Diagnostic::warning(
-            "'bind interfaces only' has no effect without 'interfaces'",
-        ));
-    } else if !global.interfaces.is_empty() {
-        said.push(Diagnostic::note("coax listens at every address; 'bind interfaces only = yes' restricts it to 'interfaces'"));
-    }
+    let (addresses, mut said) = addresses(global, local);
     let at = |wanted: fn(u16) -> bool| -> Vec<Listener> {
         let ports = global.smb_ports.iter().filter(|p| wanted(**p));
         ports
@@ -186,6 +169,34 @@ pub fn listeners(
         },
         said,
     )
+}
+
+/// The addresses to listen at: all at once, or those of `interfaces`.
+fn addresses(
+    global: &GlobalSettings,
+    local: &[(String, IpAddr)],
+) -> (Vec<IpAddr>, Vec<Diagnostic>) {
+    let mut said = Vec::new();
+    let mut addresses = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
+    if global.bind_interfaces_only && !global.interfaces.is_empty() {
+        addresses = global
+            .interfaces
+            .iter()
+            .flat_map(|word| interface(word, local, &mut said))
+            .collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        if addresses.is_empty() {
+            said.push(Diagnostic::error("none of 'interfaces' is an address of this machine, and 'bind interfaces only' is on"));
+        }
+    } else if global.bind_interfaces_only {
+        said.push(Diagnostic::warning(
+            "'bind interfaces only' has no effect without 'interfaces'",
+        ));
+    } else if !global.interfaces.is_empty() {
+        said.push(Diagnostic::note("coax listens at every address; 'bind interfaces only = yes' restricts it to 'interfaces'"));
+    }
+    (addresses, said)
 }
 
 /// Where to answer for names: only if what they lead to is there, as whoever finds a name connects to port 139. Broadcasts

@@ -130,10 +130,7 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         "lower or upper" => ("UPPER", "upper"),
         "yes, illegal or no" => ("false", "no"),
         "yes, no or permissions" => ("perms", "permissions"),
-        "list of options" => (
-            "SO_SNDBUF=8192 TCP_NODELAY=0",
-            "SO_SNDBUF=8192 TCP_NODELAY=0",
-        ),
+        "list of options" => ("SO_SNDBUF=9 TCP_NODELAY=0", "SO_SNDBUF=9 TCP_NODELAY=0"),
         "password" => ("hush", "(set)"),
         kind => panic!("{}: no value of kind '{kind}' is tried", parameter.name),
     }

@@ -29,6 +29,10 @@ fn processor_time() -> Duration {
     Duration::from_nanos(schedstat.split(' ').next().unwrap().parse().unwrap())
 }
 
+fn say(kind: &str, what: &str, rate: f64) {
+    eprintln!("{kind:6} {what:32} {rate:10.0}/s");
+}
+
 fn measure(kind: &str, root: &Path) {
     let disk = disk(root, DiskOptions::default());
     disk.make_dir("D").unwrap();
@@ -38,8 +42,13 @@ fn measure(kind: &str, root: &Path) {
         file.set_attribute(ATTRIBUTE, b"0x20").unwrap();
     }
     disk.open("TOP", CREATE).unwrap();
+    measure_paths(kind, &disk, &paths);
+    measure_listings(kind, &disk, root);
+}
+
+fn measure_paths(kind: &str, disk: &DiskFs, paths: &[String]) {
     let path = |i: usize| &paths[i.wrapping_mul(7_919) % FILES];
-    let say = |what: &str, rate: f64| eprintln!("{kind:6} {what:32} {rate:10.0}/s");
+    let say = |what: &str, rate: f64| say(kind, what, rate);
     say("stat, at the root", rate(|_| disk.stat("TOP")));
     say("stat, one folder down", rate(|i| disk.stat(path(i))));
     say("stat, missing", rate(|_| disk.stat("D/MISSING")));
@@ -62,6 +71,10 @@ fn measure(kind: &str, root: &Path) {
             disk.rename("D/RENAMED", "D/FILE00000.TXT", false).unwrap();
         }),
     );
+}
+
+fn measure_listings(kind: &str, disk: &DiskFs, root: &Path) {
+    let say = |what: &str, rate: f64| say(kind, what, rate);
     let dir = disk.open_dir("D").unwrap();
     let names = dir.names().unwrap();
     say("names of a listing", rate(|_| dir.names()) * FILES as f64);
