@@ -18,19 +18,7 @@ pub fn text(tables: &[Filled]) -> String {
             "", "published", "model", "", "ratio", ""
         );
         for cell in &table.cells {
-            let _ = writeln!(
-                out,
-                "  {:38} {:>10} {:>10} {:7} {:>6}  {:9}  {}",
-                cell.id,
-                cell.published.map_or_else(|| "-".into(), figure),
-                figure(cell.model),
-                cell.unit,
-                cell.ratio
-                    .map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}")),
-                cell.kind.name(),
-                waited_for(cell),
-            );
-            let _ = writeln!(out, "  {:38} {}", "", cell.mechanism);
+            cell_lines(&mut out, cell);
         }
         if let Some(rows) = &table.trace {
             let _ = writeln!(out, "\n  The published trace, packet by packet");
@@ -48,6 +36,22 @@ pub fn text(tables: &[Filled]) -> String {
         let _ = writeln!(out);
     }
     out
+}
+
+fn cell_lines(out: &mut String, cell: &Cell) {
+    let _ = writeln!(
+        out,
+        "  {:38} {:>10} {:>10} {:7} {:>6}  {:9}  {}",
+        cell.id,
+        cell.published.map_or_else(|| "-".into(), figure),
+        figure(cell.model),
+        cell.unit,
+        cell.ratio
+            .map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}")),
+        cell.kind.name(),
+        waited_for(cell),
+    );
+    let _ = writeln!(out, "  {:38} {}", "", cell.mechanism);
 }
 
 /// docs/predictions.md.

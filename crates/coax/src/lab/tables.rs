@@ -218,23 +218,26 @@ pub fn fill(names: &[&str]) -> Result<Vec<Filled>> {
         .zip(&tables)
         .map(|(name, table)| {
             let taken: Result<Vec<Cell>> = cells.by_ref().take(table.cells.len()).collect();
-            let mut taken = taken?;
-            if table.spdtest {
-                taken.extend(spdtest_cells()?);
-            }
-            let trace = table.trace.as_ref();
-            Ok(Filled {
-                name: (*name).to_owned(),
-                title: table.title.clone(),
-                about: table.about.trim().to_owned(),
-                cells: taken,
-                trace: trace
-                    .map(|spec| super::trace::rows(&table.published, spec))
-                    .transpose()?,
-                not_modelled: table.not_modelled.clone(),
-            })
+            with_cells(name, table, taken?)
         })
         .collect()
+}
+
+fn with_cells(name: &str, table: &Table, mut cells: Vec<Cell>) -> Result<Filled> {
+    if table.spdtest {
+        cells.extend(spdtest_cells()?);
+    }
+    let trace = table.trace.as_ref();
+    Ok(Filled {
+        name: name.to_owned(),
+        title: table.title.clone(),
+        about: table.about.trim().to_owned(),
+        cells,
+        trace: trace
+            .map(|spec| super::trace::rows(&table.published, spec))
+            .transpose()?,
+        not_modelled: table.not_modelled.clone(),
+    })
 }
 
 /// The scenario of a cell with these changes.
@@ -255,19 +258,7 @@ pub fn scenario(spec: &CellSpec, changes: &[&toml::Table]) -> Result<Scenario> {
 fn cell(published: &str, spec: &CellSpec) -> Result<Cell> {
     let context = || format!("cell {}", spec.id);
     let summary = done(spec, &[&spec.set]).with_context(context)?;
-    let mut waited_for = summary.dominant();
-    let model = match spec.unit {
-        Unit::Seconds => summary.seconds,
-        Unit::Megabits => summary.rate() * 8e-6,
-        Unit::Kilobytes => summary.rate() / 1e3,
-        Unit::Factor => {
-            let other = done(spec, &[&spec.set, &spec.against]).with_context(context)?;
-            if other.seconds > summary.seconds {
-                waited_for = other.dominant();
-            }
-            summary.rate() / other.rate()
-        }
-    };
+    let (model, waited_for) = model(spec, &summary).with_context(context)?;
     let mut parameters = summary.parameters;
     let scenario = scenario(spec, &[&spec.set])?;
     for key in &spec.tuned {
@@ -292,6 +283,24 @@ fn cell(published: &str, spec: &CellSpec) -> Result<Cell> {
         apart: spec.apart.clone(),
         parameters,
     })
+}
+
+/// The lab's figure, and what took most of the time.
+fn model(spec: &CellSpec, summary: &Summary) -> Result<(f64, (&'static str, f64))> {
+    let mut waited_for = summary.dominant();
+    let figure = match spec.unit {
+        Unit::Seconds => summary.seconds,
+        Unit::Megabits => summary.rate() * 8e-6,
+        Unit::Kilobytes => summary.rate() / 1e3,
+        Unit::Factor => {
+            let other = done(spec, &[&spec.set, &spec.against])?;
+            if other.seconds > summary.seconds {
+                waited_for = other.dominant();
+            }
+            summary.rate() / other.rate()
+        }
+    };
+    Ok((figure, waited_for))
 }
 
 /// SpdTest's rows, which the lab itself compares.

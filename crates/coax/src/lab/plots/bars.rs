@@ -96,13 +96,9 @@ fn draw(svg: &mut Svg, top: f64, cells: &[&Cell]) {
 }
 
 fn row(svg: &mut Svg, area: Area, scale: &Scale, y: f64, cell: &Cell) {
+    let middle = y + ROW / 2.0 + 4.0;
     let name = shortened(&cell.id, area.x - 30.0);
-    svg.text(
-        (area.x - 8.0, y + ROW / 2.0 + 4.0),
-        Anchor::End,
-        "small",
-        &name,
-    );
+    svg.text((area.x - 8.0, middle), Anchor::End, "small", &name);
     let mut bar = |figure: f64, y: f64, class: &str| {
         let bar = Area {
             y,
@@ -110,11 +106,8 @@ fn row(svg: &mut Svg, area: Area, scale: &Scale, y: f64, cell: &Cell) {
             height: BAR,
             ..area
         };
-        svg.rect(
-            bar,
-            class,
-            Some(&format!("{}: {} {}", cell.id, number(figure), cell.unit)),
-        );
+        let told = format!("{}: {} {}", cell.id, number(figure), cell.unit);
+        svg.rect(bar, class, Some(&told));
     };
     if let Some(published) = cell.published {
         bar(published, y + 3.0, "published");
@@ -122,20 +115,12 @@ fn row(svg: &mut Svg, area: Area, scale: &Scale, y: f64, cell: &Cell) {
     bar(cell.model, y + 4.0 + BAR, cell.kind.name());
     let text = match (cell.published, cell.ratio) {
         (Some(published), Some(ratio)) => {
-            format!(
-                "{} : {} = {ratio:.2}",
-                number(cell.model),
-                number(published)
-            )
+            let (model, published) = (number(cell.model), number(published));
+            format!("{model} : {published} = {ratio:.2}")
         }
         _ => number(cell.model),
     };
-    svg.text(
-        (area.right() + 8.0, y + ROW / 2.0 + 4.0),
-        Anchor::Start,
-        "small",
-        &text,
-    );
+    svg.text((area.right() + 8.0, middle), Anchor::Start, "small", &text);
 }
 
 fn shortened(text: &str, width: f64) -> String {

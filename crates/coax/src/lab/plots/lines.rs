@@ -45,27 +45,14 @@ fn line(swept: &Swept, numbers: &[f64], unit: &str) -> String {
     svg.text((area.x, 26.0), Anchor::Start, "head", &title);
     svg.text((area.x, 46.0), Anchor::Start, "faint", &about);
     let vertical = scale_of(swept, (area.bottom(), area.y));
-    let ticks = vertical.ticks(7);
-    grid(&mut svg, area, plot::Side::Left, &vertical, &ticks);
-    axis(
-        &mut svg,
-        area,
-        plot::Side::Left,
-        &vertical,
-        &ticks,
-        "seconds",
-    );
+    let mut ruled = |side, scale: &Scale, ticks, name| {
+        let ticks = scale.ticks(ticks);
+        grid(&mut svg, area, side, scale, &ticks);
+        axis(&mut svg, area, side, scale, &ticks, name);
+    };
+    ruled(plot::Side::Left, &vertical, 7, "seconds");
     let (horizontal, name) = across(swept, numbers, unit, area);
-    let ticks = horizontal.0.ticks(9);
-    grid(&mut svg, area, plot::Side::Below, &horizontal.0, &ticks);
-    axis(
-        &mut svg,
-        area,
-        plot::Side::Below,
-        &horizontal.0,
-        &ticks,
-        &name,
-    );
+    ruled(plot::Side::Below, &horizontal.0, 9, &name);
     let mut points: Vec<(f64, &Run)> = numbers
         .iter()
         .map(|number| horizontal.0.at(number / horizontal.1))

@@ -257,16 +257,33 @@ impl<'a> Graph<'a> {
 
     /// Segments with data, what was sent again, and what was lost.
     fn data(&self, svg: &mut Svg) {
+        let marks = self.marks();
+        let mut paths: BTreeMap<&str, String> = BTreeMap::new();
+        for ((class, column), (low, high)) in marks.strokes {
+            let path = paths.entry(class).or_default();
+            stroke(path, column, low.max(high + 1.5), high);
+        }
+        for (class, path) in paths {
+            svg.path(&path, &format!("mark {class}"));
+        }
+        svg.path(&runs(&marks.again), "mark sent-again");
+        let crosses: String = marks
+            .lost
+            .into_iter()
+            .map(|(x, y)| legend::cross(f64::from(x) * 5.0, f64::from(y) * 5.0))
+            .collect();
+        svg.path(&crosses, "lost");
+    }
+
+    fn marks(&self) -> Marks {
         let causes = Causes::new(&self.run.truth);
-        let mut strokes: BTreeMap<(&'static str, i32), (f64, f64)> = BTreeMap::new();
-        let mut again: BTreeSet<(i32, i32)> = BTreeSet::new();
-        let mut lost: BTreeSet<(i32, i32)> = BTreeSet::new();
+        let mut marks = Marks::default();
         for seen in self.frames().filter(|seen| self.role(seen) == Role::Data) {
             let (x, low) = (self.x(seen.at), self.y(seen.seq));
             let high = self.y(seen.seq.saturating_add(u64::from(seen.len)));
             let column = x.floor() as i32;
             if matches!(seen.happened, Happened::SentInVain | Happened::NoRoom) {
-                lost.insert((
+                marks.lost.insert((
                     (x / 4.0).round() as i32,
                     ((low + high) / 8.0).round() as i32,
                 ));
@@ -276,37 +293,45 @@ impl<'a> Graph<'a> {
             }
             if matches!(seen.sent, Sent::FastRetransmit | Sent::Timeout) {
                 let rows = high.floor() as i32..=low.ceil() as i32;
-                again.extend(rows.map(|row| (column, row)));
+                marks.again.extend(rows.map(|row| (column, row)));
                 continue;
             }
             let class = cause_class(causes.at(seen.at));
-            let stroke = strokes.entry((class, column)).or_insert((low, high));
+            let stroke = marks.strokes.entry((class, column)).or_insert((low, high));
             *stroke = (stroke.0.max(low), stroke.1.min(high));
         }
-        let mut paths: BTreeMap<&str, String> = BTreeMap::new();
-        for ((class, column), (low, high)) in strokes {
-            stroke(
-                paths.entry(class).or_default(),
-                column,
-                low.max(high + 1.5),
-                high,
-            );
-        }
-        for (class, path) in paths {
-            svg.path(&path, &format!("mark {class}"));
-        }
-        svg.path(&runs(&again), "mark sent-again");
-        let crosses: String = lost
-            .into_iter()
-            .map(|(x, y)| legend::cross(f64::from(x) * 5.0, f64::from(y) * 5.0))
-            .collect();
-        svg.path(&crosses, "lost");
+        marks
     }
 
     /// What each pixel's time was spent on, one above the other.
     fn band(&self, svg: &mut Svg) {
-        let columns = BAND.width as usize;
-        let mut spent = vec![[0.0_f64; Cause::COUNT]; columns];
+        let spent = self.spent();
+        let mut column = 0;
+        while let Some(parts) = spent.get(column).map(levels) {
+            let same = spent
+                .iter()
+                .skip(column)
+                .take_while(|spent| levels(spent) == parts);
+            let width = same.count();
+            for (cause, top, bottom) in parts {
+                let area = Area {
+                    x: BAND.x + column as f64,
+                    y: BAND.y + f64::from(top),
+                    width: width as f64,
+                    height: f64::from(bottom - top),
+                };
+                svg.rect(area, &format!("crisp {}", cause_class(cause)), None);
+            }
+            column += width;
+        }
+        let (x, y) = (BAND.x - 7.0, BAND.y + BAND.height / 2.0);
+        svg.text((x, y - 3.0), Anchor::End, "small faint", "spent");
+        svg.text((x, y + 11.0), Anchor::End, "small faint", "on");
+    }
+
+    /// How much of each pixel went to each cause.
+    fn spent(&self) -> Vec<[f64; Cause::COUNT]> {
+        let mut spent = vec![[0.0_f64; Cause::COUNT]; BAND.width as usize];
         let begin = self.run.copy.0;
         for stretch in &self.run.truth {
             let place = |at: Time| {
@@ -329,27 +354,7 @@ impl<'a> Graph<'a> {
                 at = next;
             }
         }
-        let mut column = 0;
-        while let Some(parts) = spent.get(column).map(levels) {
-            let same = spent
-                .iter()
-                .skip(column)
-                .take_while(|spent| levels(spent) == parts);
-            let width = same.count();
-            for (cause, top, bottom) in parts {
-                let area = Area {
-                    x: BAND.x + column as f64,
-                    y: BAND.y + f64::from(top),
-                    width: width as f64,
-                    height: f64::from(bottom - top),
-                };
-                svg.rect(area, &format!("crisp {}", cause_class(cause)), None);
-            }
-            column += width;
-        }
-        let (x, y) = (BAND.x - 7.0, BAND.y + BAND.height / 2.0);
-        svg.text((x, y - 3.0), Anchor::End, "small faint", "spent");
-        svg.text((x, y + 11.0), Anchor::End, "small faint", "on");
+        spent
     }
 
     fn entries(&self) -> Vec<Entry> {
@@ -387,6 +392,17 @@ impl<'a> Graph<'a> {
         }
         entries
     }
+}
+
+/// What is drawn of segments with data.
+#[derive(Default)]
+struct Marks {
+    /// By colour and column of pixels: from the lowest to the highest.
+    strokes: BTreeMap<(&'static str, i32), (f64, f64)>,
+    /// Pixels of what was sent again, column and row.
+    again: BTreeSet<(i32, i32)>,
+    /// What did not arrive, to four pixels.
+    lost: BTreeSet<(i32, i32)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

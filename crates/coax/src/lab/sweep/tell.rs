@@ -148,37 +148,37 @@ fn fixed_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
+/// A column's name, and what a run has in it.
+type Figure = (&'static str, fn(&Summary) -> String);
+
+const FIGURES: [Figure; 11] = [
+    ("seconds", |s| s.seconds.to_string()),
+    ("megabytes_per_s", |s| (s.rate() / 1e6).to_string()),
+    ("dialect", |s| s.dialect.to_owned()),
+    ("requests", |s| {
+        let requests = s.requests.iter().map(|r| r.requests);
+        requests.sum::<u64>().to_string()
+    }),
+    ("frames_to_server", |s| s.to_server.frames.to_string()),
+    ("frames_to_client", |s| s.to_client.frames.to_string()),
+    ("sent_again_to_server", |s| {
+        s.to_server.sent_again().to_string()
+    }),
+    ("sent_again_to_client", |s| {
+        s.to_client.sent_again().to_string()
+    }),
+    ("dropped_to_server", |s| {
+        s.to_server.dropped.total().to_string()
+    }),
+    ("dropped_to_client", |s| {
+        s.to_client.dropped.total().to_string()
+    }),
+    ("timeouts", |s| {
+        (s.to_server.timeouts + s.to_client.timeouts).to_string()
+    }),
+];
+
 fn result_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
-    type Figure = (&'static str, fn(&Summary) -> String);
-    const FIGURES: [Figure; 11] = [
-        ("seconds", |s| s.seconds.to_string()),
-        ("megabytes_per_s", |s| (s.rate() / 1e6).to_string()),
-        ("dialect", |s| s.dialect.to_owned()),
-        ("requests", |s| {
-            s.requests
-                .iter()
-                .map(|r| r.requests)
-                .sum::<u64>()
-                .to_string()
-        }),
-        ("frames_to_server", |s| s.to_server.frames.to_string()),
-        ("frames_to_client", |s| s.to_client.frames.to_string()),
-        ("sent_again_to_server", |s| {
-            s.to_server.sent_again().to_string()
-        }),
-        ("sent_again_to_client", |s| {
-            s.to_client.sent_again().to_string()
-        }),
-        ("dropped_to_server", |s| {
-            s.to_server.dropped.total().to_string()
-        }),
-        ("dropped_to_client", |s| {
-            s.to_client.dropped.total().to_string()
-        }),
-        ("timeouts", |s| {
-            (s.to_server.timeouts + s.to_client.timeouts).to_string()
-        }),
-    ];
     let of = |figure: &dyn Fn(&Summary) -> String| -> Vec<String> {
         let outcomes = swept.runs.iter().map(|run| run.outcome.as_ref());
         outcomes

@@ -97,53 +97,37 @@ fn a_run_that_fails_is_a_cell_and_not_the_end() {
     assert_eq!(object["axes"][0]["unit"], "frames");
 }
 
+/// A sweep over `grid` is refused in words that hold all of `parts`.
+fn assert_refused(set: &[&str], grid: &str, parts: &[&str]) {
+    let said = problem(set, &[grid]);
+    for part in parts {
+        assert!(said.contains(part), "{grid}: {said}");
+    }
+}
+
 #[test]
 fn a_grid_that_is_wrong_names_the_argument_the_key_and_what_is_allowed() {
-    for (set, grid, parts) in [
-        (
-            None,
-            "client.stack.windo=1,2",
-            ["--grid client.stack.windo=1,2", "receive_window"],
-        ),
-        (None, "colour=red", ["--grid colour=red", "direction, size"]),
-        (
-            None,
-            "link.rate=10 Mbit/s,0 Mbit/s",
-            ["--grid link.rate", "zero"],
-        ),
-        (
-            None,
-            "client.stack.mss=1460,20",
-            ["--grid client.stack.mss", "64 to 9000"],
-        ),
-        (
-            None,
-            "client=modern,vax",
-            ["--grid client=modern,vax", "wfw-3.11"],
-        ),
-        (None, "stack=vax", ["--grid stack=vax", "ms-tcpip-1.0a"]),
-        (
-            Some("link.delay=1 ms"),
-            "link.delay=1 ms,2 ms",
-            ["--grid link.delay", "--set link.delay=1 ms"],
-        ),
-        (
-            Some("client.stack=linux"),
-            "stack=nt-4",
-            ["--grid stack=nt-4", "also changed"],
-        ),
-        (
-            Some("nonsense"),
-            "link.delay=1 ms",
-            ["nonsense", "KEY=VALUE"],
-        ),
+    for (grid, allowed) in [
+        ("client.stack.windo=1,2", "receive_window"),
+        ("colour=red", "direction, size"),
+        ("client.stack.mss=1460,20", "64 to 9000"),
+        ("client=modern,vax", "wfw-3.11"),
+        ("stack=vax", "ms-tcpip-1.0a"),
     ] {
-        let said = problem(set.as_slice(), &[grid]);
-        assert!(
-            parts.iter().all(|part| said.contains(part)),
-            "{grid}: {said}"
-        );
+        assert_refused(&[], grid, &[&format!("--grid {grid}"), allowed]);
     }
+    let rates = "link.rate=10 Mbit/s,0 Mbit/s";
+    assert_refused(&[], rates, &["--grid link.rate", "zero"]);
+}
+
+#[test]
+fn what_is_set_and_varied_too_is_refused_with_both_arguments() {
+    let (delay, delays) = ("link.delay=1 ms", "link.delay=1 ms,2 ms");
+    let both = ["--grid link.delay", "--set link.delay=1 ms"];
+    assert_refused(&[delay], delays, &both);
+    let whole = ["--grid stack=nt-4", "also changed"];
+    assert_refused(&["client.stack=linux"], "stack=nt-4", &whole);
+    assert_refused(&["nonsense"], delay, &["nonsense", "KEY=VALUE"]);
 }
 
 #[test]
