@@ -92,14 +92,7 @@ fn one(text: &str, as_json: bool) -> String {
         .filter_map(|(name, section)| Some((name, values(section.as_table()?))))
         .collect();
     if as_json {
-        let mut report = Map::new();
-        for key in ["name", "title", "about"] {
-            report.insert(key.into(), json!(plain(key)));
-        }
-        for (name, values) in &sections {
-            report.insert((*name).clone(), section_json(values));
-        }
-        return format!("{}\n", Value::Object(report));
+        return one_json(plain, &sections);
     }
     let mut out = format!("{}: {}\n", plain("name"), plain("title"));
     if !plain("about").is_empty() {
@@ -120,6 +113,17 @@ fn one(text: &str, as_json: bool) -> String {
         all.saturating_sub(assumed)
     ));
     out
+}
+
+fn one_json<'a>(plain: impl Fn(&str) -> &'a str, sections: &[(&String, Vec<Known<'_>>)]) -> String {
+    let mut report = Map::new();
+    for key in ["name", "title", "about"] {
+        report.insert(key.into(), json!(plain(key)));
+    }
+    for (name, values) in sections {
+        report.insert((*name).clone(), section_json(values));
+    }
+    format!("{}\n", Value::Object(report))
 }
 
 fn values(section: &toml::Table) -> Vec<Known<'_>> {

@@ -118,7 +118,6 @@ fn refused(
     profile: &Arc<Profile>,
     options: &Options,
 ) -> Vec<String> {
-    let wrapped = Error::from(error.clone());
     match error {
         SmbError::Dialect { .. } => dialects(location, profile, options),
         SmbError::Session(SessionError::PeerRefused(
@@ -141,18 +140,30 @@ fn refused(
             "Samba 4.17 signs this answer wrongly unless the log-on is by extended security: --as modern has that".into(),
         ],
         SmbError::Refused { command, .. } => {
-            let tree = [command::TREE_CONNECT, command::TREE_CONNECT_ANDX].contains(command);
-            let no_share = [Status::BAD_NETWORK_NAME, Status::BAD_DEVICE_TYPE];
-            // A log-on may have the tree connect in its chain.
-            if says(&wrapped, &no_share) || tree && is_missing(&wrapped) {
-                shares(location, profile, options)
-            } else if let Some(hints) = denied_unsigned(&wrapped, location, tree) {
-                hints
-            } else {
-                log_on(location, profile, options, tree)
-            }
+            refused_request(*command, error, location, profile, options)
         }
         _ => Vec::new(),
+    }
+}
+
+/// There may be no such share, the server may want signatures, or the user may be another.
+fn refused_request(
+    command: u8,
+    error: &SmbError,
+    location: &Location,
+    profile: &Arc<Profile>,
+    options: &Options,
+) -> Vec<String> {
+    let error = Error::from(error.clone());
+    let tree = [command::TREE_CONNECT, command::TREE_CONNECT_ANDX].contains(&command);
+    let no_share = [Status::BAD_NETWORK_NAME, Status::BAD_DEVICE_TYPE];
+    // A log-on may have the tree connect in its chain.
+    if says(&error, &no_share) || tree && is_missing(&error) {
+        shares(location, profile, options)
+    } else if let Some(hints) = denied_unsigned(&error, location, tree) {
+        hints
+    } else {
+        log_on(location, profile, options, tree)
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::client::{
     Location,
-    copy::{Fetch, fetch},
+    copy::{Copied, Fetch, fetch},
     local::InOrder,
     ops::join,
 };
@@ -45,6 +45,20 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Another copy is done.
+    pub fn copied(&mut self, copied: &Copied, from: &str, to: &str, began: Instant) {
+        self.bytes = self.bytes.saturating_add(copied.bytes);
+        self.verified = self.verified.saturating_add(usize::from(copied.verified));
+        self.copies.push(json!({
+            "from": from,
+            "to": to,
+            "bytes": copied.bytes,
+            "seconds": began.elapsed().as_secs_f64(),
+            "resumed_from": copied.resumed_from,
+            "verified": copied.verified,
+        }));
+    }
+
     /// The report; text only for a person, or about what was asked for.
     pub fn done(self, began: Instant, shown: bool) -> Done {
         let elapsed = began.elapsed();
@@ -317,26 +331,14 @@ fn copy_one(
         resume: args.options.resume,
         verify: args.options.verify,
     };
+    let from = session.location.with_path(item.remote.as_str()).to_string();
     let began = Instant::now();
     match fetch(&mut session.connection, &order, &mut |bytes| {
         progress.at(bytes);
     }) {
-        Ok(copied) => {
-            tally.bytes = tally.bytes.saturating_add(copied.bytes);
-            tally.verified = tally.verified.saturating_add(usize::from(copied.verified));
-            let from = session.location.with_path(item.remote.as_str());
-            tally.copies.push(json!({
-                "from": from.to_string(),
-                "to": shown,
-                "bytes": copied.bytes,
-                "seconds": began.elapsed().as_secs_f64(),
-                "resumed_from": copied.resumed_from,
-                "verified": copied.verified,
-            }));
-        }
+        Ok(copied) => tally.copied(&copied, &from, &shown, began),
         Err(error) => {
             progress.clear();
-            let from = session.location.with_path(item.remote.as_str()).to_string();
             let failure = session.copy_failure(&item.remote, &from, &error);
             tally.failures.push(failure);
         }

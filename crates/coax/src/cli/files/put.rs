@@ -7,7 +7,6 @@ use std::{
 };
 
 use coax_wire::dialect::Generation;
-use serde_json::json;
 
 use super::{
     Done, PutArgs, Stop,
@@ -279,18 +278,7 @@ fn copy_one(
     match store(&mut session.connection, &order, &mut |bytes| {
         progress.at(bytes);
     }) {
-        Ok(copied) => {
-            tally.bytes = tally.bytes.saturating_add(copied.bytes);
-            tally.verified = tally.verified.saturating_add(usize::from(copied.verified));
-            tally.copies.push(json!({
-                "from": item.shown(),
-                "to": to,
-                "bytes": copied.bytes,
-                "seconds": began.elapsed().as_secs_f64(),
-                "resumed_from": copied.resumed_from,
-                "verified": copied.verified,
-            }));
-        }
+        Ok(copied) => tally.copied(&copied, &item.shown(), &to, began),
         Err(error) => {
             progress.clear();
             let failure = session.copy_failure(&item.to, &to, &error);

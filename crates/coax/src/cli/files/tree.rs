@@ -184,16 +184,10 @@ pub fn stat(args: &StatArgs) -> Result<Done, Stop> {
     let mut line = |what: &str, value: String| {
         text.push_str(&format!("  {what:11}{value}\n"));
     };
-    line(
-        "kind",
-        if stat.is_directory() {
-            "folder"
-        } else {
-            "file"
-        }
-        .into(),
-    );
-    if !stat.is_directory() {
+    if stat.is_directory() {
+        line("kind", "folder".into());
+    } else {
+        line("kind", "file".into());
         line("size", format!("{} bytes", text::grouped(stat.size)));
     }
     line("attributes", text::attributes(stat.attributes));
@@ -229,19 +223,16 @@ fn share_stat(session: &mut Session) -> Result<Done, Stop> {
     } else {
         ""
     };
+    let location = session.location.with_path("").to_string();
     let text = format!(
-        "{}\n  disk       {} free of {}\n  dialect    {}{signed}\n  as         {user}\n  server     {}\n",
-        session.location.with_path(""),
+        "{location}\n  disk       {} free of {}\n  dialect    {}{signed}\n  as         {user}\n  server     {}\n",
         text::size(space.free),
         text::size(space.total),
         link.dialect.name,
         legible(&[link.native_lan_man.as_str(), link.native_os.as_str()].join(", ")),
     );
     let mut report = Map::new();
-    report.insert(
-        "location".into(),
-        json!(session.location.with_path("").to_string()),
-    );
+    report.insert("location".into(), json!(location));
     report.insert(
         "disk".into(),
         json!({"total": space.total, "free": space.free}),

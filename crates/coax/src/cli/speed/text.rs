@@ -124,18 +124,10 @@ fn sender_lines(tcp: &TcpFigures) -> String {
         );
     }
     let again = thousands(tcp.retransmissions.into());
-    match tcp.segments_sent {
-        Some(sent) => {
-            let _ = writeln!(
-                out,
-                ", {again} of {} segments sent again",
-                thousands(sent.into())
-            );
-        }
-        None => {
-            let _ = writeln!(out, ", {again} segments sent again");
-        }
-    }
+    let of = tcp.segments_sent.map_or_else(String::new, |sent| {
+        format!(" of {}", thousands(sent.into()))
+    });
+    let _ = writeln!(out, ", {again}{of} segments sent again");
     if let (Some(busy), Some(window)) = (tcp.busy_us, tcp.window_limited_us)
         && busy > 0
     {

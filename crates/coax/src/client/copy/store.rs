@@ -58,17 +58,7 @@ pub fn store(
         },
         ..CopySpec::put(temporary.as_str(), source.size)
     };
-    let file = source.file.try_clone().map_err(|e| local(path, &e))?;
-    let mut end = FileEnd::new(file, path.display().to_string(), 0);
-    let mut there = from;
-    watch(from);
-    let run = connection.run_watched(Operation::Copy(spec), &mut end, &mut |bytes| {
-        there = from.saturating_add(bytes);
-        watch(there);
-    });
-    if let Err(error) = run {
-        return Err(keep(connection, &temporary, there, error));
-    }
+    send(connection, &source, path, spec, watch)?;
     let settled = source
         .unchanged(path)
         .and_then(|()| settle(connection, order, &source, path, &temporary));
@@ -81,6 +71,27 @@ pub fn store(
         resumed_from: from,
         verified: order.verify,
     })
+}
+
+/// Carries the file over, from where the copy goes on; what arrives of a copy that fails is kept.
+fn send(
+    connection: &mut Connection,
+    source: &Source,
+    path: &Path,
+    spec: CopySpec,
+    watch: &mut dyn FnMut(u64),
+) -> Result<(), CopyError> {
+    let file = source.file.try_clone().map_err(|e| local(path, &e))?;
+    let mut end = FileEnd::new(file, path.display().to_string(), 0);
+    let (temporary, from) = (spec.path.clone(), spec.from);
+    let mut there = from;
+    watch(from);
+    let run = connection.run_watched(Operation::Copy(spec), &mut end, &mut |bytes| {
+        there = from.saturating_add(bytes);
+        watch(there);
+    });
+    run.map(drop)
+        .map_err(|error| keep(connection, &temporary, there, error))
 }
 
 /// Standard input, whose length nobody knows.
