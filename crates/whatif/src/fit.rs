@@ -4,7 +4,7 @@ use coax_cause::Cause;
 
 use crate::{
     Why,
-    guess::{Congestion, Guess, Loss},
+    guess::{Congestion, Guess, Loss, Ring},
     run::Bench,
     seen::Seen,
     used::Set,
@@ -135,6 +135,8 @@ pub(crate) struct Hints {
     pub(crate) on_its_way: u64,
     /// The place in a burst at which it mostly lost.
     pub(crate) burst_place: Option<u64>,
+    /// The shortest time after which its timer sent something again, nanoseconds.
+    pub(crate) timer: Option<f64>,
     /// Bytes of its longest segment.
     pub(crate) segment: u32,
     /// Whether the connection was under way when its capture began.
@@ -223,16 +225,17 @@ fn losses(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
     let repairs = seen.spent(Cause::Timeout) + seen.spent(Cause::FastRecovery);
     let by_timer = |loss| Guess {
         fast_retransmit: false,
-        timer: (repairs / seen.lost.max(1.0)).clamp(1e6, 3e9),
+        timer: hints
+            .timer
+            .unwrap_or((repairs / seen.lost.max(1.0)).clamp(1e6, 3e9)),
         ..with(loss)
     };
     let mut all = vec![with(Loss::Periodic(every))];
     if repairs > seen.wall / 20.0 {
         all.push(by_timer(guess.loss));
-        let place = hints.burst_place.map(|place| place.saturating_sub(1));
-        let rings = place.map_or_else(|| vec![4, 6, 8, 10, 12, 16], |ring| vec![ring]);
-        all.extend(rings.into_iter().map(|ring| Guess {
+        all.extend(rings(hints).into_iter().map(|ring| Guess {
             congestion: Congestion::None,
+            is_unlikely: false,
             ..by_timer(Loss::Ring(ring))
         }));
     }
@@ -240,6 +243,19 @@ fn losses(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
         all.push(with(Loss::Queue(hints.on_its_way as f64 / 2.0)));
     }
     all
+}
+
+/// Cards that lose at the place in a burst where losses were seen, or of usual sizes.
+fn rings(hints: Hints) -> Vec<Ring> {
+    const USUAL: [u64; 6] = [4, 6, 8, 10, 12, 16];
+    let at_once = |frames| Ring {
+        frames,
+        placing: 0.1,
+    };
+    hints.burst_place.map_or_else(
+        || USUAL.map(at_once).to_vec(),
+        |place| Ring::of_burst(place.saturating_sub(1)).to_vec(),
+    )
 }
 
 fn buffer(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {

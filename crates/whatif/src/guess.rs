@@ -5,7 +5,7 @@ use coax_explain::report::{Connection, Copy, Direction, Vantage};
 use toml::Value;
 
 use crate::{
-    pace::FAST_PS,
+    pace::{FAST_PS, OVERHEAD},
     seen::{MACHINES, Seen, sender},
     used::{Set, Used},
     windows::{Windows, scale},
@@ -20,10 +20,30 @@ pub(crate) enum Loss {
     Random(f64),
     /// One in so many with data.
     Periodic(f64),
-    /// What the sender's card has no room for: it holds so many.
-    Ring(u64),
+    /// What the sender's card has no room for.
+    Ring(Ring),
     /// What a router's queue has no room for: it holds so many bytes.
     Queue(f64),
+}
+
+/// A card's room for frames that are to be sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ring {
+    /// It holds so many.
+    pub(crate) frames: u64,
+    /// The machine places one in this part of the time that the path takes for it.
+    pub(crate) placing: f64,
+}
+
+impl Ring {
+    /// Cards that have no room for the frame after so many that follow each other: while a machine places them, the card
+    /// sends some already.
+    pub(crate) fn of_burst(frames: u64) -> [Self; 3] {
+        [0.1, 0.3, 0.6].map(|placing| Self {
+            frames: (frames as f64 * (1.0 - placing)).ceil() as u64,
+            placing,
+        })
+    }
 }
 
 /// How many segments there may be before anything is known of the path.
@@ -61,12 +81,16 @@ pub(crate) struct Guess {
     pub(crate) is_weak: bool,
     /// Whether more than one request was under way at once.
     pub(crate) overlaps: bool,
+    /// The longest frame that the sender sends, bytes.
+    pub(crate) longest: f64,
     /// What part of that comes now and then.
     pub(crate) rare: [f64; 2],
     /// What part of that they take whatever its size.
     pub(crate) fixed: [f64; 2],
     pub(crate) block: f64,
     pub(crate) loss: Loss,
+    /// Losses were seen at one place of what is sent at once.
+    pub(crate) at_one_place: bool,
     /// Shortest retransmission timer.
     pub(crate) timer: f64,
     pub(crate) fast_retransmit: bool,
@@ -123,10 +147,12 @@ impl Guess {
             most_think: think.map(|think| think * more + 1000.0),
             is_weak: is_weak(connection, copy.direction, used.block),
             overlaps: !used.is_serial,
+            longest: f64::from(sender(connection, copy.direction).largest_segment) + OVERHEAD,
             rare: [0.0; 2],
             fixed: [usual_share(used.block); 2],
             block: used.block as f64,
             loss: Loss::None,
+            at_one_place: false,
             timer: if used.is_modern { 200.0 } else { 1000.0 } * MILLI,
             fast_retransmit: fast || seen.lost == 0.0,
             congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
@@ -396,13 +422,18 @@ impl Guess {
                 rule.insert("kind".into(), Value::String("periodic".into()));
                 rule.insert("every".into(), Value::Integer(every.round() as i64));
             }
-            Loss::Ring(frames) => {
-                let frames = i64::try_from(frames).unwrap_or(i64::MAX);
+            Loss::Ring(ring) => {
+                let frames = i64::try_from(ring.frames).unwrap_or(i64::MAX);
                 set(format!("{sender}.card.tx_ring"), Value::Integer(frames));
                 set(
                     format!("{sender}.card.tx_full"),
                     Value::String("drop".into()),
                 );
+                if !self.is_by_machine() {
+                    let each = ring.placing * self.longest * self.path_ps / 1000.0;
+                    let key = format!("{sender}.machine.tx_data.fixed");
+                    set(key, quantity(each, "ns"));
+                }
                 return;
             }
             Loss::Queue(bytes) => {

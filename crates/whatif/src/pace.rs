@@ -2,12 +2,12 @@
 
 use coax_explain::report::Direction;
 
-use crate::guess::{Guess, NETWORKS_PS};
+use crate::guess::{Guess, Loss, NETWORKS_PS};
 
 /// The one of them that a path is taken for whose pace is a machine's.
 pub(crate) const FAST_PS: f64 = NETWORKS_PS[1];
 /// Headers and framing of a segment on Ethernet, bytes.
-const OVERHEAD: f64 = 78.0;
+pub(crate) const OVERHEAD: f64 = 78.0;
 /// The smallest frame with its framing, bytes.
 const SMALLEST: f64 = 84.0;
 /// No network within a house takes so long for the handshake, old machines' time for it included.
@@ -56,7 +56,10 @@ impl Guess {
 
     /// How much better a reading has to fit that is not the likelier one.
     pub(crate) fn handicap(&self) -> f64 {
-        if self.is_unlikely { UNLIKELY } else { 0.0 }
+        // chance does not strike at one place
+        let is_chance = matches!(self.loss, Loss::Random(_) | Loss::Periodic(_));
+        let doubts = [self.is_unlikely, self.at_one_place && is_chance];
+        doubts.into_iter().filter(|doubt| *doubt).count() as f64 * UNLIKELY
     }
 
     pub(crate) fn is_by_machine(&self) -> bool {
@@ -192,10 +195,10 @@ fn is_networks(ps: f64) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
+#[allow(clippy::indexing_slicing, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::guess::{Congestion, Loss};
+    use crate::guess::Congestion;
 
     /// Data that comes at so many nanoseconds a byte, and a handshake of so many microseconds.
     fn guess(ns: f64, handshake_us: f64) -> Guess {
@@ -212,10 +215,12 @@ mod tests {
             most_think: [1e6; 2],
             is_weak: false,
             overlaps: false,
+            longest: 1460.0 + OVERHEAD,
             rare: [0.0; 2],
             fixed: [0.5; 2],
             block: 4096.0,
             loss: Loss::None,
+            at_one_place: false,
             timer: 1e9,
             fast_retransmit: true,
             congestion: Congestion::From(2),

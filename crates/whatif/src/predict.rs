@@ -113,12 +113,15 @@ impl<'a> Model<'a> {
         }
         let bench = bench(connection, copy, &used, clients);
         let rare = Rare::of(copy, &seen, used.is_serial);
-        let first = Guess::first(&seen, &used, connection, copy).with(rare.parts);
+        let hints = hints(connection, copy.direction);
+        let first = Guess {
+            at_one_place: hints.burst_place.is_some(),
+            ..Guess::first(&seen, &used, connection, copy).with(rare.parts)
+        };
         let mut sets = used.sets;
         if !does_so(&bench, &sets, &first, &seen) {
             sets.extend(used.moving);
         }
-        let hints = hints(connection, copy.direction);
         let fits = Task::of(&bench, &sets, &seen).fit(first.likeliest(hints.segment), hints)?;
         let mut model = Self {
             bench,
@@ -344,6 +347,7 @@ fn hints(connection: &Connection, direction: Direction) -> Hints {
     let is_one_place = losses >= 4 && there > losses / 2;
     Hints {
         on_its_way: sender(connection, direction).max_in_flight,
+        timer: habits.shortest_timer.map(|(timer, _)| timer.0 as f64),
         burst_place: habits.burst_place.filter(|_| is_one_place),
         segment: sender(connection, direction).largest_segment,
         windows: Windows::of(connection),

@@ -116,8 +116,11 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     carriage(&mut sets, connection, is_cut(connection));
     dialect(&mut sets, connection, smb, client.is_some());
     buffers(&mut sets, smb, by.block, by.method);
+    let program = application(copy, by.main, by.block);
     if client.is_none() {
-        application(&mut sets, copy, by.main, by.block);
+        if let Some(bytes) = program {
+            number(&mut sets, APPLICATION, bytes);
+        }
         steps(&mut sets, copy, by);
     }
     let windows = Windows::of(connection);
@@ -125,9 +128,11 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     for (name, own, other) in sides(connection) {
         tcp(connection, is_modern, by.block).stack(&mut sets, name, own, other);
     }
+    let mut moving = transfer(copy.direction, by, smb, client.is_some());
+    number(&mut moving, APPLICATION, program.unwrap_or(0));
     Ok(Used {
         sets,
-        moving: transfer(copy.direction, by, smb, client.is_some()),
+        moving,
         block: by.block,
         is_serial: by.at_once == 1,
         is_modern,
@@ -354,8 +359,11 @@ fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
     most.clamp(1, 64)
 }
 
-/// How much the copying program asks for at a time, where requests are smaller now and then for it.
-fn application(sets: &mut Vec<Set>, copy: &Copy, main: &Requests, block: u64) {
+/// How much the copying program asks for at a time; 0: as much as there is.
+const APPLICATION: &str = "client.profile.copy.application-block";
+
+/// The same, where requests are smaller now and then for it.
+fn application(copy: &Copy, main: &Requests, block: u64) -> Option<u64> {
     const SIZES: [u64; 9] = [
         61_440, 65_536, 65_024, 65_535, 49_152, 32_768, 16_384, 8192, 4096,
     ];
@@ -365,15 +373,9 @@ fn application(sets: &mut Vec<Set>, copy: &Copy, main: &Requests, block: u64) {
     };
     let off = |size: u64| main.count.abs_diff(count(size));
     let alone = main.count.abs_diff(copy.bytes.div_ceil(block.max(1)));
-    let best = SIZES
-        .into_iter()
-        .filter(|size| *size > block)
-        .min_by_key(|size| off(*size));
-    if let Some(best) =
-        best.filter(|best| off(*best) < alone && alone.saturating_mul(100) > main.count)
-    {
-        number(sets, "client.profile.copy.application-block", best);
-    }
+    let larger = SIZES.into_iter().filter(|size| *size > block);
+    let best = larger.min_by_key(|size| off(*size))?;
+    (off(best) < alone && alone.saturating_mul(100) > main.count).then_some(best)
 }
 
 /// What a block leaves of the server's buffer, if it is as little as headers take.
