@@ -135,8 +135,6 @@ fn in_words(party: &Party) -> String {
 fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
     let (asked, answered) = smb.frames.negotiate;
     let log_on = smb.frames.log_on.0;
-    let number =
-        |number: Option<u32>| number.map_or("not seen".to_owned(), |number| number.to_string());
     let dialect = smb.dialect.as_deref().unwrap_or("not seen");
     let offered = match smb.offered.len() {
         0 => String::new(),
@@ -149,12 +147,7 @@ fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
     )];
     lines.push(line(
         "buffers",
-        format!(
-            "server {}, client {}; {}",
-            number(smb.server_max_buffer),
-            number(smb.client_max_buffer),
-            largest(&connection.requests)
-        ),
+        buffers(smb, &connection.requests),
         [answered, log_on],
     ));
     let allowed = match smb.max_mpx {
@@ -173,6 +166,18 @@ fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
         lines.push(line("NOTIFY_CHANGE", text, [Some(smb.with_notify.frame)]));
     }
     lines
+}
+
+/// How large the sides' buffers are, and how large transfers were.
+fn buffers(smb: &Smb, rows: &[Requests]) -> String {
+    let number =
+        |number: Option<u32>| number.map_or("not seen".to_owned(), |number| number.to_string());
+    format!(
+        "server {}, client {}; {}",
+        number(smb.server_max_buffer),
+        number(smb.client_max_buffer),
+        largest(rows)
+    )
 }
 
 /// The largest of each kind of transfer.
