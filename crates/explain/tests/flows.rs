@@ -4,7 +4,7 @@
 mod common;
 
 use coax_explain::{Cause, report::SentAgain};
-use common::flow::{Ends, Flow, Sent};
+use common::flow::{Ends, Flow, Sent, share};
 
 const MSS: i64 = 1000;
 const ROUND_US: u64 = 40_000;
@@ -59,13 +59,6 @@ fn held(window: i64, pieces: &[i64]) -> Flow {
         send(&mut flow, &mut acks, at_us + 30, *piece);
     }
     flow
-}
-
-/// Of the connection's time, percent.
-fn share(flow: &Flow, cause: Cause) -> u64 {
-    let capture = flow.explained();
-    let copy = &capture.copies[0];
-    copy.account.get(cause).0 * 100 / copy.wall.0
 }
 
 #[test]

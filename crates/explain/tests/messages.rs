@@ -298,64 +298,32 @@ fn a_transaction_in_pieces_is_one_request_answered_at_its_end_with_words_or_with
     }
 }
 
+/// A message with the block of another command behind it in the chain.
+fn chained(mut packet: Vec<u8>, words: &[u16], data: &[u8]) -> Vec<u8> {
+    packet.push(words.len() as u8);
+    packet.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    packet.extend((data.len() as u16).to_le_bytes());
+    packet.extend(data);
+    let len = packet.len() as u32 - 4;
+    packet[..4].copy_from_slice(&len.to_be_bytes());
+    packet
+}
+
 #[test]
 fn a_chain_s_time_is_its_first_command_s_and_its_read_is_the_file_s_that_it_opened() {
     let mut talk = Talk::on(445);
-    let open = [
-        u16::from(READ_ANDX),
-        74,
-        0,
-        0x40,
-        0x16,
-        0,
-        0,
-        0,
-        1,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-    ];
-    let mut asked = Message::new(OPEN_ANDX, 1)
-        .words(&open)
-        .data(b"\\A.TXT\0")
-        .bytes();
-    let len = asked.len() - 4;
-    assert_eq!(len, 72);
-    asked.extend([0, 0, 10]);
-    let read = [NONE.into(), 0, 0xffff, 0, 0, 500, 500, 0, 0, 0_u16];
-    asked.extend(read.iter().flat_map(|word| word.to_le_bytes()));
-    asked.extend([0, 0]);
-    let told = [
-        u16::from(READ_ANDX),
-        65,
-        7,
-        0,
-        0,
-        0,
-        500,
-        0,
-        0,
-        0,
-        0,
-        1,
-        0,
-        0,
-        0,
-    ];
-    let mut answer = Message::new(OPEN_ANDX, 1).words(&told).answer();
-    assert_eq!(answer.len() - 4, 65);
-    answer.push(12);
-    let told = [NONE.into(), 0, 0, 0, 0, 500, 93, 0, 0, 0, 0, 0_u16];
-    answer.extend(told.iter().flat_map(|word| word.to_le_bytes()));
-    answer.extend(501_u16.to_le_bytes());
-    answer.extend([b'a'; 501]);
-    for packet in [&mut asked, &mut answer] {
-        let len = packet.len() as u32 - 4;
-        packet[..4].copy_from_slice(&len.to_be_bytes());
-    }
+    let (then, none) = (READ_ANDX.into(), NONE.into());
+    let words = [then, 74, 0, 0x40, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    let open = Message::new(OPEN_ANDX, 1).words(&words).data(b"\\A.TXT\0");
+    let words = [then, 65, 7, 0, 0, 0, 500, 0, 0, 0, 0, 1, 0, 0, 0];
+    let opened = Message::new(OPEN_ANDX, 1).words(&words).answer();
+    // the chain's second block begins where the first says
+    assert_eq!((open.bytes().len() - 4, opened.len() - 4), (72, 65));
+    let aligned = [open.bytes(), vec![0, 0]].concat();
+    let words = [none, 0, 0xffff, 0, 0, 500, 500, 0, 0, 0];
+    let asked = chained(aligned, &words, &[]);
+    let words = [none, 0, 0, 0, 0, 500, 93, 0, 0, 0, 0, 0];
+    let answer = chained(opened, &words, &[b'a'; 501]);
     let capture = talk.say(0, &asked).say(1, &answer).close(2, 7).explained();
     let copy = &capture.copies[0];
     assert_eq!((copy.bytes, copy.name.as_deref()), (500, Some("\\A.TXT")));

@@ -1,6 +1,6 @@
 //! A TCP connection written packet by packet.
 
-use coax_explain::{capture::Link, report::Capture};
+use coax_explain::{Cause, capture::Link, report::Capture};
 use coax_wire::time::Time;
 
 use super::packets::{Owned, analyse};
@@ -146,6 +146,13 @@ impl Flow {
             wire_len: (headers + len) as u32,
         });
     }
+}
+
+/// What a cause took of the first copy's time, percent.
+pub fn share(flow: &Flow, cause: Cause) -> u64 {
+    let capture = flow.explained();
+    let copy = &capture.copies[0];
+    copy.account.get(cause).0 * 100 / copy.wall.0
 }
 
 /// A sequence number of what that side sends.

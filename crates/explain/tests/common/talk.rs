@@ -53,20 +53,7 @@ impl Talk {
 
     /// The next message of the client (0) or of the server (1), or a part of one.
     pub fn say(&mut self, from: usize, bytes: &[u8]) -> &mut Self {
-        self.at_us += 1000;
-        for piece in bytes.chunks(MSS) {
-            self.flow.send(Sent {
-                at_us: self.at_us,
-                from,
-                seq: self.said[from],
-                ack: self.said[1 - from],
-                data: piece,
-                ..Sent::default()
-            });
-            self.said[from] += piece.len() as i64;
-            self.at_us += 13;
-        }
-        self
+        self.say_cut(from, bytes, MSS)
     }
 
     /// The same, and the capture lacks all of it.
