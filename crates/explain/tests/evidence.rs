@@ -164,6 +164,12 @@ fn each_of_many_small_copies_has_stretches_that_add_up() {
 }
 
 #[test]
+fn of_more_copies_than_are_listed_the_others_are_counted() {
+    let capture = tree(20_007);
+    assert_eq!((capture.copies.len(), capture.copies_left_out), (20_000, 7));
+}
+
+#[test]
 fn the_longest_of_many_copies_have_stalls_and_the_first_are_no_exception() {
     let capture = tree(3000);
     let with_stalls = |copy: &&Copy| !copy.breakdown.stalls.is_empty();

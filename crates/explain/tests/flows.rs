@@ -455,3 +455,20 @@ fn what_a_capture_of_one_direction_lacks_is_the_capture_s_though_nobody_is_seen_
     assert_eq!((copy.bytes, copy.account.total()), (4_999_000, copy.wall));
     assert!(copy.account.get(Cause::Capture) > coax_wire::time::Span(0));
 }
+
+#[test]
+fn a_syn_that_comes_again_begins_no_other_connection_and_one_with_another_number_does() {
+    for (seq, connections) in [(-1, 1), (70_000, 2)] {
+        let mut flow = beside_the_server(60_000);
+        flow.send(Sent {
+            at_us: 90_000,
+            seq,
+            flags: common::flow::SYN,
+            ..Sent::default()
+        });
+        flow.send(of_the_server(100_000, 0, MSS));
+        let capture = flow.explained();
+        assert_eq!(capture.connections.len(), connections);
+        assert_eq!(capture.copies[0].bytes, MSS as u64);
+    }
+}

@@ -238,6 +238,39 @@ fn fragments_change_nothing_but_the_numbers_of_frames() {
     }
 }
 
+#[test]
+fn of_fragments_that_were_cut_the_first_counts_up_to_where_it_was_cut() {
+    const KEPT: usize = 120;
+    for name in ["andx4k-client", "shallow-server", "raw60k-client"] {
+        let all: Vec<Owned> = labelled(name).iter().map(whole).collect();
+        let cut = |packet: &Owned| {
+            let mut packet = packet.clone();
+            packet.bytes.truncate(KEPT);
+            packet
+        };
+        let before: Vec<Owned> = all.iter().map(cut).collect();
+        let pieces = all.iter().enumerate();
+        let pieces = pieces.flat_map(|(number, packet)| in_fragments(number, packet));
+        let after: Vec<Owned> = pieces.map(|piece| cut(&piece)).collect();
+        let [before, after] = [before, after].map(|all| told(&analyse(Link::Ip, &all)));
+        assert_eq!(after, before, "{name}");
+    }
+}
+
+#[test]
+fn packets_of_which_fragments_never_came_are_counted_be_they_few_or_many() {
+    let all: Vec<Owned> = labelled("andx4k-client").iter().map(whole).collect();
+    let long = all.iter().filter(|packet| packet.wire_len > 1000);
+    for count in [1, 3, 70, 300] {
+        let pieces = long.clone().take(count).enumerate();
+        let first: Vec<Owned> = pieces
+            .map(|(number, packet)| in_fragments(number, packet).remove(1))
+            .collect();
+        let quality = analyse(Link::Ip, &first).quality;
+        assert_eq!(quality.incomplete_fragments, count as u64);
+    }
+}
+
 /// Copies with all but their names, which lie far behind in a message.
 fn unnamed(capture: &Capture) -> Vec<(Direction, u64, Span, Account)> {
     let copies = capture.copies.iter();

@@ -52,6 +52,7 @@ pub(super) fn grade(quality: &Quality) -> Grade {
     let many_lost = quality.holes.saturating_mul(100) > quality.tcp_segments;
     let coarse = quality.clock_grain >= Span(1_000_000) && quality.tcp_segments > 2;
     if quality.damage.is_some()
+        || quality.packets == 0
         || many_lost
         || quality.skipped_bytes.saturating_mul(20) > quality.wire_bytes
         || quality.unknown_links.saturating_mul(20) > quality.packets

@@ -44,6 +44,13 @@ impl Header {
         }))
     }
 
+    /// Whether a file that begins so is one of these, whole or not.
+    pub(super) fn is_begun_by(magic: [u8; 4]) -> bool {
+        [u32::from_le_bytes(magic), u32::from_be_bytes(magic)]
+            .into_iter()
+            .any(|magic| Self::of_magic(magic).is_some())
+    }
+
     const fn of_magic(magic: u32) -> Option<(u64, usize)> {
         match magic {
             0xa1b2_c3d4 => Some((1_000, 16)),

@@ -62,8 +62,9 @@ impl Fragments {
         })
     }
 
-    pub(super) fn given_up(&self) -> u64 {
-        self.given_up
+    /// Packets of which pieces have not come, now that no more do.
+    pub(super) fn incomplete(&self) -> u64 {
+        self.given_up + self.making.len() as u64
     }
 
     /// The place of the packet that `piece` belongs to, a new one if there is none.

@@ -86,9 +86,9 @@ impl Dissector {
         whole.map_or(Carried::Fragment, |whole| Segment::parse(&whole))
     }
 
-    /// Packets of which pieces never came, so far.
+    /// Packets of which pieces never came, now that no more do.
     pub(crate) fn incomplete_fragments(&self) -> u64 {
-        self.fragments.given_up()
+        self.fragments.incomplete()
     }
 }
 
