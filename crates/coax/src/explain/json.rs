@@ -264,6 +264,28 @@ mod tests {
     }
 
     #[test]
+    fn what_only_a_syn_tells_is_null_where_none_was_captured() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+        let sides = |name: &str| {
+            let told = capture(&read(&folder.join(name), None).unwrap());
+            let connection = told.pointer("/connections/0").cloned().unwrap();
+            let side = |name: &str| {
+                connection
+                    .pointer(&format!("/{name}/sack"))
+                    .cloned()
+                    .unwrap()
+            };
+            [side("from_client"), side("from_server")]
+        };
+        assert_eq!(
+            sides("tcpdump-smb_data_print-segv.pcap"),
+            [Value::Null, Value::Null]
+        );
+        assert_eq!(sides("arkime-smbclient.pcap"), [true, true]);
+        assert_eq!(sides("zeek-netbios-split-session-msg.pcap"), [false, false]);
+    }
+
+    #[test]
     fn every_field_stands_in_the_documentation() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
         let captures = [

@@ -305,15 +305,15 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
 
 /// How far it is to both sides and back, as far as that shows.
 fn ways(connection: &Connection) -> String {
-    let sides = [
-        (connection.client_rtt, "client's"),
-        (connection.server_rtt, "server's"),
-    ];
-    let told = |(way, whose): (Option<Span>, &str)| match way {
-        Some(way) => format!("{} on the {whose} side of the capture", time(way)),
-        None => format!("not seen on the {whose} side"),
-    };
-    sides.map(told).join(", ")
+    let told = |way: Option<Span>| way.map_or("not seen".to_owned(), time);
+    match (connection.client_rtt, connection.server_rtt) {
+        (None, None) => told(None),
+        (client, server) => format!(
+            "{} on the client's side of the capture, {} on the server's",
+            told(client),
+            told(server)
+        ),
+    }
 }
 
 /// What a side offered: in its SYN, if that was captured, and of windows.
@@ -478,6 +478,53 @@ mod tests {
             assert_eq!(long, None, "{name}");
             assert!(!told.contains('\u{1b}'), "{name}");
         }
+    }
+
+    /// The same, wherever its lines end.
+    fn in_a_row(name: &str) -> String {
+        let told = told(name, None);
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_was_not_captured_is_not_told_as_if_there_was_none() {
+        let told = in_a_row("tcpdump-smb_data_print-segv.pcap");
+        for words in [
+            "window 253 to 254, its SYN was not captured",
+            "dialect not seen",
+            "server not seen, client not seen; no file data moved",
+            "1 at most; how many are allowed was not seen",
+            "7701 days without a copy under way;",
+            "1 packet cut to 128 bytes at most",
+            "1 connection that began before the capture",
+        ] {
+            assert!(told.contains(words), "{words} in {told}");
+        }
+        assert!(!told.contains("SACK") && !told.contains('?'), "{told}");
+    }
+
+    #[test]
+    fn a_connection_that_carried_nothing_says_so_and_one_syn_alone_tells_of_one_side() {
+        let told = in_a_row("tcp/tcptrace-discard-solaris.pcap.gz");
+        for words in [
+            "round trip not seen",
+            "sent no data; MSS 1460, SACK no",
+            "sent no data; its SYN was not captured",
+            "window scale not by the client (frame 3)",
+            "longest segments from the client 1460 (the server's MSS: 1460), from the server none (frame 8)",
+        ] {
+            assert!(told.contains(words), "{words} in {told}");
+        }
+    }
+
+    #[test]
+    fn of_a_short_copy_each_part_is_told_to_the_microsecond() {
+        let told = in_a_row("arkime-smbclient.pcap");
+        assert!(
+            told.contains("Where its 1.018 ms went (frames 19 to 27):"),
+            "{told}"
+        );
+        assert!(told.contains("server-think 0.538 ms 52.8 % |"), "{told}");
     }
 
     #[test]
