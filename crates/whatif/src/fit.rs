@@ -181,10 +181,12 @@ fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
         all.extend(guess.ticking());
     }
     if held >= seen.wall / 100.0 {
-        all.push(Guess {
-            nagle: !guess.nagle,
+        let who = [[true; 2], [true, false], [false, true], [false; 2]];
+        let others = who.into_iter().filter(|who| *who != guess.nagle);
+        all.extend(others.map(|nagle| Guess {
+            nagle,
             ..guess.clone()
-        });
+        }));
     }
     all
 }

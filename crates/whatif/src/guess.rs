@@ -99,7 +99,10 @@ pub(crate) struct Guess {
     pub(crate) hold: f64,
     /// The clock whose next beat ends that; 0: none does.
     pub(crate) tick: f64,
-    pub(crate) nagle: bool,
+    /// Whether client and server hold small segments back.
+    pub(crate) nagle: [bool; 2],
+    /// Whether they offered window scaling: what is as young holds but one small segment back.
+    pub(crate) young: [bool; 2],
     /// Bytes that the sender keeps; 0: as many as the window allows.
     pub(crate) send_buffer: u64,
     /// Which way the file goes.
@@ -125,14 +128,16 @@ impl Guess {
         let think = MACHINES.map(|cause| {
             // where requests overlap, a machine's time shows now and then, and then whole
             let shown = copy.breakdown.of(cause).filter(|_| !used.is_serial);
-            shown.map_or(each(cause), |row| row.median.0 as f64)
+            // and what shows of it altogether is no more than all of it
+            shown.map_or(each(cause), |row| each(cause).max(row.median.0 as f64))
         });
         let more = if used.is_serial { 1.05 } else { 10.0 };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
         let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / 10.0;
+        let path_ps = seen.path_ps.unwrap_or_else(|| unknown_path(seen));
         let mut guess = Self {
-            round_trip: seen.round_trip,
-            path_ps: seen.path_ps.unwrap_or_else(|| unknown_path(seen)),
+            round_trip: Self::way(seen.round_trip, path_ps),
+            path_ps,
             path_known: seen.path_ps.is_some(),
             far_end: match connection.vantage {
                 Some(Vantage::Client) => Some(1),
@@ -158,7 +163,8 @@ impl Guess {
             congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
             hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
             tick: 0.0,
-            nagle: waits_for_acks,
+            nagle: [waits_for_acks; 2],
+            young: [0, 1].map(|side| used.is_modern || offers_scale(connection, side)),
             send_buffer: 0,
             direction: copy.direction,
             is_modern: used.is_modern,
@@ -214,20 +220,23 @@ impl Guess {
 
     /// Small segments may have been held back where nothing showed it, and acknowledgments delayed or not.
     pub(crate) fn holding(&self) -> impl Iterator<Item = Self> {
-        let is_open = !self.nagle;
+        let is_open = self.nagle == [false; 2];
         let usual = self.hold.max(usual_hold(self.is_modern));
         let holds = [self.hold, usual].into_iter().filter(move |_| is_open);
-        holds.map(|hold| Self {
-            nagle: true,
-            hold,
-            ..self.clone()
+        let who = [[true; 2], [true, false], [false, true]];
+        holds.flat_map(move |hold| {
+            who.map(|nagle| Self {
+                nagle,
+                hold,
+                ..self.clone()
+            })
         })
     }
 
     /// Acknowledgments may have been delayed to the next beat of a clock, as by stacks of BSD's kind, and not for so long
     /// each: then something else that is shorter makes them no sooner.
     pub(crate) fn ticking(&self) -> Option<Self> {
-        let is_open = self.nagle && !self.is_modern && self.tick == 0.0;
+        let is_open = self.nagle != [false; 2] && !self.is_modern && self.tick == 0.0;
         is_open.then(|| Self {
             hold: BEAT,
             tick: BEAT,
@@ -348,10 +357,11 @@ impl Guess {
 
     fn stack(&self, name: &str, set: &mut impl FnMut(String, Value)) {
         let key = |key: &str| format!("{name}.stack.{key}");
-        let nagle = match (self.nagle, self.is_modern) {
-            (false, _) => "off",
-            (true, true) => "minshall",
-            (true, false) => "standard",
+        let [client, server] = [0, 1].map(|side| (self.nagle.get(side), self.young.get(side)));
+        let nagle = match if name == "client" { client } else { server } {
+            (Some(true), Some(true)) => "minshall",
+            (Some(true), _) => "standard",
+            _ => "off",
         };
         let (control, first) = match self.congestion {
             Congestion::None => ("none", 2),
@@ -486,6 +496,11 @@ fn is_weak(connection: &Connection, direction: Direction, block: u64) -> bool {
         Direction::ToServer => Vantage::Server,
     };
     block <= longest.saturating_mul(FEW_SEGMENTS) && connection.vantage != Some(arrives_at)
+}
+
+fn offers_scale(connection: &Connection, side: usize) -> bool {
+    let side = connection.sides.get(side);
+    side.is_some_and(|side| side.window_scale.is_some())
 }
 
 /// How long an acknowledgment waits: as was seen, or as is usual. Linux's 40 ms are ten ticks of its clock after the one

@@ -95,10 +95,16 @@ impl Guess {
         }
     }
 
+    /// The way there and back, if a path of this pace carried the handshake.
+    pub(crate) fn way(shaken: f64, path_ps: f64) -> f64 {
+        (shaken - 2.0 * SMALLEST * path_ps / 1000.0).max(0.0)
+    }
+
     fn by_machine(&self, bytes: u32, side: usize) -> Self {
         let each = (f64::from(bytes) + OVERHEAD) * self.path_ps / 1000.0;
         Self {
             path_ps: FAST_PS,
+            round_trip: Self::way(self.shaken, FAST_PS),
             segment: [0, 1].map(|one| if one == side { each } else { 0.0 }),
             is_unlikely: self.pacer(bytes) != Pacer::Machine,
             ..self.clone()
@@ -106,8 +112,10 @@ impl Guess {
     }
 
     fn by_path(&self, bytes: u32) -> Self {
+        let path_ps = self.pace_seen(bytes);
         Self {
-            path_ps: self.pace_seen(bytes),
+            path_ps,
+            round_trip: Self::way(self.shaken, path_ps),
             segment: [0.0; 2],
             is_unlikely: self.pacer(bytes) == Pacer::Machine,
             ..self.clone()
@@ -175,6 +183,7 @@ impl Guess {
         };
         let mut guess = Self {
             path_ps: faster,
+            round_trip: Self::way(self.shaken, faster),
             is_assumed: true,
             is_unlikely: true,
             ..self.clone()
@@ -226,7 +235,8 @@ mod tests {
             congestion: Congestion::From(2),
             hold: 0.0,
             tick: 0.0,
-            nagle: false,
+            nagle: [false; 2],
+            young: [false; 2],
             send_buffer: 0,
             direction: Direction::ToClient,
             is_modern: false,

@@ -260,7 +260,7 @@ impl<'a> Model<'a> {
         let may_miss = (best * 1.5).clamp(0.05, MAY_MISS);
         // and no reading spends the time on other causes than the copy did, unless the best does
         let apart = |fit: &Fit| fit.guess.shown(&self.seen, &fit.model).distance(&fit.model);
-        let may_differ = (fits.first().map_or(0.0, apart) * 1.5).max(ALIKE);
+        let may_differ = (fits.first().map_or(0.0, apart) * 1.5).max(MAY_MISS);
         let mut guesses: Vec<(Guess, u64)> =
             fits.iter().map(|fit| (fit.guess.clone(), SEED)).collect();
         if let Some(best) = fits.first() {
