@@ -46,6 +46,17 @@ fn challenge_of(step: Step) -> Vec<u8> {
     }
 }
 
+/// A server that has challenged a client with these flags.
+fn challenging(flags: NegotiateFlags) -> NtlmsspServer {
+    let mut server = server(None);
+    let negotiate = Negotiate {
+        flags,
+        ..Negotiate::default()
+    };
+    challenge_of(server.handle(&negotiate.emit().unwrap()).unwrap());
+    server
+}
+
 fn request_of(step: Step) -> Box<AuthenticateRequest> {
     match step {
         Step::Authenticate(request) => request,
@@ -219,20 +230,8 @@ fn a_mic_that_was_cut_out_is_missed() {
 #[test]
 fn an_anonymous_client_is_recognised_and_gets_a_zero_key() {
     for lm in [[].as_slice(), &[0]] {
-        let mut server = server(None);
         let flags = NegotiateFlags(0xe208_8215);
-        challenge_of(
-            server
-                .handle(
-                    &Negotiate {
-                        flags,
-                        ..Negotiate::default()
-                    }
-                    .emit()
-                    .unwrap(),
-                )
-                .unwrap(),
-        );
+        let mut server = challenging(flags);
         let token = Authenticate {
             flags: Some(flags),
             lm,
@@ -319,20 +318,8 @@ fn messages_out_of_turn_and_malformed_ones_are_refused() {
 
 #[test]
 fn a_session_key_of_odd_length_is_refused() {
-    let mut server = server(None);
     let flags = NegotiateFlags(0x4000_0201);
-    challenge_of(
-        server
-            .handle(
-                &Negotiate {
-                    flags,
-                    ..Negotiate::default()
-                }
-                .emit()
-                .unwrap(),
-            )
-            .unwrap(),
-    );
+    let mut server = challenging(flags);
     let token = Authenticate {
         flags: Some(flags),
         encrypted_session_key: &[1; 15],

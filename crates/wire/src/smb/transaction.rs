@@ -318,11 +318,9 @@ impl<'a> Secondary<'a> {
                 words.u8(0);
             }
         }
-        let bytes = block.bytes();
-        let places = put_both(bytes, self.parameters, self.data);
-        let displacements = (self.parameter_displacement, self.data_displacement);
-        let lens = (self.parameters.len(), self.data.len());
-        patch_pieces(self.kind, bytes, counts_at, lens, places, displacements);
+        let parameters = (self.parameters, self.parameter_displacement);
+        let data = (self.data, self.data_displacement);
+        put_pieces(self.kind, block.bytes(), counts_at, parameters, data);
         block.finish(0);
     }
 }
@@ -402,11 +400,9 @@ impl<'a> Response<'a> {
             words.u8(0);
         }
         words.bytes(self.setup);
-        let bytes = block.bytes();
-        let places = put_both(bytes, self.parameters, self.data);
-        let displacements = (self.parameter_displacement, self.data_displacement);
-        let lens = (self.parameters.len(), self.data.len());
-        patch_pieces(self.kind, bytes, counts_at, lens, places, displacements);
+        let parameters = (self.parameters, self.parameter_displacement);
+        let data = (self.data, self.data_displacement);
+        put_pieces(self.kind, block.bytes(), counts_at, parameters, data);
         block.finish(0);
     }
 
@@ -520,21 +516,23 @@ fn patch_request_counts(
     patch_counts(kind, bytes, at, &values);
 }
 
-fn patch_pieces(
+/// Puts parameters and data where bytes go, and into the words at `at` how long they are, where they lie and where in the
+/// whole they belong, which comes with each.
+fn put_pieces(
     kind: Kind,
     bytes: &mut Writer,
     at: usize,
-    lens: (usize, usize),
-    places: (usize, usize),
-    displacements: (u32, u32),
+    (parameters, parameter_displacement): (&[u8], u32),
+    (data, data_displacement): (&[u8], u32),
 ) {
+    let (parameters_at, data_at) = put_both(bytes, parameters, data);
     let values = [
-        lens.0,
-        places.0,
-        displacements.0 as usize,
-        lens.1,
-        places.1,
-        displacements.1 as usize,
+        parameters.len(),
+        parameters_at,
+        parameter_displacement as usize,
+        data.len(),
+        data_at,
+        data_displacement as usize,
     ];
     patch_counts(kind, bytes, at, &values);
 }
