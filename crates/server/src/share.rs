@@ -209,6 +209,25 @@ pub struct Share {
 }
 
 impl Share {
+    /// A share that guests may write: shown in listings, labelled with its name, on what is told to be an NTFS disk, and
+    /// with [`ShareOptions::default`].
+    pub fn for_guests(id: u32, name: &str, kind: ShareKind) -> Self {
+        Self {
+            id: ShareId(id),
+            name: name.into(),
+            comment: String::new(),
+            kind,
+            browseable: true,
+            admission: Admission {
+                guest: Some(Access::Write),
+                ..Admission::default()
+            },
+            options: ShareOptions::default(),
+            volume: name.into(),
+            file_system: "NTFS".into(),
+        }
+    }
+
     /// The service string of tree connects ([MS-CIFS] 2.2.4.55.2).
     pub fn service(&self) -> &'static str {
         match self.kind {

@@ -11,10 +11,10 @@ use crate::{
     Connection, Peer, Server,
     config::Config,
     memfs::MemFs,
-    share::{Access, Admission, Share, ShareKind, ShareOptions},
-    table::{Exclusive, ShareId, Tables, Wake},
+    share::{Share, ShareKind, ShareOptions},
+    table::{Exclusive, Tables, Wake},
 };
-use alloc::{string::String, sync::Arc, vec, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 use coax_wire::{
     block::Block,
     header::{Flags, Flags2, HEADER_LEN, Header, Mid, Pid, Tid},
@@ -65,9 +65,9 @@ impl TestServer {
         fs.set_time(crate::vfs::FsTime(NOW.0 as i64));
         let disk = Share {
             options,
-            ..share(1, "DISK", ShareKind::Disk(fs.clone()))
+            ..Share::for_guests(1, "DISK", ShareKind::Disk(fs.clone()))
         };
-        let ipc = share(2, "IPC$", ShareKind::Ipc);
+        let ipc = Share::for_guests(2, "IPC$", ShareKind::Ipc);
         let tables = Tables::new(config.tables());
         let server = Server {
             config,
@@ -110,24 +110,6 @@ impl TestServer {
         client.negotiate(&[dialect]);
         client.log_on_and_connect(dialect);
         client
-    }
-}
-
-/// A share that guests may write.
-pub fn share(id: u32, name: &str, kind: ShareKind) -> Share {
-    Share {
-        id: ShareId(id),
-        name: name.into(),
-        comment: String::new(),
-        kind,
-        browseable: true,
-        admission: Admission {
-            guest: Some(Access::Write),
-            ..Admission::default()
-        },
-        options: ShareOptions::default(),
-        volume: name.into(),
-        file_system: "NTFS".into(),
     }
 }
 

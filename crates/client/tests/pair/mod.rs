@@ -19,8 +19,8 @@ use coax_server::{
     Connection, Peer, Server,
     config::Config,
     memfs::MemFs,
-    share::{Access, Admission, Share, ShareKind, ShareOptions},
-    table::{Exclusive, ShareId, Tables, Wake},
+    share::{Share, ShareKind},
+    table::{Exclusive, Tables, Wake},
 };
 use coax_wire::{
     codepage::CodePage,
@@ -144,31 +144,14 @@ pub fn profiles() -> Vec<Arc<Profile>> {
     names.iter().map(|name| profile(name)).collect()
 }
 
-fn share(id: u32, name: &str, kind: ShareKind) -> Arc<Share> {
-    Arc::new(Share {
-        id: ShareId(id),
-        name: name.into(),
-        comment: String::new(),
-        kind,
-        browseable: true,
-        admission: Admission {
-            guest: Some(Access::Write),
-            ..Admission::default()
-        },
-        options: ShareOptions::default(),
-        volume: name.into(),
-        file_system: "NTFS".into(),
-    })
-}
-
 /// A server of one disk.
 fn server(config: Config, fs: Arc<MemFs>) -> Server {
     let tables = Tables::new(config.tables());
     Server {
         config,
         shares: vec![
-            share(1, "DISK", ShareKind::Disk(fs)),
-            share(2, "IPC$", ShareKind::Ipc),
+            Arc::new(Share::for_guests(1, "DISK", ShareKind::Disk(fs))),
+            Arc::new(Share::for_guests(2, "IPC$", ShareKind::Ipc)),
         ],
         accounts: coax_logon::accounts::Accounts::default(),
         tables: Arc::new(Locked(Mutex::new(tables))),

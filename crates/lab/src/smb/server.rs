@@ -12,8 +12,8 @@ use coax_netbios::{Accept, Session, SessionConfig, Transport};
 use coax_server::{
     Connection, Peer, Server, Tail, Transmit,
     config::Config,
-    share::{Access, Admission, Share, ShareKind, ShareOptions},
-    table::{Exclusive, ShareId, Tables, Wake},
+    share::{Share, ShareKind},
+    table::{Exclusive, Tables, Wake},
     vfs::{FsTime, VfsError},
 };
 use coax_wire::{
@@ -228,9 +228,10 @@ impl FileServer {
         let folder = Folder::new(files, whole, FsTime(now.unix_ns()))?;
         let config = params.config();
         let tables = Tables::new(config.tables());
+        let disk = ShareKind::Disk(Arc::new(folder.clone()));
         let server = Server {
             config,
-            shares: vec![share(1, SHARE, ShareKind::Disk(Arc::new(folder.clone())))],
+            shares: vec![Arc::new(Share::for_guests(1, SHARE, disk))],
             accounts: coax_logon::accounts::Accounts::default(),
             tables: Arc::new(Alone(spin::Mutex::new(tables))),
         };
@@ -412,21 +413,4 @@ impl App for FileServer {
         }
         self.serve(context);
     }
-}
-
-fn share(id: u32, name: &str, kind: ShareKind) -> Arc<Share> {
-    Arc::new(Share {
-        id: ShareId(id),
-        name: name.into(),
-        comment: String::new(),
-        kind,
-        browseable: true,
-        admission: Admission {
-            guest: Some(Access::Write),
-            ..Admission::default()
-        },
-        options: ShareOptions::default(),
-        volume: name.into(),
-        file_system: "NTFS".into(),
-    })
 }

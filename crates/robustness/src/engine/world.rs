@@ -10,8 +10,8 @@ use coax_server::{
     Connection, Held, Peer, Server,
     config::{Config, Limits, Security, Signing},
     memfs::{MemFs, MemOptions},
-    share::{Access, Admission, Share, ShareKind, ShareOptions, SharePasswords},
-    table::{Census, Exclusive, ShareId, Tables, Wake},
+    share::{Share, ShareKind, ShareOptions},
+    table::{Census, Exclusive, Tables, Wake},
     vfs::FsTime,
 };
 use coax_wire::time::{Span, Time};
@@ -119,25 +119,10 @@ impl Options {
 
     /// A share, which guests may write to.
     fn share(&self, id: u32, name: &str, kind: ShareKind) -> Arc<Share> {
-        let passwords = SharePasswords {
-            write: self.passwords.then(|| "Secret".into()),
-            read: None,
-        };
-        Arc::new(Share {
-            id: ShareId(id),
-            name: name.into(),
-            comment: String::new(),
-            kind,
-            browseable: true,
-            admission: Admission {
-                guest: Some(Access::Write),
-                passwords,
-                ..Admission::default()
-            },
-            options: self.share.clone(),
-            volume: name.into(),
-            file_system: "NTFS".into(),
-        })
+        let mut share = Share::for_guests(id, name, kind);
+        share.admission.passwords.write = self.passwords.then(|| "Secret".into());
+        share.options = self.share.clone();
+        Arc::new(share)
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::{
     share::{Access, Admission, Share, ShareKind},
-    testkit::{TestClient, TestServer, share},
+    testkit::{TestClient, TestServer},
 };
 use alloc::{string::ToString, sync::Arc, vec::Vec};
 use coax_wire::command as c;
@@ -480,7 +480,7 @@ fn a_job_is_opened_written_closed_and_gone_from_the_queue() {
                 guest: Some(Access::Write),
                 ..Admission::default()
             },
-            ..share(3, "LASER", ShareKind::Printer(fs))
+            ..Share::for_guests(3, "LASER", ShareKind::Printer(fs))
         };
         inner.shares.push(Arc::new(printer));
     });

@@ -6,7 +6,7 @@
 use super::core_tests::Wire;
 use crate::{
     share::{Access, Admission, Share, ShareKind},
-    testkit::{TestServer, share},
+    testkit::TestServer,
 };
 use alloc::{sync::Arc, vec::Vec};
 use coax_wire::{command as c, header::Tid};
@@ -25,7 +25,7 @@ fn server() -> TestServer {
                 guest: Some(Access::Write),
                 ..Admission::default()
             },
-            ..share(3, "TEST", ShareKind::Disk(fs))
+            ..Share::for_guests(3, "TEST", ShareKind::Disk(fs))
         };
         inner.shares.push(Arc::new(test));
     });

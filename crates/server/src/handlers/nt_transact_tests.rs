@@ -2,12 +2,14 @@
 
 use crate::testkit::{Answer, TestClient, TestServer};
 use coax_wire::{
-    block::WireStr,
     command as c,
     header::{HEADER_LEN, Mid},
     io::Writer,
     security::{Ace, Acl, Descriptor, Sid, ace_type, info},
-    smb::transaction::{Kind, Request, Response},
+    smb::{
+        nt_transact,
+        transaction::{Kind, Response},
+    },
     status::Status,
 };
 use std::{vec, vec::Vec};
@@ -22,24 +24,7 @@ fn post(
     data: &[u8],
     max: (u32, u32),
 ) -> Mid {
-    let request = Request {
-        kind: Kind::NtTransact,
-        total_parameters: parameters.len() as u32,
-        total_data: data.len() as u32,
-        max_parameters: max.0,
-        max_data: max.1,
-        max_setup: 0,
-        flags: 0,
-        timeout_ms: 0,
-        function,
-        setup,
-        name: WireStr {
-            raw: &[],
-            unicode: true,
-        },
-        parameters,
-        data,
-    };
+    let request = nt_transact::request(function, setup, parameters, data, max);
     let mut out = Writer::default();
     request.emit(out.zeros(HEADER_LEN));
     let block = out.as_slice()[HEADER_LEN..].to_vec();

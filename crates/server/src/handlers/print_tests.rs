@@ -4,7 +4,7 @@ use super::tame;
 use crate::{
     Event,
     share::{Access, Admission, Share, ShareKind},
-    testkit::{TestClient, TestServer, share},
+    testkit::{TestClient, TestServer},
 };
 use coax_wire::{command as c, status::Status};
 use std::{sync::Arc, vec, vec::Vec};
@@ -18,7 +18,7 @@ fn server(access: Access) -> TestServer {
                 guest: Some(access),
                 ..Admission::default()
             },
-            ..share(3, "LASER", ShareKind::Printer(fs))
+            ..Share::for_guests(3, "LASER", ShareKind::Printer(fs))
         }));
     });
     server

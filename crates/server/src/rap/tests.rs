@@ -4,7 +4,7 @@
 use super::*;
 use crate::{
     share::{Share, ShareKind},
-    testkit::{NOW, TestServer, share},
+    testkit::{NOW, TestServer},
 };
 use proptest::prelude::*;
 use std::{string::String, sync::Arc, vec::Vec};
@@ -15,11 +15,11 @@ fn server() -> TestServer {
     server.edit(|inner| {
         inner.shares.push(Arc::new(Share {
             comment: "A long name".into(),
-            ..share(3, "THIRTEENCHARS", ShareKind::Disk(fs.clone()))
+            ..Share::for_guests(3, "THIRTEENCHARS", ShareKind::Disk(fs.clone()))
         }));
         inner.shares.push(Arc::new(Share {
             comment: "Laser".into(),
-            ..share(4, "LASER", ShareKind::Printer(fs))
+            ..Share::for_guests(4, "LASER", ShareKind::Printer(fs))
         }));
     });
     server

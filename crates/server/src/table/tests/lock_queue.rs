@@ -217,17 +217,10 @@ fn a_connection_waits_for_as_much_as_it_may() {
         waits: 2,
         ..Limits::default()
     };
-    let mut world = World::with(Config {
+    let mut locks = Locks::of(World::with(Config {
         limits,
         ..Config::default()
-    });
-    let clients = [world.client(), world.client()];
-    let opens = [0, 0, 1].map(|client: usize| world.open(&shared(clients[client])));
-    let mut locks = Locks {
-        world,
-        clients,
-        opens,
-    };
+    }));
     locks.lock(2, 0, 10, Write).unwrap();
     let pair = [span(1, 0, 1), span(1, 5, 1)];
     let first = locks.wait(&pair, Write, TEN);

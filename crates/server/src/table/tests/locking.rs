@@ -20,7 +20,10 @@ pub(super) fn span(pid: u16, offset: u64, length: u64) -> LockSpan {
 
 impl Locks {
     pub(super) fn new() -> Self {
-        let mut world = World::new();
+        Self::of(World::new())
+    }
+
+    pub(super) fn of(mut world: World) -> Self {
         let clients = [world.client(), world.client()];
         let opens = [0, 0, 1].map(|client: usize| world.open(&shared(clients[client])));
         Self {
@@ -396,17 +399,10 @@ fn a_connection_has_as_many_locks_as_it_may_and_gets_back_what_it_returns() {
         locks: 3,
         ..Limits::default()
     };
-    let mut world = World::with(Config {
+    let mut locks = Locks::of(World::with(Config {
         limits,
         ..Config::default()
-    });
-    let clients = [world.client(), world.client()];
-    let opens = [0, 0, 1].map(|client: usize| world.open(&shared(clients[client])));
-    let mut locks = Locks {
-        world,
-        clients,
-        opens,
-    };
+    }));
     let three = [span(1, 0, 1), span(1, 1, 1), span(1, 2, 1)];
     locks.lock(0, 9, 1, Write).unwrap();
     assert_eq!(
