@@ -115,7 +115,8 @@ fn a_server_whose_answer_the_next_request_wakes_waits_for_that_request_s_way() {
 }
 
 /// A server that sends ten segments whenever it may, seen next to the client, which looks at nothing for 44 ms. The server
-/// has probed with the last of them by then; that this came twice is said, or not. What is then timeout's, percent.
+/// has probed with the last of them by then; that this came twice is said, or not. What
+/// is then timeout's, percent.
 fn probed(is_told: bool) -> u64 {
     const WINDOW: i64 = 10 * MSS;
     let mut flow = Flow::begin(&Ends {
@@ -153,4 +154,59 @@ fn probed(is_told: bool) -> u64 {
 #[test]
 fn nobody_waits_for_the_probe_of_what_is_then_said_to_have_come_twice() {
     assert_eq!((probed(true), probed(false)), (0, 37));
+}
+
+/// Writes seen next to the server, each of which is lost, as its client's timer finds out a little later than the server's
+/// that the answer to the one before was not heard of.
+fn lost_in_turn() -> Flow {
+    let mut flow = Flow::begin(&Ends {
+        port: 445,
+        near_us: 2_000,
+        far_us: 50,
+        mss: 1460,
+        window: 60_000,
+    });
+    let (mut asked, mut told) = (0, 0);
+    for mid in 1..30 {
+        let begin_us = ROUND_US + u64::from(mid) * 211_200;
+        let (asks, answers) = (write_andx(mid, false, 100), write_andx(mid - 1, true, 100));
+        let (len, said) = (asks.len() + 101, answers.len() as i64);
+        if mid > 1 {
+            for at_us in [0, 208_000] {
+                flow.send(Sent {
+                    at_us: begin_us + at_us,
+                    from: 1,
+                    seq: told,
+                    ack: asked,
+                    data: &answers,
+                    ..Sent::default()
+                });
+            }
+            let sack = [(told, told + said)];
+            told += said;
+            flow.send(Sent {
+                at_us: begin_us + 210_050,
+                seq: asked + len as i64,
+                ack: told,
+                sack: &sack,
+                ..Sent::default()
+            });
+        }
+        flow.send(Sent {
+            at_us: begin_us + 211_100,
+            seq: asked,
+            ack: told,
+            data: &asks,
+            len,
+            ..Sent::default()
+        });
+        asked += len as i64;
+    }
+    flow
+}
+
+#[test]
+fn who_is_heard_although_an_answer_was_lost_waited_for_that() {
+    let timeout = share(&lost_in_turn(), Cause::Timeout);
+    assert!(timeout >= 95, "{timeout}");
 }

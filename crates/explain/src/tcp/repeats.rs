@@ -159,7 +159,10 @@ impl Connection {
         }
         let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
         other.repeats.heard(ack.max(other.acked), twice, at, far);
-        if let Some(twice) = twice {
+        // unless what it sent itself meanwhile was lost: then that is what both waited for
+        let own = of_mut(&mut self.halves, side);
+        let is_whole = own.offset(segment.seq) <= own.highest;
+        if let Some(twice) = twice.filter(|_| is_whole) {
             self.ledger.came_twice(side.other(), twice);
         }
     }
