@@ -25,16 +25,21 @@ impl Writing {
     const WINDOW: i64 = 8 * MSS;
     const BODY: u16 = 9_932;
 
-    fn write(mid: u16) -> Vec<u8> {
-        let words = [0xff, 0, 7, 0, 0, 0, 0, 0, 0, 0, Self::BODY, 64, 0, 0];
-        let data = vec![0; usize::from(Self::BODY) + 1];
+    fn write(mid: u16, body: u16) -> Vec<u8> {
+        let words = [0xff, 0, 7, 0, 0, 0, 0, 0, 0, 0, body, 64, 0, 0];
+        let data = vec![0; usize::from(body) + 1];
         let write = Message::new(WRITE_ANDX, mid).words(&words).data(&data);
         write.bytes()
     }
 
+    fn written(mid: u16, body: u16) -> Vec<u8> {
+        let words = [0xff, 0, body, 0, 0, 0];
+        Message::new(WRITE_ANDX, mid).words(&words).answer()
+    }
+
     /// The client's next segment; whether a write ends with it. It has heard what the server said up to `known`.
     fn segment(&mut self, at_us: u64, known: i64) -> bool {
-        let write = Self::write(self.whole + 1);
+        let write = Self::write(self.whole + 1, Self::BODY);
         let done = self.place as usize % write.len();
         let left = &write[done..];
         let data = &left[..left.len().min(MSS as usize)];
@@ -53,9 +58,7 @@ impl Writing {
 
     /// The server answers the write before the last that it has as a whole.
     fn answer(&mut self, at_us: u64, acked: i64) {
-        let words = [0xff, 0, Self::BODY, 0, 0, 0];
-        let data = Message::new(WRITE_ANDX, self.whole - 1).words(&words);
-        let data = data.answer();
+        let data = Self::written(self.whole - 1, Self::BODY);
         self.says(at_us, acked, &data);
         self.told += data.len() as i64;
     }
@@ -169,38 +172,27 @@ fn lost_in_turn() -> Flow {
     let (mut asked, mut told) = (0, 0);
     for mid in 1..30 {
         let begin_us = ROUND_US + u64::from(mid) * 211_200;
-        let (asks, answers) = (write_andx(mid, false, 100), write_andx(mid - 1, true, 100));
-        let (len, said) = (asks.len() + 101, answers.len() as i64);
-        if mid > 1 {
-            for at_us in [0, 208_000] {
-                flow.send(Sent {
-                    at_us: begin_us + at_us,
-                    from: 1,
-                    seq: told,
-                    ack: asked,
-                    data: &answers,
-                    ..Sent::default()
-                });
-            }
-            let sack = [(told, told + said)];
-            told += said;
+        let (asks, answers) = (Writing::write(mid, 100), Writing::written(mid - 1, 100));
+        let mut says = |at_us: u64, from: usize, places: [i64; 2], data: &[u8], sack: &[_]| {
             flow.send(Sent {
-                at_us: begin_us + 210_050,
-                seq: asked + len as i64,
-                ack: told,
-                sack: &sack,
+                at_us: begin_us + at_us,
+                from,
+                seq: places[0],
+                ack: places[1],
+                data,
+                sack,
                 ..Sent::default()
             });
+        };
+        let (next, said) = (asked + asks.len() as i64, told + answers.len() as i64);
+        if mid > 1 {
+            says(0, 1, [told, asked], &answers, &[]);
+            says(208_000, 1, [told, asked], &answers, &[]);
+            says(210_050, 0, [next, said], &[], &[(told, said)]);
+            told = said;
         }
-        flow.send(Sent {
-            at_us: begin_us + 211_100,
-            seq: asked,
-            ack: told,
-            data: &asks,
-            len,
-            ..Sent::default()
-        });
-        asked += len as i64;
+        says(211_100, 0, [asked, told], &asks, &[]);
+        asked = next;
     }
     flow
 }
