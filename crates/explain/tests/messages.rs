@@ -543,3 +543,53 @@ fn what_was_written_down_late_is_not_missing() {
     let capture = talk.close(3, 7).explained();
     assert_eq!((capture.quality.holes, capture.copies[0].bytes), (0, 2000));
 }
+
+#[test]
+fn an_answer_to_nothing_is_not_kept_for_what_is_asked_later() {
+    const SIZE: u16 = 2000;
+    let write = |mid: u16| {
+        let words = [
+            NONE.into(),
+            0,
+            7,
+            (mid - 2) * SIZE,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            SIZE,
+            59,
+        ];
+        Message::new(WRITE_ANDX, mid)
+            .words(&words)
+            .data(&[b'a'; SIZE as usize])
+    };
+    let wrote = |mid: u16| Message::new(WRITE_ANDX, mid).words(&[NONE.into(), 0, SIZE, 0, 0, 0]);
+    let mut talk = Talk::on(445);
+    talk.open(1, 7, 0).say(1, &wrote(9).answer());
+    talk.exchange(&write(2), &wrote(2));
+    // of the last of two that leave together no header is kept
+    let both = [write(3).bytes(), write(4).bytes()].concat();
+    talk.say_cut(0, &both, 100);
+    talk.say(1, &wrote(3).answer()).say(1, &wrote(4).answer());
+    let told = row(&talk.close(5, 7).explained(), "WRITE_ANDX");
+    assert_eq!((told.count, told.bytes, told.unanswered), (3, 6000, 0));
+    assert_eq!(told.response_total.0 / 1_000_000, 1 + 1 + 2);
+}
+
+#[test]
+fn pipes_are_no_copies_however_their_share_s_name_is_written() {
+    for (path, copies) in [("\\\\S\\ipc$", 0), ("\\\\S\\IPC$", 0), ("\\\\S\\IPC", 1)] {
+        let asked = Message::new(TREE_CONNECT_ANDX, 1).words(&[NONE.into(), 0, 0, 1]);
+        let asked = asked.data(format!("\0{path}\0?????\0").as_bytes());
+        let told = Message::new(TREE_CONNECT_ANDX, 1).words(&[NONE.into(), 0, 0]);
+        let mut talk = Talk::on(445);
+        talk.exchange(&asked, &told.data(b"IPC\0")).open(2, 7, 500);
+        talk.exchange(&read(3, 7, 0, 500), &brought(3, 500));
+        let capture = talk.close(4, 7).explained();
+        assert_eq!(capture.copies.len(), copies, "{path}");
+        assert_eq!(counts(&capture, "READ_ANDX"), (1, 0, 0));
+    }
+}

@@ -511,7 +511,6 @@ impl Smb {
         let Some(mut pending) = self.queue.take_raw_write(looks_smb, message.len) else {
             return false;
         };
-        self.purpose = Purpose::Data;
         if let Some(op) = pending.ops.first() {
             self.label(op.name, SaidKind::Raw);
         }

@@ -96,6 +96,13 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_within_adds_nothing_but_that_it_was_moved() {
+        let ranges = ranges(&[(0, 10), (2, 3), (4, 6)]);
+        assert_eq!((ranges.covered(), ranges.moved()), (10, 19));
+        assert_eq!((ranges.end(), ranges.holes()), (10, (0, 0)));
+    }
+
+    #[test]
     fn holes_lie_between_and_close_again() {
         let mut ranges = ranges(&[(0, 10), (20, 10), (40, 10)]);
         assert_eq!(ranges.holes(), (2, 20));

@@ -18,6 +18,7 @@ pub const WRITE_AND_CLOSE: u8 = 0x2c;
 pub const TRANSACTION2: u8 = 0x32;
 pub const TRANSACTION2_SECONDARY: u8 = 0x33;
 pub const SESSION_SETUP_ANDX: u8 = 0x73;
+pub const TREE_CONNECT_ANDX: u8 = 0x75;
 pub const NT_TRANSACT: u8 = 0xa0;
 pub const NT_CANCEL: u8 = 0xa4;
 pub const WRITE_PRINT_FILE: u8 = 0xc1;
