@@ -40,19 +40,8 @@ pub const fn request<'a>(
     max: (u32, u32),
 ) -> Request<'a> {
     Request {
-        kind: Kind::Transaction,
-        total_parameters: parameters.len() as u32,
-        total_data: data.len() as u32,
-        max_parameters: max.0,
-        max_data: max.1,
-        max_setup: 0,
-        flags: 0,
-        timeout_ms: 0,
-        function: 0,
-        setup,
         name,
-        parameters,
-        data,
+        ..Request::whole(Kind::Transaction, setup, parameters, data, max)
     }
 }
 

@@ -135,6 +135,32 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// A nameless request in one message, to be answered at once: `max` is the parameter and data bytes that the reply may
+    /// have.
+    pub(super) const fn whole(
+        kind: Kind,
+        setup: &'a [u8],
+        parameters: &'a [u8],
+        data: &'a [u8],
+        max: (u32, u32),
+    ) -> Self {
+        Self {
+            kind,
+            total_parameters: parameters.len() as u32,
+            total_data: data.len() as u32,
+            max_parameters: max.0,
+            max_data: max.1,
+            max_setup: 0,
+            flags: 0,
+            timeout_ms: 0,
+            function: 0,
+            setup,
+            name: no_name(false),
+            parameters,
+            data,
+        }
+    }
+
     fn parse_16(kind: Kind, block: &Block<'a>, unicode: bool) -> Result<Self> {
         let mut words = block.words();
         let total_parameters = u32::from(words.u16("total parameter count")?);
