@@ -24,11 +24,12 @@ use crate::{
     error::Result,
     names::path::{ClientPath, PathKind},
     share::Share,
-    vfs::Vfs,
+    table::{OpenId, access},
+    vfs::{Vfs, VfsFile},
 };
 use alloc::sync::Arc;
 use coax_wire::{
-    header::{Flags2, Tid},
+    header::{Fid, Flags2, Tid},
     status::Status,
 };
 
@@ -108,6 +109,20 @@ impl Place {
 /// Whether the client knows long names; one that does not means 8.3 names ([MS-CIFS] 2.2.4.7.1, SMB_FLAGS2_LONG_NAMES).
 pub(super) fn knows_long_names(call: &Call<'_>) -> bool {
     call.header.flags2.has(Flags2::LONG_NAMES)
+}
+
+/// What `fid` has open, and may delete.
+///
+/// # Errors
+/// `INVALID_HANDLE`; `INVALID_DEVICE_REQUEST` for pipes and print jobs; `ACCESS_DENIED` if it may not delete.
+fn open_to_delete(call: &Call<'_>, fid: Fid) -> Result<(OpenId, Arc<dyn VfsFile>)> {
+    let opened = call.file(fid)?;
+    let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
+    if opened.access & access::DELETE == 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    Ok((open, file))
 }
 
 /// The name of the stream that a path names, where the share keeps streams.

@@ -4,7 +4,7 @@ use super::{
     Place, Selection, Step,
     claim::{Wish, claiming, settle, too_late_to_park},
     matching::{Match, NamePattern, folder_of, matches},
-    no_stream, stream_of, streams,
+    no_stream, open_to_delete, stream_of, streams,
 };
 use crate::{
     conn::Call,
@@ -22,7 +22,7 @@ use crate::{
     },
     server::Server,
     share::Share,
-    table::{Doomed, access},
+    table::Doomed,
     vfs::{Kind, OpenHow, Vfs},
 };
 use alloc::string::String;
@@ -191,12 +191,7 @@ const READ: OpenHow = OpenHow {
 /// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete; `CANNOT_DELETE` for a read-only file and the share's
 /// root; `DIRECTORY_NOT_EMPTY`.
 pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()> {
-    let opened = call.file(fid)?;
-    let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
-    let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
-    if opened.access & access::DELETE == 0 {
-        return Err(Status::ACCESS_DENIED.into());
-    }
+    let (open, file) = open_to_delete(call, fid)?;
     let place = Place::to_change(call)?;
     let server = &call.conn.server;
     let path = server

@@ -5,7 +5,7 @@ use super::{
     claim::{Wish, claiming, must_fit, settle, too_late_to_park},
     knows_long_names,
     matching::{Match, NamePattern, folder_of, matches},
-    no_stream, stream_of, streams,
+    no_stream, open_to_delete, stream_of, streams,
 };
 use crate::{
     conn::{Call, Park},
@@ -17,7 +17,7 @@ use crate::{
     },
     names_cache::Change,
     ops::attributes::{self, Facts, join, name_of, parent_of},
-    table::{BreakOutcome, Oplock, Tables, access},
+    table::{BreakOutcome, Oplock, Tables},
     vfs::{Kind, Stat},
 };
 use alloc::string::String;
@@ -198,12 +198,7 @@ pub fn rename_path(
 /// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete, if what is to be replaced is open, read-only or a
 /// folder, or for folders as with [`rename`]; `OBJECT_NAME_COLLISION`.
 pub fn rename_open(call: &mut Call<'_>, fid: Fid, new: &ClientPath, replace: bool) -> Result<()> {
-    let opened = call.file(fid)?;
-    let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
-    let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
-    if opened.access & access::DELETE == 0 {
-        return Err(Status::ACCESS_DENIED.into());
-    }
+    let (open, file) = open_to_delete(call, fid)?;
     let place = Place::to_change(call)?;
     let server = &call.conn.server;
     let now_at = |tables: &mut Tables| {
