@@ -160,6 +160,18 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_after_many_were_added_at_once_counts_with_them() {
+        let (mut few, mut many) = (Samples::default(), Samples::default());
+        few.add(Span(5));
+        (0..1000).for_each(|_| many.add(Span(1_000_000)));
+        few.merge(&many);
+        (0..3000).for_each(|_| few.add(Span(2_000_000)));
+        assert_eq!((few.count(), few.total()), (4001, Span(7_000_000_005)));
+        let quarter = [20, 50].map(|percent| few.percentile(percent).unwrap().0 / 100_000);
+        assert_eq!(quarter.map(|tenths| (tenths + 5) / 10), [1, 2]);
+    }
+
+    #[test]
     fn every_value_has_a_bucket_whose_middle_is_near() {
         for shift in 0..63 {
             let value = (1_u64 << shift) + (1 << shift) / 3;

@@ -49,7 +49,19 @@ fn in_detail(copy: &Copy) {
     let points = &detail.graph.points;
     assert!(points.len() as u64 <= detail.graph.packets && points.len() <= 3001);
     assert!(points.windows(2).all(|pair| pair[0].at <= pair[1].at));
-    for stall in &copy.breakdown.stalls {
+    let stalls = &copy.breakdown.stalls;
+    assert!(
+        stalls
+            .windows(2)
+            .all(|pair| pair[0].spot.span >= pair[1].spot.span)
+    );
+    // what carries data is no wait; of the others none was longer
+    let others = copy.breakdown.causes.iter();
+    let others = others.filter(|row| row.cause != Cause::Bandwidth);
+    let longest = others.map(|row| row.longest[0].span).max();
+    assert_eq!(stalls.first().map(|stall| stall.spot.span), longest);
+    for stall in stalls {
+        assert_ne!(stall.cause, Cause::Bandwidth);
         let rungs = &stall.ladder.rungs;
         assert!(rungs.windows(2).all(|pair| pair[0].frame < pair[1].frame));
         assert!(
@@ -124,6 +136,20 @@ fn a_typical_exchange_is_a_request_and_its_answer() {
     );
     let spots = &copy.breakdown.detail.as_ref().unwrap().requests;
     assert!(spots.len() as u64 >= row.count.min(900));
+}
+
+#[test]
+fn a_ladder_says_how_many_packets_it_leaves_out() {
+    for name in ["raw60k", "base"] {
+        for capture in labelled(name) {
+            let copy = capture.copies.iter().max_by_key(|copy| copy.wall).unwrap();
+            let detail = copy.breakdown.detail.as_ref().unwrap();
+            let ladder = &detail.typical.as_ref().unwrap().ladder;
+            let (place, count) = ladder.gap.unwrap();
+            let frames = ladder.rungs[place].frame - ladder.rungs[place - 1].frame;
+            assert_eq!(frames, count + 1, "{name}: {ladder:?}");
+        }
+    }
 }
 
 #[test]

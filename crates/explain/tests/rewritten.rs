@@ -271,6 +271,23 @@ fn packets_of_which_fragments_never_came_are_counted_be_they_few_or_many() {
     }
 }
 
+#[test]
+fn of_too_many_packets_in_pieces_only_the_oldest_is_given_up() {
+    const MOST: usize = 64;
+    let all: Vec<Owned> = labelled("andx4k-client").iter().map(whole).collect();
+    let long = all.iter().filter(|packet| packet.wire_len > 1000);
+    let pieces = long.take(MOST + 1).enumerate();
+    let pieces = pieces.map(|(number, packet)| in_fragments(number, packet));
+    let (ends, begins): (Vec<_>, Vec<_>) =
+        pieces.map(|mut pieces| (pieces.remove(0), pieces)).unzip();
+    // the end of each comes before all beginnings; that of the oldest never does
+    let begins = begins.into_iter().skip(1).flatten();
+    let after: Vec<Owned> = ends.into_iter().chain(begins).collect();
+    let quality = analyse(Link::Ip, &after).quality;
+    assert_eq!(quality.tcp_segments, MOST as u64);
+    assert_eq!(quality.incomplete_fragments, 1);
+}
+
 /// Copies with all but their names, which lie far behind in a message.
 fn unnamed(capture: &Capture) -> Vec<(Direction, u64, Span, Account)> {
     let copies = capture.copies.iter();
