@@ -1,7 +1,7 @@
 //! What a capture does not say outright, and is fitted.
 
 use coax_cause::Cause;
-use coax_explain::report::{Connection, Copy, Direction, Vantage};
+use coax_explain::report::{Connection, Copy, Direction, Side, Vantage};
 use toml::Value;
 
 use crate::{
@@ -134,7 +134,9 @@ impl Guess {
         let more = if used.is_serial { 1.05 } else { 10.0 };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
         let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / 10.0;
-        let path_ps = seen.path_ps.unwrap_or_else(|| unknown_path(seen));
+        let path_ps = seen
+            .path_ps
+            .unwrap_or_else(|| unknown_path(seen, connection));
         let mut guess = Self {
             round_trip: Self::way(seen.round_trip, path_ps),
             path_ps,
@@ -480,8 +482,17 @@ fn usual_share(block: u64) -> f64 {
     16_384.0 / (16_384.0 + block as f64)
 }
 
-/// A path of which nothing is known is as fast as 100 Mbit/s, or as what it carried shows at least.
-fn unknown_path(seen: &Seen) -> f64 {
+/// A path of which no pace was seen takes what it was seen to take altogether, for what both sides said; if that is
+/// nothing, it is as fast as 100 Mbit/s, or as what it carried shows at least.
+fn unknown_path(seen: &Seen, connection: &Connection) -> f64 {
+    let carrying = seen.spent(Cause::Bandwidth) + seen.spent(Cause::Queueing);
+    if carrying > seen.wall / 20.0 {
+        let said = |side: &Side| side.bytes as f64 + side.data_segments as f64 * OVERHEAD;
+        let of_both: f64 = connection.sides.iter().map(said).sum();
+        let moved: u64 = connection.requests.iter().map(|row| row.bytes).sum();
+        let of_copy = seen.bytes as f64 / moved.max(seen.bytes).max(1) as f64;
+        return carrying * 1000.0 / (of_both * of_copy).max(1.0);
+    }
     let at_least = seen.wall * 1000.0 / seen.bytes.max(1) as f64;
     FAST_PS.min(at_least * 0.9)
 }
