@@ -203,21 +203,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_again_and_both_ends_of_a_pause_stay() {
-        let late = |number| {
-            if number > 77_777 {
-                number + 900_000
-            } else {
-                number
-            }
-        };
-        let graph = track(100_000, late, 55_555);
+    fn what_was_sent_again_stays_when_points_are_thinned() {
+        let graph = track(100_000, |number| number, 55_555);
         assert!(graph.points.iter().any(|point| point.again));
-        let before = graph
-            .points
-            .iter()
-            .rfind(|point| point.frame <= 77_777)
-            .unwrap();
-        assert!(before.frame > 77_700, "{before:?}");
+    }
+
+    #[test]
+    fn both_ends_of_a_pause_make_points_and_their_neighbours_none() {
+        const LAST: u64 = 98_765;
+        let late = |number| number + if number > LAST { 900_000 } else { 0 };
+        let graph = track(100_000, late, 0);
+        let frames: Vec<u64> = graph.points.iter().map(|point| point.frame).collect();
+        let is_there = |frame| frames.contains(&frame);
+        assert!(is_there(LAST) && is_there(LAST + 1), "{frames:?}");
+        assert!(!is_there(LAST - 1) && !is_there(LAST + 2), "{frames:?}");
     }
 }
