@@ -386,9 +386,9 @@ fn what_goes_to_a_printer_has_no_offset_and_all_of_it_counts() {
 fn what_was_refused_is_its_file_s_and_belongs_to_no_copy_if_no_file_is_open() {
     let mut talk = Talk::on(445);
     talk.open(1, 7, 1000);
-    talk.exchange(&read(2, 7, 0, 500), &brought(2, 500));
-    let refused = Message::new(READ_ANDX, 3).status(0xc000_0054);
-    talk.exchange(&read(3, 7, 500, 500), &refused);
+    let refused = Message::new(READ_ANDX, 2).status(0xc000_0054);
+    talk.exchange(&read(2, 7, 500, 500), &refused);
+    talk.exchange(&read(3, 7, 0, 500), &brought(3, 500));
     let refused = Message::new(READ_ANDX, 4).status(0xc000_0008);
     talk.exchange(&read(4, 99, 500, 500), &refused);
     let capture = talk.close(5, 7).explained();

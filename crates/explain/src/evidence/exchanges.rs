@@ -112,3 +112,40 @@ fn put<T>(all: &mut Vec<T>, place: usize, new: T) {
         None => all.push(new),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use coax_wire::{command, time::Time};
+
+    use super::*;
+    use crate::evidence::room::Room;
+
+    #[test]
+    fn typical_is_the_median_of_the_command_that_moved_most_be_others_more() {
+        let mut hold = Room::default().hold(0).unwrap();
+        let mut exchanges = Exchanges::default();
+        let mut add = |command, bytes, response| {
+            let exchanged = Exchanged {
+                name: Name {
+                    command,
+                    function: None,
+                },
+                bytes,
+                response: Span(response),
+                begin: Time(0),
+            };
+            exchanges.add(exchanged, &Rungs::default(), &mut hold);
+        };
+        for response in [9, 1, 7, 3, 5] {
+            add(command::READ_ANDX, 4096, response);
+        }
+        (0..9).for_each(|_| add(command::READ, 512, 100));
+        let typical = exchanges.typical().unwrap();
+        assert_eq!(typical.response, Span(5));
+        assert_eq!(
+            (typical.command.as_str(), typical.bytes),
+            ("READ_ANDX", 4096)
+        );
+    }
+}

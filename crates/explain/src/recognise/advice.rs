@@ -295,8 +295,13 @@ pub fn advise(capture: &Capture, copy: &Copy) -> Vec<Advice> {
         .iter()
         .filter_map(|entry| Some((entry.when.len(), entry.for_copy(&facts, copy)?)))
         .collect();
-    found.sort_by(|(asked, a), (other, b)| b.share.total_cmp(&a.share).then(other.cmp(asked)));
+    most_promising_first(&mut found);
     found.into_iter().map(|(_, advice)| advice).collect()
+}
+
+/// Advice, and how much it asks for.
+fn most_promising_first(found: &mut [(usize, Advice)]) {
+    found.sort_by(|(asked, a), (other, b)| b.share.total_cmp(&a.share).then(other.cmp(asked)));
 }
 
 /// What else is amiss: of each connection by its place, what an entry without causes says. It took no copy's time, or
@@ -314,4 +319,81 @@ pub fn remarks(capture: &Capture) -> Vec<(usize, Advice)> {
         }
     }
     found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn only(text: &str) -> Entry {
+        parse("a test", text).unwrap().remove(0)
+    }
+
+    const ENTRY: &str = r#"
+        [[advice]]
+        id = "a"
+        title = "Do this"
+        causes = []
+        when = ["block.usual >= 512", "block.largest >= 512", "raw-read.offered == yes"]
+        why = "{block.usual} bytes"
+        source = "a test"
+
+        [[advice.change]]
+        on = "client"
+        where = "everywhere"
+        to = "1"
+
+        [[advice.change]]
+        on = "server"
+        where = "in large files"
+        to = "2"
+        when = "block.largest >= 4096"
+    "#;
+
+    fn facts(largest: Option<u64>) -> Facts {
+        let mut facts = Facts::default();
+        facts.seen("block.usual", 512_u64, [9, 4]);
+        facts.seen("raw-read.offered", true, [4]);
+        facts.set("block.largest", largest.unwrap_or(512));
+        facts
+    }
+
+    #[test]
+    fn a_change_that_is_for_others_is_left_out_and_frames_are_told_once_and_in_order() {
+        let places = |largest| {
+            let told = only(ENTRY).for_connection(&facts(Some(largest))).unwrap();
+            assert_eq!((told.why.as_str(), told.frames), ("512 bytes", vec![4, 9]));
+            told.changes.into_iter().map(|change| change.to).collect()
+        };
+        let (small, large): (Vec<_>, Vec<_>) = (places(512), places(4096));
+        assert_eq!(small, ["1"]);
+        assert_eq!(large, ["1", "2"]);
+    }
+
+    #[test]
+    fn what_is_against_more_time_comes_first_and_of_equals_what_asks_for_more() {
+        let advice = only(ENTRY).for_connection(&facts(None)).unwrap();
+        let mut found: Vec<_> = [
+            ("low", 9, 0.2),
+            ("equal", 1, 0.5),
+            ("more", 3, 0.5),
+            ("high", 1, 0.9),
+        ]
+        .map(|(id, asked, share)| {
+            let id = id.to_owned();
+            (
+                asked,
+                Advice {
+                    id,
+                    share,
+                    ..advice.clone()
+                },
+            )
+        })
+        .to_vec();
+        most_promising_first(&mut found);
+        let order: Vec<_> = found.iter().map(|(_, advice)| advice.id.as_str()).collect();
+        assert_eq!(order, ["high", "more", "equal", "low"]);
+    }
 }
