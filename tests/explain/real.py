@@ -79,11 +79,11 @@ CASES = [
     Case("header and data apart, Nagle", Setup(Link(50 * MBIT, 0.001), "nagle", "put", 60_000), ("nagle-delayed-ack",),
          ("delayed ACKs",), small=True),
     Case("disk that takes 25 ms a read", Setup(lan(), "nt-4-copy", bytes=400_000, slow_disk_ms=25), ("server-think",), ("disk",), small=True),
-    Case("client stopped for 3 s, one at a time", Setup(lan(), "nt-4-copy", bytes=600_000, pause=(0.8, 3.0)), ("client-think",), ("pause",)),
+    Case("client stopped for 3 s, one at a time", Setup(lan(), "nt-4-copy", bytes=600_000, pause=(0.4, 3.0)), ("client-think",), ("pause",)),
     Case("client stopped for 3 s amid raw reads, window of 16 KB",
-         Setup(wan(), "wfw-3.11", sysctl=clamp("client", "tcp_rmem", 32_768), bytes=700_000, pause=(0.6, 3.0)), WINDOW, ("rwnd-limited",)),
+         Setup(wan(), "wfw-3.11", sysctl=clamp("client", "tcp_rmem", 32_768), bytes=700_000, pause=(0.4, 3.0)), WINDOW, ("rwnd-limited",)),
     Case("client stopped for 3 s, many at once, window of 64 KB",
-         Setup(lan(), sysctl=clamp("client", "tcp_rmem", 131_072), bytes=3_000_000, pause=(0.3, 3.0)), (*WINDOW, "client-think")),
+         Setup(lan(), sysctl=clamp("client", "tcp_rmem", 131_072), bytes=3_000_000, pause=(0.4, 3.0)), WINDOW),
 ]
 
 

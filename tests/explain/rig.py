@@ -38,7 +38,7 @@ class Setup:
     congestion: str = "cubic"
     sysctl: tuple = ()  # (end, name below net.ipv4, value)
     slow_disk_ms: int = 0  # of each read of smbd
-    pause: tuple = ()  # the client stands still: after so many seconds, for so many
+    pause: tuple = ()  # the client stands still: when it has written such a share of the file, for so many seconds
 
     @property
     def sender(self):
@@ -161,6 +161,17 @@ def client_command(setup, server, local):
     return [*command, local / "BIG.BIN", local / "SHORT.BIN", f"{root}/"]
 
 
+def await_written(process, count):
+    """Waits until a process has written so many bytes to files, or has ended."""
+    end = time.monotonic() + LIMIT_S
+    while process.poll() is None and time.monotonic() < end:
+        fields = dict(line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines())
+        if int(fields["wchar"]) >= count:
+            return
+        time.sleep(0.005)
+    raise RuntimeError(f"the client ended before it had written {count:.0f} bytes")
+
+
 def run_client(setup, server, local):
     if setup.client in ("nagle", "apart"):
         return write_apart(server, (local / "BIG.BIN").read_bytes(), setup.client == "apart")
@@ -168,7 +179,7 @@ def run_client(setup, server, local):
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         if setup.pause:
-            time.sleep(setup.pause[0])
+            await_written(process, setup.pause[0] * setup.bytes)
             process.send_signal(signal.SIGSTOP)
             time.sleep(setup.pause[1])
             process.send_signal(signal.SIGCONT)
