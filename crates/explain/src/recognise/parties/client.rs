@@ -460,3 +460,26 @@ fn transfers(connection: &Connection, smb: &Smb) -> Vec<Evidence> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_list_that_was_cut_what_is_there_decides_if_it_is_enough() {
+        let list =
+            |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
+        let whole = list(&["CORE", "LANMAN1.0", "LM1.2X002", "NT LM 0.12"]);
+        for (offered, fits) in [
+            (&["CORE", "LANMAN1.0", "LM1.2X002", "NT LM 0.12"][..], true),
+            (&["CORE", "LANMAN1.0", "LM1…"], true),
+            (&["CORE", "LANMAN1.0", "…"], true),
+            (&["CORE", "LANMAN1.0", "NT…"], false),
+            (&["CORE", "LANMAN1.0", "LM1.2X002"], false),
+            (&["CORE", "LAN…"], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_list(&whole, &list(offered)), fits, "{offered:?}");
+        }
+    }
+}
