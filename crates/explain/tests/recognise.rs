@@ -7,6 +7,7 @@ use std::fs;
 
 use coax_explain::{
     explain,
+    recognise::{Facts, Value},
     report::{Capture, Evidence, Sureness},
 };
 use coax_lab::{Tap, scenario::Scenario, smb::copy};
@@ -173,4 +174,28 @@ fn what_speaks_for_it_is_found_in_the_packet_that_is_named() {
     assert_eq!(frame(client, "calls itself Windows 2002"), Some(9));
     assert_eq!(frame(server, "calls itself Windows 5.1"), Some(10));
     assert_eq!(frame(server, "MSS 1380"), Some(2));
+}
+
+#[test]
+fn by_what_a_client_moves_files_is_told_with_its_size_and_its_first_packet() {
+    for (file, wanted, rest) in [
+        ("raw60k-client", ("READ_RAW of 61440 bytes", 16), 0.0),
+        ("base-client", ("READ_ANDX of 64512 bytes", 27), 3072.0),
+    ] {
+        let capture = explained(&format!("labelled/{file}.pcapng.gz"));
+        let evidence = &capture.connections[capture.copies[0].connection].parties[0].evidence;
+        let is_moved = |it: &&Evidence| it.what.contains("READ") || it.what.contains("WRITE");
+        let moved: Vec<_> = evidence.iter().filter(is_moved).collect();
+        assert_eq!(moved.len(), 1, "{evidence:?}");
+        assert_eq!(
+            (moved[0].what.as_str(), moved[0].frame),
+            (wanted.0, Some(wanted.1))
+        );
+        let facts = Facts::of(&capture, &capture.copies[0]);
+        assert_eq!(
+            facts.get("block.page-rest"),
+            Some(&Value::Number(rest)),
+            "{file}"
+        );
+    }
 }
