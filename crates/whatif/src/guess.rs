@@ -124,57 +124,66 @@ pub(crate) const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
 impl Guess {
     /// What can be said before anything was run.
     pub(crate) fn first(seen: &Seen, used: &Used, connection: &Connection, copy: &Copy) -> Self {
-        let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
-        let think = MACHINES.map(|cause| {
-            // where requests overlap, a machine's time shows now and then, and then whole
-            let shown = copy.breakdown.of(cause).filter(|_| !used.is_serial);
-            // and what shows of it altogether is no more than all of it
-            shown.map_or(each(cause), |row| each(cause).max(row.median.0 as f64))
-        });
+        let think = machines(seen, used, copy);
         let more = if used.is_serial { 1.05 } else { 10.0 };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
         let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / 10.0;
-        let path_ps = seen
-            .path_ps
-            .unwrap_or_else(|| unknown_path(seen, connection));
+        let path_ps = seen.path_ps;
+        let path_ps = path_ps.unwrap_or_else(|| unknown_path(seen, connection));
         let mut guess = Self {
             round_trip: Self::way(seen.round_trip, path_ps),
             path_ps,
             path_known: seen.path_ps.is_some(),
-            far_end: match connection.vantage {
-                Some(Vantage::Client) => Some(1),
-                Some(Vantage::Server) => Some(0),
-                Some(Vantage::Between) | None => None,
-            },
+            far_end: far_end(connection),
             shaken: seen.round_trip,
-            is_assumed: false,
-            is_unlikely: false,
-            segment: [0.0; 2],
             think,
             most_think: think.map(|think| think * more + 1000.0),
             is_weak: is_weak(connection, copy.direction, used.block),
-            overlaps: !used.is_serial,
             longest: f64::from(sender(connection, copy.direction).largest_segment) + OVERHEAD,
+            fast_retransmit: fast || seen.lost == 0.0,
+            hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
+            nagle: [waits_for_acks; 2],
+            young: [0, 1].map(|side| used.is_modern || offers_scale(connection, side)),
+            ..Self::plain(used, copy.direction)
+        };
+        guess.repairs(seen);
+        guess.share(seen);
+        guess
+    }
+
+    /// What can be said by what was used alone: nothing takes time, nothing is lost.
+    fn plain(used: &Used, direction: Direction) -> Self {
+        Self {
+            round_trip: 0.0,
+            path_ps: FAST_PS,
+            path_known: false,
+            far_end: None,
+            shaken: 0.0,
+            is_assumed: false,
+            is_unlikely: false,
+            segment: [0.0; 2],
+            think: [0.0; 2],
+            most_think: [0.0; 2],
+            is_weak: false,
+            overlaps: !used.is_serial,
+            longest: 0.0,
             rare: [0.0; 2],
             fixed: [usual_share(used.block); 2],
             block: used.block as f64,
             loss: Loss::None,
             at_one_place: false,
             timer: if used.is_modern { 200.0 } else { 1000.0 } * MILLI,
-            fast_retransmit: fast || seen.lost == 0.0,
+            fast_retransmit: true,
             congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
-            hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
+            hold: 0.0,
             tick: 0.0,
-            nagle: [waits_for_acks; 2],
-            young: [0, 1].map(|side| used.is_modern || offers_scale(connection, side)),
+            nagle: [false; 2],
+            young: [used.is_modern; 2],
             send_buffer: 0,
-            direction: copy.direction,
+            direction,
             is_modern: used.is_modern,
             wide: used.windows.likely,
-        };
-        guess.repairs(seen);
-        guess.share(seen);
-        guess
+        }
     }
 
     /// These parts of the machines' time come now and then: they do not go with bytes.
@@ -434,20 +443,7 @@ impl Guess {
                 rule.insert("kind".into(), Value::String("periodic".into()));
                 rule.insert("every".into(), Value::Integer(every.round() as i64));
             }
-            Loss::Ring(ring) => {
-                let frames = i64::try_from(ring.frames).unwrap_or(i64::MAX);
-                set(format!("{sender}.card.tx_ring"), Value::Integer(frames));
-                set(
-                    format!("{sender}.card.tx_full"),
-                    Value::String("drop".into()),
-                );
-                if !self.is_by_machine() {
-                    let each = ring.placing * self.longest * self.path_ps / 1000.0;
-                    let key = format!("{sender}.machine.tx_data.fixed");
-                    set(key, quantity(each, "ns"));
-                }
-                return;
-            }
+            Loss::Ring(ring) => return self.ring(ring, sender, set),
             Loss::Queue(bytes) => {
                 set("link.access_rate".into(), quantity(1e11, "bit/s"));
                 set("link.queue_bytes".into(), Value::Integer(bytes as i64));
@@ -458,6 +454,37 @@ impl Guess {
         whole.insert("rule".into(), Value::Table(rule));
         whole.insert("data_only".into(), Value::Boolean(true));
         set(way.into(), Value::Table(whole));
+    }
+
+    fn ring(&self, ring: Ring, sender: &str, set: &mut impl FnMut(String, Value)) {
+        let key = |key: &str| format!("{sender}.{key}");
+        let frames = i64::try_from(ring.frames).unwrap_or(i64::MAX);
+        set(key("card.tx_ring"), Value::Integer(frames));
+        set(key("card.tx_full"), Value::String("drop".into()));
+        if !self.is_by_machine() {
+            let each = ring.placing * self.longest * self.path_ps / 1000.0;
+            set(key("machine.tx_data.fixed"), quantity(each, "ns"));
+        }
+    }
+}
+
+/// What client and server seem to take for a request.
+fn machines(seen: &Seen, used: &Used, copy: &Copy) -> [f64; 2] {
+    let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
+    MACHINES.map(|cause| {
+        // where requests overlap, a machine's time shows now and then, and then whole
+        let shown = copy.breakdown.of(cause).filter(|_| !used.is_serial);
+        // and what shows of it altogether is no more than all of it
+        shown.map_or(each(cause), |row| each(cause).max(row.median.0 as f64))
+    })
+}
+
+/// See [`Guess::far_end`].
+const fn far_end(connection: &Connection) -> Option<usize> {
+    match connection.vantage {
+        Some(Vantage::Client) => Some(1),
+        Some(Vantage::Server) => Some(0),
+        Some(Vantage::Between) | None => None,
     }
 }
 

@@ -387,22 +387,29 @@ fn headroom(smb: &Smb, block: u64) -> Option<u64> {
 /// Steps that open a file.
 const OPENS: [&str; 3] = ["open", "open-andx", "nt-create"];
 
+/// The step that makes this request, and whether it comes after the data.
+fn step(command: &str) -> Option<(&'static str, bool)> {
+    Some(match command {
+        "OPEN" | "CREATE" | "CREATE_NEW" => ("open", false),
+        "OPEN_ANDX" | "TRANSACTION2 OPEN2" => ("open-andx", false),
+        "NT_CREATE_ANDX" => ("nt-create", false),
+        "QUERY_INFORMATION2" => ("get-attributes-fid", false),
+        "TRANSACTION2 QUERY_FILE_INFORMATION" => ("query-file", false),
+        "SET_INFORMATION2" => ("set-times-fid", true),
+        "TRANSACTION2 SET_FILE_INFORMATION" => ("set-file-times", true),
+        "FLUSH" => ("flush", true),
+        _ => return None,
+    })
+}
+
 /// The requests around the data, as a client does them that nobody knows.
 fn steps(sets: &mut Vec<Set>, copy: &Copy, by: Moving<'_>) {
     let fixed = |step: &str| Value::String(step.to_owned());
     let is_open = |step: &Value| OPENS.contains(&step.as_str().unwrap_or_default());
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for row in copy.requests.iter().filter(|row| row.bytes == 0) {
-        let (step, is_last) = match &*row.command {
-            "OPEN" | "CREATE" | "CREATE_NEW" => ("open", false),
-            "OPEN_ANDX" | "TRANSACTION2 OPEN2" => ("open-andx", false),
-            "NT_CREATE_ANDX" => ("nt-create", false),
-            "QUERY_INFORMATION2" => ("get-attributes-fid", false),
-            "TRANSACTION2 QUERY_FILE_INFORMATION" => ("query-file", false),
-            "SET_INFORMATION2" => ("set-times-fid", true),
-            "TRANSACTION2 SET_FILE_INFORMATION" => ("set-file-times", true),
-            "FLUSH" => ("flush", true),
-            _ => continue,
+        let Some((step, is_last)) = step(&row.command) else {
+            continue;
         };
         let list = if is_last { &mut after } else { &mut before };
         let step = fixed(step);
