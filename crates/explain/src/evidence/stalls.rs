@@ -108,3 +108,31 @@ pub(super) fn spot(charge: &Charge) -> Spot {
         span: charge.span,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use coax_wire::time::Span;
+
+    use super::*;
+    use crate::report::Direction;
+
+    #[test]
+    fn however_long_data_was_carried_that_is_no_wait() {
+        let charge = |cause, span| Charge {
+            cause,
+            from: Time(0),
+            span: Span(span),
+            frame: 1,
+            to: Direction::ToClient,
+        };
+        let mut stalls = Stalls::default();
+        stalls.add(&charge(Cause::Bandwidth, 9), &Rungs::default());
+        assert!(stalls.is_empty());
+        for span in [1, 3, 2] {
+            stalls.add(&charge(Cause::Timeout, span), &Rungs::default());
+        }
+        let told = stalls.told(Time(1));
+        let spans: Vec<u64> = told.iter().map(|stall| stall.spot.span.0).collect();
+        assert_eq!(spans, [3, 2, 1]);
+    }
+}
