@@ -1,6 +1,6 @@
 //! A connection: both directions, what they carry, and where its time went.
 
-use coax_cause::{Account, Cause};
+use coax_cause::Account;
 use coax_wire::{
     nbt::session::Framing,
     time::{Span, Time},
@@ -13,25 +13,18 @@ use super::{
     ledger::{DELAYED, Ledger, Side},
     pace::Slope,
     path::{Learned, Path, Way},
-    step::{Last, wire_bytes},
-    testimony::heading,
+    step::{Arrival, Last, wire_bytes},
 };
 use crate::{
     evidence::{Room, Ticket, Witness},
     net::{Endpoint, Flags, Segment},
     report::Quality,
-    session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
-    smb::{Context, Smb},
+    session::{Framer, Moment, Scratch, Verdict},
+    smb::Smb,
 };
 
 const NBT_PORT: u16 = 139;
 const DIRECT_PORT: u16 = 445;
-/// A hole that was acknowledged is a fault of the capture when so long has passed, or so many packets: until then, what
-/// fills it may only have been written down late.
-const HOLE_PATIENCE: Span = Span(5_000_000);
-const HOLE_PACKETS: u32 = 32;
-/// A stream that began before the capture is searched so far for SMB.
-const SEARCHED: u64 = 1 << 22;
 
 /// See the module.
 #[derive(Debug)]
@@ -71,7 +64,7 @@ pub(crate) struct Connection {
     /// Where the evidence of a connection is kept that may carry no SMB.
     pub(super) ticket: Option<Ticket>,
     /// Something is missing in the capture since the last step: nobody knows what the next one waited for.
-    unseen: bool,
+    pub(super) unseen: bool,
 }
 
 pub(super) fn of<T>(both: &[T; 2], side: Side) -> &T {
@@ -92,18 +85,8 @@ impl Connection {
     /// A connection that begins with this segment, or that the capture begins in.
     pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &Room) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
-        let from_client = if is_syn {
-            !segment.flags.has(Flags::ACK)
-        } else {
-            is_service(segment.to.port)
-                || (!is_service(segment.from.port) && segment.to.port < segment.from.port)
-        };
-        let (client, server) = if from_client {
-            (segment.from, segment.to)
-        } else {
-            (segment.to, segment.from)
-        };
-        let framing = if server.port == DIRECT_PORT {
+        let ends = ends(segment);
+        let framing = if ends[1].port == DIRECT_PORT {
             Framing::Direct
         } else {
             Framing::Nbt
@@ -112,7 +95,7 @@ impl Connection {
         let mut ledger = Ledger::default();
         ledger.begin(moment.at);
         Self {
-            ends: [client, server],
+            ends,
             halves: <[Half; 2]>::default(),
             habits: <[Habits; 2]>::default(),
             framers: [framer(), framer()],
@@ -162,6 +145,47 @@ impl Connection {
         scratch: &mut Scratch,
         quality: &mut Quality,
     ) {
+        let Some((side, moment)) = self.enter(segment, moment, quality) else {
+            return;
+        };
+        let at = moment.at;
+        let start = if segment.flags.has(Flags::SYN) {
+            self.synchronize(segment, side, at);
+            0
+        } else {
+            of_mut(&mut self.halves, side).offset(segment.seq)
+        };
+        let half = of(&self.halves, side);
+        let before = (half.highest, of(&self.halves, side.other()).acked);
+        self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
+        let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
+        self.watch(segment, side, moment, start, novelty, before);
+        self.note_coalescing(segment, side, quality);
+        if self.is_step(segment, side, novelty) {
+            let arrival = Arrival {
+                at,
+                side,
+                start,
+                novelty,
+                unseen: std::mem::take(&mut self.unseen) || self.lacks(),
+            };
+            self.step(segment, arrival);
+        }
+        self.testify(segment, side, start, novelty, moment);
+        if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
+            self.data(segment, side, start, moment, scratch);
+            self.goes_up_to(moment);
+        }
+        self.settle_holes(moment, scratch, quality);
+    }
+
+    /// Whose segment it is, and when it comes as far as the connection is concerned; `None` if it was captured already.
+    fn enter(
+        &mut self,
+        segment: &Segment<'_>,
+        moment: Moment,
+        quality: &mut Quality,
+    ) -> Option<(Side, Moment)> {
         let side = if segment.from == self.ends[0] {
             Side::Client
         } else {
@@ -169,55 +193,23 @@ impl Connection {
         };
         self.packets += 1;
         let at = moment.at.max(self.ledger.at());
-        let moment = Moment {
-            at,
-            frame: moment.frame,
-        };
-        if of_mut(&mut self.halves, side).is_duplicate(segment, at) {
-            quality.duplicates += 1;
-            return;
-        }
-        self.quiet = at - self.last.at;
         let half = of_mut(&mut self.halves, side);
+        if half.is_duplicate(segment, at) {
+            quality.duplicates += 1;
+            return None;
+        }
         half.counter.next(segment.identification);
-        self.last = moment;
+        self.quiet = at - self.last.at;
+        self.last = Moment { at, ..moment };
         self.closing |= segment.flags.has(Flags::FIN | Flags::RST);
-        if segment.flags.has(Flags::SYN) {
-            self.synchronize(segment, side, at);
-        }
-        let start = if segment.flags.has(Flags::SYN) {
-            0
-        } else {
-            of_mut(&mut self.halves, side).offset(segment.seq)
-        };
-        let before = (
-            of(&self.halves, side).highest,
-            of(&self.halves, side.other()).acked,
-        );
-        self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
-        let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
-        self.watch(segment, side, moment, start, novelty, before);
-        self.note_coalescing(segment, side, quality);
-        if self.is_step(segment, side, novelty) {
-            let unseen = std::mem::take(&mut self.unseen) || self.lacks();
-            self.step(segment, side, start, novelty, unseen, at);
-        }
-        if self.is_scout {
-            self.ledger.journal.drain();
-        } else {
-            self.testify(segment, side, start, novelty, moment);
-        }
-        if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
-            self.data(segment, side, start, moment, scratch);
-            if self.is_plain() {
-                self.goes_up_to(moment);
-            }
-        }
-        self.settle_holes(moment, scratch, quality);
+        Some((side, self.last))
     }
 
     /// The copy that a connection without SMB is goes up to here at least.
     fn goes_up_to(&mut self, moment: Moment) {
+        if !self.is_plain() {
+            return;
+        }
         self.end = (moment, *self.ledger.account());
         if let Some(ticket) = self.ticket {
             self.witness().used(ticket, None);
@@ -289,14 +281,7 @@ impl Connection {
 
     /// What a segment says of the other side's data; whether it acknowledges what was never captured.
     fn acknowledgment(&mut self, segment: &Segment<'_>, side: Side, at: Time) -> bool {
-        if side == Side::Client
-            && let Some((syn_ack, bytes)) = self.handshake[1].take()
-            && !segment.flags.has(Flags::SYN)
-        {
-            let bytes = (bytes, wire_bytes(segment));
-            let time = at - syn_ack;
-            self.measured(Side::Client, Way { time, bytes });
-        }
+        self.note_handshake(segment, side, at);
         let shift = self.shift(side);
         let carried = if self.is_behind(side) {
             at
@@ -317,28 +302,57 @@ impl Connection {
         other.offered(segment, shift, ack, (at, carried));
         self.note_needless(segment, side, ack, at);
         let other = of_mut(&mut self.halves, side.other());
-        let mut way = None;
-        if ack > before {
-            let fills = before < other.torn;
-            way = other.acknowledge(ack, at);
-            let is_pure = segment.len == 0 && !fills;
-            self.note_ack_pace(side, ack, ack - before, is_pure, at);
-            self.note_burst(side.other(), ack, at, is_pure);
-            let serial = self.serial_of(side.other(), if fills { 0 } else { ack - before });
-            let other = of_mut(&mut self.halves, side.other());
-            other.tick(at, serial);
-            if segment.tells_of_hole() {
-                other.told_of_hole(at);
+        let has_more = other.highest > ack && !other.only_probes();
+        let way = if ack > before {
+            self.acknowledged(segment, side, (before, ack), at)
+        } else {
+            if ack == before && segment.len == 0 && has_more {
+                self.duplicate_ack(segment, side, window_before, at);
             }
-        } else if ack == before && segment.len == 0 && other.highest > ack && !other.only_probes() {
-            self.duplicate_ack(segment, side, window_before, at);
-        }
+            None
+        };
         self.note_window(segment, side, window_before);
-        if let Some(way) = way {
-            let bytes = (way.1, wire_bytes(segment));
-            self.measured(side, Way { time: way.0, bytes });
+        if let Some((time, bytes)) = way {
+            let bytes = (bytes, wire_bytes(segment));
+            self.measured(side, Way { time, bytes });
         }
         beyond > 1
+    }
+
+    /// The last of a handshake tells the way to the client.
+    fn note_handshake(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
+        if side == Side::Client
+            && let Some((syn_ack, bytes)) = self.handshake[1].take()
+            && !segment.flags.has(Flags::SYN)
+        {
+            let bytes = (bytes, wire_bytes(segment));
+            let time = at - syn_ack;
+            self.measured(Side::Client, Way { time, bytes });
+        }
+    }
+
+    /// More of the other side's data is acknowledged than before; how long that of a segment which is waited for took to
+    /// come, and of how many bytes.
+    fn acknowledged(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        (before, ack): (u64, u64),
+        at: Time,
+    ) -> Option<(Span, u64)> {
+        let other = of_mut(&mut self.halves, side.other());
+        let fills = before < other.torn;
+        let way = other.acknowledge(ack, at);
+        let is_pure = segment.len == 0 && !fills;
+        self.note_ack_pace(side, ack, ack - before, is_pure, at);
+        self.note_burst(side.other(), ack, at, is_pure);
+        let serial = self.serial_of(side.other(), if fills { 0 } else { ack - before });
+        let other = of_mut(&mut self.halves, side.other());
+        other.tick(at, serial);
+        if segment.tells_of_hole() {
+            other.told_of_hole(at);
+        }
+        way
     }
 
     /// At the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was all on its
@@ -404,189 +418,23 @@ impl Connection {
     pub(super) fn owes(&self, side: Side) -> bool {
         side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting())
     }
+}
 
-    /// Hands on what is in order now.
-    fn data(
-        &mut self,
-        segment: &Segment<'_>,
-        side: Side,
-        start: u64,
-        moment: Moment,
-        scratch: &mut Scratch,
-    ) {
-        let half = of_mut(&mut self.halves, side);
-        let len = u64::from(segment.len);
-        if start > half.delivered {
-            half.keep_early(
-                start,
-                len,
-                if self.verdict == Verdict::Other {
-                    &[]
-                } else {
-                    segment.data
-                },
-            );
-            return;
-        }
-        let known = half.delivered - start;
-        if known >= len {
-            return;
-        }
-        let kept = usize::try_from(known)
-            .unwrap_or(usize::MAX)
-            .min(segment.data.len());
-        let bytes = segment.data.get(kept..).unwrap_or_default();
-        half.delivered = start.saturating_add(len);
-        self.push(
-            side,
-            Chunk {
-                bytes,
-                len: len - known,
-                moment,
-            },
-            scratch,
-        );
-        self.push_early(side, moment, scratch);
-    }
-
-    fn push_early(&mut self, side: Side, moment: Moment, scratch: &mut Scratch) {
-        while let Some((len, bytes)) = of_mut(&mut self.halves, side).next_early() {
-            of_mut(&mut self.halves, side).delivered += len;
-            self.push(
-                side,
-                Chunk {
-                    bytes: &bytes,
-                    len,
-                    moment,
-                },
-                scratch,
-            );
-        }
-    }
-
-    fn push(&mut self, side: Side, chunk: Chunk<'_>, scratch: &mut Scratch) {
-        if self.verdict == Verdict::Other {
-            return;
-        }
-        let (framers, smb, spent) = self.listeners();
-        let mut listener = Listener {
-            smb,
-            side,
-            spent,
-            scratch,
-            heard_whole: false,
-        };
-        of_mut(framers, side).push(chunk, spent, &mut listener);
-        if listener.heard_whole {
-            of_mut(&mut self.halves, side).sent.is_whole();
-        }
-        self.judge();
-    }
-
-    fn judge(&mut self) {
-        if self.verdict != Verdict::Unknown {
-            return;
-        }
-        let verdicts = self.framers.each_ref().map(Framer::verdict);
-        let is_service = is_service(self.ends[1].port);
-        let searched = self.framers.iter().map(Framer::skipped).max().unwrap_or(0);
-        if verdicts.contains(&Verdict::Smb) {
-            self.verdict = Verdict::Smb;
-            if let Some(ticket) = self.ticket.take() {
-                self.witness().end(ticket, None);
-            }
-        } else if (verdicts.contains(&Verdict::Other) && !is_service) || searched > SEARCHED {
-            self.verdict = Verdict::Other;
-            if let Some(smb) = self.smb.take() {
-                self.witness = smb.into_witness();
-            }
-        }
-    }
-
-    /// Goes over holes that nothing will fill any more.
-    fn settle_holes(&mut self, moment: Moment, scratch: &mut Scratch, quality: &mut Quality) {
-        for side in [Side::Client, Side::Server] {
-            let half = of_mut(&mut self.halves, side);
-            let is_acked = half.acked > half.delivered;
-            if !is_acked && !half.is_overfull() {
-                half.unseen = None;
-                continue;
-            }
-            let (since, packets) = half.unseen.get_or_insert((moment.at, 0));
-            *packets += 1;
-            if moment.at - *since >= HOLE_PATIENCE || *packets >= HOLE_PACKETS || half.is_overfull()
-            {
-                self.skip_hole(side, moment, scratch, quality);
-            }
-        }
-    }
-
-    pub(super) fn skip_hole(
-        &mut self,
-        side: Side,
-        moment: Moment,
-        scratch: &mut Scratch,
-        quality: &mut Quality,
-    ) {
-        let half = of_mut(&mut self.halves, side);
-        let Some(end) = half.hole_end() else {
-            return;
-        };
-        let len = end - half.delivered;
-        half.delivered = end;
-        half.highest = half.highest.max(end);
-        half.unseen = None;
-        quality.holes += 1;
-        quality.missing_bytes = quality.missing_bytes.saturating_add(len);
-        self.unseen |= moment.at <= self.ledger.at();
-        self.ledger.catch_up(moment.at, Cause::Capture);
-        self.account_for(moment.frame, heading(side));
-        if self.verdict != Verdict::Other {
-            let (framers, smb, spent) = self.listeners();
-            let mut listener = Listener {
-                smb,
-                side,
-                spent,
-                scratch,
-                heard_whole: false,
-            };
-            of_mut(framers, side).gap(len, moment, spent, &mut listener);
-        }
-        self.push_early(side, moment, scratch);
+/// The client and the server of the connection that a segment belongs to: as its SYN says, else as its ports do.
+fn ends(segment: &Segment<'_>) -> [Endpoint; 2] {
+    let from_client = if segment.flags.has(Flags::SYN) {
+        !segment.flags.has(Flags::ACK)
+    } else {
+        is_service(segment.to.port)
+            || (!is_service(segment.from.port) && segment.to.port < segment.from.port)
+    };
+    if from_client {
+        [segment.from, segment.to]
+    } else {
+        [segment.to, segment.from]
     }
 }
 
-fn is_service(port: u16) -> bool {
+pub(super) fn is_service(port: u16) -> bool {
     matches!(port, NBT_PORT | DIRECT_PORT)
-}
-
-/// Tells SMB what one side said.
-struct Listener<'a> {
-    smb: &'a mut Smb,
-    side: Side,
-    spent: &'a Account,
-    scratch: &'a mut Scratch,
-    /// A message was whole.
-    heard_whole: bool,
-}
-
-impl Sink for Listener<'_> {
-    fn message(&mut self, message: Message<'_>) {
-        self.heard_whole = true;
-        let mut context = Context {
-            spent: *self.spent,
-            scratch: self.scratch,
-        };
-        match self.side {
-            Side::Client => self.smb.client_said(&message, &mut context),
-            Side::Server => self.smb.server_said(&message, &mut context),
-        }
-    }
-
-    fn expected(&self) -> Option<u64> {
-        match self.side {
-            Side::Client => self.smb.expected_of_client(),
-            Side::Server => self.smb.expected_of_server(),
-        }
-    }
 }

@@ -10,6 +10,7 @@ use crate::{
     evidence::Extent,
     report::{self, Copy, Direction, Protocol, Quality, Vantage},
     session::{Framer, Scratch, Verdict},
+    smb::Smb,
 };
 
 /// What is left of a connection that has ended.
@@ -32,19 +33,24 @@ impl Connection {
         }
     }
 
+    /// Who heard SMB, if that is what it carries, and the copies on it; how many of them are not listed.
+    fn take_copies(&mut self, quality: &mut Quality) -> (Option<Box<Smb>>, Vec<Copy>, u64) {
+        if self.verdict != Verdict::Smb {
+            return (None, self.as_copy().into_iter().collect(), 0);
+        }
+        let Some(mut smb) = self.smb.take() else {
+            return (None, Vec::new(), 0);
+        };
+        smb.finish();
+        let (copies, left_out) = smb.take_ended();
+        quality.skipped_bytes += self.framers.iter().map(Framer::skipped).sum::<u64>();
+        (Some(smb), copies, left_out)
+    }
+
     /// What there is to report, now that no more comes.
     pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
         let is_smb = self.verdict == Verdict::Smb;
-        let (mut copies, mut left_out) = (Vec::new(), 0);
-        let whole = (!is_smb).then(|| self.as_copy()).flatten();
-        let mut smb = self.smb.take().filter(|_| is_smb);
-        if let Some(smb) = &mut smb {
-            smb.finish();
-            (copies, left_out) = smb.take_ended();
-            quality.skipped_bytes += self.framers.iter().map(Framer::skipped).sum::<u64>();
-        } else {
-            copies.extend(whole);
-        }
+        let (smb, copies, left_out) = self.take_copies(quality);
         quality.without_start += u64::from(!self.has_start);
         let time = self.last.at - self.first.at;
         let told = smb.map(|smb| smb.report(time)).unwrap_or_default();

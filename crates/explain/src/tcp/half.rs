@@ -251,18 +251,24 @@ impl Half {
             figures.window_full += u64::from(self.edges.latest() == Some(end));
             return Some(Novelty::New);
         }
+        Some(self.take_late(start, end))
+    }
+
+    /// The same of data beyond which there is more.
+    fn take_late(&mut self, start: u64, end: u64) -> Novelty {
         self.timed = None;
         self.torn = self.highest;
         let was_seen = self.was_seen(start, end);
         let figures = &mut self.figures;
+        let len = end - start;
         if was_seen {
             figures.retransmissions += 1;
             figures.retransmitted_bytes = figures.retransmitted_bytes.saturating_add(len);
-            return Some(Novelty::Again);
+            return Novelty::Again;
         }
         figures.out_of_order += 1;
         figures.bytes = figures.bytes.saturating_add(len);
-        Some(Novelty::Fill)
+        Novelty::Fill
     }
 
     fn was_seen(&self, start: u64, end: u64) -> bool {

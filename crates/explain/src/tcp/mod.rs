@@ -18,6 +18,7 @@ mod repeats;
 mod scale;
 mod sent;
 mod step;
+mod stream;
 mod testimony;
 mod window;
 

@@ -35,6 +35,18 @@ pub(super) struct Last {
     pub(super) in_a_row: u32,
 }
 
+/// A packet that brings the connection forward, as it comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) at: Time,
+    pub(super) side: Side,
+    /// Where its data begins, and what that is to the stream.
+    pub(super) start: u64,
+    pub(super) novelty: Option<Novelty>,
+    /// Something before it was never captured.
+    pub(super) unseen: bool,
+}
+
 /// Where a packet stands in what its side says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
@@ -105,18 +117,11 @@ impl Half {
 
 impl Connection {
     /// Tells the ledger of a packet that brings the connection forward.
-    pub(super) fn step(
-        &mut self,
-        segment: &Segment<'_>,
-        side: Side,
-        start: u64,
-        novelty: Option<Novelty>,
-        unseen: bool,
-        at: Time,
-    ) {
+    pub(super) fn step(&mut self, segment: &Segment<'_>, arrival: Arrival) {
+        let (at, side, novelty) = (arrival.at, arrival.side, arrival.novelty);
         let len = u64::from(segment.len);
         let same = self.last_data.filter(|last| last.side == side);
-        let step = self.describe(segment, side, start, novelty, unseen, at);
+        let step = self.describe(segment, arrival);
         if novelty == Some(Novelty::New) {
             self.note_pace(&step, same);
             self.note_slope(&step);
@@ -124,14 +129,7 @@ impl Connection {
         let sack = self.halves.iter().all(|half| half.figures.sack);
         of_mut(&mut self.halves, side).repeats.sent(&step, sack);
         self.ledger.step(&step);
-        if novelty == Some(Novelty::New) || novelty.is_none() {
-            let then = Time(at.0.saturating_sub(self.way(side.other()).0.saturating_mul(2)));
-            let half = of_mut(&mut self.halves, side);
-            half.sent.add(at, step.end, step.serial, !step.is_behind);
-            half.sent.forget(half.acked, then);
-        } else {
-            self.note_again(&step, start);
-        }
+        self.note_sent(&step, arrival.start);
         if side == Side::Server {
             self.note_answer(at);
         }
@@ -144,20 +142,27 @@ impl Connection {
         });
         let half = of_mut(&mut self.halves, side);
         half.last_sent = Some((at, step.wire));
-        if half.acked >= start && novelty == Some(Novelty::New) {
-            half.burst = Some((at, start));
+        if half.acked >= arrival.start && novelty == Some(Novelty::New) {
+            half.burst = Some((at, arrival.start));
         }
     }
 
-    fn describe(
-        &self,
-        segment: &Segment<'_>,
-        side: Side,
-        start: u64,
-        novelty: Option<Novelty>,
-        unseen: bool,
-        at: Time,
-    ) -> Step {
+    /// When what a side sent is carried.
+    fn note_sent(&mut self, step: &Step, start: u64) {
+        if matches!(step.novelty, Some(Novelty::New) | None) {
+            let round = self.way(step.side.other()).0.saturating_mul(2);
+            let then = Time(step.at.0.saturating_sub(round));
+            let half = of_mut(&mut self.halves, step.side);
+            half.sent
+                .add(step.at, step.end, step.serial, !step.is_behind);
+            half.sent.forget(half.acked, then);
+        } else {
+            self.note_again(step, start);
+        }
+    }
+
+    fn describe(&self, segment: &Segment<'_>, arrival: Arrival) -> Step {
+        let (at, side, start) = (arrival.at, arrival.side, arrival.start);
         let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
         let (len, wire) = (u64::from(segment.len), wire_bytes(segment));
         let end = start.saturating_add(len);
@@ -168,8 +173,8 @@ impl Connection {
             at,
             side,
             len,
-            novelty,
-            missing: half.missing(start, unseen),
+            novelty: arrival.novelty,
+            missing: half.missing(start, arrival.unseen),
             told: half.told_of(end, other),
             acked: half.acked,
             end,
@@ -185,7 +190,7 @@ impl Connection {
             serial_ack: self.carrying(side.other(), LEAST),
             is_behind,
             again: self.carried_again(side, at),
-            is_next: !is_behind && novelty != Some(Novelty::New) && half.sent.is_next(at),
+            is_next: !is_behind && arrival.novelty != Some(Novelty::New) && half.sent.is_next(at),
             busy: (half.sent.busy_since, half.sent.busy),
             late: half.sent.jitter.allowance(),
             place,

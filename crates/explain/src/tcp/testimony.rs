@@ -33,10 +33,10 @@ impl Connection {
         novelty: Option<Novelty>,
         moment: Moment,
     ) {
-        if segment.len > 0 && self.ticket.is_none() && self.verdict != Verdict::Smb {
-            let begin = self.first.at;
-            self.ticket = Some(self.witness().begin(begin));
+        if self.is_scout {
+            return drop(self.ledger.journal.drain());
         }
+        self.begin_ticket(segment);
         let to = heading(side);
         self.account_for(moment.frame, to);
         let again = novelty == Some(Novelty::Again);
@@ -63,6 +63,14 @@ impl Connection {
         witness.rung(rung);
         if segment.len > 0 && novelty != Some(Novelty::KeepAlive) {
             witness.sent(to, &sent);
+        }
+    }
+
+    /// What is not known to be SMB may be a copy of its own.
+    fn begin_ticket(&mut self, segment: &Segment<'_>) {
+        if segment.len > 0 && self.ticket.is_none() && self.verdict != Verdict::Smb {
+            let begin = self.first.at;
+            self.ticket = Some(self.witness().begin(begin));
         }
     }
 
