@@ -11,7 +11,7 @@ use coax_explain::{
     report::{Capture, Evidence, Sureness},
 };
 use coax_lab::{Tap, scenario::Scenario, smb::copy};
-use common::explained;
+use common::{explained, talk::*};
 
 fn clients() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clients");
@@ -198,4 +198,24 @@ fn by_what_a_client_moves_files_is_told_with_its_size_and_its_first_packet() {
             "{file}"
         );
     }
+}
+
+#[test]
+fn raw_reads_and_others_are_told_apart_with_the_packets_of_each() {
+    let mut talk = Talk::on(139);
+    talk.open(1, 7, 4000);
+    let words = [7, 0, 0, 3000, 3000, 0, 0, 0];
+    let data = [&3000_u32.to_be_bytes()[..], &[b'a'; 3000]].concat();
+    talk.say(0, &Message::new(READ_RAW, 2).words(&words).bytes())
+        .say(1, &data);
+    talk.exchange(&read(3, 7, 3000, 500), &brought(3, 500));
+    let capture = talk.close(4, 7).explained();
+    let evidence = &capture.connections[0].parties[0].evidence;
+    let told = evidence.iter().filter(|it| it.what.starts_with("READ"));
+    let told: Vec<_> = told.map(|it| (it.what.as_str(), it.frame)).collect();
+    let wanted = [
+        ("READ_RAW of 3000 bytes", Some(6)),
+        ("READ_ANDX of 500 bytes", Some(10)),
+    ];
+    assert_eq!(told, wanted);
 }
