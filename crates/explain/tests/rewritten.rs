@@ -390,3 +390,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_acknowledgment_that_the_capture_lost_does_not_make_a_needless_probe_a_timer_s() {
+    let mut packets = labelled("andx4k-server");
+    // of what the server's probe had sent again just before
+    packets.remove(800);
+    let capture = analyse(Link::Ip, &packets);
+    assert_eq!(total(&capture, Cause::Timeout).0, 0);
+}

@@ -44,6 +44,8 @@ pub(super) struct Half {
     pub(super) highest: u64,
     /// The highest acknowledgment that came for it.
     pub(super) acked: u64,
+    /// Up to where it says that it has sent, in packets without data.
+    pub(super) claimed: u64,
     /// Up to where bytes were handed on in order.
     pub(super) delivered: u64,
     early: BTreeMap<u64, Early>,
@@ -226,6 +228,7 @@ impl Half {
         let figures = &mut self.figures;
         figures.segments += 1;
         if segment.len == 0 {
+            self.claimed = self.claimed.max(start);
             return None;
         }
         let len = u64::from(segment.len);

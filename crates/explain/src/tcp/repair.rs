@@ -140,7 +140,7 @@ impl Ledger {
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
         // but what the other side sent before, and would have kept this from being sent, was lost: it had its own timer
-        let was_lost = step.side != open.side && step.missing.lacks;
+        let was_lost = step.side != open.side && step.missing.was_claimed;
         let is_idle = heard
             .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
             && !was_lost;

@@ -87,6 +87,8 @@ pub(super) struct Missing {
     pub(super) is_beyond_hole: bool,
     /// Packets of its side that were sent just before it were never captured.
     pub(super) lacks: bool,
+    /// Its side said that it had sent it before.
+    pub(super) was_claimed: bool,
 }
 
 impl Half {
@@ -111,6 +113,7 @@ impl Half {
             leaves_hole,
             is_beyond_hole: leaves_hole && self.has_early(),
             lacks: self.figures.timestamps && self.counter.lacks,
+            was_claimed: start < self.claimed,
         }
     }
 }
