@@ -62,7 +62,8 @@ pub(super) const REACTION: Span = Span(2_000_000);
 /// A wait between two packets of one side that is no think time.
 const JITTER: Span = Span(300_000);
 /// A machine that stops for so long in the middle of a message waits for its retransmission timer.
-const STALL: Span = Span(180_000_000);
+pub(super) const STALL: Span = Span(180_000_000);
+
 /// Which side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {

@@ -5,7 +5,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     half::Novelty,
-    ledger::{Flow, Ledger, REACTION, Side, Step},
+    ledger::{Flow, Ledger, REACTION, STALL, Side, Step},
     window::{Heard, slack, sum},
 };
 
@@ -139,8 +139,7 @@ impl Ledger {
             Span(5 * REACTION.0)
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
-        // but what the other side sent before, and would have kept this from being sent, was lost: it had its own timer
-        let was_lost = step.side != open.side && step.missing.was_claimed;
+        let was_lost = step.side != open.side && self.is_repaired_by_timer(step);
         let is_idle = heard
             .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
             && !was_lost;
@@ -151,6 +150,12 @@ impl Ledger {
             self.charge(cause, gap);
             self.at = self.at.max(open.at);
         }
+    }
+
+    /// Whether a step was sent before and lost, so that its side's own timer sent it again: its numbers say so, or one lacks
+    /// (of an acknowledgment, perhaps, that only the capture lost) and there was time for a timer.
+    fn is_repaired_by_timer(&self, step: &Step) -> bool {
+        step.missing.was_claimed || (step.missing.lacks && step.at - self.at >= STALL)
     }
 
     /// What repairs a loss, if this step does.

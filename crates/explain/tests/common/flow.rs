@@ -7,6 +7,8 @@ use super::packets::{Owned, analyse};
 
 pub const SYN: u8 = 0x02;
 pub const ACK: u8 = 0x10;
+/// Timestamps (RFC 7323 3.2).
+const STAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0];
 
 /// Where it is seen, and what both sides offer.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +61,8 @@ impl Default for Sent<'_> {
 pub struct Flow {
     packets: Vec<Owned>,
     port: u16,
+    /// How many packets each side has sent.
+    counts: [u16; 2],
 }
 
 impl Flow {
@@ -90,7 +94,7 @@ impl Flow {
                 window,
                 ..Sent::default()
             };
-            let mss = [&[2, 4][..], &mss.to_be_bytes(), &[4, 2, 1, 1]].concat();
+            let mss = [&[2, 4][..], &mss.to_be_bytes(), &[4, 2, 1, 1], &STAMPS].concat();
             flow.add(&sent, if is_syn { &mss } else { &[] });
         }
         flow
@@ -106,6 +110,12 @@ impl Flow {
             }
         }
         self.add(&sent, &options);
+        self
+    }
+
+    /// A side sends a packet that is lost before it is captured.
+    pub fn lose(&mut self, from: usize) -> &mut Self {
+        self.counts[from] += 1;
         self
     }
 
@@ -125,7 +135,8 @@ impl Flow {
         let mut bytes = vec![0x45, 0];
         bytes.extend(((headers + len) as u16).to_be_bytes());
         // an identification of its own: what is sent twice is not captured twice
-        bytes.extend((self.packets.len() as u16 + 1).to_be_bytes());
+        self.counts[sent.from] += 1;
+        bytes.extend(self.counts[sent.from].to_be_bytes());
         bytes.extend([0x40, 0, 64, 6, 0, 0]);
         let hosts = [[10, 0, 0, 1], [10, 0, 0, 2]];
         bytes.extend(hosts[sent.from]);
