@@ -141,9 +141,10 @@ impl<R: Read> Reader<R> {
             pcapng::MAGIC => Format::Pcapng(pcapng::Section::default()),
             _ => {
                 let header = pcap::Header::read(&mut buffer)?;
-                Format::Pcap(header.ok_or(match pcap::Header::is_begun_by(magic) {
-                    true => Error::Empty,
-                    false => Error::NotACapture(magic),
+                Format::Pcap(header.ok_or(if pcap::Header::is_begun_by(magic) {
+                    Error::Empty
+                } else {
+                    Error::NotACapture(magic)
                 })?)
             }
         };

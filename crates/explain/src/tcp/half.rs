@@ -6,11 +6,12 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     counter::Counter,
+    jitter::noise,
     pace::Pace,
     repeats::Repeats,
     sent::Sent,
     step::{OVERHEAD, wire_bytes},
-    window::{Edges, Heard, Sending},
+    window::{Edges, Heard, Sending, sum},
 };
 use crate::{
     net::{Flags, Segment},
@@ -373,7 +374,7 @@ impl Half {
     /// a pause.
     pub(super) fn tick(&mut self, at: Time, serial: Span) {
         let (since, last) = &mut self.clock;
-        if (at - *last).0 > serial.0.saturating_add(serial.0 / 4 + 20_000) {
+        if at - *last > sum(serial, noise(serial)) {
             *since = at;
         }
         *last = at;

@@ -5,6 +5,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     half::Novelty,
+    jitter::noise,
     ledger::{Flow, Ledger, REACTION, STALL, Side, Step},
     window::{Heard, slack, sum},
 };
@@ -21,7 +22,7 @@ impl Step {
     /// Whether it comes behind what its side sent before as close as the path lets it: it had waited for its turn.
     pub(super) fn is_queued(&self) -> bool {
         let is_between = !self.is_behind && self.near.0.saturating_mul(3) > self.far.0;
-        let close = Span(self.serial.0 / 4 + 20_000 + self.serial.0);
+        let close = sum(self.serial, noise(self.serial));
         (self.is_behind && self.follows())
             || (is_between && self.before.is_some_and(|before| self.at - before <= close))
     }
