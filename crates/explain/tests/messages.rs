@@ -8,6 +8,11 @@ use coax_explain::{
     Cause,
     report::{Capture, Protocol, Requests},
 };
+use coax_wire::command::{
+    ECHO, LOCKING_ANDX, NT_CANCEL, NT_TRANSACT, OPEN_ANDX, READ_ANDX, READ_MPX, READ_RAW,
+    SESSION_SETUP_ANDX, TRANSACTION2, TRANSACTION2_SECONDARY, TREE_CONNECT_ANDX, WRITE_AND_CLOSE,
+    WRITE_ANDX, WRITE_COMPLETE, WRITE_MPX, WRITE_PRINT_FILE, WRITE_RAW,
+};
 use common::talk::*;
 
 #[test]

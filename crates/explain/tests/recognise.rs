@@ -11,6 +11,7 @@ use coax_explain::{
     report::{Capture, Evidence, Sureness},
 };
 use coax_lab::{Tap, scenario::Scenario, smb::copy};
+use coax_wire::command::READ_RAW;
 use common::{explained, talk::*};
 
 fn clients() -> Vec<(String, String)> {

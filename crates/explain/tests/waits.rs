@@ -4,9 +4,10 @@
 mod common;
 
 use coax_explain::Cause;
+use coax_wire::command::WRITE_ANDX;
 use common::{
     flow::{Ends, Flow, Sent, share},
-    talk::{Message, WRITE_ANDX},
+    talk::Message,
 };
 
 const MSS: i64 = 1000;

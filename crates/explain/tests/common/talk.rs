@@ -1,31 +1,13 @@
 //! An SMB connection written message by message, a millisecond apart.
 
 use coax_explain::report::Capture;
+use coax_wire::command::{CLOSE, OPEN_ANDX, READ_ANDX};
 
 use super::flow::{Ends, Flow, Sent};
 
 const MSS: usize = 1460;
 
-/// Commands ([MS-CIFS] 2.2.2.1).
-pub const CLOSE: u8 = 0x04;
-pub const READ_RAW: u8 = 0x1a;
-pub const READ_MPX: u8 = 0x1b;
-pub const WRITE_RAW: u8 = 0x1d;
-pub const WRITE_MPX: u8 = 0x1e;
-pub const WRITE_COMPLETE: u8 = 0x20;
-pub const LOCKING_ANDX: u8 = 0x24;
-pub const WRITE_AND_CLOSE: u8 = 0x2c;
-pub const TRANSACTION2: u8 = 0x32;
-pub const TRANSACTION2_SECONDARY: u8 = 0x33;
-pub const SESSION_SETUP_ANDX: u8 = 0x73;
-pub const TREE_CONNECT_ANDX: u8 = 0x75;
-pub const NT_TRANSACT: u8 = 0xa0;
-pub const NT_CANCEL: u8 = 0xa4;
-pub const WRITE_PRINT_FILE: u8 = 0xc1;
-pub const ECHO: u8 = 0x2b;
-pub const OPEN_ANDX: u8 = 0x2d;
-pub const READ_ANDX: u8 = 0x2e;
-pub const WRITE_ANDX: u8 = 0x2f;
+/// No command follows ([MS-CIFS] 2.2.3.4).
 pub const NONE: u8 = 0xff;
 
 /// See the module.
