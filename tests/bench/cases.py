@@ -12,7 +12,7 @@ from pathlib import Path
 
 from peers.rawsmb import Connection
 
-from . import measure
+from . import floor, measure
 
 GIGABYTE = 1_000_000_000
 BIG = 1 << 30
@@ -23,12 +23,13 @@ NBENCH_LOAD = Path("/usr/share/dbench/client.txt")
 
 @dataclasses.dataclass
 class Case:
-    """`kind` says how its count is reported: bytes copied, operations done, or figures of its own."""
+    """`kind` says how its count is reported: bytes copied, operations done, or figures of its own. `floor` does the same
+    copy with the server of system calls alone."""
 
     name: str
     run: object
     kind: str
-    note: str = ""
+    floor: object = None
 
 
 def prepare(folder):
@@ -208,15 +209,22 @@ def nbench(server, clients=4, seconds=10):
 
 MB = 1 << 20
 CASES = [
-    Case("smbclient NT1 get, 1 GiB", smbclient_get, "bytes"),
-    Case("smbclient NT1 put, 1 GiB", smbclient_put, "bytes"),
-    Case("READ_RAW 65,535, serial", serial_read("LANMAN1", "read_raw", 65535, 512 * MB), "bytes"),
-    Case("WRITE_RAW 65,535, write-through", serial_write("LANMAN1", "write_raw", 65535, 256 * MB), "bytes"),
-    Case("WRITE_RAW 65,535, write-behind", write_behind(), "bytes"),
-    Case("READ_ANDX 61,440, serial", serial_read("NT1", "read_andx", 61440, 512 * MB), "bytes"),
-    Case("WRITE_ANDX 61,440, serial", serial_write("NT1", "write_andx", 61440, 256 * MB), "bytes"),
-    Case("READ_ANDX 4,096, serial", serial_read("NT1", "read_andx", 4096, 64 * MB), "bytes"),
-    Case("WRITE_ANDX 4,096, serial", serial_write("NT1", "write_andx", 4096, 32 * MB), "bytes"),
+    Case("smbclient NT1 get, 1 GiB", smbclient_get, "bytes",
+         floor.reads(floor.SMBCLIENT_BLOCK, BIG, outstanding=floor.OUTSTANDING)),
+    Case("smbclient NT1 put, 1 GiB", smbclient_put, "bytes",
+         floor.writes(floor.SMBCLIENT_BLOCK, BIG, outstanding=floor.OUTSTANDING)),
+    Case("READ_RAW 65,535, serial", serial_read("LANMAN1", "read_raw", 65535, 512 * MB), "bytes",
+         floor.reads(65535, 512 * MB, raw=True)),
+    Case("WRITE_RAW 65,535, write-through", serial_write("LANMAN1", "write_raw", 65535, 256 * MB), "bytes",
+         floor.raw_writes(65535, 256 * MB, through=True)),
+    Case("WRITE_RAW 65,535, write-behind", write_behind(), "bytes", floor.raw_writes(65535, 256 * MB, through=False)),
+    Case("READ_ANDX 61,440, serial", serial_read("NT1", "read_andx", 61440, 512 * MB), "bytes",
+         floor.reads(61440, 512 * MB)),
+    Case("WRITE_ANDX 61,440, serial", serial_write("NT1", "write_andx", 61440, 256 * MB), "bytes",
+         floor.writes(61440, 256 * MB)),
+    Case("READ_ANDX 4,096, serial", serial_read("NT1", "read_andx", 4096, 64 * MB), "bytes", floor.reads(4096, 64 * MB)),
+    Case("WRITE_ANDX 4,096, serial", serial_write("NT1", "write_andx", 4096, 32 * MB), "bytes",
+         floor.writes(4096, 32 * MB)),
     Case("open, read 512 B, close", repeat("NT1", open_read_close), "operations"),
     Case("list 10,000 names (names)", list_names, "operations"),
     Case("connect, log on, tree", connect_to_tree, "operations"),

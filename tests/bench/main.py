@@ -1,6 +1,6 @@
 """coax and smbd on the same work, same client and same files (on tmpfs), one after the other, N times; the medians.
 
-Only the ratios mean something on another machine. Writes docs/performance.md between its markers with --write.
+Beside them, for copies, the floor: a server that makes the same system calls and does nothing else (floor.c). Only the ratios mean something on another machine. Writes docs/performance.md between its markers with --write.
 """
 import argparse
 import json
@@ -15,13 +15,13 @@ from pathlib import Path
 
 from peers import install, subject
 
-from . import cases, measure
+from . import cases, floor, measure
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "performance.md"
 BUDGETS = Path(__file__).parent / "budgets.toml"
 START, END = "<!-- bench-server: start -->", "<!-- bench-server: end -->"
-GLOBALS = {"server signing": "disabled"}  # offering it would withdraw the raw mode
+GLOBALS = {"server signing": "disabled"}  # neither server signs, so that both do the same work
 ADDRESSES = {"coax": "127.0.0.1", "smbd": "127.0.0.2"}
 
 
@@ -29,22 +29,22 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/bench-server", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="paired runs; the medians are reported")
     parser.add_argument("--only", default="", help="cases whose name contains one of these, with commas")
-    parser.add_argument("--subjects", default="coax,smbd", help="leave one out to measure the other alone")
+    parser.add_argument("--subjects", default="coax,smbd,floor", help="leave one out to measure the other alone")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     return parser.parse_args()
 
 
-def measured(server, case):
+def measured(server, work, kind):
     """One case on one server: its figures by name."""
-    cpu, started = measure.cpu_seconds(server.pid), time.monotonic()
-    result = case.run(server)
-    wall = time.monotonic() - started
-    if case.kind == "figures":
+    cpu, began = measure.cpu_seconds(server.pid), time.monotonic()
+    result = work(server)
+    wall = time.monotonic() - began
+    if kind == "figures":
         return result
     time.sleep(0.2)
     cpu = max(measure.cpu_seconds(server.pid) - cpu, 1 / measure.TICKS)
-    if case.kind == "bytes":
+    if kind == "bytes":
         return {"MB/s": result / 1e6 / wall, "CPU s per GB": cpu / (result / cases.GIGABYTE)}
     return {"per second": result / wall, "per CPU second": result / cpu}
 
@@ -58,15 +58,23 @@ def run_pairs(arguments, folder):
     for number in range(arguments.runs):
         for case in chosen:
             for kind in kinds if number % 2 == 0 else reversed(kinds):
-                one(kind, case, folder, results)
+                if kind != "floor" or case.floor:
+                    one(kind, case, folder, results)
     return results
 
 
-def one(kind, case, folder, results):
+def started(kind, folder):
     """A fresh server for every measurement: none profits from what another case left in its caches."""
-    with subject.start(kind, scratch=folder, host=ADDRESSES[kind], globals_=GLOBALS, folder=folder / "share") as server:
+    if kind == "floor":
+        return floor.start(folder, folder / "share")
+    return subject.start(kind, scratch=folder, host=ADDRESSES[kind], globals_=GLOBALS, folder=folder / "share")
+
+
+def one(kind, case, folder, results):
+    """One case on one server: adds its figures to the results."""
+    with started(kind, folder) as server:
         try:
-            figures = measured(server, case)
+            figures = measured(server, case.floor if kind == "floor" else case.run, case.kind)
         except Exception as error:  # one case that fails must not cost the rest of a long run
             print(f"bench: {kind} {case.name}: FAILED {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             return
@@ -86,35 +94,52 @@ def medians(results):
             row = {"case": case, "figure": name}
             for kind, runs in by_kind.items():
                 row[kind] = statistics.median(run[name] for run in runs) if runs else None
-            if row.get("coax") and row.get("smbd"):
-                row["ratio"] = row["coax"] / row["smbd"]
+            for key, peer in (("ratio", "smbd"), ("floor_ratio", "floor")):
+                row[key] = ratio(by_kind, peer, name)
             rows.append(row)
     return rows
 
 
+def ratio(by_kind, peer, name):
+    """The median of the rounds' ratios: both figures of a round come from the same minute of the machine."""
+    pairs = zip(by_kind.get("coax", []), by_kind.get(peer, []))
+    ratios = [ours[name] / theirs[name] for ours, theirs in pairs if theirs[name]]
+    return statistics.median(ratios) if ratios else None
+
+
 def judge(rows):
-    """Adds each row's budget, and whether it is kept."""
+    """Adds each row's budget, and whether it is kept. Budgets named "copies" hold for every case that has a floor."""
     budgets = tomllib.loads(BUDGETS.read_text())["budget"]
+    copies = {case.name for case in cases.CASES if case.floor}
     for row in rows:
         for budget in budgets:
-            if budget["case"] in row["case"] and budget["figure"] == row["figure"]:
+            named = row["case"] in copies if budget["case"] == "copies" else budget["case"] in row["case"]
+            if named and budget["figure"] == row["figure"]:
                 row["budget"], row["kept"] = words(budget), kept(budget, row)
 
 
+# a budget's key: the figure of a row it limits, the sign, and what stands behind the number
+LIMITS = {
+    "floor_ratio_at_most": ("floor_ratio", "≤", " × floor"),
+    "ratio_at_most": ("ratio", "≤", " × smbd"),
+    "ratio_at_least": ("ratio", "≥", " × smbd"),
+    "at_most": ("coax", "≤", ""),
+    "at_least": ("coax", "≥", ""),
+}
+
+
 def words(budget):
-    limit = next(key for key in ("ratio_at_most", "ratio_at_least", "at_most", "at_least") if key in budget)
-    sign = "≤" if limit.endswith("most") else "≥"
-    return f"{sign} {budget[limit]:,}" + (" × smbd" if limit.startswith("ratio") else "")
+    limit = next(key for key in LIMITS if key in budget)
+    _, sign, unit = LIMITS[limit]
+    return f"{sign} {budget[limit]:,}{unit}"
 
 
 def kept(budget, row):
-    for limit, key in (("ratio_at_most", "ratio"), ("at_most", "coax")):
-        if limit in budget and key in row and row[key] is not None:
-            return row[key] <= budget[limit]
-    for limit, key in (("ratio_at_least", "ratio"), ("at_least", "coax")):
-        if limit in budget and key in row and row[key] is not None:
-            return row[key] >= budget[limit]
-    return None
+    limit = next(key for key in LIMITS if key in budget)
+    figure_, sign, _ = LIMITS[limit]
+    if row.get(figure_) is None:
+        return None
+    return row[figure_] <= budget[limit] if sign == "≤" else row[figure_] >= budget[limit]
 
 
 def figure(value):
@@ -124,12 +149,13 @@ def figure(value):
 
 
 def markdown(rows, runs):
-    lines = [f"Medians of {runs} paired runs on {os.cpu_count()} cores; quote the ratios.", "",
-             "| work | figure | coax | smbd 4.17 | coax ÷ smbd | budget | kept |", "|---|---|---|---|---|---|---|"]
+    lines = [f"Medians of {runs} rounds on {os.cpu_count()} cores; quote the ratios, which are medians of the rounds' own.", "",
+             "| work | figure | coax | floor | smbd 4.17 | coax ÷ floor | coax ÷ smbd | budget | kept |",
+             "|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         verdict = {True: "yes", False: "**no**", None: ""}[row.get("kept")]
-        lines.append(f"| {row['case']} | {row['figure']} | {figure(row.get('coax'))} | {figure(row.get('smbd'))} "
-                     f"| {figure(row.get('ratio'))} | {row.get('budget', '')} | {verdict} |")
+        lines.append(f"| {row['case']} | {row['figure']} | {figure(row.get('coax'))} | {figure(row.get('floor'))} "
+                     f"| {figure(row.get('smbd'))} | {figure(row.get('floor_ratio'))} | {figure(row.get('ratio'))} | {row.get('budget', '')} | {verdict} |")
     return "\n".join(lines)
 
 

@@ -38,6 +38,10 @@ def no_tshark():
     return None if shutil.which("tshark") else "there is no tshark"
 
 
+def no_root():
+    return None if os.geteuid() == 0 else "smbd needs a second Unix account, and only root can make one"
+
+
 def no_browser():
     missing = [program for program in ("chromium", "chromedriver") if not shutil.which(program)]
     return "there is no " + " and no ".join(missing) if missing else None
@@ -59,7 +63,9 @@ STEPS = [
     Step("the README's first command", ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900),
     Step("peers", ["scripts/peers", "--why"], 600),
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
+    Step("authorization beside smbd", ["scripts/authorization"], 300, False, no_root),
     Step("raw TCP speed with netcat", ["scripts/speed"], 300, True),
+    Step("clients in trouble and the others", ["scripts/isolation"], 300),
     Step("the client's verbs", ["scripts/client"], 300),
     Step("redirectors against servers", ["scripts/profiles", "--ci"], 300),
     Step("tshark as referee", ["scripts/tshark-referee"], 600),
@@ -68,6 +74,8 @@ STEPS = [
     Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),
     Step("explain beside tcptrace and tshark", ["scripts/explain-wild"], 600),
     Step("explain beside the kernel's own account, briefly", ["scripts/explain-real", "--small"], 300, False, link.impossible),
+    Step("durability: kills, power cuts, syncs", ["scripts/durability"], 300),
+    Step("the simulation finds known defects", ["scripts/simulation-proof"], 1200),
     Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
     Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
 ]

@@ -1,4 +1,4 @@
-"""What the compiler cannot be asked: that the sans-IO crates stay free of std, and that files stay small."""
+"""What the compiler cannot be asked: sans-IO crates stay free of std, files stay small, and pages name tests that exist."""
 import re
 import subprocess
 import sys
@@ -76,9 +76,25 @@ def sizes():
             print(f"note: {path.relative_to(ROOT)} has {lines} lines, more than {LONG}")
 
 
+CLAIMS = ["security.md", "durability.md"]
+
+
+def claims():
+    """Pages that promise something name the tests of each promise: every test and script they name exists."""
+    sources = [*ROOT.glob("crates/**/*.rs")]
+    tests = {name for path in sources if "target" not in path.parts for name in re.findall(r"\bfn (\w+)", path.read_text())}
+    for page in CLAIMS:
+        path = ROOT / "docs" / page
+        for name in re.findall(r"`([\w/]+)`", path.read_text() if path.exists() else ""):
+            if name.count("_") >= 3 and "/" not in name and name not in tests:
+                yield f"docs/{page} names a test {name}, which does not exist"
+            if name.startswith("scripts/") and not (ROOT / name).exists():
+                yield f"docs/{page} names {name}, which does not exist"
+
+
 def main():
     wrong = [sentence for crate in SANS_IO for check in (without_std, features_without_std) for sentence in check(crate)]
-    wrong += [*bare_metal(SANS_IO), *sizes()]
+    wrong += [*bare_metal(SANS_IO), *sizes(), *claims()]
     for sentence in wrong:
         print(sentence)
     print(f"{len(wrong)} rules broken")

@@ -159,13 +159,13 @@ def stop(process):
 # --- smbd ---------------------------------------------------------------------------------------------------------
 
 
-def unix_account():
+def unix_account(name=USER):
     """smbd needs a Unix account behind its user: one of our own where we may make it, else whoever runs this."""
     if os.geteuid() != 0:
         return getpass.getuser()
-    if subprocess.run(["id", USER], capture_output=True).returncode != 0:
-        subprocess.run(["useradd", "-M", "-N", "-s", "/usr/sbin/nologin", USER], check=True, capture_output=True)
-    return USER
+    if subprocess.run(["id", name], capture_output=True).returncode != 0:
+        subprocess.run(["useradd", "-M", "-N", "-s", "/usr/sbin/nologin", name], check=True, capture_output=True)
+    return name
 
 
 def smbd_folders(base):
@@ -181,28 +181,30 @@ def program(name):
 
 
 @contextlib.contextmanager
-def smbd(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, more_shares=None, folder=None):
+def smbd(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, more_shares=None, folder=None,
+         more_users=()):
     with scratch_folder(scratch) as base:
         nbt, direct = ports(host, wanted_ports)
         folder = Path(folder) if folder else base / "share"
         folder.mkdir(mode=0o777, exist_ok=True)
         folder.chmod(0o777)
-        account = unix_account()
+        accounts = [unix_account(), *map(unix_account, more_users)]
         parameters = {**COMMON, **SMBD_ONLY, **smbd_folders(base), **(globals_ or {})}
         parameters |= {"interfaces": f"{host}/8", "smb ports": f"{nbt} {direct}", "log file": base / "log"}
         parameters |= {"passdb backend": f"tdbsam:{base}/private/passdb.tdb"}
         config = base / "smb.conf"
         write_config(config, parameters, {SHARE: share or {}, **(more_shares or {})}, folder)
-        subprocess.run(
-            [program("smbpasswd"), "-c", config, "-s", "-a", account],
-            input=f"{PASSWORD}\n{PASSWORD}\n", text=True, check=True, capture_output=True,
-        )
+        for account in accounts:
+            subprocess.run(
+                [program("smbpasswd"), "-c", config, "-s", "-a", account],
+                input=f"{PASSWORD}\n{PASSWORD}\n", text=True, check=True, capture_output=True,
+            )
         command = [program("smbd"), "--foreground", "--no-process-group", f"--configfile={config}"]
         log = open(base / "smbd.out", "wb")
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         try:
             wait_until_listening(host, direct, process)
-            yield Subject("smbd", host, nbt, direct, user=account, folder=folder, pid=process.pid)
+            yield Subject("smbd", host, nbt, direct, user=accounts[0], folder=folder, pid=process.pid)
         finally:
             stop(process)
             log.close()
@@ -222,7 +224,8 @@ def coax_binary():
 
 
 @contextlib.contextmanager
-def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, more_shares=None, folder=None):
+def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share=None, more_shares=None, folder=None,
+         more_users=()):
     binary = coax_binary()
     with scratch_folder(scratch) as base:
         nbt, direct = wanted_ports or ((139, 445) if OWN_NAMESPACE else (0, 0))
@@ -231,10 +234,11 @@ def coax(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
         spool = base / "spool"
         spool.mkdir(mode=0o777)
         config = base / "smb.conf"
-        printer = {PRINTER: {"path": spool, "printable": "yes"}}
+        printer = {PRINTER: {"path": spool, "printable": "yes", "read only": "no"}}
         shares = {SHARE: share or {}, **printer, **(more_shares or {})}
         write_config(config, {**COMMON, **(globals_ or {})}, shares, folder)
-        command = [binary, "serve", "--config", config, "--user", f"{USER}:{PASSWORD}", "--json"]
+        command = [binary, "serve", "--config", config, "--json"]
+        command += [part for user in (USER, *more_users) for part in ("--user", f"{user}:{PASSWORD}")]
         command += ["--nbt", f"{host}:{nbt}", "--direct", f"{host}:{direct}"]
         command += ["--names", f"{host}:137"] if OWN_NAMESPACE else []
         log = open(os.environ.get("COAX_LOG", base / "coax.err"), "ab")

@@ -23,7 +23,7 @@ from . import wire
 
 HERE = Path(__file__).parent
 PROFILES = sorted(path.stem for path in (subject.ROOT / "data" / "clients").glob("*.toml"))
-# offering signatures would withdraw the raw mode
+# a signed connection has no raw mode
 GLOBALS = {"server signing": "disabled"}
 
 

@@ -1,6 +1,7 @@
 """Runs smbtorture's SMB1 suites against the server, several at a time, each worker with a server of its own.
 
-Without options: all suites against coax, and docs/conformance.md is written. With --ci: only the suites of
+Without options: all suites against coax, in the tests' configuration and in the default one, and docs/conformance.md is
+written. With --ci: only the suites of
 tests/torture/expected.tsv, every one of which must pass. --gentest and --locktest compare coax with smbd.
 """
 import argparse
@@ -19,6 +20,7 @@ from peers import install, subject
 from . import conformance, differential, runner, suites
 
 ROOT = Path(__file__).resolve().parents[2]
+# What a server is given in the configuration "test"; in "default" it has its own defaults.
 # what Samba's own tests set for it
 SMBD_GLOBALS = {
     "kernel change notify": "no", "smbd:sharedelay": "100000", "smbd:writetimeupdatedelay": "500000",
@@ -43,6 +45,8 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/torture", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subject", default="coax", help="coax or smbd")
+    parser.add_argument("--configuration", choices=("both", *conformance.CONFIGURATIONS), default="both",
+                        help="the tests' configuration, with short delays and named streams, the default one, or both")
     parser.add_argument("--tests", default="", help="suites, as patterns with commas: 'raw.*,base.rw1'")
     parser.add_argument("--ci", action="store_true", help="the suites of expected.tsv; every one must pass")
     parser.add_argument("--jobs", type=int, default=4, help="suites at a time (most of their time is waiting)")
@@ -57,17 +61,18 @@ def parse():
     return parser.parse_args()
 
 
-def run_all(arguments, wanted, out):
-    """The verdicts of all suites, in the order asked for."""
-    settings = runner.Settings(out, arguments.timeout, arguments.max_protocol, arguments.target,
-                               (*arguments.option, *(SMBD_OPTIONS if arguments.subject == "smbd" else COAX_OPTIONS)))
+def run_all(arguments, configuration, wanted, out):
+    """The verdicts of all suites in one configuration, in the order asked for."""
+    own = SMBD_OPTIONS if arguments.subject == "smbd" else COAX_OPTIONS
+    options = (*arguments.option, *(own if configuration == "test" else ()))
+    settings = runner.Settings(out, arguments.timeout, arguments.max_protocol, arguments.target, options)
     # the longest first, so that none of them is left alone at the end
     seconds = {test: float(row["seconds"] or 0) for test, row in conformance.read_samba().items()}
     todo, verdicts = queue.SimpleQueue(), {}
     for suite in sorted(wanted, key=lambda suite: -seconds.get(suite, 0)):
         todo.put(suite)
     threads = [
-        threading.Thread(target=work, args=(arguments.subject, number, settings, todo, verdicts))
+        threading.Thread(target=work, args=(arguments.subject, configuration, number, settings, todo, verdicts))
         for number in range(1, min(arguments.jobs, len(wanted)) + 1)
     ]
     for thread in threads:
@@ -77,10 +82,18 @@ def run_all(arguments, wanted, out):
     return [verdicts[suite] for suite in wanted if suite in verdicts]
 
 
-def work(kind, number, settings, todo, verdicts):
+def server_options(kind, configuration):
+    """What the server is started with."""
+    if configuration == "default":
+        return {"more_shares": MORE_SHARES}
+    smbd, coax = (SMBD_GLOBALS, SMBD_SHARE), (COAX_GLOBALS, COAX_SHARE)
+    globals_, share = smbd if kind == "smbd" else coax
+    return {"globals_": globals_, "share": share, "more_shares": MORE_SHARES}
+
+
+def work(kind, configuration, number, settings, todo, verdicts):
     """One worker: suites one after another, with a new server whenever the last one did not survive a suite."""
-    options = {"globals_": SMBD_GLOBALS, "share": SMBD_SHARE} if kind == "smbd" else {"globals_": COAX_GLOBALS, "share": COAX_SHARE}
-    options["more_shares"] = MORE_SHARES
+    options = server_options(kind, configuration)
     while True:
         with subject.start(kind, host=f"127.0.0.{number}", **options) as server:
             while True:
@@ -109,16 +122,19 @@ def show(verdict):
           f"{verdict.seconds}s {verdict.first[:110]}", flush=True)
 
 
-def report(arguments, verdicts, out, started):
+def report(configuration, verdicts, out):
     conformance.write_tsv(out / "suites.tsv", verdicts)
     conformance.write_subtests(out / "subtests.tsv", verdicts)
-    print("\n".join(conformance.summary(verdicts, conformance.read_samba())))
-    print(f"{time.monotonic() - started:.0f} s; logs and tables in {out}")
-    complete = not (arguments.tests or arguments.ci or arguments.target or arguments.max_protocol != "NT1")
-    if arguments.subject == "coax" and complete:
+    print(f"{configuration} configuration:")
+    print("\n".join(conformance.summary(verdicts, conformance.read_samba(configuration))))
+
+
+def write_page(arguments, found):
+    """docs/conformance.md, if every suite ran in both configurations."""
+    partial = arguments.tests or arguments.ci or arguments.target or arguments.max_protocol != "NT1"
+    if arguments.subject == "coax" and not partial and set(found) == set(conformance.CONFIGURATIONS):
         page = ROOT / "docs" / "conformance.md"
-        page.parent.mkdir(exist_ok=True)
-        page.write_text(conformance.markdown(verdicts))
+        page.write_text(conformance.markdown(found))
         print(f"written: {page.relative_to(ROOT)}")
 
 
@@ -132,21 +148,31 @@ def main():
         if operations:
             return differential.run(tool, arguments.subject, "smbd", operations, arguments.seed)
     wanted = conformance.read_expected() if arguments.ci else suites.chosen(arguments.tests)
+    chosen = conformance.CONFIGURATIONS if arguments.configuration == "both" else (arguments.configuration,)
+    if arguments.ci:
+        chosen = ("test",)
     out = Path(arguments.out or ROOT / "target" / "torture" / arguments.subject).resolve()
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
     if arguments.subject == "coax":
         os.environ["COAX"] = subject.coax_binary()  # built once, not by every worker
     started = time.monotonic()
-    verdicts = run_all(arguments, wanted, out)
-    report(arguments, verdicts, out, started)
+    found = {}
+    for configuration in chosen:
+        folder = out / configuration
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        found[configuration] = run_all(arguments, configuration, wanted, folder)
+        report(configuration, found[configuration], folder)
+    print(f"{time.monotonic() - started:.0f} s; logs and tables in {out}")
+    write_page(arguments, found)
+    verdicts = found[chosen[0]]
     broken = [verdict for verdict in verdicts if verdict.result != "success"]
     missing = set(wanted) - {verdict.test for verdict in verdicts}
     if arguments.ci:
         for verdict in broken:
             print(f"MUST PASS: {verdict.test}: {verdict.result} {verdict.first}")
         return 1 if broken or missing else 0
-    return 1 if missing or any(verdict.result == "crash" for verdict in verdicts) else 0
+    crashed = [verdict for verdicts in found.values() for verdict in verdicts if verdict.result == "crash"]
+    return 1 if missing or crashed else 0
 
 
 if __name__ == "__main__":

@@ -13,3 +13,4 @@ pub mod plot;
 pub mod serve;
 pub mod speed;
 pub mod tour;
+pub mod users;

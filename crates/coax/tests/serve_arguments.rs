@@ -6,7 +6,9 @@
     clippy::panic
 )]
 
-use std::process::Command;
+use std::{os::unix::fs::PermissionsExt, process::Command};
+
+use serde_json::Value;
 
 /// Exit code, standard output, standard error.
 fn coax(arguments: &[&str]) -> (i32, String, String) {
@@ -20,6 +22,27 @@ fn coax(arguments: &[&str]) -> (i32, String, String) {
         text(output.stdout),
         text(output.stderr),
     )
+}
+
+/// As [`coax`], of a check that takes no port which another program may hold.
+fn check(arguments: &[&str]) -> (i32, String, String) {
+    let here = ["--nbt", "127.0.0.1:0", "--direct", "127.0.0.1:0"];
+    coax(&[&["serve", "--check"], arguments, &here].concat())
+}
+
+/// The one JSON object that a check prints, and its exit code.
+fn check_json(arguments: &[&str]) -> (i32, Value) {
+    let (code, out, _) = check(&[arguments, &["--json"]].concat());
+    assert_eq!(out.lines().count(), 1, "{out}");
+    (code, serde_json::from_str(&out).unwrap())
+}
+
+/// The messages of a severity.
+fn messages<'a>(report: &'a Value, severity: &str) -> Vec<&'a str> {
+    let said = report["diagnostics"].as_array().unwrap().iter();
+    said.filter(|d| d["severity"] == severity)
+        .map(|d| d["message"].as_str().unwrap())
+        .collect()
 }
 
 fn conf(text: &str) -> (tempfile::TempDir, String) {
@@ -56,7 +79,7 @@ fn a_check_prints_what_to_type_and_says_what_has_no_effect() {
     let (_folder, path) = conf(
         "[global]\nnetbios name = attic\nkernel oplocks = yes\n[DATA]\npath = /\nguest ok = yes\n",
     );
-    let (code, out, err) = coax(&["serve", "--config", &path, "--check"]);
+    let (code, out, err) = check(&["--config", &path]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains(r"NET USE X: \\ATTIC\DATA"), "{out}");
     assert!(
@@ -90,7 +113,114 @@ fn explain_config_documents_every_parameter_or_every_line() {
 
 #[test]
 fn a_password_never_appears_in_what_is_printed() {
-    let (code, out, err) = coax(&["serve", "/", "--user", "anna:swordfish", "--check"]);
-    assert_eq!(code, 0);
+    let (code, out, err) = check(&["/", "--user", "anna:swordfish"]);
+    assert_eq!(code, 0, "{err}");
     assert!(!out.contains("swordfish") && !err.contains("swordfish"));
+}
+
+#[test]
+fn a_check_fails_where_a_start_would_and_says_all_reasons_at_once() {
+    let (folder, path) = conf("");
+    let missing = folder.path().join("smbpasswd");
+    let text = format!(
+        "[global]\nsmb passwd file = {}\ndos charset = 999\n[A]\npath = /no/such/folder\n[B]\npath = /no/such/other\n",
+        missing.display()
+    );
+    std::fs::write(&path, text).unwrap();
+    let (code, report) = check_json(&["--config", &path]);
+    assert_eq!(
+        (code, &report["ok"], &report["serves"]),
+        (1, &Value::Bool(false), &Value::Null)
+    );
+    let errors = messages(&report, "error");
+    for part in ["smbpasswd", "999", "share A", "share B"] {
+        assert_eq!(
+            errors.iter().filter(|e| e.contains(part)).count(),
+            1,
+            "{part}: {errors:?}"
+        );
+    }
+    assert_eq!(errors.len(), 4, "{errors:?}");
+}
+
+#[test]
+fn a_check_reads_the_password_file_and_says_who_else_can() {
+    let (folder, path) = conf("");
+    let users = folder.path().join("smbpasswd");
+    let text = format!(
+        "[global]\nsmb passwd file = {}\n[A]\npath = /\nvalid users = bob, joe\n",
+        users.display()
+    );
+    std::fs::write(&path, text).unwrap();
+    let x = "X".repeat(32);
+    let line = format!("bob:1:{x}:a4f49c406510bdcab6824ee7c30fd852:[U ]:LCT-0:\n");
+    std::fs::write(&users, &line).unwrap();
+    let mode = |bits| std::fs::set_permissions(&users, PermissionsExt::from_mode(bits)).unwrap();
+    mode(0o644);
+    let (code, report) = check_json(&["--config", &path]);
+    assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)));
+    assert_eq!(report["serves"]["users"], serde_json::json!(["bob"]));
+    let warnings = messages(&report, "warning");
+    assert!(
+        warnings[0].contains("every user of this machine can read"),
+        "{warnings:?}"
+    );
+    assert!(
+        warnings[1].contains("'valid users' names joe, which is no user"),
+        "{warnings:?}"
+    );
+    mode(0o600);
+    let (_, report) = check_json(&["--config", &path]);
+    assert_eq!(messages(&report, "warning").len(), 1);
+    std::fs::write(&users, format!("# users\n{line}eve:1:{x}:nonsense\n")).unwrap();
+    let (code, report) = check_json(&["--config", &path]);
+    let errors = messages(&report, "error");
+    assert!(
+        code == 1 && errors.len() == 1 && errors[0].contains("line 3"),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn a_check_names_the_holder_of_a_port() {
+    let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = held.local_addr().unwrap().to_string();
+    let (code, report) = check_json(&["/", "--direct", &address]);
+    let errors = messages(&report, "error");
+    let us = format!("(process {}) holds this port", std::process::id());
+    assert!(
+        code == 1 && errors.len() == 1 && errors[0].contains(&us),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn a_check_of_a_broken_configuration_is_one_object_that_names_the_line() {
+    let (_folder, path) = conf("[x]\npath = /\nread only = maybe\n");
+    let (code, report) = check_json(&["--config", &path]);
+    assert_eq!((code, &report["ok"]), (1, &Value::Bool(false)));
+    let said = &report["diagnostics"][0];
+    assert_eq!(
+        (said["line"].as_u64(), said["file"].as_str()),
+        (Some(3), Some(path.as_str()))
+    );
+}
+
+#[test]
+fn a_check_leaves_no_log_file_behind_and_warns_of_one_that_cannot_be_written() {
+    let (folder, path) = conf("");
+    let log = folder.path().join("log");
+    let with_log =
+        |log: &str| format!("[global]\nlog file = {log}\n[A]\npath = /\nguest ok = yes\n");
+    std::fs::write(&path, with_log(log.to_str().unwrap())).unwrap();
+    let (code, report) = check_json(&["--config", &path]);
+    assert_eq!((code, messages(&report, "warning")), (0, Vec::new()));
+    assert!(!log.exists());
+    std::fs::write(&path, with_log("/no/such/folder/log")).unwrap();
+    let (code, report) = check_json(&["--config", &path]);
+    let warnings = messages(&report, "warning");
+    assert!(
+        code == 0 && warnings[0].contains("/no/such/folder/log"),
+        "{warnings:?}"
+    );
 }

@@ -1,6 +1,14 @@
 //! Captures of a run: pcapng with nanoseconds, and frames with real headers and checksums.
+//!
+//! [`pcapng`] and [`frame`] know nothing of the lab: whoever has bytes and their times can write a capture with them.
 
-use alloc::{vec, vec::Vec};
+pub mod frame;
+pub mod pcapng;
+
+use alloc::vec::Vec;
+use core::net::{Ipv4Addr, SocketAddr};
+
+use self::frame::{Ip, Tcp, tcp_frame};
 
 use coax_wire::time::Time;
 
@@ -18,6 +26,14 @@ pub enum Tap {
 }
 
 impl Tap {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Wire => "wire",
+        }
+    }
+
     pub(crate) const fn at(side: Side) -> Self {
         match side {
             Side::Client => Self::Client,
@@ -71,137 +87,51 @@ impl Recorder {
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.frames.sort_by_key(|(at, _)| *at);
         let mut out = Vec::new();
-        section_header(&mut out);
-        interface(&mut out, self.tap);
+        pcapng::section_header(&mut out, "coax lab");
+        pcapng::interface(&mut out, self.tap.name());
+        let start = EPOCH_S.saturating_mul(1_000_000_000);
         for (at, frame) in &self.frames {
-            packet(&mut out, *at, frame);
+            pcapng::packet(&mut out, start.saturating_add(at.0), frame);
         }
         out
     }
 }
 
-fn block(out: &mut Vec<u8>, kind: u32, body: &[u8]) {
-    let padding = body.len().next_multiple_of(4).saturating_sub(body.len());
-    let total = (body.len() as u32)
-        .saturating_add(padding as u32)
-        .saturating_add(12);
-    out.extend_from_slice(&kind.to_le_bytes());
-    out.extend_from_slice(&total.to_le_bytes());
-    out.extend_from_slice(body);
-    out.resize(out.len().saturating_add(padding), 0);
-    out.extend_from_slice(&total.to_le_bytes());
-}
+const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
-fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
-    body.extend_from_slice(&code.to_le_bytes());
-    body.extend_from_slice(&(value.len() as u16).to_le_bytes());
-    body.extend_from_slice(value);
-    body.resize(body.len().next_multiple_of(4), 0);
-}
-
-fn section_header(out: &mut Vec<u8>) {
-    let mut body = Vec::new();
-    body.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
-    body.extend_from_slice(&[1, 0, 0, 0]);
-    body.extend_from_slice(&u64::MAX.to_le_bytes());
-    option(&mut body, 4, b"coax lab");
-    option(&mut body, 0, &[]);
-    block(out, 0x0a0d_0d0a, &body);
-}
-
-fn interface(out: &mut Vec<u8>, tap: Tap) {
-    // link type Ethernet, no snap length
-    let mut body = vec![1, 0, 0, 0, 0, 0, 0, 0];
-    let name: &[u8] = match tap {
-        Tap::Client => b"client",
-        Tap::Server => b"server",
-        Tap::Wire => b"wire",
-    };
-    option(&mut body, 2, name);
-    option(&mut body, 9, &[9]);
-    option(&mut body, 0, &[]);
-    block(out, 1, &body);
-}
-
-fn packet(out: &mut Vec<u8>, at: Time, frame: &[u8]) {
-    let stamp = EPOCH_S.saturating_mul(1_000_000_000).saturating_add(at.0);
-    let mut body = Vec::with_capacity(frame.len().saturating_add(24));
-    body.extend_from_slice(&0_u32.to_le_bytes());
-    body.extend_from_slice(&((stamp >> 32) as u32).to_le_bytes());
-    body.extend_from_slice(&(stamp as u32).to_le_bytes());
-    let len = (frame.len() as u32).to_le_bytes();
-    body.extend_from_slice(&len);
-    body.extend_from_slice(&len);
-    body.extend_from_slice(frame);
-    block(out, 6, &body);
-}
-
-const CLIENT: [u8; 4] = [192, 0, 2, 2];
-const SERVER: [u8; 4] = [192, 0, 2, 1];
-
-/// The frame of a segment, from the destination address to the end of the payload (IEEE 802.3, RFC 791, RFC 9293).
+/// The frame of a segment, from the destination address to the end of the payload.
 fn ethernet_frame(
     segment: &Segment,
     from: Side,
     port: u16,
     (identification, ttl): (u16, u8),
 ) -> Vec<u8> {
+    let client = SocketAddr::new(CLIENT.into(), CLIENT_PORT);
+    let server = SocketAddr::new(SERVER.into(), port);
     let (source, target) = match from {
-        Side::Client => (CLIENT, SERVER),
-        Side::Server => (SERVER, CLIENT),
+        Side::Client => (client, server),
+        Side::Server => (server, client),
     };
-    let tcp = tcp_bytes(segment, from, port, source, target);
-    let mut frame = Vec::with_capacity(tcp.len().saturating_add(34));
-    for last in [target[3], source[3]] {
-        frame.extend_from_slice(&[2, 0, 0, 0, 0, last]);
-    }
-    frame.extend_from_slice(&[8, 0]);
-    let mut header = vec![0x45, 0];
-    header.extend_from_slice(&(tcp.len() as u16).saturating_add(20).to_be_bytes());
-    header.extend_from_slice(&identification.to_be_bytes());
-    // do not fragment; TCP
-    header.extend_from_slice(&[0x40, 0, ttl, 6, 0, 0]);
-    header.extend_from_slice(&source);
-    header.extend_from_slice(&target);
-    let sum = checksum(&[&header]);
-    if let Some(place) = header.get_mut(10..12) {
-        place.copy_from_slice(&sum);
-    }
-    frame.extend_from_slice(&header);
-    frame.extend_from_slice(&tcp);
-    frame
-}
-
-fn tcp_bytes(
-    segment: &Segment,
-    from: Side,
-    port: u16,
-    source: [u8; 4],
-    target: [u8; 4],
-) -> Vec<u8> {
-    let options = option_bytes(segment);
-    let ports = match from {
-        Side::Client => [CLIENT_PORT, port],
-        Side::Server => [port, CLIENT_PORT],
-    };
-    let mut out: Vec<u8> = ports.iter().flat_map(|port| port.to_be_bytes()).collect();
-    out.extend_from_slice(&(segment.seq as u32).to_be_bytes());
-    out.extend_from_slice(&(segment.ack as u32).to_be_bytes());
-    let words = (options.len() / 4).saturating_add(5) as u8;
-    out.extend_from_slice(&[words << 4, segment.flags.bits()]);
-    out.extend_from_slice(&((segment.window >> segment.window_shift) as u16).to_be_bytes());
-    out.extend_from_slice(&[0; 4]);
-    out.extend_from_slice(&options);
+    let mut payload = Vec::new();
     segment
         .payload
         .chunks()
-        .for_each(|chunk| chunk.copy_to(&mut out));
-    let len = (out.len() as u16).to_be_bytes();
-    let sum = checksum(&[&source, &target, &[0, 6], &len, &out]);
-    if let Some(place) = out.get_mut(16..18) {
-        place.copy_from_slice(&sum);
-    }
-    out
+        .for_each(|chunk| chunk.copy_to(&mut payload));
+    let ip = Ip {
+        source,
+        target,
+        identification,
+        ttl,
+    };
+    let tcp = Tcp {
+        seq: segment.seq as u32,
+        ack: segment.ack as u32,
+        flags: segment.flags,
+        window: (segment.window >> segment.window_shift) as u16,
+        options: &option_bytes(segment),
+    };
+    tcp_frame(&ip, &tcp, &payload)
 }
 
 fn option_bytes(segment: &Segment) -> Vec<u8> {
@@ -245,30 +175,12 @@ fn option_bytes(segment: &Segment) -> Vec<u8> {
     out
 }
 
-/// The Internet checksum (RFC 1071) over parts, each of an even length but the last.
-fn checksum(parts: &[&[u8]]) -> [u8; 2] {
-    let mut sum: u64 = 0;
-    for part in parts {
-        for pair in part.chunks(2) {
-            let word = match pair {
-                [high, low] => u16::from_be_bytes([*high, *low]),
-                [high] => u16::from_be_bytes([*high, 0]),
-                _ => 0,
-            };
-            sum = sum.wrapping_add(u64::from(word));
-        }
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    (!(sum as u16)).to_be_bytes()
-}
-
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
 mod tests {
-    use super::*;
+    use super::{frame::checksum, *};
     use crate::{payload::Payload, segment::Flags};
+    use alloc::vec;
 
     #[test]
     fn checksums_of_a_frame_verify() {
@@ -289,7 +201,8 @@ mod tests {
         let (ip, tcp) = (&frame[14..34], &frame[34..]);
         assert_eq!(checksum(&[ip]), [0, 0]);
         let len = (tcp.len() as u16).to_be_bytes();
-        assert_eq!(checksum(&[&CLIENT, &SERVER, &[0, 6], &len, tcp]), [0, 0]);
+        let (source, target) = (CLIENT.octets(), SERVER.octets());
+        assert_eq!(checksum(&[&source, &target, &[0, 6], &len, tcp]), [0, 0]);
         assert_eq!(&tcp[4..8], &0x2345_6789_u32.to_be_bytes());
     }
 

@@ -1,11 +1,12 @@
 //! Users: from `NAME:PASSWORD`, and from smbpasswd files.
 
-use crate::hash::{lm_hash, nt_hash};
-use crate::secret::{Hash, SecretBytes};
+use crate::hash::{lm_hash, lm_hash_of_oem, nt_hash};
+use crate::secret::Hash;
 use crate::text::{OemCodePage, upper};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use thiserror::Error;
+use zeroize::Zeroizing;
 
 /// Somebody who may log on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,8 +17,9 @@ pub struct User {
     pub lm_hash: Option<Hash>,
     /// The NT hash.
     pub nt_hash: Option<Hash>,
-    /// The password itself in UTF-8, where the configuration gave it.
-    pub plaintext: Option<SecretBytes>,
+    /// The NT hash of the upper-cased password, where the configuration gave the password: clients that upper-case
+    /// plaintext passwords are compared with it. The password itself is not kept.
+    pub upper_nt_hash: Option<Hash>,
     /// Never let in.
     pub disabled: bool,
     /// Let in without a password, if the policy admits that.
@@ -70,9 +72,10 @@ impl User {
             name: name.into(),
             lm_hash: lm_hash(password, page),
             nt_hash: Some(nt_hash(password)),
-            plaintext: Some(SecretBytes::from(password)),
+            upper_nt_hash: Some(nt_hash(&Zeroizing::new(upper(password)))),
             ..Self::default()
         }
+        .without_empty_password()
     }
 
     /// A user from `NAME:PASSWORD`; the password may contain colons and may be empty.
@@ -105,12 +108,31 @@ impl User {
             nt_hash: nt.known(),
             no_password,
             ..Self::default()
-        };
+        }
+        .without_empty_password();
         match fields.next() {
             Some(flags) if flags.starts_with('[') => user.with_flags(flags),
             Some(rest) if !rest.is_empty() && !rest.starts_with("LCT-") => Err(UserError::BadFlags),
             _ => Ok(user),
         }
+    }
+
+    /// An account whose password is empty has none, so that `null passwords` decides. An LM hash of nothing beside the NT
+    /// hash of a password says that the password is too long to have one.
+    fn without_empty_password(mut self) -> Self {
+        let empty_lm = lm_hash_of_oem(&[]);
+        if self.lm_hash.is_some() && self.lm_hash == empty_lm {
+            self.lm_hash = None;
+            self.no_password |= self.nt_hash.is_none();
+        }
+        if self
+            .nt_hash
+            .as_ref()
+            .is_some_and(|hash| *hash == nt_hash(""))
+        {
+            self.no_password = true;
+        }
+        self
     }
 
     /// D disabled, L locked, N no password. Trust accounts (W, S, I) are machines and not for logging on with.
@@ -257,12 +279,9 @@ mod tests {
     #[test]
     fn a_password_may_contain_colons_and_be_too_long_for_an_lm_hash() {
         let user = User::from_name_and_password("bob:a:much:longer:password", &Ascii).unwrap();
-        assert_eq!(
-            user.plaintext,
-            Some(SecretBytes::from("a:much:longer:password"))
-        );
+        assert_eq!(user.nt_hash, Some(nt_hash("a:much:longer:password")));
+        assert_eq!(user.upper_nt_hash, Some(nt_hash("A:MUCH:LONGER:PASSWORD")));
         assert_eq!(user.lm_hash, None);
-        assert!(user.nt_hash.is_some());
     }
 
     #[test]
@@ -285,7 +304,32 @@ mod tests {
             (&read.lm_hash, &read.nt_hash),
             (&made.lm_hash, &made.nt_hash)
         );
-        assert!(!read.disabled && !read.no_password && read.plaintext.is_none());
+        assert!(!read.disabled && !read.no_password && read.upper_nt_hash.is_none());
+    }
+
+    #[test]
+    fn an_empty_password_is_no_password_wherever_it_comes_from() {
+        const NO_NT: &str = "31d6cfe0d16ae931b73c59d7e0c089c0";
+        const NO_LM: &str = "AAD3B435B51404EEAAD3B435B51404EE";
+        const NT: &str = "a4f49c406510bdcab6824ee7c30fd852";
+        let x = "X".repeat(32);
+        let read = |lm: &str, nt: &str| {
+            User::from_smbpasswd_line(&format!("a:1:{lm}:{nt}:[U          ]:LCT-0:")).unwrap()
+        };
+        assert!(
+            User::from_name_and_password("eve:", &Ascii)
+                .unwrap()
+                .no_password
+        );
+        assert!(
+            !User::from_name_and_password("eve:x", &Ascii)
+                .unwrap()
+                .no_password
+        );
+        assert!(read(NO_LM, NO_NT).no_password && read(&x, NO_NT).no_password);
+        assert!(read(NO_LM, &x).no_password);
+        let long = read(NO_LM, NT);
+        assert!(!long.no_password && long.lm_hash.is_none() && long.nt_hash.is_some());
     }
 
     #[test]

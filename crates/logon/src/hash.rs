@@ -3,6 +3,7 @@
 use crate::primitives::{des, hmac_md5, md4};
 use crate::secret::Hash;
 use crate::text::{OemCodePage, upper, utf16le};
+use zeroize::Zeroizing;
 
 /// The constant that LMOWFv1 encrypts ([MS-NLMP] 3.3.1).
 const LM_MAGIC: &[u8; 8] = b"KGS!@#$%";
@@ -17,17 +18,17 @@ pub fn lm_hash_of_oem(upper_oem: &[u8]) -> Option<Hash> {
     if upper_oem.len() > LM_PASSWORD_MAX {
         return None;
     }
-    let mut keys = [[0u8; 7]; 2];
+    let mut keys = Zeroizing::new([[0u8; 7]; 2]);
     for (to, from) in keys.as_flattened_mut().iter_mut().zip(upper_oem) {
         *to = *from;
     }
-    let [left, right] = keys;
-    Some(Hash::new(join(des(&left, LM_MAGIC), des(&right, LM_MAGIC))))
+    let [left, right] = &*keys;
+    Some(Hash::new(join(des(left, LM_MAGIC), des(right, LM_MAGIC))))
 }
 
 /// The LM hash of a password; `None` if it is too long or not of this code page.
 pub fn lm_hash(password: &str, page: &dyn OemCodePage) -> Option<Hash> {
-    lm_hash_of_oem(&page.encode_upper(password)?)
+    lm_hash_of_oem(&Zeroizing::new(page.encode_upper(password)?))
 }
 
 /// NTOWFv1: the NT hash, MD4 of the password in UTF-16LE ([MS-NLMP] 3.3.1).
@@ -37,7 +38,7 @@ pub fn nt_hash_of_utf16le(password_utf16le: &[u8]) -> Hash {
 
 /// The NT hash of a password.
 pub fn nt_hash(password: &str) -> Hash {
-    nt_hash_of_utf16le(&utf16le(password))
+    nt_hash_of_utf16le(&Zeroizing::new(utf16le(password)))
 }
 
 /// NTOWFv2 (and LMOWFv2, which is the same): the key of NTLMv2 responses ([MS-NLMP] 3.3.2).

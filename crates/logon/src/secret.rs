@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// `N` secret bytes: not printed by `Debug`, compared in constant time, overwritten when dropped.
 #[derive(Clone)]
@@ -46,9 +47,17 @@ impl<const N: usize> fmt::Debug for Secret<N> {
     }
 }
 
+impl<const N: usize> Zeroize for Secret<N> {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl<const N: usize> ZeroizeOnDrop for Secret<N> {}
+
 impl<const N: usize> Drop for Secret<N> {
     fn drop(&mut self) {
-        wipe(&mut self.0);
+        self.zeroize();
     }
 }
 
@@ -88,17 +97,19 @@ impl fmt::Debug for SecretBytes {
     }
 }
 
-impl Drop for SecretBytes {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
+impl Zeroize for SecretBytes {
+    /// Overwrites the whole allocation and leaves no bytes.
+    fn zeroize(&mut self) {
+        self.0.zeroize();
     }
 }
 
-/// Overwrites bytes with zeros. `black_box` keeps the compiler from leaving it out; without `unsafe` there is no
-/// stronger promise to be had.
-fn wipe(bytes: &mut [u8]) {
-    bytes.fill(0);
-    core::hint::black_box(bytes);
+impl ZeroizeOnDrop for SecretBytes {}
+
+impl Drop for SecretBytes {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
 }
 
 #[cfg(test)]
@@ -114,9 +125,12 @@ mod tests {
 
     #[test]
     fn wiping_leaves_only_zeros() {
-        let mut bytes = vec![0xa5; 40];
-        wipe(&mut bytes);
-        assert_eq!(bytes, vec![0; 40]);
+        let mut secret = Secret::new([0xa5; 40]);
+        secret.zeroize();
+        assert_eq!(secret.as_bytes(), &[0; 40]);
+        let mut bytes = SecretBytes::new(vec![0xa5; 40]);
+        bytes.zeroize();
+        assert_eq!(bytes.as_bytes(), b"");
     }
 
     #[test]

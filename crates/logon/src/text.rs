@@ -39,7 +39,10 @@ impl OemCodePage for Ascii {
 
 /// Encodes text as UTF-16LE, without a terminator.
 pub fn utf16le(text: &str) -> Vec<u8> {
-    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    // All of it at once: an allocation that grows leaves copies of passwords behind.
+    let mut bytes = Vec::with_capacity(text.len().saturating_mul(2));
+    bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+    bytes
 }
 
 /// Decodes UTF-16LE; lone surrogates become U+FFFD and an odd last byte is dropped.
@@ -53,14 +56,19 @@ pub fn from_utf16le(bytes: &[u8]) -> String {
 /// Upper case, one character for one, as Windows does for user names: a character whose upper case is longer
 /// (ß) stays as it is.
 pub fn upper(text: &str) -> String {
-    text.chars().map(upper_char).collect()
+    each_char(text, upper_char)
 }
 
 /// Lower case, one character for one.
 pub fn lower(text: &str) -> String {
-    text.chars()
-        .map(|c| only(c.to_lowercase()).unwrap_or(c))
-        .collect()
+    each_char(text, |c| only(c.to_lowercase()).unwrap_or(c))
+}
+
+fn each_char(text: &str, change: impl Fn(char) -> char) -> String {
+    // A changed character may need more bytes than the original, four at most.
+    let mut changed = String::with_capacity(text.len().saturating_mul(4));
+    changed.extend(text.chars().map(change));
+    changed
 }
 
 fn upper_char(c: char) -> char {

@@ -5,7 +5,7 @@
 //! off"; it never lets anybody in.
 
 use crate::accounts::User;
-use crate::hash::{lm_hash_of_oem, nt_hash, ntowf_v2};
+use crate::hash::{lm_hash, nt_hash, ntowf_v2};
 use crate::policy::{Policy, Refusal};
 use crate::primitives::hmac_md5;
 use crate::response::{
@@ -16,6 +16,7 @@ use crate::secret::{Hash, SessionKey};
 use crate::text::{OemCodePage, from_utf16le, lower, upper};
 use alloc::string::String;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 /// What a client sent to prove who it is.
 #[derive(Clone, Copy, Debug)]
@@ -235,10 +236,10 @@ impl core::fmt::Debug for PlaintextPassword<'_> {
 
 impl PlaintextPassword<'_> {
     fn decode(&self, page: &dyn OemCodePage) -> String {
-        let text = match self {
+        let text = Zeroizing::new(match self {
             Self::Oem(bytes) => page.decode(bytes.split(|&b| b == 0).next().unwrap_or_default()),
             Self::Utf16Le(bytes) => from_utf16le(bytes),
-        };
+        });
         text.split('\0').next().unwrap_or_default().into()
     }
 }
@@ -269,7 +270,7 @@ pub fn verify_plaintext(
             .map(|()| Verified::keyless(How::NoPassword));
     }
     policy.admit(How::Plaintext)?;
-    let given = password.decode(page);
+    let given = Zeroizing::new(password.decode(page));
     let right = match case {
         Case::Sensitive => {
             is_exactly(&given, user)
@@ -288,22 +289,17 @@ fn is_exactly(given: &str, user: &User) -> bool {
         .is_some_and(|stored| nt_hash(given) == *stored)
 }
 
-/// By the LM hash, which knows no case; where there is none, by the password if it is known, else by the spellings a
-/// client that changes case would send.
+/// By the LM hash, which knows no case; where there is none, by the hash of the upper-cased password, else by the spellings
+/// a client that changes case would send.
 fn is_but_for_case(given: &str, user: &User, page: &dyn OemCodePage) -> bool {
     if let Some(stored) = &user.lm_hash {
-        let hash = page
-            .encode_upper(given)
-            .and_then(|oem| lm_hash_of_oem(&oem));
-        return hash.is_some_and(|hash| hash == *stored);
+        return lm_hash(given, page).is_some_and(|hash| hash == *stored);
     }
-    if let Some(stored) = &user.plaintext {
-        let stored = core::str::from_utf8(stored.as_bytes())
-            .map(upper)
-            .unwrap_or_default();
-        return upper(given).as_bytes().ct_eq(stored.as_bytes()).into();
+    let in_upper_case = Zeroizing::new(upper(given));
+    if let Some(stored) = &user.upper_nt_hash {
+        return nt_hash(&in_upper_case) == *stored;
     }
-    is_exactly(&lower(given), user) || is_exactly(&upper(given), user)
+    is_exactly(&Zeroizing::new(lower(given)), user) || is_exactly(&in_upper_case, user)
 }
 
 #[cfg(test)]

@@ -300,7 +300,7 @@ fn a_unicode_password_is_compared_with_case() {
 }
 
 #[test]
-fn a_long_password_is_compared_without_case_by_its_text() {
+fn a_long_password_is_compared_without_case_by_the_hash_of_its_upper_case() {
     let long = User::with_password("User", "Correct Horse Battery", &Ascii);
     let typed = PlaintextPassword::Oem(b"CORRECT HORSE BATTERY");
     assert_eq!(plain(typed, Case::Insensitive, &long), Ok(How::Plaintext));
@@ -315,7 +315,7 @@ fn a_long_password_is_compared_without_case_by_its_text() {
 fn with_only_an_nt_hash_stored_the_lower_cased_password_is_tried() {
     let stored = User {
         lm_hash: None,
-        plaintext: None,
+        upper_nt_hash: None,
         ..User::with_password("User", "secret", &Ascii)
     };
     assert_eq!(

@@ -1,5 +1,6 @@
 //! What a server is told at its start. The binary fills it from smb.conf; tests and the lab fill it by hand.
 
+use crate::budget::Budgets;
 use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_logon::policy::Policy;
 use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
@@ -16,11 +17,11 @@ pub enum Security {
 /// Whether messages are signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signing {
-    /// Never offered; raw mode stays available.
+    /// Never offered.
     Off,
-    /// Signed if the client asks; a connection that signs has no raw mode.
+    /// Signed if the client asks; a connection that really signs has no raw mode.
     Offered,
-    /// Clients that do not sign are refused.
+    /// Clients that do not sign are refused; raw mode is not offered to NT clients.
     Required,
 }
 
@@ -108,8 +109,13 @@ pub struct Config {
     pub write_time_delay: Span,
     /// Logging on with an unknown user name, or a wrong password, gives a guest session.
     pub map_to_guest: MapToGuest,
+    /// SESSION_SETUP_ANDX with VcNumber 0 closes the other connections from the client's address ([MS-CIFS]
+    /// 2.2.4.53.1; smb.conf `reset on zero vc`).
+    pub reset_on_zero_vc: bool,
     /// Caps per connection.
     pub limits: Limits,
+    /// Caps per connection, per address and in total.
+    pub budgets: Budgets,
     /// Names of users who may log on are kept apart, in [`crate::Server::accounts`]; this list is of server aliases.
     pub aliases: Vec<String>,
     /// Which account a client's user name stands for; without it, the one of that name.
@@ -136,6 +142,7 @@ impl Config {
                 opens: self.limits.opens,
                 ..crate::table::Limits::default()
             },
+            budgets: self.budgets,
             ..crate::table::Config::default()
         }
     }
@@ -176,15 +183,32 @@ impl Default for Config {
             pipes: true,
             code_page: CodePage::cp850(),
             time_zone_minutes: 0,
-            oplock_break_timeout: Span::from_secs(30),
+            oplock_break_timeout: crate::table::OPLOCK_BREAK_TIMEOUT,
             sharing_violation_delay: Span::from_secs(1),
             write_time_delay: Span::from_secs(2),
             map_to_guest: MapToGuest::BadUser,
+            reset_on_zero_vc: false,
             limits: Limits::default(),
+            budgets: Budgets::default(),
             aliases: Vec::new(),
             user_names: None,
             time_server: false,
             native: ["Unix", "coax"].map(String::from),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_a_default_configuration_have_the_defaults_of_tables() {
+        let tables = Config::default().tables();
+        let default = crate::table::Config::default();
+        assert_eq!(tables.break_timeout, Span::from_secs(35));
+        assert_eq!(tables.break_timeout, default.break_timeout);
+        assert_eq!(tables.write_time_delay, default.write_time_delay);
+        assert_eq!(tables.contention_limit, default.contention_limit);
     }
 }

@@ -1,6 +1,6 @@
 //! Who erred: the bytes, the request, or the file system. One place turns each into a status.
 
-use crate::vfs::VfsError;
+use crate::{reason::Reason, vfs::VfsError};
 use coax_wire::status::Status;
 
 /// Why a request was not done.
@@ -12,6 +12,9 @@ pub enum Error {
     /// The request is refused.
     #[error("{0}")]
     Status(Status),
+    /// The request is refused, and the rule that refuses it is known.
+    #[error("{0}")]
+    Refused(Status, Reason),
     /// The file system would not.
     #[error("file system: {0}")]
     Vfs(#[from] VfsError),
@@ -28,8 +31,31 @@ impl Error {
     pub fn status(self) -> Status {
         match self {
             Self::Malformed(_) => Status::INVALID_SMB,
-            Self::Status(status) => status,
+            Self::Status(status) | Self::Refused(status, _) => status,
             Self::Vfs(error) => vfs_status(error),
+        }
+    }
+}
+
+impl Error {
+    /// The same refusal under another status.
+    #[must_use]
+    pub fn with_status(self, status: Status) -> Self {
+        match self {
+            Self::Refused(_, reason) => Self::Refused(status, reason),
+            Self::Vfs(VfsError::Denied) => Self::Refused(status, Reason::FilePermission),
+            _ => Self::Status(status),
+        }
+    }
+
+    /// The rule that refused, if it is known.
+    pub fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Refused(_, reason) => Some(reason),
+            Self::Vfs(VfsError::Denied) => Some(Reason::FilePermission),
+            Self::Vfs(VfsError::Escapes) => Some(Reason::LeavesShare),
+            Self::Vfs(VfsError::ReadOnly) => Some(Reason::ReadOnlyFileSystem),
+            _ => None,
         }
     }
 }
@@ -51,6 +77,7 @@ pub fn vfs_status(error: VfsError) -> Status {
         VfsError::Busy => Status::SHARING_VIOLATION,
         VfsError::Unsupported => Status::NOT_SUPPORTED,
         VfsError::NoAttribute => Status::NONEXISTENT_EA_ENTRY,
+        VfsError::Gone => Status::DEVICE_NOT_READY,
         VfsError::Io(_) => Status::UNEXPECTED_IO_ERROR,
     }
 }

@@ -69,15 +69,28 @@ pub struct Stream {
     pub position_of: Option<OpenId>,
     /// Whether other FIDs have the same position.
     pub shared: bool,
+    /// How long the file is at least, as far as this open knows.
+    pub known: KnownLength,
     /// A write behind failed after its client had been told to go on: the next request on the FID says so
     /// ([MS-CIFS] 3.3.5.26).
     pub failed: Option<Status>,
+}
+
+/// A length that a file does not fall short of, so that a write at its end needs no look at the disk. A local program that
+/// shortens the file meanwhile is not seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KnownLength {
+    /// Bytes.
+    pub bytes: u64,
+    /// It holds while this is [`crate::table::Tables::begin_write`]'s number.
+    pub resizes: u64,
 }
 
 /// The opens of a connection. FIDs are never 0 or 0xFFFF and come round only after all others.
 #[derive(Debug, Default)]
 pub struct Files {
     files: HashMap<u16, OpenFile>,
+    /// The FID given last.
     next: u16,
 }
 
@@ -92,19 +105,20 @@ impl Files {
         self.files.get_mut(&fid.0)
     }
 
-    /// A free FID, or none if `limit` are open.
-    pub fn free_fid(&mut self, limit: usize) -> Option<Fid> {
+    /// The FID that the next open gets, or none if `limit` are open. It stays free until [`Self::insert`].
+    pub fn free_fid(&self, limit: usize) -> Option<Fid> {
         if self.files.len() >= limit.min(65_000) {
             return None;
         }
+        let mut next = self.next;
         loop {
-            self.next = if self.next >= 0xfffe {
+            next = if next >= 0xfffe {
                 1
             } else {
-                self.next.wrapping_add(1)
+                next.wrapping_add(1)
             };
-            if !self.files.contains_key(&self.next) {
-                return Some(Fid(self.next));
+            if !self.files.contains_key(&next) {
+                return Some(Fid(next));
             }
         }
     }
@@ -121,6 +135,7 @@ impl Files {
                 file.stream.position = other.stream.position;
             }
         }
+        self.next = file.fid.0;
         self.files.insert(file.fid.0, file);
     }
 
@@ -149,13 +164,17 @@ impl Files {
         removed
     }
 
-    /// FIDs of the opens that `which` picks.
+    /// All opens, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &OpenFile> {
+        self.files.values()
+    }
+
+    /// FIDs of the opens that `which` picks, in ascending order: what is done to each may show in the next reply.
     pub fn fids_where(&self, which: impl Fn(&OpenFile) -> bool) -> Vec<Fid> {
-        self.files
-            .values()
-            .filter(|file| which(file))
-            .map(|file| file.fid)
-            .collect()
+        let picked = self.files.values().filter(|file| which(file));
+        let mut fids: Vec<Fid> = picked.map(|file| file.fid).collect();
+        fids.sort_unstable();
+        fids
     }
 
     /// The FID of a row of the shared table.

@@ -8,6 +8,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod atomicity;
+pub mod budget;
 pub mod config;
 mod conn;
 mod error;
@@ -20,18 +23,20 @@ mod names_cache;
 mod ops;
 mod pipe;
 mod rap;
+mod reason;
 mod search;
 mod server;
 mod session;
 pub mod share;
 pub mod table;
-#[cfg(test)]
-mod testkit;
+#[cfg(any(test, feature = "conformance"))]
+pub mod testkit;
 mod tree;
 mod tunnel;
 pub mod vfs;
 
-pub use conn::{Client, Connection, Held, Peer, Tail, Transmit};
+pub use conn::{Client, Connection, Held, Peer, Reach, Tail, Transmit};
 pub use error::{Error, Result, vfs_status};
-pub use event::Event;
+pub use event::{Event, RefusedRequest};
+pub use reason::{Because, Limit, Reason};
 pub use server::{ExternalChange, Server};

@@ -6,8 +6,12 @@
 mod association;
 pub mod services;
 
-use crate::error::Result;
-use alloc::{collections::VecDeque, vec::Vec};
+use crate::{
+    budget::{Account, Lease, Resource},
+    error::Result,
+    reason::{Because, Limit, Reason},
+};
+use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use association::Association;
 use coax_wire::status::Status;
 use services::{Asker, Service};
@@ -32,7 +36,12 @@ pub struct Pipe {
     unread: VecDeque<Vec<u8>>,
     /// Bytes of the first unread message that have been read.
     read: usize,
+    /// The memory of what lies in it.
+    room: Option<Lease>,
 }
+
+/// What an empty pipe takes, bytes.
+const OVERHEAD: usize = 1_024;
 
 /// What a read gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +72,27 @@ impl Pipe {
             association: Association::new(service),
             unread: VecDeque::new(),
             read: 0,
+            room: None,
         }
+    }
+
+    /// Reserves the memory of what lies in it now, or else throws that away.
+    ///
+    /// # Errors
+    /// `INSUFF_SERVER_RESOURCES`.
+    pub fn reserve(&mut self, account: &Arc<Account>) -> Result<()> {
+        let bytes = self.association.waiting().saturating_add(self.available());
+        let bytes = bytes.saturating_add(OVERHEAD);
+        let reserved = match &mut self.room {
+            Some(room) => room.resize(bytes),
+            none => account
+                .lease(Resource::Memory, bytes)
+                .map(|lease| *none = Some(lease)),
+        };
+        reserved.map_err(|_| {
+            *self = Self::new(self.service);
+            Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Memory))
+        })
     }
 
     /// The service behind it.

@@ -5,15 +5,21 @@
 //! are too many: first those that reached their end, then those longest unused.
 
 use crate::{
+    budget::{Account, Lease, Resource},
+    error::Result,
     names::{
         attributes::SearchAttributes,
         index::NameId,
         wildcard::{FcbPattern, Pattern},
     },
     ops::find::Place,
+    reason::{Because, Limit, Reason},
 };
-use alloc::{collections::BTreeMap, string::String};
-use coax_wire::header::{Header, Pid, Sid, Tid, Uid};
+use alloc::{collections::BTreeMap, string::String, sync::Arc};
+use coax_wire::{
+    header::{Header, Pid, Sid, Tid, Uid},
+    status::Status,
+};
 
 /// What a search looks for.
 #[derive(Clone, Debug)]
@@ -57,7 +63,12 @@ pub struct Search {
     pub generation: u64,
     /// The end was reached.
     pub finished: bool,
+    /// The memory it takes while it is kept.
+    room: Option<Arc<Lease>>,
 }
+
+/// What a search takes beside its folder's path, bytes: more than it itself, its pattern and its row.
+const OVERHEAD: usize = 1_024;
 
 impl Search {
     /// A search that stands at the beginning; [`Searches::open`] gives it its number.
@@ -76,7 +87,21 @@ impl Search {
             last: String::new(),
             generation: 0,
             finished: false,
+            room: None,
         }
+    }
+
+    /// Reserves the memory that keeping it takes.
+    ///
+    /// # Errors
+    /// `INSUFF_SERVER_RESOURCES`.
+    pub fn reserve(&mut self, account: &Arc<Account>) -> Result<()> {
+        let cost = OVERHEAD.saturating_add(self.folder.len());
+        let room = account.lease(Resource::Memory, cost);
+        self.room = Some(Arc::new(room.map_err(|_| {
+            Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Memory))
+        })?));
+        Ok(())
     }
 
     /// Stands it after `place` of the present index.

@@ -3,10 +3,11 @@
 
 use crate::{
     config::Config,
-    share::Share,
+    share::{Share, ShareKind},
     table::{Exclusive, NotifyFilter, ShareId, Tables},
 };
 use alloc::{string::String, sync::Arc, vec::Vec};
+use coax_wire::time::Time;
 
 /// A change that others than this server's clients have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +70,15 @@ impl Server {
         crate::table::locked(&*self.tables, work)
     }
 
+    /// The wall clock's time at `now`, for time stamps.
+    pub fn wall(&self, now: Time) -> Time {
+        self.locked(|tables| tables.wall(now))
+    }
+
     /// Something outside this server has changed a file or folder at `path` (relative to the share's root, parted by
     /// `/`): for drivers that watch the disk. Clients who wait for such changes are told.
     pub fn external_change(&self, share: ShareId, path: &str, change: ExternalChange) {
-        self.locked(|tables| match change {
+        let report = |tables: &mut Tables| match change {
             ExternalChange::Created { is_directory } => {
                 tables.report_created(share, path, is_directory)
             }
@@ -80,12 +86,29 @@ impl Server {
                 tables.report_removed(share, path, is_directory)
             }
             ExternalChange::Modified(what) => tables.report_modified(share, path, what),
-        });
+        };
+        self.locked(|tables| tables.report_foreign(report));
     }
 
-    /// Names of the shares that are shown in listings.
+    /// As [`Self::external_change`]: what was at `from` is now at `to`.
+    pub fn external_rename(&self, share: ShareId, from: &str, to: &str, is_directory: bool) {
+        let report = |tables: &mut Tables| tables.report_renamed(share, from, to, is_directory);
+        self.locked(|tables| tables.report_foreign(report));
+    }
+
+    /// The shares that listings show: disk shares, then printers, then `IPC$`, each kind in the order of the
+    /// configuration. ps2sdk's smbman counts the disk shares of a NetShareEnum reply and shows as many of its first
+    /// entries.
     pub fn browseable(&self) -> impl Iterator<Item = &Arc<Share>> {
-        self.shares.iter().filter(|share| share.browseable)
+        let kinds: [fn(&ShareKind) -> bool; 3] = [
+            |kind| matches!(kind, ShareKind::Disk(_)),
+            |kind| matches!(kind, ShareKind::Printer(_)),
+            |kind| matches!(kind, ShareKind::Ipc),
+        ];
+        kinds.into_iter().flat_map(|is_kind| {
+            let shown = self.shares.iter().filter(|share| share.browseable);
+            shown.filter(move |share| is_kind(&share.kind))
+        })
     }
 
     /// The server's name with aliases.

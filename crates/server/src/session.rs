@@ -7,9 +7,15 @@ use coax_logon::{
 };
 use coax_wire::header::Uid;
 
+/// Tells a connection's sessions apart for good: a UID may come round, or become another user's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionId(u64);
+
 /// A logged-on session.
 #[derive(Clone, Debug)]
 pub struct Session {
+    /// Which.
+    pub id: SessionId,
     /// User name; `None` for a guest.
     pub user: Option<String>,
 }
@@ -29,6 +35,8 @@ pub struct SessionTable {
     /// Log-ons in several steps that are not finished.
     pending: BTreeMap<u16, Box<Acceptor>>,
     next: u16,
+    /// Sessions there have been.
+    established: u64,
 }
 
 impl SessionTable {
@@ -45,18 +53,28 @@ impl SessionTable {
     /// Adds a session, or says that all UIDs up to `limit` are taken.
     pub fn add(&mut self, limit: usize, user: Option<String>) -> Option<Uid> {
         let uid = self.free_uid(limit)?;
-        self.sessions.insert(uid.0, Session { user });
+        self.establish(uid, user);
         Some(uid)
     }
 
-    /// Adds a session under a UID that a log-on in several steps was given.
-    pub fn establish(&mut self, uid: Uid, user: Option<String>) {
-        self.sessions.insert(uid.0, Session { user });
+    /// Adds a session under a UID that a log-on in several steps was given. The session that had the UID before, if one
+    /// did, is given back.
+    pub fn establish(&mut self, uid: Uid, user: Option<String>) -> Option<Session> {
+        let session = self.make(user);
+        self.sessions.insert(uid.0, session)
+    }
+
+    fn make(&mut self, user: Option<String>) -> Session {
+        self.established = self.established.wrapping_add(1);
+        let id = SessionId(self.established);
+        Session { id, user }
     }
 
     /// Lets a client without session set-up in as a guest.
     pub fn imply_guest(&mut self) {
-        self.implied.get_or_insert(Session { user: None });
+        if self.implied.is_none() {
+            self.implied = Some(self.make(None));
+        }
     }
 
     /// Whether `uid` is a session that was set up.

@@ -62,11 +62,11 @@ pub struct ShareOptions {
     pub blocking_locks: bool,
     /// Enforce share modes.
     pub share_modes: bool,
-    /// Sync to disk when a client flushes.
+    /// Sync to disk when a client flushes or writes through.
     pub strict_sync: bool,
-    /// Sync to disk after every write.
+    /// Sync to disk after every write; without `strict_sync` it has no effect.
     pub sync_always: bool,
-    /// Reserve space when a file is extended.
+    /// Reserve space when a file is extended, also by a write beyond its end.
     pub strict_allocate: bool,
     /// Names beginning with a dot are hidden.
     pub hide_dot_files: bool,
@@ -82,6 +82,8 @@ pub struct ShareOptions {
     pub streams: bool,
     /// Compare names to the letter.
     pub case_sensitive: bool,
+    /// Compare names to the letter for clients that ask for it.
+    pub case_by_client: bool,
     /// New names keep the case the client gave.
     pub preserve_case: bool,
     /// New 8.3 names keep the case the client gave.
@@ -92,6 +94,9 @@ pub struct ShareOptions {
     pub mangled_names: bool,
     /// Round times to two seconds for DOS clients.
     pub dos_filetime_resolution: bool,
+    /// Watchers are told of changes by other programs too, by a driver that watches the disk
+    /// ([`crate::Server::external_change`]).
+    pub kernel_change_notify: bool,
     /// A read-only file may be deleted.
     pub delete_readonly: bool,
     /// Patterns of names that do not exist for clients.
@@ -124,11 +129,13 @@ impl Default for ShareOptions {
             ea_support: true,
             streams: false,
             case_sensitive: false,
+            case_by_client: true,
             preserve_case: true,
             short_preserve_case: true,
             default_case_upper: false,
             mangled_names: true,
             dos_filetime_resolution: false,
+            kernel_change_notify: true,
             delete_readonly: false,
             veto_files: Vec::new(),
             veto_oplock_files: Vec::new(),
@@ -138,11 +145,21 @@ impl Default for ShareOptions {
     }
 }
 
+impl ShareOptions {
+    /// Whether every change is on the disk before its reply: `sync always` has no effect without `strict sync`, as
+    /// smb.conf(5) says.
+    pub fn syncs_always(&self) -> bool {
+        self.strict_sync && self.sync_always
+    }
+}
+
 /// Who may use a share.
 #[derive(Clone, Debug, Default)]
 pub struct Admission {
-    /// What guests may do.
+    /// What guests may do at most.
     pub guest: Option<Access>,
+    /// The name under which the lists below mean guests.
+    pub guest_account: String,
     /// Nobody may write but those on the write list.
     pub read_only: bool,
     /// If not empty: only these users (lower case).
@@ -160,28 +177,24 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// What `user` may do; `None` is a guest.
+    /// What `user` may do; `None` is a guest. The lists hold for guests too, by the guest account's name, as in Samba:
+    /// `guest ok` does not open a share to guests that `valid users` leaves out.
     pub fn access(&self, user: Option<&str>) -> Access {
-        let Some(user) = user else {
-            let allowed = self.guest.unwrap_or(Access::None);
-            return if self.read_only {
-                allowed.min(Access::Read)
-            } else {
-                allowed
-            };
+        let most = match user {
+            Some(_) => Access::Write,
+            None => self.guest.unwrap_or(Access::None),
         };
+        let user = user.unwrap_or(&self.guest_account);
         let on = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(user));
         if on(&self.invalid_users) || (!self.valid_users.is_empty() && !on(&self.valid_users)) {
             return Access::None;
         }
-        if on(&self.write_list) {
-            return Access::Write;
-        }
-        if self.read_only || on(&self.read_list) {
-            Access::Read
-        } else {
-            Access::Write
-        }
+        let reads = self.read_only || on(&self.read_list);
+        let granted = match reads && !on(&self.write_list) {
+            true => Access::Read,
+            false => Access::Write,
+        };
+        granted.min(most)
     }
 }
 
@@ -237,6 +250,14 @@ impl Share {
         }
     }
 
+    /// What `user` may do here; `None` is a guest. Everybody may open named pipes, which check what is asked of them.
+    pub fn access(&self, user: Option<&str>) -> Access {
+        match self.kind {
+            ShareKind::Ipc => Access::Write,
+            ShareKind::Disk(_) | ShareKind::Printer(_) => self.admission.access(user),
+        }
+    }
+
     /// Whether it is the share of named pipes.
     pub fn is_ipc(&self) -> bool {
         matches!(self.kind, ShareKind::Ipc)
@@ -270,5 +291,33 @@ mod tests {
         assert_eq!(admission.access(Some("bob")), Access::Read);
         assert_eq!(admission.access(Some("eve")), Access::None);
         assert_eq!(Admission::default().access(None), Access::None);
+    }
+
+    #[test]
+    fn the_lists_hold_for_guests_by_the_name_of_the_guest_account() {
+        let list = |name: &str| Vec::from([String::from(name)]);
+        let guests = Admission {
+            guest: Some(Access::Write),
+            guest_account: "nobody".into(),
+            ..Admission::default()
+        };
+        let of_guests = |change: fn(&mut Admission, Vec<String>), name: &str| {
+            let mut admission = guests.clone();
+            change(&mut admission, list(name));
+            admission.access(None)
+        };
+        let valid = |admission: &mut Admission, list| admission.valid_users = list;
+        assert_eq!(of_guests(valid, "bob"), Access::None);
+        assert_eq!(of_guests(valid, "nobody"), Access::Write);
+        let invalid = |admission: &mut Admission, list| admission.invalid_users = list;
+        assert_eq!(of_guests(invalid, "nobody"), Access::None);
+        let reads = |admission: &mut Admission, list| admission.read_list = list;
+        assert_eq!(of_guests(reads, "nobody"), Access::Read);
+        let writes = |admission: &mut Admission, list| {
+            admission.read_only = true;
+            admission.write_list = list;
+        };
+        assert_eq!(of_guests(writes, "nobody"), Access::Write);
+        assert_eq!(of_guests(writes, "bob"), Access::Read);
     }
 }

@@ -22,21 +22,23 @@ use coax_wire::{
     status::Status,
     time::{Span, Time},
 };
-use std::sync::{
-    Mutex,
-    atomic::{AtomicBool, Ordering},
-};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Midnight of 2026-11-21, the tests' now.
 pub const NOW: Time = Time(1_795_219_200_000_000_000);
 
 #[derive(Debug)]
-struct Locked(Mutex<Tables>);
+struct Locked(spin::Mutex<Tables>);
 
 impl Exclusive for Locked {
     fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
-        work(&mut self.0.lock().unwrap());
+        work(&mut self.0.lock());
     }
+}
+
+/// Tables as tests share them.
+pub fn exclusive(tables: Tables) -> Arc<dyn Exclusive> {
+    Arc::new(Locked(spin::Mutex::new(tables)))
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +55,12 @@ impl Wake for Flag {
 pub struct TestServer {
     pub server: Arc<Server>,
     pub fs: Arc<MemFs>,
+}
+
+impl Default for TestServer {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl TestServer {
@@ -73,7 +81,7 @@ impl TestServer {
             config,
             shares: vec![Arc::new(disk), Arc::new(ipc)],
             accounts: coax_logon::accounts::Accounts::default(),
-            tables: Arc::new(Locked(Mutex::new(tables))),
+            tables: exclusive(tables),
         };
         Self {
             server: Arc::new(server),
@@ -88,25 +96,26 @@ impl TestServer {
 
     /// A fresh connection.
     pub fn connect(&self) -> TestClient {
-        let woken = Arc::new(Flag::default());
-        let conn = Connection::new(
-            self.server.clone(),
-            woken.clone(),
-            Peer::default(),
-            *b"12345678",
-        );
-        TestClient {
-            conn,
-            woken,
-            now: NOW,
-            header: Header::default(),
-            mid: 0,
-        }
+        self.connect_from("")
+    }
+
+    /// A fresh connection from an address with a port.
+    pub fn connect_from(&self, address: &str) -> TestClient {
+        let peer = Peer {
+            address: address.into(),
+            ..Peer::default()
+        };
+        TestClient::of(&self.server, peer)
     }
 
     /// A client that has agreed `dialect` and connected `DISK` in that dialect's way.
     pub fn client(&self, dialect: &str) -> TestClient {
-        let mut client = self.connect();
+        self.client_from("", dialect)
+    }
+
+    /// The same from an address with a port.
+    pub fn client_from(&self, address: &str, dialect: &str) -> TestClient {
+        let mut client = self.connect_from(address);
         client.negotiate(&[dialect]);
         client.log_on_and_connect(dialect);
         client
@@ -212,6 +221,30 @@ impl Trans2Answer {
 }
 
 impl TestClient {
+    /// A fresh connection.
+    pub fn of(server: &Arc<Server>, peer: Peer) -> Self {
+        let woken = Arc::new(Flag::default());
+        let conn = Connection::new(server.clone(), woken.clone(), peer, *b"12345678");
+        Self {
+            conn,
+            woken,
+            now: NOW,
+            header: Header {
+                flags: Flags(Flags::CASELESS),
+                ..Header::default()
+            },
+            mid: 0,
+        }
+    }
+
+    /// A client that has agreed `dialect` and connected `DISK` in that dialect's way.
+    pub fn on(server: &Arc<Server>, dialect: &str) -> Self {
+        let mut client = Self::of(server, Peer::default());
+        client.negotiate(&[dialect]);
+        client.log_on_and_connect(dialect);
+        client
+    }
+
     pub fn negotiate(&mut self, dialects: &[&str]) -> Answer {
         let mut out = Writer::default();
         coax_wire::smb::negotiate::Request::emit(dialects, &mut out);
@@ -307,7 +340,6 @@ impl TestClient {
         let header = Header {
             command,
             mid,
-            flags: Flags(self.header.flags.0 | Flags::CASELESS),
             ..self.header
         };
         let mut out = Writer::default();

@@ -1,16 +1,47 @@
-//! Connected trees of one connection.
+//! Connected trees of one connection, and the check of every request's user against the tree's share.
 
-use crate::share::{Access, Share};
-use alloc::{collections::BTreeMap, sync::Arc};
-use coax_wire::header::Tid;
+use crate::{
+    error::Result,
+    reason::{Because, Reason},
+    session::{Session, SessionId},
+    share::{Access, Share},
+};
+use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
+use coax_wire::{header::Tid, status::Status};
 
-/// A connection to a share.
+/// A connection to a share. What a request may do there is asked of [`TreeTable::authorize`], never of the tree.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// The share.
-    pub share: Arc<Share>,
-    /// What they may do.
+    share: Arc<Share>,
+    /// What the share's password admits every user of the connection to (share-level security).
+    by_password: Access,
+    /// Decisions already made, so that a read or write compares no names. At most one for each session.
+    decided: Vec<(SessionId, Access)>,
+}
+
+/// A tree as one session may use it.
+#[derive(Clone, Copy, Debug)]
+pub struct Authorized<'a> {
+    /// The share.
+    pub share: &'a Arc<Share>,
+    /// What the session's user may do there: never [`Access::None`].
     pub access: Access,
+}
+
+impl Tree {
+    fn access_of(&self, session: &Session) -> Access {
+        let decided = self.decided.iter().find(|(id, _)| *id == session.id);
+        match decided {
+            Some((_, access)) => *access,
+            None => self.decide(session),
+        }
+    }
+
+    fn decide(&self, session: &Session) -> Access {
+        let by_name = self.share.access(session.user.as_deref());
+        by_name.max(self.by_password)
+    }
 }
 
 /// The trees of a connection.
@@ -21,13 +52,52 @@ pub struct TreeTable {
 }
 
 impl TreeTable {
-    /// The tree of `tid`.
-    pub fn find(&self, tid: Tid) -> Option<&Tree> {
-        self.trees.get(&tid.0)
+    /// The one check of a request's user against the share of its tree. A TID alone gives nothing away: several users
+    /// may share a connection, and only some of them may use what another has connected ([MS-CIFS] 3.3.5.2).
+    ///
+    /// # Errors
+    /// `BAD_TID`; `BAD_UID` if the user may not use the share, as Samba answers.
+    pub fn authorize(&self, tid: Tid, session: &Session) -> Result<Authorized<'_>> {
+        let tree = self.trees.get(&tid.0).ok_or(Status::BAD_TID)?;
+        match tree.access_of(session) {
+            Access::None => Err(Status::BAD_UID.because(Reason::NotAdmitted)),
+            access => Ok(Authorized {
+                share: &tree.share,
+                access,
+            }),
+        }
     }
 
-    /// Adds a tree, or says that `limit` are connected.
-    pub fn add(&mut self, limit: usize, share: Arc<Share>, access: Access) -> Option<Tid> {
+    /// Keeps the decision that [`Self::authorize`] makes for a session, until [`Self::forget`].
+    pub fn remember(&mut self, tid: Tid, session: &Session) {
+        let Some(tree) = self.trees.get_mut(&tid.0) else {
+            return;
+        };
+        if !tree.decided.iter().any(|(id, _)| *id == session.id) {
+            let access = tree.decide(session);
+            tree.decided.push((session.id, access));
+        }
+    }
+
+    /// Forgets what was decided for a session that ended or became another user's.
+    pub fn forget(&mut self, session: SessionId) {
+        for tree in self.trees.values_mut() {
+            tree.decided.retain(|(id, _)| *id != session);
+        }
+    }
+
+    /// The share of a tree, whoever may use it: for reports.
+    pub fn share_of(&self, tid: Tid) -> Option<&Arc<Share>> {
+        self.trees.get(&tid.0).map(|tree| &tree.share)
+    }
+
+    /// Whether a tree has this TID, whoever may use it.
+    pub fn is_connected(&self, tid: Tid) -> bool {
+        self.trees.contains_key(&tid.0)
+    }
+
+    /// Adds a tree, or says that `limit` are connected. `by_password` is what the share's password admits everybody to.
+    pub fn add(&mut self, limit: usize, share: Arc<Share>, by_password: Access) -> Option<Tid> {
         if self.trees.len() >= limit.min(60_000) {
             return None;
         }
@@ -42,19 +112,18 @@ impl TreeTable {
             }
         }
         let tid = Tid(self.next);
-        self.trees.insert(tid.0, Tree { share, access });
+        let tree = Tree {
+            share,
+            by_password,
+            decided: Vec::new(),
+        };
+        self.trees.insert(tid.0, tree);
         Some(tid)
     }
 
-    /// Removes a tree.
-    pub fn remove(&mut self, tid: Tid) -> Option<Tree> {
-        self.trees.remove(&tid.0)
-    }
-
-    /// TIDs of all trees.
-    #[cfg(test)]
-    pub fn tids(&self) -> impl Iterator<Item = Tid> {
-        self.trees.keys().copied().map(Tid)
+    /// Removes a tree; its share.
+    pub fn remove(&mut self, tid: Tid) -> Option<Arc<Share>> {
+        self.trees.remove(&tid.0).map(|tree| tree.share)
     }
 
     /// How many are connected.

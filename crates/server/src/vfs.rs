@@ -8,7 +8,10 @@
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+#[cfg(any(test, feature = "conformance"))]
+pub mod faulty;
 pub mod path;
+pub mod synced;
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::{any::Any, fmt::Debug};
@@ -67,6 +70,9 @@ pub enum VfsError {
     /// The extended attribute does not exist.
     #[error("no such attribute")]
     NoAttribute,
+    /// The share's folder itself was removed.
+    #[error("the share's folder is gone")]
+    Gone,
     /// Anything else, with the system's error number.
     #[error("input/output error {0}")]
     Io(i32),
@@ -225,7 +231,23 @@ pub trait VfsFile: Send + Sync + Debug {
     fn set_len(&self, len: u64) -> VfsResult<()>;
     /// Reserves space up to `len` without changing the length.
     fn reserve(&self, len: u64) -> VfsResult<()>;
-    /// Waits until contents and metadata are on the disk.
+    /// Sets the length as [`Self::set_len`] does, but without reserving space where the file system allows that.
+    ///
+    /// # Errors
+    /// As [`Self::set_len`].
+    fn set_len_sparse(&self, len: u64) -> VfsResult<()> {
+        self.set_len(len)
+    }
+    /// Reserves the space between `from` and `to` without changing the length.
+    ///
+    /// # Errors
+    /// As [`Self::reserve`].
+    fn reserve_range(&self, from: u64, to: u64) -> VfsResult<()> {
+        let _ = from;
+        self.reserve(to)
+    }
+    /// Waits until contents and metadata are on the disk. A folder's contents are its names. [`VfsError::Unsupported`]
+    /// if the file system cannot do that for this object.
     fn sync(&self) -> VfsResult<()>;
     /// Sets times.
     fn set_times(&self, times: SetTimes) -> VfsResult<()>;

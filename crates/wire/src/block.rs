@@ -188,11 +188,33 @@ impl<'a> Strings<'a> {
         Ok(())
     }
 
+    /// Takes the buffer-format byte before a second name. A zero byte before it is padding: libogc (Wii) and libdsm (VLC)
+    /// align that byte instead of the UTF-16 name that follows it, and Samba accepts what they send.
+    ///
+    /// # Errors
+    /// As [`Self::format`].
+    pub fn second_format(&mut self, expected: u8) -> Result<()> {
+        if self.reader.rest().starts_with(&[0, expected]) {
+            self.reader.take_up_to(1);
+        }
+        self.format(expected)
+    }
+
     /// Takes a buffer-format byte if the next byte is that one: replies of real servers lack some.
     pub fn maybe_format(&mut self, expected: u8) {
         if self.reader.rest().first() == Some(&expected) {
             self.reader.take_up_to(1);
         }
+    }
+
+    /// The same before a second name, with the padding byte that [`Self::second_format`] skips.
+    pub fn maybe_second_format(&mut self, expected: u8) {
+        let skipped = match self.reader.rest() {
+            [0, next, ..] if *next == expected => 2,
+            [next, ..] if *next == expected => 1,
+            _ => 0,
+        };
+        self.reader.take_up_to(skipped);
     }
 
     /// Takes a zero-terminated string in the message's encoding. A missing terminator at the end of the bytes is
@@ -217,9 +239,32 @@ impl<'a> Strings<'a> {
         }
     }
 
+    /// Takes a zero-terminated string in the message's encoding that some clients misalign in UTF-16LE: ps2sdk's smbman
+    /// pads it to an odd offset, libdsm puts it straight behind a token of any length. Where aligning would take Latin
+    /// text apart, the text is taken from where it stands.
+    pub fn misaligned_string(&mut self) -> WireStr<'a> {
+        if !self.unicode {
+            return self.oem_string();
+        }
+        let rest = self.reader.rest();
+        let is_odd = self.reader.position() % 2 == 1;
+        match (is_odd, latin_at(rest, 0), latin_at(rest, 1)) {
+            (true, true, false) => self.utf16_here(),
+            (false, false, true) if rest.first() == Some(&0) => {
+                self.reader.take_up_to(1);
+                self.utf16_here()
+            }
+            _ => self.unicode_string(),
+        }
+    }
+
     /// Takes a zero-terminated UTF-16LE string whatever the message's encoding, after aligning.
     pub fn unicode_string(&mut self) -> WireStr<'a> {
         self.reader.align(2);
+        self.utf16_here()
+    }
+
+    fn utf16_here(&mut self) -> WireStr<'a> {
         let rest = self.reader.rest();
         let whole = rest.len() & !1;
         let len = rest
@@ -271,6 +316,12 @@ impl<'a> Strings<'a> {
     pub fn rest(&self) -> &'a [u8] {
         self.reader.rest()
     }
+}
+
+/// Whether two characters of ASCII text in UTF-16LE begin `at` bytes into `bytes`.
+fn latin_at(bytes: &[u8], at: usize) -> bool {
+    let is_text = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    matches!(bytes.get(at..), Some([a, 0, b, 0, ..]) if is_text(*a) && is_text(*b))
 }
 
 /// Writes one block: word count, words, byte count, bytes, with the counts patched when it ends.

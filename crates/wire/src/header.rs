@@ -9,6 +9,8 @@ use crate::{
 pub const HEADER_LEN: usize = 32;
 /// The first four bytes of every SMB message.
 pub const PROTOCOL: [u8; 4] = *b"\xffSMB";
+/// The first four bytes of every message of SMB 2 and 3 ([MS-SMB2] 2.2.1).
+pub const SMB2_PROTOCOL: [u8; 4] = *b"\xfeSMB";
 /// Offset of the status field.
 pub const STATUS_OFFSET: usize = 5;
 /// Offset of the signature field.

@@ -119,6 +119,7 @@ statuses! {
     DISK_FULL = 0xc000_007f, Dos 112, "The disk is full.";
     INSUFFICIENT_RESOURCES = 0xc000_009a, Dos 8, "The server is out of resources.";
     MEDIA_WRITE_PROTECTED = 0xc000_00a2, Dos 19, "The disk is write-protected.";
+    DEVICE_NOT_READY = 0xc000_00a3, Dos 21, "The drive is not ready.";
     PIPE_NOT_AVAILABLE = 0xc000_00ac, Dos 231, "All instances of the pipe are busy.";
     INVALID_PIPE_STATE = 0xc000_00ad, Dos 230, "The pipe is in the wrong state.";
     PIPE_BUSY = 0xc000_00ae, Dos 231, "The pipe is busy.";

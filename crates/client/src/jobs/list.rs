@@ -137,7 +137,8 @@ impl List {
             unicode,
             resume_keys: true,
             zone: cx.link.zone,
-        };
+        }
+        .as_found(&reply.gathered.data, found.count);
         let mut last = None;
         for entry in Entries::new(format, &reply.gathered.data, found.count) {
             let entry = entry.map_err(reply.nonsense())?;

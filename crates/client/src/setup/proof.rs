@@ -126,8 +126,10 @@ pub(super) fn for_share(
     let challenge: &Challenge = challenge
         .first_chunk()
         .ok_or(Error::Protocol("a challenge that is too short"))?;
+    // Windows 9x agrees on NT LM 0.12, has none of NT's commands and knows the LM response only, as LAN Manager does.
+    let is_nt = link.dialect.is_nt() && link.nt_smbs();
     let strict = *profile.logon.proof == Proof::Ntlmv2 && !target.credentials.allow_weak;
-    if link.dialect.is_nt() && !strict {
+    if is_nt && !strict {
         let response = ntlm_v1(&hash::nt_hash(secret), challenge);
         return Ok(response.bytes.to_vec());
     }

@@ -171,7 +171,7 @@ fn chosen(text: &str) -> Result<Chosen, String> {
 }
 
 /// Bytes of `42MB`, `42MiB`, `42`.
-fn size(text: &str) -> Result<u64, String> {
+pub(super) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or_default();
     let scale: u64 = match unit.to_ascii_lowercase().as_str() {

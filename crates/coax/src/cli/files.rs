@@ -4,7 +4,6 @@ mod advice;
 mod arguments;
 mod get;
 mod progress;
-mod prompt;
 mod put;
 mod session;
 mod text;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::config::settings::{Access, NtlmAuth, Security, Settings, ShareSettings};
+use crate::serve::probe;
 
 /// Where the server really listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,13 +114,29 @@ fn shares(settings: &Settings, out: &mut String) {
         .max()
         .unwrap_or_default();
     for share in &settings.shares {
+        let path = share.path.replace("%%", "%");
+        let folder = probe::look(std::path::Path::new(&path)).ok();
         let _ = writeln!(
             out,
-            "  {:width$}  {}  ({})",
+            "  {:width$}  {path}  ({}{})",
             share.name,
-            share.path.replace("%%", "%"),
-            who(settings, share)
+            who(settings, share),
+            cannot_write(share, folder)
         );
+    }
+}
+
+/// What keeps a share from being written that the settings let be written.
+fn cannot_write(share: &ShareSettings, folder: Option<probe::Folder>) -> &'static str {
+    match folder {
+        _ if !share.available || !probe::writable(share) => "",
+        Some(folder) if folder.read_only => {
+            ", but nobody can write: the file system is mounted read-only"
+        }
+        Some(folder) if !folder.may_write => {
+            ", but nobody can write: the server's user may not write in the folder"
+        }
+        _ => "",
     }
 }
 
@@ -141,7 +158,7 @@ fn who(settings: &Settings, share: &ShareSettings) -> String {
         };
         return format!("{guests}; {password}");
     }
-    let has_users = !settings.users.is_empty() || settings.global.smb_passwd_file.is_some();
+    let has_users = !settings.users.is_empty() || settings.global.password_file().is_some();
     match (
         has_users && !share.guest_only,
         share.read_only && share.write_list.is_empty(),
@@ -272,7 +289,7 @@ fn ports(from: &Reach, out: &mut String) {
 /// Log-ons that will be refused, where that is likely to surprise.
 fn log_ons(settings: &Settings, out: &mut String) {
     let global = &settings.global;
-    let users = !settings.users.is_empty() || global.smb_passwd_file.is_some();
+    let users = !settings.users.is_empty() || global.password_file().is_some();
     if !users || global.security == Security::Share {
         return;
     }
@@ -300,7 +317,7 @@ mod tests {
     )]
     use super::*;
     use crate::config::load::load_text;
-    use crate::config::settings::{Secret, UserSettings};
+    use coax_logon::{accounts::User, text::Ascii};
 
     fn settings(conf: &str) -> Settings {
         load_text("t", conf).settings
@@ -367,10 +384,9 @@ mod tests {
     #[test]
     fn users_are_told_how_to_log_on_and_which_log_ons_are_refused() {
         let mut settings = settings("[DATA]\npath = /\nread only = no\n");
-        settings.users.push(UserSettings {
-            name: "anna".into(),
-            password: Secret("hush".into()),
-        });
+        settings
+            .users
+            .push(User::with_password("anna", "hush", &Ascii));
         let text = hello(
             &settings,
             &bound("0.0.0.0:139", "0.0.0.0:445", true),
@@ -387,6 +403,33 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert!(!text.contains("hush"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_not_announced_as_writable() {
+        let writable = settings("[DATA]\npath = /\nguest ok = yes\nread only = no\n");
+        let good = probe::Folder {
+            may_write: true,
+            read_only: false,
+            keeps_attributes: true,
+            tells_case: true,
+            space: (1, 1),
+            out_of_inodes: false,
+        };
+        let denied = probe::Folder {
+            may_write: false,
+            ..good
+        };
+        let mounted = probe::Folder {
+            read_only: true,
+            ..good
+        };
+        let share = &writable.shares[0];
+        assert_eq!(cannot_write(share, Some(good)), "");
+        assert!(cannot_write(share, Some(denied)).contains("may not write in the folder"));
+        assert!(cannot_write(share, Some(mounted)).contains("mounted read-only"));
+        let read_only = settings(GUEST);
+        assert_eq!(cannot_write(&read_only.shares[0], Some(denied)), "");
     }
 
     #[test]

@@ -3,14 +3,17 @@
 //! Exit codes: 0 done, 1 it failed, 2 wrong usage.
 
 pub mod bench;
+pub mod credentials;
 pub mod explain;
 pub mod files;
 pub mod hello;
 pub mod lab;
 pub mod profiles;
+pub mod prompt;
 pub mod serve;
 pub mod speed;
 pub mod tour;
+pub mod user;
 
 use std::{io::Write as _, process::ExitCode};
 
@@ -41,6 +44,8 @@ pub struct Cli {
 pub enum Command {
     /// Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners
     Serve(Box<serve::ServeArgs>),
+    /// Add, remove and list the users of 'coax serve'
+    User(Box<user::UserArgs>),
     /// Copy a file both ways as each redirector of the time did, and compare
     Bench(Box<bench::BenchArgs>),
     /// Predict how long a copy takes: the same engines over old TCP stacks, cards and links in virtual time
@@ -71,6 +76,12 @@ pub enum Command {
     Explain(Box<explain::ExplainArgs>),
     /// Do all of it once on this machine, in under a minute
     Tour(tour::TourArgs),
+    /// The helper process of 'serve' that runs print commands
+    #[command(hide = true, name = crate::serve::commands::VERB)]
+    RunCommands {
+        /// The user to become first
+        user: Option<String>,
+    },
 }
 
 /// Reads the command line and does what it says.
@@ -79,8 +90,10 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(message) => return speed::wrong_usage(&message),
     };
+    credentials::hide_in_urls(&arguments);
     match Cli::parse_from(arguments).command {
-        Command::Serve(args) => serve::main(&args),
+        Command::Serve(args) => serve::main(*args),
+        Command::User(args) => user::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Lab(args) => lab::main(&args),
         Command::Speed(args) => speed::main(&args),
@@ -96,6 +109,17 @@ pub fn main() -> ExitCode {
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Tour(args) => tour::main(&args),
+        Command::RunCommands { user } => run_commands(user.as_deref()),
+    }
+}
+
+fn run_commands(user: Option<&str>) -> ExitCode {
+    match crate::serve::commands::serve_orders(user) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `coax serve`: from arguments to [`Settings`].
 
+mod check;
+mod diagnostics;
 mod shares;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -8,17 +10,21 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, ValueEnum};
 
+use coax_logon::accounts::User;
+use coax_wire::codepage::CodePage;
+
 use super::{
+    credentials::{self, UserArg},
     hello::{Bound, hello},
     print,
 };
 use crate::config::diagnostic::{Diagnostic, Severity};
 use crate::config::explain;
 use crate::config::load::{Loaded, load, local_addresses};
-use crate::config::settings::{
-    GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Secret, Settings, UserSettings,
-};
+use crate::config::settings::{GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Settings};
 use crate::config::value::NETBIOS_NAME;
+use crate::serve::prepare::Rejected;
+use crate::users::Page;
 pub use shares::{ShareArg, share_name};
 
 /// `coax serve`'s arguments.
@@ -43,9 +49,13 @@ pub struct ServeArgs {
     /// What guests may do with the shares named here [default: ro, or none if there is a --user]
     #[arg(long, value_name = "none|ro|rw")]
     pub guest: Option<GuestAccess>,
-    /// Somebody who may log on, read and write
-    #[arg(long = "user", value_name = "NAME:PASSWORD", value_parser = user)]
-    pub users: Vec<UserSettings>,
+    /// Somebody who may log on, read and write. Without a password here, it comes from COAX_PASSWORD, or coax asks for it at
+    /// the terminal; one that stands here is moved out of the process list
+    #[arg(long = "user", value_name = "NAME[:PASSWORD]", value_parser = user)]
+    pub users: Vec<UserArg>,
+    /// Read the passwords that are missing from standard input, one line for each --user
+    #[arg(long)]
+    pub password_stdin: bool,
     /// Log-on methods to accept that are off for good reason, or off in smb.conf
     #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
     pub allow: Vec<LogOn>,
@@ -68,13 +78,19 @@ pub struct ServeArgs {
     /// Any parameter of smb.conf's global section: --option 'read raw = no'
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = option)]
     pub options: Vec<String>,
-    /// Report as JSON, one object a line
+    /// Options of every client's socket, as smbd takes them: -O 'TCP_NODELAY SO_SNDBUF=65536'
+    #[arg(short = 'O', long, value_name = "OPTIONS", value_parser = option_value)]
+    pub socket_options: Option<String>,
+    /// Report as JSON, one object a line (docs/events.md)
     #[arg(long)]
     pub json: bool,
+    /// `--trace` and `--pcap`.
+    #[command(flatten)]
+    pub diagnostics: diagnostics::DiagnosticArgs,
     /// Say what each line of the configuration does, or without one what every parameter does, and stop
     #[arg(long)]
     pub explain_config: bool,
-    /// Say what is wrong with the configuration and what would be served, and stop
+    /// Do all that starting does, say what is wrong and what would be served, and stop; with --json as one object
     #[arg(long, conflicts_with = "explain_config")]
     pub check: bool,
 }
@@ -105,7 +121,7 @@ impl ServeArgs {
     /// # Errors
     /// Wrong usage, or a configuration that cannot be served.
     pub fn settings(&self) -> Result<(Settings, Vec<Diagnostic>), ServeError> {
-        let mut loaded = load(self.config.as_deref(), &self.options);
+        let mut loaded = load(self.config.as_deref(), &self.all_options());
         let own = shares::from_arguments(self, &loaded.template)?;
         if self.guest.is_some() && own.is_empty() {
             return Err(ServeError::Usage(
@@ -113,6 +129,7 @@ impl ServeArgs {
             ));
         }
         self.overrule(&mut loaded.settings, !own.is_empty());
+        loaded.settings.users = self.accounts(loaded.settings.global.dos_charset)?;
         if !self.nbt.is_empty() || !self.direct.is_empty() {
             loaded.settings.listen = self.listeners();
         } else if let Some(names) = self.names {
@@ -134,6 +151,14 @@ impl ServeArgs {
             loaded.settings.shares.push(share);
         }
         self.judge(loaded)
+    }
+
+    /// What is said of `[global]` by `--option` and by options of their own, which win.
+    fn all_options(&self) -> Vec<String> {
+        let mut options = self.options.clone();
+        let sockets = self.socket_options.as_ref();
+        options.extend(sockets.map(|words| format!("socket options = {words}")));
+        options
     }
 
     fn judge(&self, loaded: Loaded) -> Result<(Settings, Vec<Diagnostic>), ServeError> {
@@ -167,7 +192,7 @@ impl ServeArgs {
         for method in &self.allow {
             match method {
                 LogOn::Lm => global.lanman_auth = true,
-                LogOn::Plaintext => global.plaintext_auth = true,
+                LogOn::Plaintext => global.plaintext_accepted = true,
                 LogOn::Ntlmv1 => global.ntlm_auth = NtlmAuth::V1Permitted,
             }
         }
@@ -179,8 +204,21 @@ impl ServeArgs {
         {
             global.map_to_guest = MapToGuest::BadUser;
         }
-        settings.users.clone_from(&self.users);
         settings.json = self.json;
+        self.diagnostics.apply(settings);
+    }
+
+    /// The users, with the hashes of their passwords.
+    fn accounts(&self, dos_charset: u16) -> Result<Vec<User>, ServeError> {
+        // A code page that nobody has is refused when the server is made.
+        let page = Page(CodePage::from_number(dos_charset).unwrap_or_default());
+        let account = |user: &UserArg| {
+            let password = user.password.as_ref().ok_or_else(|| {
+                ServeError::Usage(format!("the password of {} is missing", user.name))
+            })?;
+            Ok(User::with_password(&user.name, password, &page))
+        };
+        self.users.iter().map(account).collect()
     }
 
     fn guest_access(&self) -> GuestAccess {
@@ -208,29 +246,32 @@ impl ServeArgs {
 }
 
 /// Does what `coax serve` was told.
-pub fn main(args: &ServeArgs) -> ExitCode {
+pub fn main(mut args: ServeArgs) -> ExitCode {
     if args.explain_config {
-        return explain_config(args);
+        return explain_config(&args);
     }
-    let (settings, said) = match args.settings() {
+    if args.users.iter().any(|user| user.name.is_empty()) {
+        return wrong_usage("--user needs a name: write NAME or NAME:PASSWORD");
+    }
+    if let Err(message) = credentials::complete(&mut args.users, args.password_stdin) {
+        return wrong_usage(&message);
+    }
+    let settings = args.settings();
+    // The hashes are all that is needed from here on.
+    args.users.clear();
+    let (settings, said) = match settings {
         Ok(settings) => settings,
         Err(ServeError::Usage(message)) => return wrong_usage(&message),
+        Err(ServeError::Failed(said)) if args.check => return check::failed(said, args.json),
         Err(ServeError::Failed(said)) => {
             report(&said);
             return ExitCode::FAILURE;
         }
     };
-    report(&said);
     if args.check {
-        let listen = &settings.listen;
-        let addresses = |list: &[Listener]| list.iter().map(|l| l.address).collect();
-        let bound = Bound {
-            nbt: addresses(&listen.nbt),
-            direct: addresses(&listen.direct),
-            names: listen.names.is_some(),
-        };
-        return print(&hello(&settings, &bound, &local_addresses()));
+        return check::check(&settings, said);
     }
+    report(&said);
     serve(settings)
 }
 
@@ -242,20 +283,22 @@ fn serve(settings: Settings) -> ExitCode {
             print(&hello(&settings, bound, &local_addresses()));
         }
     };
-    match crate::serve::run(settings, greet) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+    let Err(error) = crate::serve::run(settings, greet) else {
+        return ExitCode::SUCCESS;
+    };
+    match error.downcast_ref::<Rejected>() {
+        Some(Rejected(reasons)) => report(reasons),
+        None => eprintln!("error: {error:#}"),
     }
+    ExitCode::FAILURE
 }
 
 fn explain_config(args: &ServeArgs) -> ExitCode {
-    if args.config.is_none() && args.options.is_empty() {
+    let options = args.all_options();
+    if args.config.is_none() && options.is_empty() {
         return print(&explain::reference());
     }
-    let loaded = load(args.config.as_deref(), &args.options);
+    let loaded = load(args.config.as_deref(), &options);
     report(
         &loaded
             .diagnostics
@@ -290,14 +333,8 @@ fn wrong_usage(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn user(text: &str) -> Result<UserSettings, String> {
-    match text.split_once(':') {
-        Some((name, password)) if !name.is_empty() => Ok(UserSettings {
-            name: name.into(),
-            password: Secret(password.into()),
-        }),
-        _ => Err("write NAME:PASSWORD".into()),
-    }
+fn user(text: &str) -> Result<UserArg, std::convert::Infallible> {
+    Ok(UserArg::new(text))
 }
 
 /// `ADDR:PORT`, or a port alone for every address.
@@ -314,6 +351,14 @@ fn option(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((key, _)) if !key.trim().is_empty() && !text.contains('\n') => Ok(text.into()),
         _ => Err("write KEY=VALUE, as 'read raw = no'".into()),
+    }
+}
+
+/// A value of one line.
+fn option_value(text: &str) -> Result<String, String> {
+    match text.contains('\n') {
+        false => Ok(text.into()),
+        true => Err("write it in one line".into()),
     }
 }
 

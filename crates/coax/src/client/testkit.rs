@@ -7,10 +7,12 @@ use std::{path::Path, sync::Arc};
 use coax_client::profile::Profile;
 
 use super::{Connection, Error, Location, Options, profiles};
+use coax_logon::{accounts::User, text::Ascii};
+
 use crate::{
     config::{
         load::load_text,
-        settings::{Listener, Listeners, Secret, UserSettings},
+        settings::{Listener, Listeners},
     },
     serve::{Running, report::Reporter},
 };
@@ -39,10 +41,7 @@ impl Served {
         };
         settings.users = user
             .iter()
-            .map(|(name, password)| UserSettings {
-                name: (*name).into(),
-                password: Secret((*password).into()),
-            })
+            .map(|(name, password)| User::with_password(name, password, &Ascii))
             .collect();
         let reporter = Reporter::to(|_| {}).unwrap();
         Self {

@@ -34,7 +34,7 @@ pub enum BadLocation {
     #[error("the host is missing: write smb://HOST/SHARE/PATH")]
     Host,
     /// What follows the last colon is no port.
-    #[error("{0:?} is no port: a number from 1 to 65535")]
+    #[error("what follows the colon is no port: a number from 1 to 65535")]
     Port(String),
     /// An IPv6 address is written in brackets.
     #[error("write an IPv6 address in brackets: smb://[fe80::1]/SHARE")]

@@ -95,6 +95,16 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// For a log of one line each: the message and what to do.
+    pub fn in_one_line(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}; {help}", self.message),
+            None => self.message.clone(),
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     /// As compilers print it: severity and message, place, the line itself, advice.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

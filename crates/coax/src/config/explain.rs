@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::load::{Line, Loaded, Outcome};
 use super::macros::MACROS;
 use super::table::families::FAMILIES;
-use super::table::{Effect, Parameter, Scope, groups, parameters};
+use super::table::{Effect, Parameter, Scope, groups};
 
 /// What became of every line of a configuration.
 pub fn lines(loaded: &Loaded) -> String {
@@ -29,7 +29,7 @@ pub fn lines(loaded: &Loaded) -> String {
         out,
         "{} line(s): {} honoured, {} met in another way, {} without effect, {} wrong.",
         loaded.lines.len(),
-        count(|o| matches!(o, Outcome::Set(_) | Outcome::Read)),
+        count(|o| matches!(o, Outcome::Set(_) | Outcome::Adjusted(..) | Outcome::Read)),
         count(|o| matches!(o, Outcome::Met(_))),
         count(|o| matches!(o, Outcome::Ignored(_))),
         count(|o| matches!(o, Outcome::Wrong(_))),
@@ -43,6 +43,10 @@ fn told(line: &Line) -> String {
         Outcome::Set(value) => {
             let name = line.parameter.map_or("", |p| p.name);
             format!("{name} is '{value}'. {doc}")
+        }
+        Outcome::Adjusted(value, why) => {
+            let name = line.parameter.map_or("", |p| p.name);
+            format!("{name} is '{value}': {why}. {doc}")
         }
         Outcome::Read => doc.to_string(),
         Outcome::Met(how) => format!("Met in another way: {how}."),
@@ -102,22 +106,15 @@ fn notes(parameter: &Parameter) -> Vec<String> {
 
 /// docs/smb-conf.md.
 pub fn markdown() -> String {
-    let honoured = parameters().filter(|p| p.is_honoured()).count();
-    let met = parameters()
-        .filter(|p| matches!(p.effect, Effect::MetOtherwise(_)))
-        .count();
-    let not = parameters()
-        .filter(|p| matches!(p.effect, Effect::NotHonoured(_)))
-        .count();
-    let mut out = format!(
+    let mut out = String::from(
         "# smb.conf\n\n\
          <!-- Made from crates/coax/src/config/table; COAX_BLESS=1 cargo test -p coax docs_smb_conf renews it. -->\n\n\
-         coax reads Samba's configuration file: `coax serve --config smb.conf`. It knows {honoured} parameters that it \
-         honours, {met} whose purpose it meets in another way, and {not} that have no effect here and why. Any other is \
-         said at start, with its line. `coax serve --config smb.conf --explain-config` says what each line of a file does.\n\n\
+         coax reads Samba's configuration file: `coax serve --config smb.conf`. The tables below list \
+         the parameters that it honours, those whose purpose it meets in another way, and those without effect, with the \
+         reason. Any other is reported at start, with its line. `coax serve --config smb.conf --explain-config` says what each line of a file does.\n\n\
          A line is a comment (`#` or `;` first), a section (`[name]`) or `key = value`; a backslash at its end joins the \
          next. Keys count neither case nor blanks. Parameters of a share may stand in `[global]` and are then the default \
-         of the shares below. Relative paths after `include` start from the file they stand in.\n"
+         of the shares below. Relative paths after `include` start from the file they stand in.\n",
     );
     for (title, list) in groups() {
         let _ = write!(out, "\n## {title}\n\n");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::diagnostic::{Diagnostic, Position, nearest};
 use super::macros::has_macros;
-use super::parse::{Item, is_global, normal_key, parse};
+use super::parse::{self, Item, is_global, normal_key, parse};
 use super::settings::{Settings, ShareSettings};
 use super::table::families::family;
 use super::table::{Effect, Found, Parameter, Scope, Slot, all_names, find};
@@ -58,6 +58,8 @@ pub struct Line {
 pub enum Outcome {
     /// It set this value.
     Set(String),
+    /// It set this value, which is not the one written, for this reason.
+    Adjusted(String, String),
     /// It changed how the file is read.
     Read,
     /// What it is for is met in another way.
@@ -199,7 +201,10 @@ impl Loader {
             }
             match item {
                 Item::Section { name, at } => self.open_section(name, &at),
-                Item::Parameter { key, value, at } => self.parameter(key, &value, &at),
+                Item::Parameter { key, value, at } => {
+                    let at = shown(at, &key);
+                    self.parameter(key, &value, &at);
+                }
             }
         }
     }
@@ -254,8 +259,14 @@ impl Loader {
             Some(found) => self.known(found, &key, value, at),
             None => self.unknown(&key, at),
         };
-        if let Outcome::Wrong(why) = &outcome {
-            self.say(Diagnostic::error(format!("'{key}': {why}")), Some(at));
+        match &outcome {
+            Outcome::Wrong(why) => {
+                self.say(Diagnostic::error(format!("'{key}': {why}")), Some(at));
+            }
+            Outcome::Adjusted(_, why) => {
+                self.say(Diagnostic::warning(format!("'{key}': {why}")), Some(at));
+            }
+            _ => {}
         }
         let section = self.section.clone();
         self.loaded.lines.push(Line {
@@ -456,6 +467,25 @@ impl Loader {
     }
 }
 
+/// Where a line stands, without its text if that may hold a password: diagnostics show it.
+fn shown(at: Position, key: &str) -> Position {
+    let is_password = |found: Found| found.parameter.kind() == super::value::PASSWORD.kind;
+    let is_secret = match find(key) {
+        Some(found) => is_password(found),
+        None => {
+            let meant = nearest(&key.to_lowercase(), all_names()).and_then(find);
+            parse::may_be_secret(key) || meant.is_some_and(is_password)
+        }
+    };
+    match is_secret {
+        true => Position {
+            text: format!("{key} = (hidden)").into(),
+            ..at
+        },
+        false => at,
+    }
+}
+
 /// The value that the parameter itself would have, if the name used means the opposite.
 fn meant(found: Found, value: &str) -> String {
     match (found.opposite, (super::value::BOOL.read)(value)) {
@@ -464,9 +494,10 @@ fn meant(found: Found, value: &str) -> String {
     }
 }
 
-fn outcome(set: Result<(), String>, show: impl FnOnce() -> String) -> Outcome {
+fn outcome(set: Result<Option<String>, String>, show: impl FnOnce() -> String) -> Outcome {
     match set {
-        Ok(()) => Outcome::Set(show()),
+        Ok(None) => Outcome::Set(show()),
+        Ok(Some(warning)) => Outcome::Adjusted(show(), warning),
         Err(why) => Outcome::Wrong(why),
     }
 }

@@ -38,6 +38,14 @@ pub fn normal_key(key: &str) -> String {
         .collect()
 }
 
+/// Whether text may be or hold a password, judged by its words.
+pub fn may_be_secret(text: &str) -> bool {
+    let text = normal_key(text);
+    ["pass", "pasw", "secret", "pwd"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
 /// Whether a section name stands for the server as a whole.
 pub fn is_global(section: &str) -> bool {
     matches!(normal_key(section).as_str(), "global" | "globals")
@@ -61,7 +69,13 @@ pub fn parse(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<I
         let logical = join(first, || lines.next().map(|(_, next)| next));
         match item(&logical, &at) {
             Ok(item) => items.push(item),
-            Err(diagnostic) => diagnostics.push(diagnostic.at(&at)),
+            Err(diagnostic) => {
+                let text = match may_be_secret(first) {
+                    true => "(hidden: it may hold a password)".into(),
+                    false => at.text.clone(),
+                };
+                diagnostics.push(diagnostic.at(&Position { text, ..at }));
+            }
         }
     }
     items

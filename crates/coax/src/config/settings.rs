@@ -17,6 +17,8 @@ pub use types::{
 
 use std::net::SocketAddr;
 
+use coax_logon::accounts::User;
+
 /// Everything `coax serve` needs to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -24,21 +26,59 @@ pub struct Settings {
     pub global: GlobalSettings,
     /// The shares, in the order they were defined; names are unique without regard to case.
     pub shares: Vec<ShareSettings>,
-    /// Users given on the command line; those of [`GlobalSettings::smb_passwd_file`] come on top.
-    pub users: Vec<UserSettings>,
+    /// Users given on the command line; those of [`GlobalSettings::smb_passwd_file`] come on top. Their passwords are not kept.
+    pub users: Vec<User>,
     /// Where to listen.
     pub listen: Listeners,
     /// Report as JSON, one object a line, instead of text.
     pub json: bool,
+    /// The client whose requests are logged with all their bytes.
+    pub trace: Option<ClientChoice>,
+    /// Where to write a capture.
+    pub pcap: Option<PcapSettings>,
 }
 
-/// A user whose password we know.
+/// A capture to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserSettings {
-    /// The name, as given; compared without regard to case.
-    pub name: String,
-    /// The password in clear: hash it at start; it is never printed.
-    pub password: Secret,
+pub struct PcapSettings {
+    /// The file.
+    pub path: std::path::PathBuf,
+    /// The size at which capturing ends, bytes.
+    pub limit: u64,
+}
+
+impl PcapSettings {
+    /// Where no limit is given, bytes.
+    pub const LIMIT: u64 = 1 << 30;
+}
+
+/// One client, as a person names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientChoice {
+    /// By its number in the log.
+    Number(u64),
+    /// By its address.
+    Address(std::net::IpAddr),
+    /// By its NetBIOS name, whatever its case.
+    Name(String),
+}
+
+impl std::str::FromStr for ClientChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("name a client: its address, its NetBIOS name or its number".into());
+        }
+        if let Ok(number) = text.parse() {
+            return Ok(Self::Number(number));
+        }
+        match text.parse() {
+            Ok(address) => Ok(Self::Address(address)),
+            Err(_) => Ok(Self::Name(text.into())),
+        }
+    }
 }
 
 /// Where to listen.

@@ -1,6 +1,7 @@
 //! `socket options`.
 
 use super::list::words;
+use super::nearest::Nearest;
 use super::settings::SocketOption;
 use super::value::Codec;
 
@@ -8,11 +9,27 @@ use super::value::Codec;
 pub const SOCKET_OPTIONS: Codec<Vec<SocketOption>> = Codec {
     kind: "list of options",
     read,
+    nearest: known,
     show: |v| v.iter().map(|o| show(*o)).collect::<Vec<_>>().join(" "),
 };
 
 fn read(text: &str) -> Result<Vec<SocketOption>, String> {
     words(text).iter().map(|w| option(w)).collect()
+}
+
+/// The options that can be set, if there are others: Samba, too, goes on without those that a system does not have.
+fn known(text: &str) -> Nearest<Vec<SocketOption>> {
+    let (mut known, mut wrong) = (Vec::new(), Vec::new());
+    for word in words(text) {
+        match option(&word) {
+            Ok(option) => known.push(option),
+            Err(why) => wrong.push(why),
+        }
+    }
+    Some((
+        known,
+        format!("{}; the option is left out", wrong.join("; ")),
+    ))
 }
 
 fn option(word: &str) -> Result<SocketOption, String> {

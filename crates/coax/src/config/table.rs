@@ -27,8 +27,9 @@ pub struct Slot<T> {
     pub field: &'static str,
     /// What a value looks like.
     pub kind: &'static str,
-    /// Reads a value into its field; the error says what would be right.
-    pub set: fn(&mut T, &str) -> Result<(), String>,
+    /// Reads a value into its field. A value that cannot be used as written is replaced by the nearest one that can, and
+    /// the warning says so; where nothing is near, the error says what would be right.
+    pub set: fn(&mut T, &str) -> Result<Option<String>, String>,
     /// Shows the field as smb.conf would have it.
     pub show: fn(&T) -> String,
 }
@@ -201,8 +202,9 @@ macro_rules! slot {
                 field: stringify!($field),
                 kind: $codec.kind,
                 set: |settings, text| {
-                    settings.$field $(.$inner)? = ($codec.read)(text)?;
-                    Ok(())
+                    let (value, warning) = $codec.take(text)?;
+                    settings.$field $(.$inner)? = value;
+                    Ok(warning)
                 },
                 show: |settings| ($codec.show)(&settings.$field $(.$inner)?),
             }),

@@ -4,10 +4,18 @@ use std::path::PathBuf;
 
 use super::hosts::HostList;
 use super::list::{Names, Patterns, words};
+use super::nearest::{self, Nearest};
 use super::settings::{
     CaseMode, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Protocol, Secret,
     Security, Signing, StrictLocking,
 };
+
+/// The longest NetBIOS name, characters (RFC 1001 section 14.1).
+const NETBIOS_NAME_MAX: usize = 15;
+/// Minutes of a day.
+const DAY_MINUTES: i32 = 1_440;
+/// The permission bits of a file.
+const MODE_BITS: u32 = 0o7777;
 
 /// How one kind of value is read and shown.
 pub struct Codec<T> {
@@ -15,14 +23,33 @@ pub struct Codec<T> {
     pub kind: &'static str,
     /// Reads one; the error says what would be right.
     pub read: fn(&str) -> Result<T, String>,
+    /// What is used in place of one that [`Self::read`] refuses, if anything is near it.
+    pub nearest: fn(&str) -> Nearest<T>,
     /// Shows one as smb.conf would have it.
     pub show: fn(&T) -> String,
+}
+
+impl<T> Codec<T> {
+    /// Reads a value, or what is nearest to it with a warning.
+    ///
+    /// # Errors
+    /// What would be right, if nothing is near.
+    pub fn take(&self, text: &str) -> Result<(T, Option<String>), String> {
+        match (self.read)(text) {
+            Ok(value) => Ok((value, None)),
+            Err(wrong) => match (self.nearest)(text) {
+                Some((value, warning)) => Ok((value, Some(warning))),
+                None => Err(wrong),
+            },
+        }
+    }
 }
 
 /// `yes`, `true`, `on`, `1` or `no`, `false`, `off`, `0`.
 pub const BOOL: Codec<bool> = Codec {
     kind: "yes or no",
     read: boolean,
+    nearest: nearest::none,
     show: |v| yes_no(*v).into(),
 };
 
@@ -30,6 +57,7 @@ pub const BOOL: Codec<bool> = Codec {
 pub const INVERSE: Codec<bool> = Codec {
     kind: "yes or no",
     read: |t| boolean(t).map(|v| !v),
+    nearest: nearest::none,
     show: |v| yes_no(!*v).into(),
 };
 
@@ -37,6 +65,7 @@ pub const INVERSE: Codec<bool> = Codec {
 pub const TEXT: Codec<String> = Codec {
     kind: "text",
     read: |t| Ok(unquoted(t).into()),
+    nearest: nearest::none,
     show: Clone::clone,
 };
 
@@ -44,6 +73,7 @@ pub const TEXT: Codec<String> = Codec {
 pub const PATH: Codec<String> = Codec {
     kind: "path",
     read: |t| Ok(unquoted(t).into()),
+    nearest: nearest::none,
     show: Clone::clone,
 };
 
@@ -51,6 +81,7 @@ pub const PATH: Codec<String> = Codec {
 pub const COMMAND: Codec<String> = Codec {
     kind: "command",
     read: |t| Ok(t.into()),
+    nearest: nearest::none,
     show: Clone::clone,
 };
 
@@ -62,6 +93,7 @@ pub const FILE: Codec<Option<PathBuf>> = Codec {
             .filter(|t| !t.is_empty())
             .map(PathBuf::from))
     },
+    nearest: nearest::none,
     show: |v| {
         v.as_ref()
             .map(|p| p.display().to_string())
@@ -77,13 +109,43 @@ pub const MACRO_FILE: Codec<Option<String>> = Codec {
             .filter(|t| !t.is_empty())
             .map(String::from))
     },
+    nearest: nearest::none,
     show: |v| v.clone().unwrap_or_default(),
+};
+
+/// The name of a user of this machine.
+pub const USER: Codec<Option<String>> = Codec {
+    kind: "user",
+    read: |t| Ok(Some(unquoted(t).to_owned()).filter(|t| !t.is_empty())),
+    nearest: nearest::none,
+    show: |v| v.clone().unwrap_or_default(),
+};
+
+/// `passdb backend`: the file of `smbpasswd:FILE`; other backends are left out with a warning.
+pub const PASSDB_BACKEND: Codec<Option<PathBuf>> = Codec {
+    kind: "smbpasswd:FILE",
+    read: |t| match passdb_backend(t) {
+        Some(file) => Ok(file),
+        None => Err(format!("'{t}' is not smbpasswd:FILE")),
+    },
+    nearest: |t| {
+        let why = format!(
+            "'{t}' holds no users that coax can read; 'pdbedit -e smbpasswd:FILE' writes them to a file for it"
+        );
+        Some((None, why))
+    },
+    show: |v| {
+        v.as_ref()
+            .map(|p| format!("smbpasswd:{}", p.display()))
+            .unwrap_or_default()
+    },
 };
 
 /// A password, never shown.
 pub const PASSWORD: Codec<Option<Secret>> = Codec {
     kind: "password",
     read: |t| Ok(Some(Secret(unquoted(t).into()))),
+    nearest: nearest::none,
     show: |v| {
         if v.is_some() {
             "(set)".into()
@@ -97,6 +159,11 @@ pub const PASSWORD: Codec<Option<Secret>> = Codec {
 pub const NETBIOS_NAME: Codec<String> = Codec {
     kind: "name of at most 15 characters",
     read: netbios_name,
+    nearest: |t| {
+        nearest::shortened(unquoted(t), NETBIOS_NAME_MAX)
+            .filter(|(name, _)| netbios_name(name).is_ok())
+            .map(|(name, why)| (name.to_uppercase(), why))
+    },
     show: Clone::clone,
 };
 
@@ -104,6 +171,7 @@ pub const NETBIOS_NAME: Codec<String> = Codec {
 pub const NETBIOS_NAMES: Codec<Vec<String>> = Codec {
     kind: "list of names",
     read: |t| words(t).iter().map(|w| netbios_name(w)).collect(),
+    nearest: nearest::none,
     show: |v| v.join(" "),
 };
 
@@ -111,6 +179,7 @@ pub const NETBIOS_NAMES: Codec<Vec<String>> = Codec {
 pub const WORDS: Codec<Vec<String>> = Codec {
     kind: "list",
     read: |t| Ok(words(t)),
+    nearest: nearest::none,
     show: |v| v.join(" "),
 };
 
@@ -118,6 +187,7 @@ pub const WORDS: Codec<Vec<String>> = Codec {
 pub const NAMES: Codec<Names> = Codec {
     kind: "list of users",
     read: user_names,
+    nearest: nearest::none,
     show: |v| v.iter().collect::<Vec<_>>().join(" "),
 };
 
@@ -125,6 +195,7 @@ pub const NAMES: Codec<Names> = Codec {
 pub const PATTERNS: Codec<Patterns> = Codec {
     kind: "patterns, as /*.tmp/~*/",
     read: |t| Ok(Patterns::parse(unquoted(t))),
+    nearest: nearest::none,
     show: |v| {
         if v.is_empty() {
             String::new()
@@ -138,6 +209,7 @@ pub const PATTERNS: Codec<Patterns> = Codec {
 pub const HOSTS: Codec<HostList> = Codec {
     kind: "list of addresses and networks",
     read: HostList::parse,
+    nearest: nearest::none,
     show: ToString::to_string,
 };
 
@@ -145,6 +217,7 @@ pub const HOSTS: Codec<HostList> = Codec {
 pub const COUNT: Codec<u32> = Codec {
     kind: "number",
     read: |t| number(t, 0, u32::MAX.into()),
+    nearest: |t| nearest::number(t, 0, u32::MAX.into()),
     show: ToString::to_string,
 };
 
@@ -152,6 +225,7 @@ pub const COUNT: Codec<u32> = Codec {
 pub const COUNT16: Codec<u16> = Codec {
     kind: "number",
     read: |t| number(t, 1, u16::MAX.into()),
+    nearest: |t| nearest::number(t, 1, u16::MAX.into()),
     show: ToString::to_string,
 };
 
@@ -159,6 +233,7 @@ pub const COUNT16: Codec<u16> = Codec {
 pub const MINUTES: Codec<i32> = Codec {
     kind: "minutes",
     read: minutes,
+    nearest: |t| nearest::minutes(t, DAY_MINUTES),
     show: ToString::to_string,
 };
 
@@ -166,6 +241,7 @@ pub const MINUTES: Codec<i32> = Codec {
 pub const MODE: Codec<u32> = Codec {
     kind: "octal mode",
     read: octal,
+    nearest: |t| nearest::octal(t, MODE_BITS),
     show: |v| format!("{v:04o}"),
 };
 
@@ -173,6 +249,7 @@ pub const MODE: Codec<u32> = Codec {
 pub const MESSAGE_SIZE: Codec<u32> = Codec {
     kind: "bytes, 1024 to 65535",
     read: |t| bytes(t, 1_024, 65_535),
+    nearest: |t| nearest::bytes(t, 1_024, 65_535),
     show: ToString::to_string,
 };
 
@@ -180,6 +257,7 @@ pub const MESSAGE_SIZE: Codec<u32> = Codec {
 pub const MEBIBYTES: Codec<u64> = Codec {
     kind: "MiB",
     read: |t| number::<u64>(t, 0, 1 << 40).map(|v| v << 20),
+    nearest: |t| nearest::number::<u64>(t, 0, 1 << 40).map(|(v, why)| (v << 20, why)),
     show: |v| (v >> 20).to_string(),
 };
 
@@ -187,6 +265,7 @@ pub const MEBIBYTES: Codec<u64> = Codec {
 pub const PORTS: Codec<Vec<u16>> = Codec {
     kind: "list of ports",
     read: |t| words(t).iter().map(|w| number(w, 1, 65_535)).collect(),
+    nearest: nearest::none,
     show: |v| {
         v.iter()
             .map(ToString::to_string)
@@ -199,23 +278,8 @@ pub const PORTS: Codec<Vec<u16>> = Codec {
 pub const CODE_PAGE: Codec<u16> = Codec {
     kind: "code page",
     read: code_page,
+    nearest: nearest::none,
     show: |v| format!("CP{v}"),
-};
-
-/// How much to log; classes beyond the first number (`3 auth:5`) are for Samba's own parts.
-pub const LOG_LEVEL: Codec<u8> = Codec {
-    kind: "0 to 10",
-    read: |t| {
-        number(
-            t.split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .trim_start_matches("all:"),
-            0,
-            10,
-        )
-    },
-    show: ToString::to_string,
 };
 
 /// `server max protocol`: a level beyond NT1 means NT1.
@@ -228,6 +292,7 @@ pub const MAX_PROTOCOL: Codec<Protocol> = Codec {
             choose(PROTOCOLS, t)
         }
     },
+    nearest: nearest::none,
     show: |v| shown(PROTOCOLS, *v),
 };
 
@@ -235,6 +300,7 @@ pub const MAX_PROTOCOL: Codec<Protocol> = Codec {
 pub const MIN_PROTOCOL: Codec<Protocol> = Codec {
     kind: MAX_PROTOCOL.kind,
     read: min_protocol,
+    nearest: nearest::none,
     show: MAX_PROTOCOL.show,
 };
 
@@ -267,6 +333,7 @@ pub const SECURITY: Codec<Security> = Codec {
             format!("'{t}' is not 'user' or 'share'; coax checks passwords itself and asks no domain and no other server")
         })
     },
+    nearest: nearest::none,
     show: |v| shown(SECURITIES, *v),
 };
 
@@ -277,6 +344,7 @@ macro_rules! choice {
         pub const $codec: Codec<$type> = Codec {
             kind: $kind,
             read: |text| choose(&[$(($name, $value)),+], text),
+            nearest: nearest::none,
             show: |value| shown(&[$(($name, $value)),+], *value),
         };
     };
@@ -340,6 +408,19 @@ fn boolean(text: &str) -> Result<bool, String> {
     }
 }
 
+/// The file of the first backend; `Some(None)` if that is `smbpasswd` without a file, or nothing.
+fn passdb_backend(text: &str) -> Option<Option<PathBuf>> {
+    let backends = words(text);
+    let (kind, file) = match backends.first() {
+        None => return Some(None),
+        Some(first) => first.split_once(':').unwrap_or((first.as_str(), "")),
+    };
+    let file = Some(file)
+        .filter(|file| !file.is_empty())
+        .map(PathBuf::from);
+    kind.eq_ignore_ascii_case("smbpasswd").then_some(file)
+}
+
 /// A whole number within bounds, decimal or `0x…`.
 fn number<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Result<T, String> {
     let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -379,7 +460,7 @@ fn minutes(text: &str) -> Result<i32, String> {
     let value: i32 = text
         .parse()
         .map_err(|_| format!("'{text}' is not a whole number of minutes"))?;
-    if (-1_440..=1_440).contains(&value) {
+    if (-DAY_MINUTES..=DAY_MINUTES).contains(&value) {
         Ok(value)
     } else {
         Err(format!("'{text}' is more than a day"))
@@ -389,13 +470,13 @@ fn minutes(text: &str) -> Result<i32, String> {
 fn octal(text: &str) -> Result<u32, String> {
     u32::from_str_radix(text, 8)
         .ok()
-        .filter(|v| *v <= 0o7777)
+        .filter(|v| *v <= MODE_BITS)
         .ok_or_else(|| format!("'{text}' is not an octal mode (0644)"))
 }
 
 fn netbios_name(text: &str) -> Result<String, String> {
     let name = unquoted(text).to_uppercase();
-    if name.is_empty() || name.chars().count() > 15 {
+    if name.is_empty() || name.chars().count() > NETBIOS_NAME_MAX {
         return Err(format!(
             "'{name}' is not a NetBIOS name: 1 to 15 characters"
         ));

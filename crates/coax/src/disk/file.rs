@@ -197,8 +197,39 @@ impl VfsFile for DiskFile {
         }
     }
 
+    fn set_len_sparse(&self, len: u64) -> VfsResult<()> {
+        self.must_be_writable()?;
+        if len > MAX_LEN {
+            return Err(VfsError::TooLarge);
+        }
+        self.truncate(len)
+    }
+
+    fn reserve_range(&self, from: u64, to: u64) -> VfsResult<()> {
+        self.must_be_writable()?;
+        if to > MAX_LEN {
+            return Err(VfsError::TooLarge);
+        }
+        let len = to.saturating_sub(from);
+        if len > ASK_FIRST {
+            self.ask_for_room(len)?;
+        }
+        match retry(|| rustix::fs::fallocate(&self.fd, FallocateFlags::KEEP_SIZE, from, len)) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.ask_for_room(len),
+            Err(other) => {
+                self.give_back();
+                Err(error(other))
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
     fn sync(&self) -> VfsResult<()> {
-        retry(|| rustix::fs::fsync(&self.fd)).map_err(error)
+        retry(|| rustix::fs::fsync(&self.fd)).map_err(|errno| match errno {
+            // fsync(2): objects, or file systems, that have no such thing.
+            Errno::INVAL | Errno::ROFS => VfsError::Unsupported,
+            other => error(other),
+        })
     }
 
     fn set_times(&self, times: SetTimes) -> VfsResult<()> {

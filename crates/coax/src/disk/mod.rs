@@ -16,6 +16,7 @@ mod dir;
 mod errno;
 mod file;
 mod name;
+mod shared;
 mod stat;
 #[cfg(test)]
 mod tests;
@@ -34,12 +35,17 @@ use rustix::{
     io::Errno,
 };
 
+pub(crate) use self::name::decode as decode_name;
 use self::{
     cache::AttributeCache,
     errno::{opening, renaming},
     stat::{stat_at, stat_of},
 };
-pub use self::{dir::DiskDir, file::DiskFile};
+pub use self::{
+    dir::DiskDir,
+    file::DiskFile,
+    shared::{Claim, DiskFs, RootChange},
+};
 
 /// The kernel gives up a lookup beneath a folder (`EAGAIN`) when something on the way was renamed meanwhile; so many
 /// times it is asked again.
@@ -84,9 +90,9 @@ pub struct DiskError {
     pub reason: String,
 }
 
-/// A folder on disk as the engine's file system.
+/// A folder on disk, held open.
 #[derive(Debug)]
-pub struct DiskFs {
+struct Folder {
     root: Arc<Root>,
     max_disk: Option<u64>,
 }
@@ -105,12 +111,9 @@ struct Root {
     others: AttributeCache,
 }
 
-impl DiskFs {
-    /// Shares the folder `root`.
-    ///
-    /// # Errors
-    /// The folder does not open, the kernel has no `openat2`, or `/proc` is missing.
-    pub fn new(root: &Path, options: DiskOptions) -> Result<Self, DiskError> {
+impl Folder {
+    /// Holds the folder at `root`.
+    fn open_at(root: &Path, options: DiskOptions) -> Result<Self, DiskError> {
         let refuse = |reason: String| DiskError {
             path: root.to_owned(),
             reason,
@@ -135,7 +138,7 @@ impl DiskFs {
     }
 }
 
-impl Vfs for DiskFs {
+impl Vfs for Folder {
     fn open(&self, path: &str, how: OpenHow) -> VfsResult<(Arc<dyn VfsFile>, bool)> {
         path::check(path)?;
         let (fd, created) = self.root.open_file(path, how)?;
@@ -415,7 +418,12 @@ fn rename_with_a_check(old: &Place<'_>, new: &Place<'_>) -> VfsResult<()> {
     if !stat_at(from, &old.name)?.1.is_dir() {
         match rustix::fs::linkat(from, &*old.name, to, &*new.name, AtFlags::empty()) {
             Ok(()) => {
-                return rustix::fs::unlinkat(from, &*old.name, AtFlags::empty()).map_err(renaming);
+                let unlinked = rustix::fs::unlinkat(from, &*old.name, AtFlags::empty());
+                if unlinked.is_err() {
+                    // A rename that fails leaves one name.
+                    let _ = rustix::fs::unlinkat(to, &*new.name, AtFlags::empty());
+                }
+                return unlinked.map_err(renaming);
             }
             Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {}
             Err(other) => return Err(renaming(other)),

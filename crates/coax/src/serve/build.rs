@@ -3,22 +3,27 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Context, Result, bail};
-use coax_logon::{
-    accounts::{Accounts, User},
-    policy::Policy,
-    text::OemCodePage,
-};
+use coax_logon::policy::Policy;
 use coax_server::{
     Server,
     config::{self, Config, Limits},
     share::{Access, Admission, Share, ShareKind, ShareOptions, SharePasswords},
     table::{ShareId, Tables},
+    vfs::{Vfs, synced::SyncedVfs},
 };
 use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
 
-use super::{clock::zone_minutes_west, host::SharedTables};
+use super::{
+    accounts::{accounts, unknown_users},
+    budgets::Means,
+    clock::zone_minutes_west,
+    folders::Folder,
+    host::SharedTables,
+    prepare::Rejected,
+};
 use crate::{
     config::{
+        diagnostic::Diagnostic,
         list::{Names, Patterns},
         macros::{MacroValues, expand, has_macros},
         settings::{
@@ -33,16 +38,40 @@ use crate::{
 /// The server that `settings` ask for.
 ///
 /// # Errors
-/// A folder that cannot be shared, a user list that cannot be read, a code page nobody has.
-pub fn server(settings: &Settings) -> Result<Server> {
-    let config = engine_config(settings)?;
-    let tables = Tables::new(config.tables());
-    Ok(Server {
-        accounts: accounts(settings, config.code_page)?,
-        shares: shares(settings)?,
-        config,
-        tables: Arc::new(SharedTables::new(tables)),
-    })
+/// Every folder that cannot be shared, a user list that cannot be read, a code page nobody has.
+pub(super) fn server(
+    settings: &Settings,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Built, Rejected> {
+    let mut reasons = Vec::new();
+    let mut reject = |error: anyhow::Error| reasons.push(Diagnostic::error(format!("{error:#}")));
+    let config = engine_config(settings).map_err(&mut reject).ok();
+    let accounts = accounts(settings, warnings).map_err(&mut reject).ok();
+    let (shares, folders) = shares(settings, &mut reject);
+    if let Some(accounts) = &accounts {
+        warnings.extend(unknown_users(settings, accounts));
+    }
+    match (config, accounts) {
+        (Some(config), Some(accounts)) if reasons.is_empty() => {
+            let server = Server {
+                accounts,
+                shares,
+                tables: Arc::new(SharedTables::new(Tables::new(config.tables()))),
+                config,
+            };
+            Ok(Built { server, folders })
+        }
+        _ => Err(Rejected(reasons)),
+    }
+}
+
+/// A server, and the folders of its shares.
+#[derive(Debug)]
+pub(super) struct Built {
+    /// The server.
+    pub(super) server: Server,
+    /// The folders.
+    pub(super) folders: Vec<Folder>,
 }
 
 fn engine_config(settings: &Settings) -> Result<Config> {
@@ -73,6 +102,8 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         sharing_violation_delay: sharing_delay(global),
         write_time_delay: Span(u64::from(global.write_time_delay_us) * 1_000),
         map_to_guest: map_to_guest(global.map_to_guest),
+        reset_on_zero_vc: global.reset_on_zero_vc,
+        budgets: means(settings).budgets(),
         limits: Limits {
             opens: opens(global),
             ..Limits::default()
@@ -82,6 +113,17 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         time_server: global.time_server,
         ..Config::default()
     })
+}
+
+/// What the system gives this process, which is as many descriptors as it may have.
+pub(super) fn means(settings: &Settings) -> Means {
+    super::raise_file_limit();
+    let global = &settings.global;
+    Means::of_this_process(
+        global.max_clients,
+        global.max_open_files,
+        settings.shares.len(),
+    )
 }
 
 fn code_page(global: &GlobalSettings) -> Result<CodePage> {
@@ -144,7 +186,7 @@ fn policy(global: &GlobalSettings) -> Policy {
     Policy {
         lanman: global.lanman_auth,
         ntlm_v1: global.ntlm_auth == NtlmAuth::V1Permitted,
-        plaintext: global.plaintext_auth,
+        plaintext: global.plaintext_auth || global.plaintext_accepted,
         null_passwords: global.null_passwords,
     }
 }
@@ -177,47 +219,27 @@ fn newest(level: Protocol) -> Generation {
     }
 }
 
-fn accounts(settings: &Settings, page: CodePage) -> Result<Accounts> {
-    let mut accounts = Accounts::default();
-    for user in &settings.users {
-        let user = User::with_password(&user.name, &user.password.0, &Page(page));
-        let name = user.name.clone();
-        accounts.add(user).with_context(|| format!("user {name}"))?;
-    }
-    if let Some(path) = &settings.global.smb_passwd_file {
-        let bytes = std::fs::read(path)
-            .with_context(|| format!("cannot read the 'smb passwd file' {}", path.display()))?;
-        let text = String::from_utf8_lossy(&bytes);
-        accounts
-            .add_smbpasswd(&text)
-            .with_context(|| path.display().to_string())?;
-    }
-    Ok(accounts)
-}
-
-/// The clients' code page, as LM hashes need it.
-struct Page(CodePage);
-
-impl OemCodePage for Page {
-    fn decode(&self, oem: &[u8]) -> String {
-        self.0.decode(oem).into_owned()
-    }
-
-    fn encode_upper(&self, text: &str) -> Option<Vec<u8>> {
-        self.0.encode(&self.0.upper(text)).ok()
-    }
-}
-
-fn shares(settings: &Settings) -> Result<Vec<Arc<Share>>> {
+/// The shares that can be served, and their folders; why the others cannot goes to `reject`.
+fn shares(
+    settings: &Settings,
+    reject: &mut impl FnMut(anyhow::Error),
+) -> (Vec<Arc<Share>>, Vec<Folder>) {
+    let mut folders = Vec::new();
     let mut shares: Vec<Arc<Share>> = vec![Arc::new(ipc())];
     for (number, share) in settings.shares.iter().enumerate() {
         if !share.available || share.name.eq_ignore_ascii_case("IPC$") {
             continue;
         }
         let id = ShareId(u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1));
-        shares.push(Arc::new(disk_share(settings, share, id)?));
+        match folder(settings, share, id) {
+            Ok(folder) => {
+                shares.push(Arc::new(disk_share(settings, share, &folder)));
+                folders.push(folder);
+            }
+            Err(error) => reject(error),
+        }
     }
-    Ok(shares)
+    (shares, folders)
 }
 
 fn ipc() -> Share {
@@ -237,7 +259,7 @@ fn ipc() -> Share {
     }
 }
 
-fn disk_share(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result<Share> {
+fn folder(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result<Folder> {
     let path = path(settings, share)?;
     let options = DiskOptions {
         follow_symlinks: share.follow_symlinks,
@@ -246,32 +268,47 @@ fn disk_share(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result
         dir_mode: (0o777 & share.directory_mask) | share.force_directory_mode,
         max_disk: Some(share.max_disk_size_bytes).filter(|bytes| *bytes > 0),
     };
-    let vfs = DiskFs::new(Path::new(&path), options).with_context(|| {
+    let disk = DiskFs::new(Path::new(&path), options).with_context(|| {
         format!(
             "share {}: name a folder that exists and that this user may read",
             share.name
         )
     })?;
-    let kind = if share.printable {
-        ShareKind::Printer(Arc::new(vfs))
-    } else {
-        ShareKind::Disk(Arc::new(vfs))
-    };
-    Ok(Share {
+    Ok(Folder {
         id,
+        name: share.name.clone(),
+        path,
+        disk: Arc::new(disk),
+        writes: !share.read_only || share.printable || share.write_list.iter().next().is_some(),
+    })
+}
+
+fn disk_share(settings: &Settings, share: &ShareSettings, folder: &Folder) -> Share {
+    let options = share_options(share);
+    let vfs: Arc<dyn Vfs> = match options.syncs_always() {
+        true => Arc::new(SyncedVfs::new(folder.disk.clone())),
+        false => folder.disk.clone(),
+    };
+    let kind = if share.printable {
+        ShareKind::Printer(vfs)
+    } else {
+        ShareKind::Disk(vfs)
+    };
+    Share {
+        id: folder.id,
         name: share.name.clone(),
         comment: plain(&share.comment, settings, &share.name),
         kind,
         browseable: share.browseable,
         admission: admission(share),
-        options: share_options(share),
+        options,
         volume: if share.volume.is_empty() {
             share.name.clone()
         } else {
             share.volume.clone()
         },
         file_system: share.fstype.clone(),
-    })
+    }
 }
 
 /// The share's folder. Its macros are expanded once, at the start, so those that differ from client to client cannot be
@@ -307,14 +344,14 @@ fn plain(text: &str, settings: &Settings, share: &str) -> String {
 }
 
 fn admission(share: &ShareSettings) -> Admission {
-    use crate::config::settings::Access as Granted;
     let names = |list: &Names| list.iter().map(str::to_lowercase).collect::<Vec<_>>();
     let secret = |secret: &Option<Secret>| secret.as_ref().map(|s| s.0.clone());
     Admission {
-        guest: share.access(None).map(|granted| match granted {
-            Granted::ReadOnly => Access::Read,
-            Granted::ReadWrite => Access::Write,
+        guest: (share.guest_ok || share.guest_only).then_some(match share.guest_read_only {
+            true => Access::Read,
+            false => Access::Write,
         }),
+        guest_account: share.guest_account.to_lowercase(),
         max_connections: share.max_connections as usize,
         read_only: share.read_only,
         valid_users: names(&share.valid_users),
@@ -346,6 +383,7 @@ fn share_options(share: &ShareSettings) -> ShareOptions {
         ea_support: share.ea_support,
         streams: share.keeps_streams(),
         case_sensitive: share.case_sensitive == CaseMode::Sensitive,
+        case_by_client: share.case_sensitive == CaseMode::Auto,
         preserve_case: share.preserve_case,
         short_preserve_case: share.short_preserve_case,
         default_case_upper: share.default_case == LetterCase::Upper,
@@ -354,6 +392,7 @@ fn share_options(share: &ShareSettings) -> ShareOptions {
         veto_oplock_files: patterns(&share.veto_oplock_files),
         mangled_names: share.mangled_names != MangledNames::No,
         dos_filetime_resolution: share.dos_filetime_resolution,
+        kernel_change_notify: share.kernel_change_notify,
         delete_readonly: share.delete_readonly,
         veto_files: patterns(&share.veto_files),
         hide_files: patterns(&share.hide_files),
@@ -367,8 +406,8 @@ mod tests {
     use super::*;
     use crate::config::load::load_text;
 
-    fn built(conf: &str) -> Result<Server> {
-        server(&load_text("t", conf).settings)
+    fn built(conf: &str) -> Result<Server, Rejected> {
+        server(&load_text("t", conf).settings, &mut Vec::new()).map(|built| built.server)
     }
 
     #[test]
@@ -383,6 +422,47 @@ mod tests {
         assert_eq!(names, ["IPC$", "A"]);
         assert_eq!(built.config.name, "ATTIC");
         assert_eq!(built.shares[1].admission.access(None), Access::Read);
+    }
+
+    #[test]
+    fn the_engine_and_the_settings_agree_on_who_may_do_what() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        let lists = [
+            "",
+            "valid users = ann",
+            "invalid users = nobody ann",
+            "valid users = nobody",
+        ];
+        let kinds = ["guest ok = yes", "guest only = yes", "guest ok = no"];
+        let rights = [
+            "read only = yes",
+            "read only = no",
+            "read only = yes\nwrite list = ann",
+            "read only = no\nread list = nobody",
+        ];
+        for (lists, kind, rights) in lists
+            .iter()
+            .flat_map(|l| kinds.iter().map(move |k| (l, k)))
+            .flat_map(|(l, k)| rights.iter().map(move |r| (l, k, r)))
+        {
+            let conf = format!("[A]\npath = {path}\n{kind}\n{lists}\n{rights}\n");
+            let settings = load_text("t", &conf).settings;
+            let built = server(&settings, &mut Vec::new()).unwrap();
+            for user in [None, Some("ann"), Some("bob")] {
+                use crate::config::settings::Access as Granted;
+                let granted = match settings.shares[0].access(user) {
+                    None => Access::None,
+                    Some(Granted::ReadOnly) => Access::Read,
+                    Some(Granted::ReadWrite) => Access::Write,
+                };
+                assert_eq!(
+                    built.server.shares[1].admission.access(user),
+                    granted,
+                    "{user:?} {conf}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -450,14 +530,13 @@ mod tests {
             &format!("[global]\nsmb passwd file = {}\n", file.display()),
         )
         .settings;
-        settings.users.push(crate::config::settings::UserSettings {
-            name: "ann".into(),
-            password: Secret("x".into()),
-        });
-        let accounts = server(&settings).unwrap().accounts;
+        let ascii = &coax_logon::text::Ascii;
+        let ann = coax_logon::accounts::User::with_password("ann", "x", ascii);
+        settings.users.push(ann);
+        let accounts = server(&settings, &mut Vec::new()).unwrap().server.accounts;
         assert!(accounts.find("BOB").is_some() && accounts.find("Ann").is_some());
         std::fs::write(&file, "bob:nonsense\n").unwrap();
-        let error = format!("{:#}", server(&settings).unwrap_err());
+        let error = format!("{:#}", server(&settings, &mut Vec::new()).unwrap_err());
         assert!(
             error.contains("smbpasswd") && error.contains("line 1"),
             "{error}"

@@ -1,21 +1,15 @@
 //! The one clock that the engines are told the time by.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use coax_wire::time::{Span, Time};
+use coax_wire::time::Time;
 
-/// How far the wall clock may walk away before it is believed again.
-const DRIFT: Span = Span::from_secs(2);
-
-/// The wall clock, read once and carried on by the monotonic clock: it does not jump while somebody corrects the time of
-/// day a little. [`Clock::correct`] follows a correction that is larger; deadlines set before it move by as much.
+/// The monotonic clock, which starts at the wall clock's time. Deadlines are moments of this clock, so that no correction
+/// of the time of day moves them. What clients see as the time of day is [`Clock::wall_offset_ns`] away.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
-    start_unix_ns: AtomicU64,
+    start_unix_ns: u64,
 }
 
 impl Clock {
@@ -23,26 +17,22 @@ impl Clock {
     pub fn new() -> Self {
         Self {
             start: Instant::now(),
-            start_unix_ns: AtomicU64::new(wall_ns()),
+            start_unix_ns: wall_ns(),
         }
     }
 
     /// Now.
     pub fn now(&self) -> Time {
-        let base = self.start_unix_ns.load(Ordering::Relaxed);
-        Time(base.saturating_add(nanos(self.start.elapsed())))
+        Time(
+            self.start_unix_ns
+                .saturating_add(nanos(self.start.elapsed())),
+        )
     }
 
-    /// Follows the wall clock if it is more than two seconds away. To be called every minute or so.
-    pub fn correct(&self) {
-        self.correct_to(wall_ns());
-    }
-
-    fn correct_to(&self, wall_ns: u64) {
-        if wall_ns.abs_diff(self.now().0) > DRIFT.0 {
-            let base = wall_ns.saturating_sub(nanos(self.start.elapsed()));
-            self.start_unix_ns.store(base, Ordering::Relaxed);
-        }
+    /// How far the wall clock, which shows `wall_ns`, is ahead of this clock, nanoseconds.
+    pub fn wall_offset_ns(&self, wall_ns: u64) -> i64 {
+        let ahead = i128::from(wall_ns).saturating_sub(i128::from(self.now().0));
+        i64::try_from(ahead).unwrap_or(0)
     }
 
     /// How long until `deadline`; zero if it has passed.
@@ -62,7 +52,8 @@ pub fn zone_minutes_west() -> i16 {
     i16::try_from(-east_s / 60).unwrap_or(0)
 }
 
-fn wall_ns() -> u64 {
+/// The wall clock: nanoseconds since 1970.
+pub fn wall_ns() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, nanos)
@@ -71,25 +62,25 @@ fn wall_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use coax_wire::time::Span;
 
     #[test]
     fn it_advances_and_agrees_with_the_wall_clock() {
         let clock = Clock::new();
         let first = clock.now();
         assert!(clock.now() >= first);
-        assert!(wall_ns().abs_diff(clock.now().0) < DRIFT.0);
+        assert!(wall_ns().abs_diff(clock.now().0) < Span::from_secs(2).0);
     }
 
     #[test]
-    fn small_corrections_of_the_wall_clock_are_not_followed_and_large_ones_are() {
+    fn a_step_of_the_wall_clock_is_an_offset_and_moves_no_deadline() {
         let clock = Clock::new();
-        let before = clock.now().0;
-        clock.correct_to(before + Span::from_secs(1).0);
-        assert!(clock.now().0.abs_diff(before) < Span::from_secs(1).0);
-        for hours_later in [before + 3_600_000_000_000, before - 3_600_000_000_000] {
-            clock.correct_to(hours_later);
-            assert!(clock.now().0.abs_diff(hours_later) < Span::from_secs(1).0);
-        }
+        let deadline = clock.now() + Span::from_secs(60);
+        let hour = 3_600_000_000_000;
+        let offset = clock.wall_offset_ns(clock.now().0 - hour);
+        assert!((-3_601_000_000_000..=-3_599_000_000_000).contains(&offset));
+        assert!(clock.until(deadline) > Duration::from_secs(59));
+        assert!(clock.until(deadline) <= Duration::from_secs(60));
     }
 
     #[test]

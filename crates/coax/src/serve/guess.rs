@@ -178,6 +178,38 @@ mod tests {
     }
 
     #[test]
+    fn clients_are_not_taken_for_those_whose_words_they_share() {
+        assert!(who(&["NT LM 0.12"], "AmigaOS smbfs 2.22").starts_with("AmigaOS"));
+        assert!(who(&["Samba", "NT LM 0.12"], "Unix liBDSM").contains("libdsm"));
+        assert!(who(&["Samba", "NT LM 0.12"], "").contains("libdsm"));
+        let smblib = "UNIX of some type SMBlib LM2.1 minus a bit";
+        assert!(who(&["Samba", "NT LM 0.12"], smblib).contains("Authen::Smb"));
+        assert!(who(&["NT LM 0.12"], "PlayStation 2 SMBMAN").starts_with("PlayStation 2"));
+        let windows_98 = [DOS, &["NT LM 0.12"]].concat();
+        assert_eq!(who(&windows_98, ""), "Windows 95, 98 or Me");
+    }
+
+    #[test]
+    fn smbclient_of_each_age_is_recognised_by_each_list_it_offers() {
+        let list = [
+            "PC NETWORK PROGRAM 1.0",
+            "MICROSOFT NETWORKS 1.03",
+            "MICROSOFT NETWORKS 3.0",
+            "LANMAN1.0",
+            "LM1.2X002",
+            "Samba",
+            "NT LANMAN 1.0",
+            "NT LM 0.12",
+        ];
+        // smbclient 2.2.12 with -m COREPLUS, LANMAN1, LANMAN2 and NT1.
+        for upto in [2, 4, 6, 8] {
+            let offered: Vec<&str> = list.iter().take(upto).copied().collect();
+            let guess = who(&offered, "");
+            assert!(guess.contains("smbclient"), "{upto}: {guess}");
+        }
+    }
+
+    #[test]
     fn a_guess_gives_its_reason_and_an_unknown_client_what_it_said() {
         let offered = ["MICROSOFT NETWORKS DEC".to_string()];
         let unknown = guess(&Clues {

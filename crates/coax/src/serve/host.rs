@@ -8,15 +8,19 @@ use std::sync::{
 use coax_netbios::SessionConfig;
 use coax_server::{
     Server,
-    table::{Exclusive, Tables},
+    table::{Exclusive, ShareId, Tables},
 };
-use tokio::sync::watch;
+use coax_wire::time::Span;
+use tokio::sync::{Semaphore, watch};
 
-use super::{clock::Clock, printing::Printing, report::Reporter};
+use super::{
+    Tuning, admission::Admission, build, clock::Clock, lanes::Lanes, pcap::Capture,
+    printing::Printing, report::Reporter,
+};
 use crate::config::settings::Settings;
 
-/// Most clients at once where the settings name no number.
-const MAX_CLIENTS: usize = 20_000;
+/// Clients that are being turned away at a time; those beyond are turned away without a word.
+const REFUSALS: usize = 64;
 
 /// The server as its clients' tasks see it.
 #[derive(Debug)]
@@ -31,40 +35,60 @@ pub(super) struct Host {
     pub(super) pool: Pool,
     /// Where finished print jobs go.
     pub(super) printing: Printing,
+    /// Where clients' bytes are captured, if they are.
+    pub(super) capture: Option<Capture>,
     /// How it was configured.
     pub(super) settings: Settings,
     /// How sessions are held.
     pub(super) session: SessionConfig,
+    /// Places for clients.
+    pub(super) admission: Arc<Admission>,
+    /// Leave to touch the shares' disks.
+    pub(super) lanes: Lanes,
+    /// Places for clients that are being turned away.
+    pub(super) refusals: Arc<Semaphore>,
+    /// How long a client may take to log on.
+    pub(super) logon_timeout: Span,
     stopping: AtomicBool,
     stop: watch::Sender<bool>,
-    clients: AtomicUsize,
 }
 
 impl Host {
-    /// A server at its start, with `threads` threads for clients.
+    /// A server at its start.
     pub(super) fn new(
         server: Arc<Server>,
         settings: Settings,
         reporter: Reporter,
         printing: Printing,
-        threads: usize,
+        tuning: Tuning,
     ) -> Self {
+        let clients = build::means(&settings).clients();
         Self {
+            admission: Admission::new(clients),
+            lanes: Lanes::new(disks(&server), tuning.passes()),
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
+            logon_timeout: tuning.logon_timeout,
             session: super::session_config(&settings),
             server,
             clock: Arc::new(Clock::new()),
             reporter,
             pool: Pool {
-                threads,
+                threads: tuning.threads,
                 busy: AtomicUsize::new(0),
                 jobs: AtomicUsize::new(0),
             },
             printing,
+            capture: None,
             settings,
             stopping: AtomicBool::new(false),
             stop: watch::Sender::new(false),
-            clients: AtomicUsize::new(0),
         }
+    }
+
+    /// Waits for a limited time until log lines and captured packets are written.
+    pub(super) fn flush(&self) {
+        self.capture.iter().for_each(Capture::flush);
+        self.reporter.flush();
     }
 
     /// Whether it is shutting down.
@@ -78,30 +102,25 @@ impl Host {
         self.stop.send_replace(true);
     }
 
+    /// The wall clock shows `wall_ns`: from now on the engine's time stamps agree with it. Deadlines stay.
+    pub(super) fn follow_wall_clock(&self, wall_ns: u64) {
+        let offset = self.clock.wall_offset_ns(wall_ns);
+        self.server.locked(|tables| tables.set_wall_offset(offset));
+    }
+
     /// Waits until [`Self::stop`].
     pub(super) async fn stopped(&self) {
         // The sender lives as long as `self`, so waiting cannot fail.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
     }
-
-    /// Counts a client in, if there is room.
-    pub(super) fn admit(self: &Arc<Self>) -> Option<Seat> {
-        let limit = match usize::try_from(self.settings.global.max_clients) {
-            Ok(0) | Err(_) => MAX_CLIENTS,
-            Ok(limit) => limit,
-        };
-        let seat = Seat(self.clone());
-        (self.clients.fetch_add(1, Ordering::Relaxed) < limit).then_some(seat)
-    }
 }
 
-/// A client's place among those that are counted.
-pub(super) struct Seat(Arc<Host>);
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.0.clients.fetch_sub(1, Ordering::Relaxed);
-    }
+/// The shares that have a disk.
+pub(super) fn disks(server: &Server) -> impl Iterator<Item = ShareId> {
+    let shares = server.shares.iter();
+    shares
+        .filter(|share| share.vfs().is_some())
+        .map(|share| share.id)
 }
 
 /// The threads that serve clients, counted: tokio runs them.
@@ -114,9 +133,10 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Whether somebody waits, or will soon, for a thread to become free.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.busy.load(Ordering::Relaxed) >= self.threads
+    /// Whether somebody waits, or will soon, for a thread to become free. Threads `inside` a share's disk are there beside
+    /// the others.
+    pub(super) fn is_crowded(&self, inside: usize) -> bool {
+        self.busy.load(Ordering::Relaxed) >= self.threads.saturating_add(inside)
     }
 
     /// How often work was given to a thread so far.

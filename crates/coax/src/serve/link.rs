@@ -9,21 +9,29 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
 use coax_netbios::{Session, Transport};
-use coax_server::{Connection, Event, Peer};
+use coax_server::{
+    Connection, Event, Peer, Reach,
+    budget::{Exceeded, Lease, Resource},
+    table::ShareId,
+};
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
     host::Host,
+    lanes::Pass,
+    logon_timer::LogonTimer,
     outbox::Outbox,
+    pcap::Tap,
     printing::Job,
     socket::{Received, Socket},
     story::Story,
+    trace::Selection,
     wake::Bell,
 };
 use crate::config::macros::MacroValues;
@@ -55,6 +63,8 @@ pub(super) enum Rest {
     Blocked,
     /// The client asks on, but others are waiting for a thread.
     Again,
+    /// What comes next may touch disks for which no pass is free.
+    Wait(Reach),
     /// The connection is over, and what it held is to be closed.
     Over(End),
     /// The connection is over, and what it held is closed.
@@ -70,8 +80,15 @@ pub(super) struct Link {
     /// Rung when another connection's doings concern this one.
     pub(super) bell: Arc<Bell>,
     address: String,
+    number: u64,
     /// When the engine wants to be called, nanoseconds; [`NEVER`].
     deadline: AtomicU64,
+    /// How long it may take to log on.
+    pub(super) logon: LogonTimer,
+    /// Whether the peer is to be probed.
+    probe: AtomicBool,
+    /// Where its bytes are captured, if they are.
+    tap: Option<Mutex<Tap>>,
     inner: Mutex<Inner>,
 }
 
@@ -79,7 +96,11 @@ struct Inner {
     /// Made with the first message, when the names are known.
     engine: Option<Connection>,
     outbox: Outbox,
+    /// The disks that sending what is in `outbox` may touch.
+    unsent: Reach,
     story: Story,
+    /// The memory of messages received or sent in part.
+    lease: Option<Lease>,
 }
 
 impl Link {
@@ -91,18 +112,26 @@ impl Link {
         address: String,
         number: u64,
     ) -> Self {
+        let tap = Tap::begin(&host, &socket, &address, number).map(Mutex::new);
         let story = Story::begin(&host, number, address.clone(), transport);
         let inner = Inner {
             engine: None,
             outbox: Outbox::default(),
+            unsent: Reach::Nothing,
             story,
+            lease: None,
         };
+        let logon = LogonTimer::start(host.clock.now(), host.logon_timeout);
         Self {
             host,
             socket,
             bell: Arc::default(),
             address,
+            number,
             deadline: AtomicU64::new(NEVER),
+            logon,
+            probe: AtomicBool::new(false),
+            tap,
             inner: Mutex::new(inner),
         }
     }
@@ -130,40 +159,125 @@ impl Link {
         self.lock().engine.as_ref().is_none_or(Connection::is_idle)
     }
 
-    /// Delivers wakes and time-outs, and if the client is `ready`, serves it until it has nothing to ask.
-    /// Closes what it held if that was its last turn.
-    pub(super) fn turn(&self, session: &mut Session, ready: bool) -> Rest {
-        match self.serve(session, ready) {
-            Ok(Rest::Over(end)) | Err(Rest::Over(end)) => {
-                self.close(&end);
-                Rest::Gone
-            }
-            Ok(rest) | Err(rest) => {
-                if let Some(engine) = &mut self.lock().engine {
-                    engine.rest();
-                }
-                rest
-            }
-        }
+    /// Whether the peer is to be probed; says so once.
+    pub(super) fn take_probe(&self) -> bool {
+        self.probe.load(Ordering::Relaxed) && self.probe.swap(false, Ordering::AcqRel)
     }
 
-    /// Delivers wakes and time-outs, and sends what comes of them.
-    pub(super) fn attend(&self) -> Result<(), Rest> {
-        let now = self.host.clock.now();
-        let rung = self.bell.take();
-        let due = self.deadline().is_some_and(|deadline| deadline <= now);
-        if !rung && !due {
-            return Ok(());
+    /// Delivers wakes and time-outs, and if the client is `ready`, serves it until it has nothing to ask; `pass` is leave
+    /// to touch the disks that this was waiting for. Closes what it held if that was its last turn and touches no disk.
+    pub(super) fn turn(&self, session: &mut Session, ready: bool, pass: Option<Pass>) -> Rest {
+        let rest = match self.serve(session, ready, pass) {
+            Ok(rest) | Err(rest) => rest,
+        };
+        if let Rest::Over(end) = &rest {
+            if !self.holds_files() {
+                self.close(end);
+                return Rest::Gone;
+            }
+            return rest;
         }
         let mut inner = self.lock();
         if let Some(engine) = &mut inner.engine {
-            if due {
-                engine.handle_timeout(now);
-            } else {
-                engine.handle_wake(now);
+            engine.rest();
+        }
+        match inner.count_memory(session) {
+            Ok(()) => rest,
+            Err(exceeded) => Rest::Over(End::Because(format!(
+                "too much of its messages waits: {exceeded}"
+            ))),
+        }
+    }
+
+    /// Delivers wakes and time-outs while a thread serves the client or while it waits for a disk. `Ok(false)`: they have
+    /// to wait, because somebody has the engine or because a disk may be touched.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub(super) fn interject(&self) -> Result<bool, End> {
+        let mut inner = match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+        };
+        match self.attend_to(&mut inner, &mut None) {
+            Ok(()) | Err(Rest::Blocked) => Ok(true),
+            Err(Rest::Over(end)) => Err(end),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Whether somebody has the engine: it cannot be interjected now.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.inner.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    /// Ends service, and says on which shares files are to be closed ([`Self::close_share`]) before [`Self::close`].
+    pub(super) fn hang_up(&self) -> Vec<ShareId> {
+        match &mut self.lock().engine {
+            Some(engine) => {
+                engine.hang_up();
+                engine.shares_held()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Closes what the client held on one share. If the engine panics, [`Self::close`] will find out again.
+    pub(super) fn close_share(&self, share: ShareId) {
+        let now = self.host.clock.now();
+        let mut inner = self.lock();
+        let closing = AssertUnwindSafe(|| {
+            if let Some(engine) = &mut inner.engine {
+                engine.close_share(now, share);
+            }
+        });
+        let _ = catch_unwind(closing);
+    }
+
+    fn holds_files(&self) -> bool {
+        let inner = self.lock();
+        let held = inner.engine.as_ref().map(Connection::shares_held);
+        held.is_some_and(|shares| !shares.is_empty())
+    }
+
+    /// Delivers wakes and time-outs, and sends what comes of them.
+    fn attend(&self, pass: &mut Option<Pass>) -> Result<(), Rest> {
+        if !self.bell.is_rung() && !self.is_due(self.host.clock.now()) {
+            return Ok(());
+        }
+        self.attend_to(&mut self.lock(), pass)
+    }
+
+    fn attend_to(&self, inner: &mut Inner, pass: &mut Option<Pass>) -> Result<(), Rest> {
+        let reach = inner.engine.as_ref().map(Connection::wake_reach);
+        let _pass = self.leave(reach.unwrap_or_default(), pass)?;
+        let now = self.host.clock.now();
+        let (rung, due) = (self.bell.take(), self.is_due(now));
+        if let Some(engine) = &mut inner.engine {
+            match (due, rung) {
+                (true, _) => engine.handle_timeout(now),
+                (false, true) => engine.handle_wake(now),
+                (false, false) => return Ok(()),
             }
         }
-        self.settle(&mut inner)
+        self.settle(inner)
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.deadline().is_some_and(|deadline| deadline <= now)
+    }
+
+    /// Leave to touch the disks in `reach`: the pass at hand, or a free one.
+    fn leave(&self, reach: Reach, at_hand: &mut Option<Pass>) -> Result<Option<Pass>, Rest> {
+        if reach == Reach::Nothing {
+            return Ok(None);
+        }
+        if at_hand.as_ref().is_some_and(|pass| pass.reach() == reach) {
+            return Ok(at_hand.take());
+        }
+        let pass = self.host.lanes.try_pass(reach);
+        pass.map(Some).ok_or(Rest::Wait(reach))
     }
 
     /// Closes what the client held, and tells the end of its story. The engine may have panicked; it may do so again.
@@ -181,28 +295,46 @@ impl Link {
             let dropping = AssertUnwindSafe(|| engine.as_mut().map(Connection::abandon));
             let _ = catch_unwind(dropping);
         }
+        while let Some(event) = engine.as_mut().and_then(Connection::poll_event) {
+            inner.story.event(now, event);
+        }
+        if let Some(mut tap) = self.tap() {
+            tap.end();
+        }
         let sent = inner.outbox.sent_total();
         inner.story.end(end, sent);
         drop(inner);
         self.socket.finish();
     }
 
-    fn serve(&self, session: &mut Session, ready: bool) -> Result<Rest, Rest> {
+    fn serve(
+        &self,
+        session: &mut Session,
+        ready: bool,
+        mut pass: Option<Pass>,
+    ) -> Result<Rest, Rest> {
         let began = self.host.clock.now();
         session.handle_timeout(began);
-        self.attend()?;
-        self.flush_again()?;
+        self.attend(&mut pass)?;
+        self.flush_again(&mut pass)?;
         loop {
-            self.messages(session)?;
-            self.attend()?;
+            self.messages(session, &mut pass)?;
+            self.attend(&mut pass)?;
+            // What is not needed now must not be held while the client thinks.
+            pass = None;
             if self.host.is_stopping() {
                 return Err(Rest::Over(End::Stopping));
+            }
+            if !self.logon.is_known()
+                && let Some(end) = self.logon.overdue(self.host.clock.now())
+            {
+                return Err(Rest::Over(end));
             }
             // Without need to read nothing is read: it takes a buffer, and an idle client has none.
             if !ready {
                 return Ok(Rest::Idle);
             }
-            let crowded = self.host.pool.is_crowded();
+            let crowded = self.host.pool.is_crowded(self.host.lanes.inside());
             if crowded && (self.host.clock.now() - began).as_millis() >= TURN_MS {
                 return Ok(Rest::Again);
             }
@@ -218,30 +350,47 @@ impl Link {
     }
 
     /// Serves every whole message that has come.
-    fn messages(&self, session: &mut Session) -> Result<(), Rest> {
+    fn messages(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), Rest> {
         loop {
-            self.session_bytes(session)?;
+            self.session_bytes(session, pass)?;
             let framing = session.framing();
             let peer = (self.lock().engine.is_none() && session.is_established())
                 .then(|| self.peer(session));
             let outcome = match session.poll_message() {
                 None => return Ok(()),
-                Some(Ok(message)) => self.message(peer, framing, message),
+                Some(Ok(message)) => self.message(peer, framing, message, pass),
                 Some(Err(error)) => {
-                    self.session_bytes(session)?;
+                    self.session_bytes(session, pass)?;
                     return Err(over(&error));
                 }
             };
+            if matches!(outcome, Err(Rest::Wait(_))) {
+                return outcome;
+            }
             session.consume();
             outcome?;
         }
     }
 
-    fn message(&self, peer: Option<Peer>, framing: Framing, message: &[u8]) -> Result<(), Rest> {
+    /// Serves one message, unless no pass is free for the disks that it may touch.
+    fn message(
+        &self,
+        peer: Option<Peer>,
+        framing: Framing,
+        message: &[u8],
+        pass: &mut Option<Pass>,
+    ) -> Result<(), Rest> {
         let mut inner = self.lock();
         if let Some(peer) = peer {
             inner.engine = Some(self.engine(&mut inner.story, peer)?);
         }
+        let reach = inner.engine.as_ref().map(|engine| engine.reach(message));
+        let reach = reach.unwrap_or_default();
+        let _pass = self.leave(reach, pass)?;
+        inner.unsent = match inner.outbox.is_empty() {
+            true => reach,
+            false => inner.unsent.and(reach),
+        };
         inner.story.request(framing, message);
         if let Some(engine) = &mut inner.engine {
             engine.handle_message(self.host.clock.now(), message);
@@ -251,6 +400,13 @@ impl Link {
 
     fn engine(&self, story: &mut Story, peer: Peer) -> Result<Connection, Rest> {
         story.names(peer.calling.as_deref(), peer.called.as_deref());
+        let name = peer.calling.as_deref().unwrap_or_default();
+        let choice = self.host.settings.trace.as_ref();
+        let selected = Selection::of(choice, self.number, &self.address, Some(name));
+        story.trace(&self.host, selected == Selection::Yes);
+        if let Some(mut tap) = self.tap() {
+            tap.decide(selected == Selection::Yes);
+        }
         let challenge = super::host::random().map_err(|e| {
             Rest::Over(End::Because(format!(
                 "the system gives no random numbers: {e}"
@@ -264,12 +420,18 @@ impl Link {
         ))
     }
 
+    fn tap(&self) -> Option<MutexGuard<'_, Tap>> {
+        let tap = self.tap.as_ref()?;
+        Some(tap.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn peer(&self, session: &Session) -> Peer {
         let name = |scoped: &coax_wire::nbt::name::ScopedName| scoped.name.to_string();
         Peer {
             address: self.address.clone(),
             calling: session.calling().map(name),
             called: session.called().map(name),
+            number: self.number,
         }
     }
 
@@ -279,6 +441,7 @@ impl Link {
             engine: Some(engine),
             outbox,
             story,
+            ..
         } = inner
         else {
             return Ok(());
@@ -286,19 +449,32 @@ impl Link {
         let framing = story.framing();
         while let Some(transmit) = engine.poll_transmit() {
             let header = framing.header(transmit.len()).map_err(|e| over(&e))?;
+            story.reply(&transmit);
             outbox.push(header, transmit);
         }
         while let Some(event) = engine.poll_event() {
             if let Event::Printed { share, path, name } = &event {
                 self.print(story, Job { share, path, name });
             }
-            story.event(event);
+            story.event(self.host.clock.now(), event);
         }
-        let deadline = engine.poll_timeout().map_or(NEVER, |time| time.0);
+        if story.deadline().is_some() {
+            story.report_repeats(self.host.clock.now());
+        }
+        if self.logon.note(story) {
+            self.bell.nudge();
+        }
+        if engine.take_probe() {
+            self.probe.store(true, Ordering::Release);
+            self.bell.nudge();
+        }
+        let next = engine.poll_timeout().into_iter().chain(story.deadline());
+        let deadline = next.min().map_or(NEVER, |time| time.0);
         if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
             self.bell.nudge();
         }
-        engine.recycle(outbox.flush(&self.socket).map_err(|e| over(&e))?);
+        let sent = outbox.flush(&self.socket, self.tap.as_ref());
+        engine.recycle(sent.map_err(|e| over(&e))?);
         if engine.is_closing() {
             return Err(Rest::Over(End::Because(story.fatal())));
         }
@@ -325,9 +501,16 @@ impl Link {
     }
 
     /// Sends what an earlier turn had to leave.
-    fn flush_again(&self) -> Result<(), Rest> {
+    fn flush_again(&self, pass: &mut Option<Pass>) -> Result<(), Rest> {
         let mut inner = self.lock();
-        inner.outbox.flush(&self.socket).map_err(|e| over(&e))?;
+        if inner.outbox.is_empty() {
+            return Ok(());
+        }
+        let _pass = self.leave(inner.unsent, pass)?;
+        inner
+            .outbox
+            .flush(&self.socket, self.tap.as_ref())
+            .map_err(|e| over(&e))?;
         if inner.outbox.is_empty() {
             Ok(())
         } else {
@@ -336,20 +519,24 @@ impl Link {
     }
 
     /// Sends what the session layer has to say: the answer to a session request, a keep-alive.
-    fn session_bytes(&self, session: &mut Session) -> Result<(), Rest> {
+    fn session_bytes(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), Rest> {
         match session.poll_transmit() {
             None => Ok(()),
             Some(bytes) => {
                 self.lock().outbox.push_bytes(bytes);
-                self.flush_again()
+                self.flush_again(pass)
             }
         }
     }
 
     /// Reads; 0 if nothing came.
     fn receive(&self, session: &mut Session, hint: usize, wait: bool) -> Result<usize, Rest> {
-        match self.socket.receive(session.recv_space(hint), wait) {
+        let space = session.recv_space(hint);
+        match self.socket.receive(space, wait) {
             Ok(Received::Bytes(count)) => {
+                if let Some(mut tap) = self.tap() {
+                    tap.received(space.get(..count).unwrap_or_default());
+                }
                 session.received(self.host.clock.now(), count);
                 Ok(count)
             }
@@ -373,6 +560,25 @@ impl Link {
     /// A panic under the lock ends the connection, but what it held must still be closed.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Reserves the memory of messages that came or went in part.
+    fn count_memory(&mut self, session: &Session) -> Result<(), Exceeded> {
+        let received = match session.waiting_bytes() {
+            0 => 0,
+            _ => session.buffered_capacity(),
+        };
+        let bytes = received.saturating_add(self.outbox.waiting_bytes());
+        match (&mut self.lease, &self.engine) {
+            (Some(lease), _) => lease.resize(bytes),
+            (none, Some(engine)) if bytes > 0 => {
+                *none = Some(engine.account().lease(Resource::Memory, bytes)?);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io::ErrorKind,
-    net::{SocketAddr, TcpStream},
+    net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -13,32 +13,35 @@ use std::{
 use anyhow::{Context, Result, anyhow};
 use coax_netbios::{Accept, Session, Transport};
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
-use tokio::{net::TcpListener, sync::mpsc};
-
-use super::{
-    host::{Host, Seat},
-    link::Link,
-    report::Line,
-    socket, task,
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+    time::timeout,
 };
+
+use super::{holder, host::Host, link::Link, refuse, report::Line, socket, task};
 use crate::config::settings::{Listener, SocketOption};
 
 /// Connections that the system holds for us until we accept them.
 const BACKLOG: i32 = 1024;
+/// Between two keep-alive probes that are not answered.
+const PROBE_INTERVAL: Duration = Duration::from_secs(15);
+/// Keep-alive probes that are not answered before the client is given up.
+const PROBES: u32 = 4;
 /// How long to wait when the system has no descriptor for another client.
 const OUT_OF_FILES: Duration = Duration::from_millis(200);
 
 /// A port that is listened at.
 #[derive(Debug)]
 pub(super) struct Door {
-    listener: TcpListener,
+    listener: std::net::TcpListener,
     transport: Transport,
 }
 
 impl Door {
     /// Where it is.
-    pub(super) fn address(&self) -> Result<SocketAddr> {
-        Ok(self.listener.local_addr()?)
+    pub(super) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
     }
 
     /// Whether it is for NetBIOS sessions.
@@ -47,7 +50,8 @@ impl Door {
     }
 }
 
-/// Listens at `wanted`, or at its fallback port. Must be called within the runtime.
+/// Listens at `wanted`, or at its fallback port if this process may not use the first. A port that another program holds
+/// is an error: clients would find that program and not this server.
 ///
 /// # Errors
 /// Says which address, why not, and what to do.
@@ -58,16 +62,16 @@ pub(super) fn open(
 ) -> Result<Door> {
     let listener = match (bind(wanted.address, options), wanted.fallback_port) {
         (Ok(listener), _) => listener,
-        (Err(error), None) => return Err(explain(wanted.address, &error)),
-        (Err(error), Some(port)) => {
+        (Err(error), Some(port)) if error.kind() == ErrorKind::PermissionDenied => {
             let other = SocketAddr::new(wanted.address.ip(), port);
             bind(other, options).map_err(|second| {
                 explain(other, &second).context(explain(wanted.address, &error))
             })?
         }
+        (Err(error), _) => return Err(explain(wanted.address, &error)),
     };
     Ok(Door {
-        listener: TcpListener::from_std(listener.into())?,
+        listener: listener.into(),
         transport,
     })
 }
@@ -100,10 +104,13 @@ fn explain(address: SocketAddr, error: &std::io::Error) -> anyhow::Error {
         "--direct"
     };
     match error.kind() {
-        ErrorKind::AddrInUse => anyhow!(
-            "cannot listen at {address}: another program does (Samba, perhaps); stop it, or choose another address or port \
-             with {flag}"
-        ),
+        ErrorKind::AddrInUse => {
+            let holder = holder::of(address, holder::Kind::Tcp);
+            let holder = holder.unwrap_or_else(|| "another program".into());
+            anyhow!(
+                "cannot listen at {address}: {holder} holds this port; stop it, or choose another address or port with {flag}"
+            )
+        }
         ErrorKind::PermissionDenied => anyhow!(
             "cannot listen at {address}: ports below 1024 need a permission; give it with 'setcap cap_net_bind_service=+ep' \
              on coax, or choose another port with {flag}"
@@ -123,18 +130,26 @@ pub(super) async fn accept(
     alive: mpsc::Sender<()>,
 ) {
     let mut said = false;
+    let transport = door.transport;
+    let listener = match TcpListener::from_std(door.listener) {
+        Ok(listener) => listener,
+        Err(error) => {
+            return host
+                .reporter
+                .notice(format!("no clients can connect: {error}"));
+        }
+    };
+    let mut spare = spare_descriptor();
     loop {
         let accepted = tokio::select! {
-            accepted = door.listener.accept() => accepted,
+            accepted = listener.accept() => accepted,
             () = host.stopped() => return,
         };
         match accepted {
             Ok((stream, peer)) => {
                 said = false;
-                let number = numbers.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-                if let Err(error) = stream.into_std().map_err(Into::into).and_then(|stream| {
-                    welcome(&host, stream, peer, door.transport, number, alive.clone())
-                }) {
+                let number = || numbers.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+                if let Err(error) = welcome(&host, stream, peer, transport, (&number, &alive)) {
                     host.reporter.notice(format!("{peer}: {error:#}"));
                 }
             }
@@ -144,10 +159,27 @@ pub(super) async fn accept(
                     host.reporter
                         .notice(format!("cannot accept clients at the moment: {error}"));
                 }
-                tokio::time::sleep(OUT_OF_FILES).await;
+                // Who waits is at least told that it waits in vain.
+                drop(spare.take());
+                let accepted = timeout(OUT_OF_FILES, listener.accept()).await;
+                if let Ok(Ok((stream, peer))) = accepted {
+                    refused(
+                        &host,
+                        peer,
+                        "the server has no descriptor left",
+                        "ulimit -n",
+                    );
+                    drop(stream);
+                }
+                spare = spare_descriptor();
             }
         }
     }
+}
+
+/// A descriptor to give up when there is no other, so that the client in front can be accepted and closed.
+fn spare_descriptor() -> Option<std::fs::File> {
+    std::fs::File::open("/dev/null").ok()
 }
 
 /// Whether accepting failed because that one client went away.
@@ -163,12 +195,22 @@ fn welcome(
     stream: TcpStream,
     peer: SocketAddr,
     transport: Transport,
-    number: u64,
-    alive: mpsc::Sender<()>,
+    (number, alive): (&dyn Fn() -> u64, &mpsc::Sender<()>),
 ) -> Result<()> {
-    let Some(seat) = admitted(host, peer) else {
+    if let Err(why) = host.settings.global.hosts.check_server(peer.ip()) {
+        let setting = format!("hosts allow = {}", peer.ip().to_canonical());
+        refused(host, peer, &why.to_string(), &setting);
         return Ok(());
+    }
+    let seat = match host.admission.admit(peer.ip().to_canonical()) {
+        Ok(seat) => seat,
+        Err(why) => {
+            refused(host, peer, &why.to_string(), "max smbd processes");
+            turn_away(host, stream, transport);
+            return Ok(());
+        }
     };
+    let stream = stream.into_std()?;
     keep_alive(host, &stream).context("cannot set up its connection")?;
     let socket = socket::Socket::new(stream, &host.settings.global.socket_options)
         .context("cannot set up its connection")?;
@@ -179,8 +221,9 @@ fn welcome(
         socket,
         transport,
         peer.to_string(),
-        number,
+        number(),
     ));
+    let alive = alive.clone();
     tokio::spawn(async move {
         task::attend(link, session, seat).await;
         drop(alive);
@@ -188,44 +231,67 @@ fn welcome(
     Ok(())
 }
 
-/// Whether this client may connect; if not, that is told.
-fn admitted(host: &Arc<Host>, peer: SocketAddr) -> Option<Seat> {
-    let refuse = |why: String, setting: String| {
-        host.reporter.tell(Line::Refused {
-            client: None,
-            address: peer.to_string(),
-            what: "a connection".into(),
-            status: None,
-            why,
-            setting: Some(setting),
-        });
-    };
-    if let Err(why) = host.settings.global.hosts.check_server(peer.ip()) {
-        refuse(
-            why.to_string(),
-            format!("hosts allow = {}", peer.ip().to_canonical()),
-        );
-        return None;
-    }
-    let seat = host.admit();
-    if seat.is_none() {
-        refuse(
-            "as many clients are connected as may be".into(),
-            "max smbd processes".into(),
-        );
-    }
-    seat
+/// Reports that a client was not let in.
+fn refused(host: &Host, peer: SocketAddr, why: &str, setting: &str) {
+    host.reporter.tell(Line::Refused {
+        client: None,
+        address: peer.to_string(),
+        what: "a connection".into(),
+        status: None,
+        why: why.into(),
+        setting: Some(setting.into()),
+    });
 }
 
-/// Has the system notice clients that are gone without a word, within a few minutes.
-fn keep_alive(host: &Host, stream: &TcpStream) -> std::io::Result<()> {
+/// Tells a client that there is no place for it, unless too many are being told.
+fn turn_away(host: &Arc<Host>, stream: TcpStream, transport: Transport) {
+    if let Ok(place) = host.refusals.clone().try_acquire_owned() {
+        tokio::spawn(async move {
+            refuse::turn_away(stream, transport).await;
+            drop(place);
+        });
+    }
+}
+
+/// Has the system notice clients that are gone without a word: by probes when nothing is on its way to them, and else by
+/// what they do not acknowledge, which TCP alone would repeat for a quarter of an hour.
+fn keep_alive(host: &Host, stream: &std::net::TcpStream) -> std::io::Result<()> {
     let seconds = match host.settings.global.keepalive_seconds {
         0 => return Ok(()),
         seconds => Duration::from_secs(u64::from(seconds)),
     };
     let probes = TcpKeepalive::new()
         .with_time(seconds)
-        .with_interval(Duration::from_secs(15))
-        .with_retries(4);
-    SockRef::from(stream).set_tcp_keepalive(&probes)
+        .with_interval(PROBE_INTERVAL)
+        .with_retries(PROBES);
+    let socket = SockRef::from(stream);
+    socket.set_tcp_keepalive(&probes)?;
+    let last = seconds.saturating_add(PROBE_INTERVAL.saturating_mul(PROBES));
+    socket.set_tcp_user_timeout(Some(last))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_port_that_another_program_holds_is_an_error_and_no_reason_to_take_another_port() {
+        let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let fallback_port = Some(free.local_addr().unwrap().port());
+        drop(free);
+        let wanted = Listener {
+            address: held.local_addr().unwrap(),
+            fallback_port,
+        };
+        let error = open(wanted, Transport::Nbt139, &[])
+            .unwrap_err()
+            .to_string();
+        let us = format!("(process {}) holds this port", std::process::id());
+        assert!(error.contains(&us) && !error.contains("setcap"), "{error}");
+        drop(held);
+        let door = open(wanted, Transport::Nbt139, &[]).unwrap();
+        assert_eq!(door.address().unwrap(), wanted.address);
+    }
 }

@@ -11,6 +11,8 @@ use std::{
 pub(super) struct LogFile {
     path: PathBuf,
     file: File,
+    /// It was begun, and not gone on with.
+    is_new: bool,
     len: u64,
     /// The length at which it is put aside as `.old`, bytes; 0: never.
     max: u64,
@@ -19,14 +21,37 @@ pub(super) struct LogFile {
 impl LogFile {
     /// Goes on with the file at `path`, or begins it.
     pub(super) fn open(path: &Path, max_kib: u32) -> std::io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let len = file.metadata()?.len();
+        let was_there = path.exists();
+        let (file, len) = opened(path)?;
         Ok(Self {
             path: path.to_owned(),
             file,
+            is_new: !was_there,
             len,
             max: u64::from(max_kib).saturating_mul(1024),
         })
+    }
+
+    /// Goes on with whatever has its name now, after another program has put the file aside.
+    ///
+    /// # Errors
+    /// What keeps it from being written; lines go on to the file that was open before.
+    pub(super) fn reopen(&mut self) -> std::io::Result<()> {
+        (self.file, self.len) = opened(&self.path)?;
+        Ok(())
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves no file that was not there before it was opened: nothing was written.
+    pub(super) fn discard(self) {
+        if self.is_new && self.len == 0 {
+            // An empty log that stays is no harm.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 
     /// Appends `text`, which ends with a line's end.
@@ -43,13 +68,14 @@ impl LogFile {
         let mut old = self.path.clone().into_os_string();
         old.push(".old");
         std::fs::rename(&self.path, old)?;
-        self.file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.path)?;
-        self.len = 0;
-        Ok(())
+        self.reopen()
     }
+}
+
+fn opened(path: &Path) -> std::io::Result<(File, u64)> {
+    let file = OpenOptions::new().create(true).append(true).open(path)?;
+    let len = file.metadata()?.len();
+    Ok((file, len))
 }
 
 #[cfg(test)]

@@ -2,47 +2,67 @@
 //!
 //! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a thread
 //! of the pool serve the client with plain blocking calls ([`link`]). The engine is told the time by one [`clock`] and
-//! reaches another client through its bell ([`wake`]). What happens is told by [`report`]. [`names`] answers for our NetBIOS
+//! reaches another client through its bell ([`wake`]). Changes that programs on this machine make in folders that clients
+//! watch come from [`local`]. What happens is told by [`report`]. [`names`] answers for our NetBIOS
 //! names.
 
+mod accounts;
+mod admission;
+mod budgets;
 mod build;
 pub(crate) mod clock;
+pub(crate) mod commands;
+mod folders;
 mod guess;
+mod holder;
 mod host;
+mod lanes;
 mod link;
 mod listen;
+mod local;
 mod log_file;
+mod logon_timer;
 mod names;
 mod outbox;
+mod pcap;
+pub mod prepare;
 mod printing;
+pub(crate) mod probe;
+mod refuse;
+mod repeats;
 pub mod report;
+pub mod sandbox;
 mod socket;
 mod story;
 mod task;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod wake;
 
 use std::{
     net::SocketAddr,
+    path::Path,
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
-use anyhow::{Context, Result};
-use coax_netbios::{SessionConfig, Transport};
-use coax_server::Server;
+use anyhow::{Context, Error, Result};
+use coax_netbios::SessionConfig;
 use coax_wire::{nbt::session::Framing, time::Span};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::{
     runtime::{Builder, Runtime},
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
 };
 
 use self::{
+    commands::Runner,
     host::Host,
+    prepare::{Parts, Prepared, Sockets},
     report::{Line, Reporter},
+    sandbox::privileges::Account,
 };
 use crate::{cli::hello::Bound, config::settings::Settings};
 
@@ -50,8 +70,42 @@ use crate::{cli::hello::Bound, config::settings::Settings};
 const THREADS: usize = 512;
 /// Threads beyond those, for what cannot wait for a turn.
 const SPARE_THREADS: usize = 16;
+/// How long a client may take to log on, or to connect a share where nobody logs on.
+const LOGON_TIMEOUT: Span = Span::from_secs(10);
+/// How often it is looked whether the shares' folders are there.
+const FOLDER_PERIOD: Duration = Duration::from_secs(5);
+/// How often a step of the wall clock is looked for: file times that the engine makes up are wrong for as long.
+const WALL_CLOCK_PERIOD: Duration = Duration::from_secs(10);
 /// How long clients have to finish when the server shuts down.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// What tests set otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Tuning {
+    /// Threads that serve clients.
+    threads: usize,
+    /// How long a client may take to log on.
+    logon_timeout: Span,
+    /// How often the shares' folders are looked at.
+    folder_period: Duration,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            threads: THREADS,
+            logon_timeout: LOGON_TIMEOUT,
+            folder_period: FOLDER_PERIOD,
+        }
+    }
+}
+
+impl Tuning {
+    /// How many threads may be in one share's disk.
+    fn passes(&self) -> usize {
+        (self.threads / 8).clamp(1, 64)
+    }
+}
 
 /// A server that accepts clients.
 #[derive(Debug)]
@@ -71,13 +125,81 @@ pub struct Running {
 /// # Errors
 /// What kept it from starting: a folder, an address, the system.
 pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
-    let (reporter, trouble) = Reporter::start(&settings)?;
-    let running = Running::start(settings, reporter)?;
-    trouble
-        .into_iter()
-        .for_each(|trouble| running.host.reporter.notice(trouble));
+    let Prepared {
+        parts,
+        log,
+        warnings,
+    } = Prepared::new(&settings)?;
+    // Both concern the whole process only as long as it has no threads.
+    let capture = open_capture(&settings)?;
+    let (runner, confinement) = confine(&settings)?;
+    let reporter = Reporter::start(&settings, log)?;
+    end_with_the_runtime(&reporter);
+    let threads = Threads::new(Tuning::default(), parts.folders.len())?;
+    // Before anybody learns that it runs, and may send one.
+    let signals = threads.runtime.block_on(async { Signals::new() })?;
+    let parts = Parts {
+        runner,
+        capture,
+        ..parts
+    };
+    let running = Running::start_on(threads, parts, settings, reporter)?;
+    running.host.reporter.notice(confinement.to_string());
+    for warning in warnings {
+        running.host.reporter.notice(warning.in_one_line());
+    }
     greet(running.bound());
-    running.until_signalled()
+    running.until_signalled(signals)
+}
+
+/// What an operator sends.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the signal to stop; at every hang-up signal before it, log files are opened anew.
+    async fn stop(&mut self, reporter: &Reporter) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hangup.recv() => reporter.reopen(),
+            }
+        }
+    }
+}
+
+/// The runtime, and how it serves clients.
+struct Threads {
+    runtime: Runtime,
+    tuning: Tuning,
+}
+
+impl Threads {
+    /// Threads for clients of `shares` shares: those that a hung disk keeps are there beside the others.
+    fn new(tuning: Tuning, shares: usize) -> Result<Self> {
+        let in_disks = shares.saturating_add(1).saturating_mul(tuning.passes());
+        let threads = tuning.threads.saturating_add(SPARE_THREADS);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(threads.saturating_add(in_disks))
+            .thread_name("coax")
+            .enable_all()
+            .build()
+            .context("the system gives no threads")?;
+        Ok(Self { runtime, tuning })
+    }
 }
 
 impl Running {
@@ -86,34 +208,33 @@ impl Running {
     /// # Errors
     /// As [`run`].
     pub fn start(settings: Settings, reporter: Reporter) -> Result<Self> {
-        Self::start_with(settings, reporter, THREADS)
+        let Prepared { parts, .. } = Prepared::new(&settings)?;
+        let threads = Threads::new(Tuning::default(), parts.folders.len())?;
+        Self::start_on(threads, parts, settings, reporter)
     }
 
-    fn start_with(settings: Settings, reporter: Reporter, threads: usize) -> Result<Self> {
-        let server = build::server(&settings)?;
-        Self::start_server(server, settings, reporter, threads)
-    }
-
-    fn start_server(
-        server: Server,
+    fn start_on(
+        threads: Threads,
+        parts: Parts,
         settings: Settings,
         reporter: Reporter,
-        threads: usize,
     ) -> Result<Self> {
-        raise_file_limit();
-        let server = Arc::new(server);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(2)
-            .max_blocking_threads(threads.saturating_add(SPARE_THREADS))
-            .thread_name("coax")
-            .enable_all()
-            .build()
-            .context("the system gives no threads")?;
-        let printing = printing::Printing::start(&settings, &reporter)
+        let printing = printing::Printing::start(&settings, &reporter, parts.runner)
             .context("the system gives no thread to print with")?;
-        let host = Arc::new(Host::new(server, settings, reporter, printing, threads));
+        let Threads { runtime, tuning } = threads;
+        let server = Arc::new(parts.server);
+        let capture = parts
+            .capture
+            .map(|target| pcap::Capture::start(target, reporter.clone()))
+            .transpose()
+            .context("cannot begin the capture")?;
+        let mut host = Host::new(server, settings, reporter, printing, tuning);
+        host.capture = capture;
+        let host = Arc::new(host);
         let (alive, gone) = mpsc::channel(1);
-        let (bound, names) = runtime.block_on(async { open_doors(&host, alive) })?;
+        let opening = async { open_doors(&host, parts.sockets, parts.account.as_ref(), alive) };
+        let (bound, names) = runtime.block_on(opening)?;
+        runtime.block_on(async { folders::watch(&host, parts.folders, tuning.folder_period) });
         Ok(Self {
             runtime,
             host,
@@ -133,15 +254,10 @@ impl Running {
         self.names
     }
 
-    fn until_signalled(mut self) -> Result<()> {
+    fn until_signalled(mut self, mut signals: Signals) -> Result<()> {
         let runtime = &self.runtime;
-        let stop = runtime.block_on(async {
-            let mut interrupt = signal(SignalKind::interrupt())?;
-            let mut terminate = signal(SignalKind::terminate())?;
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+        runtime.block_on(async {
+            signals.stop(&self.host.reporter).await;
             self.host
                 .reporter
                 .notice("stopping; a second signal stops at once");
@@ -149,14 +265,12 @@ impl Running {
             tokio::select! {
                 _ = self.gone.recv() => {}
                 () = tokio::time::sleep(GRACE) => {}
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
+                () = signals.stop(&self.host.reporter) => {}
             }
-            Ok(())
         });
         self.runtime.shutdown_background();
-        self.host.reporter.flush();
-        stop
+        self.host.flush();
+        Ok(())
     }
 
     /// Stops: no new clients, requests in flight are finished, connections are closed.
@@ -166,62 +280,129 @@ impl Running {
         // Clients that take longer are cut off with the runtime.
         let _ = self.runtime.block_on(gone);
         self.runtime.shutdown_background();
-        self.host.reporter.flush();
+        self.host.flush();
     }
 }
 
-fn open_doors(host: &Arc<Host>, alive: mpsc::Sender<()>) -> Result<(Bound, Option<SocketAddr>)> {
-    let settings = &host.settings;
-    let nbt = settings.listen.nbt.iter().map(|l| (*l, Transport::Nbt139));
-    let direct = settings
-        .listen
-        .direct
-        .iter()
-        .map(|l| (*l, Transport::Direct445));
-    let doors = nbt
-        .chain(direct)
-        .map(|(listener, transport)| {
-            listen::open(listener, transport, &settings.global.socket_options)
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let mut bound = bound_at(&doors)?;
+/// Opens the file to capture to, while any file may be opened.
+fn open_capture(settings: &Settings) -> Result<Option<pcap::Target>> {
+    let Some(pcap) = &settings.pcap else {
+        return Ok(None);
+    };
+    let target = pcap::Target::open(&pcap.path, pcap.limit);
+    let target =
+        target.with_context(|| format!("cannot write the capture {}", pcap.path.display()))?;
+    Ok(Some(target))
+}
+
+/// Starts what the sandbox would forbid, and closes the sandbox.
+fn confine(settings: &Settings) -> Result<(Runner, sandbox::Report)> {
+    if !settings.global.sandbox {
+        let off = sandbox::Report::off("'coax:sandbox = no'");
+        return Ok((Runner::default(), off));
+    }
+    let user = settings.global.run_as.as_deref();
+    let runner = match printing::is_needed(settings) {
+        true => Runner::start(user).context("cannot start the process for print commands")?,
+        false => Runner::default(),
+    };
+    Ok((runner, sandbox::enter(&policy(settings))))
+}
+
+/// The files that a server with these settings needs.
+fn policy(settings: &Settings) -> sandbox::Policy {
+    let mut policy = sandbox::Policy::new(settings, |share| build::path(settings, share).ok());
+    let log = report::log_path(settings);
+    let folder = log.as_deref().and_then(|path| Path::new(path).parent());
+    policy.allow(folder.into_iter(), sandbox::Rights::Write);
+    policy
+}
+
+fn open_doors(
+    host: &Arc<Host>,
+    sockets: Sockets,
+    account: Option<&Account>,
+    alive: mpsc::Sender<()>,
+) -> Result<(Bound, Option<SocketAddr>)> {
+    let mut bound = sockets.bound()?;
     // Whoever started us waits for this line, so it is the first.
     host.reporter.tell(Line::Listening {
         nbt: bound.nbt.first().map(ToString::to_string),
         direct: bound.direct.first().map(ToString::to_string),
     });
+    if let Some(account) = account {
+        account.assume().map_err(Error::msg)?;
+        host.reporter
+            .notice(format!("runs as user {}", account.name()));
+    }
+    report_share_problems(host);
     let numbers = Arc::new(AtomicU64::new(0));
-    for door in doors {
+    for door in sockets.doors {
         let clients = listen::accept(host.clone(), door, numbers.clone(), alive.clone());
         tokio::spawn(clients);
     }
-    let mut names_at = None;
-    if let Some(names) = names::Names::open(host) {
-        names_at = names.address();
-        bound.names = names_at.is_some_and(|address| address.port() == 137);
-        tokio::spawn(names.run(host.clone(), alive));
-    }
+    let names = sockets.names.map(|at| names::Names::start(host, at));
+    let names_at = match names {
+        Some(Ok(names)) => {
+            let at = names.address();
+            tokio::spawn(names.run(host.clone(), alive));
+            at
+        }
+        Some(Err(why)) => {
+            bound.names = false;
+            host.reporter
+                .notice(format!("names are not answered for: {why}"));
+            None
+        }
+        None => None,
+    };
     tokio::spawn(watch_clock(host.clone()));
+    local::start(host);
     Ok((bound, names_at))
 }
 
-fn bound_at(doors: &[listen::Door]) -> Result<Bound> {
-    let mut bound = Bound::default();
-    for door in doors {
-        let place: &mut Vec<SocketAddr> = if door.is_nbt() {
-            &mut bound.nbt
-        } else {
-            &mut bound.direct
-        };
-        place.push(door.address()?);
-    }
-    Ok(bound)
+/// Looks at the shares' folders as the user who serves, on a thread of its own: a disk that hangs must not keep the server
+/// from starting.
+fn report_share_problems(host: &Arc<Host>) {
+    let host = host.clone();
+    tokio::task::spawn_blocking(move || {
+        for (share, path, problem) in probe::all(&host.settings) {
+            host.reporter.tell(Line::ShareProblem {
+                share,
+                path,
+                problem: problem.text,
+                remedy: problem.remedy,
+            });
+        }
+    });
+}
+
+/// A runtime whose threads fail serves nobody, and would stay so: the process ends instead, for whoever supervises it to
+/// start it again. This is so if epoll fails, for instance.
+fn end_with_the_runtime(reporter: &Reporter) {
+    let (reporter, usual) = (reporter.clone(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        let place = panic.location().map(std::panic::Location::file);
+        if place.is_some_and(is_in_the_runtime) {
+            reporter.notice(format!(
+                "the system no longer says what clients do: {panic}"
+            ));
+            reporter.flush();
+            std::process::exit(1);
+        }
+    }));
+}
+
+/// Whether a source file is of the runtime's own threads, clients' tasks not among them.
+fn is_in_the_runtime(file: &str) -> bool {
+    file.contains("tokio-") && file.contains("/src/runtime/")
 }
 
 async fn watch_clock(host: Arc<Host>) {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs(60)) => host.clock.correct(),
+            () = tokio::time::sleep(WALL_CLOCK_PERIOD) => host.follow_wall_clock(clock::wall_ns()),
             () = host.stopped() => return,
         }
     }

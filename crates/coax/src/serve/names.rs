@@ -15,7 +15,8 @@ use if_addrs::{IfAddr, Ifv4Addr};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 
-use super::{host::Host, report::Reporter};
+use super::{holder, host::Host, report::Reporter};
+use crate::config::settings::Settings;
 
 /// No datagram of the name service is longer than this by much (RFC 1002 section 4.2: 576 bytes).
 const DATAGRAM: usize = 1500;
@@ -61,41 +62,71 @@ impl From<&Ifv4Addr> for Network {
     }
 }
 
-impl Names {
-    /// Claims our names where the settings say, or tells why not: clients that know our address can do without.
-    pub(super) fn open(host: &Host) -> Option<Self> {
-        let wanted = host.settings.listen.names?;
-        match Self::try_open(host, wanted.address) {
-            Ok(names) => Some(names),
-            Err(why) => {
-                host.reporter.notice(format!(
-                    "names are not answered for at UDP {}: {why}; clients need an LMHOSTS entry to find this server",
-                    wanted.address
-                ));
-                None
-            }
+/// The sockets of the name service, bound, and the networks it serves.
+#[derive(Debug)]
+pub(super) struct Bound {
+    sockets: Vec<std::net::UdpSocket>,
+    networks: Vec<Network>,
+}
+
+impl Bound {
+    /// Binds what the settings ask for; `None` if they ask for nothing.
+    ///
+    /// # Errors
+    /// Why names are not answered for. Clients that know our address can do without, so the server starts all the same.
+    pub(super) fn open(settings: &Settings) -> Result<Option<Self>, String> {
+        let Some(wanted) = settings.listen.names else {
+            return Ok(None);
+        };
+        Self::try_open(settings, wanted.address).map(Some).map_err(|why| {
+            format!(
+                "names are not answered for at UDP {}: {why}; clients need an LMHOSTS entry to find this server",
+                wanted.address
+            )
+        })
+    }
+
+    /// Whether it answers at the port that clients ask.
+    pub(super) fn is_at_the_usual_port(&self) -> bool {
+        let first = self.sockets.first().and_then(|s| s.local_addr().ok());
+        first.is_some_and(|address| address.port() == 137)
+    }
+
+    fn try_open(settings: &Settings, wanted: SocketAddr) -> Result<Self, String> {
+        let IpAddr::V4(address) = wanted.ip() else {
+            return Err("the NetBIOS name service knows IPv4 only".into());
+        };
+        let networks = networks(settings, address);
+        if networks.is_empty() {
+            return Err("no network here has an IPv4 address that clients could reach".into());
         }
+        let sockets = sockets(address, wanted.port(), &networks)
+            .map_err(|(at, error)| in_words(at, &error))?;
+        Ok(Self { sockets, networks })
+    }
+}
+
+impl Names {
+    /// Claims our names where `bound` is. Must be called within the runtime.
+    ///
+    /// # Errors
+    /// A name that is no NetBIOS name; the system.
+    pub(super) fn start(host: &Host, bound: Bound) -> Result<Self, String> {
+        let nodes = bound.networks.into_iter();
+        let sockets = bound.sockets.into_iter().map(UdpSocket::from_std);
+        Ok(Self {
+            nodes: nodes
+                .map(|network| node(host, network))
+                .collect::<Result<_, _>>()?,
+            sockets: sockets
+                .collect::<Result<_, _>>()
+                .map_err(|error| error.to_string())?,
+        })
     }
 
     /// Where it listens.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.sockets.first()?.local_addr().ok()
-    }
-
-    fn try_open(host: &Host, wanted: SocketAddr) -> Result<Self, String> {
-        let IpAddr::V4(address) = wanted.ip() else {
-            return Err("the NetBIOS name service knows IPv4 only".into());
-        };
-        let networks = networks(host, address);
-        if networks.is_empty() {
-            return Err("no network here has an IPv4 address that clients could reach".into());
-        }
-        let nodes = networks
-            .into_iter()
-            .map(|network| node(host, network))
-            .collect::<Result<Vec<_>, _>>()?;
-        let sockets = sockets(address, wanted.port(), &nodes).map_err(|error| in_words(&error))?;
-        Ok(Self { sockets, nodes })
     }
 
     /// Answers until the server stops, and then releases the names. `alive` is held meanwhile.
@@ -221,10 +252,9 @@ fn node(host: &Host, network: Network) -> Result<Node, String> {
 }
 
 /// The networks on which clients can connect to us: those of the addresses that we listen at for NetBIOS sessions.
-fn networks(host: &Host, wanted: Ipv4Addr) -> Vec<Network> {
+fn networks(settings: &Settings, wanted: Ipv4Addr) -> Vec<Network> {
     let listens = |address: Ipv4Addr| {
-        let mut at = host
-            .settings
+        let mut at = settings
             .listen
             .nbt
             .iter()
@@ -250,7 +280,11 @@ fn networks(host: &Host, wanted: Ipv4Addr) -> Vec<Network> {
 
 /// One socket at every address; or one at the address wanted and one at its broadcast address, where the system delivers
 /// broadcasts to nobody else.
-fn sockets(wanted: Ipv4Addr, port: u16, nodes: &[Node]) -> std::io::Result<Vec<UdpSocket>> {
+fn sockets(
+    wanted: Ipv4Addr,
+    port: u16,
+    networks: &[Network],
+) -> Result<Vec<std::net::UdpSocket>, (SocketAddrV4, std::io::Error)> {
     let first = bind(SocketAddrV4::new(wanted, port))?;
     let mut sockets = vec![first];
     if !wanted.is_unspecified() {
@@ -258,9 +292,9 @@ fn sockets(wanted: Ipv4Addr, port: u16, nodes: &[Node]) -> std::io::Result<Vec<U
             .first()
             .and_then(|s| s.local_addr().ok())
             .map_or(port, |a| a.port());
-        let broadcast = nodes
+        let broadcast = networks
             .first()
-            .map(|node| node.network.broadcast())
+            .map(|network| network.broadcast())
             .filter(|b| *b != wanted);
         if let Some(address) = broadcast {
             sockets.push(bind(SocketAddrV4::new(address, port))?);
@@ -269,20 +303,27 @@ fn sockets(wanted: Ipv4Addr, port: u16, nodes: &[Node]) -> std::io::Result<Vec<U
     Ok(sockets)
 }
 
-fn bind(address: SocketAddrV4) -> std::io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
-    socket.set_broadcast(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&SocketAddr::V4(address).into())?;
-    UdpSocket::from_std(socket.into())
+fn bind(address: SocketAddrV4) -> Result<std::net::UdpSocket, (SocketAddrV4, std::io::Error)> {
+    let open = || {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_broadcast(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&SocketAddr::V4(address).into())?;
+        Ok(socket.into())
+    };
+    open().map_err(|error| (address, error))
 }
 
-fn in_words(error: &std::io::Error) -> String {
+fn in_words(address: SocketAddrV4, error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::PermissionDenied => {
             "ports below 1024 need a permission that coax does not have".into()
         }
-        ErrorKind::AddrInUse => "another program answers there (nmbd, perhaps)".into(),
+        ErrorKind::AddrInUse => {
+            let holder = holder::of(address.into(), holder::Kind::Udp);
+            let holder = holder.unwrap_or_else(|| "another program".into());
+            format!("{holder} holds this port")
+        }
         _ => error.to_string(),
     }
 }

@@ -1,12 +1,16 @@
 //! What waits to be sent to a client: messages with their session header, sent in order and as far as the client takes
 //! them.
 
-use std::{collections::VecDeque, io::IoSlice};
+use std::{
+    collections::VecDeque,
+    io::IoSlice,
+    sync::{Mutex, PoisonError},
+};
 
 use coax_server::{Tail, Transmit};
 use rustix::{fd::OwnedFd, io::Errno};
 
-use super::socket::Socket;
+use super::{pcap::Tap, socket::Socket};
 use crate::disk::DiskFile;
 
 /// Bytes of a page.
@@ -62,6 +66,15 @@ impl Outbox {
         self.queue.is_empty()
     }
 
+    /// Bytes of memory that wait to be sent.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        let of = |entry: &Entry| match &entry.message.tail {
+            Tail::Bytes(bytes) => entry.message.head.len().saturating_add(bytes.len()),
+            Tail::None | Tail::File { .. } => entry.message.head.len(),
+        };
+        self.queue.iter().map(of).fold(0, usize::saturating_add)
+    }
+
     /// Bytes sent so far, framing included.
     pub(super) fn sent_total(&self) -> u64 {
         self.sent_total
@@ -69,11 +82,16 @@ impl Outbox {
 
     /// Sends as much as the client takes without making us wait for long; the rest stays. Gives back the largest buffer that
     /// is done with.
-    pub(super) fn flush(&mut self, socket: &Socket) -> Result<Vec<u8>, Errno> {
+    /// `tap` sees what was sent.
+    pub(super) fn flush(
+        &mut self,
+        socket: &Socket,
+        tap: Option<&Mutex<Tap>>,
+    ) -> Result<Vec<u8>, Errno> {
         let mut done = Vec::new();
         while let Some(entry) = self.queue.front_mut() {
             let before = entry.sent;
-            let outcome = entry.send(socket);
+            let outcome = entry.send(socket, tap);
             self.sent_total = self
                 .sent_total
                 .saturating_add(entry.sent.saturating_sub(before) as u64);
@@ -96,8 +114,8 @@ impl Outbox {
 
 impl Entry {
     /// Sends until all is sent (`true`) or the client takes no more.
-    fn send(&mut self, socket: &Socket) -> Result<bool, Errno> {
-        self.load_strange()?;
+    fn send(&mut self, socket: &Socket, tap: Option<&Mutex<Tap>>) -> Result<bool, Errno> {
+        self.load_strange(tap.is_some())?;
         self.load_uneven()?;
         let front = self.framing_len.saturating_add(self.message.head.len());
         let len = front.saturating_add(self.message.tail.len());
@@ -117,24 +135,43 @@ impl Entry {
             if sent == 0 {
                 return Ok(false);
             }
+            if let Some(tap) = tap {
+                self.show(sent, tap);
+            }
             self.sent = self.sent.saturating_add(sent);
         }
         Ok(true)
     }
 
     fn send_memory(&self, socket: &Socket, more: bool) -> Result<usize, Errno> {
+        socket.send(&self.unsent().map(IoSlice::new), more)
+    }
+
+    /// Shows the next `sent` bytes, which the kernel has taken.
+    fn show(&self, sent: usize, tap: &Mutex<Tap>) {
+        let mut left = sent;
+        let parts = self.unsent().map(|part| {
+            let taken = part.get(..left.min(part.len())).unwrap_or_default();
+            left = left.saturating_sub(taken.len());
+            taken
+        });
+        let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
+        tap.sent(&parts.concat());
+    }
+
+    /// What is in memory and not sent yet, in order.
+    fn unsent(&self) -> [&[u8]; 3] {
         let framing = self.framing.get(..self.framing_len).unwrap_or_default();
         let tail = match &self.message.tail {
             Tail::Bytes(bytes) => bytes.as_slice(),
             Tail::None | Tail::File { .. } => &[],
         };
         let mut skip = self.sent;
-        let parts = [framing, &self.message.head, tail].map(|part| {
+        [framing, &self.message.head, tail].map(|part| {
             let rest = part.get(skip.min(part.len())..).unwrap_or_default();
             skip = skip.saturating_sub(part.len());
-            IoSlice::new(rest)
-        });
-        socket.send(&parts, more)
+            rest
+        })
     }
 
     /// A file's range that begins within a page would lie in one page more than it needs, and a pipe takes 16: what lies
@@ -160,10 +197,10 @@ impl Entry {
         Ok(())
     }
 
-    /// Reads a tail whose file the kernel does not know.
-    fn load_strange(&mut self) -> Result<(), Errno> {
+    /// Reads a tail whose file the kernel does not know, or any if its bytes are to be seen.
+    fn load_strange(&mut self, any: bool) -> Result<(), Errno> {
         if let Tail::File { file, offset, len } = &self.message.tail
-            && disk_file(&self.message.tail).is_none()
+            && (any || disk_file(&self.message.tail).is_none())
         {
             let mut bytes = vec![0; *len];
             file.read_at(*offset, &mut bytes).map_err(|_| Errno::IO)?;

@@ -5,15 +5,15 @@
 //! words ([`expand_command`]).
 
 use std::{
-    os::unix::process::CommandExt,
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, SyncSender, sync_channel},
-    thread::sleep,
-    time::{Duration, Instant},
 };
 
-use super::{build, report::Reporter};
+use super::{
+    build,
+    commands::{Order, Runner},
+    report::Reporter,
+};
 use crate::config::{
     macros::{MacroValues, expand_command, one_word},
     settings::Settings,
@@ -21,10 +21,6 @@ use crate::config::{
 
 /// Jobs that wait for their command; those beyond stay in their folder.
 const WAITING: usize = 1024;
-/// A command that has not ended by then is killed, or no other job would ever be printed.
-const LONGEST: Duration = Duration::from_secs(600);
-/// How often a running command is looked at.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// A finished job.
 #[derive(Clone, Copy, Debug)]
@@ -37,35 +33,43 @@ pub(super) struct Job<'a> {
     pub(super) name: &'a str,
 }
 
-/// A command ready to run.
+/// The command of one job.
 #[derive(Debug)]
-struct Order {
-    line: String,
-    folder: String,
+struct Waiting {
+    order: Order,
     job: String,
+}
+
+/// Whether any share has a command to run.
+pub(super) fn is_needed(settings: &Settings) -> bool {
+    let mut shares = settings.shares.iter();
+    shares.any(|share| share.printable && !share.print_command.is_empty())
 }
 
 /// Where finished jobs go.
 #[derive(Debug)]
 pub(super) struct Printing {
-    orders: Option<SyncSender<Order>>,
+    orders: Option<SyncSender<Waiting>>,
 }
 
 impl Printing {
-    /// Starts the thread, if any share has a command.
+    /// Starts the thread, if any share has a command; `runner` runs it.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(super) fn start(settings: &Settings, reporter: &Reporter) -> std::io::Result<Self> {
-        let mut shares = settings.shares.iter();
-        if !shares.any(|share| share.printable && !share.print_command.is_empty()) {
+    pub(super) fn start(
+        settings: &Settings,
+        reporter: &Reporter,
+        runner: Runner,
+    ) -> std::io::Result<Self> {
+        if !is_needed(settings) {
             return Ok(Self { orders: None });
         }
         let (orders, queue) = sync_channel(WAITING);
         let reporter = reporter.clone();
         std::thread::Builder::new()
             .name("coax-print".into())
-            .spawn(move || run_all(&queue, &reporter))?;
+            .spawn(move || run_all(&queue, &runner, &reporter))?;
         Ok(Self {
             orders: Some(orders),
         })
@@ -88,9 +92,9 @@ impl Printing {
             return Ok(());
         };
         let folder = build::path(settings, share).map_err(|error| error.to_string())?;
-        let order = Order {
-            line: command_line(&share.print_command, &folder, job, client),
-            folder,
+        let line = command_line(&share.print_command, &folder, job, client);
+        let order = Waiting {
+            order: Order { line, folder },
             job: format!("{} on {}", job.path, job.share),
         };
         let too_many = |_| format!("{WAITING} jobs wait for their print command; this one is left");
@@ -101,13 +105,16 @@ impl Printing {
 /// The command with its macros expanded: those of the job are `%s` (its file), `%f` (the file's name alone), `%p` (the
 /// printer), `%J` (what the client called it) and `%z` (its length, bytes).
 fn command_line(command: &str, folder: &str, job: Job<'_>, client: &MacroValues<'_>) -> String {
+    // A relative folder may begin with a dash; the command gets an absolute path, as from Samba.
     let file = Path::new(folder).join(job.path);
+    let file = std::path::absolute(&file).unwrap_or(file);
     let size = std::fs::metadata(&file).map_or(0, |found| found.len());
     let (file, size) = (file.display().to_string(), size.to_string());
     let (printer, name) = (one_word(job.share), one_word(job.name));
+    let file_name = one_word(job.path);
     let further = [
         ('s', file.as_str()),
-        ('f', job.path),
+        ('f', &file_name),
         ('p', &printer),
         ('J', &name),
         ('z', &size),
@@ -121,51 +128,26 @@ fn command_line(command: &str, folder: &str, job: Job<'_>, client: &MacroValues<
     expand_command(command, &values)
 }
 
-fn run_all(queue: &Receiver<Order>, reporter: &Reporter) {
-    while let Ok(order) = queue.recv() {
-        if let Err(why) = run(&order) {
-            reporter.notice(format!("the print command for {} {why}", order.job));
+fn run_all(queue: &Receiver<Waiting>, runner: &Runner, reporter: &Reporter) {
+    while let Ok(waiting) = queue.recv() {
+        if let Err(why) = runner.run(&waiting.order) {
+            reporter.notice(format!("the print command for {} {why}", waiting.job));
         }
     }
-}
-
-fn run(order: &Order) -> Result<(), String> {
-    let started = Command::new("/bin/sh")
-        .args(["-c", &order.line])
-        .current_dir(&order.folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        // A signal that a terminal sends to the server is not meant for a printer.
-        .process_group(0)
-        .spawn();
-    let mut child = started.map_err(|error| format!("did not start: {error}"))?;
-    match end_of(&mut child) {
-        Ok(Some(status)) if status.success() => Ok(()),
-        Ok(Some(status)) => Err(format!("failed: {status}")),
-        Ok(None) => Err(format!("took longer than {} s", LONGEST.as_secs())),
-        Err(error) => Err(format!("cannot be waited for: {error}")),
-    }
-}
-
-/// How it ended; `None` if it had to be killed.
-fn end_of(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
-    let began = Instant::now();
-    while began.elapsed() < LONGEST {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        sleep(LOOK);
-    }
-    child.kill()?;
-    child.wait()?;
-    Ok(None)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use std::{
+        thread::sleep,
+        time::{Duration, Instant},
+    };
+
     use super::*;
     use crate::config::load::load_text;
+
+    const LOOK: Duration = Duration::from_millis(20);
 
     fn printed(command: &str, name: &str, client: &MacroValues<'_>) -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();
@@ -176,7 +158,7 @@ mod tests {
         );
         let settings = load_text("test", &conf).settings;
         let reporter = Reporter::to(|_| {}).unwrap();
-        let printing = Printing::start(&settings, &reporter).unwrap();
+        let printing = Printing::start(&settings, &reporter, Runner::Here).unwrap();
         let job = Job {
             share: "LP",
             path: "job-001.prn",
@@ -205,6 +187,37 @@ mod tests {
     }
 
     #[test]
+    fn nothing_that_a_client_chose_is_taken_for_an_option() {
+        let hostile = "-rf";
+        let client = MacroValues {
+            user: hostile,
+            client_name: hostile,
+            called_name: hostile,
+            client_kind: hostile,
+            dialect: hostile,
+            ..MacroValues::default()
+        };
+        let job = Job {
+            share: hostile,
+            path: "-rf-001.prn",
+            name: hostile,
+        };
+        let letters = "sfpJmMLuUSaR".chars();
+        for letter in letters {
+            let line = command_line(&format!("%{letter}"), "-spool", job, &client);
+            assert!(
+                !line.starts_with('-') && !line.is_empty(),
+                "%{letter}: {line}"
+            );
+        }
+        let file = command_line("%s", "-spool", job, &client);
+        assert!(
+            file.starts_with('/') && file.ends_with("/-spool/-rf-001.prn"),
+            "{file}"
+        );
+    }
+
+    #[test]
     fn what_a_client_says_of_itself_runs_nothing_in_the_shell() {
         let client = MacroValues {
             user: "x; touch owned",
@@ -220,17 +233,7 @@ mod tests {
     fn a_share_without_a_command_keeps_its_jobs_and_needs_no_thread() {
         let settings = load_text("test", "[LP]\npath = /\nprintable = yes\n").settings;
         let reporter = Reporter::to(|_| {}).unwrap();
-        let printing = Printing::start(&settings, &reporter).unwrap();
+        let printing = Printing::start(&settings, &reporter, Runner::Here).unwrap();
         assert!(printing.orders.is_none());
-    }
-
-    #[test]
-    fn a_command_that_fails_is_told_with_its_job() {
-        let order = Order {
-            line: "exit 3".into(),
-            folder: "/".into(),
-            job: "x on LP".into(),
-        };
-        assert!(run(&order).unwrap_err().contains('3'));
     }
 }

@@ -1,28 +1,20 @@
 //! What the server tells of its clients: one JSON object a line, or a line of text.
 
-use std::{
-    io::Write,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{SyncSender, TrySendError, sync_channel},
-    },
-    time::Duration,
-};
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::format_push_string
+)]
+mod events;
+mod writer;
+
+pub use writer::{Reporter, SCHEMA, Told};
+pub(super) use writer::{log_file, log_path};
 
 use serde::Serialize;
 
-use super::log_file::LogFile;
-use crate::config::{
-    macros::{MacroValues, expand_path},
-    settings::Settings,
-};
-
-/// Lines that may wait for a slow terminal or a full pipe; what comes beyond them is dropped, and counted.
-const WAITING_LINES: usize = 4096;
-
-/// Lines written at once.
-const BATCH: usize = 64;
+use crate::config::log_level::Class;
 
 /// An event of the server or of one client. `client` numbers clients from 1 in the order they came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,6 +26,17 @@ pub enum Line {
         nbt: Option<String>,
         /// Where SMB directly over TCP is, if it is.
         direct: Option<String>,
+    },
+    /// Something is wrong with a share's folder.
+    ShareProblem {
+        /// The share.
+        share: String,
+        /// Its folder.
+        path: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
     },
     /// Something to know about the server itself.
     Notice {
@@ -66,6 +69,8 @@ pub enum Line {
         user: Option<String>,
         /// With what proof.
         how: &'static str,
+        /// The user name that a guest gave.
+        tried: Option<String>,
         /// System and LAN manager, as the client names them.
         native: String,
     },
@@ -91,6 +96,19 @@ pub enum Line {
         /// The smb.conf line or option that would allow it.
         setting: Option<String>,
     },
+    /// A request of a client was refused.
+    RequestRefused(Box<RefusedLine>),
+    /// A request and its answer (`log level` 3).
+    Request(Box<RequestLine>),
+    /// A message's fields and bytes (`log level` 10).
+    Message(Box<MessageLine>),
+    /// A client had requests refused that are not listed one by one: too many different ones at a time.
+    RefusalsOmitted {
+        /// Which client.
+        client: u64,
+        /// How many.
+        count: u64,
+    },
     /// Who a client is: told once, as soon as it uses a share, or at its end.
     Client(Box<ClientLine>),
     /// A client is gone.
@@ -108,6 +126,121 @@ pub enum Line {
         /// How long it was connected, seconds.
         seconds: u64,
     },
+}
+
+/// A request of a client, and its answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RequestLine {
+    /// Which client.
+    pub client: u64,
+    /// Every command of the chain with its fields as `name=value`.
+    pub request: String,
+    /// TID of the request.
+    pub tid: u16,
+    /// UID of the request.
+    pub uid: u16,
+    /// PID of the request.
+    pub pid: u32,
+    /// MID of the request.
+    pub mid: u16,
+    /// The answer's status, or that there was none.
+    pub result: String,
+    /// From the request's arrival to its answer, microseconds.
+    pub microseconds: u64,
+}
+
+impl std::fmt::Display for RequestLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "[{}] {} (tid={:#06x} uid={:#06x} pid={:#x} mid={:#06x}): {} in {} µs",
+            self.client,
+            self.request,
+            self.tid,
+            self.uid,
+            self.pid,
+            self.mid,
+            self.result,
+            self.microseconds
+        )
+    }
+}
+
+/// A message's fields and bytes, without what authenticates anybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MessageLine {
+    /// Which client.
+    pub client: u64,
+    /// `in` from the client, `out` to it.
+    pub direction: &'static str,
+    /// The header's fields.
+    pub header: String,
+    /// Words and bytes in hexadecimal, in lines.
+    pub dump: String,
+}
+
+impl std::fmt::Display for MessageLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}] {}: {}", self.client, self.direction, self.header)?;
+        if !self.dump.is_empty() {
+            write!(f, "\n{}", self.dump.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A refused request of a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RefusedLine {
+    /// Which client.
+    pub client: u64,
+    /// Its address and port.
+    pub address: String,
+    /// Its NetBIOS name, if it gave one.
+    pub name: Option<String>,
+    /// The user; the guest account's name for a guest.
+    pub user: String,
+    /// The command.
+    pub command: &'static str,
+    /// The share, if the request is about one.
+    pub share: Option<String>,
+    /// The path, if the request names one or has a file open.
+    pub path: Option<String>,
+    /// The request's other fields as `name=value`.
+    pub fields: String,
+    /// The reply's status.
+    pub status: String,
+    /// Why.
+    pub why: String,
+    /// The smb.conf line or option that would allow it.
+    pub setting: Option<String>,
+    /// How often the same was refused again since it was last reported; 0 when it is reported at once.
+    pub repeated: u64,
+}
+
+impl std::fmt::Display for RefusedLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}] {}", self.client, self.address)?;
+        self.name
+            .iter()
+            .try_for_each(|name| write!(f, " \"{name}\""))?;
+        write!(f, " user {}: refused {}", self.user, self.command)?;
+        self.path.iter().try_for_each(|path| write!(f, " {path}"))?;
+        self.share
+            .iter()
+            .try_for_each(|share| write!(f, " on {share}"))?;
+        if !self.fields.is_empty() {
+            write!(f, " ({})", self.fields)?;
+        }
+        write!(f, ": {} [{}]", self.why, self.status)?;
+        self.setting
+            .iter()
+            .try_for_each(|setting| write!(f, "; setting: {setting}"))?;
+        match self.repeated {
+            0 => Ok(()),
+            times => write!(f, "; repeated {times} times"),
+        }
+    }
 }
 
 /// Who a client is, and what it got.
@@ -131,6 +264,8 @@ pub struct ClientLine {
     pub log_on: Option<String>,
     /// The proof it gave.
     pub how: Option<&'static str>,
+    /// Why it is a guest, if it is one.
+    pub guest_because: Option<String>,
     /// What was refused so far, each with the setting that would allow it.
     pub refused: Vec<String>,
 }
@@ -140,8 +275,13 @@ impl Line {
     /// refusals and everything else.
     fn level(&self) -> u8 {
         match self {
-            Self::Listening { .. } | Self::Notice { .. } => 0,
-            Self::Client(_) | Self::Disconnected { .. } => 1,
+            Self::Listening { .. } | Self::ShareProblem { .. } | Self::Notice { .. } => 0,
+            // These exist only where they are wanted.
+            Self::Request(_) | Self::Message(_) => 0,
+            Self::Client(_)
+            | Self::Disconnected { .. }
+            | Self::RequestRefused(_)
+            | Self::RefusalsOmitted { .. } => 1,
             Self::Refused { setting, .. } if setting.is_some() => 1,
             Self::Connected { .. }
             | Self::Negotiated { .. }
@@ -152,16 +292,29 @@ impl Line {
     }
 }
 
+impl Line {
+    /// The part of the server that a line is about, for `log level`.
+    fn class(&self) -> Class {
+        match self {
+            Self::LoggedOn { .. } => Class::Auth,
+            _ => Class::Smb,
+        }
+    }
+}
+
 impl std::fmt::Display for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Listening { nbt, direct } => {
                 let (nbt, direct) = (place(nbt), place(direct));
-                write!(
-                    f,
-                    "listening: NetBIOS sessions at {nbt}, direct SMB at {direct}"
-                )
+                write!(f, "listening: NetBIOS sessions{nbt}, direct SMB{direct}")
             }
+            Self::ShareProblem {
+                share,
+                problem,
+                remedy,
+                ..
+            } => write!(f, "share {share}: {problem}; remedy: {remedy}"),
             Self::Notice { text } => f.write_str(text),
             Self::Connected {
                 client,
@@ -175,28 +328,53 @@ impl std::fmt::Display for Line {
                 offered,
                 dialect,
             } => {
-                let (offered, chosen) = (offered.join(", "), dialect.unwrap_or("none of them"));
+                let (offered, chosen) = (offered.join(", "), dialect.unwrap_or("none"));
                 write!(f, "[{client}] offers {offered}; chosen: {chosen}")
             }
             Self::LoggedOn {
                 client,
                 user,
                 how,
+                tried,
                 native,
-            } => {
-                let user = user.as_deref().unwrap_or("a guest");
-                write!(f, "[{client}] {user} logged on ({how}; {native})")
-            }
+            } => match user {
+                Some(user) => write!(f, "[{client}] {user} logged on ({how}; {native})"),
+                None => {
+                    let because = guest_because(how, tried.as_deref());
+                    write!(f, "[{client}] guest ({because}) logged on ({native})")
+                }
+            },
             Self::Tree { client, share } => write!(f, "[{client}] connected to {share}"),
             Self::Refused { .. } => self.refusal(f),
+            Self::Request(line) => line.fmt(f),
+            Self::Message(line) => line.fmt(f),
+            Self::RequestRefused(line) => line.fmt(f),
+            Self::RefusalsOmitted { client, count } => {
+                write!(
+                    f,
+                    "[{client}] {count} more requests refused, of further kinds"
+                )
+            }
             Self::Client(line) => line.fmt(f),
             Self::Disconnected { .. } => self.end(f),
         }
     }
 }
 
-fn place(address: &Option<String>) -> &str {
-    address.as_deref().unwrap_or("nowhere")
+/// Why somebody is a guest, in words.
+pub(super) fn guest_because(how: &str, tried: Option<&str>) -> String {
+    match tried {
+        Some(name) if how == "wrong password" => format!("wrong password for {name:?}"),
+        Some(name) => format!("{how} {name:?}"),
+        None => how.into(),
+    }
+}
+
+fn place(address: &Option<String>) -> String {
+    match address {
+        Some(address) => format!(" at {address}"),
+        None => ": off".into(),
+    }
 }
 
 impl Line {
@@ -221,7 +399,7 @@ impl Line {
             .try_for_each(|status| write!(f, " ({status})"))?;
         setting
             .iter()
-            .try_for_each(|setting| write!(f, "; '{setting}' would allow it"))
+            .try_for_each(|setting| write!(f, "; setting: {setting}"))
     }
 
     fn end(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -238,7 +416,7 @@ impl Line {
         };
         write!(
             f,
-            "[{client}] gone after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} out"
+            "[{client}] disconnected after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} bytes out"
         )
     }
 }
@@ -256,6 +434,10 @@ impl std::fmt::Display for ClientLine {
         )?;
         write!(f, ", dialect {}", self.dialect.unwrap_or("none"))?;
         match (&self.log_on, self.how) {
+            _ if self.guest_because.is_some() => {
+                let because = self.guest_because.as_deref().unwrap_or_default();
+                write!(f, ", guest ({because})")?;
+            }
             (Some(user), Some(how)) => write!(f, ", {user} by {how}")?,
             (Some(user), None) => write!(f, ", {user}")?,
             (None, _) => f.write_str(", nobody logged on")?,
@@ -266,272 +448,40 @@ impl std::fmt::Display for ClientLine {
     }
 }
 
-/// What a [`Reporter`] hands on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// A line.
-    Line(Line),
-    /// No more for the moment: what was told so far should be written.
-    Pause,
-}
-
-/// What is to be written where, at the next pause.
-struct Pages {
-    json: bool,
-    log_level: u8,
-    /// For standard output or standard error.
-    out: Vec<u8>,
-    /// For the log file.
-    text: Vec<u8>,
-    file: Option<LogFile>,
-}
-
-impl Pages {
-    /// And what is wrong with the log file, if anything is: it is wanted beside standard error, not instead.
-    fn open(settings: &Settings) -> (Self, Option<String>) {
-        let global = &settings.global;
-        let mut pages = Self {
-            json: settings.json,
-            log_level: global.log_level,
-            out: Vec::new(),
-            text: Vec::new(),
-            file: None,
-        };
-        let Some(path) = &global.log_file else {
-            return (pages, None);
-        };
-        let path = one_for_all(path);
-        match LogFile::open(path.as_ref(), global.max_log_kib) {
-            Ok(file) => {
-                pages.file = Some(file);
-                (pages, None)
-            }
-            Err(error) => (
-                pages,
-                Some(format!("cannot write the log file {path}: {error}")),
-            ),
-        }
-    }
-
-    fn line(&mut self, line: &Line) {
-        // Writing to memory does not fail.
-        if self.json {
-            let _ = serde_json::to_writer(&mut self.out, line);
-            self.out.push(b'\n');
-        }
-        if line.level() > self.log_level {
-            return;
-        }
-        if !self.json {
-            let _ = writeln!(self.out, "{line}");
-        }
-        if self.file.is_some() {
-            let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S");
-            let _ = writeln!(self.text, "{now} {line}");
-        }
-    }
-
-    fn put(&mut self) {
-        // Nobody may be reading, or the log's disk may be full; that is no reason to stop serving.
-        let _ = if self.json {
-            put(std::io::stdout().lock(), &self.out)
-        } else {
-            put(std::io::stderr().lock(), &self.out)
-        };
-        let _ = self.file.as_mut().map(|file| file.write(&self.text));
-        self.out.clear();
-        self.text.clear();
-    }
-}
-
-/// Samba keeps a log for each client by macros like `%m`; here is one for all, and they stand for its own name.
-fn one_for_all(path: &str) -> String {
-    let own = MacroValues {
-        client_name: "coax",
-        called_name: "coax",
-        user: "coax",
-        client_kind: "coax",
-        ..MacroValues::default()
-    };
-    expand_path(path, &own)
-}
-
-fn put(mut out: impl Write, text: &[u8]) -> std::io::Result<()> {
-    out.write_all(text)?;
-    out.flush()
-}
-
-/// Takes lines from every thread and never makes one wait.
-#[derive(Clone, Debug)]
-pub struct Reporter {
-    lines: SyncSender<Message>,
-    lost: Arc<AtomicU64>,
-}
-
-/// What goes to the writing thread.
-enum Message {
-    Line(Line),
-    /// Answer when everything before this is written.
-    Flush(SyncSender<()>),
-}
-
-impl Reporter {
-    /// Writes JSON to standard output, or text up to `log level` to standard error; and text to the `log file`. What is
-    /// wrong with that file comes back, to be told once the server is up.
-    ///
-    /// # Errors
-    /// The system gives no thread.
-    pub fn start(settings: &Settings) -> std::io::Result<(Self, Option<String>)> {
-        let (mut pages, trouble) = Pages::open(settings);
-        let reporter = Self::to(move |told| match told {
-            Told::Line(line) => pages.line(&line),
-            Told::Pause => pages.put(),
-        })?;
-        Ok((reporter, trouble))
-    }
-
-    /// Hands every line to `write`, on a thread of its own.
-    ///
-    /// # Errors
-    /// The system gives no thread.
-    pub fn to(mut write: impl FnMut(Told) + Send + 'static) -> std::io::Result<Self> {
-        let (lines, taken) = sync_channel(WAITING_LINES);
-        let lost = Arc::new(AtomicU64::new(0));
-        let missing = lost.clone();
-        std::thread::Builder::new()
-            .name("report".into())
-            .spawn(move || {
-                while let Ok(first) = taken.recv() {
-                    let mut waiting = Vec::new();
-                    for message in std::iter::once(first).chain(taken.try_iter().take(BATCH)) {
-                        match message {
-                            Message::Line(line) => write(Told::Line(line)),
-                            Message::Flush(done) => waiting.push(done),
-                        }
-                    }
-                    match missing.swap(0, Ordering::Relaxed) {
-                        0 => {}
-                        lost => write(Told::Line(Line::Notice {
-                            text: format!("{lost} lines were lost: nobody read them in time"),
-                        })),
-                    }
-                    write(Told::Pause);
-                    // Dropping them is the answer to whoever waits.
-                    drop(waiting);
-                }
-            })?;
-        Ok(Self { lines, lost })
-    }
-
-    /// Tells `line`.
-    pub fn tell(&self, line: Line) {
-        match self.lines.try_send(Message::Line(line)) {
-            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-            Err(TrySendError::Full(_)) => {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Waits until everything told so far is written, though not for long if nobody reads it.
-    pub fn flush(&self) {
-        let (done, written) = sync_channel(0);
-        if self.lines.try_send(Message::Flush(done)).is_ok() {
-            // The writer answers by dropping its end.
-            let _ = written.recv_timeout(Duration::from_secs(1));
-        }
-    }
-
-    /// Tells something about the server itself.
-    pub fn notice(&self, text: impl Into<String>) {
-        self.tell(Line::Notice { text: text.into() });
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
-    fn the_first_line_has_the_shape_that_scripts_wait_for() {
-        let line = Line::Listening {
-            nbt: Some("127.0.0.1:1139".into()),
-            direct: None,
+    fn a_guest_s_lines_show_the_name_that_was_tried_and_why_it_made_a_guest() {
+        let line = |how, tried: Option<&str>| {
+            let client = ClientLine {
+                log_on: Some("nobody".into()),
+                how: Some(how),
+                guest_because: Some(guest_because(how, tried)),
+                ..ClientLine::default()
+            };
+            let logged_on = Line::LoggedOn {
+                client: 1,
+                user: None,
+                how,
+                tried: tried.map(Into::into),
+                native: "Windows 4.0".into(),
+            };
+            (client.to_string(), logged_on.to_string())
         };
-        assert_eq!(
-            serde_json::to_string(&line).unwrap(),
-            r#"{"event":"listening","nbt":"127.0.0.1:1139","direct":null}"#
-        );
-    }
-
-    #[test]
-    fn the_log_file_gets_text_up_to_the_log_level_whatever_else_is_printed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = format!("{}/log.%m", folder.path().display());
-        let mut settings = Settings {
-            json: true,
-            ..Settings::default()
-        };
-        (settings.global.log_file, settings.global.log_level) = (Some(path), 1);
-        let (mut pages, trouble) = Pages::open(&settings);
-        assert_eq!(trouble, None);
-        pages.line(&Line::Notice {
-            text: "the roof leaks".into(),
-        });
-        pages.line(&Line::Tree {
-            client: 1,
-            share: "DATA".into(),
-        });
-        pages.put();
-        let text = std::fs::read_to_string(folder.path().join("log.coax")).unwrap();
-        assert!(
-            text.ends_with(" the roof leaks\n") && text.lines().count() == 1,
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_log_file_that_cannot_be_written_is_told_and_nothing_else() {
-        let mut settings = Settings::default();
-        settings.global.log_file = Some("/no/such/folder/log".into());
-        let (_, trouble) = Pages::open(&settings);
-        assert!(trouble.unwrap().contains("/no/such/folder/log"));
-    }
-
-    #[test]
-    fn a_client_line_is_one_flat_object() {
-        let line = Line::Client(Box::new(ClientLine {
-            client: 3,
-            guess: "curl".into(),
-            ..ClientLine::default()
-        }));
-        let text = serde_json::to_string(&line).unwrap();
-        assert!(
-            text.starts_with(r#"{"event":"client","client":3,"#),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn lines_that_nobody_takes_are_counted_and_do_not_block() {
-        let (hold, held) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
-        let reporter = Reporter::to(move |told| {
-            let _ = held.recv();
-            if let Told::Line(line) = told {
-                tell.send(line).unwrap();
-            }
-        })
-        .unwrap();
-        for n in 0..WAITING_LINES + 10 {
-            reporter.notice(n.to_string());
+        for (how, tried, because) in [
+            ("unknown user", Some("joe"), "guest (unknown user \"joe\")"),
+            (
+                "wrong password",
+                Some("joe"),
+                "guest (wrong password for \"joe\")",
+            ),
+            ("anonymous", None, "guest (anonymous)"),
+        ] {
+            let (client, logged_on) = line(how, tried);
+            assert!(client.contains(because), "{client}");
+            assert!(logged_on.contains(because), "{logged_on}");
         }
-        drop(hold);
-        let lost = told
-            .iter()
-            .take(WAITING_LINES + 3)
-            .find(|l| l.to_string().contains("lines were lost"));
-        assert!(lost.is_some());
     }
 }

@@ -114,6 +114,13 @@ impl Socket {
         }
     }
 
+    /// Has the system ask the peer whether it is still there if it has said nothing for `idle`. A peer that has forgotten
+    /// the connection answers with a reset.
+    pub(super) fn probe_after(&self, idle: Duration) -> std::io::Result<()> {
+        let socket = SockRef::from(&self.0);
+        socket.set_tcp_keepalive(&socket2::TcpKeepalive::new().with_time(idle))
+    }
+
     /// Our address on this connection.
     pub(super) fn local_address(&self) -> Option<SocketAddr> {
         SockRef::from(&self.0).local_addr().ok()?.as_socket()

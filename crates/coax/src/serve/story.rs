@@ -3,14 +3,16 @@
 use std::{net::IpAddr, time::Instant};
 
 use coax_netbios::Transport;
-use coax_server::Event;
-use coax_wire::nbt::session::Framing;
+use coax_server::{Event, RefusedRequest, Transmit};
+use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
     guess::{Clues, guess},
     host::Host,
     link::End,
-    report::{ClientLine, Line, Reporter},
+    repeats::{Repeats, Report},
+    report::{ClientLine, Line, RefusedLine, Reporter, guest_because},
+    trace::Trace,
 };
 use crate::config::macros::MacroValues;
 
@@ -32,6 +34,9 @@ pub(super) struct Story {
     told: bool,
     uses_a_share: bool,
     fatal: Option<String>,
+    repeats: Repeats,
+    /// Only if its requests are logged.
+    trace: Option<Box<Trace>>,
     requests: u64,
     bytes_in: u64,
 }
@@ -67,6 +72,8 @@ impl Story {
             told: false,
             uses_a_share: false,
             fatal: None,
+            repeats: Repeats::default(),
+            trace: None,
             requests: 0,
             bytes_in: 0,
         }
@@ -82,15 +89,42 @@ impl Story {
         self.uses_a_share
     }
 
+    /// Whether it logged on, or connected a share without.
+    pub(super) fn is_known(&self) -> bool {
+        self.uses_a_share || self.line.log_on.is_some()
+    }
+
+    /// Whether something was refused to it.
+    pub(super) fn was_refused(&self) -> bool {
+        !self.line.refused.is_empty()
+    }
+
     /// How it calls itself and us.
     pub(super) fn names(&mut self, calling: Option<&str>, called: Option<&str>) {
         self.line.name = calling.map(Into::into);
         self.called = called.map(Into::into);
     }
 
+    /// Its names are known: its requests are logged from here on if the settings say so, or if it is `selected`.
+    pub(super) fn trace(&mut self, host: &Host, selected: bool) {
+        let page = host.server.config.code_page;
+        let who = (self.line.client, &self.reporter, page);
+        self.trace = Trace::new(&host.settings, selected, who).map(Box::new);
+    }
+
+    /// A message goes to it.
+    pub(super) fn reply(&mut self, transmit: &Transmit) {
+        if let Some(trace) = &mut self.trace {
+            trace.reply(transmit);
+        }
+    }
+
     /// It sent a message.
     pub(super) fn request(&mut self, framing: Framing, message: &[u8]) {
         self.framing = framing;
+        if let Some(trace) = &mut self.trace {
+            trace.request(message);
+        }
         self.requests = self.requests.saturating_add(1);
         self.bytes_in = self
             .bytes_in
@@ -99,7 +133,7 @@ impl Story {
     }
 
     /// The engine reports something.
-    pub(super) fn event(&mut self, event: Event) {
+    pub(super) fn event(&mut self, now: Time, event: Event) {
         let client = self.line.client;
         match event {
             Event::Negotiated { offered, chosen } => {
@@ -111,14 +145,25 @@ impl Story {
                     dialect: chosen,
                 });
             }
-            Event::LoggedOn { user, how, native } => {
+            Event::Introduced { native } => self.native = native,
+            Event::LoggedOn {
+                user,
+                how,
+                tried,
+                native,
+            } => {
                 self.native.clone_from(&native);
                 self.line.log_on = Some(user.clone().unwrap_or_else(|| self.guest.clone()));
                 self.line.how = Some(how);
+                self.line.guest_because = match user {
+                    Some(_) => None,
+                    None => Some(guest_because(how, tried.as_deref())),
+                };
                 self.reporter.tell(Line::LoggedOn {
                     client,
                     user,
                     how,
+                    tried,
                     native,
                 });
             }
@@ -133,9 +178,20 @@ impl Story {
                 why,
                 setting,
             } => self.refused(what, status.to_string(), why, setting),
+            Event::RequestRefused(refused) => self.request_refused(now, *refused),
             Event::Printed { share, path, .. } => {
                 self.note(&format!("printed {path} on {share}"));
             }
+            Event::NotDeleted {
+                share,
+                path,
+                status,
+            } => self.note(&format!("cannot delete {path} on {share}: {status}")),
+            Event::NotPrinted {
+                share,
+                name,
+                status,
+            } => self.note(&format!("cannot print {name} on {share}: {status}")),
             Event::Fatal { why } => self.fatal = Some(why),
         }
     }
@@ -170,6 +226,9 @@ impl Story {
     /// It is gone.
     pub(super) fn end(&mut self, end: &End, bytes_out: u64) {
         self.tell_who();
+        self.trace.iter_mut().for_each(|trace| trace.end());
+        let rest = self.repeats.finish();
+        self.report(rest);
         let why = match end {
             End::Closed => "it closed the connection".into(),
             End::Stopping => "the server is shutting down".into(),
@@ -201,6 +260,51 @@ impl Story {
             why,
             setting,
         });
+    }
+
+    /// A request was refused after log-on.
+    fn request_refused(&mut self, now: Time, refused: RefusedRequest) {
+        let user = refused.user.unwrap_or_else(|| self.guest.clone());
+        let line = RefusedLine {
+            client: self.line.client,
+            address: self.line.address.clone(),
+            name: self.line.name.clone(),
+            user,
+            command: refused.command,
+            share: refused.share,
+            path: refused.path,
+            fields: refused.fields,
+            status: refused.status.to_string(),
+            why: refused.why,
+            setting: refused.setting,
+            repeated: 0,
+        };
+        if let Some(line) = self.repeats.take(now, line) {
+            self.reporter.tell(Line::RequestRefused(Box::new(line)));
+        }
+    }
+
+    /// When [`Self::report_repeats`] has something to do.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.repeats.deadline()
+    }
+
+    /// Reports how often refusals came again.
+    pub(super) fn report_repeats(&mut self, now: Time) {
+        let due = self.repeats.due(now);
+        self.report(due);
+    }
+
+    fn report(&self, reports: Vec<Report>) {
+        for report in reports {
+            self.reporter.tell(match report {
+                Report::Refusal(line) => Line::RequestRefused(line),
+                Report::Others(count) => Line::RefusalsOmitted {
+                    client: self.line.client,
+                    count,
+                },
+            });
+        }
     }
 
     fn tell_who(&mut self) {

@@ -8,6 +8,7 @@
 use std::{sync::Arc, time::Duration};
 
 use coax_netbios::Session;
+use coax_server::Reach;
 use coax_wire::time::{Span, Time};
 use tokio::{
     io::{Interest, unix::AsyncFd},
@@ -15,7 +16,8 @@ use tokio::{
 };
 
 use super::{
-    host::Seat,
+    admission::Seat,
+    lanes::Pass,
     link::{End, Link, Rest},
 };
 
@@ -24,6 +26,17 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A deadline that has passed is met after this long all the same, so that none can spin.
 const SOONEST: Duration = Duration::from_millis(1);
+
+/// When wakes are to be delivered and somebody has the engine, they are tried again after this long.
+const ANEW: Duration = Duration::from_millis(20);
+/// How long a client that has closed its side and waits for a disk is waited for.
+const HALF_CLOSED: Duration = Duration::from_secs(60);
+/// A peer that is to be probed is probed if it has said nothing for this long.
+const PROBE_IDLE: Duration = Duration::from_secs(1);
+/// How long a peer is probed: a reset takes one round trip.
+const PROBE_TIME: Duration = Duration::from_secs(3);
+/// A keep-alive time that is as good as none (Linux admits no more).
+const NO_KEEPALIVE: Duration = Duration::from_secs(32_767);
 
 /// Why a cold connection is looked at.
 enum Cue {
@@ -42,13 +55,37 @@ pub(super) async fn attend(link: Arc<Link>, session: Session, seat: Seat) {
         session: Some(session),
         last_heard: link.host.clock.now(),
         blocked: None,
+        seat,
     };
     let end = client.live().await;
-    drop(client);
-    let Some(end) = end else { return drop(seat) };
-    // The engine closes files, which may block. A panic in there is dealt with in there.
-    let _ = link.clone().host.pool.run(move || link.close(&end)).await;
+    let seat = client.seat;
+    if let Some(end) = end {
+        close(link, end).await;
+    }
     drop(seat);
+}
+
+/// Closes what the client held, share by share: a disk that hangs keeps open what is on it, and nothing else. A panic in
+/// there is dealt with in there.
+async fn close(link: Arc<Link>, end: End) {
+    let host = link.host.clone();
+    let mut left = link.hang_up();
+    while !left.is_empty() {
+        // A disk that many threads are in may hang: it comes last.
+        left.sort_by_key(|share| host.lanes.load(*share));
+        let pass = host.lanes.first_of(&left).await;
+        let Reach::Share(share) = pass.reach() else {
+            break;
+        };
+        left.retain(|other| *other != share);
+        let link = link.clone();
+        let closing = move || {
+            link.close_share(share);
+            drop(pass);
+        };
+        let _ = host.pool.run(closing).await;
+    }
+    let _ = host.pool.run(move || link.close(&end)).await;
 }
 
 struct Client {
@@ -58,6 +95,7 @@ struct Client {
     last_heard: Time,
     /// Since when it takes nothing, and how many bytes it had taken by then.
     blocked: Option<(Instant, u64)>,
+    seat: Seat,
 }
 
 impl Client {
@@ -67,13 +105,21 @@ impl Client {
         let mut rest = Rest::Again;
         loop {
             self.note_blocked(rest == Rest::Blocked);
+            self.probe();
+            if self.link.logon.is_known() {
+                self.seat.settle();
+            }
             rest = match rest {
                 Rest::Gone => return None,
                 Rest::Over(end) => return Some(end),
-                Rest::Again => self.hot(true).await,
+                Rest::Again => self.hot(true, None).await,
+                Rest::Wait(reach) => match self.gate(reach).await {
+                    Ok(pass) => self.hot(true, Some(pass)).await,
+                    Err(end) => return Some(end),
+                },
                 Rest::Idle | Rest::Blocked => match self.cold().await {
-                    Cue::Ready => self.hot(true).await,
-                    Cue::Attend => self.hot(false).await,
+                    Cue::Ready => self.hot(true, None).await,
+                    Cue::Attend => self.hot(false, None).await,
                     Cue::Over(end) => return Some(end),
                 },
             };
@@ -82,6 +128,9 @@ impl Client {
 
     /// Waits for something to do.
     async fn cold(&mut self) -> Cue {
+        if self.link.bell.is_rung() {
+            return Cue::Attend;
+        }
         let interest = if self.blocked.is_some() {
             Interest::WRITABLE
         } else {
@@ -109,7 +158,7 @@ impl Client {
     }
 
     /// Has a thread serve the client, and delivers wakes and time-outs meanwhile.
-    async fn hot(&mut self, ready: bool) -> Rest {
+    async fn hot(&mut self, ready: bool, pass: Option<Pass>) -> Rest {
         let Some(mut session) = self.session.take() else {
             return Rest::Over(End::Because(
                 "its session was lost: a defect of coax".into(),
@@ -117,46 +166,116 @@ impl Client {
         };
         let link = self.link.clone();
         let turn = self.link.host.pool.run(move || {
-            let rest = link.turn(&mut session, ready);
+            let rest = link.turn(&mut session, ready, pass);
             (session, rest)
         });
         tokio::pin!(turn);
+        let mut interjected = Ok(true);
         let outcome = loop {
-            let until = self
-                .link
-                .deadline()
-                .map(|deadline| self.link.host.clock.until(deadline).max(SOONEST));
+            let until = self.next_interjection(&interjected);
             tokio::select! {
                 outcome = &mut turn => break outcome,
-                () = self.link.bell.heard() => self.interject().await,
-                () = sleep(until.unwrap_or_default()), if until.is_some() => self.interject().await,
+                () = self.link.bell.heard() => interjected = self.interject(interjected).await,
+                () = sleep(until.unwrap_or_default()), if until.is_some() => {
+                    interjected = self.interject(interjected).await;
+                }
             }
         };
-        match outcome {
-            Ok((session, rest)) => {
+        match (outcome, interjected) {
+            (Ok((session, rest)), interjected) => {
                 self.session = Some(session);
                 if ready {
                     self.last_heard = self.link.host.clock.now();
                 }
-                rest
+                match (rest, interjected) {
+                    (rest @ (Rest::Over(_) | Rest::Gone), _) | (rest, Ok(_)) => rest,
+                    (_, Err(end)) => Rest::Over(end),
+                }
             }
-            Err(error) => Rest::Over(End::Because(lost(&error))),
+            (Err(error), _) => Rest::Over(End::Because(lost(&error))),
         }
     }
 
-    /// While a thread serves the client: what cannot wait until it is done. Whatever goes wrong here, that thread will
-    /// find it too.
-    async fn interject(&self) {
+    /// Waits for a pass for the disks in `reach`, and delivers wakes and time-outs meanwhile. The end, if the client gives
+    /// up waiting.
+    async fn gate(&mut self, reach: Reach) -> Result<Pass, End> {
+        let host = self.link.host.clone();
+        let (pass, gone) = (host.lanes.pass_for(reach), gives_up(self.link.clone()));
+        tokio::pin!(pass, gone);
+        let mut interjected = Ok(true);
+        loop {
+            let until = self.next_interjection(&interjected);
+            tokio::select! {
+                pass = &mut pass => return Ok(pass),
+                () = &mut gone => return Err(End::Because("it gave up waiting for the disk".into())),
+                () = self.link.bell.heard() => interjected = self.interject(interjected).await,
+                () = sleep(until.unwrap_or_default()), if until.is_some() => {
+                    interjected = self.interject(interjected).await;
+                }
+                () = host.stopped() => return Err(End::Stopping),
+            }
+            if let Err(end) = interjected {
+                return Err(end);
+            }
+        }
+    }
+
+    /// How long until wakes and time-outs are to be delivered; sooner or later again if that was not possible.
+    fn next_interjection(&self, last: &Result<bool, End>) -> Option<Duration> {
+        match last {
+            Ok(true) => self
+                .link
+                .deadline()
+                .map(|deadline| self.link.host.clock.until(deadline).max(SOONEST)),
+            Ok(false) => Some(ANEW),
+            Err(_) => None,
+        }
+    }
+
+    /// Delivers wakes and time-outs, unless somebody has the engine (who will do it) or they have to wait for a disk. An
+    /// end that was found before stays.
+    async fn interject(&self, last: Result<bool, End>) -> Result<bool, End> {
+        self.probe();
+        last?;
+        if self.link.is_busy() {
+            return Ok(false);
+        }
         let link = self.link.clone();
-        let _ = self.link.host.pool.run(move || link.attend()).await;
+        let done = self.link.host.pool.run(move || link.interject()).await;
+        // The thread that serves the client finds what went wrong.
+        done.unwrap_or(Ok(true))
+    }
+
+    /// Has the system find out whether the peer is still there, if that is wanted.
+    fn probe(&self) {
+        if !self.link.take_probe() || self.link.socket.probe_after(PROBE_IDLE).is_err() {
+            return;
+        }
+        let link = Arc::downgrade(&self.link);
+        tokio::spawn(async move {
+            tokio::time::sleep(PROBE_TIME).await;
+            if let Some(link) = link.upgrade() {
+                let usual = match link.host.settings.global.keepalive_seconds {
+                    0 => NO_KEEPALIVE,
+                    seconds => Duration::from_secs(u64::from(seconds)),
+                };
+                // If it fails the peer is probed more often, which harms nobody.
+                let _ = link.socket.probe_after(usual);
+            }
+        });
     }
 
     fn deadline(&self) -> Option<Time> {
         let session = self.session.as_ref().and_then(Session::poll_timeout);
-        [session, self.link.deadline(), self.dead_at()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            session,
+            self.link.deadline(),
+            self.dead_at(),
+            self.link.logon.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// When `deadtime` is over.
@@ -167,6 +286,9 @@ impl Client {
 
     fn overdue(&mut self) -> Cue {
         let now = self.link.host.clock.now();
+        if let Some(end) = self.link.logon.overdue(now) {
+            return Cue::Over(end);
+        }
         if self.dead_at().is_some_and(|at| at <= now) {
             if self.link.is_idle() {
                 return Cue::Over(End::Because(
@@ -185,6 +307,25 @@ impl Client {
             Some((since, before)) if before == sent => Some((since, sent)),
             _ => Some((Instant::now(), sent)),
         };
+    }
+}
+
+/// Waits until a client whose request waits for a disk is gone: it reset the connection, or it closed its side and a while
+/// has passed.
+async fn gives_up(link: Arc<Link>) {
+    let Ok(registered) = register(link, Interest::READABLE) else {
+        return std::future::pending().await;
+    };
+    loop {
+        match registered.ready(Interest::READABLE).await {
+            Err(_) => return,
+            Ok(guard) if guard.ready().is_write_closed() => return,
+            Ok(guard) if guard.ready().is_read_closed() => {
+                drop(guard);
+                return tokio::time::sleep(HALF_CLOSED).await;
+            }
+            Ok(mut guard) => guard.clear_ready(),
+        }
     }
 }
 

@@ -19,6 +19,11 @@ impl Bell {
         self.rung.load(Ordering::Relaxed) && self.rung.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether it rang and nobody has taken that yet.
+    pub(super) fn is_rung(&self) -> bool {
+        self.rung.load(Ordering::Acquire)
+    }
+
     /// Makes the task look again, without there being anything in the mailbox.
     pub(super) fn nudge(&self) {
         self.notify.notify_one();

@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use coax_wire::{command, smb::transaction::Kind, time::Span};
+use coax_wire::{
+    command,
+    smb::{subcommand, transaction::Kind},
+    time::Span,
+};
 
-use super::subcommand;
 use crate::{histogram::Samples, report::Requests};
 
 /// A command, and a transaction's function.

@@ -8,7 +8,6 @@ mod mix;
 mod op;
 mod pending;
 mod ranges;
-mod subcommand;
 mod union;
 mod unseen;
 

@@ -7,6 +7,7 @@ use coax_wire::{
     header::{HEADER_LEN, Header},
     smb::{
         close, flush, nt_create_andx, open, open_andx, print, read, read_andx, read_raw,
+        subcommand::MAILSLOT_WRITE,
         transaction::{self, Kind},
         tree_connect, tree_connect_andx, write, write_andx, write_raw,
     },
@@ -15,7 +16,6 @@ use coax_wire::{
 use super::{
     cut::{Kept, Known},
     mix::Name,
-    subcommand::MAILSLOT_WRITE,
 };
 
 /// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).

@@ -261,6 +261,11 @@ impl Session {
         self.buffer.capacity()
     }
 
+    /// Bytes received that are no whole message yet, or one that was not consumed.
+    pub fn waiting_bytes(&self) -> usize {
+        self.buffer.waiting().len()
+    }
+
     /// Space to read the peer's bytes into, `hint` being how many are known to be there (0 if unknown).
     ///
     /// It is empty only after an error or while a whole message fills it, waiting to be consumed.

@@ -5,17 +5,18 @@ use crate::{
     error::Result,
     files::OpenFile,
     handlers::transaction::Transaction,
+    reason::{Because, Reason},
     session::Session,
     share::{Access, Share},
-    table::{LockError, NotifyOutcome, Patience, Ticket},
-    tree::Tree,
+    table::{LockError, NotifyOutcome, OpenRequest, Patience, Ticket},
+    tree::Authorized,
     vfs::Vfs,
 };
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use coax_wire::{
     block::{Block, WireStr},
     dialect::Generation,
-    header::{Fid, Flags2, Header},
+    header::{Fid, Flags, Flags2, Header, Tid},
     io::Writer,
     status::Status,
     time::Time,
@@ -114,22 +115,39 @@ impl Call<'_> {
             .ok_or(Status::BAD_UID)?)
     }
 
-    /// The tree of the header's TID.
+    /// The tree of the header's TID, as the user of the header's UID may use it.
     ///
     /// # Errors
-    /// `BAD_TID`.
-    pub fn tree(&self) -> Result<&Tree> {
-        Ok(self
-            .conn
-            .trees
-            .find(self.header.tid)
-            .ok_or(Status::BAD_TID)?)
+    /// As [`Connection::authorize`].
+    pub fn tree(&self) -> Result<Authorized<'_>> {
+        self.tree_of(self.header.tid)
+    }
+
+    /// Another tree of the connection, as the user of the header's UID may use it.
+    ///
+    /// # Errors
+    /// As [`Connection::authorize`].
+    pub fn tree_of(&self, tid: Tid) -> Result<Authorized<'_>> {
+        self.conn.authorize(self.header.uid, tid)
+    }
+
+    /// Makes sure that the header's user may use the header's tree, and keeps the decision for the requests to come.
+    ///
+    /// # Errors
+    /// As [`Connection::authorize`].
+    pub fn admit(&mut self) -> Result<()> {
+        self.tree()?;
+        let (conn, header) = (&mut *self.conn, self.header);
+        if let Some(session) = conn.sessions.find(header.uid) {
+            conn.trees.remember(header.tid, session);
+        }
+        Ok(())
     }
 
     /// The share of the header's TID.
     ///
     /// # Errors
-    /// `BAD_TID`.
+    /// As [`Self::tree`].
     pub fn share(&self) -> Result<Arc<Share>> {
         Ok(self.tree()?.share.clone())
     }
@@ -137,19 +155,20 @@ impl Call<'_> {
     /// The folder of the header's TID.
     ///
     /// # Errors
-    /// `BAD_TID`; `ACCESS_DENIED` on `IPC$`.
+    /// As [`Self::tree`]; `ACCESS_DENIED` on `IPC$`.
     pub fn vfs(&self) -> Result<Arc<dyn Vfs>> {
         let tree = self.tree()?;
-        Ok(tree.share.vfs().cloned().ok_or(Status::ACCESS_DENIED)?)
+        let vfs = tree.share.vfs().cloned();
+        vfs.ok_or_else(|| Status::ACCESS_DENIED.because(Reason::NoFiles))
     }
 
-    /// Refuses what changes files on trees that only read.
+    /// Refuses what changes files where the user may only read.
     ///
     /// # Errors
-    /// `ACCESS_DENIED`, `BAD_TID`.
+    /// `ACCESS_DENIED`; as [`Self::tree`].
     pub fn must_write(&self) -> Result<()> {
         if self.tree()?.access < Access::Write {
-            return Err(Status::ACCESS_DENIED.into());
+            return Err(Status::ACCESS_DENIED.because(Reason::ReadOnlyTree));
         }
         Ok(())
     }
@@ -223,6 +242,24 @@ impl Call<'_> {
             .map_or(Generation::Core, |dialect| dialect.generation)
     }
 
+    /// Whether the client is given a challenge to prove its password by. Where plaintext passwords are admitted and LM
+    /// responses are not, a client older than NT LM 0.12 is not: it could answer with nothing but an LM response.
+    pub fn challenges(&self) -> bool {
+        let config = &self.conn.server.config;
+        let is_nt = self.generation() == Generation::Nt;
+        let only_plaintext = config.policy.plaintext && !config.policy.lanman;
+        config.encrypt_passwords && (is_nt || !only_plaintext)
+    }
+
+    /// Whether names count to the letter in this request: on a share where they always do, or where the client decides
+    /// (`case sensitive = auto`) and says so by leaving out the header's flag for caseless paths. As in Samba, only Linux
+    /// and Samba's own clients are believed: others leave the flag out without meaning it.
+    pub fn is_case_exact(&self, share: &Share) -> bool {
+        let options = &share.options;
+        let by_client = options.case_by_client && self.conn.client.flags_case;
+        options.case_sensitive || (by_client && !self.header.flags.has(Flags::CASELESS))
+    }
+
     /// How long this request may wait for others to close a file. A client of an older generation has one request
     /// outstanding: for it nothing of its own closes meanwhile.
     pub fn patience(&self) -> Patience {
@@ -230,6 +267,13 @@ impl Call<'_> {
             until: self.arrived + self.conn.server.config.sharing_violation_delay,
             own: self.generation() == Generation::Nt,
         }
+    }
+
+    /// `SHARING_VIOLATION`, and whose open forbids this one.
+    pub fn sharing_violation(&self, request: &OpenRequest) -> crate::Error {
+        let server = &self.conn.server;
+        let holder = server.locked(|tables| tables.sharing_holder(request));
+        Status::SHARING_VIOLATION.because(Reason::Sharing(holder))
     }
 
     /// Whether the client is told NT statuses.

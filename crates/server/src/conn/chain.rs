@@ -8,7 +8,11 @@ use super::{
     reply::Reply,
 };
 use crate::{
-    error::Result, handlers::transaction::Transaction, session::SignedRequest, table::Ticket,
+    error::Result,
+    handlers::transaction::Transaction,
+    reason::{Because, Reason},
+    session::SignedRequest,
+    table::Ticket,
 };
 use alloc::{boxed::Box, vec::Vec};
 use coax_wire::{
@@ -61,6 +65,8 @@ impl Connection {
     pub(super) fn handle_request(&mut self, now: Time, header: Header, message: &[u8]) {
         let (signed, right) = self.signing.receive(header.command, message);
         if !right {
+            let reason = Reason::Signature;
+            self.report_refusal(&header, None, Status::ACCESS_DENIED.because(reason));
             return self.send_error(&header, Status::ACCESS_DENIED, signed);
         }
         let progress = Progress {
@@ -119,6 +125,7 @@ impl Connection {
             progress.fail(start, Status::INVALID_SMB);
             return Step::Finish;
         }
+        let reported = self.events.len();
         match self.serve(now, progress, message, resumed) {
             Ok((Flow::Done, next)) => progress.advance(start, next),
             Ok((Flow::DoneWith(status), _)) => {
@@ -132,6 +139,14 @@ impl Connection {
             }
             Ok((Flow::Silent, _)) => Step::Drop,
             Err(error) => {
+                let header = Header {
+                    command: progress.command,
+                    ..progress.header
+                };
+                if self.events.len() == reported {
+                    let block = Block::at(message, progress.offset).ok();
+                    self.report_refusal(&header, block.as_ref(), error);
+                }
                 progress.fail(start, error.status());
                 Step::Finish
             }

@@ -13,9 +13,10 @@ pub(super) enum Needs {
     Dialect,
     /// A session (or share-level's implied one).
     Session,
-    /// A session and a tree.
+    /// A session and a tree that its user may use.
     Tree,
-    /// The same, for commands whose first concern is a FID: without session or tree they are told that it is none.
+    /// The same, for commands whose first concern is a FID: without session or tree they are told that it is none
+    /// (smbtorture raw.context, as NT servers answer).
     File,
     /// A tree, whoever connected it: it outlives its user's session, and is given up without one.
     TreeAlone,
@@ -188,26 +189,25 @@ pub(super) fn serve(command: u8, call: &mut Call<'_>) -> Outcome {
     (row.serve)(call)
 }
 
-fn check(needs: Needs, call: &Call<'_>) -> Result<()> {
+fn check(needs: Needs, call: &mut Call<'_>) -> Result<()> {
     if needs == Needs::Nothing {
         return Ok(());
     }
     if call.conn.client.dialect.is_none() {
         return Err(Status::INVALID_SMB.into());
     }
-    if needs == Needs::Dialect {
-        return Ok(());
+    let (has_session, has_tree) = (
+        call.session().is_ok(),
+        call.conn.trees.is_connected(call.header.tid),
+    );
+    match needs {
+        Needs::Nothing | Needs::Dialect => Ok(()),
+        Needs::Session => call.session().map(drop),
+        Needs::TreeAlone if has_tree => Ok(()),
+        Needs::TreeAlone => Err(Status::BAD_TID.into()),
+        Needs::File if !has_session || !has_tree => Err(Status::INVALID_HANDLE.into()),
+        Needs::Tree | Needs::File => call.admit(),
     }
-    if needs == Needs::File && (call.session().is_err() || call.tree().is_err()) {
-        return Err(Status::INVALID_HANDLE.into());
-    }
-    if needs != Needs::TreeAlone {
-        call.session()?;
-    }
-    if matches!(needs, Needs::Tree | Needs::TreeAlone) {
-        call.tree()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,9 +5,17 @@ use super::{
     call::{Park, Retry},
     chain::Progress,
 };
-use crate::table::{self, Ticket};
+use crate::{
+    budget::{Lease, Resource},
+    files::OpenFile,
+    table::{self, Ticket},
+};
 use alloc::vec::Vec;
-use coax_wire::{command, header::Header, time::Time};
+use coax_wire::{
+    command,
+    header::{Header, Tid, Uid},
+    time::Time,
+};
 
 /// A waiting request.
 #[derive(Debug)]
@@ -15,6 +23,8 @@ pub(super) struct Parked {
     park: Park,
     progress: Progress,
     message: Vec<u8>,
+    /// The memory of all that.
+    lease: Option<Lease>,
 }
 
 impl Parked {
@@ -23,11 +33,25 @@ impl Parked {
             park,
             progress,
             message,
+            lease: None,
         }
+    }
+
+    /// Bytes of memory that it keeps.
+    fn cost(&self) -> usize {
+        let Progress { reply, kept, .. } = &self.progress;
+        let kept = kept.as_ref().map_or(0, |kept| kept.len());
+        [self.message.len(), reply.out.len(), reply.tail.len(), kept]
+            .into_iter()
+            .fold(size_of::<Self>(), usize::saturating_add)
     }
 
     pub(super) fn ticket(&self) -> Ticket {
         self.park.ticket
+    }
+
+    pub(super) fn tid(&self) -> Tid {
+        self.progress.header.tid
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -35,10 +59,56 @@ impl Parked {
     }
 }
 
+/// Who is about to be gone: a user who logs off, or a tree that is disconnected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Leaving {
+    /// The session with this UID.
+    User(Uid),
+    /// The tree with this TID.
+    Tree(Tid),
+}
+
+impl Leaving {
+    fn opened(self, file: &OpenFile) -> bool {
+        match self {
+            Self::User(uid) => file.uid == uid,
+            Self::Tree(tid) => file.tid == tid,
+        }
+    }
+
+    fn asked(self, header: &Header) -> bool {
+        match self {
+            Self::User(uid) => header.uid == uid,
+            Self::Tree(tid) => header.tid == tid,
+        }
+    }
+}
+
 impl Connection {
+    /// Closes what a session or tree has open and cancels its waiting requests. A request that waited for one of these
+    /// files to be closed is cancelled too: granted, it would outlive its session or tree.
+    pub(crate) fn leave(&mut self, now: Time, leaving: Leaving) {
+        let fids = self.files.fids_where(|file| leaving.opened(file));
+        self.leaving = Some(leaving);
+        crate::ops::close::close_unasked(self, fids, now);
+        self.cancel_where(now, |header| leaving.asked(header));
+        self.leaving = None;
+    }
+
+    /// Runs a request again that waited for a file, unless it is cancelled by [`Self::leave`].
+    fn retry(&mut self, now: Time, ticket: Ticket) {
+        let parked = self.parked.iter().find(|parked| parked.ticket() == ticket);
+        let left = parked
+            .zip(self.leaving)
+            .is_some_and(|(parked, leaving)| leaving.asked(&parked.progress.header));
+        let why = if left { Retry::Cancelled } else { Retry::Again };
+        self.resume(now, ticket, why);
+    }
+
     /// Parks a request, or gives it back if the client has too many waiting: it must then end as if cancelled.
-    pub(super) fn park(&mut self, parked: Parked) -> Option<Progress> {
-        if self.parked.len() >= self.server.config.limits.parked {
+    pub(super) fn park(&mut self, mut parked: Parked) -> Option<Progress> {
+        parked.lease = self.account.lease(Resource::Memory, parked.cost()).ok();
+        if parked.lease.is_none() || self.parked.len() >= self.server.config.limits.parked {
             return Some(parked.progress);
         }
         self.parked.push(parked);
@@ -98,10 +168,14 @@ impl Connection {
     /// Does what the tables ask of this connection.
     pub(super) fn handle_table_event(&mut self, now: Time, event: table::Event) {
         match event {
-            table::Event::Retry { ticket } => self.resume(now, ticket, Retry::Again),
+            table::Event::Retry { ticket } => self.retry(now, ticket),
             table::Event::Lock { ticket, result } => self.resume(now, ticket, Retry::Lock(result)),
             table::Event::Notify { ticket, outcome } => {
                 self.resume(now, ticket, Retry::Notify(outcome))
+            }
+            table::Event::Probe => self.probe = true,
+            table::Event::Evicted => {
+                self.fatal("its client began anew on another connection (reset on zero vc)".into());
             }
             table::Event::OplockBreak { open, to } => self.send_oplock_break(open, to),
         }

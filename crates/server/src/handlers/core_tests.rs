@@ -342,7 +342,7 @@ fn a_search_over_two_requests_goes_on_from_the_last_entrys_status() {
         *b"\x20\0\0\x75\x5d\x02\0\0\0B.TXT\0  \0\0\0\0\0"
     );
     let end = [b"\x02\x01\0\0\0\x1a\0\x04\0\x05\x15\0", &entry[..21]].concat();
-    wire.ok(c::SEARCH, &end, b"\x01\0\0\x03\0\x05\0\0");
+    wire.refused(c::SEARCH, &end, DOS, 18);
     wire.refused(
         c::SEARCH,
         b"\x02\x01\0\0\0\x0b\0\x04\\*.BAS\0\x05\0\0",

@@ -39,9 +39,7 @@ pub fn process_exit(call: &mut Call<'_>) -> Outcome {
         .conn
         .files
         .fids_where(|file| file.pid == pid && file.uid == uid);
-    for fid in fids {
-        let _ = crate::ops::close::close(call.conn, fid, None, call.now);
-    }
+    crate::ops::close::close_unasked(call.conn, fids, call.now);
     call.conn
         .searches
         .close_where(|search| search.pid == pid && search.uid == uid);

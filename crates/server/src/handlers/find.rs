@@ -79,6 +79,7 @@ impl Ground {
             share: &self.share,
             vfs: &*self.vfs,
             now: call.now,
+            exact: call.is_case_exact(&self.share),
         }
     }
 }
@@ -112,6 +113,7 @@ pub fn find_first2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow
         Sid(0)
     } else {
         let limit = call.conn.server.config.limits.searches;
+        search.reserve(&call.conn.account)?;
         call.conn.searches.open(limit, search)
     };
     Ok(answer(Some(sid), walked, list))

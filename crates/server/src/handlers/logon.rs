@@ -2,9 +2,11 @@
 
 use crate::{
     config::{MapToGuest, Security},
-    conn::Call,
+    conn::{Call, Park, Retry},
     error::Result,
     event::Event,
+    reason::{Because, Reason},
+    table::Turn,
 };
 use alloc::{format, string::String, vec::Vec};
 use coax_logon::{
@@ -52,6 +54,8 @@ pub struct Admitted {
     pub how: &'static str,
     /// What both sides share now.
     pub session_key: Option<SessionKey>,
+    /// The name that a guest tried.
+    pub tried: Option<String>,
     /// The proof itself, for NTLMSSP.
     pub verified: Option<Verified>,
 }
@@ -62,8 +66,47 @@ pub fn guest(how: &'static str) -> Admitted {
         user: None,
         how,
         session_key: None,
+        tried: None,
         verified: None,
     }
+}
+
+/// Has a log-on wait, or a try of a share's password, that comes too soon after failed ones from the same address. To be
+/// asked before anything else is done.
+///
+/// # Errors
+/// `LOGON_FAILURE` if too many wait already, or the request is cancelled.
+pub fn wait_for_turn(call: &Call<'_>) -> Result<Option<Park>> {
+    let (server, conn) = (&call.conn.server, call.conn.id);
+    if let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) {
+        server.locked(|tables| tables.forget_log_on(conn, ticket));
+        return Err(Status::LOGON_FAILURE.because(Reason::LogOnsWaiting));
+    }
+    let address = call.conn.peer.host();
+    match server.locked(|tables| tables.log_on_turn(call.now, conn, address)) {
+        Turn::Now => Ok(None),
+        Turn::Refused => Err(Status::LOGON_FAILURE.because(Reason::LogOnsWaiting)),
+        Turn::Wait { ticket, deadline } => Ok(Some(Park {
+            ticket,
+            deadline: Some(deadline),
+        })),
+    }
+}
+
+/// Notes a password that was wrong. What follows from it is said in words, if anything does.
+pub fn note_failure(call: &Call<'_>, account: Option<&str>) -> Option<String> {
+    let address = call.conn.peer.host();
+    let server = &call.conn.server;
+    let wait = server.locked(|tables| tables.log_on_failed(call.now, address, account));
+    let seconds = wait.0 / 1_000_000_000;
+    (seconds > 0).then(|| format!("; the next log-on from {address} waits {seconds} s"))
+}
+
+/// Notes a password that was right.
+pub fn note_success(call: &Call<'_>, account: &str) {
+    let address = call.conn.peer.host();
+    let server = &call.conn.server;
+    server.locked(|tables| tables.log_on_succeeded(address, account));
 }
 
 /// Lets `user` in, perhaps as a guest.
@@ -81,24 +124,36 @@ pub fn admit(call: &mut Call<'_>, user: &str, domain: &str, proof: Proof<'_>) ->
     let mapped = config.user_names.as_ref().map(|names| names.account(user));
     let name = mapped.as_deref().unwrap_or(user);
     let Some(account) = call.conn.server.accounts.find(name) else {
-        let why = format!("there is no user {user:?}");
-        return or_guest(
-            call,
-            config.map_to_guest >= MapToGuest::BadUser,
-            "unknown user",
-            user,
-            why,
-            None,
-        );
+        if config.map_to_guest >= MapToGuest::BadUser {
+            return Ok(guest_who_tried("unknown user", user));
+        }
+        let waits = note_failure(call, None).unwrap_or_default();
+        let why = format!("there is no user {user:?}{waits}");
+        return refuse(call, user, Status::LOGON_FAILURE, why, None);
     };
     match check(call, user, domain, &proof, account) {
-        Ok(verified) => Ok(Admitted {
-            user: Some(account.name.clone()),
-            how: words(verified.how),
-            session_key: verified.session_key.clone(),
-            verified: Some(verified),
-        }),
-        Err(refusal) => refused(call, user, refusal),
+        Ok(verified) => {
+            note_success(call, &account.name);
+            Ok(Admitted {
+                user: Some(account.name.clone()),
+                how: words(verified.how),
+                session_key: verified.session_key.clone(),
+                tried: None,
+                verified: Some(verified),
+            })
+        }
+        Err(refusal) => {
+            let waits = note_failure(call, Some(&account.name));
+            refused(call, user, refusal, &waits.unwrap_or_default())
+        }
+    }
+}
+
+/// A guest who gave the name of somebody he is not.
+fn guest_who_tried(how: &'static str, user: &str) -> Admitted {
+    Admitted {
+        tried: Some(user.into()),
+        ..guest(how)
     }
 }
 
@@ -128,21 +183,16 @@ fn check(
     }
 }
 
-fn refused(call: &mut Call<'_>, user: &str, refusal: Refusal) -> Result<Admitted> {
-    let why = format!("{refusal}");
+fn refused(call: &mut Call<'_>, user: &str, refusal: Refusal, waits: &str) -> Result<Admitted> {
+    let why = format!("{refusal}{waits}");
     if matches!(refusal, Refusal::AccountDisabled) {
         return refuse(call, user, Status::ACCOUNT_DISABLED, why, None);
     }
     let wrong = matches!(refusal, Refusal::WrongPassword | Refusal::NoResponse);
-    let as_guest = wrong && call.conn.server.config.map_to_guest == MapToGuest::BadPassword;
-    or_guest(
-        call,
-        as_guest,
-        "wrong password",
-        user,
-        why,
-        refusal.setting(),
-    )
+    if wrong && call.conn.server.config.map_to_guest == MapToGuest::BadPassword {
+        return Ok(guest_who_tried("wrong password", user));
+    }
+    refuse(call, user, Status::LOGON_FAILURE, why, refusal.setting())
 }
 
 /// Blank fields: nothing, or the single zero of anonymous clients.
@@ -152,7 +202,7 @@ fn is_blank(field: &[u8]) -> bool {
 
 /// Without challenge responses passwords come as they are.
 fn is_plaintext(call: &Call<'_>, proof: &Proof<'_>) -> bool {
-    !call.conn.server.config.encrypt_passwords && proof.challenge.is_none()
+    !call.challenges() && proof.challenge.is_none()
 }
 
 fn plaintext(
@@ -187,20 +237,6 @@ fn words(how: How) -> &'static str {
     }
 }
 
-fn or_guest(
-    call: &mut Call<'_>,
-    as_guest: bool,
-    how: &'static str,
-    user: &str,
-    why: String,
-    setting: Option<&'static str>,
-) -> Result<Admitted> {
-    if as_guest {
-        return Ok(guest(how));
-    }
-    refuse(call, user, Status::LOGON_FAILURE, why, setting)
-}
-
 fn refuse(
     call: &mut Call<'_>,
     user: &str,
@@ -218,3 +254,8 @@ fn refuse(
     });
     Err(status.into())
 }
+
+#[cfg(test)]
+#[path = "throttle_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+mod tests;

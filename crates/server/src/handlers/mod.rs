@@ -23,6 +23,14 @@ pub mod tree_connect;
 pub mod volume;
 
 #[cfg(test)]
+mod atomic_tests;
+#[cfg(test)]
+mod budget_tests;
+#[cfg(test)]
 mod core_tests;
 #[cfg(test)]
 mod dos_client_tests;
+#[cfg(test)]
+mod siblings_tests;
+#[cfg(test)]
+mod wall_clock_tests;

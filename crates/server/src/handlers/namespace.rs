@@ -11,6 +11,7 @@ use crate::{
         wildcard::has_wildcards,
     },
     ops::modify::{self, Copied, CopyFailure, CopySpec, IfTaken, Place, Selection, Step},
+    reason::{Because, Reason},
     share::Access,
     vfs::Kind,
 };
@@ -31,7 +32,7 @@ use coax_wire::{
 pub fn create_directory(call: &mut Call<'_>) -> Outcome {
     let request = directory::Request::parse(&call.block, call.unicode())?;
     let path = client_path(call, request.path, Wildcards::Refuse)?;
-    modify::make_dir(call, &path).map_err(|error| {
+    modify::make_dir(call, &path, &[]).map_err(|error| {
         let taken = [(Status::OBJECT_NAME_COLLISION, Status::DOS_NO_ACCESS)];
         in_dos(call, error, &taken)
     })?;
@@ -210,6 +211,7 @@ fn copy_or_move(call: &mut Call<'_>, moves: bool) -> Outcome {
                 .map(|path| failed_path(call, &path))
                 .unwrap_or_default();
             copy::emit_response(copied, &failed, call.out());
+            call.report_refusal(error);
             Ok(Flow::DoneWith(error.status()))
         }
     }
@@ -266,16 +268,15 @@ fn copy_spec(call: &Call<'_>, request: &copy::Request<'_>, moves: bool) -> Resul
     })
 }
 
-/// The second tree, in which the client must be allowed to write.
+/// The second tree, in which the request's user must be allowed to write.
 fn target_place(call: &Call<'_>, tid2: Tid) -> Result<Place> {
     let tid = if tid2 == copy::SAME_TREE {
         call.header.tid
     } else {
         tid2
     };
-    let tree = call.conn.trees.find(tid).ok_or(Status::BAD_TID)?;
-    if tree.access < Access::Write {
-        return Err(Status::ACCESS_DENIED.into());
+    if call.tree_of(tid)?.access < Access::Write {
+        return Err(Status::ACCESS_DENIED.because(Reason::ReadOnlyTree));
     }
     Place::of_tree(call, tid)
 }
@@ -302,7 +303,7 @@ fn finish(call: &mut Call<'_>, step: Step) -> Outcome {
 pub(super) fn in_dos(call: &Call<'_>, error: Error, table: &[(Status, Status)]) -> Error {
     let status = error.status();
     match table.iter().find(|(general, _)| *general == status) {
-        Some((_, own)) if !call.nt_status() => (*own).into(),
+        Some((_, own)) if !call.nt_status() => error.with_status(*own),
         _ => error,
     }
 }
@@ -311,3 +312,8 @@ pub(super) fn in_dos(call: &Call<'_>, error: Error, table: &[(Status, Status)]) 
 #[path = "namespace_tests.rs"]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
 mod tests;
+
+#[cfg(test)]
+#[path = "spelling_tests.rs"]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod spelling_tests;

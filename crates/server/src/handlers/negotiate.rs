@@ -2,7 +2,7 @@
 
 use crate::{
     config::{Security, Signing},
-    conn::{Call, Client, Flow, Outcome},
+    conn::{Call, Client, Connection, Flow, Outcome},
     event::Event,
 };
 use alloc::{string::String, vec::Vec};
@@ -32,6 +32,9 @@ pub fn negotiate(call: &mut Call<'_>) -> Outcome {
         chosen: chosen.map(|(_, d)| d.name),
     });
     let Some((index, dialect)) = chosen else {
+        if is_smb2_only(&request) {
+            refuse_smb2(call.conn);
+        }
         Response::emit_none(call.out());
         return Ok(Flow::Done);
     };
@@ -44,6 +47,25 @@ pub fn negotiate(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
+fn is_smb2_only(request: &Request<'_>) -> bool {
+    let mut names = request.dialects().peekable();
+    names.peek().is_some() && names.all(|name| name.starts_with(b"SMB 2."))
+}
+
+/// Reports a client that speaks no SMB1: it negotiates SMB 2 dialects alone, or begins with an SMB2 header.
+pub fn refuse_smb2(conn: &mut Connection) {
+    conn.events.push_back(Event::Refused {
+        what: String::from("to negotiate"),
+        status: Status::NOT_SUPPORTED,
+        why: String::from(SMB2_ONLY),
+        setting: None,
+    });
+}
+
+/// What a user can do about a client that speaks no SMB1.
+pub const SMB2_ONLY: &str = "it speaks only SMB2 or later, and this server speaks SMB1: allow SMB1 on the client (Windows \
+    10 and 11: the feature \"SMB 1.0/CIFS Client\"; Samba's tools: \"client min protocol = NT1\"; Linux: mount option vers=1.0)";
+
 fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
     let extended = dialect.is_nt()
         && call.conn.server.config.extended_security
@@ -55,6 +77,7 @@ fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
     let raw =
         u16::from(config.read_raw) * raw_mode::READ + u16::from(config.write_raw) * raw_mode::WRITE;
     let signing = config.signing != Signing::Off && dialect.is_nt();
+    let wall = call.conn.server.wall(call.now);
     Response {
         index,
         security_mode: security_mode(call, signing),
@@ -64,9 +87,9 @@ fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
         max_raw: 65_536,
         raw_mode: if dialect.raw { raw } else { 0 },
         session_key: call.conn.id.0 as u32,
-        capabilities: capabilities(call, extended, signing),
-        file_time: FileTime::from_unix_ns(call.now.unix_ns()).0,
-        dos_time: local_dos_time(call.now, config.time_zone_minutes),
+        capabilities: capabilities(call, extended),
+        file_time: FileTime::from_unix_ns(wall.unix_ns()).0,
+        dos_time: local_dos_time(wall, config.time_zone_minutes),
         time_zone: config.time_zone_minutes,
         challenge: challenge(call, extended),
         domain: name(call, dialect, &config.workgroup),
@@ -82,7 +105,7 @@ fn security_mode(call: &Call<'_>, signing: bool) -> u8 {
     } else {
         0
     };
-    if config.encrypt_passwords {
+    if call.challenges() {
         mode |= security::ENCRYPT_PASSWORDS;
     }
     if signing {
@@ -95,15 +118,17 @@ fn security_mode(call: &Call<'_>, signing: bool) -> u8 {
 }
 
 /// CAP_UNIX and CAP_MPX_MODE are never offered: Linux 2.6 smbfs breaks on the first where the extensions are not
-/// complete, and multiplexed mode does not exist over TCP. Offering signing withdraws raw mode ([MS-CIFS] 3.3.5.24).
-fn capabilities(call: &Call<'_>, extended: bool, signing: bool) -> u32 {
+/// complete, and multiplexed mode does not exist over TCP. Raw data cannot be signed ([MS-CIFS] 3.3.5.24), so raw mode is
+/// withdrawn where every client must sign. Where signing is only offered, raw mode is offered too, as Samba does, and a
+/// connection that really signs is refused raw requests (`handlers::raw`).
+fn capabilities(call: &Call<'_>, extended: bool) -> u32 {
     let config = &call.conn.server.config;
     let mut caps =
         cap::LARGE_FILES | cap::NT_SMBS | cap::LEVEL_II_OPLOCKS | cap::LOCK_AND_READ | cap::NT_FIND;
     caps |= cap::INFOLEVEL_PASSTHRU;
     let options = [
         (
-            config.read_raw && config.write_raw && !signing,
+            config.read_raw && config.write_raw && config.signing != Signing::Required,
             cap::RAW_MODE,
         ),
         (config.unicode, cap::UNICODE),
@@ -120,7 +145,7 @@ fn capabilities(call: &Call<'_>, extended: bool, signing: bool) -> u32 {
 }
 
 fn challenge(call: &Call<'_>, extended: bool) -> Vec<u8> {
-    if extended || !call.conn.server.config.encrypt_passwords {
+    if extended || !call.challenges() {
         return Vec::new();
     }
     call.conn.challenge.to_vec()

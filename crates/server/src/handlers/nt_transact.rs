@@ -12,9 +12,10 @@ use crate::{
     files::OpenKind,
     ops::{
         self, eas,
-        open::{Action, Opened, Opening},
+        open::{OpenSpec, Opening},
         security,
     },
+    reason::{Because, Limit, Reason},
     table::{
         NotifyFilter, NotifyOutcome, NotifyRecord, Refusal, WatchOutcome, WatchRequest, access,
     },
@@ -43,36 +44,15 @@ pub fn create(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     if !request.descriptor.is_empty() {
         security::parse(request.descriptor)?;
     }
-    let spec = nt_spec(call, &request.open, &text)?;
-    let opened = match ops::open::open(call, &spec)? {
-        Opening::Park(park) => return Ok(TransFlow::Park(park)),
-        Opening::Opened(opened) => opened,
+    let spec = OpenSpec {
+        eas: wanted.into_iter().map(eas::Owned::from).collect(),
+        descriptor: request.descriptor.to_vec(),
+        ..nt_spec(call, &request.open, &text)?
     };
-    if let Err(error) = dress(call, &opened, &request, &wanted) {
-        let now = call.now;
-        let _ = ops::close::close(call.conn, opened.fid, None, now);
-        return Err(error);
+    match ops::open::open(call, &spec)? {
+        Opening::Park(park) => Ok(TransFlow::Park(park)),
+        Opening::Opened(opened) => Ok(created(&nt_response(call, &opened, false))),
     }
-    Ok(created(&nt_response(call, &opened, false)))
-}
-
-/// Gives a created file its attributes and descriptor. One that was there keeps its own.
-fn dress(
-    call: &Call<'_>,
-    opened: &Opened,
-    request: &Create<'_>,
-    wanted: &[coax_wire::info::ea::Ea<'_>],
-) -> Result<()> {
-    if opened.action == Action::Opened {
-        return Ok(());
-    }
-    let file = call.file(opened.fid)?.file.clone();
-    let file = file.ok_or(Status::INVALID_HANDLE)?;
-    eas::set(call, &*file, wanted)?;
-    if !request.descriptor.is_empty() {
-        security::set_new(call, opened.fid, request.descriptor)?;
-    }
-    Ok(())
 }
 
 fn created(opened: &coax_wire::smb::nt_create_andx::Response) -> TransFlow {
@@ -96,7 +76,7 @@ pub fn ioctl(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         fsctl::PIPE_TRANSCEIVE if request.is_fsctl => pipe::transceive(call, whole, request.fid),
         fsctl::SET_SPARSE if request.is_fsctl => match opened.kind {
             OpenKind::File if opened.access & access::WRITE_DATA == 0 => {
-                Err(Status::ACCESS_DENIED.into())
+                Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout))
             }
             OpenKind::File => Ok(TransReply::default().into()),
             _ => Err(Status::INVALID_PARAMETER.into()),
@@ -120,7 +100,7 @@ pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFl
         _ => return Err(Status::INVALID_PARAMETER.into()),
     };
     if opened.access & access::READ_DATA == 0 {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     let watch = WatchRequest {
         open,
@@ -135,7 +115,9 @@ pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFl
             deadline: None,
         })),
         WatchOutcome::Refused(Refusal::UnknownOpen) => Err(Status::INVALID_HANDLE.into()),
-        WatchOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+        WatchOutcome::Refused(_) => {
+            Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Waits)))
+        }
     }
 }
 

@@ -10,10 +10,11 @@ use crate::{
     },
     ops::{
         attributes::Facts,
-        eas,
+        durability, eas,
         open::{Action, IfExists, OpenSpec, Opened, Opening, Wanted, open as open_file},
         streams,
     },
+    reason::{Because, Reason},
     table::{DenyMode, Oplock, OplockWish, Sharing, access},
     vfs::FsTime,
 };
@@ -131,6 +132,15 @@ fn dos_mode(mode: AccessMode) -> Result<(u32, Sharing)> {
     Ok((rights, Sharing::Dos(deny)))
 }
 
+/// NT's mode bits for the write-through bit of a DOS access mode ([MS-CIFS] 2.2.4.3.1: when the response is returned,
+/// data is on the disk). smbd 4.17 ignores the bit.
+fn dos_mode_bits(mode: AccessMode) -> u32 {
+    match mode.write_through() {
+        true => durability::FILE_WRITE_THROUGH,
+        false => 0,
+    }
+}
+
 /// The oplock that a core open's header flags ask for.
 fn core_oplock(call: &Call<'_>) -> OplockWish {
     match (
@@ -167,6 +177,7 @@ pub fn open(call: &mut Call<'_>) -> Outcome {
     let path = client_path(call, request.path, Wildcards::Refuse)?;
     let mut spec = OpenSpec::existing(path, rights, sharing);
     spec.oplock = core_oplock(call);
+    spec.mode = dos_mode_bits(AccessMode(request.access_mode));
     answer(call, &spec, |call, opened| {
         grant_core_oplock(call, opened.oplock);
         let response = OpenResponse {
@@ -239,7 +250,7 @@ fn core_create(
     if_exists: IfExists,
 ) -> Result<OpenSpec> {
     if attributes & Attributes::VOLUME.0 as u16 != 0 {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::VolumeLabel));
     }
     let sharing = Sharing::Dos(DenyMode::Compatibility);
     Ok(OpenSpec {
@@ -378,6 +389,7 @@ pub(super) fn open_andx_spec(
         created: set_time(call, request.created),
         oplock,
         length: u64::from(request.allocation),
+        mode: dos_mode_bits(request.access_mode),
         ..OpenSpec::existing(path, rights, sharing)
     })
 }

@@ -142,3 +142,28 @@ fn a_rename_by_set_path_information_waits_too() {
         assert_eq!(names(&server, ""), ["B"]);
     }
 }
+
+#[test]
+fn a_request_that_waits_is_cancelled_when_its_user_logs_off_or_its_tree_goes() {
+    for (command, block) in [
+        (c::LOGOFF_ANDX, block(&[0xff, 0], b"")),
+        (c::TREE_DISCONNECT, block(&[], b"")),
+    ] {
+        let server = with_files(&["A"]);
+        let mut client = server.client(NT);
+        client.open("A");
+        let waiting = post(&mut client, c::DELETE, &["A"]);
+        let leaving = client.post(command, &block);
+        let (first, second) = (client.answer().unwrap(), client.answer().unwrap());
+        assert_eq!((first.header.mid, second.header.mid), (waiting, leaving));
+        first.refused(Status::CANCELLED);
+        second.ok();
+        assert!(client.answer().is_none());
+        assert_eq!(client.conn.held().opens, 0);
+        assert_eq!(
+            names(&server, ""),
+            ["A"],
+            "nobody is left who may delete it"
+        );
+    }
+}

@@ -11,6 +11,7 @@ use crate::{
         services::{Asker, Service},
     },
     rap,
+    reason::{Because, Limit, Reason},
     vfs::FileId,
 };
 use alloc::{format, string::String, sync::Arc, vec::Vec};
@@ -71,11 +72,14 @@ fn open_pipe(call: &mut Call<'_>, service: Service) -> Result<Fid> {
     let share = call.share()?;
     let limit = call.conn.server.config.limits.opens;
     let fid = call.conn.files.free_fid(limit);
-    let fid = fid.ok_or(Status::TOO_MANY_OPENED_FILES)?;
+    let fid =
+        fid.ok_or_else(|| Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))?;
     let header = call.header;
+    let mut pipe = Pipe::new(service);
+    pipe.reserve(&call.conn.account)?;
     call.conn.files.insert(OpenFile {
         fid,
-        kind: OpenKind::Pipe(Pipe::new(service)),
+        kind: OpenKind::Pipe(pipe),
         file: None,
         open: None,
         id: FileId::default(),
@@ -170,8 +174,13 @@ fn with_pipe<T>(
         server: &server,
         now: call.now,
     };
+    let account = call.conn.account.clone();
     match &mut call.file_mut(fid)?.kind {
-        OpenKind::Pipe(pipe) => work(pipe, &asker),
+        OpenKind::Pipe(pipe) => {
+            let done = work(pipe, &asker)?;
+            pipe.reserve(&account)?;
+            Ok(done)
+        }
         _ => Err(Status::INVALID_DEVICE_REQUEST.into()),
     }
 }

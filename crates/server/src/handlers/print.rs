@@ -5,13 +5,15 @@
 //! jobs only. One whose client disappears is thrown away.
 
 use crate::{
+    budget::{Lease, Resource},
     conn::{Call, Connection, Flow, Outcome},
     error::Result,
     event::Event,
     files::{OpenFile, OpenKind},
+    reason::{Because, Limit, Reason},
     share::ShareKind,
     table::access,
-    vfs::{OpenHow, VfsError, VfsFile},
+    vfs::{FileId, OpenHow, Vfs, VfsError, VfsFile},
 };
 use alloc::{format, string::String, sync::Arc};
 use coax_wire::{header::Fid, smb::print, status::Status};
@@ -30,6 +32,15 @@ pub struct Job {
     identifier: String,
     /// Bytes so far.
     bytes: u64,
+    /// The descriptor of its file.
+    _lease: Lease,
+}
+
+impl Job {
+    /// What the client called it, as far as that can be part of a file's name.
+    pub fn name(&self) -> &str {
+        &self.identifier
+    }
 }
 
 /// Whether the tree is a printer's.
@@ -38,16 +49,20 @@ pub(super) fn is_printer(call: &Call<'_>) -> bool {
         .is_ok_and(|share| matches!(share.kind, ShareKind::Printer(_)))
 }
 
-/// Begins a job.
+/// Begins a job. Whoever may connect to a printer may print: `read only` is about the files of its folder, and a printer's
+/// section in an ordinary smb.conf leaves it at its default, yes. Samba spools regardless of it, too.
 ///
 /// # Errors
-/// `ACCESS_DENIED` for who may not write; what the file system says.
+/// What the file system says; too many open files.
 pub(super) fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
-    call.must_write()?;
     let (share, vfs) = (call.share()?, call.vfs()?);
     let limit = call.conn.server.config.limits.opens;
     let fid = call.conn.files.free_fid(limit);
-    let fid = fid.ok_or(Status::TOO_MANY_OPENED_FILES)?;
+    let fid =
+        fid.ok_or_else(|| Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))?;
+    let lease = call.conn.account.lease(Resource::Opens, 1);
+    let lease =
+        lease.map_err(|_| Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))?;
     let (spooled_as, file) = spool_file(&*vfs, call.now.0 / 1_000_000)?;
     let header = call.header;
     call.conn.files.insert(OpenFile {
@@ -56,8 +71,9 @@ pub(super) fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
             spooled_as: spooled_as.clone(),
             identifier: tame(identifier),
             bytes: 0,
+            _lease: lease,
         }),
-        id: file.stat()?.id,
+        id: FileId::default(),
         file: Some(file),
         open: None,
         share,
@@ -75,7 +91,7 @@ pub(super) fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
     Ok(fid)
 }
 
-fn spool_file(vfs: &dyn crate::vfs::Vfs, seed: u64) -> Result<(String, Arc<dyn VfsFile>)> {
+fn spool_file(vfs: &dyn Vfs, seed: u64) -> Result<(String, Arc<dyn VfsFile>)> {
     let how = OpenHow {
         read: true,
         write: true,
@@ -94,7 +110,8 @@ fn spool_file(vfs: &dyn crate::vfs::Vfs, seed: u64) -> Result<(String, Arc<dyn V
     Err(Status::QUEUE_FULL.into())
 }
 
-/// What a client calls its job, as part of a file's name: letters, digits and a few signs, no path.
+/// What a client calls its job, as part of a file's name: letters, digits and a few signs, no path. It begins with neither a
+/// dot, which would hide it, nor a dash, which a print command would take for an option.
 fn tame(identifier: &str) -> String {
     let last = identifier.rsplit(['\\', '/', ':']).next().unwrap_or("");
     let tamed: String = last
@@ -108,7 +125,7 @@ fn tame(identifier: &str) -> String {
         })
         .take(LONGEST_IDENTIFIER)
         .collect();
-    let tamed = tamed.trim_matches('.');
+    let tamed = tamed.trim_matches('.').trim_start_matches(['-', '.']);
     if tamed.is_empty() {
         "job".into()
     } else {
@@ -137,33 +154,41 @@ pub(crate) fn append(call: &mut Call<'_>, fid: Fid, data: &[u8]) -> Result<Optio
 }
 
 /// A job is closed: it appears under its own name and is reported. If the connection is gone, or nothing was written,
-/// it goes instead.
-pub(crate) fn end(conn: &mut Connection, file: &OpenFile) {
+/// it goes instead. It also goes if it cannot be handed over: its client gets an error and prints again.
+///
+/// # Errors
+/// `QUEUE_FULL`; what the file system says.
+pub(crate) fn end(conn: &mut Connection, file: &OpenFile) -> Result<()> {
     let (OpenKind::PrintJob(job), Some(vfs)) = (&file.kind, file.share.vfs()) else {
-        return;
+        return Ok(());
     };
     if conn.is_closing() || job.bytes == 0 {
-        // Whatever is left of it has a hidden name and harms nobody.
-        let _ = vfs.remove_file(&job.spooled_as);
-        return;
+        return Ok(vfs.remove_file(&job.spooled_as)?);
     }
+    let path = hand_over(&**vfs, job).inspect_err(|_| {
+        let _ = vfs.remove_file(&job.spooled_as);
+    })?;
+    conn.server
+        .locked(|tables| tables.report_created(file.share.id, &path, false));
+    conn.events.push_back(Event::Printed {
+        share: file.share.name.clone(),
+        path,
+        name: job.identifier.clone(),
+    });
+    Ok(())
+}
+
+/// Gives a whole job its own name.
+fn hand_over(vfs: &dyn Vfs, job: &Job) -> Result<String> {
     for number in 1..=ATTEMPTS {
         let path = format!("{}-{number:03}.prn", job.identifier);
         match vfs.rename(&job.spooled_as, &path, false) {
             Err(VfsError::Exists) => {}
-            Err(_) => return,
-            Ok(()) => {
-                conn.server
-                    .locked(|tables| tables.report_created(file.share.id, &path, false));
-                conn.events.push_back(Event::Printed {
-                    share: file.share.name.clone(),
-                    path,
-                    name: job.identifier.clone(),
-                });
-                return;
-            }
+            Err(error) => return Err(error.into()),
+            Ok(()) => return Ok(path),
         }
     }
+    Err(Status::QUEUE_FULL.into())
 }
 
 /// OPEN_PRINT_FILE.
@@ -214,7 +239,7 @@ fn must_be_printer(call: &Call<'_>) -> Result<()> {
     if is_printer(call) {
         Ok(())
     } else {
-        Err(Status::BAD_DEVICE_TYPE.into())
+        Err(Status::BAD_DEVICE_TYPE.because(Reason::NotAPrinter))
     }
 }
 

@@ -120,11 +120,33 @@ fn the_queue_is_empty_and_disks_have_none() {
 }
 
 #[test]
-fn who_may_only_read_prints_nothing_and_lies_about_lengths_are_refused() {
+fn who_may_only_read_prints_and_changes_nothing_else_in_the_folder() {
     let readers = server(Access::Read);
+    readers.fs.add_file("HELD-001.prn", b"another").unwrap();
     let mut client = printer(&readers);
-    let refused = client.paths(c::OPEN_PRINT_FILE, &[0, 0], &["J"]);
-    refused.refused(Status::ACCESS_DENIED);
+    let by_command = client
+        .paths(c::OPEN_PRINT_FILE, &[0, 0], &["J"])
+        .ok()
+        .word(0);
+    let by_create = client.paths(c::CREATE, &[0, 0, 0], &["\\F"]).ok().word(0);
+    client
+        .request(c::WRITE_PRINT_FILE, &[by_command], &piece(b"page"))
+        .ok();
+    client
+        .request(c::WRITE, &[by_create, 4, 0, 0, 0], &piece(b"leaf"))
+        .ok();
+    client.request(c::CLOSE_PRINT_FILE, &[by_command], b"").ok();
+    client.close(by_create).ok();
+    assert_eq!(readers.fs.contents("J-001.prn").unwrap(), b"page");
+    assert_eq!(readers.fs.contents("F-001.prn").unwrap(), b"leaf");
+    client
+        .paths(c::DELETE, &[0], &["\\HELD-001.prn"])
+        .refused(Status::ACCESS_DENIED);
+    assert!(readers.fs.contents("HELD-001.prn").is_ok());
+}
+
+#[test]
+fn lies_about_lengths_are_refused() {
     let writers = server(Access::Write);
     let mut client = printer(&writers);
     let fid = client
@@ -145,6 +167,8 @@ fn names_of_jobs_never_leave_the_folder() {
         ("", "job"),
         ("LPT1:", "job"),
         ("a b*c", "a_b_c"),
+        ("-rf", "rf"),
+        ("..--help", "help"),
     ] {
         assert_eq!(tame(given), tamed);
     }

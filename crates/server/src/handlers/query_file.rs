@@ -15,6 +15,7 @@ use crate::{
         metadata::{READ_EA, Subject, Through},
         streams,
     },
+    reason::{Because, Reason},
     vfs::FsTime,
 };
 use alloc::{vec, vec::Vec};
@@ -114,7 +115,7 @@ fn ea_data(
     }
     let may_read = |through: &Through| through.access & READ_EA != 0;
     if !subject.open.as_ref().is_none_or(may_read) {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     let file = subject.file(call)?;
     let mut list = if level == Level::InfoQueryAllEas {

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use coax_wire::{
     block::Block,
     command,
-    header::{Fid, Header, PROTOCOL},
+    header::{Fid, Header, PROTOCOL, Tid},
     smb::{
         read_raw,
         write_raw::{Request, emit_response, mode},
@@ -57,6 +57,11 @@ impl RawState {
         let unwanted = self.unwanted.take();
         self.awaited.is_some()
             || (unwanted == Some(message.len()) && !message.starts_with(&PROTOCOL))
+    }
+
+    /// The tree of the raw write whose data is awaited.
+    pub fn awaited_tid(&self) -> Option<Tid> {
+        self.awaited.map(|awaited| awaited.header.tid)
     }
 
     /// An oplock break was sent to the client. Only the latest are remembered: a client that never reads raw would gather
@@ -127,7 +132,10 @@ pub fn write_raw(call: &mut Call<'_>) -> Outcome {
     emit_response(written as u16, call.out());
     match begun {
         Ok(_) => Ok(Flow::Done),
-        Err(error) => Ok(Flow::DoneWith(error.status())),
+        Err(error) => {
+            call.report_refusal(error);
+            Ok(Flow::DoneWith(error.status()))
+        }
     }
 }
 
@@ -142,15 +150,19 @@ fn begin_write(call: &mut Call<'_>, written: &mut usize) -> Result<Option<Awaite
     transfer::report_failure(call, fid)?;
     transfer::check_write(call, fid, offset, u64::from(request.count))?;
     let through = request.mode & mode::WRITE_THROUGH != 0;
-    *written = transfer::write(call, fid, offset, request.data, through)?;
+    // What came with the request is written all the same: its count tells the client where to go on (SMB-LM1X 9.2.23).
+    let goes_on = promised > 0 && call.conn.server.config.write_raw && raw_mode_is_on(call);
+    *written = match goes_on {
+        true => transfer::write_part(call, fid, offset, request.data)?,
+        false => transfer::write(call, fid, offset, request.data, through)?,
+    };
     if *written < request.data.len() {
         return Err(Status::DISK_FULL.into());
     }
     if promised == 0 {
         return Ok(None);
     }
-    // What came with the request is written all the same: its count tells the client where to go on (SMB-LM1X 9.2.23).
-    if !call.conn.server.config.write_raw || !raw_mode_is_on(call) {
+    if !goes_on {
         return Err(Status::USE_STANDARD.into());
     }
     call.conn.raw.unwanted = None;
@@ -194,6 +206,9 @@ pub fn data(conn: &mut Connection, now: Time, message: &[u8]) {
     };
     let mut written = awaited.written;
     let failed = write_rest(&mut call, &awaited, message, &mut written).err();
+    if let Some(error) = failed {
+        call.report_refusal(error);
+    }
     let status = failed.map(crate::Error::status);
     if awaited.through {
         emit_response(written as u16, call.out());
@@ -215,6 +230,7 @@ fn write_rest(
     if data.len() > awaited.promised {
         return Err(Status::INVALID_SMB.into());
     }
+    call.tree()?;
     let (fid, offset) = (awaited.fid, awaited.offset);
     let rest = transfer::write(call, fid, offset, data, awaited.through)?;
     *written = written.saturating_add(rest);

@@ -315,3 +315,28 @@ fn a_client_that_never_reads_raw_does_not_gather_oplock_breaks_for_ever() {
     }
     assert_eq!(raw.breaks.len(), super::MOST_BREAKS);
 }
+
+#[test]
+fn raw_mode_is_offered_with_signing_unless_every_client_must_sign() {
+    use crate::config::Signing;
+    for (signing, offered) in [
+        (Signing::Off, true),
+        (Signing::Offered, true),
+        (Signing::Required, false),
+    ] {
+        let config = Config {
+            signing,
+            ..Config::default()
+        };
+        let server = TestServer::with(config, ShareOptions::default());
+        server.fs.add_file("F", b"0123456789").unwrap();
+        let answer = server.connect().negotiate(&[NT]);
+        let capabilities = u32::from_le_bytes(answer.message[52..56].try_into().unwrap());
+        assert_eq!(capabilities & 1 != 0, offered, "{signing:?}");
+        if offered {
+            let mut client = server.client(NT);
+            let fid = client.open("\\F");
+            assert_eq!(client.read_raw(fid, 0, 100), b"0123456789");
+        }
+    }
+}

@@ -18,6 +18,7 @@ use crate::{
 use alloc::vec::Vec;
 use coax_wire::{
     codepage::CodePage,
+    dialect::Dialect,
     header::{Flags2, HEADER_LEN, Sid},
     io::Writer,
     smb::search::{
@@ -84,6 +85,7 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
     // The search needs its number before it has entries, as their keys hold it.
     if keep {
         let limit = call.conn.server.config.limits.searches;
+        search.reserve(&call.conn.account)?;
         search.sid = call.conn.searches.open(limit, search.clone());
     }
     let filled = fill(call, request, &mut search, ResumeKey::default());
@@ -98,13 +100,22 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
 }
 
 /// Goes on after the entry that the key came with. A search that is gone has no more entries.
+///
+/// An end without entries is an error before NT LM 0.12, as in Samba 2 and in Windows 98 (capture dos-win98-netbeui.pcap):
+/// clients of that time may ask until they get one. It is one in every dialect for the search of one name, as in Samba 4.17. The end of an NT client's pattern is a success with
+/// no entries (smbtorture raw.search).
 fn go_on(call: &mut Call<'_>, request: &Request<'_>, key: ResumeKey) -> Result<(u16, Vec<u8>)> {
     let taken = call.conn.searches.take(sid_of(&key), call.header.tid);
     let mut search = taken.ok_or(Status::NO_MORE_FILES)?;
     search.rewind(place_of(&key));
     let filled = fill(call, request, &mut search, key);
+    let is_nt = call.conn.client.dialect.is_some_and(Dialect::is_nt);
+    let ends_in_error = !is_nt || search.is_of_one();
     call.conn.searches.put(search);
-    filled
+    match filled? {
+        (0, _) if ends_in_error => Err(Status::NO_MORE_FILES.into()),
+        found => Ok(found),
+    }
 }
 
 fn fill(

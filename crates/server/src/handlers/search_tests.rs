@@ -79,7 +79,13 @@ fn all(client: &mut TestClient, path: &str, attributes: u16, at_once: u16) -> Ve
         assert!(found.len() <= usize::from(at_once));
         let key = last.key.clone();
         names.extend(found.into_iter().map(|entry| entry.name));
-        found = ask(client, c::SEARCH, [at_once, attributes], "", &key).unwrap();
+        found = match ask(client, c::SEARCH, [at_once, attributes], "", &key) {
+            Ok(found) => found,
+            Err(end) => {
+                assert_eq!(end, Status::NO_MORE_FILES.to_wire(false));
+                break;
+            }
+        };
     }
     names
 }
@@ -117,8 +123,43 @@ fn a_dos_directory_listing_reads_as_dos_expects() {
         assert_eq!(&entry.key[1..12], b"???????????");
         assert_ne!(entry.key[12], 0);
     }
-    let end = ask(&mut client, c::SEARCH, [20, 0x16], "", &found[3].key).unwrap();
-    assert!(end.is_empty());
+    let end = ask(&mut client, c::SEARCH, [20, 0x16], "", &found[3].key);
+    assert_eq!(end.unwrap_err(), Status::NO_MORE_FILES.to_wire(false));
+}
+
+#[test]
+fn a_pattern_ends_in_an_error_before_nt_and_in_no_entries_for_nt() {
+    let server = crowded(3);
+    for (dialect, is_error) in [
+        (CORE, true),
+        ("MICROSOFT NETWORKS 1.03", true),
+        ("LANMAN1.0", true),
+        ("LM1.2X002", true),
+        ("LANMAN2.1", true),
+        ("NT LM 0.12", false),
+    ] {
+        let mut client = server.client(dialect);
+        let found = ask(&mut client, c::SEARCH, [9, 0], "\\*.*", b"").unwrap();
+        for _ in 0..3 {
+            let end = ask(&mut client, c::SEARCH, [9, 0], "", &found[2].key);
+            assert_eq!(end.map(|found| found.len()).ok(), (!is_error).then_some(0));
+        }
+        let again = ask(&mut client, c::SEARCH, [9, 0], "", &found[1].key).unwrap();
+        assert_eq!(again.len(), 1, "{dialect}: the search outlives its end");
+    }
+}
+
+#[test]
+fn the_search_of_one_name_ends_in_an_error_in_every_dialect() {
+    let server = crowded(3);
+    for dialect in [CORE, "LANMAN1.0", "LANMAN2.1", "NT LM 0.12"] {
+        let mut client = server.client(dialect);
+        let path = "\\FILE0001.TXT";
+        let found = ask(&mut client, c::SEARCH, [9, 0], path, b"").unwrap();
+        assert_eq!(found.len(), 1);
+        let end = ask(&mut client, c::SEARCH, [9, 0], "", &found[0].key);
+        assert!(end.is_err(), "{dialect}");
+    }
 }
 
 #[test]
@@ -160,7 +201,7 @@ fn deleting_while_walking_meets_every_file() {
             server.fs.remove_file(&entry.name).unwrap();
             assert!(met.insert(entry.name));
         }
-        found = ask(&mut client, c::SEARCH, [5, 0], "", &last).unwrap();
+        found = ask(&mut client, c::SEARCH, [5, 0], "", &last).unwrap_or_default();
     }
     assert_eq!(met.len(), 600);
 }

@@ -2,10 +2,11 @@
 
 use super::logon::{self, Admitted, Proof};
 use crate::{
-    config::Signing,
-    conn::{Call, Flow, Outcome},
+    config::{Security, Signing},
+    conn::{Call, Flow, Leaving, Outcome, Park},
     error::Result,
     event::Event,
+    reason::{Because, Limit, Reason},
 };
 use alloc::{boxed::Box, format, string::String};
 use coax_logon::{
@@ -20,11 +21,26 @@ use coax_wire::{
     status::Status,
 };
 
+/// Clients, by what they call themselves, whose requests say whether names count to the letter.
+const FLAG_CASE: [&str; 2] = ["CIFS VFS Client for Linux", "Samba"];
+
 /// Logs on, in one step or in several.
 pub fn session_setup(call: &mut Call<'_>) -> Outcome {
     let request = Request::parse(&call.block, call.unicode())?;
+    if let Some(park) = end_siblings(call, &request) {
+        return Ok(Flow::Park(park));
+    }
+    // Share-level security asks for no password here.
+    if call.conn.server.config.security == Security::User
+        && let Some(park) = logon::wait_for_turn(call)?
+    {
+        return Ok(Flow::Park(park));
+    }
     call.conn.client.max_buffer = request.max_buffer;
     call.conn.client.capabilities = request.capabilities;
+    let native = native_names(call, &request);
+    call.conn.client.flags_case = FLAG_CASE.iter().any(|name| native.contains(name));
+    call.conn.events.push_back(Event::Introduced { native });
     match request.credentials {
         Credentials::Lanman { password } => plain_logon(
             call,
@@ -52,6 +68,24 @@ pub fn session_setup(call: &mut Call<'_>) -> Outcome {
     }
 }
 
+/// With `reset on zero vc`, a client that sets up its first virtual circuit ([MS-CIFS] 2.2.4.53.1, VcNumber) holds no
+/// other connection: those it has are closed before it is answered. As in Samba this comes before the log-on is judged.
+fn end_siblings(call: &mut Call<'_>, request: &Request<'_>) -> Option<Park> {
+    let begins = call.conn.server.config.reset_on_zero_vc && request.vc_number == 0;
+    if !begins || call.ticket.is_some() {
+        return None;
+    }
+    let (now, id) = (call.now, call.conn.id);
+    let waits = call
+        .conn
+        .server
+        .locked(|tables| tables.evict_siblings(now, id));
+    waits.map(|(ticket, deadline)| Park {
+        ticket,
+        deadline: Some(deadline),
+    })
+}
+
 /// Passwords or responses in the request itself.
 fn plain_logon(call: &mut Call<'_>, request: &Request<'_>, proof: Proof<'_>) -> Outcome {
     let text = |name: Option<WireStr<'_>>| name.map(|name| call.text(name)).unwrap_or_default();
@@ -68,7 +102,7 @@ fn plain_logon(call: &mut Call<'_>, request: &Request<'_>, proof: Proof<'_>) -> 
         .conn
         .sessions
         .add(limit, admitted.user.clone())
-        .ok_or(Status::TOO_MANY_UIDS)?;
+        .ok_or_else(|| Status::TOO_MANY_UIDS.because(Reason::Limit(Limit::Sessions)))?;
     welcome(call, request, uid, &admitted, None)
 }
 
@@ -105,15 +139,14 @@ fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> O
 
 fn establish(call: &mut Call<'_>, uid: Option<Uid>, user: Option<String>) -> Result<Uid> {
     if let Some(uid) = uid {
-        call.conn.sessions.establish(uid, user);
+        call.conn.establish_session(uid, user);
         return Ok(uid);
     }
     let limit = call.conn.server.config.limits.sessions;
-    Ok(call
-        .conn
+    call.conn
         .sessions
         .add(limit, user)
-        .ok_or(Status::TOO_MANY_UIDS)?)
+        .ok_or_else(|| Status::TOO_MANY_UIDS.because(Reason::Limit(Limit::Sessions)))
 }
 
 fn ntlmssp(call: &Call<'_>) -> NtlmsspServer {
@@ -138,7 +171,7 @@ fn ask_further(
         .conn
         .sessions
         .suspend(limit, uid, acceptor)
-        .ok_or(Status::TOO_MANY_UIDS)?;
+        .ok_or_else(|| Status::TOO_MANY_UIDS.because(Reason::Limit(Limit::Sessions)))?;
     put_response(call, 0, Some(token));
     Ok(Flow::DoneWith(Status::MORE_PROCESSING_REQUIRED))
 }
@@ -208,20 +241,22 @@ fn welcome(
 ) -> Outcome {
     const GUEST: u16 = 1;
     call.header.uid = uid;
-    let text = |name: Option<WireStr<'_>>| name.map(|name| call.text(name)).unwrap_or_default();
-    let native = format!(
-        "{} {}",
-        text(request.native_os),
-        text(request.native_lan_man)
-    );
     let event = Event::LoggedOn {
         user: admitted.user.clone(),
         how: admitted.how,
-        native: native.trim().into(),
+        tried: admitted.tried.clone(),
+        native: native_names(call, request),
     };
     call.conn.events.push_back(event);
     put_response(call, if admitted.user.is_none() { GUEST } else { 0 }, token);
     Ok(Flow::Done)
+}
+
+/// Operating system and LAN manager as the client names them.
+fn native_names(call: &Call<'_>, request: &Request<'_>) -> String {
+    let text = |name: Option<WireStr<'_>>| name.map(|name| call.text(name)).unwrap_or_default();
+    let (os, lan_man) = (text(request.native_os), text(request.native_lan_man));
+    String::from(format!("{os} {lan_man}").trim())
 }
 
 fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
@@ -244,12 +279,9 @@ fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
 /// Logs off: closes what the user has open.
 pub fn logoff(call: &mut Call<'_>) -> Outcome {
     let (uid, now) = (call.header.uid, call.now);
-    for fid in call.conn.files.fids_where(|file| file.uid == uid) {
-        let _ = crate::ops::close::close(call.conn, fid, None, now);
-    }
-    call.conn.cancel_where(now, |header| header.uid == uid);
+    call.conn.leave(now, Leaving::User(uid));
     call.conn.searches.close_where(|search| search.uid == uid);
-    call.conn.sessions.remove(uid);
+    call.conn.end_session(uid);
     call.done_andx()
 }
 

@@ -113,6 +113,44 @@ fn an_lm_response_is_refused_with_the_setting_that_would_allow_it() {
     assert_eq!(refusal(&mut client).1.as_deref(), Some("lanman auth = yes"));
 }
 
+/// Both responses are admitted, and passwords in clear beside them.
+fn beside_plaintext(lanman: bool) -> Config {
+    Config {
+        policy: Policy {
+            lanman,
+            plaintext: true,
+            ..Policy::default()
+        },
+        ..Config::default()
+    }
+}
+
+#[test]
+fn plaintext_beside_responses_keeps_the_challenge_and_admits_both() {
+    let server = server(beside_plaintext(true));
+    let mut client = server.connect();
+    let answer = client.negotiate(&["NT LM 0.12"]);
+    assert_eq!(
+        answer.message[35] & 2,
+        2,
+        "encrypted passwords are asked for"
+    );
+    let response = ntlm_v1("Secret");
+    log_on(&mut client, "ann", &response, &response).ok();
+    log_on(&mut nt(&server), "ann", b"Secret\0", b"").ok();
+    log_on(&mut nt(&server), "ann", b"Wrong\0", b"").refused(Status::LOGON_FAILURE);
+}
+
+#[test]
+fn an_older_client_gets_a_challenge_only_if_its_lm_response_would_be_admitted() {
+    for lanman in [true, false] {
+        let server = server(beside_plaintext(lanman));
+        let mut client = server.connect();
+        let answer = client.negotiate(&["LANMAN1.0"]);
+        assert_eq!(answer.word(1) & 2 != 0, lanman);
+    }
+}
+
 #[test]
 fn a_dos_client_logs_on_by_plaintext_in_capitals_where_that_is_allowed() {
     let config = Config {
@@ -250,4 +288,60 @@ fn an_extended_log_on_under_a_uid_that_nobody_was_given_is_refused() {
     client.header.uid = Uid(0);
     let told = client.request(0x73, &words, b"NTLM\0\0\0\0");
     assert_ne!(told.status(), Status::BAD_UID.to_wire(true));
+}
+
+/// What was refused, and why the connection ends.
+fn refusals(client: &mut TestClient) -> Vec<Event> {
+    core::iter::from_fn(|| client.conn.poll_event())
+        .filter(|event| matches!(event, Event::Refused { .. } | Event::Fatal { .. }))
+        .collect()
+}
+
+#[test]
+fn a_client_of_smb2_alone_is_told_apart_from_noise() {
+    use crate::handlers::negotiate::SMB2_ONLY;
+    use crate::testkit::NOW;
+    let server = server(Config::default());
+    let mut client = server.connect();
+    // NEGOTIATE of smbclient 4.17 at its defaults: structure of 64 bytes, command 0.
+    let mut smb2 = b"\xfeSMB\x40\0\0\0\0\0\0\0\0\0\x1f\0".to_vec();
+    smb2.resize(64 + 36, 0);
+    client.conn.handle_message(NOW, &smb2);
+    let said = refusals(&mut client);
+    assert!(matches!(&said[0], Event::Refused { why, .. } if why == SMB2_ONLY));
+    assert!(matches!(&said[1], Event::Fatal { why } if why.contains("only SMB2")));
+    assert!(client.conn.is_closing());
+
+    let mut client = server.connect();
+    client.negotiate(&["SMB 2.002", "SMB 2.???"]);
+    let said = refusals(&mut client);
+    assert!(matches!(&said[..], [Event::Refused { why, .. }] if why == SMB2_ONLY));
+
+    let mut client = server.connect();
+    client.negotiate(&["NT LM 0.12", "SMB 2.002", "SMB 2.???"]);
+    assert!(refusals(&mut client).is_empty());
+}
+
+#[test]
+fn a_client_that_is_refused_has_said_what_it_is() {
+    let server = server(Config {
+        map_to_guest: MapToGuest::Never,
+        ..Config::default()
+    });
+    let mut client = nt(&server);
+    client.header.flags2.0 &= !Flags2::UNICODE;
+    let words = [0xff, 0, 2920, 50, 0, 0, 0, 1, 0, 0, 0, 1, 0];
+    client
+        .request(
+            0x73,
+            &words,
+            b"\0JOE\0WORKGROUP\0Windows 4.0\0Windows 4.0\0",
+        )
+        .refused(Status::LOGON_FAILURE);
+    let told = core::iter::from_fn(|| client.conn.poll_event());
+    let native = told.filter_map(|event| match event {
+        Event::Introduced { native } => Some(native),
+        _ => None,
+    });
+    assert_eq!(native.collect::<Vec<_>>(), ["Windows 4.0 Windows 4.0"]);
 }

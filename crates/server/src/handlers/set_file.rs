@@ -16,6 +16,7 @@ use crate::{
     ops::{
         attributes::parent_of,
         close, eas,
+        journal::atomically,
         metadata::{Changes, Subject, WRITE_EA, set_end_of_file},
         modify::{self, Step},
         open::{OpenSpec, Opening, Wanted, open},
@@ -170,7 +171,9 @@ fn set_eas(call: &Call<'_>, subject: &Subject, list: &[u8]) -> Result<()> {
     subject.must_have(call, WRITE_EA)?;
     let changes = ea::parse_list(list).map_err(|_| Status::EA_LIST_INCONSISTENT)?;
     eas::check(&changes)?;
-    eas::set(call, &*subject.file(call)?, &changes)?;
+    atomically(&subject.file(call)?, |file| {
+        eas::set(call, &**file, &changes)
+    })?;
     call.conn.server.locked(|tables| {
         tables.report_modified(subject.share.id, &subject.path, NotifyFilter::EA);
     });

@@ -99,6 +99,32 @@ fn basic_information_sets_four_times_and_attributes_and_zero_leaves_each() {
 }
 
 #[test]
+fn the_change_time_is_the_time_of_last_write_unless_a_client_set_it() {
+    let server = TestServer::new();
+    let mut client = server.client("NT LM 0.12");
+    let fid = client.open("\\F");
+    client.close(fid).ok();
+    let hour = |hours| hours_ago(hours);
+    // An archive is unpacked: the file's date is old, the time at which the disk was told so is not.
+    client
+        .set_path(0x101, "\\F", &basic([0, 0, hour(500), 0], 0))
+        .ok();
+    let ([_, _, modified, changed], _) = times(&mut client, "\\F");
+    assert_eq!((modified, changed), (hour(500), hour(500)));
+    let fid = client.open("\\F");
+    client
+        .set_fid(0x101, fid, &basic([0, 0, hour(400), 0], 0))
+        .ok();
+    assert_eq!(times(&mut client, "\\F").0[2..], [hour(400), hour(400)]);
+    client
+        .set_fid(0x101, fid, &basic([0, 0, 0, hour(300)], 0))
+        .ok();
+    assert_eq!(times(&mut client, "\\F").0[2..], [hour(400), hour(300)]);
+    client.close(fid).ok();
+    assert_eq!(times(&mut client, "\\F").0[2..], [hour(400), hour(400)]);
+}
+
+#[test]
 fn a_file_is_no_folder_whatever_the_attributes_say() {
     let server = TestServer::new();
     server.fs.make_dir("dir").unwrap();

@@ -11,9 +11,8 @@ use crate::{
     names::path::Wildcards,
     ops::{
         close, eas, modify,
-        open::{Action, Opened, Opening, open},
+        open::{Action, OpenSpec, Opened, Opening, open},
     },
-    vfs::OpenHow,
 };
 use alloc::vec::Vec;
 use coax_wire::{
@@ -32,8 +31,7 @@ fn wanted_eas(whole: &Transaction) -> Result<Vec<Ea<'_>>> {
     Ok(list)
 }
 
-/// TRANS2_OPEN2. Attributes are given to a file that is created or overwritten. If that fails, what was created is
-/// deleted again. The answer's access mode is the one asked for, as NT servers have it.
+/// TRANS2_OPEN2. Attributes are given to a file that is created or overwritten. The answer's access mode is the one asked for, as NT servers have it.
 ///
 /// # Errors
 /// As OPEN_ANDX, but `OBJECT_NAME_COLLISION` for what shall neither open nor create; `EA_LIST_INCONSISTENT` and those of [`eas::set`].
@@ -44,14 +42,15 @@ pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     if request.open_mode == 0 {
         return Err(Status::OBJECT_NAME_COLLISION.into());
     }
-    let spec = open_andx_spec(call, &request.as_open_andx(), path)?;
+    let spec = OpenSpec {
+        eas: list.iter().copied().map(eas::Owned::from).collect(),
+        ..open_andx_spec(call, &request.as_open_andx(), path)?
+    };
     let opened = match open(call, &spec)? {
         Opening::Park(park) => return Ok(TransFlow::Park(park)),
         Opening::Opened(opened) => opened,
     };
-    if opened.action != Action::Opened {
-        give(call, &opened, &list)?;
-    }
+    let ea_size = ea_size(call, &opened, &list)?;
     let facts = &opened.facts;
     let response = Response {
         fid: opened.fid,
@@ -60,34 +59,29 @@ pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         size: u32::try_from(facts.size()).unwrap_or(u32::MAX),
         access: request.access_mode.0,
         action: open_action(&opened),
-        ea_size: ea_size(call, &opened)?,
+        ea_size,
     };
     Ok(TransReply::new(response.to_vec(), Vec::new()).into())
 }
 
-fn ea_size(call: &Call<'_>, opened: &Opened) -> Result<u32> {
-    match &call.file(opened.fid)?.file {
+/// The length of the list of the file's attributes. If it cannot be told of a file that was only opened, the open fails;
+/// one that was created or overwritten has at least what it was given.
+fn ea_size(call: &mut Call<'_>, opened: &Opened, given: &[Ea<'_>]) -> Result<u32> {
+    let size = match &call.file(opened.fid)?.file {
         Some(file) => eas::size(call, &**file),
         None => Ok(0),
-    }
-}
-
-fn give(call: &mut Call<'_>, opened: &Opened, list: &[Ea<'_>]) -> Result<()> {
-    let file = call.file(opened.fid)?;
-    let (Some(on_disk), Some(open)) = (file.file.clone(), file.open) else {
-        return Ok(());
     };
-    let given = eas::set(call, &*on_disk, list);
-    if given.is_err() {
-        if opened.action == Action::Created {
-            let server = &call.conn.server;
-            let _ = server.locked(|tables| tables.set_delete_pending(open, true));
+    match size {
+        Err(_) if opened.action != Action::Opened && given.is_empty() => Ok(0),
+        Err(_) if opened.action != Action::Opened => Ok(ea::list_len(given.iter().copied()) as u32),
+        Err(error) => {
+            call.chain_fid = None;
+            let now = call.now;
+            close::close(call.conn, opened.fid, None, now)?;
+            Err(error)
         }
-        call.chain_fid = None;
-        let now = call.now;
-        close::close(call.conn, opened.fid, None, now)?;
+        size => size,
     }
-    given
 }
 
 /// Offset of the path in CREATE_DIRECTORY's parameters.
@@ -102,23 +96,7 @@ pub fn create_directory(call: &mut Call<'_>, whole: &Transaction) -> Result<Tran
     let path = client_path(call, whole.string(DIRECTORY_PATH_AT), Wildcards::Refuse)?;
     // An NT client without NT statuses is told ERRrename here, as NT servers do (base.samba3error).
     let taken = [(Status::OBJECT_NAME_COLLISION, Status::DOS_RENAME_EXISTS)];
-    let made = modify::make_dir(call, &path);
-    let real = made.map_err(|error| in_dos(call, error, &taken))?;
-    if !list.is_empty() {
-        let vfs = call.vfs()?;
-        let how = OpenHow {
-            read: true,
-            ..OpenHow::default()
-        };
-        let given = match vfs.open(&real, how) {
-            Ok((folder, _)) => eas::set(call, &*folder, &list),
-            Err(error) => Err(error.into()),
-        };
-        if given.is_err() {
-            let _ = vfs.remove_dir(&real);
-        }
-        given?;
-    }
+    modify::make_dir(call, &path, &list).map_err(|error| in_dos(call, error, &taken))?;
     Ok(TransReply::new(alloc::vec![0, 0], Vec::new()).into())
 }
 

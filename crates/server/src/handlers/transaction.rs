@@ -6,10 +6,13 @@ mod assembly;
 mod routes;
 
 pub use assembly::Pending;
+#[cfg(test)]
+pub(crate) use routes::functions;
 
 use crate::{
     conn::{Call, Flow, Outcome, Park, Reply},
     error::Result,
+    reason::{Because, Limit, Reason},
 };
 use alloc::{boxed::Box, string::String, vec::Vec};
 use coax_wire::{
@@ -71,7 +74,8 @@ impl Transaction {
         Strings::of(&self.parameters, offset, self.unicode).string()
     }
 
-    fn len(&self) -> usize {
+    /// Bytes of parameters and data.
+    pub fn len(&self) -> usize {
         self.parameters.len().saturating_add(self.data.len())
     }
 }
@@ -179,7 +183,7 @@ fn secondary(call: &mut Call<'_>, kind: Kind) -> Outcome {
     if matches!(flow, Flow::Park(_)) {
         // The last piece's message does not hold the transaction, so that is kept beside it.
         if whole.len() > MAX_KEPT {
-            return Err(Status::INSUFF_SERVER_RESOURCES.into());
+            return Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Transactions)));
         }
         call.kept = Some(Box::new(whole));
     }

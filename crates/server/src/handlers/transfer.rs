@@ -55,6 +55,7 @@ pub fn write(call: &mut Call<'_>) -> Outcome {
     let offset = u64::from(request.offset);
     let written = if request.count == 0 {
         ops::transfer::set_len(call, request.fid, offset)?;
+        ops::durability::after_write(call, request.fid, false)?;
         0
     } else {
         ops::transfer::write(call, request.fid, offset, request.data, false)?
@@ -108,14 +109,14 @@ pub fn seek(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// FLUSH: of one file, or with FID 0xFFFF of all.
+/// FLUSH: of one file, or with FID 0xFFFF of all that the process has open ([MS-CIFS] 3.3.5.8).
 pub fn flush(call: &mut Call<'_>) -> Outcome {
     let fid = Fid(call.block.word(0)?);
     if fid == Fid(0xffff) {
-        ops::transfer::flush_all(call);
+        ops::durability::flush_all(call)?;
     } else {
         ops::transfer::report_failure(call, fid)?;
-        ops::transfer::flush(call, fid)?;
+        ops::durability::flush(call, fid)?;
     }
     call.done_empty()
 }

@@ -1,10 +1,12 @@
 //! TREE_CONNECT (0x70), TREE_CONNECT_ANDX (0x75), TREE_DISCONNECT (0x71): [MS-CIFS] 3.3.5.40, 3.3.5.44, 3.3.5.41.
 
+use super::logon;
 use crate::{
     config::Security,
-    conn::{Call, Flow, Outcome},
+    conn::{Call, Flow, Leaving, Outcome, Park},
     error::Result,
     event::Event,
+    reason::{Because, Limit, Reason},
     share::{Access, Share, ShareKind},
 };
 use alloc::{format, string::String, sync::Arc};
@@ -19,6 +21,9 @@ use coax_wire::{
 /// A core client's tree connect: perhaps without any session set-up before it.
 pub fn tree_connect(call: &mut Call<'_>) -> Outcome {
     let request = tree_connect::Request::parse(&call.block)?;
+    if let Some(park) = wait_for_turn(call)? {
+        return Ok(Flow::Park(park));
+    }
     let (path, password) = (call.text(request.path), request.password.raw);
     let service = String::from_utf8_lossy(request.service.raw).into_owned();
     let (tid, _) = connect(call, &path, &service, password)?;
@@ -32,17 +37,16 @@ pub fn tree_connect_andx(call: &mut Call<'_>) -> Outcome {
     const DISCONNECT_FIRST: u16 = 1;
     const EXTENDED_RESPONSE: u16 = 8;
     let request = tree_connect_andx::Request::parse(&call.block, call.unicode())?;
+    if let Some(park) = wait_for_turn(call)? {
+        return Ok(Flow::Park(park));
+    }
     let (path, password) = (call.text(request.path), request.password);
     let service = String::from_utf8_lossy(request.service.raw).into_owned();
     if request.flags & DISCONNECT_FIRST != 0 {
         disconnect(call, call.header.tid);
     }
     let (tid, share) = connect(call, &path, &service, password)?;
-    let access = call
-        .conn
-        .trees
-        .find(tid)
-        .map_or(Access::None, |tree| tree.access);
+    let access = call.tree_of(tid)?.access;
     let file_system = match share.kind {
         ShareKind::Ipc => alloc::vec::Vec::new(),
         _ => call.encode(&share.file_system),
@@ -87,13 +91,40 @@ fn connect(
     call.session()?;
     let share = find_share(call, path)?;
     check_service(call, &share, service)?;
-    let access = admit(call, &share, password)?;
-    let tid = add_tree(call, &share, access)?;
+    let by_password = by_password(call, &share, password);
+    note_password(call, &share, password, by_password);
+    admit(call, &share, by_password)?;
+    let tid = add_tree(call, &share, by_password)?;
     call.header.tid = tid;
     call.conn.events.push_back(Event::Connected {
         share: share.name.clone(),
     });
     Ok((tid, share))
+}
+
+/// Shares' passwords are guessed as users' are: who fails waits.
+fn wait_for_turn(call: &Call<'_>) -> Result<Option<Park>> {
+    match call.conn.server.config.security {
+        Security::Share => logon::wait_for_turn(call),
+        Security::User => Ok(None),
+    }
+}
+
+/// Notes whether a share's password was right, if one was given.
+fn note_password(call: &mut Call<'_>, share: &Share, password: &[u8], by_password: Access) {
+    let passwords = &share.admission.passwords;
+    let has_password = passwords.read.is_some() || passwords.write.is_some();
+    let share_level = call.conn.server.config.security == Security::Share;
+    if !share_level || !has_password || password.iter().all(|byte| *byte == 0) {
+        return;
+    }
+    let account = format!("\\\\{}", share.name);
+    if by_password != Access::None {
+        return logon::note_success(call, &account);
+    }
+    let waits = logon::note_failure(call, Some(&account)).unwrap_or_default();
+    let why = format!("wrong password{waits}");
+    refuse(call, &share.name, Status::ACCESS_DENIED, &why, None);
 }
 
 fn find_share(call: &mut Call<'_>, path: &str) -> Result<Arc<Share>> {
@@ -105,11 +136,11 @@ fn find_share(call: &mut Call<'_>, path: &str) -> Result<Arc<Share>> {
     })
 }
 
-/// What the client may do there: something.
-fn admit(call: &mut Call<'_>, share: &Share, password: &[u8]) -> Result<Access> {
-    let access = access(call, share, password);
-    if access != Access::None {
-        return Ok(access);
+/// Refuses who may do nothing there.
+fn admit(call: &mut Call<'_>, share: &Share, by_password: Access) -> Result<()> {
+    let by_name = share.access(call.session()?.user.as_deref());
+    if by_name.max(by_password) != Access::None {
+        return Ok(());
     }
     let setting = format!(
         "[{}] guest ok = yes, or a log-on that its valid users admit",
@@ -119,7 +150,7 @@ fn admit(call: &mut Call<'_>, share: &Share, password: &[u8]) -> Result<Access> 
     Err(refuse(call, &share.name, Status::ACCESS_DENIED, why, Some(setting)).into())
 }
 
-fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, access: Access) -> Result<Tid> {
+fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, by_password: Access) -> Result<Tid> {
     let most = share.admission.max_connections;
     let conn = call.conn.id;
     let server = call.conn.server.clone();
@@ -136,11 +167,11 @@ fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, access: Access) -> Result<T
         .into());
     }
     let limit = server.config.limits.trees;
-    let tid = call.conn.trees.add(limit, share.clone(), access);
+    let tid = call.conn.trees.add(limit, share.clone(), by_password);
     if tid.is_none() {
         server.locked(|tables| tables.drop_tree(conn, share.id));
     }
-    Ok(tid.ok_or(Status::INSUFF_SERVER_RESOURCES)?)
+    tid.ok_or_else(|| Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Trees)))
 }
 
 /// Core clients connect trees without logging on; where users must log on, they are guests.
@@ -183,16 +214,6 @@ fn is_drive(service: &str) -> bool {
     matches!(service.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic())
 }
 
-fn access(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
-    let user = call.session().ok().and_then(|session| session.user.clone());
-    let by_user = if matches!(share.kind, ShareKind::Ipc) {
-        Access::Write
-    } else {
-        share.admission.access(user.as_deref())
-    };
-    by_user.max(by_password(call, share, password))
-}
-
 /// Share-level passwords open a share to guests, each for its kind of access: sent in clear, or as the LM or NTLM
 /// response to the challenge of a server that encrypts passwords ([MS-CIFS] 3.2.4.2.4). Old clients upper-case what they
 /// send, so case is not compared.
@@ -216,7 +237,7 @@ fn by_password(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
 fn is_password(call: &Call<'_>, wanted: &str, given: &[u8]) -> bool {
     let config = &call.conn.server.config;
     if let Ok(sent) = <[u8; 24]>::try_from(given)
-        && config.encrypt_passwords
+        && call.challenges()
         && is_response(call, wanted, sent)
     {
         return true;
@@ -263,12 +284,9 @@ pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
     let now = call.now;
     call.conn.transactions.retain(|pending| !pending.is_of(tid));
     call.conn.searches.close_where(|search| search.tid == tid);
-    for fid in call.conn.files.fids_where(|file| file.tid == tid) {
-        let _ = crate::ops::close::close(call.conn, fid, None, now);
-    }
-    call.conn.cancel_where(now, |header| header.tid == tid);
-    if let Some(tree) = call.conn.trees.remove(tid) {
+    call.conn.leave(now, Leaving::Tree(tid));
+    if let Some(share) = call.conn.trees.remove(tid) {
         let (server, conn) = (&call.conn.server, call.conn.id);
-        server.locked(|tables| tables.drop_tree(conn, tree.share.id));
+        server.locked(|tables| tables.drop_tree(conn, share.id));
     }
 }

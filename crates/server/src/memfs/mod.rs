@@ -93,6 +93,9 @@ pub struct MemOptions {
     pub keep_contents: bool,
     /// Refuse every change with [`VfsError::ReadOnly`].
     pub read_only: bool,
+    /// The device number that objects report ([`crate::vfs::FileId::device`]). Two file systems of one server must differ
+    /// in it, as two disks do.
+    pub device: u64,
 }
 
 impl Default for MemOptions {
@@ -101,6 +104,7 @@ impl Default for MemOptions {
             capacity: 1 << 40,
             keep_contents: true,
             read_only: false,
+            device: node::DEVICE,
         }
     }
 }

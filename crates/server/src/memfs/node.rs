@@ -7,8 +7,8 @@ use crate::vfs::{FileId, FsTime, Kind, SetTimes, Stat};
 
 /// The owner-write bit of Unix permissions.
 const OWNER_WRITE: u32 = 0o200;
-/// The device number every object reports: "MEM".
-const DEVICE: u64 = 0x004D_454D;
+/// The device number that objects report unless [`super::MemOptions::device`] says otherwise: "MEM".
+pub(super) const DEVICE: u64 = 0x004D_454D;
 
 #[derive(Debug)]
 pub(super) struct Node {
@@ -53,14 +53,14 @@ impl Node {
         }
     }
 
-    pub(super) fn stat(&self, inode: u64) -> Stat {
+    pub(super) fn stat(&self, device: u64, inode: u64) -> Stat {
         let (kind, size, allocated) = match &self.body {
             Body::File(content) => (Kind::File, content.len(), content.allocated()),
             Body::Folder { .. } => (Kind::Directory, 0, 0),
         };
         Stat {
             id: FileId {
-                device: DEVICE,
+                device,
                 inode,
                 stream: 0,
             },

@@ -123,7 +123,7 @@ impl State {
     }
 
     pub(super) fn stat(&self, id: u64) -> VfsResult<Stat> {
-        Ok(self.node(id)?.stat(id))
+        Ok(self.node(id)?.stat(self.options.device, id))
     }
 
     pub(super) fn content(&self, id: u64) -> VfsResult<&Content> {

@@ -71,14 +71,14 @@ impl Mangler {
     }
 
     /// Whether DOS can have this name as it is, but for case: 1 to 8 bytes, perhaps a period and 1 to 3 bytes, no
-    /// spaces and no characters that DOS reserves or the code page lacks ([MS-CIFS] 2.2.1.1.1).
+    /// spaces and no characters that DOS reserves or the code page lacks ([MS-CIFS] 2.2.1.1.1), and not a device's name.
     pub fn is_legal(self, name: &str) -> bool {
         self.legal(name).is_some()
     }
 
     /// A legal name as DOS has it: in upper case. `None` if it is not legal.
     pub fn legal(self, name: &str) -> Option<ShortName> {
-        if name.len() > 36 {
+        if name.len() > 36 || is_device(name) {
             return None; // 12 characters of at most 3 bytes
         }
         let (base, extension) = match name.split_once('.') {
@@ -222,16 +222,34 @@ impl Basis {
     }
 }
 
-/// Whether clients that know long names can have this name as it is: none of the characters that NT reserves
-/// ([MS-FSCC] 2.1.5.2). A file whose name has one can be shown under its 8.3 name instead.
+/// Whether clients that know long names can have this name as it is: none of the characters that NT reserves, no period
+/// or space at its end, which Windows cuts off, and not the name of a device ([MS-FSCC] 2.1.5.2). A file whose name is
+/// not legal can be shown under its 8.3 name instead, as Samba does.
 pub fn is_legal_long(name: &str) -> bool {
     !name.is_empty()
+        && !name.ends_with(['.', ' '])
+        && !is_device(name)
         && !name.contains(|c| {
             matches!(
                 c,
                 '\0'..='\x1f' | '"' | '*' | '/' | ':' | '<' | '>' | '?' | '\\' | '|'
             )
         })
+}
+
+/// Whether DOS and Windows take this name for a device's, whatever its extension.
+fn is_device(name: &str) -> bool {
+    const DEVICES: [&str; 5] = ["AUX", "CON", "NUL", "PRN", "CLOCK$"];
+    let base = name.split('.').next().unwrap_or(name).trim_end();
+    let is_port = || {
+        let (port, number) = base.split_at_checked(3).unwrap_or((base, ""));
+        let is_number = matches!(number.as_bytes(), [b'1'..=b'9']);
+        is_number
+            && ["COM", "LPT"]
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(port))
+    };
+    DEVICES.iter().any(|name| name.eq_ignore_ascii_case(base)) || is_port()
 }
 
 /// Characters that DOS gives a meaning ([MS-CIFS] 2.2.1.1.1), controls included.
@@ -353,8 +371,33 @@ mod tests {
     }
 
     #[test]
+    fn names_of_devices_and_names_that_windows_cuts_off_are_shown_by_an_8_3_name() {
+        for (name, short) in [
+            ("aux.txt", "AUX~1.TXT"),
+            ("con", "CON~1"),
+            ("Lpt1.a.b", "LPT1A~1.B"),
+            ("foo.", "FOO~1"),
+            ("trailing ", "TRAILI~1"),
+        ] {
+            assert!(!is_legal_long(name) && !m().is_legal(name), "{name}");
+            assert_eq!(m().short(name).as_bytes(), short.as_bytes());
+        }
+        for name in [
+            "auxiliary",
+            "com0",
+            "com10",
+            "lpt",
+            "console.txt",
+            "é",
+            "a.con",
+        ] {
+            assert!(is_legal_long(name), "{name}");
+        }
+    }
+
+    #[test]
     fn long_names_may_hold_all_but_what_nt_reserves() {
-        assert!(is_legal_long("A long, [odd] name; with = and + ..") && is_legal_long("ä日😀"));
+        assert!(is_legal_long("A long, [odd] name; with .. = and +") && is_legal_long("ä日😀"));
         assert!(
             ["", "a:b", "a\\b", "what?", "a\u{1}"]
                 .iter()

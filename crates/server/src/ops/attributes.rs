@@ -55,15 +55,15 @@ impl Facts {
     }
 
     /// The same with the times that clients are to see at `now`: those of a file that is being written are held back
-    /// ([`crate::table::Tables::shown_times`]), and `dos filetime resolution` rounds down to two seconds.
+    /// ([`crate::table::Tables::shown_times`]), the time of last change is that of the last write unless a client set it,
+    /// and `dos filetime resolution` rounds down to two seconds.
     pub fn seen(mut self, server: &Server, share: &Share, now: Time) -> Self {
         let id = self.stat.id;
         let (shown, reserved) =
             server.locked(|tables| (tables.shown_times(now, id), tables.reserved(id)));
         self.reserved = reserved;
-        if let Some((modified, changed)) = shown {
-            (self.stat.modified, self.stat.changed) = (modified, changed);
-        }
+        let modified = self.stat.modified;
+        (self.stat.modified, self.stat.changed) = shown.unwrap_or((modified, modified));
         if share.options.dos_filetime_resolution {
             let even =
                 |time: FsTime| FsTime(time.0.saturating_sub(time.0.rem_euclid(2_000_000_000)));

@@ -3,33 +3,81 @@
 use crate::{
     conn::Connection,
     error::Result,
-    files::OpenFile,
+    event::Event,
+    files::{OpenFile, OpenKind},
     share::Access,
-    table::access,
-    tree::Tree,
+    table::{Tables, access},
     vfs::{FsTime, SetTimes, VfsResult},
 };
+use alloc::{string::String, vec::Vec};
 use coax_wire::{header::Fid, status::Status, time::Time};
 
 /// Closes an open; `modified` is the time of last write that the client asks for. Locks go, watches end, and the file
 /// is deleted if that was due.
 ///
 /// # Errors
-/// `INVALID_HANDLE`; what the file system says of a time that cannot be set. The FID is gone in any case.
+/// `INVALID_HANDLE` for an unknown FID. The file system's error if the pending deletion, the print job or the time stamp
+/// fails. The error of an earlier failed sync, unless a reply has already reported it. The close frees the FID in every
+/// case, and clients can open a file again whose deletion failed.
 pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
-    let timed = settle(conn, &file, modified, now);
-    release(conn, &file, now);
-    crate::handlers::print::end(conn, &file);
+    let ended = end(conn, &file, modified, now);
+    ended.deleted.and(ended.printed).and(ended.synced)?;
+    Ok(ended.timed?)
+}
+
+/// What a close had to do, and how each part went.
+struct Ended {
+    deleted: Result<()>,
+    printed: Result<()>,
+    /// An earlier sync that may have lost data, if the client has not heard of it.
+    synced: Result<()>,
+    timed: VfsResult<()>,
+}
+
+fn end(conn: &mut Connection, file: &OpenFile, modified: Option<FsTime>, now: Time) -> Ended {
+    let synced = super::durability::unreported_failure(conn, file);
+    let timed = settle(conn, file, modified, now);
+    let deleted = release(conn, file, now);
+    let printed = crate::handlers::print::end(conn, file);
     conn.handle_wake(now);
-    Ok(timed?)
+    Ended {
+        deleted,
+        printed,
+        synced,
+        timed,
+    }
+}
+
+/// Closes opens without being asked to by a CLOSE: there is no reply to report a failure, so the log does.
+pub fn close_unasked(conn: &mut Connection, fids: Vec<Fid>, now: Time) {
+    for fid in fids {
+        let Some(file) = conn.files.remove(fid) else {
+            continue;
+        };
+        let path = now_at(conn, &file);
+        let ended = end(conn, &file, None, now);
+        super::modify::note_not_deleted(conn, &file.share, &path, ended.deleted);
+        if let (OpenKind::PrintJob(job), Err(error)) = (&file.kind, ended.printed) {
+            conn.events.push_back(Event::NotPrinted {
+                share: file.share.name.clone(),
+                name: job.name().into(),
+                status: error.status(),
+            });
+        }
+    }
+}
+
+/// Where the file of an open lies now.
+fn now_at(conn: &Connection, file: &OpenFile) -> String {
+    let row = |tables: &mut Tables| Some(tables.get(file.open?)?.request.path.clone());
+    conn.server.locked(row).unwrap_or_else(|| file.path.clone())
 }
 
 /// Closes all that the connection holds.
 pub fn close_everything(conn: &mut Connection, now: Time) {
-    for fid in conn.files.fids_where(|_| true) {
-        let _ = close(conn, fid, None, now);
-    }
+    let fids = conn.files.fids_where(|_| true);
+    close_unasked(conn, fids, now);
 }
 
 /// Sets the time of last write that the client asks for, or that its writes make ([`crate::table::Tables`]), and gives
@@ -38,8 +86,9 @@ fn settle(conn: &Connection, file: &OpenFile, asked: Option<FsTime>, now: Time) 
     let (Some(opened), Some(open)) = (&file.file, file.open) else {
         return Ok(());
     };
-    let may_write = |tree: &Tree| tree.access == Access::Write;
-    let asked = asked.filter(|_| conn.trees.find(file.tid).is_some_and(may_write));
+    let tree = conn.authorize(file.uid, file.tid);
+    let may_write = tree.is_ok_and(|tree| tree.access == Access::Write);
+    let asked = asked.filter(|_| may_write);
     let (frees, modified) = conn.server.locked(|tables| {
         let frees = tables.ends_reservation(open);
         (frees, tables.closing_write_time(now, open, asked))
@@ -59,12 +108,15 @@ fn settle(conn: &Connection, file: &OpenFile, asked: Option<FsTime>, now: Time) 
     if asked.is_some() { set } else { Ok(()) }
 }
 
-/// Gives up the open's row in the tables; what is to be deleted now goes. The client was told at its request what it
-/// may expect: if the file system refuses, there is nobody left to tell.
-fn release(conn: &Connection, file: &OpenFile, now: Time) {
-    let Some(open) = file.open else { return };
+/// Gives up the open's row in the tables; what is to be deleted now goes.
+///
+/// # Errors
+/// What the file system says of the deletion.
+fn release(conn: &Connection, file: &OpenFile, now: Time) -> Result<()> {
+    let Some(open) = file.open else { return Ok(()) };
     let closed = conn.server.locked(|tables| tables.close(open));
-    if let Ok(Some(doomed)) = closed.map(|closed| closed.delete) {
-        let _ = super::modify::remove_doomed(&conn.server, &file.share, &doomed, now);
+    match closed.map(|closed| closed.delete) {
+        Ok(Some(doomed)) => super::modify::remove_doomed(&conn.server, &file.share, &doomed, now),
+        _ => Ok(()),
     }
 }

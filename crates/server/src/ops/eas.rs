@@ -29,6 +29,15 @@ pub struct Owned {
     pub value: Vec<u8>,
 }
 
+impl From<Ea<'_>> for Owned {
+    fn from(ea: Ea<'_>) -> Self {
+        Self {
+            name: ea.name.into(),
+            value: ea.value.into(),
+        }
+    }
+}
+
 impl Owned {
     /// As lists on the wire hold it.
     pub fn as_ea(&self) -> Ea<'_> {
@@ -50,7 +59,12 @@ pub fn list(call: &Call<'_>, file: &dyn VfsFile) -> Result<Vec<Owned>> {
     }
     let page = call.conn.server.config.code_page;
     let mut eas = Vec::new();
-    for name in names(file)? {
+    let names = match names(file) {
+        // What may not be read has none to show.
+        Err(crate::Error::Vfs(VfsError::Denied)) => Vec::new(),
+        names => names?,
+    };
+    for name in names {
         match file.attribute(&format!("{PREFIX}{name}")) {
             Ok(value) => eas.push(Owned {
                 name: page.encode_lossy(&name),
@@ -176,7 +190,7 @@ fn check_size(now: &[Owned], changes: &[Ea<'_>], page: CodePage) -> Result<()> {
 fn names(file: &dyn VfsFile) -> Result<Vec<String>> {
     let all = match file.attribute_names() {
         Ok(all) => all,
-        Err(VfsError::Unsupported | VfsError::Denied) => return Ok(Vec::new()),
+        Err(VfsError::Unsupported) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
     let mut names: Vec<String> = all

@@ -9,15 +9,17 @@ use crate::{
         path::ClientPath,
     },
     names_cache::{Change, Seen, Stamp},
+    reason::{Because, Reason},
     server::Server,
     share::Share,
+    table::OwnKind,
     tunnel::Gone,
     vfs::{FsTime, Kind, Stat, Vfs, VfsDir, VfsError},
 };
 use alloc::string::{String, ToString};
 use coax_wire::{status::Status, time::Time};
 
-/// Where a client's path leads.
+/// Where a client's path leads. A vetoed name is missing, whether or not it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
     /// The path in the file system's spelling; a missing last component in the client's.
@@ -47,6 +49,8 @@ pub struct Finder<'a> {
     pub vfs: &'a dyn Vfs,
     /// When the request is served.
     pub now: Time,
+    /// Names count to the letter ([`Call::is_case_exact`](crate::conn::Call::is_case_exact)).
+    pub exact: bool,
 }
 
 impl Finder<'_> {
@@ -61,7 +65,7 @@ impl Finder<'_> {
                 path: literal,
                 stat: Some(stat),
             }),
-            None if self.share.options.case_sensitive => self.missing(literal),
+            None if self.exact => self.missing(literal),
             None => self.walk(&literal),
         }
     }
@@ -152,6 +156,17 @@ impl Finder<'_> {
         }
     }
 
+    /// Refuses a path that `veto files` hides. Every new name passes here, through [`Self::changing`].
+    ///
+    /// # Errors
+    /// `OBJECT_NAME_NOT_FOUND`, as Samba answers.
+    pub fn refuse_vetoed(&self, path: &str) -> Result<()> {
+        match self.is_vetoed(path) {
+            true => Err(Status::OBJECT_NAME_NOT_FOUND.because(Reason::Veto)),
+            false => Ok(()),
+        }
+    }
+
     /// Whether a component of `path` is a name that clients are told does not exist (`veto files`).
     pub fn is_vetoed(&self, path: &str) -> bool {
         let patterns = &self.share.options.veto_files;
@@ -179,7 +194,8 @@ impl Finder<'_> {
             Some(_) => return Err(Status::OBJECT_PATH_NOT_FOUND.into()),
             None => self.walk_folder(parent)?,
         };
-        let Some(real) = self.find_in(&parent, last)? else {
+        // A vetoed name is found here, so that an 8.3 alias of it is vetoed too and not free for a new file.
+        let Some(real) = self.look_up(&parent, last)? else {
             return Ok(Located {
                 path: join(&parent, last),
                 stat: None,
@@ -208,18 +224,19 @@ impl Finder<'_> {
         Ok(path)
     }
 
-    /// The real name in `folder` of what the client calls `name`.
-    ///
-    /// # Errors
-    /// What the file system says.
-    pub fn find_in(&self, folder: &str, name: &str) -> Result<Option<String>> {
-        let found = self.with_index(folder, |index| {
+    /// The real name in `folder` of what the client calls `name`, unless that is vetoed.
+    fn find_in(&self, folder: &str, name: &str) -> Result<Option<String>> {
+        let found = self.look_up(folder, name)?;
+        Ok(found.filter(|real| !self.is_vetoed(real)))
+    }
+
+    fn look_up(&self, folder: &str, name: &str) -> Result<Option<String>> {
+        self.with_index(folder, |index| {
             index
                 .lookup(name)
                 .and_then(|id| index.name(id))
                 .map(ToString::to_string)
-        })?;
-        Ok(found.filter(|real| !self.is_vetoed(real)))
+        })
     }
 
     /// Asks something of a folder's index, which is read if it is not known or no longer good.
@@ -263,22 +280,42 @@ impl Finder<'_> {
         })
     }
 
-    /// Does `work`, which changes the names of `folder`, and enters the change in its index.
+    /// Does `work`, which changes the names of `folder`, and enters the change in its index. A driver that watches the
+    /// disk learns of the change before the disk does, so that it is never taken for somebody else's.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// As [`Self::refuse_vetoed`] for a new name; those of `work`.
     pub fn changing<T>(
         &self,
         folder: &str,
         change: Change<'_>,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let known = self
-            .server
-            .locked(|tables| tables.names.knows(self.share.id, folder));
-        if !known {
-            return work();
+        if let Change::Added(name) | Change::Renamed(_, name) = change {
+            self.refuse_vetoed(name)?;
         }
+        let (share, own) = (self.share.id, own_names(change));
+        let known = self.server.locked(|tables| {
+            tables.announce(share, folder, own);
+            tables.names.knows(share, folder)
+        });
+        let result = match known {
+            true => self.changing_index(folder, change, work),
+            false => work(),
+        };
+        if result.is_err() {
+            self.server
+                .locked(|tables| tables.retract(share, folder, own));
+        }
+        result
+    }
+
+    fn changing_index<T>(
+        &self,
+        folder: &str,
+        change: Change<'_>,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         let leaving = self.leaving(folder, change);
         let before = self.vfs.stat(folder).ok().map(|stat| Stamp::from(&stat));
         let result = work()?;
@@ -300,6 +337,17 @@ impl Finder<'_> {
         });
         Ok(result)
     }
+}
+
+/// The names that come and go with a change.
+fn own_names(change: Change<'_>) -> [Option<(&str, OwnKind)>; 2] {
+    let (gone, come) = match change {
+        Change::Added(name) => (None, Some(name)),
+        Change::Removed(name) => (Some(name), None),
+        Change::Renamed(from, to) => (Some(from), Some(to)),
+    };
+    let gone = gone.map(|name| (name, OwnKind::Vanished));
+    [gone, come.map(|name| (name, OwnKind::Appeared))]
 }
 
 fn path_error(error: VfsError) -> crate::Error {

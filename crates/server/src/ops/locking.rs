@@ -4,6 +4,7 @@ use crate::{
     conn::{Call, Park, Retry},
     error::Result,
     files::OpenKind,
+    reason::{Because, Limit, Reason},
     table::{
         Cancelled, LockError, LockKind, LockOutcome, LockRequest, LockSpan, OpenId, Oplock, Wait,
     },
@@ -55,6 +56,7 @@ pub fn lock(call: &mut Call<'_>, fid: Fid, wish: Wish) -> Result<Locking> {
             Wait::No
         },
     );
+    let (kind, first) = (wish.kind, wish.spans.first().copied());
     let request = LockRequest {
         open,
         spans: wish.spans,
@@ -64,8 +66,17 @@ pub fn lock(call: &mut Call<'_>, fid: Fid, wish: Wish) -> Result<Locking> {
     };
     match call.conn.server.locked(|tables| tables.lock(now, request)) {
         LockOutcome::Granted => Ok(Locking::Locked),
+        LockOutcome::Failed(error @ (LockError::NotGranted | LockError::Conflict)) => {
+            let holder = first.and_then(|span| {
+                let server = &call.conn.server;
+                server.locked(|tables| tables.lock_holder(open, span, kind))
+            });
+            Err(lock_status(error).because(Reason::Locked(holder)))
+        }
         LockOutcome::Failed(error) => Err(lock_status(error).into()),
-        LockOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+        LockOutcome::Refused(_) => {
+            Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Locks)))
+        }
         LockOutcome::Waiting(ticket) => Ok(Locking::Park(Park {
             ticket,
             deadline: match wait {

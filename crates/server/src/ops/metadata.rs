@@ -2,6 +2,7 @@
 
 use super::{
     attributes::{self, Facts, name_of, parent_of},
+    journal::atomically,
     locate::Finder,
     security,
     streams::{self, StreamFile},
@@ -15,6 +16,7 @@ use crate::{
         attributes::Attributes,
         path::{ClientPath, PathKind},
     },
+    reason::{Because, Reason},
     share::Share,
     table::{NotifyFilter, OpenId, access},
     vfs::{FileId, FsTime, OpenHow, SetTimes, Vfs, VfsFile},
@@ -103,6 +105,7 @@ impl Subject {
             share: &share,
             vfs: &*vfs,
             now: call.now,
+            exact: call.is_case_exact(&share),
         };
         let located = finder.locate(path)?;
         let stat = located.existing()?;
@@ -189,7 +192,11 @@ impl Subject {
             None => right,
         };
         if granted & right == 0 {
-            return Err(Status::ACCESS_DENIED.into());
+            let opened = self.open.is_some();
+            return Err(Status::ACCESS_DENIED.because(match opened {
+                true => Reason::OpenedWithout,
+                false => Reason::Descriptor,
+            }));
         }
         Ok(())
     }
@@ -217,6 +224,7 @@ impl Subject {
             share: &self.share,
             vfs: &*vfs,
             now: call.now,
+            exact: call.is_case_exact(&self.share),
         };
         let name = name_of(&self.path);
         let short = finder.with_index(parent_of(&self.path), |index| {
@@ -235,15 +243,17 @@ impl Subject {
             Some(_) => call.must_write()?,
             None => self.must_have(call, access::WRITE_ATTRIBUTES)?,
         }
-        let file = self.file(call)?;
-        self.keep(&*file, changes)?;
         let times = SetTimes {
             accessed: asked(changes.accessed),
             modified: asked(changes.modified),
         };
-        if times != SetTimes::default() {
-            file.set_times(times)?;
-        }
+        atomically(&self.file(call)?, |file| {
+            self.keep(&**file, changes)?;
+            if times != SetTimes::default() {
+                file.set_times(times)?;
+            }
+            Ok(())
+        })?;
         self.show(call, changes);
         Ok(())
     }
@@ -344,7 +354,7 @@ fn asked(change: TimeChange) -> Option<FsTime> {
 pub fn set_end_of_file(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let opened = call.file(fid)?;
     if opened.access & access::WRITE_DATA == 0 {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     if let Some(file) = &opened.file
         && file.stat()?.size == len

@@ -3,8 +3,10 @@
 
 pub mod attributes;
 pub mod close;
+pub mod durability;
 pub mod eas;
 pub mod find;
+pub mod journal;
 pub mod locate;
 pub mod locking;
 pub mod metadata;
@@ -13,3 +15,6 @@ pub mod open;
 pub mod security;
 pub mod streams;
 pub mod transfer;
+
+#[cfg(test)]
+mod veto_tests;

@@ -1,5 +1,18 @@
 //! Opening and creating: one operation behind every command that opens.
+//!
+//! An open happens completely or not at all. Every open takes these steps, in this order:
+//!
+//! 1. Look up the path, check the request against what is there, and resolve the rights.
+//! 2. Find a free FID and take a row of the shared tables: this covers limits, share modes, oplocks and pending deletions.
+//!    A file that does not exist yet has no identity to share; its row is reserved by path
+//!    ([`Tables::reserve`]). Only this step parks a request, and nothing has been changed before it.
+//! 3. Change the disk. Creating undoes itself by removing what it created; overwriting changes metadata through a
+//!    [`Journal`](super::journal::Journal) first and cuts the contents last. If something fails, the row is given back
+//!    ([`Tables::withdraw`]) and the client gets the error.
+//! 4. Enter the FID, which cannot fail.
 
+mod create;
+mod overwrite;
 mod rights;
 mod spec;
 mod streams;
@@ -7,22 +20,22 @@ mod streams;
 pub use spec::{IfExists, OpenSpec, Wanted};
 
 use super::{
-    attributes::{self, Facts, parent_of},
+    attributes::{self, Facts},
     locate::{Finder, Located},
-    security,
+    modify,
 };
 use crate::{
     conn::{Call, Park, Retry},
     error::Result,
     files::{OpenFile, OpenKind, Stream},
     names::{attributes::Attributes, path::PathKind, wildcard::Pattern},
-    names_cache::Change,
+    reason::{Because, Limit, Reason},
     share::Share,
     table::{
-        Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing, Tables,
-        access,
+        Closed, Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing,
+        Tables, access,
     },
-    vfs::{FsTime, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile},
+    vfs::{FileId, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
 use coax_wire::{header::Fid, status::Status};
@@ -86,6 +99,7 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
             share: &share,
             vfs: &*vfs,
             now: call.now,
+            exact: call.is_case_exact(&share),
         };
         let located = finder.locate(&spec.path)?;
         let opener = Opener {
@@ -100,7 +114,7 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
                 false => Err(Status::OBJECT_NAME_INVALID.into()),
             },
             Some(stat) => opener.open_existing(&located, stat),
-            None if spec.create => opener.create(&located),
+            None if spec.create => opener.create(&located, None),
             None => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
         };
         match attempt {
@@ -118,7 +132,7 @@ fn check_cancelled(call: &Call<'_>) -> Result<()> {
     };
     let forget = |tables: &mut Tables| tables.forget_parked(ticket);
     Err(match call.conn.server.locked(forget) {
-        Forgotten::Suitor => Status::SHARING_VIOLATION.into(),
+        Forgotten::Suitor => Status::SHARING_VIOLATION.because(Reason::Sharing(None)),
         Forgotten::Other => Status::CANCELLED.into(),
     })
 }
@@ -130,22 +144,32 @@ struct Opener<'a, 'c> {
     vfs: &'a dyn Vfs,
 }
 
-/// A file that is open in the file system and the table, and has no FID yet.
-struct Held {
-    file: Arc<dyn VfsFile>,
+/// A row of the shared tables, and the FID that the open will have.
+#[derive(Clone, Copy, Debug)]
+struct Row {
     open: OpenId,
     oplock: Oplock,
+    fid: Fid,
+}
+
+/// A file that is open in the file system and is as the client asked for it.
+struct Held {
+    file: Arc<dyn VfsFile>,
     path: String,
     action: Action,
     access: u32,
+    /// The file as it is now.
+    facts: Facts,
+    /// Space was reserved as the client asked.
+    reserved: bool,
 }
 
-/// A file just made, and whether it could be given what it is to have.
-struct New {
-    file: Arc<dyn VfsFile>,
-    path: String,
-    facts: Facts,
-    dressed: Result<()>,
+/// What lies at a path that is opened.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    path: &'a str,
+    id: FileId,
+    is_directory: bool,
 }
 
 impl Opener<'_, '_> {
@@ -154,30 +178,44 @@ impl Opener<'_, '_> {
         self.check_existing(&facts)?;
         let access = self.access_to(&located.path, &facts)?;
         self.check_read_only(&facts, access)?;
-        let request = self.request(&located.path, &facts, access);
-        let (open, oplock) = match self.ask_tables(&request)? {
-            Asked::Granted(open, oplock) => (open, oplock),
+        let subject = Subject {
+            path: &located.path,
+            id: facts.stat.id,
+            is_directory: facts.is_directory(),
+        };
+        let request = self.request(subject, access);
+        let row = match self.ask_tables(&request)? {
+            Asked::Granted(row) => row,
             Asked::Park(park) => return Ok(Opening::Park(park)),
         };
-        let held = self
-            .open_file(&located.path, &facts, access)
-            .and_then(|file| {
-                let action = self.overwrite(&*file, &facts)?;
-                Ok(Held {
-                    file,
-                    open,
-                    oplock,
-                    path: located.path.clone(),
-                    action,
-                    access,
-                })
-            });
-        self.install(held, open)
+        let held = self.hold_existing(&located.path, &facts, access);
+        self.install(held, row)
+    }
+
+    fn hold_existing(&self, path: &str, facts: &Facts, access: u32) -> Result<Held> {
+        let file = self.open_file(path, facts, access)?;
+        let action = match self.spec.if_exists {
+            IfExists::Overwrite => Action::Overwritten,
+            IfExists::Supersede => Action::Superseded,
+            _ => Action::Opened,
+        };
+        let (facts, reserved) = match action {
+            Action::Opened => (attributes::facts_of(&*file, self.share, path)?, false),
+            _ => self.overwrite(&file, path, facts)?,
+        };
+        Ok(Held {
+            file,
+            path: path.into(),
+            action,
+            access,
+            facts,
+            reserved,
+        })
     }
 
     fn check_existing(&self, facts: &Facts) -> Result<()> {
         let refused = match (self.spec.if_exists, facts.stat.kind, self.spec.wanted) {
-            (_, Kind::Special, _) => Status::ACCESS_DENIED,
+            (_, Kind::Special, _) => return Err(Status::ACCESS_DENIED.because(Reason::SpecialFile)),
             (_, Kind::Directory, _) if self.spec.path.kind() == &PathKind::Data => {
                 Status::FILE_IS_A_DIRECTORY
             }
@@ -196,7 +234,7 @@ impl Opener<'_, '_> {
     fn check_overwritten(&self, facts: &Facts) -> Result<()> {
         let kept = Attributes(facts.attributes.0 & (Attributes::HIDDEN.0 | Attributes::SYSTEM.0));
         if self.spec.overwrites() && !self.spec.attributes.contains(kept) {
-            return Err(Status::ACCESS_DENIED.into());
+            return Err(Status::ACCESS_DENIED.because(Reason::HiddenOrSystem));
         }
         Ok(())
     }
@@ -212,10 +250,10 @@ impl Opener<'_, '_> {
             return Ok(());
         }
         if self.spec.delete_on_close && !self.share.options.delete_readonly {
-            return Err(Status::CANNOT_DELETE.into());
+            return Err(Status::CANNOT_DELETE.because(Reason::ReadOnlyKept));
         }
         if access & WRITING != 0 || self.spec.overwrites() {
-            return Err(Status::ACCESS_DENIED.into());
+            return Err(Status::ACCESS_DENIED.because(Reason::ReadOnlyFile));
         }
         Ok(())
     }
@@ -224,15 +262,16 @@ impl Opener<'_, '_> {
     fn check_deletable_as_asked(&self) -> Result<()> {
         let read_only = self.spec.attributes.contains(Attributes::READONLY);
         if self.spec.delete_on_close && read_only && !self.share.options.delete_readonly {
-            return Err(Status::CANNOT_DELETE.into());
+            return Err(Status::CANNOT_DELETE.because(Reason::ReadOnlyKept));
         }
         Ok(())
     }
 
-    fn request(&self, path: &str, facts: &Facts, access: u32) -> OpenRequest {
+    fn request(&self, subject: Subject<'_>, access: u32) -> OpenRequest {
         let options = &self.share.options;
+        let path = subject.path;
         OpenRequest {
-            file: facts.stat.id,
+            file: subject.id,
             conn: self.call.conn.id,
             uid: self.call.header.uid.0,
             pid: (self.call.header.pid.0 & 0xffff) as u16,
@@ -240,7 +279,7 @@ impl Opener<'_, '_> {
             share: self.share.id,
             path: path.into(),
             stream: None,
-            is_directory: facts.is_directory(),
+            is_directory: subject.is_directory,
             access,
             sharing: if options.share_modes {
                 self.spec.sharing
@@ -278,26 +317,43 @@ impl Opener<'_, '_> {
         self.call.conn.client.capabilities & cap::LEVEL_II_OPLOCKS != 0
     }
 
-    fn ask_tables(&self, request: &OpenRequest) -> Result<Asked> {
+    /// Takes a row for what exists, and a FID for it.
+    fn ask_tables(&mut self, request: &OpenRequest) -> Result<Asked> {
+        let (now, patience) = (self.call.now, self.call.patience());
+        self.take_row(request, |tables| {
+            tables.open_patiently(now, request, patience)
+        })
+    }
+
+    /// The same for what is going to be created.
+    fn reserve(&mut self, request: &OpenRequest) -> Result<Asked> {
         let now = self.call.now;
-        let patience = self.call.patience();
-        match self
-            .call
-            .conn
-            .server
-            .locked(|tables| tables.open_patiently(now, request, patience))
-        {
-            OpenOutcome::Granted { open, oplock, .. } => Ok(Asked::Granted(open, oplock)),
+        self.take_row(request, |tables| tables.reserve(now, request))
+    }
+
+    fn take_row(
+        &mut self,
+        request: &OpenRequest,
+        ask: impl FnOnce(&mut Tables) -> OpenOutcome,
+    ) -> Result<Asked> {
+        let conn = &self.call.conn;
+        let too_many = || Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens));
+        let limit = conn.server.config.limits.opens;
+        let fid = conn.files.free_fid(limit).ok_or_else(too_many)?;
+        match conn.server.locked(ask) {
+            OpenOutcome::Granted { open, oplock, .. } => {
+                Ok(Asked::Granted(Row { open, oplock, fid }))
+            }
             OpenOutcome::BreakFirst { ticket, deadline } => Ok(Asked::Park(Park {
                 ticket,
                 deadline: Some(deadline),
             })),
-            OpenOutcome::SharingViolation => Err(Status::SHARING_VIOLATION.into()),
+            OpenOutcome::SharingViolation => Err(self.call.sharing_violation(request)),
             OpenOutcome::DeletePending => Err(Status::DELETE_PENDING.into()),
-            OpenOutcome::Refused(Refusal::TooManyOpens) => {
-                Err(Status::TOO_MANY_OPENED_FILES.into())
+            OpenOutcome::Refused(Refusal::TooManyOpens) => Err(too_many()),
+            OpenOutcome::Refused(_) => {
+                Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Waits)))
             }
-            OpenOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
         }
     }
 
@@ -319,196 +375,52 @@ impl Opener<'_, '_> {
         }
     }
 
-    fn overwrite(&self, file: &dyn VfsFile, facts: &Facts) -> Result<Action> {
-        let action = match self.spec.if_exists {
-            IfExists::Overwrite => Action::Overwritten,
-            IfExists::Supersede => Action::Superseded,
-            _ => return Ok(Action::Opened),
+    /// Gives what is held its FID, or gives the table its row back.
+    fn install(&mut self, held: Result<Held>, row: Row) -> Result<Opening> {
+        match held {
+            Ok(held) => Ok(Opening::Opened(self.install_held(held, row))),
+            Err(error) => {
+                self.withdraw(row);
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives back the row of an open that failed. Others may have marked the file for deletion and closed it meanwhile.
+    fn withdraw(&mut self, row: Row) {
+        let server = &self.call.conn.server;
+        let withdrawn = server.locked(|tables| tables.withdraw(row.open));
+        let Ok(Closed {
+            delete: Some(doomed),
+        }) = withdrawn
+        else {
+            return;
         };
-        file.set_len(0)?;
-        if self.share.options.streams {
-            crate::ops::streams::remove_all(file)?;
-        }
-        self.dress(file, facts, self.spec.created)?;
-        Ok(action)
+        modify::remove_doomed_for_others(self.call.conn, self.share, &doomed, self.call.now);
     }
 
-    /// Gives a created or overwritten file its attributes and space.
-    fn dress(&self, file: &dyn VfsFile, facts: &Facts, created: Option<FsTime>) -> Result<()> {
-        let asked = Attributes(self.spec.attributes.0 & Attributes::SETTABLE.0);
-        let wanted = if facts.is_directory() {
-            asked
-        } else {
-            asked.with(Attributes::ARCHIVE)
-        };
-        let has = Attributes(facts.attributes.0 & Attributes::SETTABLE.0);
-        if wanted != has || created.is_some() {
-            attributes::keep(file, self.share, facts, wanted, created)?;
-        }
-        if facts.is_directory() {
-            return Ok(());
-        }
-        if self.spec.allocation > 0 {
-            file.reserve(self.spec.allocation)?;
-        }
-        if self.spec.length > 0 {
-            file.set_len(self.spec.length)?;
-        }
-        Ok(self.set_write_time(file)?)
-    }
-
-    /// Gives a created or overwritten file the time of last write that the client names.
-    fn set_write_time(&self, file: &dyn VfsFile) -> core::result::Result<(), VfsError> {
-        match self.spec.modified {
-            None => Ok(()),
-            modified => file.set_times(SetTimes {
-                modified,
-                ..SetTimes::default()
-            }),
-        }
-    }
-
-    fn create(mut self, located: &Located) -> Result<Opening> {
-        self.call.must_write()?;
-        let access = self.access_to_new()?;
-        let directory = self.spec.wanted == Wanted::Directory;
-        if !directory {
-            self.check_deletable_as_asked()?;
-        }
-        let New {
-            file,
-            path,
-            facts,
-            dressed,
-        } = self.make(located, directory)?;
-        let request = self.request(&path, &facts, access);
-        let (open, oplock) = match self.ask_tables(&OpenRequest {
-            overwrites: false,
-            ..request
-        })? {
-            Asked::Granted(open, oplock) => (open, oplock),
-            Asked::Park(park) => return Ok(Opening::Park(park)),
-        };
-        self.call
-            .conn
-            .server
-            .locked(|tables| tables.report_created(self.share.id, &path, directory));
-        let held = dressed.map(|()| Held {
-            file,
-            open,
-            oplock,
-            path,
-            action: Action::Created,
-            access,
-        });
-        self.install(held, open)
-    }
-
-    /// Makes a file or folder that is not there, with what it inherits and is to have.
-    fn make(&self, located: &Located, directory: bool) -> Result<New> {
-        let finder = Finder {
-            server: &self.call.conn.server,
-            share: self.share,
-            vfs: self.vfs,
-            now: self.call.now,
-        };
-        let (path, reborn) = match directory {
-            true => (finder.spelling(&located.path), None),
-            false => finder.reborn(&located.path),
-        };
-        self.check_folder(parent_of(&path))?;
-        let described =
-            security::of_folder_to_grow(self.call, self.vfs, parent_of(&path), directory)?;
-        let change = Change::Added(attributes::name_of(&path));
-        let file = finder.changing(parent_of(&path), change, || {
-            self.create_file(&path, directory)
-        })?;
-        let facts = attributes::facts_of(&*file, self.share, &path)?;
-        let dressed = self.dress(&*file, &facts, self.spec.created.or(reborn));
-        let dressed = dressed.and_then(|()| match &described {
-            Some(folder) => security::inherit(self.call, &*file, folder, directory),
-            None => Ok(()),
-        });
-        Ok(New {
-            file,
-            path,
-            facts,
-            dressed,
-        })
-    }
-
-    /// A folder that is about to be removed takes nothing new ([MS-FSA] 2.1.5.1.1).
-    fn check_folder(&self, folder: &str) -> Result<()> {
-        let (server, share) = (&self.call.conn.server, self.share.id);
-        if server.locked(|tables| tables.is_folder_doomed(share, folder)) {
-            return Err(Status::DELETE_PENDING.into());
-        }
-        Ok(())
-    }
-
-    fn create_file(&self, path: &str, directory: bool) -> Result<Arc<dyn VfsFile>> {
-        if directory {
-            self.vfs.make_dir(path)?;
-            return Ok(self
-                .vfs
-                .open(
-                    path,
-                    OpenHow {
-                        read: true,
-                        ..OpenHow::default()
-                    },
-                )?
-                .0);
-        }
-        let how = OpenHow {
-            read: true,
-            write: true,
-            create: true,
-            exclusive: true,
-            truncate: false,
-        };
-        Ok(self.vfs.open(path, how)?.0)
-    }
-
-    /// Gives what is held a FID, or gives the table its row back.
-    fn install(&mut self, held: Result<Held>, open: OpenId) -> Result<Opening> {
-        let installed = held.and_then(|held| self.install_held(held));
-        if installed.is_err() {
-            let _ = self.call.conn.server.locked(|tables| tables.close(open));
-        }
-        installed.map(Opening::Opened)
-    }
-
-    fn install_held(&mut self, held: Held) -> Result<Opened> {
+    fn install_held(&mut self, held: Held, row: Row) -> Opened {
         let (server, now) = (&self.call.conn.server, self.call.now);
-        let facts = attributes::facts_of(&*held.file, self.share, &held.path)?;
-        if self.spec.allocation > 0 && held.action != Action::Opened {
-            let (id, bytes) = (facts.stat.id, self.spec.allocation);
+        if held.reserved {
+            let (id, bytes) = (held.facts.stat.id, self.spec.allocation);
             server.locked(|tables| tables.set_reserved(id, bytes));
         }
-        let facts = facts.seen(server, self.share, now);
-        let limit = self.call.conn.server.config.limits.opens;
-        let fid = self
-            .call
-            .conn
-            .files
-            .free_fid(limit)
-            .ok_or(Status::TOO_MANY_OPENED_FILES)?;
-        let (action, oplock, access) = (held.action, held.oplock, held.access);
-        let file = self.open_file_of(held, fid, &facts);
+        let facts = held.facts.seen(server, self.share, now);
+        let (action, access) = (held.action, held.access);
+        let file = self.open_file_of(held, row, &facts);
         self.call.conn.files.insert(file);
-        self.call.chain_fid = Some(fid);
-        Ok(Opened {
-            fid,
+        self.call.chain_fid = Some(row.fid);
+        Opened {
+            fid: row.fid,
             action,
             facts,
-            oplock,
+            oplock: row.oplock,
             access,
-        })
+        }
     }
 
     /// The row that the connection keeps of what is held.
-    fn open_file_of(&self, held: Held, fid: Fid, facts: &Facts) -> OpenFile {
+    fn open_file_of(&self, held: Held, row: Row, facts: &Facts) -> OpenFile {
         let kind = if facts.is_directory() {
             OpenKind::Directory
         } else {
@@ -517,16 +429,16 @@ impl Opener<'_, '_> {
         let header = self.call.header;
         let stream = Stream {
             position_of: self.call.conn.server.locked(|tables| {
-                let open = tables.get(held.open);
+                let open = tables.get(row.open);
                 open.map(|open| open.position_of)
             }),
             ..Stream::default()
         };
         OpenFile {
-            fid,
+            fid: row.fid,
             kind,
             file: Some(held.file),
-            open: Some(held.open),
+            open: Some(row.open),
             id: facts.stat.id,
             share: self.share.clone(),
             path: held.path,
@@ -543,6 +455,6 @@ impl Opener<'_, '_> {
 }
 
 enum Asked {
-    Granted(OpenId, Oplock),
+    Granted(Row),
     Park(Park),
 }

@@ -8,10 +8,14 @@ mod check;
 
 pub use check::expand_generic;
 
-use super::attributes::{mark_described, parent_of};
+use super::{
+    attributes::{mark_described, parent_of},
+    journal::atomically,
+};
 use crate::{
     conn::Call,
     error::Result,
+    reason::{Because, Reason},
     session::Session,
     share::Access,
     vfs::{Vfs, VfsError, VfsFile},
@@ -73,7 +77,7 @@ pub fn query(call: &Call<'_>, fid: Fid, wanted: u32) -> Result<Descriptor> {
         0
     };
     if opened.access & needed != needed {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     let file = opened.file.as_ref().ok_or(Status::INVALID_HANDLE)?;
     let kept = kept(&**file)?;
@@ -101,27 +105,23 @@ pub fn set(call: &Call<'_>, fid: Fid, which: u32, bytes: &[u8]) -> Result<()> {
         .filter(|(part, _)| which & part != 0)
         .fold(0, |needed, (_, right)| needed | right);
     if opened.access & needed != needed {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     let file = opened.file.as_ref().ok_or(Status::INVALID_HANDLE)?;
     let whole = match kept(&**file)? {
         Some(kept) => kept,
         None => default(call)?,
     };
-    keep(call, &**file, &merged(whole, &given, which))
+    let merged = merged(whole, &given, which);
+    atomically(file, |file| keep(call, &**file, &merged))
 }
 
 /// Gives a file just created the descriptor that its creator wants.
 ///
 /// # Errors
 /// As [`set`].
-pub fn set_new(call: &Call<'_>, fid: Fid, bytes: &[u8]) -> Result<()> {
+pub fn set_new(call: &Call<'_>, file: &dyn VfsFile, bytes: &[u8]) -> Result<()> {
     let given = parse(bytes)?;
-    let file = call
-        .file(fid)?
-        .file
-        .as_ref()
-        .ok_or(Status::INVALID_HANDLE)?;
     let parts = info::OWNER | info::GROUP | info::DACL | info::SACL;
     let parts = parts
         & !if given.owner.is_none() {
@@ -136,12 +136,12 @@ pub fn set_new(call: &Call<'_>, fid: Fid, bytes: &[u8]) -> Result<()> {
             0
         };
     let parts = parts & !if given.dacl.is_none() { info::DACL } else { 0 };
-    let inherited = kept(&**file)?;
+    let inherited = kept(file)?;
     let whole = match inherited {
         Some(inherited) => inherited,
         None => default(call)?,
     };
-    keep(call, &**file, &merged(whole, &given, parts))
+    keep(call, file, &merged(whole, &given, parts))
 }
 
 /// Checks a descriptor before anything is done.
@@ -267,7 +267,7 @@ pub fn of_folder_to_grow(
         return Ok(None);
     };
     if granted_by(call, &folder)? & needed == 0 {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::Descriptor));
     }
     Ok(Some(folder))
 }

@@ -1,9 +1,11 @@
 //! Reading and writing open files: rights, byte-range locks, full disks.
 
+use super::durability;
 use crate::{
     conn::{Call, Connection, Tail},
     error::Result,
-    files::OpenFile,
+    files::{KnownLength, OpenFile},
+    reason::{Because, Reason},
     table::{LockRange, NotifyFilter, OpenId, access},
     vfs::{Stat, VfsFile},
 };
@@ -38,7 +40,7 @@ struct Ready {
     file: Arc<dyn VfsFile>,
     open: OpenId,
     sendfile: bool,
-    sync: bool,
+    reserves: bool,
 }
 
 /// Reads up to `len` bytes at `offset`; fewer only at the end of the file.
@@ -95,10 +97,11 @@ fn is_for_the_kernel(offset: u64, len: usize) -> bool {
 /// Writes `data` at `offset` and says how much of it is in the file.
 ///
 /// A disk that fills up in the middle is reported as the short count if something was written, so that nothing is
-/// acknowledged that is not there, and as `DISK_FULL` if nothing was.
+/// acknowledged that is not there, and as `DISK_FULL` if nothing was. With `through` the client wants the data on the
+/// disk before the reply; see [`durability::is_write_through`].
 ///
 /// # Errors
-/// As [`read`]; `DISK_FULL`.
+/// As [`read`]; `DISK_FULL`; what a sync fails with, now or earlier.
 pub fn write(
     call: &mut Call<'_>,
     fid: Fid,
@@ -106,6 +109,16 @@ pub fn write(
     data: &[u8],
     through: bool,
 ) -> Result<usize> {
+    let written = write_part(call, fid, offset, data)?;
+    durability::after_write(call, fid, through)?;
+    Ok(written)
+}
+
+/// The same for data of which more follows: nothing is synced yet.
+///
+/// # Errors
+/// As [`read`]; `DISK_FULL`; what an earlier sync failed with.
+pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Result<usize> {
     if let Some(spooled) = crate::handlers::print::append(call, fid, data)? {
         return Ok(spooled);
     }
@@ -114,7 +127,9 @@ pub fn write(
     if data.is_empty() {
         return Ok(0);
     }
-    prepare_write(call, fid, &ready)?;
+    let resizes = prepare_write(call, fid, &ready)?;
+    let end = offset.saturating_add(data.len() as u64);
+    let size = reserve_gap(call.file(fid)?, &ready, (offset, end), resizes)?;
     let written = match ready.file.write_at(offset, data) {
         Ok(()) => data.len(),
         Err((0, error)) => return Err(error.into()),
@@ -125,10 +140,37 @@ pub fn write(
     call.conn
         .files
         .reposition(fid, |opened| opened.stream.position = end);
-    if through || ready.sync {
-        ready.file.sync()?;
-    }
+    call.file_mut(fid)?.stream.known = KnownLength {
+        bytes: size.max(end),
+        resizes,
+    };
     Ok(written)
+}
+
+/// Before a write beyond the end of the file: reserves the space up to the end of the write (`strict allocate`). A full
+/// disk is an error now, and the length stays; without this the gap would take its space from whoever fills it later.
+/// Returns how long the file is at least.
+fn reserve_gap(
+    opened: &OpenFile,
+    ready: &Ready,
+    (offset, end): (u64, u64),
+    resizes: u64,
+) -> Result<u64> {
+    let known = opened.stream.known;
+    let known = if known.resizes == resizes {
+        known.bytes
+    } else {
+        0
+    };
+    // Sequential writes, and those at the beginning, save the system call.
+    if !ready.reserves || offset <= known {
+        return Ok(known);
+    }
+    let size = ready.file.size()?;
+    if offset > size {
+        ready.file.reserve_range(size, end)?;
+    }
+    Ok(size)
 }
 
 /// Whether `len` bytes at `offset` may be written now.
@@ -151,7 +193,7 @@ pub fn report_failure(call: &mut Call<'_>, fid: Fid) -> Result<()> {
     }
 }
 
-/// Sets the file's length. Space is really reserved: a full disk is an error now and the length stays.
+/// Sets the file's length. With `strict allocate` the space is reserved: a full disk is an error now and the length stays.
 ///
 /// # Errors
 /// As [`write`].
@@ -161,8 +203,10 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let (from, to) = (before.size.min(len), before.size.max(len));
     check_locks(call, fid, ready.open, from, to.saturating_sub(from), true)?;
     prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
-    if before.size != len {
-        ready.file.set_len(len)?;
+    match before.size == len {
+        true => {}
+        false if ready.reserves => ready.file.set_len(len)?,
+        false => ready.file.set_len_sparse(len)?,
     }
     note_resize(call, fid, ready.open, &before)
 }
@@ -175,14 +219,17 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
 pub fn set_allocation(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let ready = ready(call, fid, access::WRITE_DATA)?;
     let before = ready.file.stat()?;
-    if len >= before.size {
+    let cuts = len < before.size;
+    if cuts {
+        set_len(call, fid, len)?;
+    } else {
         ready.file.reserve(len)?;
     }
     call.conn
         .server
         .locked(|tables| tables.set_reserved(before.id, len));
-    if len < before.size {
-        return set_len(call, fid, len);
+    if cuts {
+        return Ok(());
     }
     note_resize(call, fid, ready.open, &before)
 }
@@ -191,36 +238,11 @@ pub fn set_allocation(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
 fn note_resize(call: &mut Call<'_>, fid: Fid, open: OpenId, before: &Stat) -> Result<()> {
     let now = call.now;
     call.file_mut(fid)?.written = false;
-    call.conn
-        .server
-        .locked(|tables| tables.note_resize(now, open, before));
+    call.conn.server.locked(|tables| {
+        tables.resized(before.id);
+        tables.note_resize(now, open, before);
+    });
     Ok(())
-}
-
-/// Waits until the file's data is on the disk, if the share takes flushes at their word (`strict sync`).
-///
-/// # Errors
-/// `INVALID_HANDLE`; what the file system says.
-pub fn flush(call: &Call<'_>, fid: Fid) -> Result<()> {
-    let file = call.file(fid)?;
-    match &file.file {
-        Some(opened)
-            if file.share.options.strict_sync
-                && file.access & (access::WRITE_DATA | access::APPEND_DATA) != 0 =>
-        {
-            Ok(opened.sync()?)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Flushes all the files that the process has open.
-pub fn flush_all(call: &Call<'_>) {
-    let pid = call.header.pid;
-    for fid in call.conn.files.fids_where(|file| file.pid == pid) {
-        // [MS-CIFS] 3.3.5.9: a flush of all files reports no single file's failure.
-        let _ = flush(call, fid);
-    }
 }
 
 /// The open, if it is a file's and has one of the rights in `rights`.
@@ -233,14 +255,14 @@ fn ready(call: &Call<'_>, fid: Fid, rights: u32) -> Result<Ready> {
         return Err(Status::INVALID_DEVICE_REQUEST.into());
     }
     if opened.access & rights == 0 && !reads_for_execution(call, opened, rights) {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     let options = &opened.share.options;
     Ok(Ready {
         file: file.clone(),
         open,
         sendfile: options.use_sendfile && !call.conn.signing.is_active(),
-        sync: options.sync_always,
+        reserves: options.strict_allocate,
     })
 }
 
@@ -275,11 +297,13 @@ fn check_locks(
     {
         return Ok(());
     }
-    Err(Status::FILE_LOCK_CONFLICT.into())
+    let holder = |tables: &mut crate::table::Tables| tables.io_lock_holder(open, pid, range, write);
+    let holder = call.conn.server.locked(holder);
+    Err(Status::FILE_LOCK_CONFLICT.because(Reason::Locked(holder)))
 }
 
 /// Before a write: as before any change, and the first write's time is noted.
-fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<()> {
+fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<u64> {
     if !call.file(fid)?.written {
         let (now, before) = (call.now, ready.file.stat()?);
         call.conn
@@ -289,11 +313,13 @@ fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<()> {
     prepare_change(call, fid, ready.open, NotifyFilter::LAST_WRITE)
 }
 
-/// Before contents change: others' read caches end, watchers are told, and the open remembers.
-fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilter) -> Result<()> {
+/// Before contents change: others' read caches end, watchers are told, and the open remembers. An open that lost data in
+/// a failed sync changes nothing more.
+fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilter) -> Result<u64> {
     let opened = call.file_mut(fid)?;
     let first = !core::mem::replace(&mut opened.written, true);
     call.conn.server.locked(|tables| {
+        let resizes = tables.begin_write(open)?;
         tables.before_write(open);
         if first
             && let Some((share, path)) = tables
@@ -302,6 +328,6 @@ fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilte
         {
             tables.report_modified(share, &path, what);
         }
-    });
-    Ok(())
+        Ok(resizes)
+    })
 }

@@ -56,6 +56,12 @@ impl Association {
         }
     }
 
+    /// Bytes of what has come in part.
+    pub(super) fn waiting(&self) -> usize {
+        let call = self.call.as_ref().map_or(0, |call| call.stub.len());
+        self.input.len().saturating_add(call)
+    }
+
     /// Takes bytes, and puts what they bring about into `out`.
     pub(super) fn take(
         &mut self,

@@ -135,7 +135,10 @@ fn serve(asker: &Asker<'_>, call: &srvsvc::Call) -> Vec<u8> {
 /// The clock as this server tells it.
 pub fn time_of_day(asker: &Asker<'_>) -> TimeOfDay {
     let zone = i32::from(asker.server.config.time_zone_minutes);
-    TimeOfDay::new(i64::try_from(asker.now.0).unwrap_or(i64::MAX), zone)
+    TimeOfDay::new(
+        i64::try_from(asker.server.wall(asker.now).0).unwrap_or(i64::MAX),
+        zone,
+    )
 }
 
 fn server_info(server: &Server) -> ServerInfo<'_> {

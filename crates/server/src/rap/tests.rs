@@ -27,6 +27,7 @@ fn server() -> TestServer {
 
 fn ask(server: &TestServer, user: Option<&str>, parameters: &[u8]) -> Answer {
     let session = Session {
+        id: Default::default(),
         user: user.map(String::from),
     };
     let client = Client {
@@ -58,14 +59,14 @@ fn the_share_list_shows_what_dos_names_can_and_hides_what_they_cannot() {
         .chunks(20)
         .map(|record| &record[..6])
         .collect();
-    assert_eq!(names, [b"DISK\0\0", b"IPC$\0\0", b"LASER\0"]);
+    assert_eq!(names, [b"DISK\0\0", b"LASER\0", b"IPC$\0\0"]);
     let kinds: Vec<u16> = answer.data[..60]
         .chunks(20)
         .map(|record| word(record, 7))
         .collect();
-    assert_eq!(kinds, [0, 3, 1]);
-    let comment = usize::from(word(&answer.data[40..], 8));
-    assert_eq!(&answer.data[comment..], b"Laser\0");
+    assert_eq!(kinds, [0, 1, 3]);
+    let comment = usize::from(word(&answer.data[20..], 8));
+    assert_eq!(&answer.data[comment..comment + 6], b"Laser\0");
 }
 
 #[test]
@@ -177,4 +178,26 @@ proptest! {
         let answer = ask(&server(), Some("ann"), &bytes);
         prop_assert!(answer.parameters.len() >= 4);
     }
+}
+
+#[test]
+fn disk_shares_come_first_then_printers_then_ipc() {
+    let mut server = server();
+    let fs = server.fs.clone();
+    server.edit(|inner| {
+        // As the binary has it: IPC$ first, then the sections of smb.conf.
+        inner.shares.rotate_left(1);
+        let last = Share::for_guests(5, "LAST", ShareKind::Disk(fs));
+        inner.shares.push(Arc::new(last));
+    });
+    let answer = ask(&server, None, b"\0\0WrLeh\0B13BWz\0\x01\0\0\x10");
+    assert_eq!(words_of(&answer), [0, 0, 4, 4]);
+    let records = answer.data[..80].chunks(20);
+    let kinds: Vec<_> = records
+        .clone()
+        .map(|record| word(&record[14..], 0))
+        .collect();
+    assert_eq!(kinds, [0, 0, 1, 3]);
+    let names: Vec<&[u8]> = records.map(|record| &record[..5]).collect();
+    assert_eq!(names, [b"DISK\0", b"LAST\0", b"LASER", b"IPC$\0"]);
 }

@@ -1,6 +1,7 @@
 //! Counts of all rows, for reports, and for tests that nothing leaks.
 
 use super::Tables;
+use crate::budget::Resource;
 
 /// How many rows there are of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,12 @@ pub struct Census {
     pub watches: usize,
     /// Deadlines of oplock breaks and waiting locks.
     pub deadlines: usize,
+    /// Parked opens that wait for an oplock break, a close or the end of a creation.
+    pub tickets: usize,
+    /// Files and opens whose times of last write, and files whose reserved space, are kept here.
+    pub write_times: usize,
+    /// Byte-range locks granted.
+    pub locks: usize,
 }
 
 impl Tables {
@@ -29,6 +36,9 @@ impl Tables {
             doomed: self.doomed.len(),
             watches: self.watches.len(),
             deadlines: self.deadlines.len(),
+            tickets: self.tickets.len(),
+            write_times: self.write_times.len(),
+            locks: self.total.get(Resource::Locks),
         }
     }
 }

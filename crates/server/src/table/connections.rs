@@ -1,11 +1,14 @@
 //! Connections: who takes part, and what each may hold.
 
-use super::{ConnId, Doomed, Event, Open, OpenId, Refusal, ShareId, Tables, Wake};
+use super::{ConnId, Doomed, Event, Open, OpenId, Refusal, ShareId, Tables, Ticket, Wake};
+use crate::budget::{Account, Budgets, Resource, Usage};
 use alloc::{
     collections::{BTreeMap, BTreeSet},
+    string::String,
     sync::Arc,
     vec::Vec,
 };
+use coax_wire::time::Time;
 
 /// What one connection may hold. Each is refused with its own [`Refusal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,28 +37,72 @@ impl Default for Limits {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) wake: Arc<dyn Wake>,
+    /// What others are told of who it is.
+    pub(super) label: String,
     pub(super) events: Vec<Event>,
     pub(super) opens: BTreeSet<OpenId>,
-    pub(super) locks: usize,
+    /// Its opens, locks and memory.
+    pub(super) account: Arc<Account>,
+    /// Where it is from, if that is known.
+    pub(super) address: Option<String>,
+    /// The NetBIOS name it gave as its own.
+    pub(super) name: Option<String>,
+    /// Not before then is it probed again.
+    pub(super) probe_again: Option<Time>,
     pub(super) waits: usize,
+    /// Log-ons that wait, and until when.
+    pub(super) log_ons: BTreeMap<Ticket, Time>,
     /// Trees connected, by share.
     pub(super) trees: BTreeMap<ShareId, usize>,
 }
 
 impl Tables {
-    /// Registers a connection; `wake` is called when it has events.
+    /// Registers a connection from nowhere in particular; `wake` is called when it has events.
     pub fn add_connection(&mut self, wake: Arc<dyn Wake>) -> ConnId {
+        self.add_connection_from(wake, "")
+    }
+
+    /// Registers a connection from `address`, which shares that address' budgets; `""`: it has an address of its own.
+    pub fn add_connection_from(&mut self, wake: Arc<dyn Wake>, address: &str) -> ConnId {
         let id = ConnId(self.next_id());
+        let address = Some(address).filter(|address| !address.is_empty());
+        let of_address: Arc<Usage> = match address {
+            Some(address) => {
+                let (usage, connections) = self.addresses.entry(address.into()).or_default();
+                *connections = connections.saturating_add(1);
+                usage.clone()
+            }
+            None => Arc::default(),
+        };
+        let account = Account::new(self.budgets(), of_address, self.total.clone());
         let connection = Connection {
             wake,
+            label: String::new(),
             events: Vec::new(),
             opens: BTreeSet::new(),
-            locks: 0,
+            account: Arc::new(account),
+            address: address.map(String::from),
+            name: None,
+            probe_again: None,
             waits: 0,
+            log_ons: BTreeMap::new(),
             trees: BTreeMap::new(),
         };
         self.connections.insert(id, connection);
         id
+    }
+
+    /// Says who a connection is, for others' reports.
+    pub fn label(&mut self, conn: ConnId, label: String) {
+        if let Some(connection) = self.connections.get_mut(&conn) {
+            connection.label = label;
+        }
+    }
+
+    /// What [`Self::label`] said; nothing for one that is gone.
+    pub fn label_of(&self, conn: ConnId) -> Option<&str> {
+        let connection = self.connections.get(&conn)?;
+        Some(&connection.label)
     }
 
     /// Forgets a connection and all it holds: opens, locks, waiting locks, notifications, parked requests.
@@ -64,11 +111,51 @@ impl Tables {
         let Some(connection) = self.connections.remove(&conn) else {
             return Vec::new();
         };
-        connection
+        self.drop_log_ons(conn, connection.log_ons);
+        let doomed = connection
             .opens
             .into_iter()
             .filter_map(|open| self.close(open).ok()?.delete)
-            .collect()
+            .collect();
+        // Its row is gone, so closing counted nothing.
+        for resource in [Resource::Opens, Resource::Locks] {
+            let held = connection.account.held(resource);
+            connection.account.give(resource, held);
+        }
+        if let Some(address) = connection.address {
+            self.leave_address(&address);
+        }
+        self.note_gone(conn);
+        doomed
+    }
+
+    /// The account of a connection: what it holds is reserved there.
+    pub fn account(&self, conn: ConnId) -> Option<&Arc<Account>> {
+        self.connections
+            .get(&conn)
+            .map(|connection| &connection.account)
+    }
+
+    /// What all connections hold.
+    pub fn total(&self) -> &Usage {
+        &self.total
+    }
+
+    fn budgets(&self) -> Budgets {
+        let (mut budgets, limits) = (self.config.budgets, self.config.limits);
+        budgets.opens.connection = budgets.opens.connection.min(limits.opens);
+        budgets.locks.connection = budgets.locks.connection.min(limits.locks);
+        budgets
+    }
+
+    /// One connection less is from `address`, which is forgotten with the last.
+    fn leave_address(&mut self, address: &str) {
+        if let Some((_, connections)) = self.addresses.get_mut(address) {
+            *connections = connections.saturating_sub(1);
+            if *connections == 0 {
+                self.addresses.remove(address);
+            }
+        }
     }
 
     /// Counts a tree that `conn` connects, unless all connections together have `limit` (0: no limit) of that share.
@@ -101,14 +188,35 @@ impl Tables {
         opens.filter_map(|open| self.opens.get(open))
     }
 
+    /// Whether `conn` may have one more open, as far as budgets go.
     pub(super) fn may_open(&self, conn: ConnId) -> Result<(), Refusal> {
-        let connection = self
-            .connections
-            .get(&conn)
-            .ok_or(Refusal::UnknownConnection)?;
-        if connection.opens.len() >= self.config.limits.opens {
-            return Err(Refusal::TooManyOpens);
+        let account = self.account(conn).ok_or(Refusal::UnknownConnection)?;
+        account
+            .take(Resource::Opens, 1)
+            .map_err(|_| Refusal::TooManyOpens)?;
+        account.give(Resource::Opens, 1);
+        Ok(())
+    }
+
+    /// Counts an open that [`Self::may_open`] has allowed, or one that is closed.
+    pub(super) fn count_open(&mut self, conn: ConnId, id: OpenId, opened: bool) {
+        let Some(connection) = self.connections.get_mut(&conn) else {
+            return;
+        };
+        if opened && connection.opens.insert(id) {
+            connection.account.force(Resource::Opens, 1);
+        } else if !opened && connection.opens.remove(&id) {
+            connection.account.give(Resource::Opens, 1);
         }
+    }
+
+    /// Whether `conn` may have `more` locks, as far as budgets go.
+    pub(super) fn may_have_locks(&self, conn: ConnId, more: usize) -> Result<(), Refusal> {
+        let account = self.account(conn).ok_or(Refusal::UnknownConnection)?;
+        account
+            .take(Resource::Locks, more)
+            .map_err(|_| Refusal::TooManyLocks)?;
+        account.give(Resource::Locks, more);
         Ok(())
     }
 
@@ -130,8 +238,9 @@ impl Tables {
     }
 
     pub(super) fn count_locks(&mut self, conn: ConnId, added: usize, gone: usize) {
-        if let Some(connection) = self.connections.get_mut(&conn) {
-            connection.locks = connection.locks.saturating_add(added).saturating_sub(gone);
+        if let Some(account) = self.account(conn) {
+            account.force(Resource::Locks, added);
+            account.give(Resource::Locks, gone);
         }
     }
 }

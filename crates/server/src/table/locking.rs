@@ -134,7 +134,10 @@ impl Tables {
                 self.break_level2(file);
                 LockOutcome::Granted
             }
-            (Err(offset), Wait::No) => LockOutcome::Failed(self.lock_error(request.open, offset)),
+            (Err(offset), Wait::No) => {
+                self.probe_siblings(now, conn, file);
+                LockOutcome::Failed(self.lock_error(request.open, offset))
+            }
             (Err(_), Wait::For(span)) => self.enqueue(conn, file, request, Some(now + span)),
             (Err(_), Wait::Forever) => self.enqueue(conn, file, request, None),
         }
@@ -220,6 +223,32 @@ impl Tables {
         !file.is_some_and(|file| file.locks.forbids_io(Owner { open: id, pid }, range, write))
     }
 
+    /// The connection whose lock forbids [`Self::may_io`].
+    pub fn io_lock_holder(
+        &self,
+        id: OpenId,
+        pid: u16,
+        range: LockRange,
+        write: bool,
+    ) -> Option<ConnId> {
+        let file = self.files.get(&self.opens.get(&id)?.request.file)?;
+        let blocker = file
+            .locks
+            .io_blocker(Owner { open: id, pid }, range, write)?;
+        Some(self.opens.get(&blocker)?.request.conn)
+    }
+
+    /// The connection whose lock forbids this one.
+    pub fn lock_holder(&self, id: OpenId, span: LockSpan, kind: LockKind) -> Option<ConnId> {
+        let file = self.files.get(&self.opens.get(&id)?.request.file)?;
+        let owner = Owner {
+            open: id,
+            pid: span.pid,
+        };
+        let blocker = file.locks.blocker(owner, span.range, kind)?;
+        Some(self.opens.get(&blocker)?.request.conn)
+    }
+
     /// Whether anything is locked in the open's file: if not, [`may_io`](Self::may_io) need not be asked.
     pub fn has_locks(&self, id: OpenId) -> bool {
         let file = self
@@ -294,13 +323,7 @@ impl Tables {
             .get(&request.open)
             .ok_or(Refusal::UnknownOpen)?
             .request;
-        let connection = self
-            .connections
-            .get(&open.conn)
-            .ok_or(Refusal::UnknownConnection)?;
-        if connection.locks.saturating_add(request.spans.len()) > self.config.limits.locks {
-            return Err(Refusal::TooManyLocks);
-        }
+        self.may_have_locks(open.conn, request.spans.len())?;
         Ok((open.conn, open.file))
     }
 

@@ -115,21 +115,37 @@ impl RangeLocks {
 
     /// Whether a lock held keeps `owner` from locking.
     pub(super) fn conflicts(&self, owner: Owner, range: LockRange, kind: LockKind) -> bool {
-        self.overlapping(range).any(|held| {
+        self.blocker(owner, range, kind).is_some()
+    }
+
+    /// The open whose lock keeps `owner` from locking, if one does.
+    pub(super) fn blocker(&self, owner: Owner, range: LockRange, kind: LockKind) -> Option<OpenId> {
+        let mut overlapping = self.overlapping(range);
+        let found = overlapping.find(|held| {
             let overlay =
                 held.kind == LockKind::Exclusive && kind == LockKind::Shared && held.owner == owner;
             held.kind.excludes(kind) && !overlay
-        })
+        });
+        found.map(|held| held.owner.open)
     }
 
     /// Whether a lock held keeps `owner` from reading or writing: others' exclusive locks both, shared locks, even its
     /// own, writing.
     pub(super) fn forbids_io(&self, owner: Owner, range: LockRange, write: bool) -> bool {
-        range.length > 0
-            && self.overlapping(range).any(|held| match held.kind {
-                LockKind::Exclusive => held.owner != owner,
-                LockKind::Shared => write,
-            })
+        self.io_blocker(owner, range, write).is_some()
+    }
+
+    /// The open whose lock keeps `owner` from reading or writing, if one does.
+    pub(super) fn io_blocker(&self, owner: Owner, range: LockRange, write: bool) -> Option<OpenId> {
+        if range.length == 0 {
+            return None;
+        }
+        let mut overlapping = self.overlapping(range);
+        let found = overlapping.find(|held| match held.kind {
+            LockKind::Exclusive => held.owner != owner,
+            LockKind::Shared => write,
+        });
+        found.map(|held| held.owner.open)
     }
 
     pub(super) fn insert(&mut self, owner: Owner, range: LockRange, kind: LockKind) {

@@ -22,6 +22,10 @@ pub enum Event {
         /// What remains: [`Oplock::LevelII`] or [`Oplock::None`].
         to: Oplock,
     },
+    /// The client began anew on another connection: close this one.
+    Evicted,
+    /// Find out whether the peer is still there.
+    Probe,
     /// Run the request parked under this ticket again.
     Retry {
         /// As given in [`super::OpenOutcome::BreakFirst`].

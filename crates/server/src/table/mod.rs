@@ -11,22 +11,27 @@
 //! - [`Event::Lock`] for a waiting lock: the table has granted or failed it, the engine only answers;
 //! - [`Event::Notify`] for a change notification: the changes, or why there will be none.
 //!
-//! **Timers** (break time-outs, lock waits and patient opens) are kept here: some driver calls [`Tables::expire`] when
+//! **Timers** (break time-outs, lock waits, patient opens and delayed log-ons) are kept here: some driver calls [`Tables::expire`] when
 //! [`Tables::next_deadline`] has passed. Any connection may do it, at any time, with the same result.
 //!
 //! Everything iterates in a defined order, so that the same calls give the same events.
 
 mod census;
 mod connections;
+mod durability;
 mod locking;
 mod locks;
+mod log_ons;
 mod mailbox;
 mod notify;
+mod observe;
 mod opens;
 mod oplocks;
 mod paths;
 mod patience;
+mod reserve;
 mod share_modes;
+mod siblings;
 mod streams;
 mod write_times;
 
@@ -37,18 +42,24 @@ pub use census::Census;
 pub use connections::Limits;
 pub use locking::{Cancelled, LockOutcome, LockRequest, LockSpan, Wait};
 pub use locks::{LockError, LockKind, LockRange};
+pub use log_ons::Turn;
 pub use mailbox::{Event, Wake};
 pub use notify::{
     NotifyAction, NotifyFilter, NotifyOutcome, NotifyRecord, WatchOutcome, WatchRequest,
 };
+pub use observe::{FolderChange, OwnChange, OwnKind};
 pub use opens::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
 pub use oplocks::{Break, BreakOutcome, Oplock, OplockWish};
 pub use patience::{Forgotten, Patience};
 pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
 
-use crate::vfs::FileId;
+use crate::{
+    budget::{Budgets, Usage},
+    vfs::FileId,
+};
 use alloc::{
     collections::{BTreeMap, BTreeSet},
+    string::String,
     sync::Arc,
     vec::Vec,
 };
@@ -72,10 +83,14 @@ pub struct Ticket(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShareId(pub u32);
 
+/// How long the holder of an oplock may take to answer a break before the server revokes it: `OplockBreakWait` of NT
+/// servers, 35 s (KB Q888562; the timer is [MS-CIFS] 3.3.2.1).
+pub const OPLOCK_BREAK_TIMEOUT: Span = Span::from_secs(35);
+
 /// Settings of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How long the holder of an oplock may take to give it up. NT's `OplockBreakWait` is 35 s by default.
+    /// How long the holder of an oplock may take to give it up.
     pub break_timeout: Span,
     /// After so many breaks of an exclusive or batch oplock on one file, none is granted on it until all have closed
     /// it (smb.conf `oplock contention limit`). 0: no limit.
@@ -84,15 +99,18 @@ pub struct Config {
     pub write_time_delay: Span,
     /// What one connection may hold.
     pub limits: Limits,
+    /// What one connection, one address and all may hold.
+    pub budgets: Budgets,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
-            break_timeout: Span::from_secs(35),
+            break_timeout: OPLOCK_BREAK_TIMEOUT,
             contention_limit: 2,
             write_time_delay: Span::from_secs(2),
             limits: Limits::default(),
+            budgets: Budgets::default(),
         }
     }
 }
@@ -149,17 +167,26 @@ pub struct Tables {
     config: Config,
     last_id: u64,
     connections: BTreeMap<ConnId, connections::Connection>,
+    /// What all connections hold.
+    total: Arc<Usage>,
+    /// What those of one address hold, and how many they are.
+    addresses: BTreeMap<String, (Arc<Usage>, usize)>,
     opens: BTreeMap<OpenId, Open>,
     files: BTreeMap<FileId, File>,
     /// Files marked for deletion.
     doomed: BTreeSet<FileId>,
     paths: paths::Paths,
     watches: notify::Watches,
+    observed: observe::Observed,
     deadlines: BTreeSet<(Time, Timer)>,
     /// What parked opens wait for.
     tickets: BTreeMap<Ticket, FileId>,
     wakes: Vec<Arc<dyn Wake>>,
+    evictions: siblings::Evictions,
+    /// How far the wall clock is ahead of the clock of deadlines, nanoseconds.
+    wall_offset_ns: i64,
     write_times: write_times::WriteTimes,
+    failed_log_ons: log_ons::FailedLogOns,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
     /// Names that went a moment ago.
@@ -182,6 +209,8 @@ struct File {
     /// Opens that share modes forbid, and that wait for a close.
     suitors: Vec<patience::Suitor>,
     contentions: u32,
+    /// How often the contents were cut or replaced, or the length set, since the first of the opens.
+    resizes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,6 +218,8 @@ enum Timer {
     Break(OpenId),
     Lock(FileId, Ticket),
     Patience(FileId, Ticket),
+    LogOn(ConnId, Ticket),
+    Eviction(Ticket),
 }
 
 impl Tables {
@@ -217,8 +248,21 @@ impl Tables {
                 Timer::Break(open) => self.finish_break(open, Oplock::None),
                 Timer::Lock(file, ticket) => self.fail_waiter(file, ticket, LockError::Conflict),
                 Timer::Patience(file, ticket) => self.end_patience(file, ticket),
+                Timer::LogOn(conn, ticket) => self.end_log_on_wait(conn, ticket),
+                Timer::Eviction(ticket) => self.end_eviction(ticket),
             }
         }
+    }
+
+    /// The wall clock was stepped: it is `offset_ns` nanoseconds ahead of the [`Time`] that engines are given. Deadlines
+    /// do not move; time stamps shown to clients do.
+    pub fn set_wall_offset(&mut self, offset_ns: i64) {
+        self.wall_offset_ns = offset_ns;
+    }
+
+    /// The wall clock's time at `now`: for time stamps only, never for deadlines.
+    pub fn wall(&self, now: Time) -> Time {
+        Time(now.0.saturating_add_signed(self.wall_offset_ns))
     }
 
     fn next_id(&mut self) -> u64 {

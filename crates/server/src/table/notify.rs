@@ -4,8 +4,11 @@
 //! gets what has been collected at once, or waits. Filter, depth and buffer size are those of the first request until
 //! the folder is closed. Watchers are found by folder, going up from the change: the cost is the depth of the path.
 
-use super::{Event, OpenId, Refusal, ShareId, Tables, Ticket};
-use crate::vfs::FileId;
+use super::{Event, OpenId, OwnKind, Refusal, ShareId, Tables, Ticket};
+use crate::{
+    budget::{Lease, Resource},
+    vfs::FileId,
+};
 use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     string::{String, ToString},
@@ -132,10 +135,17 @@ struct Watch {
     bytes: usize,
     overflown: bool,
     waiting: VecDeque<Ticket>,
+    /// The memory of `changes`.
+    lease: Option<Lease>,
 }
 
 impl Watch {
-    fn new(filter: NotifyFilter, recursive: bool, buffer_bytes: usize) -> Self {
+    fn new(
+        filter: NotifyFilter,
+        recursive: bool,
+        buffer_bytes: usize,
+        lease: Option<Lease>,
+    ) -> Self {
         let (changes, waiting) = (Vec::new(), VecDeque::new());
         Self {
             filter,
@@ -145,6 +155,7 @@ impl Watch {
             bytes: 0,
             overflown: false,
             waiting,
+            lease,
         }
     }
 
@@ -160,9 +171,12 @@ impl Watch {
         }
         self.bytes = self.bytes.saturating_add(record.wire_bytes());
         self.changes.push(record);
-        if self.bytes > self.buffer_bytes {
+        let lease = self.lease.as_mut();
+        let fits = lease.is_none_or(|lease| lease.resize(self.bytes).is_ok());
+        if self.bytes > self.buffer_bytes || !fits {
             self.changes = Vec::new();
             self.overflown = true;
+            self.give_back();
         }
     }
 
@@ -170,9 +184,17 @@ impl Watch {
         self.overflown || !self.changes.is_empty()
     }
 
+    fn give_back(&mut self) {
+        if let Some(lease) = &mut self.lease {
+            // Making a lease smaller cannot fail.
+            let _ = lease.resize(0);
+        }
+    }
+
     fn take(&mut self) -> NotifyOutcome {
         self.bytes = 0;
         self.overflown = false;
+        self.give_back();
         NotifyOutcome::Changes(core::mem::take(&mut self.changes))
     }
 }
@@ -190,25 +212,40 @@ impl Watches {
         self.folders.is_empty()
     }
 
-    /// An open folder has moved.
-    pub(super) fn moved(&mut self, share: ShareId, from: &str, to: &str, open: OpenId) {
-        if self.watches.contains_key(&open) {
-            self.leave(share, from, open);
-            self.folders
-                .entry((share, to.to_string()))
-                .or_default()
-                .insert(open);
-        }
+    /// An open joins the watchers of a folder. Whether it is the first.
+    fn join(&mut self, share: ShareId, folder: &str, open: OpenId) -> bool {
+        let watchers = self.folders.entry((share, folder.to_string())).or_default();
+        watchers.insert(open) && watchers.len() == 1
     }
 
-    fn leave(&mut self, share: ShareId, folder: &str, open: OpenId) {
+    /// An open leaves them. Whether it was the last.
+    fn leave(&mut self, share: ShareId, folder: &str, open: OpenId) -> bool {
         let key = (share, folder.to_string());
-        if let Some(watchers) = self.folders.get_mut(&key) {
-            watchers.remove(&open);
-            if watchers.is_empty() {
-                self.folders.remove(&key);
-            }
+        let Some(watchers) = self.folders.get_mut(&key) else {
+            return false;
+        };
+        watchers.remove(&open);
+        let is_last = watchers.is_empty();
+        if is_last {
+            self.folders.remove(&key);
         }
+        is_last
+    }
+
+    /// Whether a client watches the folder that `path` lies in.
+    fn has_watcher_of(&self, share: ShareId, path: &str) -> bool {
+        let parent = ancestors(path).next().map(|(folder, _)| folder.to_string());
+        parent.is_some_and(|folder| self.folders.contains_key(&(share, folder)))
+    }
+
+    /// All watches lose track: their clients must list their folders anew.
+    fn overflow(&mut self) -> Vec<OpenId> {
+        for watch in self.watches.values_mut() {
+            watch.changes = Vec::new();
+            watch.overflown = true;
+            watch.give_back();
+        }
+        self.watches.keys().copied().collect()
     }
 
     /// Adds a change to all watches that want it; returns the opens.
@@ -255,20 +292,21 @@ impl Tables {
         let Some(open) = self.opens.get(&request.open).map(|open| &open.request) else {
             return WatchOutcome::Refused(Refusal::UnknownOpen);
         };
-        let conn = open.conn;
+        let (conn, share, path) = (open.conn, open.share, open.path.clone());
         if let Err(refusal) = self.may_wait(conn, 1) {
             return WatchOutcome::Refused(refusal);
         }
         let ticket = Ticket(self.last_id.wrapping_add(1));
         let buffer_bytes = request.buffer_bytes.min(self.config.limits.notify_bytes);
-        let Watches { watches, folders } = &mut self.watches;
-        let watch = watches.entry(request.open).or_insert_with(|| {
-            folders
-                .entry((open.share, open.path.clone()))
-                .or_default()
-                .insert(request.open);
-            Watch::new(request.filter, request.recursive, buffer_bytes)
-        });
+        let account = self.connections.get(&conn).map(|found| &found.account);
+        let lease = account.and_then(|account| account.lease(Resource::Memory, 0).ok());
+        if self.watches.join(share, &path, request.open) {
+            self.note_folder(share, &path, true);
+        }
+        let watches = &mut self.watches.watches;
+        let watch = watches
+            .entry(request.open)
+            .or_insert_with(|| Watch::new(request.filter, request.recursive, buffer_bytes, lease));
         if watch.ready() {
             return WatchOutcome::Ready(watch.take());
         }
@@ -295,12 +333,47 @@ impl Tables {
     /// Something has changed: `what` of the file or folder at `path`. Created and removed are
     /// [`created`](Self::report_created) and [`removed`](Self::report_removed).
     pub fn report_modified(&mut self, share: ShareId, path: &str, what: NotifyFilter) {
+        self.note_own(share, path, OwnKind::Modified);
         let touched = self.watches.add(share, path, NotifyAction::Modified, what);
         self.tell(&touched);
     }
 
+    /// Whether a client watches this folder.
+    pub fn is_watched(&self, share: ShareId, folder: &str) -> bool {
+        self.watches
+            .folders
+            .contains_key(&(share, folder.to_string()))
+    }
+
+    /// Changes were lost: every client that watches a folder is told to list it anew.
+    pub fn report_lost(&mut self) {
+        let touched = self.watches.overflow();
+        self.tell(&touched);
+    }
+
+    /// A watched folder was moved: its watches are those of its new path.
+    pub(super) fn move_watch(&mut self, share: ShareId, from: &str, to: &str, open: OpenId) {
+        if !self.watches.watches.contains_key(&open) {
+            return;
+        }
+        if self.watches.leave(share, from, open) {
+            self.note_folder(share, from, false);
+        }
+        if self.watches.join(share, to, open) {
+            self.note_folder(share, to, true);
+        }
+    }
+
+    /// A change of this server's own, in a folder that a client watches.
+    pub(super) fn note_own(&mut self, share: ShareId, path: &str, kind: OwnKind) {
+        if self.watches.has_watcher_of(share, path) {
+            self.observed.note_own(share, path, kind);
+        }
+    }
+
     /// A file or folder has been created.
     pub fn report_created(&mut self, share: ShareId, path: &str, is_directory: bool) {
+        self.note_own(share, path, OwnKind::Appeared);
         let touched = self.watches.add(
             share,
             path,
@@ -312,6 +385,7 @@ impl Tables {
 
     /// A file or folder has been removed.
     pub fn report_removed(&mut self, share: ShareId, path: &str, is_directory: bool) {
+        self.note_own(share, path, OwnKind::Vanished);
         let touched = self.watches.add(
             share,
             path,
@@ -325,6 +399,8 @@ impl Tables {
     /// added here. Of a file, NT also reports attributes and creation time modified. To be called after
     /// [`rename_paths`](Self::rename_paths).
     pub fn report_renamed(&mut self, share: ShareId, from: &str, to: &str, is_directory: bool) {
+        self.note_own(share, from, OwnKind::Vanished);
+        self.note_own(share, to, OwnKind::Appeared);
         let what = NotifyFilter::name_of(is_directory);
         let folder = |path| ancestors(path).next().map(|(folder, _)| folder);
         let steps = match folder(from) == folder(to) {
@@ -374,8 +450,10 @@ impl Tables {
             return;
         };
         if let Some(open) = self.opens.get(&id) {
-            self.watches
-                .leave(open.request.share, &open.request.path, id);
+            let (share, path) = (open.request.share, open.request.path.clone());
+            if self.watches.leave(share, &path, id) {
+                self.note_folder(share, &path, false);
+            }
         }
         for ticket in watch.waiting {
             self.complete(id, ticket, NotifyOutcome::Closed);

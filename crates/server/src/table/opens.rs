@@ -1,7 +1,8 @@
 //! Opens: granting, closing, deleting on close.
 
 use super::{
-    ConnId, DenyMode, File, OpenId, Oplock, OplockWish, Refusal, ShareId, Tables, Ticket,
+    ConnId, DenyMode, File, OpenId, Oplock, OplockWish, OwnKind, Refusal, ShareId, Tables, Ticket,
+    durability::DiskState,
     oplocks::Break,
     share_modes::{access, is_executable, share_conflict},
 };
@@ -18,7 +19,8 @@ pub enum Sharing {
     Dos(DenyMode),
 }
 
-/// One open asked for. The file exists, and the client may have this access to it.
+/// One open asked for. The client may have this access to the file, which exists, or is created under a row that was
+/// reserved ([`Tables::reserve`]).
 ///
 /// What has no handle of its own asks the same way and closes at once: unlink and rename with access
 /// [`access::DELETE`] and `Sharing::Nt(share::NONE)` (unlink), reading and writing shared (rename by the Rename
@@ -102,6 +104,7 @@ pub struct Open {
     pub position_of: OpenId,
     /// Offset of the last byte-range lock that failed here.
     pub(super) failed_lock: Option<u64>,
+    pub(super) disk: DiskState,
     pub(super) share_access: u32,
 }
 
@@ -198,20 +201,31 @@ enum Fit {
 }
 
 impl Tables {
-    /// Opens a file. Checks, in this order: limits, pending deletion, share modes, oplocks of others.
+    /// Opens a file. Checks, in this order: limits, a creation at the same path, pending deletion, share modes, oplocks of others.
     pub fn open(&mut self, now: Time, request: &OpenRequest) -> OpenOutcome {
         if let Err(refusal) = self.may_open(request.conn) {
             return OpenOutcome::Refused(refusal);
+        }
+        if let Some(wait) = self.wait_for_creation(now, request) {
+            return wait;
         }
         if self.is_delete_pending(request.file) {
             return OpenOutcome::DeletePending;
         }
         match self.fit(request) {
-            Fit::Joins(first) => self.grant(request, Oplock::None, Some(first)),
+            Fit::Joins(first) => {
+                if request.overwrites {
+                    self.break_level2(request.file);
+                }
+                self.grant(request, Oplock::None, Some(first))
+            }
             Fit::Conflicts => {
                 match self.holder(request.file, |open| open.oplock == Oplock::Batch) {
                     Some(holder) => self.break_first(now, request, holder),
-                    None => OpenOutcome::SharingViolation,
+                    None => {
+                        self.probe_siblings(now, request.conn, request.file);
+                        OpenOutcome::SharingViolation
+                    }
                 }
             }
             Fit::Fits => {
@@ -245,11 +259,16 @@ impl Tables {
         let open = self.opens.remove(&id).ok_or(Refusal::UnknownOpen)?;
         let request = &open.request;
         self.paths.remove(request.share, &request.path, id);
-        if let Some(connection) = self.connections.get_mut(&request.conn) {
-            connection.opens.remove(&id);
+        if request.access & access::WRITING != 0 {
+            self.note_own(request.share, &request.path, OwnKind::Modified);
         }
+        self.count_open(request.conn, id, false);
         if let Some(file) = self.files.get_mut(&request.file) {
             file.opens.remove(&id);
+            // Commands that replace contents and open nothing for long, as COPY does, end here.
+            if request.overwrites {
+                file.resizes = file.resizes.wrapping_add(1);
+            }
             if request.delete_on_close && file.doomed.is_none() {
                 self.mark(request.file, Some(request.doomed()));
             }
@@ -321,6 +340,14 @@ impl Tables {
         self.opens.len()
     }
 
+    /// The connection whose open forbids `request` by its share mode, if one does.
+    pub fn sharing_holder(&self, request: &OpenRequest) -> Option<ConnId> {
+        let wanted = (request.effective_access(), request.share_access());
+        self.opens_of_file(request.file)
+            .find(|open| share_conflict((open.request.access, open.share_access), wanted))
+            .map(|open| open.request.conn)
+    }
+
     /// Whether an open of another connection forbids `request`.
     pub(super) fn others_forbid(&self, request: &OpenRequest) -> bool {
         let wanted = (request.effective_access(), request.share_access());
@@ -346,7 +373,17 @@ impl Tables {
         first.map_or(Fit::Conflicts, |open| Fit::Joins(open.id))
     }
 
-    fn grant(
+    /// The oplock of an open that breaks none: `None` if it would have to, or share modes forbid it.
+    pub(super) fn oplock_beside(&self, request: &OpenRequest) -> Option<Oplock> {
+        let fits = !self.is_delete_pending(request.file)
+            && !matches!(self.fit(request), Fit::Conflicts)
+            && self
+                .holder(request.file, |open| open.oplock.excludes())
+                .is_none();
+        fits.then(|| self.oplock_for(request))
+    }
+
+    pub(super) fn grant(
         &mut self,
         request: &OpenRequest,
         oplock: Oplock,
@@ -363,9 +400,7 @@ impl Tables {
         let share_access = request.share_access();
         let request = request.clone();
         self.paths.insert(request.share, &request.path, id);
-        if let Some(connection) = self.connections.get_mut(&request.conn) {
-            connection.opens.insert(id);
-        }
+        self.count_open(request.conn, id, true);
         self.files.entry(request.file).or_default().opens.insert(id);
         let open = Open {
             id,
@@ -374,6 +409,7 @@ impl Tables {
             breaking: None,
             position_of,
             failed_lock: None,
+            disk: DiskState::default(),
             share_access,
         };
         self.opens.insert(id, open);

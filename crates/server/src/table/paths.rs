@@ -74,10 +74,11 @@ impl Tables {
             let Some(path) = moved_path(&open.request.path, from, to) else {
                 continue;
             };
+            open.disk.renamed();
             let old = core::mem::replace(&mut open.request.path, path.clone());
             self.paths.remove(share, &old, id);
             self.paths.insert(share, &path, id);
-            self.watches.moved(share, &old, &path, id);
+            self.move_watch(share, &old, &path, id);
         }
         for file in &self.doomed {
             let doomed = self

@@ -66,22 +66,24 @@ impl Tables {
         if !waits {
             return None;
         }
-        let ticket = self.next_ticket();
         let deadline = patience.until;
+        let ticket = self.add_suitor(request.conn, request.file, deadline);
+        Some((ticket, deadline))
+    }
+
+    /// A new ticket of somebody who waits for a close of `file` until `deadline`.
+    pub(super) fn add_suitor(&mut self, conn: ConnId, file: FileId, deadline: Time) -> Ticket {
+        let ticket = self.next_ticket();
         let suitor = Suitor {
-            conn: request.conn,
+            conn,
             ticket,
             deadline,
         };
-        self.files
-            .entry(request.file)
-            .or_default()
-            .suitors
-            .push(suitor);
-        self.tickets.insert(ticket, request.file);
+        self.files.entry(file).or_default().suitors.push(suitor);
+        self.tickets.insert(ticket, file);
         self.deadlines
-            .insert((deadline, Timer::Patience(request.file, ticket)));
-        Some((ticket, deadline))
+            .insert((deadline, Timer::Patience(file, ticket)));
+        ticket
     }
 
     /// Forgets a parked open: it will not be retried. Says what it waited for.

@@ -24,7 +24,10 @@ pub(super) struct WriteTimes {
 #[derive(Debug)]
 struct Shown {
     modified: FsTime,
-    changed: FsTime,
+    /// A client set this time of last change: it is shown until the next change or until all have closed the file.
+    /// Without it, the time of last write is shown, as Samba does: Unix' time of last change is no more than a time of
+    /// copying or of a backup, and amiga-smbfs shows it as the file's date.
+    changed: Option<FsTime>,
     /// A client set this time of last write: it is shown until all have closed the file.
     set: Option<FsTime>,
 }
@@ -71,7 +74,8 @@ impl Tables {
             resized: true,
             ..Writer::default()
         };
-        self.write_times.shown(before).show(now);
+        let wall = self.wall(now);
+        self.write_times.shown(before).show(wall);
     }
 
     /// A client set the time of last write of a file that is `before`: through `open`, or by its path, where it only
@@ -98,7 +102,7 @@ impl Tables {
     /// until all have closed the file.
     pub fn set_change_time(&mut self, before: &Stat, time: FsTime) {
         if self.opens_of_file(before.id).next().is_some() {
-            self.write_times.shown(before).changed = time;
+            self.write_times.shown(before).changed = Some(time);
         }
     }
 
@@ -132,7 +136,8 @@ impl Tables {
         }
         self.settle_write_times(now, file);
         let shown = self.write_times.files.get(&file)?;
-        Some((shown.set.unwrap_or(shown.modified), shown.changed))
+        let modified = shown.set.unwrap_or(shown.modified);
+        Some((modified, shown.changed.unwrap_or(modified)))
     }
 
     /// `open` is about to be closed by a client that may name a time of last write: which one is to be set, if any.
@@ -147,13 +152,14 @@ impl Tables {
         self.settle_write_times(now, file);
         let is_last = self.opens_of_file(file).nth(1).is_none();
         let writer = self.write_times.writers.remove(&open).unwrap_or_default();
+        let wall = self.wall(now);
         let shown = self.write_times.files.get_mut(&file);
         let time = match &shown {
             // What the close itself asks for stands above all (raw.close).
             _ if asked.is_some() => asked,
             Some(shown) if writer.frozen => Some(shown.set.unwrap_or(shown.modified)),
             Some(shown) if writer.resized => Some(shown.modified),
-            _ if writer.wrote => Some(FsTime(now.unix_ns())),
+            _ if writer.wrote => Some(FsTime(wall.unix_ns())),
             _ => None,
         };
         if let (Some(shown), Some(time)) = (shown, time) {
@@ -162,7 +168,7 @@ impl Tables {
                 shown.set = None;
             }
             shown.modified = time;
-            shown.changed = time;
+            shown.changed = None;
         }
         if is_last {
             self.write_times.files.remove(&file);
@@ -172,6 +178,7 @@ impl Tables {
 
     /// Shows what has fallen due by `now`.
     fn settle_write_times(&mut self, now: Time, file: FileId) {
+        let offset = self.wall_offset_ns;
         let opens = self.files.get(&file).into_iter().flat_map(|f| &f.opens);
         for open in opens {
             let Some(writer) = self.write_times.writers.get_mut(open) else {
@@ -180,7 +187,7 @@ impl Tables {
             if writer.due.is_some_and(|due| due <= now) {
                 let due = writer.due.take().unwrap_or(now);
                 if let Some(shown) = self.write_times.files.get_mut(&file) {
-                    shown.show(due);
+                    shown.show(Time(due.0.saturating_add_signed(offset)));
                 }
             }
         }
@@ -188,6 +195,12 @@ impl Tables {
 }
 
 impl WriteTimes {
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        let rows = [self.files.len(), self.writers.len(), self.reserved.len()];
+        rows.iter().sum()
+    }
+
     /// What was kept of one stream is now that of another.
     pub(super) fn renamed(&mut self, from: FileId, to: FileId) {
         if let Some(shown) = self.files.remove(&from) {
@@ -202,7 +215,7 @@ impl WriteTimes {
     fn shown(&mut self, now: &Stat) -> &mut Shown {
         self.files.entry(now.id).or_insert(Shown {
             modified: now.modified,
-            changed: now.changed,
+            changed: None,
             set: None,
         })
     }
@@ -211,6 +224,6 @@ impl WriteTimes {
 impl Shown {
     fn show(&mut self, time: Time) {
         self.modified = FsTime(time.unix_ns());
-        self.changed = self.modified;
+        self.changed = None;
     }
 }

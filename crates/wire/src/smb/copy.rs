@@ -72,7 +72,10 @@ impl<'a> Request<'a> {
             open_function: words.u16("open function")?,
             flags: words.u16("flags")?,
             source: path(&mut strings),
-            target: path(&mut strings),
+            target: {
+                strings.maybe_second_format(FORMAT_STRING);
+                strings.string()
+            },
         })
     }
 
@@ -153,5 +156,7 @@ mod tests {
         let want = (SAME_TREE, b"A\\*.C".to_vec(), b"B".to_vec());
         assert_eq!(parse(b"A\\*.C\0B\0"), want);
         assert_eq!(parse(b"\x04A\\*.C\0\x04B\0"), want);
+        // As libogc and libdsm pad the second name of RENAME.
+        assert_eq!(parse(b"\x04A\\*.C\0\0\x04B\0"), want);
     }
 }

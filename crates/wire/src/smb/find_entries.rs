@@ -144,6 +144,32 @@ const MIN_NT_ENTRY: usize = 12;
 const SHORT_NAME_LEN: usize = 24;
 
 impl Format {
+    /// The same, without resume keys if the entries of a reply make sense only without them. A Windows Me server was seen
+    /// to leave them out of the standard level (rapid7/ruby_smb, pull request 294); others send them when asked.
+    #[must_use]
+    pub fn as_found(self, data: &[u8], count: u16) -> Self {
+        let bare = Self {
+            resume_keys: false,
+            ..self
+        };
+        let is_doubtful = self.resume_keys && self.level == Level::Standard;
+        match is_doubtful && !self.fits(data, count) && bare.fits(data, count) {
+            true => bare,
+            false => self,
+        }
+    }
+
+    /// Whether `data` is `count` entries of names with nothing behind them but padding.
+    fn fits(self, data: &[u8], count: u16) -> bool {
+        const PADDING: usize = 3;
+        let mut entries = Entries::new(self, data, count);
+        let named = entries
+            .by_ref()
+            .take_while(|entry| entry.as_ref().is_ok_and(|entry| !entry.name.is_empty()))
+            .count();
+        named == usize::from(count) && data.len().saturating_sub(entries.at) <= PADDING
+    }
+
     fn old<'a>(&self, r: &mut Reader<'a>) -> Result<Entry<'a>> {
         let key = match self.resume_keys {
             true => r.u32("resume key")?,

@@ -219,3 +219,31 @@ proptest! {
         prop_assert!(Entries::new(format, &data, u16::MAX).count() <= data.len());
     }
 }
+
+/// Three entries as a Windows Me server sent them (rapid7/ruby_smb, pull request 294).
+const WINDOWS_ME: &[u8] =
+    b"\x98\x5c\x38\x70\x98\x5c\0\0\x98\x5c\x39\x70\0\0\0\0\0\0\0\0\x10\0\x01.\0\
+\x98\x5c\x38\x70\x98\x5c\0\0\x98\x5c\x39\x70\0\0\0\0\0\0\0\0\x10\0\x02..\0\
+\x98\x5c\x40\x70\x98\x5c\0\0\x98\x5c\x4c\x70\x16\0\0\0\x16\0\0\0\x20\0\x09HELLO.TXT\0";
+
+#[test]
+fn resume_keys_that_a_server_leaves_out_are_not_read() {
+    let asked = Format {
+        level: Level::Standard,
+        unicode: false,
+        resume_keys: true,
+        zone: ZoneMinutesWest(0),
+    };
+    let found = asked.as_found(WINDOWS_ME, 3);
+    assert!(!found.resume_keys);
+    let entries = Entries::new(found, WINDOWS_ME, 3);
+    let names: Vec<_> = entries.map(|entry| entry.unwrap().name).collect();
+    assert_eq!(names, [&b"."[..], b"..", b"HELLO.TXT"]);
+    let keyed: Vec<u8> = [&[7, 0, 0, 0], WINDOWS_ME.get(..25).unwrap()].concat();
+    assert!(asked.as_found(&keyed, 1).resume_keys);
+    assert!(asked.as_found(b"", 0).resume_keys);
+    assert!(
+        asked.as_found(&[0; 40], 3).resume_keys,
+        "neither makes sense"
+    );
+}

@@ -38,6 +38,8 @@ pub mod search;
 pub mod seek;
 pub mod session_setup_andx;
 pub mod set_information;
+pub mod subcommand;
+pub mod summary;
 pub mod trans2;
 pub mod trans2_open2;
 pub mod transaction;

@@ -115,7 +115,7 @@ impl<'a> NtRequest<'a> {
 fn two_paths<'a>(mut strings: Strings<'a>) -> Result<(WireStr<'a>, WireStr<'a>)> {
     strings.format(4)?;
     let old = strings.string();
-    strings.format(4)?;
+    strings.second_format(4)?;
     Ok((old, strings.string()))
 }
 
@@ -153,6 +153,55 @@ mod tests {
             (request.level, request.old.raw, request.new.raw),
             (0x103, &b"o\0"[..], &b"n\0"[..])
         );
+    }
+
+    fn message(words: &[u16], bytes: &[u8]) -> alloc::vec::Vec<u8> {
+        let mut out = Writer::default();
+        out.zeros(crate::header::HEADER_LEN);
+        let mut block = BlockWriter::begin(&mut out);
+        for &word in words {
+            block.words().u16(word);
+        }
+        block.bytes().bytes(bytes);
+        block.finish(0);
+        out.into_vec()
+    }
+
+    /// `\\a` to `\\b` as libogc's SMB_Rename and libdsm's smb_file_mv build it: the byte that the first name's end needs
+    /// no more stands before the second buffer format.
+    const PADDED_UNICODE: &[u8] = b"\x04\\\0a\0\0\0\x00\x04\\\0b\0\0\0";
+
+    #[test]
+    fn a_padding_byte_before_the_second_name_is_skipped() {
+        let sent = message(&[0x06], PADDED_UNICODE);
+        let request = Request::parse(&Block::first(&sent).unwrap(), true).unwrap();
+        assert_eq!(
+            (request.old.raw, request.new.raw),
+            (&b"\\\0a\0"[..], &b"\\\0b\0"[..])
+        );
+        // libogc without Unicode.
+        let sent = message(&[0x02], b"\x04\\A\0\0\x04\\B\0");
+        let request = Request::parse(&Block::first(&sent).unwrap(), false).unwrap();
+        assert_eq!(
+            (request.old.raw, request.new.raw),
+            (&b"\\A"[..], &b"\\B"[..])
+        );
+    }
+
+    #[test]
+    fn nt_rename_skips_the_same_padding_byte() {
+        let sent = message(&[0x16, level::RENAME_FILE, 0, 0], PADDED_UNICODE);
+        let request = NtRequest::parse(&Block::first(&sent).unwrap(), true).unwrap();
+        assert_eq!(
+            (request.old.raw, request.new.raw),
+            (&b"\\\0a\0"[..], &b"\\\0b\0"[..])
+        );
+    }
+
+    #[test]
+    fn more_than_one_padding_byte_is_malformed() {
+        let sent = message(&[0x02], b"\x04\\A\0\0\0\x04\\B\0");
+        assert!(Request::parse(&Block::first(&sent).unwrap(), false).is_err());
     }
 
     #[test]

@@ -106,8 +106,8 @@ impl<'a> Request<'a> {
         request.credentials = Credentials::Extended {
             token: strings.bytes(len, "security blob")?,
         };
-        request.native_os = Some(strings.string());
-        request.native_lan_man = Some(strings.string());
+        request.native_os = Some(strings.misaligned_string());
+        request.native_lan_man = Some(strings.misaligned_string());
         Ok(request)
     }
 
@@ -180,13 +180,11 @@ impl<'a> Request<'a> {
     }
 
     fn names(&mut self, strings: &mut crate::block::Strings<'a>) {
-        for name in [
-            &mut self.account,
-            &mut self.domain,
-            &mut self.native_os,
-            &mut self.native_lan_man,
-        ] {
+        for name in [&mut self.account, &mut self.domain] {
             *name = (!strings.is_empty()).then(|| strings.string());
+        }
+        for name in [&mut self.native_os, &mut self.native_lan_man] {
+            *name = (!strings.is_empty()).then(|| strings.misaligned_string());
         }
     }
 }

@@ -366,11 +366,12 @@ fn rights(connection: &Connection, place: &Location) -> Vec<String> {
     }
     if connection.link().guest || place.user.is_none() {
         vec![format!(
-            "you are connected as a guest: log on with smb://USER@{}/{}, or let guests write there ('coax serve' has --guest rw)",
+            "the server took you for a guest: log on with smb://USER@{}/{}, or let guests write there. On 'coax serve' that \
+             takes --guest rw and a folder that its own user may write; its log names the reason",
             place.host, place.share
         )]
     } else {
-        vec!["the file may be read-only, or this user may not write here".into()]
+        vec!["the file or the share may be read-only, or this user may not write here; the server's log may tell".into()]
     }
 }
 

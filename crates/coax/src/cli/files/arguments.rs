@@ -1,10 +1,33 @@
 //! The verbs' arguments.
 
-use clap::Args;
+use std::ffi::OsStr;
+
+use clap::{Args, builder::TypedValueParser, error::ErrorKind};
 use coax_netbios::Transport;
 use coax_wire::{codepage::CodePage, dialect::DIALECTS};
 
-use crate::client::Location;
+use crate::{cli::credentials::without_secrets, client::Location};
+
+/// Reads a [`Location`]. What is wrong is said without the password, which clap's own message would show.
+#[derive(Clone, Copy, Debug)]
+pub struct LocationParser;
+
+impl TypedValueParser for LocationParser {
+    type Value = Location;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Location, clap::Error> {
+        let parsed = value.to_string_lossy().parse::<Location>();
+        parsed.map_err(|why| {
+            let message = format!("'{}': {why}", without_secrets(value));
+            command.clone().error(ErrorKind::ValueValidation, message)
+        })
+    }
+}
 
 /// What every verb takes.
 #[derive(Args, Clone, Debug)]
@@ -57,7 +80,7 @@ pub struct CopyOptions {
 #[derive(Args, Clone, Debug)]
 pub struct LsArgs {
     /// Folder, file, or pattern with * and ?; a server alone lists its shares
-    #[arg(value_name = "URL", value_parser = location)]
+    #[arg(value_name = "URL", value_parser = LocationParser)]
     pub place: Location,
     /// Folders within as well
     #[arg(short, long)]
@@ -111,7 +134,7 @@ pub struct PutArgs {
 #[derive(Args, Clone, Debug)]
 pub struct RmArgs {
     /// Files, or patterns with * and ?
-    #[arg(value_name = "URL", required = true, value_parser = location)]
+    #[arg(value_name = "URL", required = true, value_parser = LocationParser)]
     pub places: Vec<Location>,
     /// Folders as well, with all that is in them
     #[arg(short, long)]
@@ -128,7 +151,7 @@ pub struct RmArgs {
 #[derive(Args, Clone, Debug)]
 pub struct MkdirArgs {
     /// Folders to make
-    #[arg(value_name = "URL", required = true, value_parser = location)]
+    #[arg(value_name = "URL", required = true, value_parser = LocationParser)]
     pub places: Vec<Location>,
     /// The folders on the way to it as well; one that is there already is no error
     #[arg(short, long)]
@@ -142,7 +165,7 @@ pub struct MkdirArgs {
 #[derive(Args, Clone, Debug)]
 pub struct PathsArgs {
     /// Empty folders to remove
-    #[arg(value_name = "URL", required = true, value_parser = location)]
+    #[arg(value_name = "URL", required = true, value_parser = LocationParser)]
     pub places: Vec<Location>,
     #[command(flatten)]
     #[expect(missing_docs)]
@@ -153,7 +176,7 @@ pub struct PathsArgs {
 #[derive(Args, Clone, Debug)]
 pub struct MvArgs {
     /// File or folder
-    #[arg(value_name = "URL", value_parser = location)]
+    #[arg(value_name = "URL", value_parser = LocationParser)]
     pub from: Location,
     /// Its new name, or /PATH in the share, or a URL in the same share; a folder takes it in
     #[arg(value_name = "NEW")]
@@ -170,7 +193,7 @@ pub struct MvArgs {
 #[derive(Args, Clone, Debug)]
 pub struct StatArgs {
     /// File or folder; a share alone tells of its disk
-    #[arg(value_name = "URL", value_parser = location)]
+    #[arg(value_name = "URL", value_parser = LocationParser)]
     pub place: Location,
     #[command(flatten)]
     #[expect(missing_docs)]
@@ -181,7 +204,7 @@ pub struct StatArgs {
 #[derive(Args, Clone, Debug)]
 pub struct SharesArgs {
     /// The server, as smb://HOST
-    #[arg(value_name = "URL", value_parser = location)]
+    #[arg(value_name = "URL", value_parser = LocationParser)]
     pub place: Location,
     /// Hidden shares as well (their names end with $)
     #[arg(short, long)]
@@ -189,10 +212,6 @@ pub struct SharesArgs {
     #[command(flatten)]
     #[expect(missing_docs)]
     pub common: Common,
-}
-
-fn location(text: &str) -> Result<Location, String> {
-    text.parse::<Location>().map_err(|error| error.to_string())
 }
 
 fn transport(text: &str) -> Result<Transport, String> {

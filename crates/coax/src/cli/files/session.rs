@@ -4,8 +4,10 @@ use std::{fmt, sync::Arc};
 
 use coax_client::{Error as SmbError, profile::Profile};
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
-use super::{Common, Stop, advice, prompt};
+use super::{Common, Stop, advice};
+use crate::cli::{credentials::VARIABLE, prompt};
 use crate::client::{
     Connection, Error, Location, Options,
     copy::{CopyError, Fault},
@@ -178,7 +180,7 @@ pub fn with_password(location: &Location) -> Result<Location, Stop> {
     else {
         return Ok(location);
     };
-    if let Ok(password) = std::env::var("COAX_PASSWORD") {
+    if let Ok(password) = std::env::var(VARIABLE).map(Zeroizing::new) {
         location.password = Some(password.as_str().into());
         return Ok(location);
     }

@@ -43,7 +43,7 @@ fn a_folder_alone_is_one_share_that_guests_read_and_nobody_writes() {
     assert!(share.name.starts_with("OLD_FILES"), "{}", share.name);
     assert_eq!(share.access(None), Some(Access::ReadOnly));
     assert_eq!(settings.global.map_to_guest, MapToGuest::BadUser);
-    assert!(!settings.global.lanman_auth && !settings.global.plaintext_auth);
+    assert!(!settings.global.lanman_auth && !settings.global.plaintext_accepted);
     assert_eq!(settings.global.ntlm_auth, NtlmAuth::V1Permitted);
     assert_eq!(settings.listen, Listeners::default());
 }
@@ -57,7 +57,10 @@ fn with_users_guests_are_out_unless_they_are_let_in_and_then_read() {
         only_users.shares[0].access(Some("Anna")),
         Some(Access::ReadWrite)
     );
-    assert_eq!(only_users.users[0].password, Secret("a:b".into()));
+    assert_eq!(
+        only_users.users[0].nt_hash,
+        Some(coax_logon::hash::nt_hash("a:b"))
+    );
     let both = settings(&[&user[..], &["--guest", "ro"]].concat());
     assert_eq!(both.shares[0].access(None), Some(Access::ReadOnly));
     assert_eq!(both.shares[0].access(Some("anna")), Some(Access::ReadWrite));
@@ -117,7 +120,11 @@ fn the_command_line_wins_over_the_file_and_adds_to_its_shares() {
         (global.netbios_name.as_str(), global.workgroup.as_str()),
         ("C", "A")
     );
-    assert!(!global.read_raw && global.lanman_auth && global.plaintext_auth);
+    assert!(!global.read_raw && global.lanman_auth && global.plaintext_accepted);
+    assert!(
+        !global.plaintext_auth,
+        "clients are still given a challenge"
+    );
     assert_eq!(global.security, Security::Share);
     assert_eq!(
         settings
@@ -148,7 +155,6 @@ fn nothing_to_share_and_two_shares_of_a_name_are_wrong_usage() {
 #[test]
 fn arguments_that_make_no_sense_are_refused_with_an_example() {
     for (words, example) in [
-        (["--user", "anna"], "NAME:PASSWORD"),
         (["--nbt", "here"], "ADDR:PORT"),
         (["--name", "a.b"], "NetBIOS name"),
         (["--option", "read raw"], "read raw = no"),
@@ -159,4 +165,22 @@ fn arguments_that_make_no_sense_are_refused_with_an_example() {
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains(example), "{error}");
     }
+}
+
+#[test]
+fn socket_options_may_be_given_as_smbd_takes_them() {
+    use crate::config::settings::SocketOption;
+    let words = [
+        "/",
+        "-O",
+        "TCP_NODELAY=0 SO_SNDBUF=8192",
+        "--option",
+        "socket options = SO_KEEPALIVE",
+    ];
+    assert_eq!(
+        settings(&words).global.socket_options,
+        [SocketOption::NoDelay(false), SocketOption::SendBuffer(8192)]
+    );
+    let long = settings(&["/", "--socket-options", "TCP_NODELAY"]);
+    assert_eq!(long.global.socket_options, [SocketOption::NoDelay(true)]);
 }

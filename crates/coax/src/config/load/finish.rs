@@ -30,7 +30,10 @@ impl Loader {
             self.loaded.settings.global.netbios_name = name;
         }
         for draft in std::mem::take(&mut self.drafts) {
-            let (share, said) = finish_share(draft, self.loaded.settings.global.security);
+            let (mut share, said) = finish_share(draft, self.loaded.settings.global.security);
+            share
+                .guest_account
+                .clone_from(&self.loaded.settings.global.guest_account);
             self.loaded.diagnostics.extend(said);
             self.loaded.settings.shares.push(share);
         }

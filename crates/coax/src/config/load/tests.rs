@@ -198,6 +198,27 @@ fn lists_of_users_decide_in_samba_s_order() {
     let loaded = read("[x]\npath = /\nread list = dora\nwrite list = dora\nguest only = yes\n");
     assert_eq!(
         share(&loaded, "x").access(Some("dora")),
+        Some(Access::ReadWrite),
+        "as smbd 4.17 has it: lists hold for users by their own names"
+    );
+}
+
+#[test]
+fn guests_are_on_the_lists_by_the_name_of_the_guest_account() {
+    let of_guests = |lines: &str| {
+        let text =
+            format!("[global]\nguest account = visitor\n[x]\npath = /\nguest ok = yes\n{lines}\n");
+        share(&read(&text), "x").access(None)
+    };
+    assert_eq!(of_guests(""), Some(Access::ReadOnly));
+    assert_eq!(of_guests("valid users = anna"), None);
+    assert_eq!(of_guests("invalid users = visitor"), None);
+    assert_eq!(
+        of_guests("valid users = visitor\nwrite list = visitor"),
+        Some(Access::ReadWrite)
+    );
+    assert_eq!(
+        of_guests("read only = no\nread list = visitor"),
         Some(Access::ReadOnly)
     );
 }

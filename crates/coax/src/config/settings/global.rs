@@ -1,6 +1,7 @@
 //! What holds for the server as a whole.
 
-use std::path::PathBuf;
+use crate::config::log_level::LogLevels;
+use std::path::{Path, PathBuf};
 
 use super::{MapToGuest, NtlmAuth, Protocol, Security, Signing, SocketOption};
 use crate::config::hosts::HostAccess;
@@ -27,14 +28,21 @@ pub struct GlobalSettings {
     /// `disable netbios`: neither name service nor session service.
     pub disable_netbios: bool,
 
+    /// `coax:sandbox`: confine the serving process to its folders and to the system calls of a file server.
+    pub sandbox: bool,
+    /// `coax:user`: the user to go on as once the ports are bound.
+    pub run_as: Option<String>,
+
     /// `security`.
     pub security: Security,
     /// `map to guest`.
     pub map_to_guest: MapToGuest,
     /// `guest account`: the user name that guests are shown as.
     pub guest_account: String,
-    /// `encrypt passwords = no`, or `--allow plaintext`: ask clients for plaintext passwords.
+    /// `encrypt passwords = no`: ask clients for plaintext passwords.
     pub plaintext_auth: bool,
+    /// `--allow plaintext`: accept plaintext passwords beside responses to the challenge.
+    pub plaintext_accepted: bool,
     /// `lanman auth`, or `--allow lm`: accept LM responses.
     pub lanman_auth: bool,
     /// `ntlm auth`.
@@ -43,6 +51,8 @@ pub struct GlobalSettings {
     pub null_passwords: bool,
     /// `smb passwd file`: users and their hashes.
     pub smb_passwd_file: Option<PathBuf>,
+    /// `passdb backend = smbpasswd:FILE`: users and their hashes; wins over `smb passwd file`, as with Samba.
+    pub passdb_backend: Option<PathBuf>,
     /// `username map`: names that clients send and the names they stand for.
     pub username_map: Option<PathBuf>,
     /// `server signing`.
@@ -83,6 +93,8 @@ pub struct GlobalSettings {
     pub keepalive_seconds: u32,
     /// `max smbd processes`: clients at once; 0 means the server's own limit.
     pub max_clients: u32,
+    /// `reset on zero vc`: a client that logs on as its first virtual circuit closes the other connections from its address.
+    pub reset_on_zero_vc: bool,
     /// `max open files`: files one client may have open.
     pub max_open_files: u32,
     /// `defer sharing violations`: an open that share modes forbid waits for the file to be closed,
@@ -93,11 +105,22 @@ pub struct GlobalSettings {
     pub write_time_delay_us: u32,
 
     /// `log level`: 0 errors, 1 clients, 2 refusals with reasons, 3 every request, 10 every byte.
-    pub log_level: u8,
+    pub log_level: LogLevels,
     /// `log file`: where to log to besides standard error. May hold macros.
     pub log_file: Option<String>,
     /// `max log size`, KiB at which the log is put aside as `.old`; 0 means never.
     pub max_log_kib: u32,
+}
+
+impl GlobalSettings {
+    /// The file of users and their hashes.
+    pub fn password_file(&self) -> Option<&Path> {
+        let file = self
+            .passdb_backend
+            .as_ref()
+            .or(self.smb_passwd_file.as_ref());
+        file.map(PathBuf::as_path)
+    }
 }
 
 impl Default for GlobalSettings {
@@ -112,14 +135,18 @@ impl Default for GlobalSettings {
             bind_interfaces_only: false,
             smb_ports: vec![445, 139],
             disable_netbios: false,
+            sandbox: true,
+            run_as: None,
             security: Security::User,
             map_to_guest: MapToGuest::Never,
             guest_account: "nobody".into(),
             plaintext_auth: false,
+            plaintext_accepted: false,
             lanman_auth: false,
             ntlm_auth: NtlmAuth::V1Permitted,
             null_passwords: false,
             smb_passwd_file: None,
+            passdb_backend: None,
             username_map: None,
             signing: Signing::Auto,
             min_protocol: Protocol::Core,
@@ -139,11 +166,12 @@ impl Default for GlobalSettings {
             deadtime_minutes: 10_080,
             keepalive_seconds: 300,
             max_clients: 0,
+            reset_on_zero_vc: false,
             max_open_files: 16_384,
             defer_sharing_violations: true,
             sharing_delay_us: 1_000_000,
             write_time_delay_us: 2_000_000,
-            log_level: 1,
+            log_level: LogLevels::all(1),
             log_file: None,
             max_log_kib: 5_000,
         }

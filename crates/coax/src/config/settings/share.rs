@@ -1,5 +1,7 @@
 //! One share.
 
+use zeroize::Zeroize;
+
 use super::{CaseMode, LetterCase, MangledNames, MapReadonly, StrictLocking};
 use crate::config::hosts::HostAccess;
 use crate::config::list::{Names, Patterns};
@@ -41,6 +43,8 @@ pub struct ShareSettings {
     pub guest_ok: bool,
     /// `guest only`: everybody is a guest here.
     pub guest_only: bool,
+    /// `guest account` of the whole server: the name under which the lists of users mean guests.
+    pub guest_account: String,
     /// `coax:guest read only`: guests may not write even where users may.
     pub guest_read_only: bool,
     /// `coax:password`: the share's own password for full access, under `security = share`. May be empty.
@@ -90,6 +94,8 @@ pub struct ShareSettings {
     pub vfs_objects: Vec<String>,
     /// `dos filetime resolution`: times are rounded to DOS's 2 seconds.
     pub dos_filetime_resolution: bool,
+    /// `kernel change notify`.
+    pub kernel_change_notify: bool,
     /// `fake directory create times`: folders were created in 1980.
     pub fake_directory_create_times: bool,
     /// `delete readonly`: a read-only file may be deleted.
@@ -168,6 +174,7 @@ impl Default for ShareSettings {
             read_only: true,
             guest_ok: false,
             guest_only: false,
+            guest_account: "nobody".into(),
             guest_read_only: false,
             password: None,
             read_only_password: None,
@@ -191,6 +198,7 @@ impl Default for ShareSettings {
             ea_support: true,
             vfs_objects: Vec::new(),
             dos_filetime_resolution: false,
+            kernel_change_notify: true,
             fake_directory_create_times: false,
             delete_readonly: false,
             create_mask: 0o744,
@@ -217,26 +225,24 @@ impl Default for ShareSettings {
 
 impl ShareSettings {
     /// What `user` may do here (`None`: a guest); `None` if they may not connect. The order is Samba's: `invalid users`,
-    /// `valid users`, then `read list` and `write list`, the latter winning.
+    /// `valid users`, then `read list` and `write list`, the latter winning. The lists hold for guests by the guest
+    /// account's name, and for users whatever `guest only` says, as in Samba 4.17.
     pub fn access(&self, user: Option<&str>) -> Option<Access> {
         let plain = if self.read_only {
             Access::ReadOnly
         } else {
             Access::ReadWrite
         };
-        let Some(user) = user.filter(|_| !self.guest_only) else {
-            let allowed = self.available && (self.guest_ok || self.guest_only);
-            return allowed.then_some(if self.guest_read_only {
-                Access::ReadOnly
-            } else {
-                plain
-            });
-        };
+        let is_guest = user.is_none();
+        let user = user.unwrap_or(&self.guest_account);
         let refused = !self.available
+            || (is_guest && !self.guest_ok && !self.guest_only)
             || self.invalid_users.contains(user)
             || (!self.valid_users.is_empty() && !self.valid_users.contains(user));
         if refused {
             None
+        } else if is_guest && self.guest_read_only {
+            Some(Access::ReadOnly)
         } else if self.write_list.contains(user) {
             Some(Access::ReadWrite)
         } else if self.read_list.contains(user) {
@@ -247,9 +253,15 @@ impl ShareSettings {
     }
 }
 
-/// A password that never shows in a log.
+/// A password that never shows in a log, overwritten when it is no longer needed.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(pub String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

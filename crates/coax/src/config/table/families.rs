@@ -77,7 +77,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         begin: &["acl", "mapacl", "afs", "forceunknownacl"],
-        why: "coax keeps no access control lists",
+        why: "access control lists are kept as clients set them, in the extended attribute user.coax.sd, and enforced",
     },
     Family {
         begin: &["tls"],

@@ -1,11 +1,12 @@
 //! Parameters of the server as a whole that are honoured.
 
 use super::{Parameter, slot};
+use crate::config::log_level::LOG_LEVEL;
 use crate::config::sockopt::SOCKET_OPTIONS;
 use crate::config::value::{
-    BOOL, CODE_PAGE, COUNT, COUNT16, FILE, INVERSE, LOG_LEVEL, MACRO_FILE, MAP_TO_GUEST,
-    MAX_PROTOCOL, MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH,
-    PORTS, SECURITY, SIGNING, TEXT, WORDS,
+    BOOL, CODE_PAGE, COUNT, COUNT16, FILE, INVERSE, MACRO_FILE, MAP_TO_GUEST, MAX_PROTOCOL,
+    MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH, PASSDB_BACKEND,
+    PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
 };
 
 pub(super) const NAMES: &[Parameter] = &[
@@ -21,6 +22,9 @@ pub(super) const NAMES: &[Parameter] = &[
         "TCP ports to listen at; 139 and other numbers that end in 39 speak the NetBIOS session service, the rest SMB directly."),
     slot!(Global, "disable netbios", disable_netbios, BOOL,
         "Neither NetBIOS names (UDP 137) nor NetBIOS sessions (TCP 139); no DOS or Windows 9x client can connect then."),
+    slot!(Global, "coax:sandbox", sandbox, BOOL,
+        "Confine the server to its shares, log and password file, and to the system calls of a file server (Linux)."),
+    slot!(Global, "coax:user", run_as, USER, "The user to go on as once the ports are bound, when coax is started by root."),
     slot!(Global, "time server", time_server, BOOL, "Announce that NET TIME works here."),
     slot!(Global, "time offset", time_offset_minutes, MINUTES,
         "Minutes to add to the time zone told to clients, for those that cannot tell summer from winter.").gone_in("4.0"),
@@ -88,6 +92,13 @@ pub(super) const LOG_ON: &[Parameter] = &[
     ),
     slot!(
         Global,
+        "passdb backend",
+        passdb_backend,
+        PASSDB_BACKEND,
+        "Where users are kept: 'smbpasswd:FILE' names such a file, and 'smbpasswd' alone means the one of 'smb passwd file'; 'pdbedit -e smbpasswd:FILE' writes one from any other backend."
+    ),
+    slot!(
+        Global,
         "username map",
         username_map,
         FILE,
@@ -138,14 +149,14 @@ pub(super) const PROTOCOL: &[Parameter] = &[
         "read raw",
         read_raw,
         BOOL,
-        "Offer READ_RAW: up to 65,535 bytes a request, without headers."
+        "Offer READ_RAW: up to 65,535 bytes a request, without headers. A connection that signs its messages has no raw mode."
     ),
     slot!(
         Global,
         "write raw",
         write_raw,
         BOOL,
-        "Offer WRITE_RAW: up to 65,535 bytes a request, without headers."
+        "Offer WRITE_RAW: up to 65,535 bytes a request, without headers. A connection that signs its messages has no raw mode."
     ),
     slot!(
         Global,
@@ -179,6 +190,8 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
     slot!(Global, "keepalive", keepalive_seconds, COUNT, "Seconds between NetBIOS keep-alives to an idle client; 0 means none.")
         ,
     slot!(Global, "max smbd processes", max_clients, COUNT, "How many clients may be connected at once; 0 means coax's own limit."),
+    slot!(Global, "reset on zero vc", reset_on_zero_vc, BOOL,
+        "A client that logs on with virtual circuit number 0 closes the other connections from its address, as Windows does; not for clients behind one NAT address."),
     slot!(Global, "max open files", max_open_files, COUNT, "How many files one client may have open."),
     slot!(Global, "defer sharing violations", defer_sharing_violations, BOOL,
         "Let an open that another's open forbids wait a second for the file to be closed, as Windows does."),
@@ -187,7 +200,7 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
     slot!(Global, "smbd:writetimeupdatedelay", write_time_delay_us, COUNT,
         "Microseconds after which a write to an open file shows in its time of last write."),
     slot!(Global, "log level", log_level, LOG_LEVEL,
-        "0 errors, 1 clients, 2 refusals and their reasons, 3 every request, 10 every byte; above 2 it costs speed.")
+        "0 errors, 1 clients and refused requests, 2 log-ons and shares, 3 every request with its fields, result and duration, 10 every byte but passwords; above 2 it costs speed. CLASS:LEVEL sets the level of a part: smb, auth, locking, vfs, rpc_srv, lanman, printdrivers, notify.")
         .also(&["debug level"]),
     slot!(Global, "log file", log_file, MACRO_FILE, "The file to log to, besides standard error."),
     slot!(Global, "max log size", max_log_kib, COUNT, "KiB at which the log file is put aside as '.old'; 0 means never."),

@@ -102,7 +102,7 @@ pub(super) const NAMES: &[Parameter] = &[
         "case sensitive",
         case_sensitive,
         CASE_MODE,
-        "Whether README and readme are two files; 'auto' means no, unless a client asks for it."
+        "Whether README and readme are two files; 'auto' leaves it to Linux (mount option nocase) and Samba's clients, and means no for all others."
     )
     .also(&["casesignames"]),
     slot!(
@@ -305,28 +305,28 @@ pub(super) const DATA: &[Parameter] = &[
         "strict sync",
         strict_sync,
         BOOL,
-        "A client's flush waits for the disk; 'no' makes programs that flush after every write much faster, and a power cut costs their last data."
+        "A client's flush or write-through waits for the disk; 'no' makes programs that use them much faster, and a power cut costs their last data."
     ),
     slot!(
         Share,
         "sync always",
         sync_always,
         BOOL,
-        "Every write waits for the disk."
+        "Every write and every change of a name or attribute waits for the disk. Needs 'strict sync'."
     ),
     slot!(
         Share,
         "strict allocate",
         strict_allocate,
         BOOL,
-        "A client that makes a file longer gets the space now or an error now, and no full disk later."
+        "A client that makes a file longer, or writes beyond its end, gets the space now or an error now, and no full disk later. 'no' leaves holes."
     ),
     slot!(
         Share,
         "max disk size",
         max_disk_size_bytes,
         MEBIBYTES,
-        "MiB: the largest disk to admit to, for programs that cannot count further; 0 means no limit."
+        "MiB: the largest size and free space of the disk to admit to, for programs that cannot count further; clients can store more than that, as with Samba; 0 means no limit."
     ),
     slot!(
         Share,
@@ -341,6 +341,13 @@ pub(super) const DATA: &[Parameter] = &[
         follow_symlinks,
         BOOL,
         "Symbolic links that stay in the share work."
+    ),
+    slot!(
+        Share,
+        "kernel change notify",
+        kernel_change_notify,
+        BOOL,
+        "Tell clients that watch a folder of changes by programs on this machine too; not of changes in its subfolders."
     ),
     slot!(
         Share,

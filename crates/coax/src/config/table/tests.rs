@@ -120,7 +120,8 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         "MiB" => ("2047", "2047"),
         "list of ports" => ("139", "139"),
         "code page" => ("cp437", "CP437"),
-        "0 to 10" => ("3 auth:5", "3"),
+        "0 to 10, and CLASS:LEVEL" => ("3 auth:5", "3 auth:5"),
+        "user" => ("nobody", "nobody"),
         "CORE, COREPLUS, LANMAN1, LANMAN2 or NT1" => ("lanman1", "LANMAN1"),
         "user or share" => ("SHARE", "share"),
         "never, bad user or bad password" => ("Bad  User", "bad user"),
@@ -132,6 +133,7 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         "yes, no or permissions" => ("perms", "permissions"),
         "list of options" => ("SO_SNDBUF=9 TCP_NODELAY=0", "SO_SNDBUF=9 TCP_NODELAY=0"),
         "password" => ("hush", "(set)"),
+        "smbpasswd:FILE" => ("smbpasswd:/etc/x, guest", "smbpasswd:/etc/x"),
         kind => panic!("{}: no value of kind '{kind}' is tried", parameter.name),
     }
 }
@@ -273,6 +275,7 @@ fn sources_that_honour() -> Option<String> {
     for (call, file) in [
         (".access(", "config/settings/share.rs"),
         ("UsernameMap::", "config/usermap.rs"),
+        (".password_file(", "config/settings/global.rs"),
     ] {
         if text.contains(call) {
             text.push_str(&std::fs::read_to_string(src.join(file)).unwrap());
@@ -327,4 +330,91 @@ fn families_never_hide_a_parameter_that_is_known_and_say_why() {
         loaded.diagnostics[0].help.as_deref(),
         Some("coax is a standalone server and asks no domain")
     );
+}
+
+/// Kinds of values that are numbers, which Samba cuts to what fits.
+const NUMBERS: &[&str] = &[
+    "number",
+    "minutes",
+    "bytes, 1024 to 65535",
+    "MiB",
+    "0 to 10",
+    "octal mode",
+];
+
+#[test]
+fn every_number_out_of_bounds_is_moved_into_them_with_a_warning_that_names_the_line() {
+    let numbers = parameters().filter(|p| NUMBERS.contains(&p.kind()));
+    let mut tried = 0;
+    for parameter in numbers {
+        for written in ["77777777777777777777777", "7, or so"] {
+            let text = format!("[global]\n\n{} = {written}\n", parameter.name);
+            let loaded = load_text("old.conf", &text);
+            assert!(
+                !loaded.has_errors(),
+                "{}: {:?}",
+                parameter.name,
+                loaded.diagnostics
+            );
+            let [line] = loaded.lines.as_slice() else {
+                panic!("one line")
+            };
+            assert!(
+                matches!(line.outcome, Outcome::Adjusted(..)),
+                "{}: {:?}",
+                parameter.name,
+                line.outcome
+            );
+            let at = loaded.diagnostics[0].at.as_ref().unwrap();
+            assert_eq!((&*at.file, at.line), ("old.conf", 3));
+            tried += 1;
+        }
+    }
+    assert!(tried >= 2 * 15, "{tried}");
+}
+
+#[test]
+fn values_of_old_files_that_samba_starts_with_cost_a_warning() {
+    for (line, shown) in [
+        ("max xmit = 65536", "65535"),
+        ("max xmit = 512", "1024"),
+        ("debug level = 100", "10"),
+        ("max mux = 0", "1"),
+        ("deadtime = -1", "0"),
+        ("max log size = 50 KB", "50"),
+        ("create mask = 0100644", "0644"),
+        ("workgroup = THE-OLD-WORKGROUP-UPSTAIRS", "THE-OLD-WORKGRO"),
+        (
+            "socket options = TCP_NODELAY SO_RCVLOWAT=1 SO_SNDBUF=8192",
+            "TCP_NODELAY=1 SO_SNDBUF=8192",
+        ),
+    ] {
+        let loaded = load_text("t", &format!("[global]\n{line}\n"));
+        let value = match &loaded.lines[0].outcome {
+            Outcome::Adjusted(value, _) => value.as_str(),
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(value, shown, "{line}");
+        let warning = loaded.diagnostics[0].to_string();
+        assert!(
+            warning.starts_with("warning: ") && warning.contains("t:2"),
+            "{warning}"
+        );
+    }
+}
+
+#[test]
+fn values_that_mean_nothing_stay_errors() {
+    for line in [
+        "max xmit = big",
+        "read raw = maybe",
+        "smb ports = 0",
+        "server signing = perhaps",
+        "workgroup = A/B",
+    ] {
+        assert!(
+            load_text("t", &format!("[global]\n{line}\n")).has_errors(),
+            "{line}"
+        );
+    }
 }

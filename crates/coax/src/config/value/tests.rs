@@ -174,12 +174,6 @@ fn a_password_never_shows() {
 }
 
 #[test]
-fn log_levels_may_carry_classes() {
-    assert_eq!((LOG_LEVEL.read)("3 auth:5 smb:10"), Ok(3));
-    assert!((LOG_LEVEL.read)("11").is_err() && (LOG_LEVEL.read)("").is_err());
-}
-
-#[test]
 fn socket_options_need_what_they_need() {
     use crate::config::settings::SocketOption::{KeepIdle, NoDelay, ReceiveBuffer, TypeOfService};
     let read = crate::config::sockopt::SOCKET_OPTIONS.read;

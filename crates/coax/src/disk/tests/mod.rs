@@ -6,6 +6,7 @@
 )]
 
 mod agreement;
+mod atomicity;
 mod confinement;
 mod on_disk;
 mod speed;

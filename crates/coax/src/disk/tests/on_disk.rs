@@ -224,6 +224,37 @@ fn a_disk_that_cannot_reserve_extends_all_the_same() {
 }
 
 #[test]
+fn a_range_beyond_the_end_is_reserved_whole_or_not_at_all_and_the_length_stays() {
+    let Some((_mounted, disk)) = one_mib() else {
+        return;
+    };
+    let (file, _) = disk.open("A", CREATE).unwrap();
+    file.write_at(0, b"kept").unwrap();
+    let before = disk.space().unwrap();
+    assert_eq!(file.reserve_range(4, 2 << 20), Err(VfsError::NoSpace));
+    assert_eq!(file.reserve_range(4, 1 << 30), Err(VfsError::NoSpace));
+    assert_eq!(disk.space().unwrap(), before);
+    file.reserve_range(4, 100_000).unwrap();
+    assert_eq!(file.stat().unwrap().size, 4);
+    assert!(disk.space().unwrap().free <= before.free - 90_000);
+}
+
+#[test]
+fn a_sparse_length_takes_no_space() {
+    let Some((_mounted, disk)) = one_mib() else {
+        return;
+    };
+    let (file, _) = disk.open("A", CREATE).unwrap();
+    let before = disk.space().unwrap();
+    file.set_len_sparse(1 << 30).unwrap();
+    assert_eq!(file.stat().unwrap().size, 1 << 30);
+    assert_eq!(disk.space().unwrap(), before);
+    let (read, _) = disk.open("A", READ).unwrap();
+    assert_eq!(read.set_len_sparse(0), Err(VfsError::Denied));
+    assert_eq!(read.reserve_range(0, 1), Err(VfsError::Denied));
+}
+
+#[test]
 fn zeros_that_do_not_fit_leave_the_length_as_it_was() {
     let Some((_mounted, disk)) = one_mib() else {
         return;
@@ -255,10 +286,11 @@ fn a_rename_that_must_look_first_still_replaces_nothing() {
             .unwrap();
     }
     disk.make_dir("D").unwrap();
+    let folder = disk.folder();
     let rename = |from, to| {
         rename_with_a_check(
-            &disk.root.place(from).unwrap(),
-            &disk.root.place(to).unwrap(),
+            &folder.root.place(from).unwrap(),
+            &folder.root.place(to).unwrap(),
         )
     };
     assert_eq!(rename("A", "B"), Err(VfsError::Exists));
@@ -293,6 +325,7 @@ fn a_remembered_attribute_is_forgotten_when_it_changes() {
     assert_eq!(listed().as_deref(), Some(&b"old"[..]));
     let stat = disk.stat("A").unwrap();
     let remembered = disk
+        .folder()
         .root
         .attributes
         .value(&stat, "user.a", || panic!("it is remembered"));

@@ -62,7 +62,15 @@ impl Vfs for Trap {
 }
 
 fn with_disk(trap: impl Fn() + Send + Sync + 'static) -> Fixture {
-    Fixture::build("", 4, |server| {
+    with_disk_among("", 4, trap)
+}
+
+fn with_disk_among(
+    options: &str,
+    threads: usize,
+    trap: impl Fn() + Send + Sync + 'static,
+) -> Fixture {
+    Fixture::build(options, threads, |server| {
         let mut shares = server.shares.iter_mut();
         let share = shares
             .find(|share| share.name == "DATA")
@@ -113,4 +121,42 @@ fn a_disk_that_hangs_holds_up_its_client_alone_and_the_answer_comes_in_the_end()
     waiting.stream.set_nonblocking(false).unwrap();
     drop(let_go);
     assert_eq!(waiting.receive()[4], 0x02);
+}
+
+#[test]
+fn a_disk_that_hangs_keeps_a_few_threads_however_many_clients_wait_for_it() {
+    const CLIENTS: usize = 300;
+    const THREADS: usize = 16;
+    let (let_go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("FILE.TXT"), b"reachable").unwrap();
+    let options = format!(
+        "[OTHER]\npath = {}\nguest ok = yes\n[global]",
+        other.path().display()
+    );
+    let server = with_disk_among(&options, THREADS, move || {
+        // It fails when the other end is dropped, and that is what lets go.
+        let _ = wait.lock().unwrap().recv();
+    });
+    let mut waiting: Vec<Client> = (0..CLIENTS).map(|_| server.direct()).collect();
+    for client in &mut waiting {
+        client.use_the_share();
+        client.ask_open("\\FILE.TXT");
+    }
+    // Clients of the other share log on, connect and open files meanwhile.
+    for _ in 0..20 {
+        let mut client = server.direct();
+        client.use_share("OTHER");
+        client.ask_open("\\FILE.TXT");
+        assert_eq!(client.receive()[5], 0);
+        client.echo(b"not held up");
+    }
+    assert!(server.running.host.lanes.inside() <= THREADS / 8);
+    // Who gives up waiting is let go although the disk still hangs.
+    drop(waiting.split_off(CLIENTS / 2));
+    drop(let_go);
+    for client in &mut waiting {
+        assert_eq!(client.receive()[4], 0x02, "each is answered in the end");
+    }
 }

@@ -7,7 +7,9 @@
 )]
 
 mod faults;
+mod isolation;
 mod reads;
+mod refusals;
 
 use std::{
     io::{Read, Write},
@@ -15,6 +17,8 @@ use std::{
     sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
+
+use coax_server::Server;
 
 use super::{report::Told, *};
 use crate::config::load::load_text;
@@ -39,6 +43,14 @@ impl Fixture {
 
     /// As the options say, and with the server changed before it starts.
     fn build(options: &str, threads: usize, change: impl FnOnce(&mut Server)) -> Self {
+        let tuning = Tuning {
+            threads,
+            ..Tuning::default()
+        };
+        Self::tuned(options, tuning, change)
+    }
+
+    fn tuned(options: &str, tuning: Tuning, change: impl FnOnce(&mut Server)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
         let conf =
@@ -52,15 +64,15 @@ impl Fixture {
         };
         let (tell, lines) = channel();
         let reporter = Reporter::to(move |told| {
-            if let Told::Line(line) = told {
+            if let Told::Line(line, _) = told {
                 // The test may have seen enough.
                 let _ = tell.send(line);
             }
         })
         .unwrap();
-        let mut server = build::server(&settings).unwrap();
-        change(&mut server);
-        let running = Running::start_server(server, settings, reporter, threads).unwrap();
+        let mut built = build::server(&settings, &mut Vec::new()).unwrap();
+        change(&mut built.server);
+        let running = start(built, settings, reporter, tuning);
         Self {
             running,
             lines,
@@ -77,7 +89,7 @@ impl Fixture {
     }
 
     /// The first line from here on that `pick` picks.
-    fn line<T>(&self, pick: impl Fn(&Line) -> Option<T>) -> T {
+    fn line<T>(&self, mut pick: impl FnMut(&Line) -> Option<T>) -> T {
         let until = Instant::now() + LONG;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -96,6 +108,19 @@ impl Fixture {
     }
 }
 
+fn start(built: build::Built, settings: Settings, reporter: Reporter, tuning: Tuning) -> Running {
+    let parts = Parts {
+        server: built.server,
+        folders: built.folders,
+        sockets: Sockets::open(&settings, &mut Vec::new()).unwrap(),
+        runner: Runner::default(),
+        capture: None,
+        account: None,
+    };
+    let threads = Threads::new(tuning, parts.folders.len()).unwrap();
+    Running::start_on(threads, parts, settings, reporter).unwrap()
+}
+
 struct Client {
     stream: TcpStream,
     tid: [u8; 2],
@@ -106,6 +131,21 @@ impl Client {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
         stream.set_write_timeout(Some(LONG)).unwrap();
+        Self {
+            stream,
+            tid: [0; 2],
+        }
+    }
+
+    /// A client whose address is another of this machine's.
+    fn connect_from(address: &str, server: SocketAddr) -> Self {
+        let socket =
+            socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        let own: SocketAddr = format!("{address}:0").parse().unwrap();
+        socket.bind(&own.into()).unwrap();
+        socket.connect(&server.into()).unwrap();
+        let stream = TcpStream::from(socket);
+        stream.set_read_timeout(Some(LONG)).unwrap();
         Self {
             stream,
             tid: [0; 2],
@@ -146,8 +186,13 @@ impl Client {
 
     /// Negotiates the core protocol and connects to the share DATA.
     fn use_the_share(&mut self) {
+        self.use_share("DATA");
+    }
+
+    fn use_share(&mut self, name: &str) {
         self.negotiate(CORE);
-        self.send(&request(0x70, &[], b"\x04DATA\0\x04\0\x04A:\0"));
+        let strings = format!("\x04{name}\0\x04\0\x04A:\0");
+        self.send(&request(0x70, &[], strings.as_bytes()));
         let reply = self.receive();
         assert_eq!((reply[4], reply[5]), (0x70, 0), "{reply:x?}");
         self.tid = [reply[35], reply[36]];
@@ -444,6 +489,9 @@ fn a_port_in_use_is_an_error_that_says_which_and_what_to_do() {
         error.contains(&address.to_string()) && error.contains("--direct"),
         "{error}"
     );
+    let holder = format!("(process {}) holds this port", std::process::id());
+    assert!(error.contains(&holder), "{error}");
+    assert!(!error.contains("setcap"), "{error}");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 use super::Transaction;
 use crate::{
+    budget::{Lease, Resource},
     conn::{Call, Connection},
     error::Result,
+    reason::{Because, Limit, Reason},
 };
 use alloc::{vec, vec::Vec};
 use coax_wire::{
@@ -25,6 +27,8 @@ pub struct Pending {
     whole: Transaction,
     parameters: Received,
     data: Received,
+    /// The memory of all that: none if it came whole.
+    _lease: Option<Lease>,
 }
 
 impl Pending {
@@ -90,10 +94,18 @@ pub(super) fn begin(call: &mut Call<'_>, request: &Request<'_>) -> Result<Option
         return Err(Status::INVALID_SMB.into());
     }
     if parameters.saturating_add(data) > limit {
-        return Err(Status::INSUFF_SERVER_RESOURCES.into());
+        return Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Transactions)));
     }
+    let key = Key::of(request.kind, &call.header);
+    call.conn.transactions.retain(|other| other.key != key);
+    let came_whole = (request.parameters.len(), request.data.len()) == (parameters, data);
+    let lease = match came_whole {
+        true => None,
+        false => Some(reserve(call, parameters.saturating_add(data))?),
+    };
     let mut pending = Pending {
-        key: Key::of(request.kind, &call.header),
+        key,
+        _lease: lease,
         whole: whole(call, request, parameters, data),
         parameters: Received::default(),
         data: Received::default(),
@@ -103,13 +115,21 @@ pub(super) fn begin(call: &mut Call<'_>, request: &Request<'_>) -> Result<Option
         .put(&mut pending.whole.parameters, 0, request.parameters)?;
     pending.data.put(&mut pending.whole.data, 0, request.data)?;
     let waiting = &mut call.conn.transactions;
-    waiting.retain(|other| other.key != pending.key);
     if pending.is_complete() {
         return Ok(Some(pending.whole));
     }
     waiting.push(pending);
     make_room(waiting, limit);
     Ok(None)
+}
+
+/// Reserves memory for a transaction of `bytes` bytes whose rest is awaited.
+fn reserve(call: &Call<'_>, bytes: usize) -> Result<Lease> {
+    let lease = call
+        .conn
+        .account
+        .lease(Resource::Memory, bytes.saturating_add(OVERHEAD));
+    lease.map_err(|_| Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Memory)))
 }
 
 /// Takes a further piece: gives the transaction if it was the last.

@@ -69,6 +69,16 @@ fn tested() -> &'static [(Route, Serve)] {
     TESTED
 }
 
+/// The subcommands and functions served, for tests that must leave none out.
+#[cfg(test)]
+pub(crate) fn functions() -> impl Iterator<Item = (Kind, u16)> {
+    ROUTES.iter().filter_map(|(route, _)| match route {
+        Route::Trans2(function) => Some((Kind::Transaction2, *function)),
+        Route::Nt(function) => Some((Kind::NtTransact, *function)),
+        Route::Name(_) => None,
+    })
+}
+
 /// Who serves a transaction.
 ///
 /// # Errors

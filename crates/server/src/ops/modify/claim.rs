@@ -4,6 +4,7 @@ use super::{Place, Step, remove_doomed};
 use crate::{
     conn::{Call, Park, Retry},
     error::Result,
+    reason::{Because, Limit, Reason},
     table::{
         Forgotten, OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share,
     },
@@ -31,8 +32,12 @@ impl Wish {
     pub(super) const RENAME: Self = Self::new(access::DELETE, share::READ | share::WRITE);
     /// To rename by SetPathInformation, which shares everything.
     pub(super) const RENAME_SHARED: Self = Self::new(access::DELETE, share::ALL);
+    /// To create.
+    pub(super) const CREATE: Self = Self::new(access::WRITE_DATA, share::NONE);
     /// To copy from.
     pub(super) const COPY_FROM: Self = Self::new(access::READ_DATA, share::READ | share::WRITE);
+    /// To copy from, and delete then.
+    pub(super) const MOVE_FROM: Self = Self::new(access::READ_DATA | access::DELETE, share::NONE);
     /// To copy to, from the beginning.
     pub(super) const OVERWRITE: Self = Self {
         overwrites: true,
@@ -67,7 +72,7 @@ pub(super) fn check_cancelled(call: &Call<'_>) -> Result<()> {
     };
     let server = &call.conn.server;
     match server.locked(|tables| tables.forget_parked(ticket)) {
-        Forgotten::Suitor => Err(Status::SHARING_VIOLATION.into()),
+        Forgotten::Suitor => Err(Status::SHARING_VIOLATION.because(Reason::Sharing(None))),
         Forgotten::Other => Err(Status::CANCELLED.into()),
     }
 }
@@ -119,10 +124,14 @@ pub(super) fn ask(call: &Call<'_>, request: &OpenRequest) -> Result<Claimed> {
             ticket,
             deadline: Some(deadline),
         })),
-        OpenOutcome::SharingViolation => Err(Status::SHARING_VIOLATION.into()),
+        OpenOutcome::SharingViolation => Err(call.sharing_violation(request)),
         OpenOutcome::DeletePending => Err(Status::DELETE_PENDING.into()),
-        OpenOutcome::Refused(Refusal::TooManyOpens) => Err(Status::TOO_MANY_OPENED_FILES.into()),
-        OpenOutcome::Refused(_) => Err(Status::INSUFF_SERVER_RESOURCES.into()),
+        OpenOutcome::Refused(Refusal::TooManyOpens) => {
+            Err(Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))
+        }
+        OpenOutcome::Refused(_) => {
+            Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Waits)))
+        }
     }
 }
 
@@ -193,7 +202,9 @@ pub(super) fn must_fit(
             true => None,
             false => tables.wait_for_close(call.now, &request, call.patience()),
         };
-        let (ticket, deadline) = waits.ok_or(Status::SHARING_VIOLATION)?;
+        let (ticket, deadline) = waits.ok_or_else(|| {
+            Status::SHARING_VIOLATION.because(Reason::Sharing(tables.sharing_holder(&request)))
+        })?;
         let deadline = Some(deadline);
         Ok(Step::Park(Park { ticket, deadline }))
     })
@@ -209,7 +220,7 @@ pub(super) fn too_late_to_park(call: &Call<'_>, step: Step) -> Result<()> {
         Step::Park(park) => {
             let server = &call.conn.server;
             server.locked(|tables| tables.forget_parked(park.ticket));
-            Err(Status::SHARING_VIOLATION.into())
+            Err(Status::SHARING_VIOLATION.because(Reason::Sharing(None)))
         }
     }
 }

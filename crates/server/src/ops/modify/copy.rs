@@ -1,29 +1,33 @@
 //! Copying and moving in the server: COPY, MOVE and NT_RENAME's copy.
 
+mod pour;
+
+use self::pour::{Finish, Original};
 use super::{
-    Place, Selection, Step,
+    Place, READ, Selection, Step,
     claim::{Claimed, Wish, check_cancelled, claim, release, too_late_to_park},
+    create::creating,
     matching::{NamePattern, folder_of, matches},
-    no_stream,
+    no_stream, note_not_deleted,
     rename::{Source, Target, check_replaceable, find_source, move_name, target_of},
 };
 use crate::{
     conn::{Call, Park},
     error::{Error, Result},
     names::{
-        attributes::{Attributes, DosAttrib, SearchAttributes},
+        attributes::{Attributes, SearchAttributes},
         path::{ClientPath, PathRules},
     },
-    names_cache::Change,
-    ops::attributes::{self, Facts, join, name_of, parent_of},
-    vfs::{Kind, OpenHow, SetTimes, Stat, VfsError, VfsFile},
+    ops::attributes::{self, Facts, join, parent_of},
+    reason::{Because, Reason},
+    vfs::{Kind, Stat, VfsError},
 };
 use alloc::{
     string::{String, ToString},
-    sync::Arc,
     vec::Vec,
 };
 use coax_wire::{codepage::eq_ignore_case, status::Status};
+use core::cell::{Cell, RefCell};
 
 /// What to do with a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,15 +111,13 @@ pub enum Copied {
 
 /// How deep a tree copy goes.
 const MAX_DEPTH: usize = 64;
-/// DOS's end of text.
-const CONTROL_Z: u8 = 0x1a;
 
 /// Copies or moves what `spec` says, file after file until one fails (LAN Manager 1.0 extensions 9.2.1, 9.2.10), and
 /// says how many.
 ///
 /// # Errors
 /// The first file's failure and what was done before it.
-pub fn copy(call: &Call<'_>, spec: &CopySpec) -> core::result::Result<Copied, CopyFailure> {
+pub fn copy(call: &mut Call<'_>, spec: &CopySpec) -> core::result::Result<Copied, CopyFailure> {
     check_cancelled(call)?;
     let mut copier = Copier {
         call,
@@ -124,23 +126,13 @@ pub fn copy(call: &Call<'_>, spec: &CopySpec) -> core::result::Result<Copied, Co
         copied: 0,
         appends: false,
         at: None,
+        left: RefCell::default(),
     };
-    let (files, target) = copier.plan()?;
-    for file in &files {
-        match copier.copy_one(file, &target) {
-            Ok(Step::Done) => {}
-            Ok(Step::Park(park)) if copier.copied == 0 => return Ok(Copied::Park(park)),
-            outcome => {
-                let refused = outcome.and_then(|step| too_late_to_park(call, step));
-                return Err(CopyFailure {
-                    error: refused.err().unwrap_or(Status::SHARING_VIOLATION.into()),
-                    copied: copier.copied,
-                    file: Some(copier.at.unwrap_or_else(|| file.as_shown())),
-                });
-            }
-        }
+    let outcome = copier.run();
+    for (path, error) in copier.left.take() {
+        note_not_deleted(call.conn, &spec.target_place.share, &path, Err(error));
     }
-    Ok(Copied::Files(copier.copied))
+    outcome
 }
 
 /// A file or folder to copy.
@@ -174,9 +166,30 @@ struct Copier<'a, 'c> {
     appends: bool,
     /// The file of a tree copy that is being copied.
     at: Option<String>,
+    /// Files that could not be removed when they should have been, and why.
+    left: RefCell<Vec<(String, Error)>>,
 }
 
 impl Copier<'_, '_> {
+    fn run(&mut self) -> core::result::Result<Copied, CopyFailure> {
+        let (files, target) = self.plan()?;
+        for file in &files {
+            match self.copy_one(file, &target) {
+                Ok(Step::Done) => {}
+                Ok(Step::Park(park)) if self.copied == 0 => return Ok(Copied::Park(park)),
+                outcome => {
+                    let refused = outcome.and_then(|step| too_late_to_park(self.call, step));
+                    return Err(CopyFailure {
+                        error: refused.err().unwrap_or(Status::SHARING_VIOLATION.into()),
+                        copied: self.copied,
+                        file: Some(self.at.clone().unwrap_or_else(|| file.as_shown())),
+                    });
+                }
+            }
+        }
+        Ok(Copied::Files(self.copied))
+    }
+
     /// What is to be copied, and where to.
     fn plan(&self) -> Result<(Vec<Item>, Goal)> {
         no_stream(&self.spec.target)?;
@@ -316,42 +329,65 @@ impl Copier<'_, '_> {
             return Err(Status::NOT_SAME_DEVICE.into());
         }
         if source.facts.attributes.contains(Attributes::READONLY) {
-            return Err(Status::CANNOT_DELETE.into());
+            return Err(Status::CANNOT_DELETE.because(Reason::ReadOnlyFile));
         }
-        let step = self.copy_onto(source, to, there)?;
-        if matches!(step, Step::Park(_)) {
-            return Ok(step);
-        }
-        let object = (source.path, &source.facts.stat);
-        let server = &self.call.conn.server;
-        let step =
-            super::claim::claiming(self.call, &self.from, object, Wish::DELETE_FILE, |open| {
-                let _ = server.locked(|tables| tables.set_delete_pending(open, true));
-                Ok(())
-            })?;
-        too_late_to_park(self.call, step).map(|()| Step::Done)
+        self.copy_onto(source, to, there)
     }
 
-    /// Copies one file, both ends claimed.
+    /// Copies one file, both ends claimed. A move removes the source as its last step, and is undone if that fails.
     fn copy_onto(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
         let object = (source.path, &source.facts.stat);
-        let from = match claim(self.call, &self.from, object, Wish::COPY_FROM)? {
+        let wish = match self.spec.moves {
+            true => Wish::MOVE_FROM,
+            false => Wish::COPY_FROM,
+        };
+        let from = match claim(self.call, &self.from, object, wish)? {
             Claimed::Yes(open) => open,
             Claimed::Park(park) => return Ok(Step::Park(park)),
         };
-        let copied = self.copy_claimed(source, to, there);
+        let held = Cell::new(true);
+        let unsynced = Cell::new(None);
+        let finish = || {
+            if !self.spec.moves {
+                return Ok(());
+            }
+            let server = &self.call.conn.server;
+            let _ = server.locked(|tables| tables.set_delete_pending(from, true));
+            held.set(false);
+            let removed = release(self.call, &self.from, from);
+            let Err(error) = removed else { return Ok(()) };
+            if self.from.vfs.stat(source.path) != Err(VfsError::NotFound) {
+                return Err(error);
+            }
+            // It is gone and that could not be synced: the copy is all there is.
+            unsynced.set(Some(error));
+            Ok(())
+        };
+        let copied = self.copy_claimed(source, (to, there), &finish);
+        if !held.get() {
+            return copied.and_then(|step| unsynced.take().map_or(Ok(step), Err));
+        }
         let released = release(self.call, &self.from, from);
         copied.and_then(|step| released.map(|()| step))
     }
 
-    fn copy_claimed(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
+    fn copy_claimed(
+        &self,
+        source: &Source<'_>,
+        (to, there): (&str, Option<Stat>),
+        finish: Finish<'_>,
+    ) -> Result<Step> {
         let place = &self.spec.target_place;
         let (file, _) = self.from.vfs.open(source.path, READ)?;
+        let from = Original {
+            file: &*file,
+            facts: source.facts,
+        };
         let Some(stat) = there else {
             if !self.spec.create {
                 return Err(Status::OBJECT_NAME_NOT_FOUND.into());
             }
-            return self.copy_new(&*file, source.facts, to).map(|()| Step::Done);
+            return self.copy_new(&from, to, finish).map(|()| Step::Done);
         };
         if stat.id == source.facts.stat.id {
             return Err(Status::SHARING_VIOLATION.into());
@@ -362,138 +398,15 @@ impl Copier<'_, '_> {
         } else {
             self.spec.if_taken
         };
-        let refused = match (if_taken, stat.kind) {
-            (IfTaken::Fail, _) => Status::OBJECT_NAME_COLLISION,
-            (_, Kind::Directory) => Status::FILE_IS_A_DIRECTORY,
-            (_, Kind::Special) => Status::ACCESS_DENIED,
-            _ if facts.attributes.contains(Attributes::READONLY) => Status::ACCESS_DENIED,
-            _ => return self.copy_over(&*file, source.facts, (to, &facts), if_taken),
-        };
-        Err(refused.into())
-    }
-
-    /// Into a file that did not exist; if that fails, it does not exist afterwards.
-    fn copy_new(&self, from: &dyn VfsFile, facts: &Facts, to: &str) -> Result<()> {
-        let place = &self.spec.target_place;
-        place.check_folder(self.call, parent_of(to))?;
-        let finder = place.finder(self.call);
-        let change = Change::Added(name_of(to));
-        let file = finder.changing(parent_of(to), change, || Ok(place.vfs.open(to, CREATE)?.0))?;
-        let copied = self
-            .pour(from, &*file, 0)
-            .and_then(|()| self.dress(from, facts, &*file, to));
-        if copied.is_err() {
-            let change = Change::Removed(name_of(to));
-            let _ = finder.changing(parent_of(to), change, || Ok(place.vfs.remove_file(to)?));
-            return copied;
-        }
-        let server = &self.call.conn.server;
-        server.locked(|tables| tables.report_created(place.share.id, to, false));
-        Ok(())
-    }
-
-    /// Over a file, or to its end; if that fails, what was appended is taken away again.
-    fn copy_over(
-        &self,
-        from: &dyn VfsFile,
-        facts: &Facts,
-        (to, there): (&str, &Facts),
-        if_taken: IfTaken,
-    ) -> Result<Step> {
-        use crate::table::NotifyFilter;
-        let place = &self.spec.target_place;
-        let wish = match if_taken {
-            IfTaken::Append => Wish::APPEND,
-            _ => Wish::OVERWRITE,
-        };
-        super::claim::claiming(self.call, place, (to, &there.stat), wish, |open| {
-            let server = &self.call.conn.server;
-            server.locked(|tables| tables.before_write(open));
-            let file: Arc<dyn VfsFile> = place.vfs.open(to, WRITE)?.0;
-            if if_taken == IfTaken::Truncate {
-                file.set_len(0)?;
-                self.pour(from, &*file, 0)?;
-                self.dress(from, facts, &*file, to)?;
-            } else {
-                let end = self.end_of_text(&*file)?;
-                let poured = self.pour(from, &*file, end);
-                if poured.is_err() {
-                    let _ = file.set_len(there.stat.size);
-                    return poured;
-                }
-            }
-            let what = NotifyFilter::LAST_WRITE.or(NotifyFilter::SIZE);
-            server.locked(|tables| tables.report_modified(place.share.id, to, what));
-            Ok(())
+        let read_only = facts.attributes.contains(Attributes::READONLY);
+        Err(match (if_taken, stat.kind) {
+            (IfTaken::Fail, _) => Status::OBJECT_NAME_COLLISION.into(),
+            (_, Kind::Directory) => Status::FILE_IS_A_DIRECTORY.into(),
+            (_, Kind::Special) => Status::ACCESS_DENIED.because(Reason::SpecialFile),
+            _ if read_only => Status::ACCESS_DENIED.because(Reason::ReadOnlyFile),
+            _ if if_taken == IfTaken::Append => return self.append(&from, (to, &facts)),
+            _ => return self.copy_over(&from, (to, &facts), finish),
         })
-    }
-
-    /// Where appending begins: over the Control-Z that ends a text.
-    fn end_of_text(&self, file: &dyn VfsFile) -> Result<u64> {
-        let size = file.stat()?.size;
-        let Some(last) = size.checked_sub(1).filter(|_| self.spec.target_ascii) else {
-            return Ok(size);
-        };
-        let mut byte = [0];
-        file.read_at(last, &mut byte)?;
-        Ok(if byte == [CONTROL_Z] { last } else { size })
-    }
-
-    /// Pours the contents of one file into another from `at` on.
-    fn pour(&self, from: &dyn VfsFile, to: &dyn VfsFile, mut at: u64) -> Result<()> {
-        const BLOCK: usize = 1 << 16;
-        let mut buffer = alloc::vec![0; BLOCK];
-        let mut offset = 0u64;
-        loop {
-            let got = from.read_at(offset, &mut buffer)?;
-            let block = buffer.get(..got).unwrap_or_default();
-            let end = block
-                .iter()
-                .position(|b| self.spec.source_ascii && *b == CONTROL_Z);
-            let data = block.get(..end.unwrap_or(got)).unwrap_or_default();
-            if !data.is_empty() {
-                to.write_at(at, data).map_err(|(_, error)| error)?;
-            }
-            at = at.saturating_add(data.len() as u64);
-            offset = offset.saturating_add(got as u64);
-            if end.is_some() || got == 0 {
-                break;
-            }
-        }
-        if self.spec.target_ascii {
-            to.write_at(at, &[CONTROL_Z]).map_err(|(_, error)| error)?;
-        }
-        Ok(())
-    }
-
-    /// Gives the copy the original's attributes, extended ones among them, and its time of last write.
-    fn dress(&self, from: &dyn VfsFile, facts: &Facts, to: &dyn VfsFile, path: &str) -> Result<()> {
-        let share = &self.spec.target_place.share;
-        self.copy_eas(from, to)?;
-        let has = attributes::facts_of(to, share, path)?;
-        let wanted = Attributes(facts.attributes.0 & Attributes::SETTABLE.0);
-        attributes::keep(to, share, &has, wanted, None)?;
-        Ok(to.set_times(SetTimes {
-            modified: Some(facts.stat.modified),
-            accessed: None,
-        })?)
-    }
-
-    fn copy_eas(&self, from: &dyn VfsFile, to: &dyn VfsFile) -> Result<()> {
-        let names = match from.attribute_names() {
-            Err(VfsError::Unsupported) => Vec::new(),
-            names => names?,
-        };
-        for name in names.iter().filter(|name| *name != DosAttrib::NAME) {
-            match to.set_attribute(name, &from.attribute(name)?) {
-                Err(VfsError::Unsupported) if self.spec.need_eas => {
-                    return Err(Status::EAS_NOT_SUPPORTED.into());
-                }
-                Err(VfsError::Unsupported) => return Ok(()),
-                done => done?,
-            }
-        }
-        Ok(())
     }
 
     /// Copies a folder's contents into another, which is made if need be (LAN Manager 2.0 extensions 5.3).
@@ -524,7 +437,7 @@ impl Copier<'_, '_> {
         let rest = to.strip_prefix(from);
         let inside = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         if inside && self.same_share() {
-            return Err(Status::ACCESS_DENIED.into());
+            return Err(Status::ACCESS_DENIED.because(Reason::IntoItself));
         }
         Ok(())
     }
@@ -539,7 +452,11 @@ impl Copier<'_, '_> {
         let place = &self.spec.target_place;
         for name in self.from.vfs.open_dir(from)?.names()? {
             let (source, target) = (join(from, &name), join(to, &name));
+            if self.from.finder(self.call).is_vetoed(&name) {
+                continue;
+            }
             self.at = Some(source.clone());
+            place.finder(self.call).refuse_vetoed(&name)?;
             let stat = self.from.vfs.stat(&source)?;
             let there = place.vfs.stat(&target).ok();
             match stat.kind {
@@ -569,30 +486,8 @@ impl Copier<'_, '_> {
 
     fn make_folder(&self, path: &str) -> Result<()> {
         let place = &self.spec.target_place;
-        place.check_folder(self.call, parent_of(path))?;
-        let finder = place.finder(self.call);
-        finder.changing(parent_of(path), Change::Added(name_of(path)), || {
+        creating(self.call, place, path, Kind::Directory, || {
             Ok(place.vfs.make_dir(path)?)
-        })?;
-        let server = &self.call.conn.server;
-        server.locked(|tables| tables.report_created(place.share.id, path, true));
-        Ok(())
+        })
     }
 }
-
-const READ: OpenHow = OpenHow {
-    read: true,
-    write: false,
-    create: false,
-    exclusive: false,
-    truncate: false,
-};
-const WRITE: OpenHow = OpenHow {
-    write: true,
-    ..READ
-};
-const CREATE: OpenHow = OpenHow {
-    create: true,
-    exclusive: true,
-    ..WRITE
-};

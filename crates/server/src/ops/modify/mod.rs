@@ -6,31 +6,43 @@
 
 mod claim;
 mod copy;
+mod create;
 mod matching;
 mod remove;
 mod rename;
 mod streams;
 
 pub use copy::{Copied, CopyFailure, CopySpec, IfTaken, copy};
+pub use create::make_dir;
 pub use matching::Selection;
-pub use remove::{delete, make_dir, remove_dir, set_delete_pending};
+pub use remove::{delete, remove_dir, set_delete_pending};
 pub use rename::{hard_link, rename, rename_open, rename_path};
 
-pub(super) use remove::remove_doomed;
+pub(super) use remove::{note_not_deleted, remove_doomed, remove_doomed_for_others};
 
 use super::locate::Finder;
 use crate::{
     conn::{Call, Park},
     error::Result,
     names::path::{ClientPath, PathKind},
+    reason::{Because, Reason},
     share::Share,
     table::{OpenId, access},
-    vfs::{Vfs, VfsFile},
+    vfs::{OpenHow, Vfs, VfsFile},
 };
 use alloc::sync::Arc;
 use coax_wire::{
     header::{Fid, Flags2, Tid},
     status::Status,
+};
+
+/// To read what is there.
+const READ: OpenHow = OpenHow {
+    read: true,
+    write: false,
+    create: false,
+    exclusive: false,
+    truncate: false,
 };
 
 /// How a change went that did not fail.
@@ -73,10 +85,13 @@ impl Place {
     /// The folder of another tree of the connection.
     ///
     /// # Errors
-    /// As [`Self::of`].
+    /// As [`Self::of`]; `BAD_UID` if the request's user may not use that tree.
     pub fn of_tree(call: &Call<'_>, tid: Tid) -> Result<Self> {
-        let tree = call.conn.trees.find(tid).ok_or(Status::BAD_TID)?;
-        let vfs = tree.share.vfs().ok_or(Status::ACCESS_DENIED)?;
+        let tree = call.tree_of(tid)?;
+        let vfs = tree
+            .share
+            .vfs()
+            .ok_or_else(|| Status::ACCESS_DENIED.because(Reason::NoFiles))?;
         Ok(Self {
             share: tree.share.clone(),
             vfs: vfs.clone(),
@@ -90,6 +105,7 @@ impl Place {
             share: &self.share,
             vfs: &*self.vfs,
             now: call.now,
+            exact: call.is_case_exact(&self.share),
         }
     }
 
@@ -120,7 +136,7 @@ fn open_to_delete(call: &Call<'_>, fid: Fid) -> Result<(OpenId, Arc<dyn VfsFile>
     let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
     let file = opened.file.clone().ok_or(Status::INVALID_DEVICE_REQUEST)?;
     if opened.access & access::DELETE == 0 {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::OpenedWithout));
     }
     Ok((open, file))
 }

@@ -1,14 +1,15 @@
-//! Making folders; deleting files and folders, at once or when they are closed.
+//! Deleting files and folders, at once or when they are closed.
 
 use super::{
-    Place, Selection, Step,
+    Place, READ, Selection, Step,
     claim::{Wish, claiming, settle, too_late_to_park},
     matching::{Match, NamePattern, folder_of, matches},
     no_stream, open_to_delete, stream_of, streams,
 };
 use crate::{
-    conn::Call,
+    conn::{Call, Connection},
     error::Result,
+    event::Event,
     names::{
         attributes::{Attributes, SearchAttributes},
         path::ClientPath,
@@ -18,52 +19,14 @@ use crate::{
         self,
         attributes::{self, Facts, name_of, parent_of},
         locate::Finder,
-        security,
     },
+    reason::{Because, Reason},
     server::Server,
     share::Share,
     table::Doomed,
-    vfs::{Kind, OpenHow, Vfs},
+    vfs::{Kind, Vfs, VfsError},
 };
-use alloc::string::String;
 use coax_wire::{header::Fid, status::Status, time::Time};
-
-/// Makes a folder and says what its path is, in the file system's spelling.
-///
-/// # Errors
-/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; `ACCESS_DENIED` if the descriptor of the folder
-/// around does not let it grow; what the file system says.
-pub fn make_dir(call: &Call<'_>, path: &ClientPath) -> Result<String> {
-    let place = Place::to_change(call)?;
-    no_stream(path)?;
-    let finder = place.finder(call);
-    let located = finder.locate(path)?;
-    if located.stat.is_some() {
-        return Err(Status::OBJECT_NAME_COLLISION.into());
-    }
-    let path = finder.spelling(&located.path);
-    place.check_folder(call, parent_of(&path))?;
-    let described = security::of_folder_to_grow(call, &*place.vfs, parent_of(&path), true)?;
-    let change = Change::Added(name_of(&path));
-    finder.changing(parent_of(&path), change, || {
-        place.vfs.make_dir(&path)?;
-        let inherited = described.map_or(Ok(()), |folder| {
-            let how = OpenHow {
-                read: true,
-                ..OpenHow::default()
-            };
-            let (new, _) = place.vfs.open(&path, how)?;
-            security::inherit(call, &*new, &folder, true)
-        });
-        if inherited.is_err() {
-            let _ = place.vfs.remove_dir(&path);
-        }
-        inherited
-    })?;
-    let server = &call.conn.server;
-    server.locked(|tables| tables.report_created(place.share.id, &path, true));
-    Ok(path)
-}
 
 /// Removes an empty folder.
 ///
@@ -74,7 +37,7 @@ pub fn remove_dir(call: &Call<'_>, path: &ClientPath) -> Result<Step> {
     let place = Place::to_change(call)?;
     no_stream(path)?;
     if path.is_root() {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::ShareRoot));
     }
     let located = place.finder(call).locate(path)?;
     let stat = located.existing()?;
@@ -156,7 +119,7 @@ fn delete_all(call: &Call<'_>, place: &Place, found: &[Match]) -> Result<Step> {
 
 fn delete_file(call: &Call<'_>, place: &Place, path: &str, facts: &Facts) -> Result<Step> {
     if facts.stat.kind != Kind::File {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::NotAFile));
     }
     // Held open until its name is gone and the tables have forgotten it, so that no other file gets its identity.
     let held = place.vfs.open(path, READ).ok();
@@ -176,14 +139,6 @@ fn delete_file(call: &Call<'_>, place: &Place, path: &str, facts: &Facts) -> Res
     step
 }
 
-const READ: OpenHow = OpenHow {
-    read: true,
-    write: false,
-    create: false,
-    exclusive: false,
-    truncate: false,
-};
-
 /// Marks an open file or folder for deletion at its last close, or takes that back (FileDispositionInformation,
 /// [MS-FSCC] 2.4.11).
 ///
@@ -199,7 +154,7 @@ pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()
         .ok_or(Status::INVALID_HANDLE)?;
     if pending {
         if path.is_empty() {
-            return Err(Status::CANNOT_DELETE.into());
+            return Err(Status::CANNOT_DELETE.because(Reason::ShareRoot));
         }
         let facts = attributes::facts_of(&*file, &place.share, &path)?;
         check_deletable(&place.share, &facts)?;
@@ -225,7 +180,7 @@ pub(in crate::ops) fn remove_doomed(
 ) -> Result<()> {
     let removed = match share.vfs() {
         Some(vfs) => remove_name(server, share, &**vfs, doomed, now),
-        None => Err(Status::ACCESS_DENIED.into()),
+        None => Err(Status::ACCESS_DENIED.because(Reason::NoFiles)),
     };
     server.locked(|tables| {
         tables.finish_delete(doomed.file);
@@ -234,6 +189,35 @@ pub(in crate::ops) fn remove_doomed(
         }
     });
     removed
+}
+
+/// The same where no reply reports a failure: a log event does.
+pub(in crate::ops) fn remove_doomed_for_others(
+    conn: &mut Connection,
+    share: &Share,
+    doomed: &Doomed,
+    now: Time,
+) {
+    let removed = remove_doomed(&conn.server, share, doomed, now);
+    note_not_deleted(conn, share, &doomed.path, removed);
+}
+
+/// Reports in the log that something was to be deleted and is still there.
+pub(in crate::ops) fn note_not_deleted(
+    conn: &mut Connection,
+    share: &Share,
+    path: &str,
+    removed: Result<()>,
+) {
+    let Err(error) = removed else { return };
+    // What is no longer there need not be deleted.
+    if error != VfsError::NotFound.into() {
+        conn.events.push_back(Event::NotDeleted {
+            share: share.name.clone(),
+            path: path.into(),
+            status: error.status(),
+        });
+    }
 }
 
 fn remove_name(
@@ -253,6 +237,7 @@ fn remove_name(
         share,
         vfs,
         now,
+        exact: true,
     };
     let change = Change::Removed(name_of(path));
     finder.changing(parent_of(path), change, || {
@@ -267,7 +252,7 @@ fn remove_name(
 pub(super) fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {
     let read_only = facts.attributes.contains(Attributes::READONLY);
     if read_only && !facts.is_directory() && !share.options.delete_readonly {
-        return Err(Status::CANNOT_DELETE.into());
+        return Err(Status::CANNOT_DELETE.because(Reason::ReadOnlyKept));
     }
     Ok(())
 }

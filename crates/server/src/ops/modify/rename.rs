@@ -17,6 +17,7 @@ use crate::{
     },
     names_cache::Change,
     ops::attributes::{self, Facts, join, name_of, parent_of},
+    reason::{Because, Reason},
     table::{BreakOutcome, Oplock, Tables},
     vfs::{Kind, Stat},
 };
@@ -123,8 +124,11 @@ pub(super) fn find_source(
     if !search.admits(judged) && !search.admits(facts.attributes) {
         return Err(Status::NO_SUCH_FILE.into());
     }
-    if path.is_root() || stat.kind == Kind::Special {
-        return Err(Status::ACCESS_DENIED.into());
+    if path.is_root() {
+        return Err(Status::ACCESS_DENIED.because(Reason::ShareRoot));
+    }
+    if stat.kind == Kind::Special {
+        return Err(Status::ACCESS_DENIED.because(Reason::SpecialFile));
     }
     Ok((located.path, facts))
 }
@@ -207,7 +211,7 @@ pub fn rename_open(call: &mut Call<'_>, fid: Fid, new: &ClientPath, replace: boo
     };
     let (path, stream) = server.locked(now_at).ok_or(Status::INVALID_HANDLE)?;
     if path.is_empty() && stream.is_none() {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::ShareRoot));
     }
     if let Some(stream) = &stream {
         return streams::rename_open(call, &place, fid, (&path, stream), new, replace);
@@ -249,12 +253,15 @@ pub(super) fn check_replaceable(
 ) -> Result<()> {
     let facts = attributes::facts_at(&*place.vfs, &place.share, path, stat)?;
     let server = &call.conn.server;
-    let is_open = server.locked(|tables| tables.opens_of_file(stat.id).next().is_some());
+    let is_open = server.locked(|tables| {
+        tables.opens_of_file(stat.id).next().is_some()
+            || tables.is_being_created(place.share.id, path)
+    });
     let refused = stat.kind != Kind::File
         || source.facts.is_directory()
         || facts.attributes.contains(Attributes::READONLY);
     if is_open || refused {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(Reason::NotReplaceable));
     }
     Ok(())
 }
@@ -311,8 +318,11 @@ pub(super) fn move_name(
         let inside = to
             .strip_prefix(from)
             .is_some_and(|rest| rest.starts_with('/'));
-        if inside || server.locked(|tables| tables.is_open_beneath(share, from)) {
-            return Err(Status::ACCESS_DENIED.into());
+        if inside {
+            return Err(Status::ACCESS_DENIED.because(Reason::IntoItself));
+        }
+        if server.locked(|tables| tables.is_open_beneath(share, from)) {
+            return Err(Status::ACCESS_DENIED.because(Reason::OpenInside));
         }
     }
     place.check_folder(call, parent_of(to))?;

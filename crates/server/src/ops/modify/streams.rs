@@ -11,8 +11,10 @@ use crate::{
     names::path::{ClientPath, PathKind},
     ops::{
         attributes::{self, Facts},
+        journal::atomically,
         streams::{self, StreamFile},
     },
+    reason::{Because, Reason},
     table::{OpenId, OpenRequest, Tables},
     vfs::{FileId, Kind, OpenHow, VfsFile},
 };
@@ -107,7 +109,7 @@ pub(super) fn rename_open(
     let renamed =
         |tables: &mut Tables| tables.rename_stream(old_id, new_id, to.map(ToString::to_string));
     if !call.conn.server.locked(renamed) {
-        return Err(Status::SHARING_VIOLATION.into());
+        return Err(Status::SHARING_VIOLATION.because(Reason::Sharing(None)));
     }
     let moved = match to {
         Some(to) => move_stream(&stream, &base, to, taken.as_deref()),
@@ -218,11 +220,10 @@ fn check_data(base: &dyn VfsFile, replace: bool) -> Result<()> {
     }
 }
 
-fn copy(from: &StreamFile, base: &Arc<dyn VfsFile>, to: &str) -> Result<StreamFile> {
+fn copy(from: &StreamFile, base: &Arc<dyn VfsFile>, to: &str) -> Result<()> {
     let contents = from.contents()?;
     let new = StreamFile::create(base.clone(), to)?;
-    new.write_at(0, &contents).map_err(|(_, error)| error)?;
-    Ok(new)
+    Ok(new.write_at(0, &contents).map_err(|(_, error)| error)?)
 }
 
 /// Removes what was renamed or replaced, unless it is the new stream itself.
@@ -240,9 +241,12 @@ fn move_stream(
     to: &str,
     taken: Option<&str>,
 ) -> Result<Arc<dyn VfsFile>> {
-    let new = copy(stream, base, to)?;
-    remove_others(&**base, [Some(stream.name()), taken], to)?;
-    Ok(Arc::new(new))
+    atomically(base, |journal| {
+        let base: Arc<dyn VfsFile> = journal.clone();
+        copy(stream, &base, to)?;
+        remove_others(&*base, [Some(stream.name()), taken], to)
+    })?;
+    Ok(Arc::new(StreamFile::new(base.clone(), to)))
 }
 
 fn move_to_data(place: &Place, path: &str, stream: &StreamFile) -> Result<Arc<dyn VfsFile>> {
@@ -253,7 +257,14 @@ fn move_to_data(place: &Place, path: &str, stream: &StreamFile) -> Result<Arc<dy
     };
     let (file, _) = place.vfs.open(path, how)?;
     let contents = stream.contents()?;
-    file.write_at(0, &contents).map_err(|(_, error)| error)?;
-    streams::remove(&*file, stream.name())?;
+    let moved = file
+        .write_at(0, &contents)
+        .map_err(|(_, error)| error)
+        .and_then(|()| streams::remove(&*file, stream.name()));
+    if moved.is_err() {
+        // It was empty before.
+        let _ = file.set_len(0);
+    }
+    moved?;
     Ok(file)
 }

@@ -8,6 +8,7 @@ use crate::{
         attributes::Facts,
         security::{self, expand_generic, right},
     },
+    reason::{Because, Reason},
     share::Access,
     table::access,
 };
@@ -38,7 +39,7 @@ impl Opener<'_, '_> {
             false => None,
         };
         let Some(granted) = granted else {
-            return resolve(asked, allowed);
+            return resolve(asked, allowed, self.why_not(on_tree));
         };
         if asked & right::SYSTEM_SECURITY != 0 {
             return Err(Status::PRIVILEGE_NOT_HELD.into());
@@ -49,9 +50,9 @@ impl Opener<'_, '_> {
             0
         };
         if (asked & right::ALL | overwriting) & !granted != 0 {
-            return Err(Status::ACCESS_DENIED.into());
+            return Err(Status::ACCESS_DENIED.because(Reason::Descriptor));
         }
-        resolve(asked, allowed & granted)
+        resolve(asked, allowed & granted, self.why_not(on_tree))
     }
 
     /// The rights that an open which creates gets: whoever creates a file may do with it what the tree lets him.
@@ -59,13 +60,23 @@ impl Opener<'_, '_> {
     /// # Errors
     /// `ACCESS_DENIED`.
     pub(super) fn access_to_new(&self) -> Result<u32> {
-        resolve(self.asked()?, self.allowed_on_tree()?)
+        let on_tree = self.allowed_on_tree()?;
+        resolve(self.asked()?, on_tree, self.why_not(on_tree))
     }
 
     fn asked(&self) -> Result<u32> {
         match self.spec.access & !DEFINED {
             0 => Ok(expand_generic(self.spec.access)),
-            _ => Err(Status::ACCESS_DENIED.into()),
+            _ => Err(Status::ACCESS_DENIED.because(Reason::UndefinedRights)),
+        }
+    }
+
+    /// What keeps an open from changing a file: the tree, or else the file's attribute.
+    fn why_not(&self, on_tree: u32) -> Reason {
+        if on_tree & CHANGING == CHANGING {
+            Reason::ReadOnlyFile
+        } else {
+            Reason::ReadOnlyTree
         }
     }
 
@@ -78,14 +89,14 @@ impl Opener<'_, '_> {
 }
 
 /// Attributes may always be read, and NT servers say so of every open.
-fn resolve(asked: u32, allowed: u32) -> Result<u32> {
+fn resolve(asked: u32, allowed: u32, otherwise: Reason) -> Result<u32> {
     let asked = if asked & MAXIMUM_ALLOWED != 0 {
         (asked & !MAXIMUM_ALLOWED) | allowed
     } else {
         asked
     };
     if asked & CHANGING & !allowed != 0 {
-        return Err(Status::ACCESS_DENIED.into());
+        return Err(Status::ACCESS_DENIED.because(otherwise));
     }
     Ok(asked | right::READ_ATTRIBUTES)
 }

@@ -2,9 +2,11 @@
 
 use crate::{
     names::{attributes::Attributes, path::ClientPath},
+    ops::eas,
     table::{OplockWish, Sharing},
     vfs::FsTime,
 };
+use alloc::vec::Vec;
 
 /// What to do if the file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,10 @@ pub struct OpenSpec {
     pub length: u64,
     /// NT's mode bits (write-through, sequential only …).
     pub mode: u32,
+    /// Extended attributes of a created or overwritten file.
+    pub eas: Vec<eas::Owned>,
+    /// The security descriptor of a created or overwritten file, as it came; empty if there is none.
+    pub descriptor: Vec<u8>,
 }
 
 impl OpenSpec {
@@ -85,6 +91,8 @@ impl OpenSpec {
             allocation: 0,
             length: 0,
             mode: 0,
+            eas: Vec::new(),
+            descriptor: Vec::new(),
         }
     }
 

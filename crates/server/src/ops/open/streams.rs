@@ -1,24 +1,24 @@
 //! Opening named streams ([MS-FSA] 2.1.5.1.1, 2.1.5.1.2).
 
-use super::{Action, Asked, Held, IfExists, Opener, Opening, Wanted};
+use super::{Action, Asked, Held, IfExists, Opener, Opening, Subject, Wanted};
 use crate::{
     error::Result,
     ops::{
         attributes::{self, Facts},
+        journal::atomically,
         locate::Located,
         streams::{self, StreamFile},
     },
+    reason::{Because, Reason},
     table::OpenRequest,
-    vfs::{Kind, Stat, VfsFile},
+    vfs::{Kind, Stat, VfsError, VfsFile},
 };
-use alloc::sync::Arc;
+use alloc::{string::String, sync::Arc};
 use coax_wire::status::Status;
 
 /// A stream about to be opened.
 struct Stream<'a> {
     path: &'a str,
-    /// What the object is that it belongs to.
-    facts: &'a Facts,
     base: Arc<dyn VfsFile>,
     /// Its name: as it is kept, or as the client has it if it is to be made.
     name: &'a str,
@@ -28,54 +28,45 @@ struct Stream<'a> {
 
 impl Opener<'_, '_> {
     /// Opens the stream `name` of what is at a path. Both are made if they are missing and the client says so.
-    pub(super) fn open_stream(mut self, located: &Located, name: &str) -> Result<Opening> {
+    pub(super) fn open_stream(self, located: &Located, name: &str) -> Result<Opening> {
         if self.spec.wanted == Wanted::Directory {
             return Err(Status::NOT_A_DIRECTORY.into());
         }
-        let (path, facts) = match located.stat {
-            Some(stat) => (
-                located.path.clone(),
-                self.facts_of_base(&located.path, stat)?,
-            ),
-            None if self.spec.create => self.make_base(located)?,
-            None => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
-        };
-        let base = streams::open_base(self.vfs, &path)?;
+        match located.stat {
+            Some(stat) => self.open_stream_of(&located.path, stat, name),
+            None if self.spec.create => self.create(located, Some(name)),
+            None => Err(Status::OBJECT_NAME_NOT_FOUND.into()),
+        }
+    }
+
+    fn open_stream_of(mut self, path: &str, stat: Stat, name: &str) -> Result<Opening> {
+        if stat.kind == Kind::Special {
+            return Err(Status::ACCESS_DENIED.because(Reason::SpecialFile));
+        }
+        let facts = attributes::facts_at(self.vfs, self.share, path, stat)?;
+        let base = streams::open_base(self.vfs, path)?;
         let known = streams::find(&base, name)?;
-        let access = self.access_to(&path, &facts)?;
+        let access = self.access_to(path, &facts)?;
         let action = self.action_on(known.as_ref())?;
         if action == Action::Created {
             self.call.must_write()?;
         }
         self.check_read_only(&facts, access)?;
         let name = known.as_ref().map_or(name, StreamFile::name);
-        self.grant_stream(Stream {
-            path: &path,
-            facts: &facts,
+        let stream = Stream {
+            path,
             base,
             name,
             access,
             action,
-        })
-    }
-
-    fn facts_of_base(&self, path: &str, stat: Stat) -> Result<Facts> {
-        if stat.kind == Kind::Special {
-            return Err(Status::ACCESS_DENIED.into());
-        }
-        attributes::facts_at(self.vfs, self.share, path, stat)
-    }
-
-    fn make_base(&self, located: &Located) -> Result<(alloc::string::String, Facts)> {
-        self.call.must_write()?;
-        let new = self.make(located, false)?;
-        new.dressed?;
-        let share = self.share.id;
-        self.call
-            .conn
-            .server
-            .locked(|tables| tables.report_created(share, &new.path, false));
-        Ok((new.path, new.facts))
+        };
+        let asked = self.ask_tables(&self.stream_request(&stream, &facts))?;
+        let row = match asked {
+            Asked::Granted(row) => row,
+            Asked::Park(park) => return Ok(Opening::Park(park)),
+        };
+        let held = self.hold_stream(&stream);
+        self.install(held, row)
     }
 
     fn action_on(&self, known: Option<&StreamFile>) -> Result<Action> {
@@ -89,37 +80,47 @@ impl Opener<'_, '_> {
         }
     }
 
-    fn grant_stream(&mut self, stream: Stream<'_>) -> Result<Opening> {
-        let request = OpenRequest {
-            file: streams::id_of(stream.facts.stat.id.object(), stream.name),
-            stream: Some(stream.name.into()),
+    fn stream_request(&self, stream: &Stream<'_>, facts: &Facts) -> OpenRequest {
+        let subject = Subject {
+            path: stream.path,
+            id: streams::id_of(facts.stat.id.object(), stream.name),
             is_directory: false,
-            ..self.request(stream.path, stream.facts, stream.access)
         };
-        let (open, oplock) = match self.ask_tables(&request)? {
-            Asked::Granted(open, oplock) => (open, oplock),
-            Asked::Park(park) => return Ok(Opening::Park(park)),
-        };
-        let held = self.had_stream(&stream).map(|file| Held {
-            file,
-            open,
-            oplock,
-            path: stream.path.into(),
-            action: stream.action,
-            access: stream.access,
-        });
-        self.install(held, open)
+        OpenRequest {
+            stream: Some(stream.name.into()),
+            ..self.request(subject, stream.access)
+        }
     }
 
-    fn had_stream(&self, stream: &Stream<'_>) -> Result<Arc<dyn VfsFile>> {
-        let base = stream.base.clone();
-        let file = match stream.action {
-            Action::Created => StreamFile::create(base, stream.name)?,
-            _ => StreamFile::new(base, stream.name),
-        };
-        if stream.action != Action::Opened {
-            file.set_len(self.spec.length)?;
+    /// Has the stream as the client asks for it, or leaves the file as it was.
+    fn hold_stream(&self, stream: &Stream<'_>) -> Result<Held> {
+        // Another client may have made it while this one waited for the tables.
+        if stream.action == Action::Created && streams::find(&stream.base, stream.name)?.is_some() {
+            return Err(VfsError::Exists.into());
         }
-        Ok(Arc::new(file))
+        let file = StreamFile::new(stream.base.clone(), stream.name);
+        let facts = atomically(&stream.base, |journal| {
+            if stream.action == Action::Created {
+                self.make_stream(journal.clone(), stream.name)?;
+            } else if stream.action != Action::Opened {
+                let emptied = StreamFile::new(journal.clone(), stream.name);
+                emptied.set_len(0)?;
+                if self.spec.length > 0 {
+                    emptied.set_len(self.spec.length)?;
+                }
+            }
+            if stream.action != Action::Opened {
+                self.give(&**journal)?;
+            }
+            attributes::facts_of(&file, self.share, stream.path)
+        })?;
+        Ok(Held {
+            file: Arc::new(file),
+            path: String::from(stream.path),
+            action: stream.action,
+            access: stream.access,
+            facts,
+            reserved: false,
+        })
     }
 }

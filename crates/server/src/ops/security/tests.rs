@@ -18,6 +18,7 @@ const WRITE_DATA: u32 = 0x2;
 #[test]
 fn users_have_sids_of_their_own_that_do_not_depend_on_case() {
     let session = |user: Option<&str>| Session {
+        id: Default::default(),
         user: user.map(Into::into),
     };
     let sid = |user| user_sid("COAX", &session(user));

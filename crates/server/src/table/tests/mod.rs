@@ -13,8 +13,10 @@ mod deny;
 mod lock_queue;
 mod locking;
 mod notify;
+mod observe;
 mod oplock_limits;
 mod oplocks;
+mod reserve;
 
 use super::*;
 use alloc::{string::ToString, sync::Arc, vec::Vec};

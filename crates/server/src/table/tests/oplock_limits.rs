@@ -162,3 +162,29 @@ fn folders_get_no_oplocks() {
     };
     assert_eq!(world.open_with_oplock(&folder).1, Oplock::None);
 }
+
+#[test]
+fn an_open_that_joins_another_and_overwrites_breaks_level_ii_oplocks() {
+    let mut world = World::new();
+    let (one, two) = (world.client(), world.client());
+    let reader = world.open(&batch(attributes(request(one))));
+    let compatible = OpenRequest {
+        sharing: Sharing::Dos(DenyMode::Compatibility),
+        ..request(two)
+    };
+    let ticket = world.parked(&compatible);
+    assert_eq!(world.events(one), [breaks(reader, Oplock::LevelII)]);
+    world.tables.acknowledge(reader, Oplock::LevelII).unwrap();
+    assert_eq!(world.events(two), [Event::Retry { ticket }]);
+    world.open(&compatible);
+    let overwriting = OpenRequest {
+        overwrites: true,
+        ..compatible
+    };
+    let outcome = world.try_open(&overwriting);
+    assert!(matches!(
+        outcome,
+        OpenOutcome::Granted { joins: Some(_), .. }
+    ));
+    assert_eq!(world.events(one), [breaks(reader, Oplock::None)]);
+}

@@ -15,7 +15,7 @@ use crate::{
         tree_connect, tree_connect_andx,
     },
 };
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 /// Windows 98 to an MS-DOS client: the length of the challenge is 0, eight bytes follow.
 const WIN98: &[u8] = b"\x0d\x04\0\x02\0\x68\x0b\x02\0\x01\0\x03\0\x15\x05\x03\x80\xb2\x64\x8f\x4f\xc4\xff\0\0\0\0\x08\0\x15\x05\x03\x80\x01\x1b\xf6\x5d";
@@ -191,6 +191,61 @@ fn the_three_forms_of_session_set_up_come_back() {
         })
     };
     comes_back(&extended, true);
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// A session set-up of these words behind the AndX head, and bytes.
+fn raw_set_up(words: &[u16], bytes: &[u8]) -> Vec<u8> {
+    message(|out| {
+        let mut block = crate::block::BlockWriter::begin_andx(out);
+        for &word in words {
+            block.words().u16(word);
+        }
+        block.bytes().bytes(bytes);
+        block.finish(0);
+    })
+}
+
+fn native_names(message: &[u8]) -> [Vec<u8>; 2] {
+    let request = session_setup_andx::Request::parse(&first(message), true).unwrap();
+    [request.native_os, request.native_lan_man].map(|name| name.unwrap().raw.to_vec())
+}
+
+#[test]
+fn the_playstation_2_pads_its_names_to_odd_offsets_and_is_read_all_the_same() {
+    // ps2sdk smbman, smb_SessionSetupAndX: the offset that it aligns counts from the bytes, which begin at 61.
+    let words = [0x1104, 2, 1, 0, 0, 24, 24, 0, 0, 0xd4, 0];
+    let text = |text: &str| [utf16(text), vec![0, 0]].concat();
+    let mut bytes = vec![b'r'; 48];
+    bytes.push(0);
+    bytes.extend([text("GUEST"), text("WORKGROUP")].concat());
+    assert_eq!(bytes.len() % 2, 1);
+    bytes.push(0);
+    bytes.extend([text("PlayStation 2"), text("SMBMAN")].concat());
+    let sent = raw_set_up(&words, &bytes);
+    assert_eq!(
+        native_names(&sent),
+        [utf16("PlayStation 2"), utf16("SMBMAN")]
+    );
+    let request = session_setup_andx::Request::parse(&first(&sent), true).unwrap();
+    assert_eq!(request.account.unwrap().raw, utf16("GUEST"));
+    assert_eq!(request.domain.unwrap().raw, utf16("WORKGROUP"));
+}
+
+#[test]
+fn libdsm_puts_its_names_straight_behind_a_token_of_any_length() {
+    for token in [&b"token of even len"[..], b"token of odd length"] {
+        for pad in [0, 1] {
+            let token = [token, &vec![0; pad]].concat();
+            let words = [0xffff, 16, 1, 0, 0, token.len() as u16, 0, 0, 0xd4, 0];
+            let names = [utf16("Unix"), vec![0; 2], utf16("liBDSM"), vec![0; 4]].concat();
+            let sent = raw_set_up(&words, &[token, names].concat());
+            assert_eq!(native_names(&sent), [utf16("Unix"), utf16("liBDSM")]);
+        }
+    }
 }
 
 #[test]

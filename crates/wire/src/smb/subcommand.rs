@@ -1,16 +1,16 @@
 //! Names of what transactions are for ([MS-CIFS] 2.2.2.2, 2.2.5 to 2.2.7; [MS-SMB] 2.2.2.2).
 
-use coax_wire::smb::{
+use super::{
     named_pipe::function as pipe, nt_transact::function as nt, trans2::function as trans2,
     transaction::Kind,
 };
 
 /// TRANS_MAILSLOT_WRITE, which shares the number of TRANS_SET_NMPIPE_STATE on the wire and is told from it by the
 /// transaction's name.
-pub(crate) const MAILSLOT_WRITE: u16 = 0x8001;
+pub const MAILSLOT_WRITE: u16 = 0x8001;
 
 /// The name of a function, without what all of its kind begin with.
-pub(crate) fn name(kind: Kind, function: u16) -> Option<&'static str> {
+pub fn name(kind: Kind, function: u16) -> Option<&'static str> {
     match kind {
         Kind::Transaction => of_transaction(function),
         Kind::Transaction2 => of_transaction2(function),
@@ -19,7 +19,7 @@ pub(crate) fn name(kind: Kind, function: u16) -> Option<&'static str> {
 }
 
 /// Whether the answer comes when something happens: a change in a folder, a pipe that gets free.
-pub(crate) fn waits(kind: Kind, function: u16) -> bool {
+pub fn waits(kind: Kind, function: u16) -> bool {
     match kind {
         Kind::Transaction => function == pipe::WAIT,
         // FIND_NOTIFY_FIRST and FIND_NOTIFY_NEXT
@@ -87,6 +87,7 @@ fn of_nt_transact(function: u16) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn every_function_of_the_specification_has_a_name_of_its_own() {

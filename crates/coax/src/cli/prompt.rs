@@ -5,6 +5,8 @@ use std::{
     io::{self, Read, Write},
 };
 
+use zeroize::Zeroizing;
+
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 /// Longer passwords are cut off, bytes.
@@ -14,7 +16,7 @@ const INTERRUPT: u8 = 3;
 const END: u8 = 4;
 
 /// Asks on the terminal; `None` if there is none, or the person gave up.
-pub fn password(question: &str) -> Option<String> {
+pub fn password(question: &str) -> Option<Zeroizing<String>> {
     let mut terminal = OpenOptions::new()
         .read(true)
         .write(true)
@@ -53,8 +55,8 @@ impl Drop for Quiet {
     }
 }
 
-fn read_line(from: &mut impl Read) -> Option<String> {
-    let mut line = Vec::with_capacity(LONGEST);
+fn read_line(from: &mut impl Read) -> Option<Zeroizing<String>> {
+    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
     let mut byte = [0];
     loop {
         match from.read(&mut byte) {
@@ -63,7 +65,10 @@ fn read_line(from: &mut impl Read) -> Option<String> {
             _ => return None,
         }
         match byte {
-            [b'\n' | b'\r'] => return String::from_utf8(line).ok(),
+            [b'\n' | b'\r'] => {
+                let text = std::str::from_utf8(&line).ok()?;
+                return Some(Zeroizing::new(text.into()));
+            }
             [INTERRUPT | END] => return None,
             [8 | 127] => {
                 // A character of UTF-8 has one first byte and any number of further ones.
@@ -81,7 +86,9 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_with_its_corrections() {
-        let typed = |bytes: &[u8]| read_line(&mut io::Cursor::new(bytes.to_vec()));
+        let typed = |bytes: &[u8]| {
+            read_line(&mut io::Cursor::new(bytes.to_vec())).map(|line| line.to_string())
+        };
         assert_eq!(typed(b"hush\n").as_deref(), Some("hush"));
         assert_eq!(
             typed("h\u{fc}\x7fush\r".as_bytes()).as_deref(),

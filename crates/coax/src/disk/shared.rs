@@ -1,0 +1,306 @@
+//! A share's folder that may disappear and come back: a disk that is mounted late, a folder that is restored.
+//!
+//! The folder is held open, so that no rename of it leads elsewhere unnoticed. If it was removed, every operation fails with
+//! [`VfsError::Gone`] until a folder is at its path again, which is then used.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+};
+
+use coax_server::vfs::{FileId, OpenHow, Space, Stat, Vfs, VfsDir, VfsError, VfsFile, VfsResult};
+use rustix::{
+    fd::OwnedFd,
+    fs::{FlockOperation, Mode, OFlags},
+    io::Errno,
+};
+
+use super::{DiskError, DiskOptions, Folder};
+
+/// A share's folder as the engine's file system.
+#[derive(Debug)]
+pub struct DiskFs {
+    path: PathBuf,
+    options: DiskOptions,
+    folder: RwLock<Arc<Folder>>,
+    /// What [`Self::check`] found last: the folder, or that there is none.
+    last: Mutex<Option<FileId>>,
+}
+
+/// What has become of a share's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RootChange {
+    /// It was removed.
+    Gone,
+    /// One is there again.
+    Back,
+    /// Another is at its path: it was replaced, or a disk was mounted there.
+    Replaced,
+    /// One is there again, or another, and cannot be read.
+    Unreadable(String),
+}
+
+/// Whether another server has the same folder.
+#[derive(Debug)]
+pub enum Claim {
+    /// This server has it, as long as this is kept.
+    Ours(OwnedFd),
+    /// Another one has.
+    Theirs,
+    /// The file system cannot tell.
+    Unknown,
+}
+
+impl DiskFs {
+    /// Shares the folder `root`.
+    ///
+    /// # Errors
+    /// The folder does not open, the kernel has no `openat2`, or `/proc` is missing.
+    pub fn new(root: &Path, options: DiskOptions) -> Result<Self, DiskError> {
+        let folder = Folder::open_at(root, options)?;
+        Ok(Self {
+            path: root.to_owned(),
+            options,
+            last: Mutex::new(folder.id()),
+            folder: RwLock::new(Arc::new(folder)),
+        })
+    }
+
+    /// Looks whether the folder is still there and still the one at its path, and says what has changed since it was asked
+    /// last. To be called every few seconds.
+    pub fn check(&self) -> Option<RootChange> {
+        let now = self.look().and_then(|folder| folder.id());
+        let mut last = self.last();
+        let before = std::mem::replace(&mut *last, now);
+        drop(last);
+        match (before, now) {
+            (None, None) => None,
+            (Some(_), None) => Some(RootChange::Gone),
+            (Some(before), Some(now)) if before == now => None,
+            (before, Some(_)) => Some(match self.folder().probe() {
+                Err(error) => RootChange::Unreadable(error.to_string()),
+                Ok(_) if before.is_none() => RootChange::Back,
+                Ok(_) => RootChange::Replaced,
+            }),
+        }
+    }
+
+    /// Which folder it is, if it is there.
+    pub fn id(&self) -> Option<FileId> {
+        self.folder().id()
+    }
+
+    /// Claims the folder for this server by an advisory lock on it (flock), shared if nobody writes there.
+    pub fn claim(&self, writes: bool) -> Claim {
+        let Ok(folder) = self.folder().probe() else {
+            return Claim::Unknown;
+        };
+        let how = match writes {
+            true => FlockOperation::NonBlockingLockExclusive,
+            false => FlockOperation::NonBlockingLockShared,
+        };
+        match rustix::fs::flock(&folder, how) {
+            Ok(()) => Claim::Ours(folder),
+            Err(Errno::WOULDBLOCK) => Claim::Theirs,
+            Err(_) => Claim::Unknown,
+        }
+    }
+
+    /// The folder at the path, which becomes the one that is used; none if there is none.
+    fn look(&self) -> Option<Arc<Folder>> {
+        let current = self.folder();
+        let there = Folder::open_at(&self.path, self.options).ok();
+        match there {
+            Some(there) if there.id().is_some() && there.id() != current.id() => {
+                let there = Arc::new(there);
+                let mut folder = self.folder.write().unwrap_or_else(PoisonError::into_inner);
+                *folder = there.clone();
+                Some(there)
+            }
+            // A folder that was renamed is not gone.
+            _ => current.id().is_some().then_some(current),
+        }
+    }
+
+    fn with<T>(&self, work: impl Fn(&Folder) -> VfsResult<T>) -> VfsResult<T> {
+        let folder = self.folder();
+        match work(&folder) {
+            Err(VfsError::NotFound | VfsError::Gone | VfsError::Io(_)) if folder.id().is_none() => {
+                let there = self.look().ok_or(VfsError::Gone)?;
+                work(&there)
+            }
+            outcome => outcome,
+        }
+    }
+
+    pub(super) fn folder(&self) -> Arc<Folder> {
+        let folder = self.folder.read();
+        folder.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<FileId>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Folder {
+    /// Which folder it is, unless it was removed.
+    fn id(&self) -> Option<FileId> {
+        let stat = super::stat::stat_of(&self.root.fd).ok()?;
+        (stat.links > 0).then_some(stat.id)
+    }
+
+    /// Opens it for reading.
+    fn probe(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.root.fd, ".", flags, Mode::empty())
+    }
+
+    /// A folder that was removed still opens, and lists as empty.
+    fn must_be_there(&self, path: &str) -> VfsResult<()> {
+        match path.is_empty() && self.id().is_none() {
+            true => Err(VfsError::Gone),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Vfs for DiskFs {
+    fn open(&self, path: &str, how: OpenHow) -> VfsResult<(Arc<dyn VfsFile>, bool)> {
+        self.with(|folder| folder.open(path, how))
+    }
+
+    fn open_dir(&self, path: &str) -> VfsResult<Arc<dyn VfsDir>> {
+        self.with(|folder| {
+            folder.must_be_there(path)?;
+            folder.open_dir(path)
+        })
+    }
+
+    fn stat(&self, path: &str) -> VfsResult<Stat> {
+        self.with(|folder| match folder.stat(path)? {
+            Stat { links: 0, .. } if path.is_empty() => Err(VfsError::Gone),
+            stat => Ok(stat),
+        })
+    }
+
+    fn make_dir(&self, path: &str) -> VfsResult<()> {
+        self.with(|folder| folder.make_dir(path))
+    }
+
+    fn remove_file(&self, path: &str) -> VfsResult<()> {
+        self.with(|folder| folder.remove_file(path))
+    }
+
+    fn remove_dir(&self, path: &str) -> VfsResult<()> {
+        self.with(|folder| folder.remove_dir(path))
+    }
+
+    fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
+        self.with(|folder| folder.rename(from, to, replace))
+    }
+
+    fn hard_link(&self, from: &str, to: &str) -> VfsResult<()> {
+        self.with(|folder| folder.hard_link(from, to))
+    }
+
+    fn attribute(&self, path: &str, name: &str) -> VfsResult<Vec<u8>> {
+        self.with(|folder| folder.attribute(path, name))
+    }
+
+    fn attribute_in(&self, path: &str, stat: &Stat, name: &str) -> VfsResult<Vec<u8>> {
+        self.with(|folder| folder.attribute_in(path, stat, name))
+    }
+
+    fn tells_changes_after(&self, path: &str, stat: &Stat) -> bool {
+        self.folder().tells_changes_after(path, stat)
+    }
+
+    fn space(&self) -> VfsResult<Space> {
+        self.with(|folder| {
+            folder.must_be_there("")?;
+            folder.space()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn shared() -> (tempfile::TempDir, PathBuf, DiskFs) {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("share");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("A"), b"one").unwrap();
+        let disk = DiskFs::new(&path, DiskOptions::default()).unwrap();
+        (parent, path, disk)
+    }
+
+    fn create(disk: &DiskFs) -> VfsResult<()> {
+        let how = OpenHow {
+            write: true,
+            create: true,
+            ..OpenHow::default()
+        };
+        disk.open("NEW", how).map(drop)
+    }
+
+    #[test]
+    fn a_folder_that_was_removed_is_an_error_and_not_an_empty_folder() {
+        let (_parent, path, disk) = shared();
+        std::fs::remove_dir_all(&path).unwrap();
+        assert_eq!(disk.open_dir("").unwrap_err(), VfsError::Gone);
+        assert_eq!(disk.stat("").unwrap_err(), VfsError::Gone);
+        assert_eq!(disk.stat("A").unwrap_err(), VfsError::Gone);
+        assert_eq!(disk.space().unwrap_err(), VfsError::Gone);
+        assert_eq!(disk.make_dir("B").unwrap_err(), VfsError::Gone);
+        assert_eq!(create(&disk).unwrap_err(), VfsError::Gone);
+    }
+
+    #[test]
+    fn a_folder_that_is_back_is_used_at_once_and_each_change_is_said_once() {
+        let (_parent, path, disk) = shared();
+        assert_eq!(disk.check(), None);
+        std::fs::remove_dir_all(&path).unwrap();
+        assert_eq!(disk.check(), Some(RootChange::Gone));
+        assert_eq!(disk.check(), None);
+        std::fs::create_dir(&path).unwrap();
+        create(&disk).unwrap();
+        assert!(path.join("NEW").exists());
+        assert_eq!(disk.check(), Some(RootChange::Back));
+        assert_eq!(disk.check(), None);
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_no_missing_folder() {
+        let (_parent, _path, disk) = shared();
+        assert_eq!(disk.stat("NOT-THERE").unwrap_err(), VfsError::NotFound);
+        assert_eq!(disk.check(), None);
+    }
+
+    #[test]
+    fn a_folder_that_was_replaced_is_noticed_and_one_that_was_moved_away_is_kept() {
+        let (parent, path, disk) = shared();
+        std::fs::rename(&path, parent.path().join("aside")).unwrap();
+        assert_eq!(disk.check(), None);
+        assert_eq!(disk.stat("A").unwrap().size, 3);
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(disk.check(), Some(RootChange::Replaced));
+        assert_eq!(disk.stat("A").unwrap_err(), VfsError::NotFound);
+    }
+
+    #[test]
+    fn a_second_claim_of_a_folder_is_refused_until_the_first_is_given_up() {
+        let (_parent, path, disk) = shared();
+        let other = DiskFs::new(&path, DiskOptions::default()).unwrap();
+        let first = disk.claim(true);
+        assert!(matches!(first, Claim::Ours(_)));
+        assert!(matches!(other.claim(true), Claim::Theirs));
+        assert!(matches!(other.claim(false), Claim::Theirs));
+        drop(first);
+        let readers = (disk.claim(false), other.claim(false));
+        assert!(matches!(readers, (Claim::Ours(_), Claim::Ours(_))));
+    }
+}

@@ -1,0 +1,115 @@
+//! The shares' folders while the server runs: one that disappears or comes back is reported, and so is another server that
+//! has the same one.
+
+use std::{sync::Arc, time::Duration};
+
+use coax_server::table::ShareId;
+
+use super::{host::Host, report::Reporter};
+use crate::disk::{Claim, DiskFs, RootChange};
+
+/// A share and its folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// The share.
+    pub(super) id: ShareId,
+    /// Its name.
+    pub(super) name: String,
+    /// The folder's path.
+    pub(super) path: String,
+    /// The folder.
+    pub(super) disk: Arc<DiskFs>,
+    /// Somebody may write there.
+    pub(super) writes: bool,
+}
+
+/// What is known of a folder that several shares may have.
+#[derive(Debug)]
+struct Watch {
+    folder: Folder,
+    claim: Claim,
+    /// That another server has it was said.
+    said: bool,
+}
+
+/// Watches the folders until the server stops. Each is looked at on a thread of its own share's, so that one that hangs
+/// keeps nobody waiting.
+pub(super) fn watch(host: &Arc<Host>, folders: Vec<Folder>, period: Duration) {
+    let mut seen = Vec::new();
+    for folder in folders {
+        let id = folder.disk.id();
+        // Two shares of one folder are no two servers.
+        let claims = !seen.contains(&id);
+        seen.push(id);
+        let watch = Watch {
+            folder,
+            claim: Claim::Unknown,
+            said: !claims,
+        };
+        tokio::spawn(run(host.clone(), watch, claims, period));
+    }
+}
+
+async fn run(host: Arc<Host>, mut watch: Watch, claims: bool, period: Duration) {
+    loop {
+        let pass = host
+            .lanes
+            .try_pass(coax_server::Reach::Share(watch.folder.id));
+        if let Some(pass) = pass {
+            let reporter = host.reporter.clone();
+            let look = move || {
+                watch.look(&reporter, claims);
+                drop(pass);
+                watch
+            };
+            match host.pool.run(look).await {
+                Ok(looked) => watch = looked,
+                Err(_) => return,
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(period) => {}
+            () = host.stopped() => return,
+        }
+    }
+}
+
+impl Watch {
+    fn look(&mut self, reporter: &Reporter, claims: bool) {
+        let change = self.folder.disk.check();
+        if let Some(change) = &change {
+            reporter.notice(self.in_words(change));
+            // The lock was on the folder that was there before.
+            self.claim = Claim::Unknown;
+        }
+        if !claims || matches!(self.claim, Claim::Ours(_)) {
+            return;
+        }
+        self.claim = self.folder.disk.claim(self.folder.writes);
+        let taken = matches!(self.claim, Claim::Theirs);
+        if taken && !std::mem::replace(&mut self.said, true) {
+            let Folder { name, path, .. } = &self.folder;
+            reporter.notice(format!(
+                "share {name}: another server shares {path}, too; the two know nothing of each other's locks, oplocks and \
+                 share modes, so files can be damaged: stop one of them"
+            ));
+        }
+    }
+
+    fn in_words(&self, change: &RootChange) -> String {
+        let Folder { name, path, .. } = &self.folder;
+        match change {
+            RootChange::Gone => format!(
+                "share {name}: its folder {path} is gone; clients get an error until there is one again"
+            ),
+            RootChange::Back => format!("share {name}: its folder {path} is there again"),
+            RootChange::Replaced => {
+                format!("share {name}: another folder is at {path} now, and is shared from now on")
+            }
+            RootChange::Unreadable(why) => format!(
+                "share {name}: another folder is at {path} now and cannot be read ({why}); the sandbox admits only the one \
+                 that was there at the start: restart coax, or set 'coax:sandbox = no'"
+            ),
+        }
+    }
+}

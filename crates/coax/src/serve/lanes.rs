@@ -1,0 +1,169 @@
+//! How many threads may be in one share's disk at a time.
+//!
+//! A hung disk blocks every thread that calls it. Each share therefore has a lane with a limited number of passes. Work that
+//! may touch the share's disk takes a pass; without one it waits as a task, which costs no thread. Work that may touch
+//! several disks uses a separate lane, so that one hung disk cannot use up the passes of another.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+};
+
+use coax_server::{Reach, table::ShareId};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+/// The lanes of all shares.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    shares: Vec<(ShareId, Arc<Semaphore>)>,
+    several: Arc<Semaphore>,
+    inside: Arc<AtomicUsize>,
+    /// Passes of each lane.
+    most: usize,
+}
+
+/// Leave to touch a disk, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Pass {
+    reach: Reach,
+    /// Work that touches no disk needs none.
+    permit: Option<(OwnedSemaphorePermit, Arc<AtomicUsize>)>,
+}
+
+impl Pass {
+    /// What it is good for.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        if let Some((_, inside)) = &self.permit {
+            inside.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Lanes {
+    /// Lanes with `passes` passes each.
+    pub(super) fn new(shares: impl Iterator<Item = ShareId>, passes: usize) -> Self {
+        let lane = || Arc::new(Semaphore::new(passes.max(1)));
+        Self {
+            shares: shares.map(|share| (share, lane())).collect(),
+            several: lane(),
+            inside: Arc::default(),
+            most: passes.max(1),
+        }
+    }
+
+    /// How many passes are free in all lanes.
+    #[cfg(test)]
+    pub(super) fn passes(&self) -> usize {
+        let lanes = self.shares.iter().map(|(_, lane)| lane);
+        lanes
+            .chain([&self.several])
+            .map(|lane| lane.available_permits())
+            .sum()
+    }
+
+    /// How many passes are given out.
+    pub(super) fn inside(&self) -> usize {
+        self.inside.load(Ordering::Relaxed)
+    }
+
+    /// How many passes of a share's lane are given out.
+    pub(super) fn load(&self, share: ShareId) -> usize {
+        let lane = self.lane(Reach::Share(share));
+        let free = lane.map_or(self.most, |lane| lane.available_permits());
+        self.most.saturating_sub(free)
+    }
+
+    /// A pass, if one is free.
+    pub(super) fn try_pass(&self, reach: Reach) -> Option<Pass> {
+        let permit = match self.lane(reach) {
+            None => None,
+            Some(lane) => Some(lane.clone().try_acquire_owned().ok()?),
+        };
+        Some(self.pass(reach, permit))
+    }
+
+    /// Waits for a pass: first come, first served.
+    pub(super) async fn pass_for(&self, reach: Reach) -> Pass {
+        let permit = match self.lane(reach) {
+            None => None,
+            // The lanes are never closed.
+            Some(lane) => lane.clone().acquire_owned().await.ok(),
+        };
+        self.pass(reach, permit)
+    }
+
+    /// Waits for a pass of whichever of `shares` has one first.
+    pub(super) async fn first_of(&self, shares: &[ShareId]) -> Pass {
+        type Waiting =
+            Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+        let lanes = shares.iter().map(|share| Reach::Share(*share));
+        let mut waiting: Vec<(Reach, Waiting)> = Vec::new();
+        for reach in lanes {
+            match self.lane(reach) {
+                None => return self.pass(reach, None),
+                Some(lane) => waiting.push((reach, Box::pin(lane.clone().acquire_owned()))),
+            }
+        }
+        let first = std::future::poll_fn(|context| {
+            for (reach, future) in &mut waiting {
+                if let Poll::Ready(permit) = future.as_mut().poll(context) {
+                    return Poll::Ready((*reach, permit.ok()));
+                }
+            }
+            Poll::Pending
+        });
+        let (reach, permit) = first.await;
+        self.pass(reach, permit)
+    }
+
+    fn pass(&self, reach: Reach, permit: Option<OwnedSemaphorePermit>) -> Pass {
+        let permit = permit.map(|permit| {
+            self.inside.fetch_add(1, Ordering::Relaxed);
+            (permit, self.inside.clone())
+        });
+        Pass { reach, permit }
+    }
+
+    fn lane(&self, reach: Reach) -> Option<&Arc<Semaphore>> {
+        match reach {
+            Reach::Nothing => None,
+            Reach::Several => Some(&self.several),
+            Reach::Share(share) => {
+                let mut shares = self.shares.iter();
+                shares.find(|(id, _)| *id == share).map(|(_, lane)| lane)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[tokio::test]
+    async fn a_full_lane_keeps_nobody_from_another() {
+        let lanes = Lanes::new([1, 2].map(ShareId).into_iter(), 2);
+        let (hung, other) = (Reach::Share(ShareId(1)), Reach::Share(ShareId(2)));
+        let held = [lanes.try_pass(hung).unwrap(), lanes.try_pass(hung).unwrap()];
+        assert!(lanes.try_pass(hung).is_none());
+        assert!(lanes.try_pass(other).is_some() && lanes.try_pass(Reach::Several).is_some());
+        assert!(lanes.try_pass(Reach::Nothing).is_some());
+        assert_eq!(lanes.inside(), 2);
+        let first = lanes.first_of(&[ShareId(1), ShareId(2)]).await;
+        assert_eq!(first.reach(), other);
+        drop((held, first));
+        assert_eq!((lanes.inside(), lanes.passes()), (0, 6));
+    }
+}

@@ -1,0 +1,304 @@
+//! Change notification for what programs on this machine do: the kernel's inotify watches the folders that clients watch.
+//!
+//! The engine calls [`LocalChanges`] when a client's first watch of a folder begins and when its last one ends, so only
+//! those folders are watched, and never their subfolders (as in Samba). inotify also reports what clients do through this
+//! server, which the engine has reported already: [`sift`] leaves that out.
+
+mod sift;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::CStr,
+    mem::MaybeUninit,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::{Duration, Instant},
+};
+
+use coax_server::{
+    Server,
+    share::ShareKind,
+    table::{FolderChange, ShareId, Wake},
+    vfs::{OpenHow, Vfs},
+};
+use rustix::{
+    fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
+    io::Errno,
+};
+use tokio::io::{Interest, unix::AsyncFd};
+
+use self::sift::{Deed, Seen, Sieve};
+use super::{host::Host, report::Reporter};
+use crate::disk::{DiskFile, decode_name};
+
+/// Folders watched at most: each costs the kernel about 1 KB, and its default limit for a user is 8,192 and more.
+const WATCHES_MAX: usize = 8192;
+/// What the kernel reports is looked at so long after the first event: by then the engine has reported what a client
+/// did, which it does after the disk has done it.
+const SETTLE: Duration = Duration::from_millis(50);
+/// Events looked at in one go.
+const BATCH: usize = 16_384;
+
+/// A folder: its share, and its path relative to the share's root.
+type Folder = (ShareId, String);
+
+/// The watches of this server's folders.
+#[derive(Debug)]
+pub(super) struct LocalChanges {
+    inotify: OwnedFd,
+    server: Weak<Server>,
+    reporter: Reporter,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    watched: BTreeMap<Folder, i32>,
+    /// One object may be two shares' folder.
+    folders: BTreeMap<i32, BTreeSet<Folder>>,
+    sieve: Sieve,
+    /// That a folder cannot be watched was said once.
+    complained: bool,
+}
+
+/// Begins to watch, if the system can and a share wants it, until the server stops.
+pub(super) fn start(host: &Arc<Host>) {
+    let wanted = |share: &Arc<coax_server::share::Share>| share.options.kernel_change_notify;
+    if !host.server.shares.iter().any(wanted) {
+        return;
+    }
+    let inotify = match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
+        Ok(inotify) => inotify,
+        Err(error) => {
+            return host.reporter.notice(format!(
+                "changes by local programs are not reported to clients: inotify: {error}"
+            ));
+        }
+    };
+    let changes = LocalChanges::begin(inotify, &host.server, host.reporter.clone());
+    tokio::spawn(follow(changes, host.clone()));
+}
+
+/// Passes on what the kernel reports.
+async fn follow(changes: Arc<LocalChanges>, host: Arc<Host>) {
+    let Ok(ready) = register(changes.clone()) else {
+        return;
+    };
+    loop {
+        let mut guard = tokio::select! {
+            guard = ready.readable() => match guard {
+                Ok(guard) => guard,
+                Err(_) => return,
+            },
+            () = host.stopped() => return,
+        };
+        tokio::time::sleep(SETTLE).await;
+        if changes.read() {
+            guard.clear_ready();
+        }
+    }
+}
+
+/// As [`super::task`] does for sockets: the descriptor is owned and never replaced.
+#[allow(deprecated)]
+fn register(changes: Arc<LocalChanges>) -> std::io::Result<AsyncFd<Arc<LocalChanges>>> {
+    AsyncFd::with_interest(changes, Interest::READABLE)
+}
+
+impl AsRawFd for LocalChanges {
+    fn as_raw_fd(&self) -> RawFd {
+        self.inotify.as_raw_fd()
+    }
+}
+
+impl AsFd for LocalChanges {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.inotify.as_fd()
+    }
+}
+
+/// A client's first watch of a folder began, or its last one ended. The watch stands before the client's request is
+/// answered or parked.
+impl Wake for LocalChanges {
+    fn wake(&self) {
+        let Some(server) = self.server.upgrade() else {
+            return;
+        };
+        let changed = server.locked(|tables| tables.take_folder_changes());
+        for FolderChange {
+            share,
+            path,
+            watched,
+        } in changed
+        {
+            if watched && let Some(vfs) = watchable(&server, share) {
+                // Without the lock: a disk that hangs must not hold up other shares.
+                let outcome = self.watch(&*vfs, &path);
+                self.note(&server, (share, path), outcome);
+            } else {
+                self.note(&server, (share, path), Err(Errno::CANCELED));
+            }
+        }
+    }
+}
+
+impl LocalChanges {
+    /// Registers with the server.
+    fn begin(inotify: OwnedFd, server: &Arc<Server>, reporter: Reporter) -> Arc<Self> {
+        let changes = Arc::new(Self {
+            inotify,
+            server: Arc::downgrade(server),
+            reporter,
+            state: Mutex::default(),
+        });
+        server.locked(|tables| tables.observe(changes.clone()));
+        changes
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps or ends the watch of a folder, whichever clients want by now: other threads may have been faster.
+    fn note(&self, server: &Server, folder: Folder, outcome: Result<i32, Errno>) {
+        let mut state = self.state();
+        if let Ok(watch) = outcome {
+            let folders = state.folders.entry(watch).or_default();
+            folders.insert(folder.clone());
+            state.watched.insert(folder.clone(), watch);
+        }
+        if !server.locked(|tables| tables.is_watched(folder.0, &folder.1)) {
+            return self.cease(&mut state, &folder);
+        }
+        match outcome {
+            Ok(_) if state.watched.len() <= WATCHES_MAX => {}
+            Ok(_) => self.cease(&mut state, &folder),
+            Err(Errno::CANCELED) => {}
+            Err(error) if !std::mem::replace(&mut state.complained, true) => {
+                self.reporter.notice(format!(
+                    "changes by local programs in {:?} are not reported to clients: {error} (sysctl \
+                     fs.inotify.max_user_watches; not said again for other folders)",
+                    folder.1
+                ));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Through the open folder's descriptor: a path could lead elsewhere by now.
+    fn watch(&self, vfs: &dyn Vfs, path: &str) -> Result<i32, Errno> {
+        let how = OpenHow {
+            read: true,
+            ..OpenHow::default()
+        };
+        let (file, _) = vfs.open(path, how).map_err(|_| Errno::NOENT)?;
+        let file = file.as_any().downcast_ref::<DiskFile>();
+        let fd = file.ok_or(Errno::OPNOTSUPP)?.fd().as_raw_fd();
+        let flags = WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::MODIFY
+            | WatchFlags::ATTRIB
+            | WatchFlags::ONLYDIR
+            | WatchFlags::EXCL_UNLINK;
+        inotify::add_watch(&self.inotify, format!("/proc/self/fd/{fd}"), flags)
+    }
+
+    fn cease(&self, state: &mut State, folder: &Folder) {
+        let Some(watch) = state.watched.remove(folder) else {
+            return;
+        };
+        let Some(folders) = state.folders.get_mut(&watch) else {
+            return;
+        };
+        folders.remove(folder);
+        if folders.is_empty() {
+            state.folders.remove(&watch);
+            // A folder that was removed has lost its watch already.
+            let _ = inotify::remove_watch(&self.inotify, watch);
+        }
+    }
+
+    /// Reads and passes on what is there. Whether that was all.
+    fn read(&self) -> bool {
+        let Some(server) = self.server.upgrade() else {
+            return true;
+        };
+        let mut state = self.state();
+        let (seen, lost, all) = state.collect(&self.inotify);
+        if lost {
+            let _ = server.locked(|tables| tables.take_own_changes());
+            server.locked(|tables| tables.report_lost());
+            return all;
+        }
+        let own = server.locked(|tables| tables.take_own_changes());
+        let is_written = |share: ShareId, path: &str| {
+            server.locked(|tables| tables.is_open_for_writing(share, path))
+        };
+        let deeds = state.sieve.sift(Instant::now(), own, seen, is_written);
+        drop(state);
+        for deed in deeds {
+            pass_on(&server, deed);
+        }
+        all
+    }
+}
+
+/// The share's folder, if local changes in it are to be reported.
+fn watchable(server: &Server, share: ShareId) -> Option<Arc<dyn Vfs>> {
+    let mut shares = server.shares.iter();
+    let share = shares.find(|candidate| candidate.id == share)?;
+    match &share.kind {
+        ShareKind::Disk(vfs) if share.options.kernel_change_notify => Some(vfs.clone()),
+        _ => None,
+    }
+}
+
+fn pass_on(server: &Server, deed: Deed) {
+    match deed {
+        Deed::Changed {
+            share,
+            path,
+            change,
+        } => server.external_change(share, &path, change),
+        Deed::Renamed {
+            share,
+            from,
+            to,
+            is_directory,
+        } => server.external_rename(share, &from, &to, is_directory),
+    }
+}
+
+impl State {
+    /// Events that wait, whether the kernel lost some, and whether these were all.
+    fn collect(&mut self, inotify: &OwnedFd) -> (Vec<Seen>, bool, bool) {
+        let mut buffer = [MaybeUninit::uninit(); 16_384];
+        let mut reader = Reader::new(inotify, &mut buffer);
+        let (mut seen, mut lost) = (Vec::new(), false);
+        while seen.len() < BATCH {
+            let Ok(event) = reader.next() else {
+                return (seen, lost, true);
+            };
+            let flags = event.events();
+            lost |= flags.contains(ReadFlags::QUEUE_OVERFLOW);
+            if flags.contains(ReadFlags::IGNORED) {
+                let folders = self.folders.remove(&event.wd()).unwrap_or_default();
+                for folder in folders {
+                    self.watched.remove(&folder);
+                }
+            }
+            let folders = self.folders.get(&event.wd());
+            for folder in folders.into_iter().flatten() {
+                let name = event.file_name().map(CStr::to_bytes).map(decode_name);
+                seen.extend(name.and_then(|name| Seen::new(folder, &name, flags, event.cookie())));
+            }
+        }
+        (seen, lost, false)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;

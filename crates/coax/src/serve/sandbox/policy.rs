@@ -1,0 +1,91 @@
+//! Which files the server needs, from its settings.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::settings::{Settings, ShareSettings};
+
+/// What the process may do beneath a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rights {
+    /// Read files and list folders.
+    Read,
+    /// Read, write, create, rename and delete; execute nothing.
+    Write,
+}
+
+/// The files that the server needs while it serves; everything else is out of reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Paths and what may be done beneath each.
+    pub paths: Vec<(PathBuf, Rights)>,
+    /// A share that lets symbolic links lead anywhere (`wide links`), so that no list of folders would be right.
+    pub unconfined_share: Option<String>,
+}
+
+/// The time zone's rules are read again when the system's zone changes.
+const TIME_ZONE: [&str; 3] = ["/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo"];
+
+impl Policy {
+    /// What a server with these settings needs: its shares, its log, and the files that users come from.
+    pub fn new(settings: &Settings, folder_of: impl Fn(&ShareSettings) -> Option<String>) -> Self {
+        let mut policy = Self::default();
+        for share in settings.shares.iter().filter(|share| share.available) {
+            if share.follow_symlinks && share.wide_links {
+                policy.unconfined_share = Some(share.name.clone());
+            }
+            if let Some(folder) = folder_of(share) {
+                policy.paths.push((folder.into(), Rights::Write));
+            }
+        }
+        let global = &settings.global;
+        let users = [global.password_file(), global.username_map.as_deref()];
+        // The folder and not the file: whoever edits the file replaces it by another.
+        let folders = users.into_iter().flatten().filter_map(|file| file.parent());
+        policy.allow(folders, Rights::Read);
+        policy.allow(TIME_ZONE.iter().map(Path::new), Rights::Read);
+        policy.allow([Path::new("/dev/null")].into_iter(), Rights::Write);
+        policy
+    }
+
+    /// Adds paths that the process needs.
+    pub fn allow<'a>(&mut self, paths: impl Iterator<Item = &'a Path>, rights: Rights) {
+        let here = |path: &Path| match path.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => path.to_owned(),
+        };
+        self.paths.extend(paths.map(|path| (here(path), rights)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load::load_text;
+
+    fn policy(conf: &str) -> Policy {
+        let settings = load_text("t", conf).settings;
+        Policy::new(&settings, |share| Some(share.path.clone()))
+    }
+
+    fn rights(policy: &Policy, path: &str) -> Option<Rights> {
+        let found = policy.paths.iter().find(|(p, _)| p == Path::new(path));
+        found.map(|(_, rights)| *rights)
+    }
+
+    #[test]
+    fn shares_are_writable_and_the_folder_of_the_password_file_is_readable() {
+        let policy = policy(
+            "[global]\nsmb passwd file = /etc/coax/smbpasswd\n[A]\npath = /srv/a\n[B]\npath = /srv/b\navailable = no\n",
+        );
+        assert_eq!(rights(&policy, "/srv/a"), Some(Rights::Write));
+        assert_eq!(rights(&policy, "/srv/b"), None);
+        assert_eq!(rights(&policy, "/etc/coax"), Some(Rights::Read));
+        assert_eq!(policy.unconfined_share, None);
+    }
+
+    #[test]
+    fn a_share_with_wide_links_is_named() {
+        let policy = policy("[A]\npath = /srv/a\nwide links = yes\n");
+        assert_eq!(policy.unconfined_share.as_deref(), Some("A"));
+    }
+}

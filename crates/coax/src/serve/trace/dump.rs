@@ -1,0 +1,152 @@
+//! Bytes of a message for people, without what authenticates anybody.
+//!
+//! Bytes are shown block by block: those of blocks that hold passwords, responses to challenges or tokens are withheld, and
+//! so is whatever belongs to no block.
+
+use std::fmt::Write;
+
+use coax_wire::{
+    block::Block,
+    command as code,
+    header::{HEADER_LEN, Header},
+    io::Reader,
+    rap::function as rap,
+    smb::{
+        summary,
+        transaction::{Kind, Request},
+    },
+};
+
+/// What every NTLMSSP message begins with ([MS-NLMP] 2.2.1).
+const NTLMSSP: &[u8] = b"NTLMSSP\0";
+/// Bytes in a line.
+const WIDTH: usize = 16;
+
+/// The header's fields.
+pub(super) fn header(header: &Header) -> String {
+    format!(
+        "{} status={:#010x} flags={:#04x} flags2={:#06x} tid={:#06x} pid={:#x} uid={:#06x} mid={:#06x}",
+        code::name(header.command).unwrap_or("unknown command"),
+        header.status,
+        header.flags.0,
+        header.flags2.0,
+        header.tid.0,
+        header.pid.0,
+        header.uid.0,
+        header.mid.0,
+    )
+}
+
+/// The words and bytes of every block, and how many bytes follow in a tail of so many.
+pub(super) fn message(command: u8, message: &[u8], tail: usize) -> String {
+    let mut out = String::new();
+    let mut end = HEADER_LEN;
+    super::each_block(command, message, |command, block| {
+        end = block.bytes_offset.saturating_add(block.bytes.len());
+        one(&mut out, command, block);
+    });
+    // Writing to memory does not fail.
+    match message.len().saturating_sub(end) {
+        0 => {}
+        rest => drop(writeln!(out, "  {rest} bytes outside of any block")),
+    }
+    if tail > 0 {
+        let _ = writeln!(out, "  {tail} bytes of file data follow");
+    }
+    out
+}
+
+fn one(out: &mut String, command: u8, block: &Block<'_>) {
+    let name = code::name(command).unwrap_or("unknown command");
+    let start = block
+        .bytes_offset
+        .saturating_sub(block.words.len())
+        .saturating_sub(2);
+    let _ = writeln!(out, "  {name}, {} words:", block.word_count());
+    lines(out, start, block.words);
+    let len = block.bytes.len();
+    let shown = match shown(command, block) {
+        true => until_token(block.bytes),
+        false => 0,
+    };
+    let _ = writeln!(out, "  {name}, {len} bytes:");
+    lines(
+        out,
+        block.bytes_offset,
+        block.bytes.get(..shown).unwrap_or_default(),
+    );
+    match len.saturating_sub(shown) {
+        0 => {}
+        hidden => drop(writeln!(
+            out,
+            "  {hidden} bytes withheld: authentication data"
+        )),
+    }
+}
+
+/// Whether a block's bytes hold nothing that authenticates anybody.
+fn shown(command: u8, block: &Block<'_>) -> bool {
+    match command {
+        command if summary::is_secret(command) => false,
+        // They may carry the rest of a password change.
+        code::TRANSACTION_SECONDARY => false,
+        code::TRANSACTION => is_known_rap(block),
+        _ => true,
+    }
+}
+
+/// Whether a transaction is a pipe's, or a RAP function that carries no password: others change or check some.
+fn is_known_rap(block: &Block<'_>) -> bool {
+    const KNOWN: &[u16] = &[
+        rap::NET_SHARE_ENUM,
+        rap::NET_SHARE_GET_INFO,
+        rap::NET_SESSION_ENUM,
+        rap::NET_SESSION_GET_INFO,
+        rap::NET_SERVER_GET_INFO,
+        rap::NET_USER_GET_INFO,
+        rap::NET_WKSTA_GET_INFO,
+        rap::DOS_PRINT_Q_ENUM,
+        rap::DOS_PRINT_Q_GET_INFO,
+        rap::DOS_PRINT_JOB_ENUM,
+        rap::NET_REMOTE_TOD,
+        rap::NET_SERVER_ENUM2,
+        rap::NET_SERVER_ENUM3,
+    ];
+    let Ok(request) = Request::parse(Kind::Transaction, block, false) else {
+        // A reply, in which a server tells no password.
+        return true;
+    };
+    if !request.setup.is_empty() {
+        return true;
+    }
+    let function = Reader::new(request.parameters).u16("RAP function");
+    function.is_ok_and(|function| KNOWN.contains(&function))
+}
+
+/// How many bytes stand before an NTLMSSP token, which binds of pipes carry too.
+fn until_token(bytes: &[u8]) -> usize {
+    bytes
+        .windows(NTLMSSP.len())
+        .position(|window| window == NTLMSSP)
+        .unwrap_or(bytes.len())
+}
+
+/// `0020  ff 53 4d 42 …  .SMB…`
+fn lines(out: &mut String, start: usize, bytes: &[u8]) {
+    for (index, line) in bytes.chunks(WIDTH).enumerate() {
+        let at = start.saturating_add(index.saturating_mul(WIDTH));
+        let _ = write!(out, "  {at:04x} ");
+        for byte in line {
+            let _ = write!(out, " {byte:02x}");
+        }
+        let gap = WIDTH.saturating_sub(line.len()).saturating_mul(3);
+        let text: String = line
+            .iter()
+            .map(|byte| match byte {
+                0x20..=0x7e => char::from(*byte),
+                _ => '.',
+            })
+            .collect();
+        let _ = writeln!(out, "{:gap$}  {text}", "");
+    }
+}

@@ -1,0 +1,133 @@
+//! Which shares' disks a piece of work may touch: a driver that limits how many threads wait for one disk asks before it
+//! hands the work over.
+
+use super::Connection;
+use crate::{files::OpenFile, share::ShareKind, table::ShareId};
+use alloc::{collections::BTreeSet, vec::Vec};
+use coax_wire::{
+    block::Block,
+    command as c,
+    header::{HEADER_LEN, Header, Tid},
+    time::Time,
+};
+
+/// Longest chain that is looked through; longer ones may touch anything.
+const MAX_CHAIN: usize = 8;
+/// FLUSH of this FID concerns all files of a process ([MS-CIFS] 2.2.4.6.1).
+const ALL_FILES: u16 = 0xffff;
+
+/// The disks that a piece of work may touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// None.
+    #[default]
+    Nothing,
+    /// That of one share.
+    Share(ShareId),
+    /// Those of several shares.
+    Several,
+}
+
+impl Reach {
+    /// What both may touch together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, reach) | (reach, Self::Nothing) => reach,
+            (one, other) if one == other => one,
+            _ => Self::Several,
+        }
+    }
+}
+
+impl Connection {
+    /// What serving `message` may touch. Parked requests may run again by it, so they count.
+    pub fn reach(&self, message: &[u8]) -> Reach {
+        if let Some(tid) = self.raw.awaited_tid() {
+            return self.reach_of_tree(tid).and(self.wake_reach());
+        }
+        let Ok(header) = Header::parse(message) else {
+            return Reach::Nothing;
+        };
+        let mut reach = self.wake_reach();
+        let (mut command, mut offset) = (header.command, HEADER_LEN);
+        for _ in 0..MAX_CHAIN {
+            let Ok(block) = Block::at(message, offset) else {
+                return reach;
+            };
+            reach = reach.and(self.reach_of_command(command, &header, &block));
+            match block.andx().filter(|_| c::is_andx(command)) {
+                None => return reach,
+                // What follows is on a tree that is not connected yet.
+                Some(_) if command == c::TREE_CONNECT_ANDX => return Reach::Several,
+                Some(next) => (command, offset) = next,
+            }
+        }
+        Reach::Several
+    }
+
+    /// What delivering wakes and time-outs may touch.
+    pub fn wake_reach(&self) -> Reach {
+        let parked = self
+            .parked
+            .iter()
+            .map(|parked| self.reach_of_tree(parked.tid()));
+        parked.fold(Reach::Nothing, Reach::and)
+    }
+
+    /// The shares on which something is open.
+    pub fn shares_held(&self) -> Vec<ShareId> {
+        let shares: BTreeSet<ShareId> = self.files.iter().filter_map(disk_of).collect();
+        shares.into_iter().collect()
+    }
+
+    /// The connection is gone: no request is served any more, and none that waits is answered. [`Self::close_share`] and
+    /// then [`Self::handle_disconnect`] close what it holds.
+    pub fn hang_up(&mut self) {
+        self.closing = true;
+        self.parked.clear();
+        self.transactions.clear();
+        self.searches.close_where(|_| true);
+    }
+
+    /// Closes what the connection holds on one share, after [`Self::hang_up`].
+    pub fn close_share(&mut self, now: Time, share: ShareId) {
+        for fid in self.files.fids_where(|file| file.share.id == share) {
+            // There is nobody to tell.
+            let _ = crate::ops::close::close(self, fid, None, now);
+        }
+    }
+
+    fn reach_of_command(&self, command: u8, header: &Header, block: &Block<'_>) -> Reach {
+        match command {
+            c::NEGOTIATE | c::ECHO | c::SESSION_SETUP_ANDX | c::TREE_CONNECT => Reach::Nothing,
+            // With a flag it disconnects the header's tree first.
+            c::TREE_CONNECT_ANDX => self.reach_of_tree(header.tid),
+            c::LOGOFF_ANDX | c::PROCESS_EXIT => self.reach_of_files(),
+            c::FLUSH if block.word(0) == Ok(ALL_FILES) => self.reach_of_files(),
+            c::COPY | c::MOVE => {
+                let other = block
+                    .word(0)
+                    .map_or(Reach::Nothing, |tid| self.reach_of_tree(Tid(tid)));
+                self.reach_of_tree(header.tid).and(other)
+            }
+            _ => self.reach_of_tree(header.tid),
+        }
+    }
+
+    fn reach_of_tree(&self, tid: Tid) -> Reach {
+        match self.trees.share_of(tid) {
+            Some(share) if !matches!(share.kind, ShareKind::Ipc) => Reach::Share(share.id),
+            _ => Reach::Nothing,
+        }
+    }
+
+    fn reach_of_files(&self) -> Reach {
+        let shares = self.files.iter().filter_map(disk_of).map(Reach::Share);
+        shares.fold(Reach::Nothing, Reach::and)
+    }
+}
+
+fn disk_of(file: &OpenFile) -> Option<ShareId> {
+    (!matches!(file.share.kind, ShareKind::Ipc)).then_some(file.share.id)
+}

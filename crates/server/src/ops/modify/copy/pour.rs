@@ -1,0 +1,255 @@
+//! The copy of one file. If it fails, the target is as it was: not there, or with its old contents and attributes.
+
+use super::{Copier, Step};
+use crate::{
+    error::Result,
+    names::attributes::{Attributes, DosAttrib},
+    ops::{
+        attributes::{self, Facts, join, parent_of},
+        durability,
+        journal::Journal,
+        modify::{
+            READ,
+            claim::{Wish, claiming},
+            create::creating,
+        },
+    },
+    table::NotifyFilter,
+    vfs::{Kind, OpenHow, SetTimes, Vfs, VfsError, VfsFile},
+};
+use alloc::{format, string::String, sync::Arc, vec::Vec};
+use coax_wire::status::Status;
+
+/// DOS's end of text.
+const CONTROL_Z: u8 = 0x1a;
+/// How many names are tried for a backup.
+const ATTEMPTS: u64 = 1000;
+
+/// To write to what is there.
+const WRITE: OpenHow = OpenHow {
+    write: true,
+    ..READ
+};
+/// To create.
+const CREATE: OpenHow = OpenHow {
+    create: true,
+    exclusive: true,
+    ..WRITE
+};
+
+/// The last step of a copy, which can still fail: a move removes its source.
+pub(super) type Finish<'a> = &'a dyn Fn() -> Result<()>;
+
+/// A file that is copied.
+pub(super) struct Original<'a> {
+    pub(super) file: &'a dyn VfsFile,
+    pub(super) facts: &'a Facts,
+}
+
+/// The old contents of a file that is being overwritten.
+struct Backup {
+    file: Arc<dyn VfsFile>,
+    path: String,
+}
+
+impl Copier<'_, '_> {
+    /// Into a file that did not exist.
+    pub(super) fn copy_new(&self, from: &Original<'_>, to: &str, finish: Finish<'_>) -> Result<()> {
+        let place = &self.spec.target_place;
+        creating(self.call, place, to, Kind::File, || {
+            let file = place.vfs.open(to, CREATE)?.0;
+            let copied = self
+                .pour(from.file, &*file, 0)
+                .and_then(|()| self.dress(from, &*file, to))
+                .and_then(|()| finish());
+            if copied.is_err() {
+                self.remove(&*place.vfs, to);
+            }
+            copied
+        })
+    }
+
+    /// Over a file, whose old contents are kept in another until the copy is complete.
+    pub(super) fn copy_over(
+        &self,
+        from: &Original<'_>,
+        (to, there): (&str, &Facts),
+        finish: Finish<'_>,
+    ) -> Result<Step> {
+        let place = &self.spec.target_place;
+        let object = (to, &there.stat);
+        claiming(self.call, place, object, Wish::OVERWRITE, |open| {
+            let file: Arc<dyn VfsFile> = place.vfs.open(to, WRITE)?.0;
+            let backup = self.back_up(&*file, to)?;
+            let server = &self.call.conn.server;
+            server.locked(|tables| tables.before_write(open));
+            let journal = Journal::new(file.clone());
+            let copied = file
+                .set_len(0)
+                .map_err(Into::into)
+                .and_then(|()| self.pour(from.file, &*file, 0))
+                .and_then(|()| self.dress(from, &*journal, to))
+                .and_then(|()| finish());
+            match copied {
+                Ok(()) => self.remove(&*place.vfs, &backup.path),
+                Err(_) => {
+                    self.restore(&*file, &backup, to);
+                    journal.roll_back();
+                }
+            }
+            copied?;
+            self.report_modified(to);
+            Ok(())
+        })
+    }
+
+    /// To the end of a file.
+    pub(super) fn append(&self, from: &Original<'_>, (to, there): (&str, &Facts)) -> Result<Step> {
+        let place = &self.spec.target_place;
+        claiming(self.call, place, (to, &there.stat), Wish::APPEND, |open| {
+            let file: Arc<dyn VfsFile> = place.vfs.open(to, WRITE)?.0;
+            let (size, end) = self.end_of_text(&*file)?;
+            let server = &self.call.conn.server;
+            server.locked(|tables| tables.before_write(open));
+            let poured = self.pour(from.file, &*file, end);
+            if poured.is_err() {
+                let _ = file.set_len(size);
+                if end < size {
+                    let _ = file.write_at(end, &[CONTROL_Z]);
+                }
+            }
+            poured?;
+            self.report_modified(to);
+            Ok(())
+        })
+    }
+
+    fn report_modified(&self, path: &str) {
+        let share = self.spec.target_place.share.id;
+        let what = NotifyFilter::LAST_WRITE.or(NotifyFilter::SIZE);
+        let server = &self.call.conn.server;
+        server.locked(|tables| tables.report_modified(share, path, what));
+    }
+
+    /// Copies a file's contents beside it.
+    fn back_up(&self, file: &dyn VfsFile, path: &str) -> Result<Backup> {
+        let vfs = &*self.spec.target_place.vfs;
+        let backup = backup_file(vfs, parent_of(path), self.call.now.0 / 1_000_000)?;
+        let copied = pour_all(file, &*backup.file);
+        if copied.is_err() {
+            self.remove(vfs, &backup.path);
+        }
+        copied.map(|()| backup)
+    }
+
+    /// Puts the old contents back: into the file, so that it stays the same object, or else in its place.
+    fn restore(&self, file: &dyn VfsFile, backup: &Backup, path: &str) {
+        let vfs = &*self.spec.target_place.vfs;
+        let restored = file
+            .set_len(0)
+            .map_err(Into::into)
+            .and_then(|()| pour_all(&*backup.file, file));
+        if restored.is_ok() {
+            self.remove(vfs, &backup.path);
+        } else if let Err(error) = vfs.rename(&backup.path, path, true) {
+            let left = (backup.path.clone(), error.into());
+            self.left.borrow_mut().push(left);
+        }
+    }
+
+    /// Removes a file of this copy. One that cannot be removed is reported in the log.
+    fn remove(&self, vfs: &dyn Vfs, path: &str) {
+        let removed = vfs.remove_file(path).or_else(|_| vfs.remove_file(path));
+        match removed {
+            Ok(()) | Err(VfsError::NotFound) => {}
+            Err(error) => self.left.borrow_mut().push((path.into(), error.into())),
+        }
+    }
+
+    /// The length, and where appending begins: over the Control-Z that ends a text.
+    fn end_of_text(&self, file: &dyn VfsFile) -> Result<(u64, u64)> {
+        let size = file.stat()?.size;
+        let Some(last) = size.checked_sub(1).filter(|_| self.spec.target_ascii) else {
+            return Ok((size, size));
+        };
+        let mut byte = [0];
+        file.read_at(last, &mut byte)?;
+        Ok((size, if byte == [CONTROL_Z] { last } else { size }))
+    }
+
+    /// Pours the contents of one file into another from `at` on, as text if the client says so.
+    fn pour(&self, from: &dyn VfsFile, to: &dyn VfsFile, at: u64) -> Result<()> {
+        let end = pour_until(from, to, at, self.spec.source_ascii)?;
+        if self.spec.target_ascii {
+            to.write_at(end, &[CONTROL_Z]).map_err(|(_, error)| error)?;
+        }
+        durability::after_copy(&self.spec.target_place.share.options, to)
+    }
+
+    /// Gives the copy the original's attributes, extended ones among them, and its time of last write.
+    fn dress(&self, from: &Original<'_>, to: &dyn VfsFile, path: &str) -> Result<()> {
+        let share = &self.spec.target_place.share;
+        self.copy_eas(from.file, to)?;
+        let has = attributes::facts_of(to, share, path)?;
+        let wanted = Attributes(from.facts.attributes.0 & Attributes::SETTABLE.0);
+        attributes::keep(to, share, &has, wanted, None)?;
+        Ok(to.set_times(SetTimes {
+            modified: Some(from.facts.stat.modified),
+            accessed: None,
+        })?)
+    }
+
+    fn copy_eas(&self, from: &dyn VfsFile, to: &dyn VfsFile) -> Result<()> {
+        let names = match from.attribute_names() {
+            Err(VfsError::Unsupported) => Vec::new(),
+            names => names?,
+        };
+        for name in names.iter().filter(|name| *name != DosAttrib::NAME) {
+            match to.set_attribute(name, &from.attribute(name)?) {
+                Err(VfsError::Unsupported) if self.spec.need_eas => {
+                    return Err(Status::EAS_NOT_SUPPORTED.into());
+                }
+                Err(VfsError::Unsupported) => return Ok(()),
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn backup_file(vfs: &dyn Vfs, folder: &str, seed: u64) -> Result<Backup> {
+    for number in 0..ATTEMPTS {
+        let path = join(folder, &format!(".coax-{}.tmp", seed.wrapping_add(number)));
+        match vfs.open(&path, CREATE) {
+            Ok((file, _)) => return Ok(Backup { file, path }),
+            Err(VfsError::Exists) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Status::OBJECT_NAME_COLLISION.into())
+}
+
+fn pour_all(from: &dyn VfsFile, to: &dyn VfsFile) -> Result<()> {
+    pour_until(from, to, 0, false).map(drop)
+}
+
+/// Pours contents to `at` and on, if it is text up to its Control-Z, and says where they end.
+fn pour_until(from: &dyn VfsFile, to: &dyn VfsFile, mut at: u64, text: bool) -> Result<u64> {
+    const BLOCK: usize = 1 << 16;
+    let mut buffer = alloc::vec![0; BLOCK];
+    let mut offset = 0u64;
+    loop {
+        let got = from.read_at(offset, &mut buffer)?;
+        let block = buffer.get(..got).unwrap_or_default();
+        let end = block.iter().position(|b| text && *b == CONTROL_Z);
+        let data = block.get(..end.unwrap_or(got)).unwrap_or_default();
+        if !data.is_empty() {
+            to.write_at(at, data).map_err(|(_, error)| error)?;
+        }
+        at = at.saturating_add(data.len() as u64);
+        offset = offset.saturating_add(got as u64);
+        if end.is_some() || got == 0 {
+            return Ok(at);
+        }
+    }
+}

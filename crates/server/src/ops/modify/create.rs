@@ -1,0 +1,117 @@
+//! Making folders, and files that nobody opens: targets of copies.
+
+use super::{
+    Place,
+    claim::{Wish, request},
+    no_stream,
+};
+use crate::{
+    conn::Call,
+    error::Result,
+    names::path::ClientPath,
+    names_cache::Change,
+    ops::{
+        attributes::{name_of, parent_of},
+        eas, security,
+        streams::open_base,
+    },
+    reason::{Because, Limit, Reason},
+    table::{OpenId, OpenOutcome, Refusal},
+    vfs::{Kind, Stat},
+};
+use coax_wire::{info::ea::Ea, status::Status};
+
+/// Makes a folder with these extended attributes.
+///
+/// # Errors
+/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; `ACCESS_DENIED` if the descriptor of the folder
+/// around does not let it grow; those of [`eas::set`]; what the file system says. The folder is not there afterwards.
+pub fn make_dir(call: &Call<'_>, path: &ClientPath, eas: &[Ea<'_>]) -> Result<()> {
+    let place = Place::to_change(call)?;
+    no_stream(path)?;
+    let finder = place.finder(call);
+    let located = finder.locate(path)?;
+    if located.stat.is_some() {
+        return Err(Status::OBJECT_NAME_COLLISION.into());
+    }
+    let path = finder.spelling(&located.path);
+    let described = security::of_folder_to_grow(call, &*place.vfs, parent_of(&path), true)?;
+    creating(call, &place, &path, Kind::Directory, || {
+        place.vfs.make_dir(&path)?;
+        if described.is_none() && eas.is_empty() {
+            return Ok(());
+        }
+        let dressed = open_base(&*place.vfs, &path)
+            .map_err(Into::into)
+            .and_then(|new| {
+                if let Some(folder) = &described {
+                    security::inherit(call, &*new, folder, true)?;
+                }
+                eas::set(call, &*new, eas)
+            });
+        if dressed.is_err() {
+            let _ = place.vfs.remove_dir(&path);
+        }
+        dressed
+    })
+}
+
+/// Runs `work`, which creates what is not there at `path`, or fails and leaves nothing there. Other clients that want to
+/// open or create the same path wait meanwhile, and watchers hear of what was created.
+///
+/// # Errors
+/// `DELETE_PENDING` if the folder is about to be removed; `OBJECT_NAME_COLLISION` if another client creates the same;
+/// `TOO_MANY_OPENED_FILES`; those of `work`.
+pub(super) fn creating<T>(
+    call: &Call<'_>,
+    place: &Place,
+    path: &str,
+    kind: Kind,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let (server, share) = (&call.conn.server, place.share.id);
+    let row = reserve(call, place, path, kind)?;
+    let change = Change::Added(name_of(path));
+    let made = place.finder(call).changing(parent_of(path), change, work);
+    server.locked(|tables| {
+        // A row without a file has nothing to delete.
+        let _ = tables.withdraw(row);
+        if made.is_ok() {
+            tables.report_created(share, path, kind == Kind::Directory);
+        }
+    });
+    made
+}
+
+fn reserve(call: &Call<'_>, place: &Place, path: &str, kind: Kind) -> Result<OpenId> {
+    let nothing = Stat {
+        id: Default::default(),
+        kind,
+        size: 0,
+        allocated: 0,
+        created: None,
+        modified: Default::default(),
+        accessed: Default::default(),
+        changed: Default::default(),
+        links: 0,
+        mode: 0,
+    };
+    let request = request(call, place, (path, &nothing), Wish::CREATE);
+    call.conn
+        .server
+        .locked(|tables| match tables.reserve(call.now, &request) {
+            OpenOutcome::Granted { open, .. } => Ok(open),
+            OpenOutcome::BreakFirst { ticket, .. } => {
+                tables.forget_parked(ticket);
+                Err(Status::OBJECT_NAME_COLLISION.into())
+            }
+            OpenOutcome::SharingViolation => Err(Status::SHARING_VIOLATION.into()),
+            OpenOutcome::DeletePending => Err(Status::DELETE_PENDING.into()),
+            OpenOutcome::Refused(Refusal::TooManyOpens) => {
+                Err(Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))
+            }
+            OpenOutcome::Refused(_) => {
+                Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Waits)))
+            }
+        })
+}

@@ -1,0 +1,190 @@
+//! Whether the disks hold what the model holds.
+
+use super::{Check, Model, Place, require};
+use crate::disk::Listing;
+
+/// What an operation that failed half-way may have done. Nobody was told, so the disk decides.
+#[derive(Clone, Debug)]
+pub(super) enum Allowance {
+    /// The file may hold any of these bytes instead of its own, and have any length between.
+    Bytes { node: usize, new: Vec<u8> },
+    /// The name may be gone.
+    Gone { node: usize },
+    /// The name may have become the other.
+    Moved { from: Place, to: Place },
+    /// The name may have come.
+    New { place: Place },
+}
+
+impl Model {
+    /// Compares what lies on a share's disk with what was acknowledged.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn audit(&mut self, share: usize, disk: &Listing) -> Check {
+        let allowances: Vec<Allowance> = self
+            .allowances
+            .extract_if(.., |allowance| allowance.share(&self.nodes) == share)
+            .collect();
+        allowances
+            .into_iter()
+            .try_for_each(|allowance| self.settle(allowance, disk))?;
+        for ((_, path), node) in self
+            .names
+            .iter()
+            .filter(|((of, path), _)| *of == share && !path.is_empty())
+        {
+            let node = &self.nodes[*node];
+            match disk.get(path) {
+                None => return Err(format!("{path} was acknowledged and is not on the disk")),
+                Some(None) => require(node.folder, &format!("{path} is a folder on the disk"))?,
+                Some(Some(bytes)) if *bytes != node.bytes => {
+                    let at = bytes
+                        .iter()
+                        .zip(&node.bytes)
+                        .position(|(a, b)| a != b)
+                        .unwrap_or(bytes.len().min(node.bytes.len()));
+                    let lens = (bytes.len(), node.bytes.len());
+                    return Err(format!(
+                        "{path} differs from what was acknowledged at byte {at}; {} bytes, not {}",
+                        lens.0, lens.1
+                    ));
+                }
+                Some(Some(_)) => require(!node.folder, &format!("{path} is a file on the disk"))?,
+            }
+        }
+        let unknown = disk
+            .keys()
+            .find(|path| !self.names.contains_key(&(share, (*path).clone())));
+        match unknown {
+            Some(path) => Err(format!("{path} is on the disk and nobody was told so")),
+            None => Ok(()),
+        }
+    }
+
+    /// The step is over: what was not found done was not done.
+    pub fn forget_allowances(&mut self) {
+        self.allowances.clear();
+        self.half_way = false;
+    }
+
+    /// Settles the renamings that failed half-way and were done, before the next answer of the same step is judged. The
+    /// new name tells: the old one may have been given to another file since.
+    pub fn settle_moves(&mut self, share: usize, disk: &Listing) {
+        let (names, nodes) = (&self.names, &self.nodes);
+        let is_it = |from: &Place, found: Option<&Option<Vec<u8>>>| {
+            let node = names.get(from).map(|node| &nodes[*node]);
+            node.zip(found).is_some_and(|(node, found)| match found {
+                Some(bytes) => *bytes == node.bytes,
+                None => node.folder,
+            })
+        };
+        let is_done = |allowance: &mut Allowance| match allowance {
+            Allowance::Moved { from, to } => {
+                let found = disk.get(&to.1);
+                let is_moved = !disk.contains_key(&from.1) || is_it(from, found);
+                from.0 == share && found.is_some() && is_moved && !names.contains_key(to)
+            }
+            _ => false,
+        };
+        let done: Vec<Allowance> = self.allowances.extract_if(.., is_done).collect();
+        for allowance in done {
+            if let Allowance::Moved { from, to } = allowance
+                && self.names.contains_key(&from)
+            {
+                self.relocate(&from, &to);
+            }
+        }
+    }
+
+    /// Whether a renaming on a share has failed half-way.
+    #[must_use]
+    pub fn has_unsettled_moves(&self, share: usize) -> bool {
+        let is_move = |allowance: &Allowance| matches!(allowance, Allowance::Moved { from, .. } if from.0 == share);
+        self.allowances.iter().any(is_move)
+    }
+
+    /// What failed half-way just before, in the same step, has made a name free if an open says that it is.
+    pub(super) fn found_free(&mut self, there: &Place) {
+        let Some(node) = self.names.get(there).copied() else {
+            return;
+        };
+        let is_it = |allowance: &Allowance| match allowance {
+            Allowance::Gone { node: gone } => *gone == node,
+            Allowance::Moved { from, .. } => from == there,
+            _ => false,
+        };
+        let Some(at) = self.allowances.iter().position(is_it) else {
+            return;
+        };
+        match self.allowances.remove(at) {
+            Allowance::Moved { from, to } if !self.names.contains_key(&to) => {
+                self.relocate(&from, &to)
+            }
+            _ => self.unlink(node),
+        }
+    }
+
+    fn settle(&mut self, allowance: Allowance, disk: &Listing) -> Check {
+        match allowance {
+            Allowance::Gone { node } => {
+                let there = self.nodes[node].place.clone();
+                if there.is_some_and(|(_, path)| !path.is_empty() && !disk.contains_key(&path)) {
+                    self.unlink(node);
+                }
+            }
+            Allowance::Moved { from, to } => {
+                let moved = self.names.contains_key(&from)
+                    && !disk.contains_key(&from.1)
+                    && disk.contains_key(&to.1);
+                if moved && !self.names.contains_key(&to) {
+                    self.relocate(&from, &to);
+                }
+            }
+            Allowance::New { place } => {
+                if let Some(found) = disk
+                    .get(&place.1)
+                    .filter(|_| !self.names.contains_key(&place))
+                {
+                    self.put(place, found.clone());
+                }
+            }
+            Allowance::Bytes { node, new } => {
+                let Some((_, path)) = &self.nodes[node].place else {
+                    return Ok(());
+                };
+                let Some(Some(bytes)) = disk.get(path) else {
+                    return Ok(());
+                };
+                let old = &self.nodes[node].bytes;
+                let len = old.len().min(new.len())..=old.len().max(new.len());
+                require(
+                    len.contains(&bytes.len()),
+                    &format!("{path} has a length that no request gave it"),
+                )?;
+                let known = |(at, byte): (usize, &u8)| {
+                    let beyond = at >= old.len() && *byte == 0;
+                    beyond || old.get(at) == Some(byte) || new.get(at) == Some(byte)
+                };
+                require(
+                    bytes.iter().enumerate().all(known),
+                    &format!("{path} holds bytes that nobody wrote"),
+                )?;
+                self.nodes[node].bytes.clone_from(bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Allowance {
+    fn share(&self, nodes: &[super::Node]) -> usize {
+        match self {
+            Self::Bytes { node, .. } | Self::Gone { node } => {
+                nodes[*node].place.as_ref().map_or(0, |place| place.0)
+            }
+            Self::Moved { from, .. } => from.0,
+            Self::New { place } => place.0,
+        }
+    }
+}

@@ -1,0 +1,601 @@
+//! Random programs: each step draws from numbers of its own, so that leaving one out changes no other's.
+
+use crate::{
+    client::{File, OTHER_PID, PID},
+    disk::Trouble,
+    model::Check,
+    op::{Carrier, IfExists, Op, OpenArgs, Oplock, Range, Sharing, Verb, right},
+    rng::Rng,
+    rules::{SHARES, USERS},
+    world::{MS, World},
+};
+use coax_server::vfs::VfsError;
+
+/// Paths of files, most of them in the way of each other.
+const FILES: [&str; 8] = [
+    "A.TXT",
+    "B.TXT",
+    "C.BAK",
+    "RUN.EXE",
+    "BIG.BIN",
+    "DIR\\A.TXT",
+    "DIR\\B.TXT",
+    "SUB\\A.TXT",
+];
+/// Paths of folders.
+const FOLDERS: [&str; 4] = ["DIR", "SUB", "DIR\\SUB", ""];
+/// What disks fail with. They do not lie: none says that a file that is there is not.
+const ERRORS: [VfsError; 6] = [
+    VfsError::Io(5),
+    VfsError::NoSpace,
+    VfsError::Denied,
+    VfsError::ReadOnly,
+    VfsError::TooManyOpen,
+    VfsError::Busy,
+];
+
+/// One step: somebody does something, and some of what is under way arrives.
+///
+/// # Errors
+/// What the server did wrong.
+pub fn step(world: &mut World, rng: &mut Rng) -> Check {
+    let client = rng.below(world.clients.len());
+    match rng.below(100) {
+        0..=71 => ask(world, client, rng),
+        72..=77 => answer_break(world, client, rng),
+        78..=80 => cancel(world, rng),
+        81..=84 => world.pass(rng.below(1_500) as u64 * MS)?,
+        85 => world.pass(rng.below(45_000) as u64 * MS)?,
+        86..=90 => trouble(world, rng),
+        91 => world.disks.iter().for_each(|disk| disk.inject(None)),
+        92 => {
+            let ms = rng.below(3_000) as u64;
+            world.disks[rng.below(SHARES.len())].delay(ms * MS);
+        }
+        93 => world.step_wall((rng.below(7_200_000) as i64 - 3_600_000) * MS as i64),
+        94 => {
+            world.disconnect(client)?;
+            world.connect(client, any_user(rng), rng.below(SHARES.len()))?;
+        }
+        _ => use_cache(world, client, rng)?,
+    }
+    arrive(world, rng)
+}
+
+/// Some messages arrive, in some order.
+fn arrive(world: &mut World, rng: &mut Rng) -> Check {
+    loop {
+        let senders: Vec<usize> = (0..world.clients.len())
+            .filter(|at| !world.clients[*at].outbox.is_empty())
+            .collect();
+        let Some(client) = rng.pick(&senders) else {
+            break;
+        };
+        if rng.chance(20) {
+            break;
+        }
+        world.deliver(*client)?;
+        if rng.chance(60) {
+            world.drain_all()?;
+        }
+    }
+    world.fire_due()
+}
+
+fn any_user(rng: &mut Rng) -> Option<&'static str> {
+    rng.of([None, Some(USERS[0].0), Some(USERS[1].0)])
+}
+
+fn trouble(world: &mut World, rng: &mut Rng) {
+    let trouble = Trouble {
+        skip: rng.below(8) as u64,
+        times: rng.of([1, 1, 1, 2, 5]),
+        only_changes: rng.chance(60),
+        error: rng.of(ERRORS),
+    };
+    let share = rng.below(SHARES.len());
+    world.tell(|| format!("disk {share}: {trouble:?}"));
+    world.disks[share].inject(Some(trouble));
+}
+
+fn cancel(world: &mut World, rng: &mut Rng) {
+    let waiting: Vec<_> = world
+        .pending
+        .iter()
+        .filter(|request| request.delivered && !world.clients[request.client].raw)
+        .cloned()
+        .collect();
+    if let Some(request) = rng.pick(&waiting) {
+        world.cancel(request);
+    }
+}
+
+/// The client gives up an oplock: it writes what it caches, and acknowledges or closes. Or it does not: then the server
+/// must go on without it.
+fn answer_break(world: &mut World, client: usize, rng: &mut Rng) {
+    let from = &mut world.clients[client];
+    if from.raw || from.breaks.is_empty() {
+        return;
+    }
+    let (fid, to) = from.breaks.remove(0);
+    let Some(file) = from.file(fid).cloned() else {
+        return;
+    };
+    match rng.below(10) {
+        0 => {}
+        1 | 2 => {
+            flush(world, client, &file);
+            world.send(client, Op::Close { fid }, file.ids);
+        }
+        _ => {
+            flush(world, client, &file);
+            world.acknowledge(client, fid, if rng.chance(80) { to } else { Oplock::None });
+        }
+    }
+}
+
+/// Writes what the client caches.
+fn flush(world: &mut World, client: usize, file: &File) {
+    let Some((offset, data)) = world.clients[client]
+        .file(file.fid)
+        .and_then(|file| file.dirty.take())
+    else {
+        return;
+    };
+    world.send(
+        client,
+        Op::Write {
+            fid: file.fid,
+            offset,
+            data,
+            by: Carrier::AndX,
+            through: false,
+        },
+        file.ids,
+    );
+}
+
+/// The client reads or writes in its cache.
+fn use_cache(world: &mut World, client: usize, rng: &mut Rng) -> Check {
+    world.drain(client)?;
+    let files = world.clients[client].files.len();
+    let at = rng.below(files);
+    let (data, offset) = (bytes(rng), rng.below(40) as u64);
+    let may_write = |fid: u16| {
+        world
+            .model
+            .open((client, fid))
+            .is_some_and(|open| open.rights & right::WRITE != 0)
+    };
+    let Some(file) = world.clients[client].files.get(at).cloned() else {
+        return Ok(());
+    };
+    let handle = (client, file.fid);
+    if !world.model.may_cache(handle) {
+        return Ok(());
+    }
+    if file.oplock.excludes() && file.dirty.is_none() && may_write(file.fid) && rng.chance(50) {
+        world.tell(|| format!("client {client} caches a write to FID {}", file.fid));
+        world.model.set_dirty(handle, true);
+        if let Some(file) = world.clients[client].file(file.fid) {
+            file.dirty = Some((offset, data));
+            file.cached = None;
+        }
+        return Ok(());
+    }
+    let Some((offset, len, data)) = &file.cached else {
+        return Ok(());
+    };
+    let now = world.model.contents(handle).unwrap_or_default();
+    let start = now.len().min(*offset as usize);
+    let end = now.len().min(start + usize::from(*len));
+    match now.get(start..end) == Some(data.as_slice()) {
+        true => Ok(()),
+        false => Err(format!(
+            "client {client} reads old bytes in its cache of FID {}, whose oplock it still has",
+            file.fid
+        )),
+    }
+}
+
+fn bytes(rng: &mut Rng) -> Vec<u8> {
+    let most = if rng.chance(10) { 3_000 } else { 24 };
+    vec![b'a' + rng.below(26) as u8; 1 + rng.below(most)]
+}
+
+/// A client asks for something.
+fn ask(world: &mut World, client: usize, rng: &mut Rng) {
+    let from = &world.clients[client];
+    // A raw write is alone on its connection, and what is unanswered is bounded.
+    let outstanding = world
+        .pending
+        .iter()
+        .filter(|request| request.client == client)
+        .count();
+    if from.raw || outstanding > 6 {
+        return;
+    }
+    let nt = from.speaker.nt;
+    let mut ids = usual_ids(world, client, rng);
+    if rng.chance(6) {
+        mix(world, client, &mut ids, rng);
+    }
+    if from.sessions.is_empty() || from.sessions.len() < 3 && rng.chance(3) {
+        world.send(
+            client,
+            Op::LogOn {
+                user: any_user(rng),
+            },
+            (0, 0, PID),
+        );
+        return;
+    }
+    if from.trees.is_empty() || from.trees.len() < 4 && rng.chance(4) {
+        world.send(
+            client,
+            Op::Connect {
+                share: rng.below(SHARES.len()),
+            },
+            ids,
+        );
+        return;
+    }
+    let file = rng.pick(&from.files).cloned();
+    match rng.below(100) {
+        0..=33 => {
+            let args = open(rng, nt);
+            let abandoned = args.split && rng.chance(15);
+            let mid = world.send(client, Op::Open(args), ids);
+            let request = world
+                .pending
+                .iter_mut()
+                .find(|request| (request.client, request.mid) == (client, mid));
+            if let Some(request) = request.filter(|_| abandoned) {
+                request.abandoned = true;
+            }
+        }
+        34..=49 => by_path(world, client, ids, rng),
+        50..=51 => end(world, client, ids, rng),
+        _ => {
+            if let Some(file) = file {
+                by_fid(world, client, &file, rng);
+            }
+        }
+    }
+}
+
+/// The ids of a tree and of who connected it.
+fn usual_ids(world: &World, client: usize, rng: &mut Rng) -> (u16, u16, u16) {
+    let from = &world.clients[client];
+    let (tid, uid) = rng.pick(&from.trees).copied().unwrap_or_default();
+    let logged_on = from.sessions.iter().any(|session| session.0 == uid);
+    let first = from.sessions.first().map_or(0, |session| session.0);
+    let pid = if rng.chance(85) { PID } else { OTHER_PID };
+    (if logged_on { uid } else { first }, tid, pid)
+}
+
+/// Another user, tree or process of the same connection, or none that exists.
+fn mix(world: &World, client: usize, ids: &mut (u16, u16, u16), rng: &mut Rng) {
+    let from = &world.clients[client];
+    match rng.below(4) {
+        0 | 1 => ids.0 = rng.pick(&from.sessions).map_or(999, |session| session.0),
+        2 => ids.1 = rng.pick(&from.trees).map_or(999, |tree| tree.0),
+        _ => (ids.0, ids.1) = (rng.of([ids.0, 999]), rng.of([ids.1, 999])),
+    }
+}
+
+fn open(rng: &mut Rng, nt: bool) -> OpenArgs {
+    let verbs = [
+        Verb::Open,
+        Verb::Create,
+        Verb::CreateNew,
+        Verb::OpenAndX,
+        Verb::Trans2Open,
+        Verb::OpenAndX,
+    ];
+    let verb = if nt && rng.chance(60) {
+        Verb::NtCreate
+    } else {
+        rng.of(verbs)
+    };
+    let oplock = rng.of([Oplock::None, Oplock::None, Oplock::Exclusive, Oplock::Batch]);
+    let folder = (verb == Verb::NtCreate && rng.chance(20)) || rng.chance(2);
+    let path = if folder {
+        rng.of(FOLDERS)
+    } else {
+        rng.of(FILES)
+    };
+    let path = if rng.chance(10) {
+        path.to_lowercase()
+    } else {
+        path.into()
+    };
+    let mut args = OpenArgs {
+        verb,
+        path,
+        rights: rng.of([right::READ, right::WRITE, right::READ | right::WRITE]),
+        sharing: rng.of([
+            Sharing::Compatibility,
+            Sharing::Deny(1),
+            Sharing::Deny(2),
+            Sharing::Deny(3),
+            Sharing::Deny(4),
+            Sharing::Deny(4),
+            Sharing::Fcb,
+        ]),
+        if_exists: rng.of([
+            IfExists::Open,
+            IfExists::Open,
+            IfExists::Overwrite,
+            IfExists::Fail,
+        ]),
+        create: rng.chance(60),
+        folder: None,
+        oplock,
+        delete_on_close: false,
+        length: if rng.chance(20) {
+            rng.below(100) as u32
+        } else {
+            0
+        },
+        read: (verb == Verb::OpenAndX && rng.chance(30)).then(|| 1 + rng.below(200) as u16),
+        split: rng.chance(30),
+    };
+    match verb {
+        Verb::NtCreate => nt_open(&mut args, folder, rng),
+        Verb::Open => (args.if_exists, args.create, args.length) = (IfExists::Open, false, 0),
+        Verb::Create | Verb::CreateNew => {
+            let exists = if verb == Verb::Create {
+                IfExists::Overwrite
+            } else {
+                IfExists::Fail
+            };
+            (args.if_exists, args.create, args.length) = (exists, true, 0);
+            (args.rights, args.sharing) = (right::READ | right::WRITE, Sharing::Compatibility);
+        }
+        _ => {}
+    }
+    if args.if_exists == IfExists::Fail {
+        args.create = true;
+    }
+    if args.sharing == Sharing::Fcb {
+        args.rights = right::READ | right::WRITE;
+    }
+    args
+}
+
+fn nt_open(args: &mut OpenArgs, folder: bool, rng: &mut Rng) {
+    args.rights = rng.of([
+        0,
+        right::READ,
+        right::READ,
+        right::READ | right::WRITE,
+        right::READ | right::WRITE,
+        right::ALL,
+        right::DELETE,
+        right::READ | right::DELETE,
+    ]);
+    args.sharing = Sharing::Nt(rng.of([
+        0,
+        right::READ,
+        right::READ | right::WRITE,
+        right::ALL,
+        right::ALL,
+        right::ALL,
+    ]));
+    args.folder = rng.of([None, None, Some(folder)]);
+    args.delete_on_close = args.rights & right::DELETE != 0 && rng.chance(40);
+    args.length = 0;
+    if args.folder == Some(true) && args.if_exists == IfExists::Overwrite {
+        args.if_exists = IfExists::Open;
+    }
+}
+
+fn by_path(world: &mut World, client: usize, ids: (u16, u16, u16), rng: &mut Rng) {
+    let file = |rng: &mut Rng| {
+        String::from(if rng.chance(95) {
+            rng.of(FILES)
+        } else {
+            rng.of(FOLDERS)
+        })
+    };
+    let folder = |rng: &mut Rng| {
+        String::from(if rng.chance(95) {
+            rng.of(FOLDERS)
+        } else {
+            rng.of(FILES)
+        })
+    };
+    let nt = world.clients[client].speaker.nt && rng.chance(40);
+    let op = match rng.below(10) {
+        0 => {
+            let (old, new) = rng.of([
+                ("*.TXT", "*.BAK"),
+                ("*.BAK", "*.TXT"),
+                ("DIR\\*.TXT", "DIR\\*.BAK"),
+                ("*.TXT", "DIR\\*.TXT"),
+                ("DIR\\*.BAK", "*.TXT"),
+            ]);
+            Op::Rename {
+                old: old.into(),
+                new: new.into(),
+                nt: false,
+            }
+        }
+        1 => Op::Rename {
+            old: folder(rng),
+            new: folder(rng),
+            nt,
+        },
+        2..=4 => Op::Rename {
+            old: file(rng),
+            new: file(rng),
+            nt,
+        },
+        5 => Op::Delete {
+            path: rng.of(["*.TXT", "*.BAK", "DIR\\*.TXT"]).into(),
+        },
+        6 | 7 => Op::Delete { path: file(rng) },
+        8 => Op::MakeFolder { path: folder(rng) },
+        _ => Op::RemoveFolder { path: folder(rng) },
+    };
+    world.send(client, op, ids);
+}
+
+/// Something ends, or nothing happens.
+fn end(world: &mut World, client: usize, ids: (u16, u16, u16), rng: &mut Rng) {
+    let op = match rng.below(10) {
+        0 | 1 => Op::LogOff,
+        2 | 3 => Op::Disconnect,
+        4..=6 => Op::Exit,
+        _ => Op::Echo,
+    };
+    world.send(client, op, ids);
+}
+
+fn by_fid(world: &mut World, client: usize, file: &File, rng: &mut Rng) {
+    let mut ids = file.ids;
+    if rng.chance(8) {
+        mix(world, client, &mut ids, rng);
+    }
+    if rng.chance(8) {
+        ids.2 = rng.of([PID, OTHER_PID]);
+    }
+    let op = match (file.folder || rng.chance(1), rng.below(100)) {
+        (_, 0..=13) => {
+            flush(world, client, file);
+            Op::Close { fid: file.fid }
+        }
+        (true, 14..=79) if world.clients[client].speaker.nt => Op::Notify {
+            fid: file.fid,
+            filter: rng.of([0x3, 0x3, 0x1, 0x2, 0x17, 0x13]),
+            tree: rng.chance(50),
+            room: rng.of([64, 1_024, 1_024, 8_192]),
+        },
+        (_, 14..=48) => transfer(world, client, file.fid, rng),
+        (_, 49..=53) => Op::SetLength {
+            fid: file.fid,
+            len: rng.below(200) as u32,
+            by: rng.of([Carrier::Core, Carrier::AndX]),
+        },
+        (_, 54..=56) => Op::Flush { fid: file.fid },
+        (_, 57..=79) => lock(world, client, file.fid, rng),
+        (_, 80..=89) => Op::Disposition {
+            fid: file.fid,
+            delete: rng.chance(75),
+        },
+        _ => {
+            let name = rng.of(["A.TXT", "B.TXT", "C.BAK", "SUB"]);
+            Op::RenameOpen {
+                fid: file.fid,
+                new: name.into(),
+                replace: rng.chance(60),
+            }
+        }
+    };
+    world.send(client, op, ids);
+}
+
+fn transfer(world: &World, client: usize, fid: u16, rng: &mut Rng) -> Op {
+    let offset = if rng.chance(10) {
+        rng.below(20_100)
+    } else {
+        rng.below(60)
+    } as u64;
+    // Raw transfers are for clients that wait for nothing else.
+    let idle = world.clients[client].outbox.is_empty()
+        && !world.pending.iter().any(|request| request.client == client);
+    let by = rng.of([
+        Carrier::Core,
+        Carrier::AndX,
+        Carrier::AndX,
+        if idle { Carrier::Raw } else { Carrier::AndX },
+    ]);
+    match rng.chance(50) {
+        true => Op::Read {
+            fid,
+            offset,
+            len: 1 + if rng.chance(5) {
+                17_000
+            } else {
+                rng.below(100)
+            } as u16,
+            by: if by == Carrier::Core {
+                Carrier::AndX
+            } else {
+                by
+            },
+        },
+        false => Op::Write {
+            fid,
+            offset,
+            data: bytes(rng),
+            by,
+            through: rng.chance(30),
+        },
+    }
+}
+
+fn lock(world: &World, client: usize, fid: u16, rng: &mut Rng) -> Op {
+    let range = |rng: &mut Rng| Range {
+        offset: rng.below(12) as u64 * 4,
+        length: rng.of([0, 1, 4, 8, 20]),
+    };
+    let held: Vec<_> = world
+        .model
+        .locks_of(client)
+        .filter(|lock| lock.owner.1 == fid)
+        .copied()
+        .collect();
+    match rng.below(10) {
+        0..=5 => {
+            let ranges = if rng.chance(20) {
+                vec![range(rng), range(rng)]
+            } else {
+                vec![range(rng)]
+            };
+            let wait_ms = rng.of([0, 0, 0, 200, 5_000, 40_000, u32::MAX]);
+            let core = rng.chance(15);
+            match core {
+                true => Op::Lock {
+                    fid,
+                    ranges: vec![range(rng)],
+                    shared: false,
+                    wait_ms: 0,
+                    core,
+                },
+                false => Op::Lock {
+                    fid,
+                    ranges,
+                    shared: rng.chance(35),
+                    wait_ms,
+                    core,
+                },
+            }
+        }
+        6..=8 => {
+            let lock = rng.pick(&held);
+            let range = lock.map_or_else(|| range(rng), |lock| lock.range);
+            Op::Unlock {
+                fid,
+                range,
+                core: rng.chance(15),
+            }
+        }
+        _ => {
+            let waiting = world.pending.iter().find_map(|request| match &request.op {
+                Op::Lock {
+                    fid: of,
+                    ranges,
+                    shared,
+                    ..
+                } if *of == fid && request.client == client => {
+                    Some((ranges.first().copied()?, *shared))
+                }
+                _ => None,
+            });
+            let (range, shared) = waiting.unwrap_or((range(rng), false));
+            Op::CancelLock { fid, range, shared }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Replies taken apart, by hand again.
+
+use crate::op::{Carrier, Op, OpenArgs, Oplock, Request, Verb};
+
+/// What a message from the server is.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "fields are named after those of the messages")]
+pub enum Message {
+    /// Raw data, or the empty message that stands for a refusal.
+    Raw(Vec<u8>),
+    /// An oplock breaks to level II or none.
+    Break { fid: u16, to: Oplock },
+    /// An answer.
+    Answer { mid: u16, reply: Reply },
+}
+
+/// What an open gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// FID.
+    pub fid: u16,
+    /// What was done: 1 opened, 2 created, 3 overwritten; `None` where the command does not say.
+    pub action: Option<u16>,
+    /// Length, where the command says it.
+    pub size: Option<u64>,
+    /// Oplock granted.
+    pub oplock: Oplock,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Status as on the wire.
+    pub status: u32,
+    /// Command of the header.
+    pub command: u8,
+    /// UID and TID of the header, which log-ons and tree connects set.
+    pub uid: u16,
+    /// TID.
+    pub tid: u16,
+    /// Number of words of the first block.
+    pub words: usize,
+    /// What an open gave.
+    pub opened: Option<Opened>,
+    /// What a read gave.
+    pub data: Option<Vec<u8>>,
+    /// How many bytes were written.
+    pub written: usize,
+    /// Changes: action, path upper-cased and parted by `\`.
+    pub changes: Vec<(u32, String)>,
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// A message of the server; `None` if it is malformed.
+#[must_use]
+pub fn parse(message: &[u8], is_raw: bool) -> Option<Message> {
+    const REPLY: u8 = 0x80;
+    if is_raw {
+        return Some(Message::Raw(message.to_vec()));
+    }
+    if message.get(..4)? != b"\xffSMB" {
+        return None;
+    }
+    let words = usize::from(*message.get(32)?);
+    if message.get(9)? & REPLY == 0 {
+        let fid = u16_at(message, 33 + 4)?;
+        let level = message.get(33 + 7)?;
+        let to = if *level == 1 {
+            Oplock::LevelII
+        } else {
+            Oplock::None
+        };
+        return Some(Message::Break { fid, to });
+    }
+    let reply = Reply {
+        status: u32_at(message, 5)?,
+        command: *message.get(4)?,
+        uid: u16_at(message, 28)?,
+        tid: u16_at(message, 24)?,
+        words,
+        ..Reply::default()
+    };
+    Some(Message::Answer {
+        mid: u16_at(message, 30)?,
+        reply,
+    })
+}
+
+impl Reply {
+    /// Whether it says success.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.status == 0
+    }
+
+    /// Adds what the answer to `request` says; `false` if it is malformed.
+    #[must_use]
+    pub fn complete(&mut self, request: &Request, message: &[u8]) -> bool {
+        let filled = match &request.op {
+            Op::Open(args) if self.words > 0 => self.opened(args, message),
+            Op::Read { by, .. } if self.is_ok() => self.read(*by, message),
+            Op::Write { by, .. } if self.words > 0 => {
+                let word = if *by == Carrier::AndX { 2 } else { 0 };
+                u16_at(message, 33 + 2 * word).map(|count| self.written = usize::from(count))
+            }
+            Op::Notify { .. } if self.is_ok() && self.words > 0 => self.changes(message),
+            _ => Some(()),
+        };
+        filled.is_some()
+    }
+
+    fn opened(&mut self, args: &OpenArgs, message: &[u8]) -> Option<()> {
+        let word = |index: usize| u16_at(message, 33 + 2 * index);
+        let long = |index: usize| u32_at(message, 33 + 2 * index).map(u64::from);
+        let flags = *message.get(9)?;
+        let by_flags = match (flags & 0x20 != 0, flags & 0x40 != 0) {
+            (true, true) => Oplock::Batch,
+            (true, false) => Oplock::Exclusive,
+            _ => Oplock::None,
+        };
+        let by_action = |action: u16| {
+            if action & 0x8000 != 0 {
+                args.oplock
+            } else {
+                Oplock::None
+            }
+        };
+        let opened = match args.verb {
+            Verb::Open => Opened {
+                fid: word(0)?,
+                action: None,
+                size: Some(long(4)?),
+                oplock: by_flags,
+            },
+            Verb::Create | Verb::CreateNew => Opened {
+                fid: word(0)?,
+                action: None,
+                size: None,
+                oplock: by_flags,
+            },
+            Verb::OpenAndX => {
+                let action = word(11)?;
+                Opened {
+                    fid: word(2)?,
+                    action: Some(action & 3),
+                    size: Some(long(6)?),
+                    oplock: by_action(action),
+                }
+            }
+            Verb::Trans2Open => {
+                let at = usize::from(word(4)?);
+                let action = u16_at(message, at + 18)?;
+                let size = u32_at(message, at + 8).map(u64::from);
+                let fid = u16_at(message, at)?;
+                Opened {
+                    fid,
+                    action: Some(action & 3),
+                    size,
+                    oplock: by_action(action),
+                }
+            }
+            Verb::NtCreate => {
+                let oplock = match message.get(33 + 4)? {
+                    1 => Oplock::Exclusive,
+                    2 => Oplock::Batch,
+                    3 => Oplock::LevelII,
+                    _ => Oplock::None,
+                };
+                let action = u32_at(message, 33 + 7)? as u16;
+                let size = Some(u64::from(u32_at(message, 33 + 55)?));
+                Opened {
+                    fid: u16_at(message, 33 + 5)?,
+                    action: Some(action),
+                    size,
+                    oplock,
+                }
+            }
+        };
+        self.opened = Some(opened);
+        if args.read.is_some() && self.is_ok() {
+            let next = usize::from(word(1)?);
+            self.data = Some(read_andx(message, next)?);
+        }
+        Some(())
+    }
+
+    fn read(&mut self, by: Carrier, message: &[u8]) -> Option<()> {
+        self.data = Some(match by {
+            Carrier::AndX => read_andx(message, 32)?,
+            _ => {
+                let len = usize::from(u16_at(message, 33)?);
+                let start = 33 + 10 + 2 + 3;
+                message.get(start..start + len)?.to_vec()
+            }
+        });
+        Some(())
+    }
+
+    fn changes(&mut self, message: &[u8]) -> Option<()> {
+        // After three reserved bytes: total and own counts of parameters and data, each with offset and displacement.
+        let words = 33 + 3;
+        let (len, mut at) = (
+            u32_at(message, words + 8)? as usize,
+            u32_at(message, words + 12)? as usize,
+        );
+        if len == 0 {
+            return Some(());
+        }
+        loop {
+            let next = u32_at(message, at)? as usize;
+            let name = message.get(at + 12..at + 12 + u32_at(message, at + 8)? as usize)?;
+            let units: Vec<u16> = name
+                .chunks_exact(2)
+                .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+                .collect();
+            let path = String::from_utf16_lossy(&units).to_uppercase();
+            self.changes.push((u32_at(message, at + 4)?, path));
+            if next == 0 {
+                return Some(());
+            }
+            at += next;
+        }
+    }
+}
+
+/// The data of the READ_ANDX reply whose block begins at `at`.
+fn read_andx(message: &[u8], at: usize) -> Option<Vec<u8>> {
+    let words = at + 1;
+    let len =
+        usize::from(u16_at(message, words + 10)?) | usize::from(u16_at(message, words + 14)?) << 16;
+    let start = usize::from(u16_at(message, words + 12)?);
+    Some(message.get(start..start + len)?.to_vec())
+}

@@ -1,0 +1,77 @@
+//! Who may do what on which share: the configuration that the server gets, and the model's own reading of it.
+
+use coax_server::share::{Access, Admission, Share, ShareKind};
+
+/// Who may use a share.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Name.
+    pub name: &'static str,
+    /// What guests may do.
+    pub guest: Access,
+    /// If not empty: only these users.
+    pub only: &'static [&'static str],
+    /// Nobody writes but these, if it is read-only.
+    pub read_only: bool,
+    /// These write all the same.
+    pub writers: &'static [&'static str],
+}
+
+/// The users, apart from guests, and their passwords.
+pub const USERS: [(&str, &str); 2] = [("ann", "Apricot"), ("bob", "Blueberry")];
+
+/// The shares.
+pub const SHARES: [Rule; 3] = [
+    Rule {
+        name: "PUBLIC",
+        guest: Access::Write,
+        only: &[],
+        read_only: false,
+        writers: &[],
+    },
+    Rule {
+        name: "BOB",
+        guest: Access::None,
+        only: &["bob"],
+        read_only: false,
+        writers: &[],
+    },
+    Rule {
+        name: "READ",
+        guest: Access::Read,
+        only: &[],
+        read_only: true,
+        writers: &["ann"],
+    },
+];
+
+impl Rule {
+    /// What a user may do; `None` is a guest.
+    #[must_use]
+    pub fn access(&self, user: Option<&str>) -> Access {
+        let Some(user) = user else { return self.guest };
+        if !self.only.is_empty() && !self.only.contains(&user) {
+            Access::None
+        } else if self.read_only && !self.writers.contains(&user) {
+            Access::Read
+        } else {
+            Access::Write
+        }
+    }
+
+    /// The share as the server is told of it.
+    #[must_use]
+    pub fn share(&self, id: u32, kind: ShareKind) -> Share {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).into()).collect();
+        Share {
+            admission: Admission {
+                guest: (self.guest != Access::None).then_some(self.guest),
+                read_only: self.read_only,
+                valid_users: list(self.only),
+                write_list: list(self.writers),
+                ..Admission::default()
+            },
+            ..Share::for_guests(id, self.name, kind)
+        }
+    }
+}

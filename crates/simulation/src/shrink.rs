@@ -1,0 +1,37 @@
+//! Shortening a program that fails: delta debugging (Zeller, Hildebrandt, 2002) over its steps.
+
+/// The fewest steps found with which `fails` still holds, none of which can be left out alone. The order stays.
+pub fn shortest(steps: Vec<usize>, fails: impl Fn(&[usize]) -> bool) -> Vec<usize> {
+    let mut kept = steps;
+    let mut chunk = kept.len().div_ceil(2).max(1);
+    loop {
+        let before = kept.len();
+        let mut at = 0;
+        while at < kept.len() {
+            let end = (at + chunk).min(kept.len());
+            let shorter: Vec<usize> = kept[..at].iter().chain(&kept[end..]).copied().collect();
+            if fails(&shorter) {
+                kept = shorter;
+            } else {
+                at = end;
+            }
+        }
+        match chunk {
+            1 if kept.len() == before => return kept,
+            1 => {}
+            _ => chunk = chunk.div_ceil(2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortest;
+
+    #[test]
+    fn what_is_left_fails_and_nothing_of_it_can_be_left_out() {
+        let fails = |steps: &[usize]| [3, 7, 61].iter().all(|needed| steps.contains(needed));
+        assert_eq!(shortest((0..100).collect(), fails), [3, 7, 61]);
+        assert_eq!(shortest((0..5).collect(), |_| true), [0usize; 0]);
+    }
+}

@@ -1,0 +1,485 @@
+//! The world: a server, its disks, its clients and the one clock, and what happens next.
+
+mod answers;
+mod end;
+
+use crate::{
+    client::{Client, Envelope, Kind},
+    disk::Disk,
+    model::{Check, Model, Moment},
+    op::{Carrier, Op, Oplock, Request},
+    rng::Rng,
+    rules::{SHARES, USERS},
+};
+use coax_logon::{
+    accounts::{Accounts, User},
+    policy::Policy,
+    text::Ascii,
+};
+use coax_server::{
+    Server,
+    config::Config,
+    share::ShareKind,
+    table::{Exclusive, Tables},
+};
+use coax_wire::time::Time;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Midnight of 2026-11-21, ns: when every program begins.
+const BEGIN: u64 = 1_795_219_200_000_000_000;
+/// Nanoseconds of a millisecond.
+pub const MS: u64 = 1_000_000;
+
+#[derive(Debug)]
+struct Locked(Mutex<Tables>);
+
+impl Exclusive for Locked {
+    fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// How much was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Requests answered with success.
+    pub succeeded: u64,
+    /// Requests refused.
+    pub refused: u64,
+    /// Oplock breaks.
+    pub breaks: u64,
+    /// Requests that waited.
+    pub waited: u64,
+    /// Disk calls that failed.
+    pub faults: u64,
+    /// Disk calls.
+    pub calls: u64,
+    /// Virtual time, ns.
+    pub time: u64,
+    /// Hash of all bytes sent and received and of the times at which they were.
+    pub trace: u64,
+}
+
+/// The world.
+#[derive(Debug)]
+pub struct World {
+    server: Arc<Server>,
+    /// The disks of the shares.
+    pub disks: Vec<Disk>,
+    /// The clients.
+    pub clients: Vec<Client>,
+    /// What must be true.
+    pub model: Model,
+    /// Requests without a final answer.
+    pub pending: Vec<Request>,
+    now: u64,
+    wall: i64,
+    figures: Figures,
+    audited: Vec<u64>,
+    /// The step closes several files one after the other.
+    between: bool,
+    faults_before: u64,
+    /// What happened, in words, if somebody wants to read it.
+    pub log: Option<Vec<String>>,
+}
+
+impl World {
+    /// A world as the seed has it: number of clients, dialects, limits, what lies on the disks.
+    #[must_use]
+    pub fn new(rng: &mut Rng, verbose: bool) -> Self {
+        let disks: Vec<Disk> = (0..SHARES.len())
+            .map(|share| Disk::new(share as u64 + 1))
+            .collect();
+        let mut config = Config {
+            encrypt_passwords: false,
+            policy: Policy::anything(),
+            ..Config::default()
+        };
+        config.limits.opens = rng.of([5, 8, 64]);
+        let mut accounts = Accounts::default();
+        for (name, password) in USERS {
+            // Names are constants that differ.
+            let _ = accounts.add(User::with_password(name, password, &Ascii));
+        }
+        let streams = rng.chance(20);
+        let shares = SHARES
+            .iter()
+            .zip(&disks)
+            .enumerate()
+            .map(|(id, (rule, disk))| {
+                let mut share = rule.share(
+                    id as u32 + 1,
+                    ShareKind::Disk(Arc::new(disk.faulty.clone())),
+                );
+                share.options.streams = streams;
+                Arc::new(share)
+            });
+        let model = Model::new(config.limits.opens, config.oplock_break_timeout.0);
+        let tables = Arc::new(Locked(Mutex::new(Tables::new(config.tables()))));
+        let server = Arc::new(Server {
+            shares: shares.collect(),
+            config,
+            accounts,
+            tables,
+        });
+        let clients = (0..2 + rng.below(3))
+            .map(|_| Client::new(&server, rng.chance(85)))
+            .collect();
+        let audited = vec![0; disks.len()];
+        let log = verbose.then(Vec::new);
+        let mut world = Self {
+            server,
+            disks,
+            clients,
+            model,
+            pending: Vec::new(),
+            now: BEGIN,
+            wall: BEGIN as i64,
+            figures: Figures::default(),
+            audited,
+            between: false,
+            faults_before: 0,
+            log,
+        };
+        world.furnish();
+        world
+    }
+
+    fn furnish(&mut self) {
+        for (share, disk) in self.disks.iter().enumerate() {
+            disk.set_time(self.wall);
+            for path in ["DIR", "A.TXT", "RUN.EXE", "DIR/A.TXT", "BIG.BIN"] {
+                let bytes = match path {
+                    "DIR" => None,
+                    "BIG.BIN" => Some((0..20_000u32).map(|at| (at % 251) as u8).collect()),
+                    path => Some(path.as_bytes().to_vec()),
+                };
+                // Nothing is in the way on an empty disk.
+                let _ = match &bytes {
+                    Some(bytes) => disk.memory.add_file(path, bytes),
+                    None => disk.memory.add_dir(path),
+                };
+                self.model.put((share, path.into()), bytes);
+            }
+        }
+    }
+
+    /// Now, ns.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Writes down what happens, if somebody wants to read it.
+    pub fn tell(&mut self, words: impl FnOnce() -> String) {
+        let at = (self.now - BEGIN) / MS;
+        if let Some(log) = &mut self.log {
+            log.push(format!("{at:>7} ms  {}", words()));
+        }
+    }
+
+    fn trace(&mut self, bytes: &[u8]) {
+        // FNV-1a.
+        for byte in bytes.iter().chain(&self.now.to_le_bytes()) {
+            self.figures.trace =
+                (self.figures.trace ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    /// Connects a client: dialect, user and share.
+    ///
+    /// # Errors
+    /// What is wrong with the server's answers.
+    pub fn connect(&mut self, client: usize, user: Option<&'static str>, share: usize) -> Check {
+        let nt = self.clients[client].speaker.nt;
+        if self.clients[client].gone {
+            self.clients[client] = Client::new(&self.server, nt);
+        }
+        let request = self.request(client, Op::Echo, (0, 0, 1));
+        let hello = self.clients[client].speaker.negotiate(&request);
+        self.pending.retain(|pending| pending.client != client);
+        self.trace(&hello);
+        self.clients[client]
+            .conn
+            .handle_message(Time(self.now), &hello);
+        while self.clients[client].conn.poll_transmit().is_some() {}
+        self.send(client, Op::LogOn { user }, (0, 0, 1));
+        self.deliver(client)?;
+        let uid = self.clients[client]
+            .sessions
+            .first()
+            .map_or(0, |session| session.0);
+        self.send(client, Op::Connect { share }, (uid, 0, 1));
+        self.deliver(client)
+    }
+
+    /// A connection ends; what was on its way is lost.
+    ///
+    /// # Errors
+    /// What is left of it.
+    pub fn disconnect(&mut self, client: usize) -> Check {
+        self.tell(|| format!("client {client} is gone"));
+        self.clients[client].conn.handle_disconnect(Time(self.now));
+        self.clients[client].gone = true;
+        self.pending.retain(|pending| pending.client != client);
+        self.judge(client, |model, at| model.disconnected(client, at))?;
+        let held = self.clients[client].conn.held();
+        if (held.opens, held.parked, held.transactions) != (0, 0, 0) {
+            return Err(format!("a connection that is gone still holds {held:?}"));
+        }
+        self.step_done()
+    }
+
+    /// Sends a request: it is on its way.
+    pub fn send(&mut self, client: usize, op: Op, ids: (u16, u16, u16)) -> u16 {
+        let request = self.request(client, op, ids);
+        let mid = request.mid;
+        let from = &mut self.clients[client];
+        let mut messages = from.speaker.messages(&request).into_iter();
+        let bytes = messages.next().unwrap_or_default();
+        let rest: Vec<_> = messages.collect();
+        if !rest.is_empty() {
+            from.pieces.insert(mid, rest);
+        }
+        from.outbox.push_back(Envelope {
+            kind: Kind::Request(mid),
+            request: request.clone(),
+            bytes,
+        });
+        match &request.op {
+            Op::Write {
+                by: Carrier::Raw, ..
+            } => from.raw = true,
+            Op::Write { .. } | Op::SetLength { .. } => from.forget_cached(),
+            _ => {}
+        }
+        self.pending.push(request);
+        mid
+    }
+
+    fn request(&mut self, client: usize, op: Op, (uid, tid, pid): (u16, u16, u16)) -> Request {
+        let mid = self.clients[client].next_mid();
+        Request {
+            client,
+            op,
+            uid,
+            tid,
+            pid,
+            mid,
+            arrived: 0,
+            delivered: false,
+            waited: false,
+            cancelled: false,
+            abandoned: false,
+        }
+    }
+
+    /// Sends NT_CANCEL for a request.
+    pub fn cancel(&mut self, request: &Request) {
+        let from = &mut self.clients[request.client];
+        let bytes = from.speaker.cancel(request);
+        from.outbox.push_back(Envelope {
+            kind: Kind::Cancel(request.mid),
+            request: request.clone(),
+            bytes,
+        });
+    }
+
+    /// Sends the acknowledgement of a break.
+    pub fn acknowledge(&mut self, client: usize, fid: u16, level: Oplock) {
+        let Some(ids) = self.clients[client].file(fid).map(|file| file.ids) else {
+            return;
+        };
+        let request = self.request(client, Op::Echo, ids);
+        let from = &mut self.clients[client];
+        from.acknowledged.push(request.mid);
+        if let Some(file) = from.file(fid) {
+            file.oplock = file.oplock.min(level);
+        }
+        let bytes = from.speaker.acknowledge(&request, fid, level);
+        from.outbox.push_back(Envelope {
+            kind: Kind::Acknowledge(fid, level),
+            request,
+            bytes,
+        });
+    }
+
+    /// Has the model judge something that happens now.
+    fn judge<T>(&mut self, client: usize, judge: impl FnOnce(&mut Model, Moment<'_>) -> T) -> T {
+        let faults = self.disks.iter().map(Disk::faults).sum::<u64>() - self.faults_before;
+        let at = Moment {
+            now: self.now,
+            faults,
+            pending: &self.pending,
+            between: self.between,
+            nt: self.clients[client].speaker.nt,
+        };
+        judge(&mut self.model, at)
+    }
+
+    /// The server gets the next message of a client, and answers what it can.
+    ///
+    /// # Errors
+    /// What is wrong with its answers.
+    pub fn deliver(&mut self, client: usize) -> Check {
+        self.drain(client)?;
+        let Some(Envelope {
+            kind,
+            request,
+            bytes,
+        }) = self.clients[client].outbox.pop_front()
+        else {
+            return Ok(());
+        };
+        self.trace(&bytes);
+        self.tell(|| format!("client {client} > {kind:?} {}", describe(&request)));
+        let now = self.now;
+        let known = self
+            .pending
+            .iter_mut()
+            .find(|pending| (pending.client, pending.mid) == (client, request.mid));
+        match (kind, known) {
+            (Kind::Request(_), Some(known)) => (known.delivered, known.arrived) = (true, now),
+            (Kind::Cancel(_), Some(known)) => known.cancelled |= known.delivered,
+            (Kind::Acknowledge(fid, level), _) => {
+                self.model.break_acknowledged(&request, fid, level)
+            }
+            _ => {}
+        }
+        self.between = matches!(request.op, Op::Exit | Op::LogOff | Op::Disconnect);
+        self.clients[client].conn.handle_message(Time(now), &bytes);
+        if kind == Kind::Piece(request.mid) && matches!(request.op, Op::Write { .. }) {
+            self.clients[client].raw = false;
+            self.clients[client].forget_cached();
+            if matches!(request.op, Op::Write { through: false, .. }) {
+                self.pending
+                    .retain(|pending| (pending.client, pending.mid) != (client, request.mid));
+                self.judge(client, |model, at| model.raw_data_taken(&request, at))?;
+            }
+        }
+        self.take_answers(client, Some(request.mid))
+    }
+
+    /// The connection does what others made due.
+    ///
+    /// # Errors
+    /// What is wrong with what it then sends.
+    pub fn drain(&mut self, client: usize) -> Check {
+        if !self.clients[client].bell.take() || self.clients[client].gone {
+            return Ok(());
+        }
+        self.clients[client].conn.handle_wake(Time(self.now));
+        self.take_answers(client, None)
+    }
+
+    /// All connections do what is due, until nothing is.
+    ///
+    /// # Errors
+    /// What is wrong with what they then send, or what they did not.
+    pub fn drain_all(&mut self) -> Check {
+        const ENOUGH: usize = 10_000;
+        for _ in 0..ENOUGH {
+            let Some(client) = self.clients.iter().position(|client| client.bell.is_set()) else {
+                return self.model.settled(&self.pending);
+            };
+            self.drain(client)?;
+        }
+        Err("connections wake each other for ever".into())
+    }
+
+    /// Time passes; what falls due meanwhile happens when it is due.
+    ///
+    /// # Errors
+    /// What is wrong with what then happens.
+    pub fn pass(&mut self, ns: u64) -> Check {
+        self.drain_all()?;
+        let until = self.now + ns;
+        self.fire(until)?;
+        self.advance(until);
+        Ok(())
+    }
+
+    /// What is due happens.
+    ///
+    /// # Errors
+    /// What is wrong with what then happens.
+    pub fn fire_due(&mut self) -> Check {
+        let due = |client: &Client| {
+            client
+                .conn
+                .poll_timeout()
+                .is_some_and(|time| time.0 <= self.now)
+        };
+        if self.clients.iter().any(due) {
+            self.pass(0)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn fire(&mut self, until: u64) -> Check {
+        const ENOUGH: usize = 10_000;
+        for _ in 0..ENOUGH {
+            let due = |client: &Client| client.conn.poll_timeout().map(|time| time.0);
+            let next = (0..self.clients.len())
+                .filter_map(|at| Some((due(&self.clients[at])?, at)))
+                .min();
+            let Some((time, client)) = next.filter(|(time, _)| *time <= until) else {
+                return Ok(());
+            };
+            self.advance(time.max(self.now));
+            self.clients[client].conn.handle_timeout(Time(self.now));
+            self.take_answers(client, None)?;
+            self.drain_all()?;
+        }
+        Err("a deadline that has passed stays due".into())
+    }
+
+    fn advance(&mut self, to: u64) {
+        let passed = to.saturating_sub(self.now);
+        self.now += passed;
+        self.model.expire(self.now);
+        self.step_wall(passed as i64);
+    }
+
+    /// The wall clock moves, and the engine's does not.
+    pub fn step_wall(&mut self, ns: i64) {
+        self.wall = self.wall.saturating_add(ns);
+        self.disks.iter().for_each(|disk| disk.set_time(self.wall));
+    }
+
+    /// After a step of the server: delays have passed, and the disks hold what they should.
+    fn step_done(&mut self) -> Check {
+        let delay: u64 = self.disks.iter().map(Disk::take_delay).sum();
+        for share in 0..self.disks.len() {
+            let changes = self.disks[share].changes();
+            if self.audited[share] != changes {
+                self.audited[share] = changes;
+                self.model.audit(share, &self.disks[share].listing())?;
+                self.disks[share].forget_calls();
+            }
+        }
+        self.model.forget_allowances();
+        self.between = false;
+        self.faults_before = self.disks.iter().map(Disk::faults).sum();
+        if delay > 0 {
+            // What others were told they were told before.
+            self.drain_all()?;
+            self.now += delay;
+        }
+        Ok(())
+    }
+}
+
+/// A request in words.
+fn describe(request: &Request) -> String {
+    let mut op = format!("{:?}", request.op);
+    if op.len() > 260 {
+        op.truncate(op.floor_char_boundary(260));
+        op.push('…');
+    }
+    format!(
+        "{op} (UID {}, TID {}, PID {}, MID {})",
+        request.uid, request.tid, request.pid, request.mid
+    )
+}

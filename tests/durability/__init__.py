@@ -1,0 +1,1 @@
+"""Kills the server and cuts its power under recorded load, and looks for what it had promised."""
