@@ -5,8 +5,6 @@
 pub mod bench;
 pub mod cli;
 pub mod client;
-pub mod config;
-pub mod disk;
 pub mod explain;
 pub mod lab;
 pub mod plot;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::config::settings::{Access, NtlmAuth, Security, Settings, ShareSettings};
 use crate::serve::probe;
+use coax_smbconf::settings::{Access, NtlmAuth, Security, Settings, ShareSettings};
 
 /// Where the server really listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -316,8 +316,8 @@ mod tests {
         clippy::panic
     )]
     use super::*;
-    use crate::config::load::load_text;
     use coax_logon::{accounts::User, text::Ascii};
+    use coax_smbconf::load::load_text;
 
     fn settings(conf: &str) -> Settings {
         load_text("t", conf).settings

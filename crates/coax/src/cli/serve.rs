@@ -8,7 +8,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{
+    Args, CommandFactory, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 
 use coax_logon::accounts::User;
 use coax_wire::codepage::CodePage;
@@ -18,13 +21,13 @@ use super::{
     hello::{Bound, hello},
     print,
 };
-use crate::config::diagnostic::{Diagnostic, Severity};
-use crate::config::explain;
-use crate::config::load::{Loaded, load, local_addresses};
-use crate::config::settings::{GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Settings};
-use crate::config::value::NETBIOS_NAME;
 use crate::serve::prepare::Rejected;
 use crate::users::Page;
+use coax_smbconf::diagnostic::{Diagnostic, Severity};
+use coax_smbconf::explain;
+use coax_smbconf::load::{Loaded, load, local_addresses};
+use coax_smbconf::settings::{GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Settings};
+use coax_smbconf::value::NETBIOS_NAME;
 pub use shares::{ShareArg, share_name};
 
 /// `coax serve`'s arguments.
@@ -47,7 +50,7 @@ pub struct ServeArgs {
     #[arg(long = "share", value_name = "NAME=DIR[:ro|:rw]")]
     pub shares: Vec<ShareArg>,
     /// What guests may do with the shares named here [default: ro, or none if there is a --user]
-    #[arg(long, value_name = "none|ro|rw")]
+    #[arg(long, value_name = "none|ro|rw", value_parser = guest_access())]
     pub guest: Option<GuestAccess>,
     /// Somebody who may log on, read and write. Without a password here, it comes from COAX_PASSWORD, or coax asks for it at
     /// the terminal; one that stands here is moved out of the process list
@@ -335,6 +338,15 @@ fn wrong_usage(message: &str) -> ExitCode {
 
 fn user(text: &str) -> Result<UserArg, std::convert::Infallible> {
     Ok(UserArg::new(text))
+}
+
+fn guest_access() -> impl TypedValueParser<Value = GuestAccess> {
+    PossibleValuesParser::new([
+        PossibleValue::new("none").help("No guests"),
+        PossibleValue::new("ro").help("Guests read"),
+        PossibleValue::new("rw").help("Guests read and write"),
+    ])
+    .try_map(|text| text.parse::<GuestAccess>())
 }
 
 /// `ADDR:PORT`, or a port alone for every address.

@@ -10,9 +10,9 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{credentials, print, prompt};
-use crate::config::diagnostic::Severity;
-use crate::config::load::load;
 use crate::users::{Page, PasswordFile, Passwords, check_name};
+use coax_smbconf::diagnostic::Severity;
+use coax_smbconf::load::load;
 
 /// `coax user`'s arguments.
 #[derive(Args, Clone, Debug)]

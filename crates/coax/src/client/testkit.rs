@@ -9,12 +9,10 @@ use coax_client::profile::Profile;
 use super::{Connection, Error, Location, Options, profiles};
 use coax_logon::{accounts::User, text::Ascii};
 
-use crate::{
-    config::{
-        load::load_text,
-        settings::{Listener, Listeners},
-    },
-    serve::{Running, report::Reporter},
+use crate::serve::{Running, report::Reporter};
+use coax_smbconf::{
+    load::load_text,
+    settings::{Listener, Listeners},
 };
 
 /// A server at loopback addresses, with the share DATA for guests.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use coax_logon::accounts::Accounts;
 use zeroize::Zeroizing;
 
-use crate::config::{diagnostic::Diagnostic, settings::Settings};
+use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 
 /// The largest password file read, bytes: some 100,000 users.
 const MAX_PASSWORD_FILE: u64 = 16 << 20;

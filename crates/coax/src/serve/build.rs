@@ -21,18 +21,16 @@ use super::{
     host::SharedTables,
     prepare::Rejected,
 };
-use crate::{
-    config::{
-        diagnostic::Diagnostic,
-        list::{Names, Patterns},
-        macros::{MacroValues, expand, has_macros},
-        settings::{
-            CaseMode, GlobalSettings, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth,
-            Protocol, Secret, Security, Settings, ShareSettings, Signing, StrictLocking,
-        },
-        usermap::UsernameMap,
+use coax_disk::{DiskFs, DiskOptions};
+use coax_smbconf::{
+    diagnostic::Diagnostic,
+    list::{Names, Patterns},
+    macros::{MacroValues, expand, has_macros},
+    settings::{
+        CaseMode, GlobalSettings, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth,
+        Protocol, Secret, Security, Settings, ShareSettings, Signing, StrictLocking,
     },
-    disk::{DiskFs, DiskOptions},
+    usermap::UsernameMap,
 };
 
 /// The server that `settings` ask for.
@@ -404,7 +402,7 @@ fn share_options(share: &ShareSettings) -> ShareOptions {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
-    use crate::config::load::load_text;
+    use coax_smbconf::load::load_text;
 
     fn built(conf: &str) -> Result<Server, Rejected> {
         server(&load_text("t", conf).settings, &mut Vec::new()).map(|built| built.server)
@@ -450,7 +448,7 @@ mod tests {
             let settings = load_text("t", &conf).settings;
             let built = server(&settings, &mut Vec::new()).unwrap();
             for user in [None, Some("ann"), Some("bob")] {
-                use crate::config::settings::Access as Granted;
+                use coax_smbconf::settings::Access as Granted;
                 let granted = match settings.shares[0].access(user) {
                     None => Access::None,
                     Some(Granted::ReadOnly) => Access::Read,

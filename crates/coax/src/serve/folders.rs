@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use coax_server::table::ShareId;
 
 use super::{host::Host, report::Reporter};
-use crate::disk::{Claim, DiskFs, RootChange};
+use coax_disk::{Claim, DiskFs, RootChange};
 
 /// A share and its folder.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::{
     Tuning, admission::Admission, build, clock::Clock, lanes::Lanes, pcap::Capture,
     printing::Printing, report::Reporter,
 };
-use crate::config::settings::Settings;
+use coax_smbconf::settings::Settings;
 
 /// Clients that are being turned away at a time; those beyond are turned away without a word.
 const REFUSALS: usize = 64;

@@ -34,7 +34,7 @@ use super::{
     trace::Selection,
     wake::Bell,
 };
-use crate::config::macros::MacroValues;
+use coax_smbconf::macros::MacroValues;
 
 /// The longest time a thread serves one client while others wait for a thread.
 const TURN_MS: u64 = 20;

@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{holder, host::Host, link::Link, refuse, report::Line, socket, task};
-use crate::config::settings::{Listener, SocketOption};
+use coax_smbconf::settings::{Listener, SocketOption};
 
 /// Connections that the system holds for us until we accept them.
 const BACKLOG: i32 = 1024;

@@ -64,7 +64,8 @@ use self::{
     report::{Line, Reporter},
     sandbox::privileges::Account,
 };
-use crate::{cli::hello::Bound, config::settings::Settings};
+use crate::cli::hello::Bound;
+use coax_smbconf::settings::Settings;
 
 /// Threads that serve clients at the same time; more clients than that take turns.
 const THREADS: usize = 512;

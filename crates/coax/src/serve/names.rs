@@ -16,7 +16,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 
 use super::{holder, host::Host, report::Reporter};
-use crate::config::settings::Settings;
+use coax_smbconf::settings::Settings;
 
 /// No datagram of the name service is longer than this by much (RFC 1002 section 4.2: 576 bytes).
 const DATAGRAM: usize = 1500;

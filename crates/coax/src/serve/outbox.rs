@@ -11,7 +11,7 @@ use coax_server::{Tail, Transmit};
 use rustix::{fd::OwnedFd, io::Errno};
 
 use super::{pcap::Tap, socket::Socket};
-use crate::disk::DiskFile;
+use coax_disk::DiskFile;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;

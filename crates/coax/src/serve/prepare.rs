@@ -17,10 +17,8 @@ use super::{
     names, pcap, report,
     sandbox::privileges::Account,
 };
-use crate::{
-    cli::hello::Bound,
-    config::{diagnostic::Diagnostic, settings::Settings},
-};
+use crate::cli::hello::Bound;
+use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 
 /// A server that could start.
 #[derive(Debug)]

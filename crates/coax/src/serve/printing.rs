@@ -14,7 +14,7 @@ use super::{
     commands::{Order, Runner},
     report::Reporter,
 };
-use crate::config::{
+use coax_smbconf::{
     macros::{MacroValues, expand_command, one_word},
     settings::Settings,
 };
@@ -145,7 +145,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::config::load::load_text;
+    use coax_smbconf::load::load_text;
 
     const LOOK: Duration = Duration::from_millis(20);
 

@@ -7,7 +7,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::config::settings::{CaseMode, Settings, ShareSettings};
+use coax_smbconf::settings::{CaseMode, Settings, ShareSettings};
 
 /// Less than this free is reported whatever the disk's size, bytes.
 const LITTLE: u64 = 16 << 20;
@@ -180,7 +180,7 @@ pub(super) fn all(settings: &Settings) -> Vec<(String, String, Problem)> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
-    use crate::config::load::load_text;
+    use coax_smbconf::load::load_text;
 
     const GOOD: Folder = Folder {
         may_write: true,

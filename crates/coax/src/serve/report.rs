@@ -14,7 +14,7 @@ pub(super) use writer::{log_file, log_path};
 
 use serde::Serialize;
 
-use crate::config::log_level::Class;
+use coax_smbconf::log_level::Class;
 
 /// An event of the server or of one client. `client` numbers clients from 1 in the order they came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -14,7 +14,7 @@ use rustix::{
 };
 use socket2::SockRef;
 
-use crate::config::settings::SocketOption;
+use coax_smbconf::settings::SocketOption;
 
 /// How long a thread stays with a client that has just been served, waiting for its next request.
 pub(super) const LINGER: Duration = Duration::from_millis(10);

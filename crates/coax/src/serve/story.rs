@@ -14,7 +14,7 @@ use super::{
     report::{ClientLine, Line, RefusedLine, Reporter, guest_because},
     trace::Trace,
 };
-use crate::config::macros::MacroValues;
+use coax_smbconf::macros::MacroValues;
 
 /// Refusals that a client's line lists; a client that tries on and on is not listed on and on.
 const REFUSALS: usize = 8;

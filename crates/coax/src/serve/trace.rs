@@ -22,7 +22,7 @@ use coax_wire::{
 };
 
 use super::report::{Line, MessageLine, Reporter, RequestLine};
-use crate::config::{
+use coax_smbconf::{
     log_level::{Class, LogLevels},
     settings::{ClientChoice, Settings},
 };

@@ -15,7 +15,7 @@ use rustix::{
 };
 
 use super::{Limits, Measured, SpeedError, Stop, carry::carry, connect::listen};
-use crate::config::hosts::is_public;
+use coax_smbconf::hosts::is_public;
 
 /// How often a signal is looked for.
 const TICK: Timespec = Timespec {

@@ -9,10 +9,10 @@ use crate::{
     bench::{self, Plan, Report},
     cli::serve::{ServeArgs, ServeError},
     client::{Location, Options, profiles},
-    config::settings::{GuestAccess, Settings},
     serve::{Running, report::Reporter},
     speed::Stop,
 };
+use coax_smbconf::settings::{GuestAccess, Settings};
 
 /// Serves an empty folder that guests may write to, at a port of this machine alone that is free; copies a file of `size`
 /// bytes to it and back as each redirector. Where the server was, and what was measured.

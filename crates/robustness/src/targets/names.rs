@@ -26,7 +26,7 @@ pub fn smb_conf(data: &[u8]) {
     {
         text = text.replace('/', "_");
     }
-    let loaded = coax::config::load::load_text("smb.conf", &text);
+    let loaded = coax_smbconf::load::load_text("smb.conf", &text);
     for diagnostic in &loaded.diagnostics {
         black_box(diagnostic.to_string());
     }

@@ -42,7 +42,7 @@ pub struct Common {
     #[arg(long, value_name = "N", default_value = "850", value_parser = code_page)]
     pub code_page: CodePage,
     /// The server's NetBIOS name, if it is not the one in the URL
-    #[arg(long, value_name = "NETBIOS-NAME", value_parser = crate::config::value::NETBIOS_NAME.read)]
+    #[arg(long, value_name = "NETBIOS-NAME", value_parser = coax_smbconf::value::NETBIOS_NAME.read)]
     pub called: Option<String>,
     /// What is spoken at the port: nbt as on 139, direct as on 445 [default: by port and profile]
     #[arg(long, value_name = "nbt|direct", value_parser = transport)]

@@ -10,10 +10,10 @@ use crate::cli::{
     hello::{Bound, hello},
     print,
 };
-use crate::config::diagnostic::{Diagnostic, Severity};
-use crate::config::load::local_addresses;
-use crate::config::settings::Settings;
 use crate::serve::prepare::{Prepared, Rejected};
+use coax_smbconf::diagnostic::{Diagnostic, Severity};
+use coax_smbconf::load::local_addresses;
+use coax_smbconf::settings::Settings;
 
 /// What `--check --json` prints.
 #[derive(Debug, Serialize)]

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::{
-    cli::bench::size,
-    config::settings::{ClientChoice, PcapSettings, Settings},
-};
+use crate::cli::bench::size;
+use coax_smbconf::settings::{ClientChoice, PcapSettings, Settings};
 
 /// `--trace` and `--pcap`.
 #[derive(Args, Clone, Debug, Default)]

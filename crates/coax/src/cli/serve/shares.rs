@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::{ServeArgs, ServeError};
-use crate::config::diagnostic::Diagnostic;
-use crate::config::settings::{GuestAccess, ShareSettings};
+use coax_smbconf::diagnostic::Diagnostic;
+use coax_smbconf::settings::{GuestAccess, ShareSettings};
 
 /// The longest share name that DOS and Windows 9x list (KB Q160843); they list none with a space (KB Q145949).
 const NAME_MAX: usize = 12;

@@ -9,7 +9,7 @@ use clap::Parser;
 
 use super::*;
 use crate::cli::{Cli, Command};
-use crate::config::settings::{Access, Security};
+use coax_smbconf::settings::{Access, Security};
 
 fn args(words: &[&str]) -> Result<ServeArgs, clap::Error> {
     let Command::Serve(args) = Cli::try_parse_from(["coax", "serve"].iter().chain(words))?.command
@@ -169,7 +169,7 @@ fn arguments_that_make_no_sense_are_refused_with_an_example() {
 
 #[test]
 fn socket_options_may_be_given_as_smbd_takes_them() {
-    use crate::config::settings::SocketOption;
+    use coax_smbconf::settings::SocketOption;
     let words = [
         "/",
         "-O",

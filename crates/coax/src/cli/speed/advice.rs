@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use coax_speed::{End, Role};
 
-use crate::config::load::local_addresses;
 use crate::speed::{Measured, SpeedError, Way};
+use coax_smbconf::load::local_addresses;
 
 /// Said while we wait for a visitor.
 pub fn waiting(role: Role, at: SocketAddr) -> String {

@@ -29,7 +29,7 @@ use tokio::io::{Interest, unix::AsyncFd};
 
 use self::sift::{Deed, Seen, Sieve};
 use super::{host::Host, report::Reporter};
-use crate::disk::{DiskFile, decode_name};
+use coax_disk::{DiskFile, decode_name};
 
 /// Folders watched at most: each costs the kernel about 1 KB, and its default limit for a user is 8,192 and more.
 const WATCHES_MAX: usize = 8192;

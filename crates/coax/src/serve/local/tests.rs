@@ -9,7 +9,8 @@ use coax_server::table::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::*;
-use crate::{config::load::load_text, serve::build};
+use crate::serve::build;
+use coax_smbconf::load::load_text;
 
 #[derive(Debug)]
 struct Nobody;

@@ -14,13 +14,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Line;
-use crate::{
-    config::{
-        log_level::LogLevels,
-        macros::{MacroValues, expand_path},
-        settings::Settings,
-    },
-    serve::log_file::LogFile,
+use crate::serve::log_file::LogFile;
+use coax_smbconf::{
+    log_level::LogLevels,
+    macros::{MacroValues, expand_path},
+    settings::Settings,
 };
 
 /// Version of the JSON events: it grows when a field or an event is removed, renamed or gets another meaning; not when one

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::settings::{Settings, ShareSettings};
+use coax_smbconf::settings::{Settings, ShareSettings};
 
 /// What the process may do beneath a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +60,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load::load_text;
+    use coax_smbconf::load::load_text;
 
     fn policy(conf: &str) -> Policy {
         let settings = load_text("t", conf).settings;

@@ -210,16 +210,16 @@ fn a_second_server_of_the_same_folder_says_so() {
     let path = server.folder.path().display().to_string();
     let mut settings =
         load_text("test", &format!("[COPY]\npath = {path}\nread only = no\n")).settings;
-    let anywhere = crate::config::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
-    settings.listen = crate::config::settings::Listeners {
+    let anywhere = coax_smbconf::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
+    settings.listen = coax_smbconf::settings::Listeners {
         nbt: Vec::new(),
         direct: vec![anywhere],
         names: None,
     };
     // Its own claim must stand first.
     let claimed = || {
-        let other = crate::disk::DiskFs::new(path.as_ref(), Default::default()).unwrap();
-        matches!(other.claim(true), crate::disk::Claim::Theirs)
+        let other = coax_disk::DiskFs::new(path.as_ref(), Default::default()).unwrap();
+        matches!(other.claim(true), coax_disk::Claim::Theirs)
     };
     let until = Instant::now() + LONG;
     while !claimed() {

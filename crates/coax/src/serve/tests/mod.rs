@@ -21,7 +21,7 @@ use std::{
 use coax_server::Server;
 
 use super::{report::Told, *};
-use crate::config::load::load_text;
+use coax_smbconf::load::load_text;
 
 /// Far longer than anything here takes.
 const LONG: Duration = Duration::from_secs(20);
@@ -56,8 +56,8 @@ impl Fixture {
         let conf =
             format!("[global]\n{options}\n[DATA]\npath = {path}\nguest ok = yes\nread only = no\n");
         let mut settings = load_text("test", &conf).settings;
-        let loopback = crate::config::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
-        settings.listen = crate::config::settings::Listeners {
+        let loopback = coax_smbconf::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
+        settings.listen = coax_smbconf::settings::Listeners {
             nbt: vec![loopback],
             direct: vec![loopback],
             names: Some(loopback),
@@ -479,10 +479,10 @@ fn stopping_closes_idle_clients_at_once() {
 fn a_port_in_use_is_an_error_that_says_which_and_what_to_do() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let mut settings = crate::config::settings::Settings::default();
+    let mut settings = coax_smbconf::settings::Settings::default();
     settings.listen.nbt.clear();
     settings.listen.names = None;
-    settings.listen.direct = vec![crate::config::settings::Listener::exactly(address)];
+    settings.listen.direct = vec![coax_smbconf::settings::Listener::exactly(address)];
     let reporter = Reporter::to(|_| {}).unwrap();
     let error = format!("{:#}", Running::start(settings, reporter).unwrap_err());
     assert!(
@@ -498,7 +498,7 @@ fn a_port_in_use_is_an_error_that_says_which_and_what_to_do() {
 fn a_name_in_the_options_of_a_socket_is_set_on_it() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let options = [crate::config::settings::SocketOption::KeepAlive(true)];
+    let options = [coax_smbconf::settings::SocketOption::KeepAlive(true)];
     let socket = socket::Socket::new(stream, &options).unwrap();
     let socket = socket2::SockRef::from(&socket);
     assert!(socket.keepalive().unwrap() && socket.tcp_nodelay().unwrap());

@@ -111,7 +111,7 @@ fn every_line_has_the_time_at_which_it_was_told() {
 #[test]
 fn a_share_on_a_file_system_without_attributes_is_reported_at_the_start() {
     let mut settings = load_text("t", "[PROC]\npath = /proc\nread only = no\n").settings;
-    let loopback = crate::config::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
+    let loopback = coax_smbconf::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
     settings.listen.nbt = vec![loopback];
     settings.listen.direct = Vec::new();
     let (tell, lines) = channel();

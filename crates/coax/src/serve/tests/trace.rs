@@ -9,7 +9,7 @@ use coax_wire::{
 };
 
 use super::{super::report::Told, *};
-use crate::config::load::load_text;
+use coax_smbconf::load::load_text;
 
 const PASSWORD: &[u8] = b"Qx7#vK2!pL9$wR4&zT1^mN8*";
 

@@ -1,10 +1,10 @@
 //! What holds for the server as a whole.
 
-use crate::config::log_level::LogLevels;
+use crate::log_level::LogLevels;
 use std::path::{Path, PathBuf};
 
 use super::{MapToGuest, NtlmAuth, Protocol, Security, Signing, SocketOption};
-use crate::config::hosts::HostAccess;
+use crate::hosts::HostAccess;
 
 /// What holds for the server as a whole. Parameters in the documentation of each field are smb.conf's.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use zeroize::Zeroize;
 
 use super::{CaseMode, LetterCase, MangledNames, MapReadonly, StrictLocking};
-use crate::config::hosts::HostAccess;
-use crate::config::list::{Names, Patterns};
+use crate::hosts::HostAccess;
+use crate::list::{Names, Patterns};
 
 /// What a user or guest may do on a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,7 +111,7 @@ pub enum StrictLocking {
 }
 
 /// What guests may do on the shares of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestAccess {
     /// No guests.
     None,
@@ -119,6 +119,19 @@ pub enum GuestAccess {
     Ro,
     /// Guests read and write.
     Rw,
+}
+
+impl std::str::FromStr for GuestAccess {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self::None),
+            "ro" => Ok(Self::Ro),
+            "rw" => Ok(Self::Rw),
+            _ => Err("write none, ro or rw".into()),
+        }
+    }
 }
 
 /// A socket option for every client's connection.

@@ -35,7 +35,7 @@ use rustix::{
     io::Errno,
 };
 
-pub(crate) use self::name::decode as decode_name;
+pub use self::name::decode as decode_name;
 use self::{
     cache::AttributeCache,
     errno::{opening, renaming},

@@ -8,8 +8,8 @@
 use std::net::IpAddr;
 
 use super::*;
-use crate::config::diagnostic::Severity;
-use crate::config::settings::{Access, CaseMode, Secret};
+use crate::diagnostic::Severity;
+use crate::settings::{Access, CaseMode, Secret};
 
 fn read(text: &str) -> Loaded {
     let loaded = load_text("t", text);
@@ -353,9 +353,8 @@ fn listeners_of(text: &str) -> (Vec<String>, Vec<String>, bool, usize) {
     ]
     .map(|(name, address)| (name.to_owned(), address.parse().unwrap()));
     let (l, said) = listeners(&load_text("t", text).settings.global, &local);
-    let show = |list: &[crate::config::settings::Listener]| {
-        list.iter().map(|l| l.address.to_string()).collect()
-    };
+    let show =
+        |list: &[crate::settings::Listener]| list.iter().map(|l| l.address.to_string()).collect();
     (show(&l.nbt), show(&l.direct), l.names.is_some(), said.len())
 }
 
@@ -403,7 +402,7 @@ fn explanation_gives_every_line_its_effect_and_counts_them() {
         "t",
         "[global]\nread raw = no\nread size = 1\nkernel oplocks = yes\nnonsense = 1\nmax mux = x\n",
     );
-    let text = crate::config::explain::lines(&loaded);
+    let text = crate::explain::lines(&loaded);
     for part in [
         "read raw (t:2)\n      read raw is 'no'.",
         "Met in another way: the kernel sends",

@@ -175,8 +175,8 @@ fn a_password_never_shows() {
 
 #[test]
 fn socket_options_need_what_they_need() {
-    use crate::config::settings::SocketOption::{KeepIdle, NoDelay, ReceiveBuffer, TypeOfService};
-    let read = crate::config::sockopt::SOCKET_OPTIONS.read;
+    use crate::settings::SocketOption::{KeepIdle, NoDelay, ReceiveBuffer, TypeOfService};
+    let read = crate::sockopt::SOCKET_OPTIONS.read;
     assert_eq!(
         read("TCP_NODELAY so_rcvbuf=8192 IPTOS_LOWDELAY TCP_KEEPIDLE=60 TCP_NODELAY=0"),
         Ok(vec![

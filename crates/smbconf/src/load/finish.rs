@@ -4,10 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use super::{Draft, Loaded, Loader};
-use crate::config::diagnostic::{Diagnostic, Position, Severity};
-use crate::config::hosts::HostList;
-use crate::config::macros::has_macros;
-use crate::config::settings::{GlobalSettings, Listener, Listeners, Security, ShareSettings};
+use crate::diagnostic::{Diagnostic, Position, Severity};
+use crate::hosts::HostList;
+use crate::macros::has_macros;
+use crate::settings::{GlobalSettings, Listener, Listeners, Security, ShareSettings};
 
 /// The longest share name that DOS and Windows 9x list (KB Q160843).
 const SHARE_NAME_MAX: usize = 12;

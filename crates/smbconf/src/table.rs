@@ -195,10 +195,10 @@ pub fn all_names() -> impl Iterator<Item = &'static str> {
 /// A parameter with a slot: `slot!(Global, "name", field, CODEC, "documentation")`.
 macro_rules! slot {
     ($scope:ident, $name:literal, $field:ident $(. $inner:ident)?, $codec:expr, $doc:literal) => {
-        $crate::config::table::Parameter::new(
+        $crate::table::Parameter::new(
             $name,
-            $crate::config::table::Scope::$scope,
-            $crate::config::table::Effect::$scope($crate::config::table::Slot {
+            $crate::table::Scope::$scope,
+            $crate::table::Effect::$scope($crate::table::Slot {
                 field: stringify!($field),
                 kind: $codec.kind,
                 set: |settings, text| {

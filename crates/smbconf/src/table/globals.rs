@@ -1,9 +1,9 @@
 //! Parameters of the server as a whole that are honoured.
 
 use super::{Parameter, slot};
-use crate::config::log_level::LOG_LEVEL;
-use crate::config::sockopt::SOCKET_OPTIONS;
-use crate::config::value::{
+use crate::log_level::LOG_LEVEL;
+use crate::sockopt::SOCKET_OPTIONS;
+use crate::value::{
     BOOL, CODE_PAGE, COUNT, COUNT16, FILE, INVERSE, MACRO_FILE, MAP_TO_GUEST, MAX_PROTOCOL,
     MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH, PASSDB_BACKEND,
     PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,

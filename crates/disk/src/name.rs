@@ -26,7 +26,7 @@ pub(super) fn encode(name: &str) -> Cow<'_, [u8]> {
 }
 
 /// A name from the disk as the engine has it.
-pub(crate) fn decode(bytes: &[u8]) -> String {
+pub fn decode(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(name) if !bytes.contains(&STRAY_LEAD) => name.to_owned(),
         _ => decode_odd(bytes),

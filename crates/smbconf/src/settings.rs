@@ -1,8 +1,8 @@
 //! What a server is told to do, in plain types: the end of configuration and the beginning of the driver.
 //!
 //! Nothing here is text to be looked at again: whoever reads a field needs no knowledge of smb.conf. The one exception is
-//! `%` macros ([`crate::config::macros`]), which are known only when a client connects. Which parameter fills which field
-//! is said in [`crate::config::table`], and there alone.
+//! `%` macros ([`crate::macros`]), which are known only when a client connects. Which parameter fills which field
+//! is said in [`crate::table`], and there alone.
 
 mod global;
 mod share;

@@ -108,7 +108,7 @@ fn notes(parameter: &Parameter) -> Vec<String> {
 pub fn markdown() -> String {
     let mut out = String::from(
         "# smb.conf\n\n\
-         <!-- Made from crates/coax/src/config/table; COAX_BLESS=1 cargo test -p coax docs_smb_conf renews it. -->\n\n\
+         <!-- Made from crates/smbconf/src/table; COAX_BLESS=1 cargo test -p coax-smbconf docs_smb_conf renews it. -->\n\n\
          coax reads Samba's configuration file: `coax serve --config smb.conf`. The tables below list \
          the parameters that it honours, those whose purpose it meets in another way, and those without effect, with the \
          reason. Any other is reported at start, with its line. `coax serve --config smb.conf --explain-config` says what each line of a file does.\n\n\

@@ -1,7 +1,7 @@
 //! Parameters of shares that are honoured.
 
 use super::{Parameter, slot};
-use crate::config::value::{
+use crate::value::{
     BOOL, CASE_MODE, COMMAND, COUNT, HOSTS, LETTER_CASE, MANGLED_NAMES, MAP_READONLY, MEBIBYTES,
     MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT, WORDS,
 };
