@@ -1,7 +1,7 @@
 """coax get and put, smbclient and curl against the same smbd (NT1, loopback, files on tmpfs), in turns, N times.
 
 MB/s by the wall clock, and the client's CPU seconds for each GB, system time included. Only the ratios of one round mean
-something on another machine. Writes docs/performance.md between its markers with --write.
+something on another machine. Writes docs/evidence/performance.md between its markers with --write.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ def parse():
     parser.add_argument("--mb", type=int, default=1000, help="size of the file in MB of 10^6 bytes")
     parser.add_argument("--as", dest="profile", default="modern", help="the redirector that coax is")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md")
     return parser.parse_args()
 
 

@@ -2,7 +2,7 @@
 
 The captures are the lab's: one bulk copy over a lossy 100 Mbit/s path, of the size asked for and of a tenth of it, as
 files where $TMPDIR is (a disk, as captures are; to read a file on tmpfs took twice as long), all of them in the
-page cache. CPU seconds, packets for each of coax's, and the memory that was resident at most. Writes docs/performance.md
+page cache. CPU seconds, packets for each of coax's, and the memory that was resident at most. Writes docs/evidence/performance.md
 between its markers with --write.
 """
 import argparse
@@ -31,7 +31,7 @@ def parse():
     parser.add_argument("--mb", type=int, default=600, help="size of the copy in MB of 10^6 bytes; the capture is somewhat larger")
     parser.add_argument("--capture", type=Path, help="take this capture in place of the lab's")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md")
     return parser.parse_args()
 
 

@@ -1,7 +1,7 @@
 """How fast the lab is: bulk copies of two sizes in both directions, and the published tables.
 
 GB of file simulated in a second of wall clock and in a second of CPU, and the memory that was resident at most, which is
-to be the same for both sizes. Writes docs/performance.md between its markers with --write.
+to be the same for both sizes. Writes docs/evidence/performance.md between its markers with --write.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ def parse():
     parser.add_argument("--runs", type=int, default=5, help="rounds; medians are reported")
     parser.add_argument("--mb", type=int, default=2000, help="size of the larger copy in MB of 10^6 bytes; the smaller is a tenth")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """coax and smbd on the same work, same client and same files (on tmpfs), one after the other, N times; the medians.
 
-Beside them, for copies, the floor: a server that makes the same system calls and does nothing else (floor.c). Only the ratios mean something on another machine. Writes docs/performance.md between its markers with --write.
+Beside them, for copies, the floor: a server that makes the same system calls and does nothing else (floor.c). Only the ratios mean something on another machine. Writes docs/evidence/performance.md between its markers with --write.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ from peers import install, subject
 from . import cases, floor, measure
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "evidence" / "performance.md"
 BUDGETS = Path(__file__).parent / "budgets.toml"
 START, END = "<!-- bench-server: start -->", "<!-- bench-server: end -->"
 GLOBALS = {"server signing": "disabled"}  # neither server signs, so that both do the same work
@@ -31,7 +31,7 @@ def parse():
     parser.add_argument("--only", default="", help="cases whose name contains one of these, with commas")
     parser.add_argument("--subjects", default="coax,smbd,floor", help="leave one out to measure the other alone")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md")
     return parser.parse_args()
 
 

@@ -22,7 +22,7 @@ from explain.rig import Setup
 from lab.link import Link, impossible
 from peers import subject
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "accuracy-real.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "accuracy-real.md"
 MBIT = 1_000_000
 ENDS = ("client", "server")
 NEAR, SLACK_S, SLACK_COUNT = 0.10, 0.010, 1

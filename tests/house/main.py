@@ -61,6 +61,7 @@ STEPS = [
     Step("unit and scenario tests", ["cargo", "test", "--locked", "--workspace"], 1200, True),
     Step("release build", ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 900),
     Step("the README's first command", ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900),
+    Step("sample outputs in the documents", ["scripts/samples", "--check"], 900),
     Step("peers", ["scripts/peers", "--why"], 600),
     Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
     Step("authorization beside smbd", ["scripts/authorization"], 300, False, no_root),

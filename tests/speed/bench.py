@@ -1,7 +1,7 @@
 """`coax speed` beside iperf3: the same bytes over loopback, one connection, one after the other, N times; the medians.
 
 Only the ratio means something on another machine. iperf3 counts as it does by default; --copy-free gives it its own option
-for sending without copying (-Z) as well. Writes docs/performance.md between its markers with --write.
+for sending without copying (-Z) as well. Writes docs/evidence/performance.md between its markers with --write.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ from peers import subject
 from . import main as speed
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "evidence" / "performance.md"
 START, END = "<!-- bench-speed: start -->", "<!-- bench-speed: end -->"
 SECONDS = 120
 
@@ -28,7 +28,7 @@ def parse():
     parser.add_argument("--mb", type=int, default=4096, help="megabytes (of 1,048,576 bytes) a run")
     parser.add_argument("--copy-free", action="store_true", help="iperf3 sends by sendfile")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """Runs smbtorture's SMB1 suites against the server, several at a time, each worker with a server of its own.
 
-Without options: all suites against coax, in the tests' configuration and in the default one, and docs/conformance.md is
+Without options: all suites against coax, in the tests' configuration and in the default one, and docs/evidence/conformance.md is
 written. With --ci: only the suites of
 tests/torture/expected.tsv, every one of which must pass. --gentest and --locktest compare coax with smbd.
 """
@@ -130,10 +130,10 @@ def report(configuration, verdicts, out):
 
 
 def write_page(arguments, found):
-    """docs/conformance.md, if every suite ran in both configurations."""
+    """docs/evidence/conformance.md, if every suite ran in both configurations."""
     partial = arguments.tests or arguments.ci or arguments.target or arguments.max_protocol != "NT1"
     if arguments.subject == "coax" and not partial and set(found) == set(conformance.CONFIGURATIONS):
-        page = ROOT / "docs" / "conformance.md"
+        page = ROOT / "docs" / "evidence" / "conformance.md"
         page.write_text(conformance.markdown(found))
         print(f"written: {page.relative_to(ROOT)}")
 

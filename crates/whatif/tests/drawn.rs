@@ -1,5 +1,5 @@
 //! Copies that nobody chose: clients, servers, ways, speeds, losses, places of capture and changes drawn by chance, among
-//! them the first that `coax explain` advises. docs/whatif.md has what came of them.
+//! them the first that `coax explain` advises. docs/evidence/whatif.md has what came of them.
 //!
 //! There are two draws: the model may be looked at beside the first; the second says how right it is.
 #![allow(

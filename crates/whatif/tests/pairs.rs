@@ -1,5 +1,5 @@
 //! Slow copies made in the lab, captured, calibrated from the capture alone, and what is then said of a change against
-//! the changed copy itself. docs/whatif.md has the table.
+//! the changed copy itself. docs/evidence/whatif.md has the table.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

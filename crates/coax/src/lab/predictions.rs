@@ -1,4 +1,4 @@
-//! Tables for a terminal and for docs/predictions.md.
+//! Tables for a terminal and for docs/evidence/predictions.md.
 
 use std::fmt::Write as _;
 
@@ -54,7 +54,7 @@ fn cell_lines(out: &mut String, cell: &Cell) {
     let _ = writeln!(out, "  {:38} {}", "", cell.mechanism);
 }
 
-/// docs/predictions.md.
+/// docs/evidence/predictions.md.
 pub fn markdown(tables: &[Filled]) -> String {
     let mut out = String::from(HEAD);
     for table in tables {

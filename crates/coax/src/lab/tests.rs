@@ -46,11 +46,14 @@ fn a_cell_says_what_was_tuned_unless_it_is_predicted() {
 fn the_page_of_predictions_is_what_the_lab_predicts() {
     let names: Vec<&str> = tables::names().collect();
     let filled = tables::fill(&names).unwrap();
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/predictions.md");
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/evidence/predictions.md"
+    );
     let page = std::fs::read_to_string(page).unwrap();
     assert!(
         page == predictions::markdown(&filled),
-        "docs/predictions.md is out of date: coax lab tables --markdown > docs/predictions.md"
+        "docs/evidence/predictions.md is out of date: coax lab tables --markdown > docs/evidence/predictions.md"
     );
     check_accuracy(&filled);
 }

@@ -1,7 +1,7 @@
 //! How often the analyser is right where the truth is known: copies made in the lab, causes by shares by round trips by
 //! rates by places of the capture.
 //!
-//! A sample runs with every test. The whole is docs/accuracy.md: scripts/accuracy.
+//! A sample runs with every test. The whole is docs/evidence/accuracy.md: scripts/accuracy.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

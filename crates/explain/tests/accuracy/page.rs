@@ -1,4 +1,4 @@
-//! docs/accuracy.md.
+//! docs/evidence/accuracy.md.
 
 use std::fmt::Write;
 

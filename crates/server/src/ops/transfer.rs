@@ -15,7 +15,7 @@ use coax_wire::{header::Fid, status::Status};
 /// Reads of this many bytes and more may go from page cache to socket in the kernel.
 const SENDFILE_MIN: usize = 16_384;
 /// A kernel that moves pages without copying them does so this many at a time (Linux: the slots of a pipe); a range over
-/// more pages goes in pieces, and copying it is cheaper (docs/performance.md).
+/// more pages goes in pieces, and copying it is cheaper (docs/evidence/performance.md).
 const SENDFILE_PAGES: u64 = 16;
 /// Bytes of a page.
 const PAGE: u64 = 4096;

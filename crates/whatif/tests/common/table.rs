@@ -1,4 +1,4 @@
-//! What was said of changes beside what they brought, and the tables of it in docs/whatif.md.
+//! What was said of changes beside what they brought, and the tables of it in docs/evidence/whatif.md.
 
 use std::{fmt::Write as _, fs, sync::Mutex};
 
@@ -118,14 +118,14 @@ pub fn table<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
 /// One part of the page after the other.
 static PAGE: Mutex<()> = Mutex::new(());
 
-/// Prints a part of docs/whatif.md, and writes it there if that is asked for.
+/// Prints a part of docs/evidence/whatif.md, and writes it there if that is asked for.
 pub fn write(name: &str, part: &str) {
     println!("{part}");
     if std::env::var_os("WRITE_DOCS").is_none() {
         return;
     }
     let _page = PAGE.lock().unwrap();
-    let page = file("docs/whatif.md");
+    let page = file("docs/evidence/whatif.md");
     let text = fs::read_to_string(&page).unwrap();
     let (begin, end) = (
         format!("<!-- {name} -->\n"),

@@ -118,7 +118,7 @@ struct TablesArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print docs/predictions.md
+    /// Print docs/evidence/predictions.md
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// Draw the table's figures side by side
