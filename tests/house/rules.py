@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SANS_IO = ["wire", "netbios", "logon", "server", "client", "speed", "lab"]
+SANS_IO = ["wire", "netbios", "logon", "catalog", "server", "client", "speed", "lab"]
 # built with a feature `std` that does nothing: these are no_std all the same
 STD_IN_NAME_ONLY = {"siphasher"}
 LONG, TOO_LONG = 600, 1000

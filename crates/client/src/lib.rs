@@ -24,9 +24,10 @@ mod event;
 mod jobs;
 mod link;
 mod local;
-pub mod profile;
 mod setup;
 mod target;
+
+pub use coax_catalog::profile;
 
 pub use calls::{Exchange, Tail, Transmit};
 pub use conn::Client;

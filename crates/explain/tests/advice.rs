@@ -16,25 +16,8 @@ use coax_lab::{Tap, scenario::Scenario, smb};
 use coax_wire::time::{Span, Time};
 use common::explained;
 
-fn clients() -> Vec<(String, String)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clients");
-    let files = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let named = files.map(|path| {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        (name, fs::read_to_string(path).unwrap())
-    });
-    named.collect()
-}
-
 #[test]
 fn the_lab_takes_what_every_entry_wants_tried() {
-    let clients = clients();
-    let clients: Vec<(&str, &str)> = clients
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()))
-        .collect();
     let mut tried = 0;
     for entry in entries() {
         let mut scenario = Scenario::new(&entry.id);
@@ -43,9 +26,7 @@ fn the_lab_takes_what_every_entry_wants_tried() {
                 .set(path, value.clone())
                 .unwrap_or_else(|error| panic!("{}: {error}", entry.id));
         }
-        scenario
-            .setup(&clients)
-            .unwrap_or_else(|error| panic!("{}: {error}", entry.id));
+        smb::CopySetup::of(&scenario).unwrap_or_else(|error| panic!("{}: {error}", entry.id));
         tried += usize::from(!entry.lab().is_empty());
     }
     assert!(tried > 2, "{tried}");
@@ -207,12 +188,7 @@ fn scenario(name: &str, direction: &str) -> Capture {
     let mut scenario = Scenario::parse(name, &fs::read_to_string(path).unwrap()).unwrap();
     scenario.set("size", "1MB".into()).unwrap();
     scenario.set("direction", direction.into()).unwrap();
-    let clients = clients();
-    let clients: Vec<(&str, &str)> = clients
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()))
-        .collect();
-    let mut setup = scenario.setup(&clients).unwrap();
+    let mut setup = smb::CopySetup::of(&scenario).unwrap();
     setup.taps = vec![Tap::Client];
     let mut result = smb::copy(&setup);
     explain(result.world.captures().pop().unwrap().as_slice()).unwrap()
@@ -391,16 +367,11 @@ fn the_timer_of_delayed_acknowledgments_is_found() {
 #[test]
 fn an_explorer_that_waits_for_changes_is_told_from_a_copy_command() {
     let text = |name: &str| {
-        let clients = clients();
-        let clients: Vec<(&str, &str)> = clients
-            .iter()
-            .map(|(name, text)| (name.as_str(), text.as_str()))
-            .collect();
         let mut scenario = Scenario::new(name);
         scenario.set("client.profile", name.into()).unwrap();
         scenario.set("size", "300kB".into()).unwrap();
         scenario.set("link.delay", "1 ms".into()).unwrap();
-        let mut setup = scenario.setup(&clients).unwrap();
+        let mut setup = smb::CopySetup::of(&scenario).unwrap();
         setup.taps = vec![Tap::Server];
         let mut result = smb::copy(&setup);
         explain(result.world.captures().pop().unwrap().as_slice()).unwrap()

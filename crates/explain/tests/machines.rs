@@ -1,8 +1,6 @@
 //! What the lab's machines take is seen as theirs.
 #![allow(clippy::unwrap_used)]
 
-use std::{fs, path::Path};
-
 use coax_cause::Cause;
 use coax_explain::{
     explain,
@@ -16,8 +14,6 @@ const WORK_NS: u64 = 5_000_000;
 
 /// A copy whose client takes its time, with these values changed, captured at the server.
 fn made(values: &[(&str, Value)]) -> Capture {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
-    let modern = fs::read_to_string(folder.join("modern.toml")).unwrap();
     let mut scenario = Scenario::new("a client that takes its time");
     let fixed = [
         ("client.profile", "modern".into()),
@@ -30,7 +26,7 @@ fn made(values: &[(&str, Value)]) -> Capture {
     for (path, value) in fixed.iter().chain(values) {
         scenario.set(path, value.clone()).unwrap();
     }
-    let mut setup = scenario.setup(&[("modern", &modern)]).unwrap();
+    let mut setup = smb::CopySetup::of(&scenario).unwrap();
     setup.taps = vec![Tap::Server];
     let mut result = smb::copy(&setup);
     explain(result.world.captures().pop().unwrap().as_slice()).unwrap()

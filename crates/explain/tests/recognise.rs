@@ -3,38 +3,22 @@
 
 mod common;
 
-use std::fs;
-
+use coax_catalog::files::CLIENTS;
 use coax_explain::{
     explain,
     recognise::{Facts, Value},
     report::{Capture, Evidence, Sureness},
 };
-use coax_lab::{Tap, scenario::Scenario, smb::copy};
+use coax_lab::{
+    Tap,
+    scenario::Scenario,
+    smb::{CopySetup, copy},
+};
 use coax_wire::command::READ_RAW;
 use common::{explained, talk::*};
 
-fn clients() -> Vec<(String, String)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clients");
-    let files = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let mut named: Vec<(String, String)> = files
-        .map(|path| {
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            (name, fs::read_to_string(path).unwrap())
-        })
-        .collect();
-    named.sort();
-    named
-}
-
 /// A copy by this redirector to a server of NT's time, as captured at the client.
-fn captured(clients: &[(String, String)], profile: &str, direction: &str) -> Capture {
-    let named: Vec<(&str, &str)> = clients
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()))
-        .collect();
+fn captured(profile: &str, direction: &str) -> Capture {
     let mut scenario = Scenario::new(profile);
     for (key, value) in [
         ("client.profile", profile),
@@ -44,7 +28,7 @@ fn captured(clients: &[(String, String)], profile: &str, direction: &str) -> Cap
     ] {
         scenario.set(key, value.into()).unwrap();
     }
-    let mut setup = scenario.setup(&named).unwrap();
+    let mut setup = CopySetup::of(&scenario).unwrap();
     setup.taps = vec![Tap::Client];
     let mut result = copy(&setup);
     explain(result.world.captures().pop().unwrap().as_slice()).unwrap()
@@ -59,12 +43,10 @@ const ALIKE: [&[&str]; 3] = [
 
 #[test]
 fn every_redirector_is_recognised_by_what_it_sends() {
-    let clients = clients();
-    assert_eq!(clients.len(), 16);
     let (mut exactly, mut sure_of) = (0, 0);
-    for (name, _) in &clients {
+    for (name, _) in CLIENTS {
         for direction in ["to-client", "to-server"] {
-            let capture = captured(&clients, name, direction);
+            let capture = captured(name, direction);
             let client = &capture.connections[0].parties[0];
             let profile = client.profile.as_deref().unwrap_or("unknown");
             let fits: Vec<&str> = [profile]
@@ -73,12 +55,12 @@ fn every_redirector_is_recognised_by_what_it_sends() {
                 .collect();
             let alike = ALIKE
                 .iter()
-                .any(|group| group.contains(&profile) && group.contains(&name.as_str()));
+                .any(|group| group.contains(&profile) && group.contains(name));
             assert!(
-                fits.contains(&name.as_str()) || (alike && client.sure <= Sureness::Likely),
+                fits.contains(name) || (alike && client.sure <= Sureness::Likely),
                 "{name} {direction}: {client:#?}"
             );
-            if profile == name && client.also.is_empty() {
+            if profile == *name && client.also.is_empty() {
                 exactly += 1;
                 // who does not say who it is may be somebody else who sends the same
                 let says = |it: &Evidence| it.what.starts_with("calls itself ");

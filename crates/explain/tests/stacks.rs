@@ -7,7 +7,11 @@ use coax_explain::{
     explain,
     report::{Capture, Stack, Sureness},
 };
-use coax_lab::{capture::Tap, scenario::Scenario, smb::copy};
+use coax_lab::{
+    capture::Tap,
+    scenario::Scenario,
+    smb::{CopySetup, copy},
+};
 use flate2::read::GzDecoder;
 
 const WINDOWS_2000: &str = "Windows 2000, XP or Server 2003";
@@ -18,8 +22,6 @@ const DOS: &str = "Microsoft TCP/IP for MS-DOS (Network Client, LAN Manager)";
 
 /// A copy in the lab whose both ends run this stack.
 fn lab(stack: &str) -> [Stack; 2] {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
-    let text = fs::read_to_string(folder.join("windows-98.toml")).unwrap();
     let mut scenario = Scenario::new(stack);
     for change in ["size=20kB", "client.profile=windows-98"] {
         scenario.set_text(change).unwrap();
@@ -28,7 +30,7 @@ fn lab(stack: &str) -> [Stack; 2] {
         let change = format!("{side}.stack={stack}");
         scenario.set_text(&change).unwrap();
     }
-    let mut setup = scenario.setup(&[("windows-98", &text)]).unwrap();
+    let mut setup = CopySetup::of(&scenario).unwrap();
     setup.taps = vec![Tap::Client];
     let mut result = copy(&setup);
     assert_eq!(result.copied, Ok(20_000), "{stack}");

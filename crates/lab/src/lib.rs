@@ -4,7 +4,7 @@
 //! by time and then by when they were asked for, and chance comes from one seed: the same setup gives the same bytes.
 //! Each event carries the [account](cause) of what led to it, so that a run knows what it waited for to the nanosecond.
 //!
-//! What stacks, machines and links are like is data: [`profile`].
+//! What stacks, machines and links are like is data: [`coax_catalog`].
 #![no_std]
 extern crate alloc;
 #[cfg(test)]
@@ -18,17 +18,16 @@ pub mod laws;
 pub mod link;
 pub mod machine;
 pub mod payload;
-pub mod profile;
 pub mod queue;
 pub mod rng;
-pub mod scenario;
 pub mod segment;
 pub mod smb;
 pub mod spdtest;
 pub mod tcp;
-pub mod units;
 pub mod watch;
 pub mod world;
+
+pub use coax_catalog::{component as profile, scenario, units};
 
 pub use app::{App, AppEvent, Context, DiskWork};
 pub use capture::Tap;

@@ -3,32 +3,10 @@
 use alloc::{boxed::Box, collections::VecDeque};
 
 use coax_wire::time::{Span, Time};
-use serde::Deserialize;
 
-use crate::{cause::Provenance, segment::Segment, units::Cost};
+use crate::{cause::Provenance, segment::Segment};
 
-/// What things cost on a machine. A cost not given is nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MachineParams {
-    /// To receive a segment with data, by its bytes on the wire: interrupt, copy from the card, checksum, TCP.
-    pub rx_data: Cost,
-    /// To receive one without.
-    pub rx_ack: Cost,
-    /// To send a segment with data.
-    pub tx_data: Cost,
-    /// To send one without.
-    pub tx_ack: Cost,
-    /// For the application to deal with a request or a response, by its bytes.
-    pub request: Cost,
-    /// For the disk to read, by the bytes read.
-    pub disk_read: Cost,
-    /// For the disk to write, by the bytes written.
-    pub disk_write: Cost,
-    /// The client's program reads nothing of what came while it works or waits for its disk, as one of a single thread
-    /// does that writes with plain calls. (The server's always is one.) What comes meanwhile fills TCP's buffer.
-    pub blocking: bool,
-}
+pub use coax_catalog::machine::MachineParams;
 
 /// A piece of work for the processor.
 #[derive(Debug)]
@@ -41,14 +19,15 @@ pub(crate) enum Job {
     Work(u64),
 }
 
-impl MachineParams {
-    pub(crate) fn cost(&self, job: &Job, work: Span) -> Span {
-        match job {
-            Job::Work(_) => work,
-            Job::Receive(segment) if segment.payload.is_empty() => self.rx_ack.of(0),
-            Job::Receive(segment) => self.rx_data.of(segment.payload.len()),
-            Job::Send(segment) if segment.payload.is_empty() => self.tx_ack.of(0),
-            Job::Send(segment) => self.tx_data.of(segment.payload.len()),
+impl Job {
+    /// The processor time that it takes on a machine, beyond what an application asked for.
+    pub(crate) fn cost(&self, machine: &MachineParams) -> Span {
+        match self {
+            Self::Work(_) => Span(0),
+            Self::Receive(segment) if segment.payload.is_empty() => machine.rx_ack.of(0),
+            Self::Receive(segment) => machine.rx_data.of(segment.payload.len()),
+            Self::Send(segment) if segment.payload.is_empty() => machine.tx_ack.of(0),
+            Self::Send(segment) => machine.tx_data.of(segment.payload.len()),
         }
     }
 }

@@ -16,23 +16,24 @@ use alloc::{
     vec::Vec,
 };
 
+use coax_catalog::{
+    component::{ProfileError, built_in},
+    files,
+    units::Cost,
+};
 use coax_wire::time::Span;
 use serde::Deserialize;
 
 use crate::{
     apps,
     link::{Duplex, TxFull},
-    profile::{ProfileError, built_in},
     tcp::StackParams,
-    units::Cost,
     world::{Setup, Side},
 };
 
 const SEGMENT: f64 = 1460.0;
 /// SpdTest's KB.
 const KILOBYTE: f64 = 1024.0;
-/// The published rows, with what the model takes of each.
-const PUBLISHED: &str = include_str!("../../../data/published/spdtest.toml");
 
 /// A published row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -68,7 +69,8 @@ struct Published {
 /// The data file is malformed, or a row's processor is not among those it knows.
 pub fn published() -> Result<Vec<Row>, ProfileError> {
     let file = "published/spdtest";
-    let mut all: Published = toml::from_str(PUBLISHED).map_err(|e| ProfileError::Malformed {
+    let text = files::find(files::PUBLISHED, "spdtest").unwrap_or_default();
+    let mut all: Published = toml::from_str(text).map_err(|e| ProfileError::Malformed {
         file: file.to_string(),
         reason: e.to_string(),
     })?;

@@ -32,13 +32,13 @@ pub(crate) const SEED: u64 = 1;
 /// What is fitted, and to what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
-    bench: &'a Bench<'a>,
+    bench: &'a Bench,
     sets: &'a [Set],
     seen: &'a Seen,
 }
 
 impl<'a> Task<'a> {
-    pub(crate) const fn of(bench: &'a Bench<'a>, sets: &'a [Set], seen: &'a Seen) -> Self {
+    pub(crate) const fn of(bench: &'a Bench, sets: &'a [Set], seen: &'a Seen) -> Self {
         Self { bench, sets, seen }
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
+use coax_catalog::files;
 use coax_explain::report::{Capture, Connection, Copy, Direction, Quality};
-use coax_lab::scenario::Clients;
 use coax_wire::time::Span;
 use toml::Value;
 
@@ -56,8 +56,8 @@ pub struct Pair {
 
 /// A copy made again in the lab.
 #[derive(Debug)]
-pub struct Model<'a> {
-    bench: Bench<'a>,
+pub struct Model {
+    bench: Bench,
     sets: Vec<used::Set>,
     seen: Seen,
     rare: Rare,
@@ -77,32 +77,26 @@ struct Variant {
     is_by_chance: bool,
 }
 
-impl<'a> Model<'a> {
+impl Model {
     /// Fits a model with the redirector that the copy's client seems to be; if that one does not copy like this, or is not
     /// known, with one made to measure.
     ///
     /// # Errors
     /// [`Why`] there is no model.
-    pub fn of(capture: &Capture, copy: &Copy, clients: Clients<'a>) -> Result<Self, Why> {
+    pub fn of(capture: &Capture, copy: &Copy) -> Result<Self, Why> {
         let connection = capture.connections.get(copy.connection);
         let client = connection.and_then(|connection| connection.parties[0].profile.as_deref());
-        let known = client.filter(|client| clients.iter().any(|(name, _)| name == client));
-        let model =
-            known.and_then(|client| Self::calibrate(capture, copy, Some(client), clients).ok());
-        model.map_or_else(|| Self::calibrate(capture, copy, None, clients), Ok)
+        let known = client.filter(|client| files::find(files::CLIENTS, client).is_some());
+        let model = known.and_then(|client| Self::calibrate(capture, copy, Some(client)).ok());
+        model.map_or_else(|| Self::calibrate(capture, copy, None), Ok)
     }
 
     /// Fits a model to `copy`, which was found in `capture`. `client` is the profile of the redirector that made it, if
-    /// it is known; `clients` are the profiles that there are.
+    /// it is known.
     ///
     /// # Errors
     /// [`Why`] there is no model.
-    pub fn calibrate(
-        capture: &Capture,
-        copy: &Copy,
-        client: Option<&str>,
-        clients: Clients<'a>,
-    ) -> Result<Self, Why> {
+    pub fn calibrate(capture: &Capture, copy: &Copy, client: Option<&str>) -> Result<Self, Why> {
         let unknown = Why::TooLittle("its connection is not known");
         let connection = capture.connections.get(copy.connection);
         let connection = connection.ok_or_else(|| unknown.clone())?;
@@ -111,7 +105,7 @@ impl<'a> Model<'a> {
         if !used.is_bulk && seen.requests < LEAST_REQUESTS || seen.wall <= 0.0 {
             return Err(Why::TooLittle("a request or two say nothing of the next"));
         }
-        let bench = bench(connection, copy, &used, clients);
+        let bench = bench(connection, copy, &used);
         let rare = Rare::of(copy, &seen, used.is_serial);
         let hints = hints(connection, copy.direction);
         let first = Guess {
@@ -312,11 +306,10 @@ impl<'a> Model<'a> {
 }
 
 /// Where its model runs, and how much of it.
-fn bench<'a>(connection: &Connection, copy: &Copy, used: &Used, clients: Clients<'a>) -> Bench<'a> {
+fn bench(connection: &Connection, copy: &Copy, used: &Used) -> Bench {
     let most = used.block.saturating_mul(MOST_REQUESTS).min(MOST_BYTES);
     let least = if used.is_bulk { 0 } else { used.block };
     Bench {
-        clients,
         tap: tap(connection.vantage),
         bytes: copy.bytes.min(most.max(least.saturating_mul(2))),
         is_bulk: used.is_bulk,
@@ -326,7 +319,7 @@ fn bench<'a>(connection: &Connection, copy: &Copy, used: &Used, clients: Clients
 }
 
 /// Whether a client's profile, as it is, moves data as was seen: then it is to choose again when something is changed.
-fn does_so(bench: &Bench<'_>, sets: &[used::Set], first: &Guess, seen: &Seen) -> bool {
+fn does_so(bench: &Bench, sets: &[used::Set], first: &Guess, seen: &Seen) -> bool {
     let mut sets = sets.to_vec();
     let calm = Guess {
         loss: Loss::None,

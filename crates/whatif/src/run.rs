@@ -13,7 +13,7 @@ use coax_explain::report::Vantage;
 use coax_lab::{
     Setup, Side, Tap, World,
     apps::bulk_in,
-    scenario::{Clients, Scenario, parts},
+    scenario::{Scenario, parts},
     smb::{CopySetup, copy_within},
 };
 use toml::Value;
@@ -29,8 +29,7 @@ pub const MOST_OF_ALL: u64 = 3_000_000;
 
 /// Where and how runs are made.
 #[derive(Clone, Debug)]
-pub(crate) struct Bench<'a> {
-    pub(crate) clients: Clients<'a>,
+pub(crate) struct Bench {
     pub(crate) tap: Tap,
     /// Bytes that are copied; what happens beyond is more of the same.
     pub(crate) bytes: u64,
@@ -45,7 +44,7 @@ pub(crate) struct Bench<'a> {
 /// See [`Bench::known`].
 pub(crate) type Known = Arc<Mutex<HashMap<String, Result<Seen, Why>>>>;
 
-impl Bench<'_> {
+impl Bench {
     /// Runs what these values describe, the later before the earlier.
     pub(crate) fn run(&self, sets: &[Set], changes: &[Set], seed: u64) -> Result<Seen, Why> {
         const OF_SMB: [&str; 2] = ["client.profile", "server.config"];
@@ -77,7 +76,7 @@ impl Bench<'_> {
     }
 
     fn made(&self, scenario: &Scenario) -> Result<Seen, Why> {
-        let mut setup = scenario.setup(self.clients).map_err(lab)?;
+        let mut setup = CopySetup::of(scenario).map_err(lab)?;
         setup.taps = vec![self.tap];
         let spent = self.spent.load(Ordering::Relaxed);
         let left = MOST_OF_ALL.saturating_sub(spent);

@@ -20,9 +20,8 @@ use coax_explain::{
 use coax_lab::Tap;
 use coax_whatif::{Model, Why};
 use common::{
-    borrowed,
     chance::Chance,
-    in_halves, longest, profiles,
+    in_halves, longest,
     table::{Judged, Row, table, write},
     tried,
 };
@@ -268,18 +267,18 @@ fn told(changes: &[(String, Value)]) -> String {
 }
 
 /// The rows of the copy of this seed, each with the kind of its change.
-fn rows((seed, is_bulk): (u64, bool), clients: &[(&str, &str)]) -> Vec<(&'static str, Row)> {
+fn rows((seed, is_bulk): (u64, bool)) -> Vec<(&'static str, Row)> {
     let mut drawn = Drawn::new(seed, is_bulk);
-    let Some(slow) = tried(&drawn.what, &drawn.values, drawn.tap, clients) else {
+    let Some(slow) = tried(&drawn.what, &drawn.values, drawn.tap) else {
         return Vec::new();
     };
     let copy = longest(&slow);
     let changes = drawn.changes(&slow, copy);
-    let model = Model::of(&slow, copy, clients);
+    let model = Model::of(&slow, copy);
     let one = |change: Sets| {
         let mut values = drawn.values.clone();
         values.extend(change.iter().cloned());
-        let changed = tried(&drawn.what, &values, drawn.tap, clients)?;
+        let changed = tried(&drawn.what, &values, drawn.tap)?;
         // a value that this redirector does not ask about is no change
         let is_none = longest(&changed).wall == copy.wall;
         if is_none && change[0].0.starts_with("client.profile.") {
@@ -333,8 +332,6 @@ fn by_kind(rows: &[(&'static str, Row)]) -> String {
 }
 
 fn judge((name, seed): (&str, u64)) {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let is_whole = std::env::var_os("WRITE_DOCS").is_some();
     let many = if is_whole { ALL } else { SOME };
     let place = |place: u64| place << 20 | place;
@@ -349,7 +346,7 @@ fn judge((name, seed): (&str, u64)) {
             )
         })
         .collect();
-    let rows = in_halves(&seeds, |seed| rows(*seed, &clients));
+    let rows = in_halves(&seeds, |seed| rows(*seed));
     let judged = Judged::of(rows.iter().map(|(_, row)| row));
     let is_far = |row: &Row| row.error().is_none_or(|error| error.abs() > FAR);
     let far = rows.iter().map(|(_, row)| row);
@@ -380,8 +377,6 @@ fn what_is_predicted_of_copies_that_nobody_looked_at_comes_true() {
 
 #[test]
 fn of_data_without_smb_tcp_can_be_changed_and_a_redirector_cannot() {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let window = |bytes| {
         (
             "client.stack.receive_window".to_owned(),
@@ -396,11 +391,11 @@ fn of_data_without_smb_tcp_can_be_changed_and_a_redirector_cannot() {
         ("size".into(), Value::Integer(1_000_000)),
         window(8760),
     ];
-    let slow = tried("bulk", &values, Tap::Client, &clients).unwrap();
-    let model = Model::of(&slow, longest(&slow), &clients).unwrap();
+    let slow = tried("bulk", &values, Tap::Client).unwrap();
+    let model = Model::of(&slow, longest(&slow)).unwrap();
     let said = model.predict(&[window(65_535)]).unwrap();
     values.push(window(65_535));
-    let changed = tried("bulk", &values, Tap::Client, &clients).unwrap();
+    let changed = tried("bulk", &values, Tap::Client).unwrap();
     let truth = longest(&changed).wall.0 as f64 / 1e9;
     assert!((said.mid / truth - 1.0).abs() < 0.1, "{said:?} {truth}");
     let raw = ("client.profile.read.method".to_owned(), text("raw"));
@@ -409,16 +404,14 @@ fn of_data_without_smb_tcp_can_be_changed_and_a_redirector_cannot() {
 
 #[test]
 fn of_data_that_goes_both_ways_nothing_is_said() {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let values: Sets = vec![
         ("direction".into(), text("to-client")),
         ("size".into(), Value::Integer(200_000)),
     ];
-    let mut capture = tried("bulk", &values, Tap::Client, &clients).unwrap();
+    let mut capture = tried("bulk", &values, Tap::Client).unwrap();
     let copy = longest(&capture).clone();
-    assert!(Model::of(&capture, &copy, &clients).is_ok());
+    assert!(Model::of(&capture, &copy).is_ok());
     capture.connections[copy.connection].sides[0].bytes = 20_000;
-    let model = Model::of(&capture, &copy, &clients);
+    let model = Model::of(&capture, &copy);
     assert_eq!(model.map(|_| ()).unwrap_err(), Why::NotBulk);
 }

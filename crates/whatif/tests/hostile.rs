@@ -12,7 +12,7 @@ use coax_explain::{
 use coax_lab::Tap;
 use coax_whatif::{MOST_EVENTS, Model};
 use coax_wire::time::Span;
-use common::{borrowed, bytes, chance::Chance, file, labelled, profiles};
+use common::{bytes, chance::Chance, file, labelled};
 use toml::Value;
 
 /// What the last run of a model may have beyond the bound.
@@ -37,12 +37,12 @@ fn span(chance: &mut Chance) -> Span {
 }
 
 /// Asks for advice, calibrates and tries all of it; the lab's events that it took.
-fn tried(capture: &Capture, clients: &[(&str, &str)]) -> u64 {
-    tried_as(capture, capture, clients)
+fn tried(capture: &Capture) -> u64 {
+    tried_as(capture, capture)
 }
 
 /// The same with the advice about another report, whose numbers are in order.
-fn tried_as(capture: &Capture, advised: &Capture, clients: &[(&str, &str)]) -> u64 {
+fn tried_as(capture: &Capture, advised: &Capture) -> u64 {
     let mut most = 0;
     for (copy, orderly) in capture.copies.iter().zip(&advised.copies).take(2) {
         let known = capture
@@ -52,7 +52,7 @@ fn tried_as(capture: &Capture, advised: &Capture, clients: &[(&str, &str)]) -> u
         let advice = advise(advised, orderly);
         let unknown = known.is_some().then_some(None);
         for client in [known].into_iter().chain(unknown) {
-            let Ok(model) = Model::calibrate(capture, copy, client, clients) else {
+            let Ok(model) = Model::calibrate(capture, copy, client) else {
                 continue;
             };
             for one in &advice {
@@ -73,7 +73,7 @@ fn tried_as(capture: &Capture, advised: &Capture, clients: &[(&str, &str)]) -> u
 }
 
 /// A small copy made in the lab.
-fn small(direction: &str, clients: &[(&str, &str)]) -> Vec<u8> {
+fn small(direction: &str) -> Vec<u8> {
     let text = |value: &str| Value::String(value.to_owned());
     let values = [
         ("direction", text(direction)),
@@ -85,7 +85,7 @@ fn small(direction: &str, clients: &[(&str, &str)]) -> Vec<u8> {
         ("link.delay", text("1 ms")),
     ];
     let values = values.map(|(path, value)| (path.to_owned(), value));
-    bytes("small", &values, Tap::Client, clients)
+    bytes("small", &values, Tap::Client)
 }
 
 fn spoil_side(side: &mut Side, chance: &mut Chance) {
@@ -167,8 +167,6 @@ fn spoil_copy(copy: &mut Copy, chance: &mut Chance) {
 
 #[test]
 fn no_capture_from_the_wild_costs_more_than_the_bound() {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let mut read = 0;
     for folder in ["tests/captures", "tests/captures/tcp"] {
         for entry in fs::read_dir(file(folder)).unwrap() {
@@ -176,22 +174,19 @@ fn no_capture_from_the_wild_costs_more_than_the_bound() {
             if path.is_file()
                 && let Ok(capture) = explain(fs::File::open(&path).unwrap())
             {
-                tried(&capture, &clients);
+                tried(&capture);
                 read += 1;
             }
         }
     }
-    tried(&labelled("nagle_lan_nd", "client"), &clients);
+    tried(&labelled("nagle_lan_nd", "client"));
     assert!(read > 15, "{read}");
 }
 
 #[test]
 fn no_report_costs_more_than_the_bound_whatever_its_numbers_are() {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
-    let whole =
-        ["to-client", "to-server"].map(|way| explain(small(way, &clients).as_slice()).unwrap());
-    assert!(whole.iter().all(|capture| tried(capture, &clients) > 0));
+    let whole = ["to-client", "to-server"].map(|way| explain(small(way).as_slice()).unwrap());
+    assert!(whole.iter().all(|capture| tried(capture) > 0));
     let mut chance = Chance(0x5eed);
     for case in 0..200_usize {
         let orderly = &whole[case % 2];
@@ -209,15 +204,13 @@ fn no_report_costs_more_than_the_bound_whatever_its_numbers_are() {
                     .for_each(|one| spoil_copy(one, &mut chance));
             }
         }
-        tried_as(&capture, orderly, &clients);
+        tried_as(&capture, orderly);
     }
 }
 
 #[test]
 fn no_spoiled_capture_costs_more_than_the_bound() {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
-    let whole = small("to-client", &clients);
+    let whole = small("to-client");
     let mut chance = Chance(0xbad);
     for _ in 0..100 {
         let mut spoiled = whole.clone();
@@ -227,7 +220,7 @@ fn no_spoiled_capture_costs_more_than_the_bound() {
         }
         spoiled.truncate(spoiled.len() - chance.below(200) as usize);
         if let Ok(capture) = explain(spoiled.as_slice()) {
-            tried(&capture, &clients);
+            tried(&capture);
         }
     }
 }

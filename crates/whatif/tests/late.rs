@@ -5,7 +5,7 @@ mod common;
 
 use coax_lab::Tap;
 use coax_whatif::{Model, Range};
-use common::{borrowed, bytes, late, longest, made, profiles};
+use common::{bytes, late, longest, made};
 use toml::Value;
 
 type Sets = Vec<(String, Value)>;
@@ -18,16 +18,14 @@ fn sets(toml: &str) -> Sets {
 
 /// What a capture without its first third says of a change of this copy, and what it brings: seconds of as many bytes.
 fn said(copy: &str, change: &str, tap: Tap) -> (Range, f64) {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let (mut values, change) = (sets(copy), sets(change));
-    let late = late(&bytes("late", &values, tap, &clients), LEFT_OUT);
+    let late = late(&bytes("late", &values, tap), LEFT_OUT);
     let slow = longest(&late);
     let connection = &late.connections[slow.connection];
     assert!(!connection.has_start && !slow.seen.0);
-    let said = Model::of(&late, slow, &clients).and_then(|model| model.predict(&change));
+    let said = Model::of(&late, slow).and_then(|model| model.predict(&change));
     values.extend(change);
-    let changed = made("late", &values, tap, &clients);
+    let changed = made("late", &values, tap);
     let after = longest(&changed);
     let part = slow.bytes as f64 / after.bytes as f64;
     (

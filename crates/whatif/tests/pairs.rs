@@ -12,7 +12,7 @@ mod common;
 use coax_lab::Tap;
 use coax_whatif::Model;
 use common::{
-    borrowed, file, in_halves, longest, made, profiles, sets,
+    file, in_halves, longest, made, sets,
     table::{Judged, Row, table, write},
 };
 use toml::{Table, Value};
@@ -33,7 +33,7 @@ fn scenario(pair: &Table) -> Vec<(String, Value)> {
     values
 }
 
-fn row(pair: &Table, clients: &[(&str, &str)]) -> Row {
+fn row(pair: &Table) -> Row {
     let text = |key: &str| pair[key].as_str().unwrap().to_owned();
     let (what, vantage) = (text("what"), text("vantage"));
     let tap = if vantage == "client" {
@@ -42,7 +42,7 @@ fn row(pair: &Table, clients: &[(&str, &str)]) -> Row {
         Tap::Server
     };
     let mut values = scenario(pair);
-    let slow = made(&what, &values, tap, clients);
+    let slow = made(&what, &values, tap);
     let change = sets(pair["change"].as_table().unwrap());
     let copy = longest(&slow);
     // a redirector that was given other habits is none that is known
@@ -50,14 +50,14 @@ fn row(pair: &Table, clients: &[(&str, &str)]) -> Row {
         .iter()
         .any(|(path, _)| path.starts_with("client.profile."));
     let model = if is_own {
-        Model::calibrate(&slow, copy, None, clients)
+        Model::calibrate(&slow, copy, None)
     } else {
-        Model::of(&slow, copy, clients)
+        Model::of(&slow, copy)
     };
     let said = model.as_ref().map_err(Clone::clone);
     let said = said.and_then(|model| model.predict(&change));
     values.extend(change);
-    let changed = made(&what, &values, tap, clients);
+    let changed = made(&what, &values, tap);
     Row {
         what,
         vantage,
@@ -71,15 +71,13 @@ fn row(pair: &Table, clients: &[(&str, &str)]) -> Row {
 fn rows(name: &str) -> Vec<Row> {
     let text = std::fs::read_to_string(file(&format!("crates/whatif/tests/{name}.toml"))).unwrap();
     let table: Table = toml::from_str(&text).unwrap();
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let pairs: Vec<&Table> = table["pair"]
         .as_array()
         .unwrap()
         .iter()
         .map(|pair| pair.as_table().unwrap())
         .collect();
-    in_halves(&pairs, |pair| vec![row(pair, &clients)])
+    in_halves(&pairs, |pair| vec![row(pair)])
 }
 
 /// Both files in one test: the page is written once at a time.

@@ -7,7 +7,7 @@ use coax_cause::Cause;
 use coax_explain::report::Copy;
 use coax_whatif::Model;
 use common::{
-    borrowed, in_halves, labelled, longest, profiles,
+    in_halves, labelled, longest,
     table::{Judged, Row, table, write},
 };
 use toml::Value;
@@ -69,10 +69,10 @@ fn changes(text: &str) -> Vec<(String, Value)> {
     text.lines().map(change).collect()
 }
 
-fn row(pair: &Pair, vantage: &'static str, clients: &[(&str, &str)]) -> Row {
+fn row(pair: &Pair, vantage: &'static str) -> Row {
     let (from, to) = (labelled(pair.from, vantage), labelled(pair.to, vantage));
     let (slow, other) = (longest(&from), longest(&to));
-    let model = Model::of(&from, slow, clients);
+    let model = Model::of(&from, slow);
     let said = model.as_ref().map_err(Clone::clone);
     let said = said.and_then(|model| model.predict(&changes(pair.changes)));
     Row {
@@ -94,10 +94,8 @@ fn of_size(copy: &Copy, bytes: u64) -> f64 {
 
 #[test]
 fn one_real_copy_predicts_the_other() {
-    let profiles = profiles();
-    let clients = borrowed(&profiles);
     let rows = in_halves(PAIRS, |pair| {
-        let at = |vantage| row(pair, vantage, &clients);
+        let at = |vantage| row(pair, vantage);
         vec![at("client"), at("server")]
     });
     let judged = Judged::of(rows.iter());

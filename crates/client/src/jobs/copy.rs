@@ -13,6 +13,7 @@ use crate::{
     profile::{Profile, Step},
 };
 use alloc::{string::String, vec::Vec};
+pub use coax_catalog::direction::Direction;
 use coax_wire::{
     command,
     header::{Fid, Mid},
@@ -21,15 +22,6 @@ use coax_wire::{
 };
 use download::Download;
 use upload::Upload;
-
-/// Which way a copy goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the server.
-    ToClient,
-    /// To the server.
-    ToServer,
-}
 
 /// What to do with a file that is there already, when copying to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

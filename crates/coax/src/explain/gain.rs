@@ -8,7 +8,6 @@ use coax_wire::time::Span;
 use serde_json::{Value, json};
 
 use super::{advice::Told, paper::Paper, words};
-use crate::client::profiles;
 
 /// So many of a capture's copies are tried, the longest.
 const MOST_COPIES: usize = 3;
@@ -48,7 +47,7 @@ pub(super) fn predict(capture: &Capture, advice: &mut [Vec<Told>]) -> Vec<Gain> 
 }
 
 fn of_copy(capture: &Capture, (place, copy): (usize, &Copy), told: &mut [Told]) -> Gain {
-    let model = match Model::of(capture, copy, profiles::TEXTS) {
+    let model = match Model::of(capture, copy) {
         Ok(model) => model,
         Err(why) => {
             return Gain {

@@ -265,7 +265,7 @@ mod tests {
         ] {
             scenario.set_text(&change).unwrap();
         }
-        let mut setup = scenario.setup(crate::client::profiles::TEXTS).unwrap();
+        let mut setup = coax_lab::smb::CopySetup::of(&scenario).unwrap();
         setup.taps = vec![coax_lab::Tap::Client];
         let mut result = coax_lab::smb::copy(&setup);
         assert_eq!(result.copied, Ok(u64::from(files) * 3000), "{client}");

@@ -3,14 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use coax_lab::scenario::Scenario;
 
-/// Name and text of every scenario.
-pub const SCENARIOS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
-
-/// Name and text of every table.
-pub const TABLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
-
-/// Name and text of every set of published figures.
-pub const PUBLISHED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/published.rs"));
+pub use coax_catalog::files::{PUBLISHED, SCENARIOS, TABLES};
 
 /// A scenario that comes with the lab.
 ///

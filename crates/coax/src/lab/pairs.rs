@@ -54,7 +54,7 @@ mod tests {
             let mut scenario = coax_lab::scenario::Scenario::new("test");
             let chosen = super::choose_client(&mut scenario, &profile.name);
             assert!(chosen.is_ok());
-            let setup = scenario.setup(crate::client::profiles::TEXTS);
+            let setup = coax_lab::smb::CopySetup::of(&scenario);
             assert!(setup.is_ok(), "{:?}", setup.err());
         }
     }

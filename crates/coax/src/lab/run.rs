@@ -6,8 +6,8 @@ use anyhow::Result;
 use coax_client::Direction;
 use coax_lab::{
     Cause, Setup, Stretch, Tap,
-    scenario::{NOT_MODELLED, Scenario},
-    smb::{CopyResult, copy},
+    scenario::Scenario,
+    smb::{CopyResult, CopySetup, NOT_MODELLED, copy},
     watch::Seen,
     world::PathStats,
 };
@@ -15,7 +15,6 @@ use coax_wire::time::Time;
 use serde::Serialize;
 
 use super::files::write_whole;
-use crate::client::profiles;
 
 /// Frames one way.
 #[derive(Clone, Debug, Serialize)]
@@ -175,7 +174,7 @@ fn way(path: &PathStats, tcp: &coax_lab::tcp::TcpStats) -> Way {
 /// # Errors
 /// It names what there is not, or changes what cannot be changed so.
 pub fn run(scenario: &Scenario) -> Result<Summary> {
-    let setup = scenario.setup(profiles::TEXTS)?;
+    let setup = CopySetup::of(scenario)?;
     Ok(Summary::new(scenario, &copy(&setup)))
 }
 
@@ -199,7 +198,7 @@ pub struct Observed {
 /// # Errors
 /// As [`run`].
 pub fn run_observed(scenario: &Scenario, tap: Option<Tap>, frames: bool) -> Result<Observed> {
-    let mut setup = scenario.setup(profiles::TEXTS)?;
+    let mut setup = CopySetup::of(scenario)?;
     setup.taps = tap.into_iter().collect();
     setup.world = Setup {
         keep_truth: true,

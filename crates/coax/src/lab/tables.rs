@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use coax_lab::{scenario::Scenario, spdtest::Way};
+use coax_lab::{scenario::Scenario, smb::CopySetup, spdtest::Way};
 use serde::{Deserialize, Serialize};
 
 use super::{
     data, parallel,
     run::{Summary, run},
 };
-use crate::client::profiles;
 
 /// How much of a cell is a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -251,7 +250,7 @@ pub fn scenario(spec: &CellSpec, changes: &[&toml::Table]) -> Result<Scenario> {
             scenario.set(path, value.clone())?;
         }
     }
-    scenario.setup(profiles::TEXTS)?;
+    CopySetup::of(&scenario)?;
     Ok(scenario)
 }
 

@@ -5,16 +5,13 @@ use super::{
     tables::{self, Kind},
     trace,
 };
-use crate::client::profiles;
 
 #[test]
 fn every_scenario_and_every_cell_can_be_set_up() {
     for (name, _) in data::SCENARIOS {
         let scenario = data::scenario(name).unwrap();
         assert!(!scenario.title().is_empty(), "{name}");
-        scenario
-            .setup(profiles::TEXTS)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        coax_lab::smb::CopySetup::of(&scenario).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     for name in tables::names() {
         let table = tables::table(name).unwrap();

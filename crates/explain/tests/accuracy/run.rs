@@ -18,25 +18,6 @@ pub const TAPS: [(Tap, &str); 3] = [
     (Tap::Wire, "between"),
 ];
 
-macro_rules! client_profiles {
-    ($($name:literal),*) => {
-        &[$(($name, include_str!(concat!("../../../../data/clients/", $name, ".toml")))),*]
-    };
-}
-
-const CLIENTS: &[(&str, &str)] = client_profiles!(
-    "ibm-dls-4.0",
-    "ms-net-3.11-full",
-    "modern",
-    "nt-4-copy",
-    "nt-4-explorer",
-    "os2-warp",
-    "smbclient-1999",
-    "wfw-3.11",
-    "windows-2000",
-    "windows-98"
-);
-
 /// One of the two halves of all cases: the analyser was tuned on the first alone. They share no TCP stack, no redirector
 /// and no seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,10 +134,8 @@ impl Case {
     }
 
     fn setup(&self, knob: Option<f64>) -> CopySetup {
-        let mut setup = self
-            .scenario(knob)
-            .setup(CLIENTS)
-            .unwrap_or_else(|error| panic!("{error}"));
+        let mut setup =
+            CopySetup::of(&self.scenario(knob)).unwrap_or_else(|error| panic!("{error}"));
         setup.world.keep_truth = true;
         setup
     }

@@ -10,9 +10,8 @@ mod loss;
 mod nic;
 
 use coax_wire::time::{Span, Time};
-use serde::Deserialize;
 
-pub use loss::{LossParams, LossRule};
+pub use coax_catalog::link::{Duplex, LinkParams, LossParams, LossRule, Reorder};
 use nic::Ring;
 pub use nic::{NicParams, TxFull};
 
@@ -20,78 +19,7 @@ use crate::{
     cause::{Cause, Provenance},
     rng::Rng,
     segment::{Segment, Sent},
-    units::{rate, some_rate, span},
 };
-
-/// Whether both directions may be busy at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Duplex {
-    /// They may.
-    #[default]
-    Full,
-    /// They share the medium.
-    Half,
-}
-
-/// Frames that are held up on their way, so that later ones overtake them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reorder {
-    /// Probability of it for each frame.
-    pub probability: f64,
-    /// For how long.
-    #[serde(deserialize_with = "span")]
-    pub delay: Span,
-}
-
-/// A link between client and server.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LinkParams {
-    /// Bits a second, Ethernet's framing included.
-    #[serde(deserialize_with = "rate")]
-    pub rate: u64,
-    /// Bits a second of the network that each card is on, where the link is not it.
-    #[serde(deserialize_with = "some_rate")]
-    pub access_rate: Option<u64>,
-    /// One-way propagation.
-    #[serde(deserialize_with = "span")]
-    pub delay: Span,
-    /// Bytes that wait before the link at most, where there is an access rate; 0: no limit.
-    pub queue_bytes: u64,
-    /// Whether both directions may be busy at once.
-    pub duplex: Duplex,
-    /// Loss on the way to the server.
-    pub loss_to_server: LossParams,
-    /// Loss on the way to the client.
-    pub loss_to_client: LossParams,
-    /// Frames held up, in both directions.
-    pub reorder: Reorder,
-}
-
-impl Default for LinkParams {
-    /// 100 Mbit/s Ethernet with 60 µs each way and nothing wrong.
-    fn default() -> Self {
-        Self {
-            rate: 100_000_000,
-            access_rate: None,
-            delay: Span(60_000),
-            queue_bytes: 0,
-            duplex: Duplex::Full,
-            loss_to_server: LossParams::default(),
-            loss_to_client: LossParams::default(),
-            reorder: Reorder::default(),
-        }
-    }
-}
-
-impl LinkParams {
-    /// How long `bytes` take at the slowest place.
-    pub const fn serialisation(&self, bytes: u64) -> Span {
-        serialisation(self.rate, bytes)
-    }
-}
 
 const fn serialisation(rate: u64, bytes: u64) -> Span {
     Span(bytes.saturating_mul(8_000_000_000) / if rate == 0 { 1 } else { rate })

@@ -8,7 +8,8 @@ use alloc::{
     vec::Vec,
 };
 
-use coax_client::{Direction, profile::Profile};
+use coax_catalog::{component::ProfileError, profile::Profile, scenario::Scenario};
+use coax_client::Direction;
 use coax_netbios::Transport;
 use coax_wire::time::Span;
 
@@ -53,6 +54,18 @@ impl Mix {
     }
 }
 
+/// What no run of the lab models, for every report.
+pub const NOT_MODELLED: [&str; 8] = [
+    "more than one client, connection or user",
+    "other traffic, collisions and back-off on a shared cable",
+    "caches, seeks and fragmentation of disks",
+    "opening, searching and closing beyond a request's fixed cost",
+    "a server that deals with several requests of one client at once",
+    "interrupts that break into running work",
+    "IP fragments, ARP, and TCP's own ageing (keep-alives, TIME-WAIT)",
+    "oplocks' effect on what a program asks for",
+];
+
 /// A copy to be made.
 #[derive(Clone, Debug)]
 pub struct CopySetup {
@@ -77,6 +90,31 @@ pub struct CopySetup {
 }
 
 impl CopySetup {
+    /// The copy that a scenario describes.
+    ///
+    /// # Errors
+    /// A name or a changed key is unknown, or its value not possible: which, and what is allowed.
+    pub fn of(scenario: &Scenario) -> Result<Self, ProfileError> {
+        let found = scenario.resolve()?;
+        Ok(Self {
+            world: Setup {
+                client: found.client_host,
+                server: found.server_host,
+                link: found.link,
+                seed: found.seed,
+                ..Setup::default()
+            },
+            client: found.client,
+            server: found.server,
+            direction: found.direction,
+            size: found.size,
+            files: found.files,
+            limit: found.limit,
+            whole: false,
+            taps: Vec::new(),
+        })
+    }
+
     /// The files that are copied.
     pub const fn all(&self) -> Files {
         Files {

@@ -25,7 +25,7 @@ mod server;
 mod tests;
 
 pub use client::Redirector;
-pub use copy::{CopyResult, CopySetup, Mix, MixEntry, copy, copy_within};
+pub use copy::{CopyResult, CopySetup, Mix, MixEntry, NOT_MODELLED, copy, copy_within};
 pub use server::{FileServer, ServerParams};
 
 use alloc::{

@@ -1,13 +1,9 @@
 //! The server's application: the server's engine behind its session.
 
-use alloc::{
-    string::{String, ToString},
-    sync::Arc,
-    vec,
-    vec::Vec,
-};
+use alloc::{string::ToString, sync::Arc, vec, vec::Vec};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+pub use coax_catalog::server::ServerParams;
 use coax_netbios::{Accept, Session, SessionConfig, Transport};
 use coax_server::{
     Connection, Peer, Server, Tail, Transmit,
@@ -16,11 +12,7 @@ use coax_server::{
     table::{Exclusive, Tables, Wake},
     vfs::{FsTime, VfsError},
 };
-use coax_wire::{
-    dialect::Generation,
-    time::{Span, Time},
-};
-use serde::Deserialize;
+use coax_wire::time::{Span, Time};
 
 use super::{
     Files,
@@ -32,137 +24,25 @@ use super::{
 use crate::{
     app::{App, AppEvent, Context, DiskWork},
     payload::Payload,
-    profile::Described,
 };
 
 /// The share's name.
 pub(super) const SHARE: &str = "FILES";
 
-/// What a server offers.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ServerParams {
-    /// Largest message it takes, bytes.
-    pub max_buffer: u16,
-    /// Requests outstanding at once.
-    pub max_mpx: u16,
-    /// READ_RAW is offered.
-    pub read_raw: bool,
-    /// WRITE_RAW is offered.
-    pub write_raw: bool,
-    /// Reads and writes above the buffer are offered to NT clients.
-    pub large_readwrite: bool,
-    /// UTF-16LE is offered.
-    pub unicode: bool,
-    /// NTSTATUS is offered.
-    pub nt_status: bool,
-    /// SPNEGO is offered.
-    pub extended_security: bool,
-    /// Newest dialect that is agreed to.
-    pub dialect: Newest,
-    /// What it says its operating system is.
-    pub native_os: String,
-    /// What it says its LAN manager is.
-    pub native_lan_man: String,
-}
-
-impl Default for ServerParams {
-    /// What coax serves with.
-    fn default() -> Self {
-        let config = Config::default();
-        let [native_os, native_lan_man] = config.native;
-        Self {
-            max_buffer: config.max_buffer,
-            max_mpx: config.max_mpx,
-            read_raw: config.read_raw,
-            write_raw: config.write_raw,
-            large_readwrite: config.large_readwrite,
-            unicode: config.unicode,
-            nt_status: config.nt_status,
-            extended_security: false,
-            dialect: Newest::Nt1,
-            native_os,
-            native_lan_man,
-        }
-    }
-}
-
-/// The newest dialect a server agrees to, by smb.conf's names (`server max protocol`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Newest {
-    /// PC NETWORK PROGRAM 1.0.
-    Core,
-    /// MICROSOFT NETWORKS 1.03.
-    Coreplus,
-    /// LANMAN1.0.
-    Lanman1,
-    /// LM1.2X002 and LANMAN2.1.
-    Lanman2,
-    /// NT LM 0.12.
-    Nt1,
-}
-
-impl Newest {
-    const fn generation(self) -> Generation {
-        match self {
-            Self::Core => Generation::Core,
-            Self::Coreplus => Generation::CorePlus,
-            Self::Lanman1 => Generation::Lanman1,
-            Self::Lanman2 => Generation::Lanman21,
-            Self::Nt1 => Generation::Nt,
-        }
-    }
-}
-
-impl Described for ServerParams {
-    const KIND: &'static str = "server";
-    const BUILT_IN: &'static [(&'static str, &'static str)] = &[
-        (
-            "samba-nas",
-            include_str!("../../../../data/servers/samba-nas.toml"),
-        ),
-        (
-            "samba-1999",
-            include_str!("../../../../data/servers/samba-1999.toml"),
-        ),
-        ("nt-4", include_str!("../../../../data/servers/nt-4.toml")),
-        (
-            "windows-2000",
-            include_str!("../../../../data/servers/windows-2000.toml"),
-        ),
-    ];
-
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        if !(1024..=65_535).contains(&self.max_buffer) {
-            return Err((
-                "max_buffer",
-                "not possible; allowed is 1024 to 65535 bytes".into(),
-            ));
-        }
-        if self.max_mpx == 0 {
-            return Err(("max_mpx", "not possible; allowed is at least 1".into()));
-        }
-        Ok(())
-    }
-}
-
-impl ServerParams {
-    fn config(&self) -> Config {
-        Config {
-            name: "LAB".to_string(),
-            max_buffer: self.max_buffer,
-            max_mpx: self.max_mpx,
-            read_raw: self.read_raw,
-            write_raw: self.write_raw,
-            large_readwrite: self.large_readwrite,
-            unicode: self.unicode,
-            nt_status: self.nt_status,
-            extended_security: self.extended_security,
-            max_generation: self.dialect.generation(),
-            native: [self.native_os.clone(), self.native_lan_man.clone()],
-            ..Config::default()
-        }
+fn config(params: &ServerParams) -> Config {
+    Config {
+        name: "LAB".to_string(),
+        max_buffer: params.max_buffer,
+        max_mpx: params.max_mpx,
+        read_raw: params.read_raw,
+        write_raw: params.write_raw,
+        large_readwrite: params.large_readwrite,
+        unicode: params.unicode,
+        nt_status: params.nt_status,
+        extended_security: params.extended_security,
+        max_generation: params.dialect.generation(),
+        native: [params.native_os.clone(), params.native_lan_man.clone()],
+        ..Config::default()
     }
 }
 
@@ -226,7 +106,7 @@ impl FileServer {
     ) -> Result<Self, VfsError> {
         let now = clock(Time(0));
         let folder = Folder::new(files, whole, FsTime(now.unix_ns()))?;
-        let config = params.config();
+        let config = config(params);
         let tables = Tables::new(config.tables());
         let disk = ShareKind::Disk(Arc::new(folder.clone()));
         let server = Server {
@@ -412,5 +292,23 @@ impl App for FileServer {
             AppEvent::Start | AppEvent::Connected | AppEvent::Readable | AppEvent::Drained => {}
         }
         self.serve(context);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_states_nothing_offers_what_coax_offers() {
+        let (stated, default) = (config(&ServerParams::default()), Config::default());
+        let offered = |it: &Config| {
+            (
+                (it.max_buffer, it.max_mpx, it.large_readwrite),
+                (it.read_raw, it.write_raw, it.unicode, it.nt_status),
+                (it.max_generation, it.native.clone()),
+            )
+        };
+        assert_eq!(offered(&stated), offered(&default));
     }
 }

@@ -12,7 +12,7 @@ mod congestion;
 mod cubic;
 mod hystart;
 mod input;
-pub mod params;
+pub use coax_catalog::stack as params;
 mod rack;
 mod receive;
 mod reduction;

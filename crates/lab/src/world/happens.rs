@@ -114,11 +114,8 @@ impl World {
     fn look(&mut self, side: Side, segment: Box<Segment>) {
         let host = self.host(side);
         let job = Job::Receive(segment);
-        let cost = host
-            .machine
-            .cost(&job, Span(0))
-            .0
-            .saturating_add(host.nic.interrupt.0);
+        let cost = job.cost(&host.machine).0;
+        let cost = cost.saturating_add(host.nic.interrupt.0);
         self.submit(side, job, Span(cost));
     }
 
@@ -274,7 +271,7 @@ impl World {
                 segment.room = self.host_mut(side).room.take();
             }
             let job = Job::Send(Box::new(segment));
-            let cost = self.host(side).machine.cost(&job, Span(0));
+            let cost = job.cost(&self.host(side).machine);
             self.submit(side, job, cost);
         }
         self.hold(side);

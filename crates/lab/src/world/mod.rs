@@ -14,6 +14,7 @@ mod host;
 
 use alloc::{collections::VecDeque, vec::Vec};
 
+pub use coax_catalog::host::HostParams;
 use coax_wire::time::{Span, Time};
 
 use digest::Digest;
@@ -24,11 +25,10 @@ use crate::{
     app::{App, AppEvent},
     capture::{Recorder, Tap},
     cause::{Account, Cause, Epoch, Provenance, Stretch},
-    link::{Duplex, LinkParams, NicParams},
-    machine::MachineParams,
+    link::{Duplex, LinkParams},
     queue::EventQueue,
     rng::Rng,
-    tcp::{Endpoint, StackParams},
+    tcp::Endpoint,
     watch::{Seen, Watch},
 };
 
@@ -56,17 +56,6 @@ impl Side {
             Self::Server => Cause::ServerThink,
         }
     }
-}
-
-/// What a host is made of.
-#[derive(Clone, Debug, Default)]
-pub struct HostParams {
-    /// Its machine.
-    pub machine: MachineParams,
-    /// Its card.
-    pub nic: NicParams,
-    /// Its TCP.
-    pub stack: StackParams,
 }
 
 /// A whole experiment but for the applications.

@@ -28,28 +28,6 @@ pub fn file(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// Name and text of each client's profile.
-pub fn profiles() -> Vec<(String, String)> {
-    let folder = fs::read_dir(file("data/clients")).unwrap();
-    let mut all: Vec<_> = folder
-        .map(|entry| entry.unwrap().path())
-        .map(|path| {
-            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            (name, fs::read_to_string(&path).unwrap())
-        })
-        .collect();
-    all.sort();
-    all
-}
-
-/// The same by reference, as the lab takes them.
-pub fn borrowed(profiles: &[(String, String)]) -> Vec<(&str, &str)> {
-    profiles
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()))
-        .collect()
-}
-
 /// The longest copy of a capture.
 pub fn longest(capture: &Capture) -> &Copy {
     capture.copies.iter().max_by_key(|copy| copy.wall).unwrap()
@@ -91,44 +69,29 @@ pub fn sets(table: &Table) -> Vec<(String, Value)> {
 }
 
 /// A capture of the copy that these values make in the lab.
-pub fn made(name: &str, values: &[(String, Value)], tap: Tap, clients: &[(&str, &str)]) -> Capture {
-    explain(bytes(name, values, tap, clients).as_slice()).unwrap()
+pub fn made(name: &str, values: &[(String, Value)], tap: Tap) -> Capture {
+    explain(bytes(name, values, tap).as_slice()).unwrap()
 }
 
 /// The file that it is.
-pub fn bytes(
-    name: &str,
-    values: &[(String, Value)],
-    tap: Tap,
-    clients: &[(&str, &str)],
-) -> Vec<u8> {
-    run(name, values, tap, clients).unwrap_or_else(|error| panic!("{name}: {error}"))
+pub fn bytes(name: &str, values: &[(String, Value)], tap: Tap) -> Vec<u8> {
+    run(name, values, tap).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The capture as it was read, if these values can be and the copy comes to an end.
-pub fn tried(
-    name: &str,
-    values: &[(String, Value)],
-    tap: Tap,
-    clients: &[(&str, &str)],
-) -> Option<Capture> {
-    let bytes = run(name, values, tap, clients).ok()?;
+pub fn tried(name: &str, values: &[(String, Value)], tap: Tap) -> Option<Capture> {
+    let bytes = run(name, values, tap).ok()?;
     let capture = explain(bytes.as_slice()).ok()?;
     (!capture.copies.is_empty()).then_some(capture)
 }
 
-fn run(
-    name: &str,
-    values: &[(String, Value)],
-    tap: Tap,
-    clients: &[(&str, &str)],
-) -> Result<Vec<u8>, String> {
+fn run(name: &str, values: &[(String, Value)], tap: Tap) -> Result<Vec<u8>, String> {
     let mut scenario = Scenario::new(name);
     for (path, value) in values {
         let set = scenario.set(path, value.clone());
         set.map_err(|error| error.to_string())?;
     }
-    let setup = scenario.setup(clients);
+    let setup = CopySetup::of(&scenario);
     let mut setup = setup.map_err(|error| error.to_string())?;
     setup.taps = vec![tap];
     // what names no redirector is data that goes one way without SMB

@@ -13,14 +13,13 @@ mod tests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Context as _, Result, ensure};
-use coax_lab::scenario::Scenario;
+use coax_lab::{scenario::Scenario, smb::CopySetup};
 
 use self::{grid::Axis, quantity::shown};
 use super::{
     keys, parallel,
     run::{Summary, run},
 };
-use crate::client::profiles;
 
 /// What is to be run.
 #[derive(Debug)]
@@ -115,7 +114,7 @@ impl Sweep {
 
     /// Every value must be possible on its own. What is not possible only together with others is a run that fails.
     fn check(&self) -> Result<()> {
-        self.scenario(&[])?.setup(profiles::TEXTS)?;
+        CopySetup::of(&self.scenario(&[])?)?;
         for axis in &self.axes {
             for assignment in &self.set {
                 let key = assignment.split('=').next().unwrap_or_default().trim();
@@ -129,7 +128,7 @@ impl Sweep {
             for value in &axis.values {
                 let context = || axis.from.clone();
                 let scenario = self.scenario(&[(axis, value)]).with_context(context)?;
-                scenario.setup(profiles::TEXTS).with_context(context)?;
+                CopySetup::of(&scenario).with_context(context)?;
             }
         }
         Ok(())

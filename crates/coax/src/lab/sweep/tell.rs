@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use coax_lab::{Cause, scenario::NOT_MODELLED};
+use coax_lab::{Cause, smb::NOT_MODELLED};
 use serde_json::{Value, json};
 
 use super::{Run, Swept, quantity};

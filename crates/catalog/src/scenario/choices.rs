@@ -7,10 +7,9 @@ use alloc::{
     vec::Vec,
 };
 
-use coax_client::Direction;
 use coax_wire::time::Span;
 
-use crate::units::parse_span;
+use crate::{direction::Direction, units::parse_span};
 
 /// Keys of a scenario.
 pub(super) const CHOICES: [&str; 15] = [

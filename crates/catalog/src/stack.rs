@@ -1,9 +1,15 @@
 //! The rules of a TCP stack, each a parameter. Stacks differ in these and in nothing else.
 
+use alloc::string::String;
+
 use coax_wire::time::Span;
 use serde::Deserialize;
 
-use crate::units::span;
+use crate::{
+    component::{Described, broken},
+    files::{self, Files},
+    units::span,
+};
 
 /// When a receiver acknowledges without waiting for its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -258,5 +264,32 @@ impl Default for StackParams {
             distress_after: 0,
             distress_until: 0,
         }
+    }
+}
+
+impl Described for StackParams {
+    const KIND: &'static str = "stack";
+    const BUILT_IN: Files = files::STACKS;
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let rules = [
+            ("mss", (64..=9000).contains(&self.mss), "64 to 9000 bytes"),
+            (
+                "receive_window",
+                (64..=1 << 30).contains(&self.receive_window),
+                "64 bytes to 1 GiB",
+            ),
+            ("ack_every", self.ack_every > 0, "at least 1"),
+            ("rto_min", self.rto_min.0 > 0, "more than nothing"),
+            ("rto_initial", self.rto_initial.0 > 0, "more than nothing"),
+            ("rto_max", self.rto_max >= self.rto_min, "at least rto_min"),
+            ("persist_min", self.persist_min.0 > 0, "more than nothing"),
+            (
+                "window_scale",
+                self.window_scale.is_none_or(|shift| shift <= 14),
+                "0 to 14 (RFC 7323 2.2)",
+            ),
+        ];
+        broken(&rules)
     }
 }

@@ -7,17 +7,6 @@
 
 use super::*;
 
-const CLIENTS: Clients<'_> = &[
-    (
-        "modern",
-        include_str!("../../../../data/clients/modern.toml"),
-    ),
-    (
-        "ms-net-3.11-full",
-        include_str!("../../../../data/clients/ms-net-3.11-full.toml"),
-    ),
-];
-
 const TEXT: &str = r#"
 title = "a test"
 direction = "to-client"
@@ -37,7 +26,7 @@ read.block = 4096
 fn message(change: &str) -> String {
     let mut scenario = Scenario::parse("test.toml", TEXT).unwrap();
     let set = scenario.set_text(change);
-    match set.and_then(|()| scenario.setup(CLIENTS)) {
+    match set.and_then(|()| scenario.resolve()) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{change} is taken"),
     }
@@ -47,12 +36,12 @@ fn message(change: &str) -> String {
 fn a_scenario_is_put_together_from_names_and_changes() {
     let setup = Scenario::parse("test.toml", TEXT)
         .unwrap()
-        .setup(CLIENTS)
+        .resolve()
         .unwrap();
     assert_eq!(setup.size, 2 << 20);
     assert_eq!(setup.direction, Direction::ToClient);
-    assert_eq!(setup.world.link.rate, 10_000_000);
-    let client = &setup.world.client;
+    assert_eq!(setup.link.rate, 10_000_000);
+    let client = &setup.client_host;
     assert_eq!(
         (client.stack.receive_window, client.stack.mss),
         (2900, 1450)
@@ -62,7 +51,7 @@ fn a_scenario_is_put_together_from_names_and_changes() {
     assert_eq!(client.machine.request.per_byte_ps, 5000);
     assert_eq!(
         *setup.client.read.block,
-        coax_client::profile::BlockSize::Bytes(4096)
+        crate::profile::BlockSize::Bytes(4096)
     );
 }
 
@@ -93,11 +82,11 @@ fn a_value_on_the_command_line_needs_no_quotes() {
     ] {
         scenario.set_text(change).unwrap();
     }
-    let setup = scenario.setup(CLIENTS).unwrap();
-    assert_eq!(setup.world.client.stack.delayed_ack, Span::from_millis(20));
+    let setup = scenario.resolve().unwrap();
+    assert_eq!(setup.client_host.stack.delayed_ack, Span::from_millis(20));
     assert_eq!(setup.size, 1_000_000);
     assert_eq!(
-        setup.world.link.loss_to_server.rule,
+        setup.link.loss_to_server.rule,
         crate::link::LossRule::Periodic { every: 1000 }
     );
 }

@@ -2,21 +2,13 @@
 extern crate std;
 
 use super::*;
-use std::{
-    format, fs,
-    path::{Path, PathBuf},
-};
+use std::{format, fs, path::Path};
 
 fn files<T: serde::de::DeserializeOwned>() -> Vec<T> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
-    let files = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let parse = |path: PathBuf| -> T {
-        toml::from_str(&fs::read_to_string(&path).unwrap())
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let parse = |(name, text): &(&str, &str)| -> T {
+        toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
     };
-    files.map(parse).collect()
+    crate::files::CLIENTS.iter().map(parse).collect()
 }
 
 fn profiles() -> Vec<Profile> {

@@ -11,9 +11,14 @@ mod tests;
 pub use fact::{Fact, Ground};
 pub use step::Step;
 
-use alloc::{string::String, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 use coax_netbios::Transport;
 use serde::Deserialize;
+
+use crate::component::ProfileError;
 
 /// A redirector.
 #[derive(Clone, Debug, Deserialize)]
@@ -68,8 +73,7 @@ pub struct Negotiate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
-    /// The password itself, to servers that want it. The other proofs give it to them only if weak ones are allowed
-    /// ([`crate::Credentials::allow_weak`]).
+    /// The password itself, to servers that want it. The other proofs give it to them only if weak ones are allowed (the client crate's `Credentials::allow_weak`).
     Plaintext,
     /// The LAN Manager response alone.
     Lm,
@@ -275,6 +279,22 @@ pub struct Copying {
 }
 
 impl Profile {
+    /// Reads a profile. `file` is the file's name, for messages.
+    ///
+    /// # Errors
+    /// The text is not a profile, or it contradicts itself: what is wrong.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
+        let malformed = |reason: String| ProfileError::Malformed {
+            file: file.to_string(),
+            reason,
+        };
+        let profile: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        match profile.fault() {
+            Some(fault) => Err(malformed(fault.to_string())),
+            None => Ok(profile),
+        }
+    }
+
     /// What is contradictory in it, in words; `None` if nothing.
     pub fn fault(&self) -> Option<&'static str> {
         let transfers =

@@ -7,9 +7,10 @@ use alloc::{
     vec::Vec,
 };
 
-use coax_client::profile::Profile;
-
-use crate::profile::{Described, ProfileError, built_in_with};
+use crate::{
+    component::{Described, ProfileError, built_in_with},
+    profile::Profile,
+};
 
 /// Changes by their path beneath the profile.
 pub(super) type Changes<'a> = [(&'a str, &'a toml::Value)];

@@ -42,33 +42,46 @@ use alloc::{
 
 use choices::{CHOICES, Choices, PLACES};
 pub use choices::{parse_size, parts};
-use coax_client::{Direction, profile::Profile};
 use coax_wire::time::Span;
 use load::{client_profile, described, in_file, shown};
 
 use crate::{
-    link::{LinkParams, NicParams},
+    card::NicParams,
+    component::{Described, ProfileError},
+    direction::Direction,
+    files,
+    host::HostParams,
+    link::LinkParams,
     machine::MachineParams,
-    profile::{Described, ProfileError},
-    smb::{CopySetup, ServerParams},
-    tcp::StackParams,
-    world::{HostParams, Setup},
+    profile::Profile,
+    server::ServerParams,
+    stack::StackParams,
 };
 
-/// What no run of the lab models, for every report.
-pub const NOT_MODELLED: [&str; 8] = [
-    "more than one client, connection or user",
-    "other traffic, collisions and back-off on a shared cable",
-    "caches, seeks and fragmentation of disks",
-    "opening, searching and closing beyond a request's fixed cost",
-    "a server that deals with several requests of one client at once",
-    "interrupts that break into running work",
-    "IP fragments, ARP, and TCP's own ageing (keep-alives, TIME-WAIT)",
-    "oplocks' effect on what a program asks for",
-];
-
-/// Name and text of each client profile.
-pub type Clients<'a> = &'a [(&'a str, &'a str)];
+/// A scenario with every name replaced by what it stands for.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The client's machine, card and TCP.
+    pub client_host: HostParams,
+    /// The server's machine, card and TCP.
+    pub server_host: HostParams,
+    /// What is between them.
+    pub link: LinkParams,
+    /// The redirector.
+    pub client: Arc<Profile>,
+    /// What the server offers.
+    pub server: ServerParams,
+    /// Which way the copy goes.
+    pub direction: Direction,
+    /// Bytes of each file.
+    pub size: u64,
+    /// How many files.
+    pub files: u32,
+    /// Where all chance comes from.
+    pub seed: u64,
+    /// The run ends at this time at the latest.
+    pub limit: Span,
+}
 
 /// A copy, described by names and changes.
 #[derive(Clone, Debug)]
@@ -95,7 +108,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The file and the key that is wrong, and what is allowed. What names and changes mean is found out by
-    /// [`setup`](Self::setup).
+    /// [`resolve`](Self::resolve).
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         let table: toml::Table = toml::from_str(text).map_err(|error| ProfileError::Malformed {
             file: name.to_string(),
@@ -208,28 +221,23 @@ impl Scenario {
         }
     }
 
-    /// What the lab is to run.
+    /// What the names and changes stand for.
     ///
     /// # Errors
     /// A name or a changed key is unknown, or its value not possible: which, and what is allowed.
-    pub fn setup(&self, clients: Clients<'_>) -> Result<CopySetup, ProfileError> {
+    pub fn resolve(&self) -> Result<Resolved, ProfileError> {
         let choices = &self.choices;
-        Ok(CopySetup {
-            world: Setup {
-                client: self.host("client", &choices.client)?,
-                server: self.host("server", &choices.server)?,
-                link: self.part::<LinkParams>("link", &choices.link)?,
-                seed: choices.seed,
-                ..Setup::default()
-            },
-            client: self.client(clients)?,
+        Ok(Resolved {
+            client_host: self.host("client", &choices.client)?,
+            server_host: self.host("server", &choices.server)?,
+            link: self.part::<LinkParams>("link", &choices.link)?,
+            client: self.client()?,
             server: self.part::<ServerParams>("server.config", &choices.server.what)?,
             direction: choices.direction,
             size: choices.size,
             files: choices.files,
+            seed: choices.seed,
             limit: choices.limit,
-            whole: false,
-            taps: Vec::new(),
         })
     }
 
@@ -241,17 +249,12 @@ impl Scenario {
         })
     }
 
-    fn client(&self, clients: Clients<'_>) -> Result<Arc<Profile>, ProfileError> {
+    fn client(&self) -> Result<Arc<Profile>, ProfileError> {
         let name = &self.choices.client.what;
-        let known = clients.iter().find(|(known, _)| known == name);
-        let (_, text) = known.ok_or_else(|| ProfileError::Unknown {
+        let text = files::find(files::CLIENTS, name).ok_or_else(|| ProfileError::Unknown {
             kind: "client",
             name: name.clone(),
-            known: clients
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            known: files::names(files::CLIENTS),
         })?;
         let changes = self.beneath("client.profile");
         client_profile(text, &changes)

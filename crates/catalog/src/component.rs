@@ -1,0 +1,250 @@
+//! Stacks, machines, cards and links as data: what is known of each, from where, and what is assumed.
+//!
+//! A file names its sources once and gives each value with one of them:
+//!
+//! ```toml
+//! title = "…"
+//! [sources]
+//! manual = "which one, where"
+//! guess = "why this value"
+//! [values]
+//! mss = { value = 1450, source = "manual" }
+//! rto_min = { value = "300 ms", source = "guess", assumed = true }
+//! ```
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::files::{self, Files};
+
+/// What is wrong with a profile, naming the file and the key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// The text is no TOML, or not of a profile's shape.
+    #[error("{file}: {reason}")]
+    Malformed {
+        /// Where.
+        file: String,
+        /// What the parser says.
+        reason: String,
+    },
+    /// A key is unknown, or its value is not allowed.
+    #[error("{file}: {key}: {reason}")]
+    Value {
+        /// Where.
+        file: String,
+        /// Which.
+        key: String,
+        /// What is wrong and what is allowed.
+        reason: String,
+    },
+    /// A value names a source that the file does not have.
+    #[error("{file}: {key}: source `{source_name}` is not among [sources]")]
+    Source {
+        /// Where.
+        file: String,
+        /// Which.
+        key: String,
+        /// The name.
+        source_name: String,
+    },
+    /// No profile has this name.
+    #[error("no {kind} is called `{name}`; there are {known}")]
+    Unknown {
+        /// Stack, machine, card or link.
+        kind: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: String,
+    #[serde(default)]
+    sources: BTreeMap<String, String>,
+    #[serde(default)]
+    values: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    value: toml::Value,
+    source: String,
+    #[serde(default)]
+    assumed: bool,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The key.
+    pub key: String,
+    /// The value as the file has it.
+    pub value: String,
+    /// The source, whole.
+    pub source: String,
+    /// It is a reading of the evidence, not the evidence.
+    pub assumed: bool,
+}
+
+/// A profile that was read: the parameters, and what each rests on.
+#[derive(Clone, Debug)]
+pub struct Profile<T> {
+    /// The file's name without folder and ending.
+    pub name: String,
+    /// What it is of.
+    pub title: String,
+    /// What the model takes.
+    pub params: T,
+    /// What the values given rest on. What is not given is the default.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Parameters that profiles describe.
+pub trait Described: DeserializeOwned {
+    /// What a profile of it is called in messages.
+    const KIND: &'static str;
+    /// Name and text of those that come with the lab.
+    const BUILT_IN: Files;
+
+    /// What no run can be made with: the key and what is allowed.
+    ///
+    /// # Errors
+    /// The first key with an impossible value, and what is allowed.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+}
+
+/// Reads a profile. `name` is its file's, for messages.
+///
+/// # Errors
+/// The file and the key that is wrong, and what is allowed.
+pub fn parse<T: Described>(name: &str, text: &str) -> Result<Profile<T>, ProfileError> {
+    parse_with(name, text, &[])
+}
+
+/// Reads a profile with some values changed.
+///
+/// # Errors
+/// The file and the key that is wrong, and what is allowed.
+pub fn parse_with<T: Described>(
+    name: &str,
+    text: &str,
+    changes: &[(&str, toml::Value)],
+) -> Result<Profile<T>, ProfileError> {
+    let malformed = |e: toml::de::Error| ProfileError::Malformed {
+        file: name.to_string(),
+        reason: e.to_string(),
+    };
+    let file: File = toml::from_str(text).map_err(malformed)?;
+    let mut table = toml::Table::new();
+    let mut evidence = Vec::new();
+    for (key, entry) in &file.values {
+        table.insert(key.clone(), entry.value.clone());
+        evidence.push(evidence_of(name, key, entry, &file.sources)?);
+    }
+    for (key, value) in changes {
+        table.insert((*key).to_string(), value.clone());
+        evidence.retain(|known| known.key != *key);
+    }
+    try_each::<T>(name, &table)?;
+    let params = T::deserialize(toml::Value::Table(table)).map_err(malformed)?;
+    params
+        .check()
+        .map_err(|(key, reason)| ProfileError::Value {
+            file: name.to_string(),
+            key: key.to_string(),
+            reason,
+        })?;
+    Ok(Profile {
+        name: name.to_string(),
+        title: file.title,
+        params,
+        evidence,
+    })
+}
+
+/// A profile that comes with the lab.
+///
+/// # Errors
+/// The name is unknown: those that there are.
+pub fn built_in<T: Described>(name: &str) -> Result<Profile<T>, ProfileError> {
+    built_in_with(name, &[])
+}
+
+/// The same with some values changed.
+///
+/// # Errors
+/// The name, or a key, is unknown or not allowed.
+pub fn built_in_with<T: Described>(
+    name: &str,
+    changes: &[(&str, toml::Value)],
+) -> Result<Profile<T>, ProfileError> {
+    match files::find(T::BUILT_IN, name) {
+        Some(text) => parse_with(name, text, changes),
+        None => Err(ProfileError::Unknown {
+            kind: T::KIND,
+            name: name.to_string(),
+            known: files::names(T::BUILT_IN),
+        }),
+    }
+}
+
+/// Takes one key at a time, so that a message can name it.
+fn try_each<T: Described>(file: &str, table: &toml::Table) -> Result<(), ProfileError> {
+    for (key, value) in table {
+        let mut alone = toml::Table::new();
+        alone.insert(key.clone(), value.clone());
+        T::deserialize(toml::Value::Table(alone)).map_err(|e| value_error(file, key, &e))?;
+    }
+    Ok(())
+}
+
+fn value_error(file: &str, key: &str, error: &toml::de::Error) -> ProfileError {
+    ProfileError::Value {
+        file: file.to_string(),
+        key: key.to_string(),
+        reason: error.message().to_string(),
+    }
+}
+
+fn evidence_of(
+    file: &str,
+    key: &str,
+    entry: &Entry,
+    sources: &BTreeMap<String, String>,
+) -> Result<Evidence, ProfileError> {
+    let source = sources
+        .get(&entry.source)
+        .ok_or_else(|| ProfileError::Source {
+            file: file.to_string(),
+            key: key.to_string(),
+            source_name: entry.source.clone(),
+        })?;
+    Ok(Evidence {
+        key: key.to_string(),
+        value: entry.value.to_string(),
+        source: source.clone(),
+        assumed: entry.assumed,
+    })
+}
+
+/// The first rule that does not hold, as an error.
+pub(crate) fn broken(rules: &[(&'static str, bool, &str)]) -> Result<(), (&'static str, String)> {
+    match rules.iter().find(|(_, holds, _)| !holds) {
+        Some((key, _, allowed)) => Err((key, format!("not possible; allowed is {allowed}"))),
+        None => Ok(()),
+    }
+}

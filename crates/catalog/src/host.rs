@@ -1,0 +1,14 @@
+//! A host: a machine, its card and its TCP.
+
+use crate::{card::NicParams, machine::MachineParams, stack::StackParams};
+
+/// What a host is made of.
+#[derive(Clone, Debug, Default)]
+pub struct HostParams {
+    /// Its machine.
+    pub machine: MachineParams,
+    /// Its card.
+    pub nic: NicParams,
+    /// Its TCP.
+    pub stack: StackParams,
+}

@@ -1,0 +1,24 @@
+//! What coax knows about clients, servers, TCP stacks, machines, cards and links: the files in `data/`, and the code that
+//! reads and checks them.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod card;
+pub mod clients;
+pub mod component;
+pub mod direction;
+pub mod files;
+pub mod host;
+pub mod link;
+pub mod machine;
+pub mod profile;
+pub mod scenario;
+pub mod server;
+pub mod stack;
+#[cfg(test)]
+mod tests;
+pub mod units;

@@ -1,0 +1,105 @@
+//! Servers: what each offers.
+
+use alloc::string::{String, ToString};
+
+use coax_wire::dialect::Generation;
+use serde::Deserialize;
+
+use crate::{
+    component::Described,
+    files::{self, Files},
+};
+
+/// What a server offers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerParams {
+    /// Largest message it takes, bytes.
+    pub max_buffer: u16,
+    /// Requests outstanding at once.
+    pub max_mpx: u16,
+    /// READ_RAW is offered.
+    pub read_raw: bool,
+    /// WRITE_RAW is offered.
+    pub write_raw: bool,
+    /// Reads and writes above the buffer are offered to NT clients.
+    pub large_readwrite: bool,
+    /// UTF-16LE is offered.
+    pub unicode: bool,
+    /// NTSTATUS is offered.
+    pub nt_status: bool,
+    /// SPNEGO is offered.
+    pub extended_security: bool,
+    /// Newest dialect that is agreed to.
+    pub dialect: Newest,
+    /// What it says its operating system is.
+    pub native_os: String,
+    /// What it says its LAN manager is.
+    pub native_lan_man: String,
+}
+
+impl Default for ServerParams {
+    /// What coax serves with.
+    fn default() -> Self {
+        Self {
+            max_buffer: 16_644,
+            max_mpx: 50,
+            read_raw: true,
+            write_raw: true,
+            large_readwrite: true,
+            unicode: true,
+            nt_status: true,
+            extended_security: false,
+            dialect: Newest::Nt1,
+            native_os: "Unix".to_string(),
+            native_lan_man: "coax".to_string(),
+        }
+    }
+}
+
+/// The newest dialect a server agrees to, by smb.conf's names (`server max protocol`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Newest {
+    /// PC NETWORK PROGRAM 1.0.
+    Core,
+    /// MICROSOFT NETWORKS 1.03.
+    Coreplus,
+    /// LANMAN1.0.
+    Lanman1,
+    /// LM1.2X002 and LANMAN2.1.
+    Lanman2,
+    /// NT LM 0.12.
+    Nt1,
+}
+
+impl Newest {
+    /// What the codecs call it.
+    pub const fn generation(self) -> Generation {
+        match self {
+            Self::Core => Generation::Core,
+            Self::Coreplus => Generation::CorePlus,
+            Self::Lanman1 => Generation::Lanman1,
+            Self::Lanman2 => Generation::Lanman21,
+            Self::Nt1 => Generation::Nt,
+        }
+    }
+}
+
+impl Described for ServerParams {
+    const KIND: &'static str = "server";
+    const BUILT_IN: Files = files::SERVERS;
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if !(1024..=65_535).contains(&self.max_buffer) {
+            return Err((
+                "max_buffer",
+                "not possible; allowed is 1024 to 65535 bytes".into(),
+            ));
+        }
+        if self.max_mpx == 0 {
+            return Err(("max_mpx", "not possible; allowed is at least 1".into()));
+        }
+        Ok(())
+    }
+}
