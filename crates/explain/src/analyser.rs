@@ -2,14 +2,12 @@
 
 use std::io::Read;
 
+use coax_capture::{Content, Dissector, Endpoint, Error, Packet, Reader, Segment};
 use coax_wire::time::{Span, Time};
 use hashbrown::HashMap;
 
 use crate::{
-    capture::{Packet, Reader},
-    error::Error,
     evidence::Room,
-    net::{Carried, Dissector, Endpoint, Segment},
     recognise::{recognise, recognise_stacks},
     report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
@@ -80,7 +78,7 @@ impl Analyser {
         let quality = &mut self.quality;
         let carried = self.dissector.dissect(packet);
         quality.note(&carried);
-        let Carried::Tcp(segment) = &carried else {
+        let Content::Tcp(segment) = &carried else {
             return;
         };
         let index = match &self.latest_ends {
@@ -241,17 +239,17 @@ impl Analyser {
 
 impl Quality {
     /// Counts what a packet carries.
-    fn note(&mut self, carried: &Carried<'_>) {
+    fn note(&mut self, carried: &Content<'_>) {
         let count = match carried {
-            Carried::Tcp(_) => &mut self.tcp_segments,
-            Carried::UnknownLink(number) => {
+            Content::Tcp(_) => &mut self.tcp_segments,
+            Content::UnknownLink(number) => {
                 self.unknown_link.get_or_insert(*number);
                 &mut self.unknown_links
             }
-            Carried::Cut => &mut self.cut_headers,
-            Carried::NetBeui => &mut self.netbeui,
-            Carried::Ipx => &mut self.ipx,
-            Carried::Fragment | Carried::Other => return,
+            Content::Truncated => &mut self.cut_headers,
+            Content::NetBeui => &mut self.netbeui,
+            Content::Ipx => &mut self.ipx,
+            _ => return,
         };
         *count += 1;
     }

@@ -12,23 +12,20 @@
 //! The codecs are those of `coax-wire`: a message of which only the beginning was captured is given its full length back
 //! before they see it.
 
-pub mod capture;
 pub mod recognise;
 pub mod report;
 
 mod analyser;
-mod error;
 mod evidence;
 mod histogram;
 mod latest;
-mod net;
 mod session;
 mod smb;
 mod tcp;
 
 pub use analyser::Analyser;
+pub use coax_capture::{self as capture, Error};
 pub use coax_cause::{Account, Cause};
-pub use error::Error;
 pub use recognise::{Advice, advise};
 
 /// Reads one capture and reports what is in it.

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
 use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
@@ -10,7 +11,6 @@ pub use crate::{
         Breakdown, Detail, Exchange, Graph, Ladder, Point, Rung, Said, SaidKind, Spot, Spots,
         Stall, Stretches, Waterfall,
     },
-    net::{Endpoint, Flags, Greeting, Layout},
     recognise::{Evidence, Party, Stack, Sureness},
 };
 
@@ -243,7 +243,7 @@ pub struct Habits {
     /// Its SYN.
     pub syn: Option<u64>,
     /// What that tells of it.
-    pub greeting: Option<Greeting>,
+    pub greeting: Option<SynFingerprint>,
     /// The shortest silence after which it sent something again, and the packet that did.
     pub shortest_timer: Option<(Span, u64)>,
     /// The first packet with its longest segment.

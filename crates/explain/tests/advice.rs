@@ -7,7 +7,7 @@ use std::fs;
 
 use coax_explain::{
     Account, Advice, Analyser, Cause, advise,
-    capture::{Link, Packet},
+    capture::{LinkType, Packet},
     explain,
     recognise::{Entry, Facts, VOCABULARY, Value, entries, remarks},
     report::{Capture, Copy, Direction},
@@ -299,7 +299,7 @@ fn black_hole(more: Vec<(u64, Vec<u8>)>) -> Capture {
         analyser.packet(&Packet {
             number: number as u64 + 1,
             at: Time(at_ms * 1_000_000),
-            link: Link::Ip,
+            link: LinkType::Ip,
             bytes,
             wire_len: bytes.len() as u32,
         });

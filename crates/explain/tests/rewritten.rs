@@ -6,7 +6,7 @@ mod common;
 
 use coax_explain::{
     Account, Cause, advise,
-    capture::Link,
+    capture::LinkType,
     report::{Capture, Copy, Direction},
 };
 use coax_wire::time::Span;
@@ -37,7 +37,7 @@ const ALL: [&str; 14] = [
 /// The IPv4 packets of a labelled capture; all of these begin with their IP header.
 fn labelled(name: &str) -> Vec<Owned> {
     let (link, all) = packets(&unpacked(&format!("labelled/{name}.pcapng.gz")));
-    assert_eq!(link, Link::Ip, "{name}");
+    assert_eq!(link, LinkType::Ip, "{name}");
     let is_ipv4 = |packet: &Owned| packet.bytes[0] == 0x45;
     all.into_iter().filter(is_ipv4).collect()
 }
@@ -132,9 +132,9 @@ fn in_fragments(number: usize, packet: &Owned) -> Vec<Owned> {
 fn other_addresses_and_ports_change_nothing() {
     for name in ALL {
         let all = labelled(name);
-        let before = essence(&analyse(Link::Ip, &all));
+        let before = essence(&analyse(LinkType::Ip, &all));
         let after: Vec<Owned> = all.iter().map(renamed).collect();
-        assert_eq!(essence(&analyse(Link::Ip, &after)), before, "{name}");
+        assert_eq!(essence(&analyse(LinkType::Ip, &after)), before, "{name}");
     }
 }
 
@@ -151,7 +151,7 @@ fn other_addresses_change_nothing_of_a_connection_that_began_before_the_capture(
         let all = &labelled(name)[40..];
         let [before, after] = [&moved as &dyn Fn(&Owned) -> Owned, &renamed].map(|change| {
             let all: Vec<Owned> = all.iter().map(change).collect();
-            analyse(Link::Ip, &all)
+            analyse(LinkType::Ip, &all)
         });
         assert!(
             !before.connections[0].has_start && !before.copies.is_empty(),
@@ -169,8 +169,8 @@ fn other_addresses_change_nothing_of_a_connection_that_began_before_the_capture(
 fn raw_reads_are_found_in_a_capture_that_began_in_their_middle() {
     for end in ["client", "server"] {
         let all = labelled(&format!("raw60k-{end}"));
-        let whole = analyse(Link::Ip, &all);
-        let late = analyse(Link::Ip, &all[all.len() / 2..]);
+        let whole = analyse(LinkType::Ip, &all);
+        let late = analyse(LinkType::Ip, &all[all.len() / 2..]);
         let [whole, copy] = [&whole, &late].map(|capture| &capture.copies[0]);
         assert_eq!(
             (copy.seen, copy.direction),
@@ -192,8 +192,8 @@ fn a_capture_that_began_in_the_middle_of_a_copy_has_its_cause() {
     for name in ["rwnd", "andx4k", "raw60k", "nagle_lan", "shallow"] {
         for end in ["client", "server"] {
             let all = labelled(&format!("{name}-{end}"));
-            let whole = analyse(Link::Ip, &all);
-            let late = analyse(Link::Ip, &all[all.len() / 3..]);
+            let whole = analyse(LinkType::Ip, &all);
+            let late = analyse(LinkType::Ip, &all[all.len() / 3..]);
             let [whole, late] = [&whole, &late].map(|capture| {
                 let longest = capture.copies.iter().max_by_key(|copy| copy.wall);
                 longest.unwrap().account.dominant()
@@ -218,9 +218,9 @@ fn a_window_that_nothing_overran_is_as_wide_as_it_says_without_its_syn() {
 fn ipv6_changes_nothing() {
     for name in ["andx4k-client", "shallow-server", "rwnd-client"] {
         let all = labelled(name);
-        let before = essence(&analyse(Link::Ip, &all));
+        let before = essence(&analyse(LinkType::Ip, &all));
         let after: Vec<Owned> = all.iter().map(in_ipv6).collect();
-        assert_eq!(essence(&analyse(Link::Ip, &after)), before, "{name}");
+        assert_eq!(essence(&analyse(LinkType::Ip, &after)), before, "{name}");
     }
 }
 
@@ -228,13 +228,13 @@ fn ipv6_changes_nothing() {
 fn fragments_change_nothing_but_the_numbers_of_frames() {
     for name in ["andx4k-client", "shallow-server", "raw60k-client"] {
         let all: Vec<Owned> = labelled(name).iter().map(whole).collect();
-        let before = told(&analyse(Link::Ip, &all));
+        let before = told(&analyse(LinkType::Ip, &all));
         let pieces = all.iter().enumerate();
         let after: Vec<Owned> = pieces
             .flat_map(|(n, packet)| in_fragments(n, packet))
             .collect();
         assert!(after.len() > all.len(), "{name}");
-        assert_eq!(told(&analyse(Link::Ip, &after)), before, "{name}");
+        assert_eq!(told(&analyse(LinkType::Ip, &after)), before, "{name}");
     }
 }
 
@@ -252,7 +252,7 @@ fn of_fragments_that_were_cut_the_first_counts_up_to_where_it_was_cut() {
         let pieces = all.iter().enumerate();
         let pieces = pieces.flat_map(|(number, packet)| in_fragments(number, packet));
         let after: Vec<Owned> = pieces.map(|piece| cut(&piece)).collect();
-        let [before, after] = [before, after].map(|all| told(&analyse(Link::Ip, &all)));
+        let [before, after] = [before, after].map(|all| told(&analyse(LinkType::Ip, &all)));
         assert_eq!(after, before, "{name}");
     }
 }
@@ -266,7 +266,7 @@ fn packets_of_which_fragments_never_came_are_counted_be_they_few_or_many() {
         let first: Vec<Owned> = pieces
             .map(|(number, packet)| in_fragments(number, packet).remove(1))
             .collect();
-        let quality = analyse(Link::Ip, &first).quality;
+        let quality = analyse(LinkType::Ip, &first).quality;
         assert_eq!(quality.incomplete_fragments, count as u64);
     }
 }
@@ -283,7 +283,7 @@ fn of_too_many_packets_in_pieces_only_the_oldest_is_given_up() {
     // the end of each comes before all beginnings; that of the oldest never does
     let begins = begins.into_iter().skip(1).flatten();
     let after: Vec<Owned> = ends.into_iter().chain(begins).collect();
-    let quality = analyse(Link::Ip, &after).quality;
+    let quality = analyse(LinkType::Ip, &after).quality;
     assert_eq!(quality.tcp_segments, MOST as u64);
     assert_eq!(quality.incomplete_fragments, 1);
 }
@@ -301,10 +301,10 @@ fn ninety_six_bytes_of_each_packet_are_enough() {
     // 94 here leave of a message what 96 leave behind an Ethernet header and a TCP header without timestamps
     for (name, kept) in ALL.into_iter().flat_map(|name| [(name, 96), (name, 94)]) {
         let mut all = labelled(name);
-        let before = analyse(Link::Ip, &all);
+        let before = analyse(LinkType::Ip, &all);
         all.iter_mut()
             .for_each(|packet| packet.bytes.truncate(kept));
-        let after = analyse(Link::Ip, &all);
+        let after = analyse(LinkType::Ip, &all);
         assert!(after.quality.cut_packets > 0);
         assert_eq!(after.quality.snap_len as usize, kept, "{name}");
         assert_eq!(unnamed(&after), unnamed(&before), "{name}, {kept}");
@@ -339,12 +339,12 @@ fn pipes_are_told_from_files_where_the_names_of_shares_were_cut() {
 #[test]
 fn a_session_header_that_the_capture_lost_costs_its_message_and_no_more() {
     let all = labelled("nagle_lan-client");
-    let before = analyse(Link::Ip, &all);
+    let before = analyse(LinkType::Ip, &all);
     let is_header = |packet: &Owned| packet.wire_len == 20 + 32 + 4;
     let place = all.iter().rposition(is_header).unwrap() - 200;
     let place = all[..place].iter().rposition(is_header).unwrap();
     let kept: Vec<Owned> = [&all[..place], &all[place + 1..]].concat();
-    let after = analyse(Link::Ip, &kept);
+    let after = analyse(LinkType::Ip, &kept);
     assert_eq!(after.quality.missing_bytes, 4);
     let [before, after] = [&before, &after].map(|capture| &capture.copies[0]);
     assert_eq!((after.wall, after.seen), (before.wall, (true, true)));
@@ -362,14 +362,14 @@ proptest! {
     ) {
         let name = ALL[which.index(ALL.len())];
         let all = labelled(name);
-        let before = analyse(Link::Ip, &all);
+        let before = analyse(LinkType::Ip, &all);
         // frames are counted from 1; what is lost lies within the copy
         let (first, last) = before.copies[0].frames;
         let (first, last) = (first as usize, last as usize - 1);
         let lost: Vec<usize> = lost.iter().map(|place| first + place.index(last - first)).collect();
         let kept = all.iter().enumerate().filter(|(place, _)| !lost.contains(place));
         let kept: Vec<Owned> = kept.map(|(_, packet)| packet.clone()).collect();
-        let after = analyse(Link::Ip, &kept);
+        let after = analyse(LinkType::Ip, &kept);
         // what is estimated from all packets shifts a little; where packets were lost on the way as well (shallow), one more
         // that the capture lost can make a repair look slower than it was
         let repairs = |capture: &Capture| {
@@ -396,6 +396,6 @@ fn an_acknowledgment_that_the_capture_lost_does_not_make_a_needless_probe_a_time
     let mut packets = labelled("andx4k-server");
     // of what the server's probe had sent again just before
     packets.remove(800);
-    let capture = analyse(Link::Ip, &packets);
+    let capture = analyse(LinkType::Ip, &packets);
     assert_eq!(total(&capture, Cause::Timeout).0, 0);
 }

@@ -137,7 +137,7 @@ pub struct Rung {
     /// The window that its sender offered, bytes.
     pub window: u32,
     /// Its control bits.
-    pub flags: crate::net::Flags,
+    pub flags: coax_capture::Flags,
     /// The message that ended in it, or began.
     pub said: Option<Said>,
 }

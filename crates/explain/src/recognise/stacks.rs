@@ -5,10 +5,8 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::{Evidence, Sureness};
-use crate::{
-    net::Greeting,
-    report::{Connection, Habits, Side},
-};
+use crate::report::{Connection, Habits, Side};
+use coax_capture::SynFingerprint;
 
 const RULES: &str = include_str!("../../../../data/stacks-guess.toml");
 /// Options of a SYN that many stacks send are these at most: an MSS, or nothing.
@@ -89,7 +87,7 @@ fn of(side: &Side, habits: &Habits, answers: bool) -> Stack {
 }
 
 impl Rule {
-    fn fits(&self, greeting: &Greeting, side: &Side, answers: bool) -> bool {
+    fn fits(&self, greeting: &SynFingerprint, side: &Side, answers: bool) -> bool {
         let layouts = if answers { &self.answer } else { &self.syn };
         let layout = greeting.layout.to_string();
         let has = |allowed: &Option<Vec<u16>>, value: Option<u16>| {
@@ -98,7 +96,7 @@ impl Rule {
         };
         greeting.layout.is_whole()
             && layouts.contains(&layout)
-            && self.ttl.is_none_or(|ttl| greeting.first_ttl() == ttl)
+            && self.ttl.is_none_or(|ttl| greeting.initial_ttl() == ttl)
             && has(&self.window, Some(greeting.window))
             && has(&self.mss, side.mss)
     }
@@ -140,8 +138,8 @@ fn seen(side: &Side, habits: &Habits) -> Vec<Evidence> {
 }
 
 /// What its SYN says.
-fn greeted(greeting: &Greeting, side: &Side) -> String {
-    let first = greeting.first_ttl();
+fn greeted(greeting: &SynFingerprint, side: &Side) -> String {
+    let first = greeting.initial_ttl();
     let hops = match first.saturating_sub(greeting.ttl) {
         0 => String::new(),
         1 => " (1 hop away)".to_owned(),

@@ -1,5 +1,6 @@
 //! A connection: both directions, what they carry, and where its time went.
 
+use coax_capture::{Endpoint, Flags, Segment};
 use coax_cause::Account;
 use coax_wire::{
     nbt::session::Framing,
@@ -17,7 +18,6 @@ use super::{
 };
 use crate::{
     evidence::{Room, Ticket, Witness},
-    net::{Endpoint, Flags, Segment},
     report::Quality,
     session::{Framer, Moment, Scratch, Verdict},
     smb::Smb,
@@ -349,7 +349,7 @@ impl Connection {
         let serial = self.serial_of(side.other(), if fills { 0 } else { ack - before });
         let other = of_mut(&mut self.halves, side.other());
         other.tick(at, serial);
-        if segment.tells_of_hole() {
+        if segment.reports_hole() {
             other.told_of_hole(at);
         }
         way
@@ -393,7 +393,7 @@ impl Connection {
         let other = of_mut(&mut self.halves, side.other());
         let has_sack = segment.has_sack();
         if other.window == window_before || has_sack {
-            other.told(segment.tells_of_hole(), at);
+            other.told(segment.reports_hole(), at);
             other.tick(at, serial);
             of_mut(&mut self.halves, side).figures.duplicate_acks += 1;
         }

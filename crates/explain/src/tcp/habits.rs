@@ -1,14 +1,10 @@
 //! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
 
+use coax_capture::{Flags, Segment, SynFingerprint};
 use coax_wire::time::{Span, Time};
 
 use super::half::Novelty;
-use crate::{
-    latest::Latest,
-    net::{Flags, Greeting, Segment},
-    report,
-    session::Moment,
-};
+use crate::{latest::Latest, report, session::Moment};
 
 /// A pause that ends a burst: longer than a slow machine takes for a packet on a slow wire.
 const PAUSE: Span = Span(3_000_000);
@@ -85,7 +81,7 @@ impl Habits {
             self.told.syn.get_or_insert(frame);
             self.told
                 .greeting
-                .get_or_insert_with(|| Greeting::of(segment));
+                .get_or_insert_with(|| SynFingerprint::of(segment));
         }
         if segment.len > self.largest {
             self.largest = segment.len;

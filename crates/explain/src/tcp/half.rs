@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
 
 use super::{
@@ -13,10 +14,7 @@ use super::{
     step::{OVERHEAD, wire_bytes},
     window::{Edges, Heard, Sending, sum},
 };
-use crate::{
-    net::{Flags, Segment},
-    report::Side as Figures,
-};
+use crate::report::Side as Figures;
 
 /// Bytes that came before their turn and are kept, of one direction. Beyond it only their place is.
 const MOST_EARLY_BYTES: usize = 1 << 20;

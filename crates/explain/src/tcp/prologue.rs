@@ -6,10 +6,10 @@
 
 use crate::{
     evidence::Room,
-    net::{Endpoint, Flags, Segment},
     report::Quality,
     session::{Moment, Scratch},
 };
+use coax_capture::{Endpoint, Flags, Segment};
 
 use super::{connection::Connection, ended::Ended};
 
@@ -212,7 +212,7 @@ mod tests {
     use coax_wire::time::Time;
 
     use super::*;
-    use crate::net::Endpoint;
+    use coax_capture::Endpoint;
 
     fn segment<'a>(data: &'a [u8], options: &'a [u8]) -> Segment<'a> {
         Segment {

@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 
+use coax_capture::Segment;
 use coax_wire::time::{Span, Time};
 
 use super::{
@@ -21,7 +22,7 @@ use super::{
     ledger::{Side, Step},
     repair::{is_ignored, is_timer},
 };
-use crate::{net::Segment, report::SentAgain};
+use crate::report::SentAgain;
 
 /// Segments remembered that may turn out to have been needless.
 const MOST: usize = 256;
@@ -153,7 +154,7 @@ impl Connection {
     pub(super) fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
         let far = self.way(side);
         let other = of_mut(&mut self.halves, side.other());
-        let twice = segment.came_twice();
+        let twice = segment.duplicate_sack();
         if twice.is_none() && other.repeats.is_settled() {
             return;
         }

@@ -1,5 +1,6 @@
 //! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
 
+use coax_capture::Segment;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
@@ -10,7 +11,7 @@ use super::{
     sent::Burst,
     window::{Heard, Known, slack, sum},
 };
-use crate::{net::Segment, smb::Purpose};
+use crate::smb::Purpose;
 
 /// What Ethernet, IP and TCP without options add to a segment's data, bytes, with preamble and gap.
 pub(super) const OVERHEAD: u64 = 78;

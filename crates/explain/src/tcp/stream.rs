@@ -1,5 +1,6 @@
 //! What each side says, in order, and handed on to who listens.
 
+use coax_capture::Segment;
 use coax_cause::{Account, Cause};
 use coax_wire::time::Span;
 
@@ -9,7 +10,6 @@ use super::{
     testimony::heading,
 };
 use crate::{
-    net::Segment,
     report::Quality,
     session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
     smb::{Context, Smb},

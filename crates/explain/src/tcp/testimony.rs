@@ -1,5 +1,6 @@
 //! What a connection shows to the witness who records the copies on it.
 
+use coax_capture::Segment;
 use coax_cause::Account;
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
 };
 use crate::{
     evidence::{Charge, Shown, Witness},
-    net::Segment,
     report::{Direction, Rung},
     session::{Framer, Moment, Verdict},
     smb::Smb,

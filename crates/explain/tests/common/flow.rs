@@ -1,6 +1,6 @@
 //! A TCP connection written packet by packet.
 
-use coax_explain::{Cause, capture::Link, report::Capture};
+use coax_explain::{Cause, capture::LinkType, report::Capture};
 use coax_wire::time::Time;
 
 use super::packets::{Owned, analyse};
@@ -126,7 +126,7 @@ impl Flow {
 
     /// What is said of it without its first packets.
     pub fn explained_from(&self, first: usize) -> Capture {
-        analyse(Link::Ip, &self.packets[first..])
+        analyse(LinkType::Ip, &self.packets[first..])
     }
 
     fn add(&mut self, sent: &Sent<'_>, options: &[u8]) {

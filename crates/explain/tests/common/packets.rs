@@ -2,7 +2,7 @@
 
 use coax_explain::{
     Account, Analyser,
-    capture::{Link, Packet, Reader},
+    capture::{LinkType, Packet, Reader},
     report::Capture,
 };
 use coax_wire::time::{Span, Time};
@@ -15,9 +15,9 @@ pub struct Owned {
     pub wire_len: u32,
 }
 
-pub fn packets(file: &[u8]) -> (Link, Vec<Owned>) {
+pub fn packets(file: &[u8]) -> (LinkType, Vec<Owned>) {
     let mut reader = Reader::new(file).unwrap();
-    let (mut link, mut all) = (Link::Ethernet, Vec::new());
+    let (mut link, mut all) = (LinkType::Ethernet, Vec::new());
     while let Some(packet) = reader.next_packet().unwrap() {
         link = packet.link;
         all.push(Owned {
@@ -29,7 +29,7 @@ pub fn packets(file: &[u8]) -> (Link, Vec<Owned>) {
     (link, all)
 }
 
-pub fn analyse(link: Link, packets: &[Owned]) -> Capture {
+pub fn analyse(link: LinkType, packets: &[Owned]) -> Capture {
     let mut analyser = Analyser::default();
     for (number, packet) in packets.iter().enumerate() {
         analyser.packet(&Packet {

@@ -1,11 +1,12 @@
 //! Captures from the wild: their SMB messages, in order, and name service datagrams. See tests/captures/README.md.
 //!
-//! Just enough of a reader for what lies there: IPv4 over Ethernet or Linux cooked, TCP put in order, everything else
-//! (NetBEUI, IPX, datagrams of UDP port 138) searched for the four bytes an SMB message begins with.
+//! TCP streams are reassembled; everything else (NetBEUI, IPX, datagrams of UDP port 138) is searched for the four bytes
+//! that begin an SMB message.
 
 mod frames;
 mod tcp;
 
+use coax_capture::Dissector;
 use frames::{Datagram, Frame};
 use std::{path::PathBuf, sync::OnceLock};
 use tcp::Streams;
@@ -28,8 +29,9 @@ pub fn names() -> Vec<String> {
 pub fn messages(name: &str) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut streams = Streams::default();
+    let mut dissector = Dissector::default();
     for frame in frames_of(name) {
-        match frame.datagram() {
+        match frame.datagram(&mut dissector) {
             Datagram::Tcp(segment) => found.extend(streams.add(&segment)),
             Datagram::Udp { payload, .. } | Datagram::Other(payload) => {
                 found.extend(first_smb(payload))
@@ -60,8 +62,9 @@ pub fn all_messages() -> Vec<Vec<u8>> {
 
 /// Payloads of UDP port 137 in all captures.
 pub fn name_service_datagrams() -> Vec<Vec<u8>> {
+    let mut dissector = Dissector::default();
     let frames = names().into_iter().flat_map(|name| frames_of(&name));
-    let datagrams = frames.filter_map(|frame| match frame.datagram() {
+    let datagrams = frames.filter_map(|frame| match frame.datagram(&mut dissector) {
         Datagram::Udp { port: 137, payload } => Some(payload.to_vec()),
         _ => None,
     });

@@ -1,11 +1,11 @@
 //! TCP streams put in order, and the NetBIOS session messages in them.
 
-use super::frames::Segment;
+use coax_capture::{Endpoint, Flags, Segment};
 use std::collections::{BTreeMap, HashMap};
 
 /// Streams by flow, each direction its own.
 #[derive(Debug, Default)]
-pub struct Streams(HashMap<([u8; 4], u16, [u8; 4], u16), Stream>);
+pub struct Streams(HashMap<(Endpoint, Endpoint), Stream>);
 
 #[derive(Debug, Default)]
 struct Stream {
@@ -22,26 +22,27 @@ struct Stream {
 impl Streams {
     /// Adds a segment; the SMB messages that it completes.
     pub fn add(&mut self, segment: &Segment<'_>) -> Vec<Vec<u8>> {
-        let ports = [segment.flow.1, segment.flow.3];
+        let flow = (segment.from, segment.to);
+        let ports = [flow.0.port, flow.1.port];
         if !ports.iter().any(|port| [139, 445].contains(port)) {
             return Vec::new();
         }
-        if segment.syn {
-            let first = segment.sequence.wrapping_add(1);
+        if segment.flags.has(Flags::SYN) {
+            let first = segment.seq.wrapping_add(1);
             self.0.insert(
-                segment.flow,
+                flow,
                 Stream {
                     first,
                     ..Stream::default()
                 },
             );
         }
-        let stream = self.0.entry(segment.flow).or_insert_with(|| Stream {
-            first: segment.sequence,
+        let stream = self.0.entry(flow).or_insert_with(|| Stream {
+            first: segment.seq,
             ..Stream::default()
         });
         if !segment.data.is_empty() {
-            let distance = segment.sequence.wrapping_sub(stream.first);
+            let distance = segment.seq.wrapping_sub(stream.first);
             stream
                 .early
                 .entry(distance)

@@ -3,9 +3,10 @@
 use std::io::Read;
 
 use super::{
-    Link, Next, Record,
+    Next, Record,
     buffer::{Buffer, MAX_RECORD},
 };
+use crate::LinkType;
 
 /// The first four bytes of a file: the type of a section header block, the same in both byte orders.
 pub(super) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
@@ -17,9 +18,9 @@ const SIMPLE_PACKET: u32 = 3;
 const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 
-/// More interfaces than this are not kept apart.
+/// Interfaces in a section; packets of further ones count as damage.
 const MAX_INTERFACES: usize = 1024;
-/// Type and length before a block's body.
+/// Block type and block length, bytes.
 const BLOCK_HEAD: usize = 8;
 
 /// The section being read.
@@ -32,33 +33,33 @@ pub(super) struct Section {
 /// One interface of a section.
 #[derive(Clone, Copy, Debug)]
 struct Interface {
-    link: Link,
+    link: LinkType,
     snap_len: u32,
     resolution: Resolution,
     /// Nanoseconds to add to every time.
     offset_ns: i64,
-    /// Drops that its statistics told of so far.
+    /// Drops that its statistics have reported so far.
     dropped: u64,
 }
 
 /// The unit of an interface's times: if_tsresol.
 #[derive(Clone, Copy, Debug)]
 enum Resolution {
-    /// So many nanoseconds.
+    /// Nanoseconds per unit.
     Coarse(u64),
-    /// The nanosecond's so manieth part.
+    /// Units per nanosecond.
     Fine(u64),
-    /// 2 to the power of minus this many seconds.
+    /// The unit is 2^-n seconds.
     Binary(u8),
 }
 
 impl Resolution {
-    /// 10 to the power of minus `power` seconds.
+    /// The unit is 10^-`power` seconds.
     fn decimal(power: u8) -> Self {
         let power = u32::from(power);
         match 9_u32.checked_sub(power) {
             Some(more) => Self::Coarse(10_u64.pow(more)),
-            // what is finer than a number can say makes no nanosecond of any
+            // so fine a unit never adds up to a nanosecond
             None => Self::Fine(10_u64.checked_pow(power - 9).unwrap_or(u64::MAX)),
         }
     }
@@ -76,7 +77,7 @@ impl Resolution {
 }
 
 impl Section {
-    /// The next packet; other blocks are heeded or skipped. `dropped` counts what the capture says it dropped.
+    /// The next packet. Interface blocks are applied, others skipped. `dropped` sums the reported drops.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -118,7 +119,7 @@ impl Section {
         }
     }
 
-    /// A new section begins; whether its byte-order magic is right.
+    /// Begins a section; `false` if its byte-order magic is wrong.
     fn begin(&mut self, head: &[u8]) -> bool {
         let magic = head.get(8..12).unwrap_or_default();
         self.interfaces.clear();
@@ -159,7 +160,7 @@ impl Section {
             start: START,
             len,
             wire_len: word(24),
-            whole: block.len(),
+            record_len: block.len(),
         })
     }
 
@@ -180,13 +181,13 @@ impl Section {
             start: START,
             len: room.min(kept as usize),
             wire_len,
-            whole: block.len(),
+            record_len: block.len(),
         })
     }
 
     fn interface(&mut self, block: &[u8]) {
         let mut interface = Interface {
-            link: Link::from(self.u16_at(block, 8)),
+            link: LinkType::from(self.u16_at(block, 8)),
             snap_len: self.u32_at(block, 12),
             resolution: Resolution::decimal(6),
             offset_ns: 0,
@@ -209,17 +210,17 @@ impl Section {
     }
 
     fn statistics(&mut self, block: &[u8], dropped: &mut u64) {
-        let mut told = 0_u64;
+        let mut reported = 0_u64;
         // isb_ifdrop, isb_osdrop
         self.options(block, 20, |code, value| {
             if matches!(code, 5 | 7) && value.len() >= 8 {
-                told = told.saturating_add(self.u64_at(value, 0));
+                reported = reported.saturating_add(self.u64_at(value, 0));
             }
         });
         let number = self.u32_at(block, 8) as usize;
         if let Some(interface) = self.interfaces.get_mut(number) {
-            *dropped = dropped.saturating_add(told.saturating_sub(interface.dropped));
-            interface.dropped = told.max(interface.dropped);
+            *dropped = dropped.saturating_add(reported.saturating_sub(interface.dropped));
+            interface.dropped = reported.max(interface.dropped);
         }
     }
 

@@ -3,24 +3,25 @@
 
 use std::io::Read;
 
-use super::{Link, Next, Record, buffer::Buffer};
+use super::{Next, Record, buffer::Buffer};
+use crate::LinkType;
 
 const FILE_HEADER: usize = 24;
-/// No link that is understood has longer packets; a record that says so is damaged.
+/// Longest credible packet, bytes; no known link carries longer ones.
 const MAX_PACKET: usize = 1 << 18;
 
-/// What a file's header says.
+/// The file header.
 #[derive(Debug)]
 pub(super) struct Header {
     big_endian: bool,
-    /// Nanoseconds of the smaller unit of time.
+    /// Unit of the fractional time stamp, nanoseconds.
     unit_ns: u64,
-    link: Link,
+    link: LinkType,
     record_header: usize,
 }
 
 impl Header {
-    /// Takes the file's header; `None` if it is none.
+    /// Reads the file header; `None` if the file has another format.
     pub(super) fn read(buffer: &mut Buffer<impl Read>) -> std::io::Result<Option<Self>> {
         if !buffer.fill(FILE_HEADER)? {
             return Ok(None);
@@ -34,18 +35,18 @@ impl Header {
         let (big_endian, Some((unit_ns, record_header))) = (big.is_some(), little.or(big)) else {
             return Ok(None);
         };
-        // the upper bits tell of frame check sequences
+        // the upper bits describe frame check sequences
         let link = u32_at(head, 20, big_endian) & 0xffff;
         Ok(Some(Self {
             big_endian,
             unit_ns,
-            link: Link::from(link as u16),
+            link: LinkType::from(link as u16),
             record_header,
         }))
     }
 
-    /// Whether a file that begins so is one of these, whole or not.
-    pub(super) fn is_begun_by(magic: [u8; 4]) -> bool {
+    /// Whether `magic` begins a pcap file.
+    pub(super) fn is_magic(magic: [u8; 4]) -> bool {
         [u32::from_le_bytes(magic), u32::from_be_bytes(magic)]
             .into_iter()
             .any(|magic| Self::of_magic(magic).is_some())
@@ -60,7 +61,6 @@ impl Header {
         }
     }
 
-    /// The next record.
     pub(super) fn next(&mut self, buffer: &mut Buffer<impl Read>) -> std::io::Result<Next> {
         if !buffer.fill(self.record_header)? {
             return Ok(match buffer.bytes().is_empty() {
@@ -71,14 +71,14 @@ impl Header {
         let head = buffer.bytes();
         let word = |at| u32_at(head, at, self.big_endian);
         let at = u64::from(word(0)) * 1_000_000_000 + u64::from(word(4)) * self.unit_ns;
-        // Before version 2.3 the two lengths stood the other way round.
+        // before version 2.3 the two lengths were swapped
         let (kept, wire_len) = (word(8).min(word(12)), word(8).max(word(12)));
         let len = kept as usize;
         if len > MAX_PACKET {
             return Ok(Next::Damaged("a packet's length makes no sense"));
         }
-        let whole = self.record_header + len;
-        if !buffer.fill(whole)? {
+        let record_len = self.record_header + len;
+        if !buffer.fill(record_len)? {
             return Ok(Next::Damaged("the file ends within a packet"));
         }
         Ok(Next::Record(Record {
@@ -87,7 +87,7 @@ impl Header {
             start: self.record_header,
             len,
             wire_len,
-            whole,
+            record_len,
         }))
     }
 }

@@ -1,22 +1,22 @@
-//! What can be wrong with a capture file.
+//! Errors of capture files.
 
-/// Why a capture could not be read at all. What is merely damaged is read up to there and noted in
-/// [`crate::report::Quality`].
+/// Why a capture cannot be read at all. A damaged file is read up to the damage, see [`crate::Reader::damage`].
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The file cannot be read.
     #[error("cannot read the capture: {0}")]
     Io(#[from] std::io::Error),
-    /// Its first bytes are those of no format known here.
-    #[error("{}", instead(*.0))]
+    /// The file has none of the known formats; its first bytes.
+    #[error("{}", other_format(*.0))]
     NotACapture([u8; 4]),
-    /// It ends within its first header.
+    /// The file ends within its first header.
     #[error("the file is empty, or too short to be a capture")]
     Empty,
 }
 
-/// What a file that begins so is instead of a capture in pcap or pcapng form, and what to do with it.
-fn instead(first: [u8; 4]) -> String {
+/// Names the format of a file by its first bytes, and what to do with such a file.
+fn other_format(first: [u8; 4]) -> String {
     let packed = match &first {
         b"PK\x03\x04" => Some("a zip archive"),
         b"\xfd7zX" => Some("packed with xz"),
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_another_kind_is_told_by_its_kind_and_what_to_do() {
+    fn the_error_for_another_format_names_it_and_says_what_to_do() {
         for (first, words) in [
             (b"PK\x03\x04", "zip archive: unpack"),
             (b"BZh9", "bzip2: unpack"),
@@ -62,8 +62,8 @@ mod tests {
             (b"#!/b", "text and no capture"),
             (b"\x7fELF", "begins with [7f, 45, 4c, 46]"),
         ] {
-            let told = Error::NotACapture(*first).to_string();
-            assert!(told.contains(words), "{told}");
+            let message = Error::NotACapture(*first).to_string();
+            assert!(message.contains(words), "{message}");
         }
     }
 }

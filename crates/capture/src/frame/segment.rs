@@ -1,12 +1,11 @@
 //! TCP segments (RFC 9293) and their options (RFC 7323, RFC 2018).
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use super::{Carried, IpPacket};
+use super::{Content, IpPacket};
 
 /// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(test, derive(Default))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Endpoint {
     /// The address; IPv4 mapped into IPv6.
     address: u128,
@@ -21,8 +20,8 @@ impl Endpoint {
     }
 }
 
-impl std::fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         SocketAddr::new(self.ip(), self.port).fmt(f)
     }
 }
@@ -78,7 +77,7 @@ pub struct Segment<'a> {
     pub len: u32,
 }
 
-/// What the options of a SYN say.
+/// The options of a SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {
     /// Maximum segment size.
@@ -92,23 +91,23 @@ pub struct SynOptions {
 }
 
 impl<'a> Segment<'a> {
-    /// The segment in an IP packet, made where it is to be; [`Carried::Cut`] if its header was not kept or is none.
+    /// The segment in an IP packet, made where it is to be; [`Content::Truncated`] if its header was not kept or is none.
     #[inline]
-    pub(super) fn parse(ip: &IpPacket<'a>) -> Carried<'a> {
+    pub(super) fn parse(ip: &IpPacket<'a>) -> Content<'a> {
         let bytes = ip.payload;
         let Some(fixed) = bytes.first_chunk::<20>() else {
-            return Carried::Cut;
+            return Content::Truncated;
         };
         let header = usize::from(fixed[12] >> 4) * 4;
         let len = ip.payload_len.checked_sub(header);
         let len = len.and_then(|len| u32::try_from(len).ok());
         let Some(len) = len.filter(|_| header >= fixed.len()) else {
-            return Carried::Cut;
+            return Content::Truncated;
         };
         let byte = |at: usize| *fixed.get(at).unwrap_or(&0);
         let half = |at: usize| u16::from_be_bytes([byte(at), byte(at + 1)]);
         let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
-        Carried::Tcp(Self {
+        Content::Tcp(Self {
             from: Endpoint {
                 address: ip.from,
                 port: half(0),
@@ -131,8 +130,8 @@ impl<'a> Segment<'a> {
         })
     }
 
-    /// What a SYN's options say.
-    pub(crate) fn syn_options(&self) -> SynOptions {
+    /// The options of a SYN.
+    pub fn syn_options(&self) -> SynOptions {
         let mut found = SynOptions::default();
         for (kind, value) in options(self.options) {
             match (kind, value) {
@@ -148,18 +147,18 @@ impl<'a> Segment<'a> {
 
     /// The sequence numbers that it says came twice (RFC 2883 §4): a first SACK block that is acknowledged already or lies
     /// within the second.
-    pub(crate) fn came_twice(&self) -> Option<(u32, u32)> {
+    pub fn duplicate_sack(&self) -> Option<(u32, u32)> {
         let mut blocks = self.has_sack().then(|| self.sack_blocks())?;
         let (from, to) = blocks.next()?;
         let second = blocks.next();
         let is_within =
-            second.is_some_and(|(start, end)| !precedes(from, start) && !precedes(end, to));
-        (!precedes(self.ack, to) || is_within).then_some((from, to))
+            second.is_some_and(|(start, end)| !is_before(from, start) && !is_before(end, to));
+        (!is_before(self.ack, to) || is_within).then_some((from, to))
     }
 
     /// Whether it says that something arrived beyond what it acknowledges.
-    pub(crate) fn tells_of_hole(&self) -> bool {
-        self.has_sack() && self.sack_blocks().any(|(_, to)| precedes(self.ack, to))
+    pub fn reports_hole(&self) -> bool {
+        self.has_sack() && self.sack_blocks().any(|(_, to)| is_before(self.ack, to))
     }
 
     /// SACK blocks as they stand there: first number, and the one after the last.
@@ -172,7 +171,7 @@ impl<'a> Segment<'a> {
     }
 
     /// Whether it carries SACK blocks.
-    pub(crate) fn has_sack(&self) -> bool {
+    pub fn has_sack(&self) -> bool {
         // two NOPs and timestamps alone are the common case
         let only_timestamps = self.options.len() == 12 && self.options.get(2) == Some(&8);
         self.options.len() > 8
@@ -182,13 +181,13 @@ impl<'a> Segment<'a> {
 }
 
 /// Whether a sequence number comes before another.
-fn precedes(one: u32, other: u32) -> bool {
+fn is_before(one: u32, other: u32) -> bool {
     (other.wrapping_sub(one) as i32) > 0
 }
 
 /// The options in order: kind and value. Damaged ones end the list.
 fn options(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         loop {
             let (&kind, rest) = bytes.split_first()?;
             match kind {

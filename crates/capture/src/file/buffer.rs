@@ -1,21 +1,20 @@
-//! A window over a stream: as many bytes as a record needs, one after the other.
+//! A buffer over a stream that holds one whole record at a time.
 
 use std::io::Read;
 
-/// How much is read at once, bytes.
+/// Read size, bytes.
 const CHUNK: usize = 1 << 18;
 
-/// The longest record that is looked at whole, bytes. Longer ones (pcapng blocks that hold no packet) are skipped.
+/// The longest record that the buffer holds, bytes. The reader skips longer ones (pcapng blocks without a packet).
 pub(super) const MAX_RECORD: usize = 1 << 20;
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Buffer<R> {
     from: R,
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes of the stream before those that are held.
+    /// Bytes of the stream before the buffer.
     before: u64,
     ended: bool,
 }
@@ -32,7 +31,7 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// Whether at least `wanted` bytes lie ready, after reading as far as needed. `wanted` is at most [`MAX_RECORD`].
+    /// Reads until `wanted` bytes (at most [`MAX_RECORD`]) are available; `false` if the stream ends before.
     #[inline]
     pub(super) fn fill(&mut self, wanted: usize) -> std::io::Result<bool> {
         if self.len() >= wanted {
@@ -74,7 +73,7 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// What lies ready.
+    /// The available bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
@@ -83,14 +82,14 @@ impl<R: Read> Buffer<R> {
         self.end - self.start
     }
 
-    /// Takes up to `count` of what lies ready.
+    /// Takes up to `count` of the available bytes.
     pub(super) fn consume(&mut self, count: usize) -> &[u8] {
         let from = self.start;
         self.start = from.saturating_add(count).min(self.end);
         self.bytes.get(from..self.start).unwrap_or_default()
     }
 
-    /// Takes `count` bytes however many they are; whether there were as many.
+    /// Skips `count` bytes of the stream; `false` if it ends before.
     pub(super) fn skip(&mut self, mut count: u64) -> std::io::Result<bool> {
         loop {
             let now = usize::try_from(count).unwrap_or(usize::MAX).min(self.len());
@@ -105,7 +104,7 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// Bytes taken so far.
+    /// Bytes consumed so far.
     pub(super) fn offset(&self) -> u64 {
         self.before.saturating_add(self.start as u64)
     }

@@ -1,9 +1,9 @@
 //! Link headers, down to the network layer.
 
 use super::u16_at;
-use crate::capture::{Link, Packet};
+use crate::{LinkType, Packet};
 
-/// A network layer packet as far as it was kept, and how long it was with whatever trails it.
+/// A network layer packet as captured, and its length on the wire including link padding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outer<'a> {
     pub(super) bytes: &'a [u8],
@@ -12,9 +12,9 @@ pub(super) struct Outer<'a> {
 
 /// Why there is no IP packet in a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Nothing {
+pub(super) enum NoIp {
     UnknownLink(u16),
-    Cut,
+    Truncated,
     NetBeui,
     Ipx,
     Other,
@@ -25,50 +25,50 @@ const IPV6: u16 = 0x86dd;
 
 /// The IP packet in a frame.
 #[inline]
-pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, Nothing> {
+pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, NoIp> {
     let bytes = packet.bytes;
     let start = match packet.link {
-        Link::Ip => Some(0),
-        Link::Ethernet => behind_type(bytes, 12),
-        Link::LinuxSll => behind_type(bytes, 14),
-        Link::LinuxSll2 => behind_type(bytes, 0).map(|_| 20),
-        Link::Null => null(bytes),
-        Link::Ppp => ppp(bytes),
-        Link::Fddi => llc(bytes, 13),
-        Link::TokenRing => token_ring(bytes),
-        Link::Other(number) => return Err(Nothing::UnknownLink(number)),
+        LinkType::Ip => Some(0),
+        LinkType::Ethernet => behind_type(bytes, 12),
+        LinkType::LinuxSll => behind_type(bytes, 14),
+        LinkType::LinuxSll2 => behind_type(bytes, 0).map(|_| 20),
+        LinkType::Null => null(bytes),
+        LinkType::Ppp => ppp(bytes),
+        LinkType::Fddi => llc(bytes, 13),
+        LinkType::TokenRing => token_ring(bytes),
+        LinkType::Other(number) => return Err(NoIp::UnknownLink(number)),
     };
-    let start = start.ok_or_else(|| stranger(packet))?;
+    let start = start.ok_or_else(|| other_protocol(packet))?;
     Ok(Outer {
-        bytes: bytes.get(start..).ok_or(Nothing::Cut)?,
+        bytes: bytes.get(start..).ok_or(NoIp::Truncated)?,
         wire_len: (packet.wire_len as usize).max(bytes.len()) - start,
     })
 }
 
-/// What else a frame carries that SMB is carried by, by its LLC header (IEEE 802.2: NetBEUI's address is F0, IPX's E0), its
-/// type, or as IPX stands in an 802.3 frame without LLC.
-fn stranger(packet: &Packet<'_>) -> Nothing {
+/// Detects the other carriers of SMB: by LLC address (IEEE 802.2: F0 NetBEUI, E0 IPX), by EtherType, or IPX in a raw
+/// 802.3 frame.
+fn other_protocol(packet: &Packet<'_>) -> NoIp {
     const IPX: u16 = 0x8137;
     let bytes = packet.bytes;
     let llc = match packet.link {
-        Link::Ethernet => match u16_at(bytes, 12) {
-            Some(IPX) => return Nothing::Ipx,
+        LinkType::Ethernet => match u16_at(bytes, 12) {
+            Some(IPX) => return NoIp::Ipx,
             Some(length) if length <= 1500 => 14,
-            _ => return Nothing::Other,
+            _ => return NoIp::Other,
         },
-        Link::Fddi => 13,
-        Link::TokenRing => token_ring_llc(bytes),
-        _ => return Nothing::Other,
+        LinkType::Fddi => 13,
+        LinkType::TokenRing => token_ring_llc(bytes),
+        _ => return NoIp::Other,
     };
     match bytes.get(llc..).and_then(|rest| rest.first_chunk()) {
-        Some([0xf0, 0xf0 | 0xf1]) => Nothing::NetBeui,
-        Some([0xe0, 0xe0 | 0xe1] | [0xff, 0xff]) => Nothing::Ipx,
-        _ => Nothing::Other,
+        Some([0xf0, 0xf0 | 0xf1]) => NoIp::NetBeui,
+        Some([0xe0, 0xe0 | 0xe1] | [0xff, 0xff]) => NoIp::Ipx,
+        _ => NoIp::Other,
     }
 }
 
-/// Behind the type at `at`, past VLAN tags (802.1Q, 802.1ad and the older 9100), or behind the LLC that a length there
-/// announces.
+/// The offset after the EtherType at `at`, past VLAN tags (802.1Q, 802.1ad and the older 9100), or after the LLC header
+/// that an 802.3 length there announces.
 #[inline]
 fn behind_type(bytes: &[u8], mut at: usize) -> Option<usize> {
     const MAX_TAGS: usize = 4;
@@ -85,7 +85,7 @@ fn behind_type(bytes: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Behind an LLC and SNAP header (RFC 1042) that stands at `at`.
+/// The offset after an LLC and SNAP header (RFC 1042) at `at`.
 fn llc(bytes: &[u8], at: usize) -> Option<usize> {
     let head = bytes.get(at..)?.first_chunk::<6>()?;
     let is_snap = head.starts_with(&[0xaa, 0xaa, 3]);
@@ -93,8 +93,8 @@ fn llc(bytes: &[u8], at: usize) -> Option<usize> {
     (is_snap && matches!(kind, IPV4 | IPV6)).then_some(at + 8)
 }
 
-/// PPP (RFC 1661), behind address and control of its HDLC framing (RFC 1662) where they are not left out; the protocol's
-/// number may be one byte.
+/// PPP (RFC 1661), with or without the address and control bytes of HDLC framing (RFC 1662); the protocol number may be
+/// one byte.
 fn ppp(bytes: &[u8]) -> Option<usize> {
     let start = if bytes.starts_with(&[0xff, 3]) { 2 } else { 0 };
     match bytes.get(start..)? {
@@ -108,7 +108,7 @@ fn token_ring(bytes: &[u8]) -> Option<usize> {
     llc(bytes, token_ring_llc(bytes))
 }
 
-/// IEEE 802.5: access control, frame control, two addresses, and a route if the source's highest bit says so.
+/// IEEE 802.5: access control, frame control, two addresses, and a route if the source's highest bit is set.
 fn token_ring_llc(bytes: &[u8]) -> usize {
     const HEADER: usize = 14;
     let source_routed = bytes.get(8).is_some_and(|byte| byte & 0x80 != 0);
@@ -116,7 +116,7 @@ fn token_ring_llc(bytes: &[u8]) -> usize {
     HEADER + route.map_or(0, |route| usize::from(route & 0x1f))
 }
 
-/// BSD loopback: an address family, of which IPv6's differs from system to system, in either byte order.
+/// BSD loopback: an address family in either byte order; that of IPv6 differs between systems.
 fn null(bytes: &[u8]) -> Option<usize> {
     let family: [u8; 4] = bytes.first_chunk().copied()?;
     let family = u32::from_le_bytes(family).min(u32::from_be_bytes(family));

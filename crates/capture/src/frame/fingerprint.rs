@@ -1,51 +1,52 @@
-//! What a SYN tells of the TCP that sent it, beside what is negotiated.
+//! The fields of a SYN that identify the TCP stack that sent it.
 
-use std::fmt;
+use core::fmt;
 
 use super::Segment;
 
-/// Options told apart; no header has room for more (RFC 9293 3.1: 40 bytes).
-const MOST: usize = 40;
+/// Most options in a header (RFC 9293 §3.1: 40 bytes).
+const MAX_OPTIONS: usize = 40;
 
-/// What a SYN tells of the TCP that sent it.
+/// The fields of a SYN that identify a TCP stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Greeting {
+pub struct SynFingerprint {
     /// IP's time to live where it was captured.
     pub ttl: u8,
-    /// The window as it stands in the header, which is not scaled in a SYN.
+    /// The window of the header; a SYN's window is not scaled.
     pub window: u16,
-    /// Its options.
-    pub layout: Layout,
+    /// The order of its options.
+    pub layout: OptionLayout,
 }
 
-/// The kinds of a segment's options in their order.
+/// The option kinds of a segment in their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
-    kinds: [u8; MOST],
+pub struct OptionLayout {
+    kinds: [u8; MAX_OPTIONS],
     len: u8,
     whole: bool,
 }
 
-impl Greeting {
-    pub(crate) fn of(segment: &Segment<'_>) -> Self {
+impl SynFingerprint {
+    /// The fingerprint of a SYN.
+    pub fn of(segment: &Segment<'_>) -> Self {
         Self {
             ttl: segment.ttl,
             window: segment.window,
-            layout: Layout::of(segment),
+            layout: OptionLayout::of(segment),
         }
     }
 
-    /// What the time to live began with: systems begin with one of these, and no path is as long as they are apart.
-    pub fn first_ttl(&self) -> u8 {
+    /// The sender's initial time to live: the next of the values that systems use.
+    pub fn initial_ttl(&self) -> u8 {
         let known = [32, 64, 128].into_iter().find(|first| self.ttl <= *first);
         known.unwrap_or(255)
     }
 }
 
-impl Layout {
+impl OptionLayout {
     fn of(segment: &Segment<'_>) -> Self {
         let mut layout = Self {
-            kinds: [0; MOST],
+            kinds: [0; MAX_OPTIONS],
             len: 0,
             whole: segment.has_all_options,
         };
@@ -53,7 +54,7 @@ impl Layout {
         while let Some((kind, after)) = rest.split_first() {
             layout.push(*kind);
             rest = match kind {
-                // what follows the end of the list pads it
+                // padding follows the end of the list
                 0 => return layout,
                 1 => after,
                 _ => match after
@@ -82,23 +83,23 @@ impl Layout {
         self.kinds.get(..usize::from(self.len)).unwrap_or_default()
     }
 
-    /// Options that say something, of different kinds or not.
+    /// Number of options without padding.
     pub fn len(&self) -> usize {
         self.kinds().iter().filter(|kind| **kind > 1).count()
     }
 
-    /// There are none of those.
+    /// Whether there are no options but padding.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the capture kept all of them.
+    /// Whether the capture has all of them.
     pub const fn is_whole(&self) -> bool {
         self.whole
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for OptionLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, kind) in self.kinds().iter().enumerate() {
             let space = if place > 0 { " " } else { "" };
@@ -124,7 +125,7 @@ impl fmt::Display for Layout {
     }
 }
 
-impl fmt::Debug for Layout {
+impl fmt::Debug for OptionLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

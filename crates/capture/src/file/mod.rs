@@ -1,5 +1,5 @@
-//! Capture files: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), plain or gzipped (RFC 1952), read
-//! as a stream in bounded memory.
+//! Capture files: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), plain or compressed with gzip
+//! (RFC 1952), read as a stream in bounded memory.
 
 mod buffer;
 mod pcap;
@@ -10,73 +10,20 @@ use std::io::Read;
 use coax_wire::time::Time;
 use flate2::read::MultiGzDecoder;
 
-use crate::error::Error;
+use crate::{Error, LinkType, Packet};
 use buffer::Buffer;
 
-/// The link types that are understood (tcpdump.org/linktypes.html).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Link {
-    /// 0: the address family in the capturing host's byte order, as BSD loopback has it; 108: in network byte order.
-    Null,
-    /// 1.
-    Ethernet,
-    /// 6: IEEE 802.5.
-    TokenRing,
-    /// 9, 50: PPP, with its HDLC header or without.
-    Ppp,
-    /// 10.
-    Fddi,
-    /// 12, 14, 101, 228, 229: an IP packet and nothing before it.
-    Ip,
-    /// 113: Linux cooked mode.
-    LinuxSll,
-    /// 276: Linux cooked mode, version 2.
-    LinuxSll2,
-    /// Any other.
-    Other(u16),
-}
-
-impl From<u16> for Link {
-    fn from(number: u16) -> Self {
-        match number {
-            0 | 108 => Self::Null,
-            1 => Self::Ethernet,
-            6 => Self::TokenRing,
-            9 | 50 => Self::Ppp,
-            10 => Self::Fddi,
-            12 | 14 | 101 | 228 | 229 => Self::Ip,
-            113 => Self::LinuxSll,
-            276 => Self::LinuxSll2,
-            other => Self::Other(other),
-        }
-    }
-}
-
-/// One captured packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Packet<'a> {
-    /// Its number in the file, from 1, as Wireshark counts.
-    pub number: u64,
-    /// When it was captured. Packets without a time have that of the one before.
-    pub at: Time,
-    /// The link it was seen on.
-    pub link: Link,
-    /// What was kept of it.
-    pub bytes: &'a [u8],
-    /// How long it was, bytes.
-    pub wire_len: u32,
-}
-
-/// Where a file ceases to be readable, and why.
+/// Where and why a file is damaged.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Offset in the (unpacked) file, bytes.
+    /// Offset in the uncompressed file, bytes.
     pub at_byte: u64,
-    /// What is wrong there.
+    /// The defect.
     pub what: &'static str,
 }
 
-/// A capture file being read.
+/// Reads the packets of a capture file.
 pub struct Reader<R: Read> {
     buffer: Buffer<Input<R>>,
     format: Format,
@@ -101,36 +48,34 @@ enum Format {
     Pcapng(pcapng::Section),
 }
 
-/// What one record of a file turned out to be: where in the buffer the packet lies.
+/// One record of a file: where in the buffer the packet lies.
 #[derive(Debug)]
-pub(crate) struct Record {
-    /// Nanoseconds since 1970; `None` if the record holds no time.
+struct Record {
+    /// Nanoseconds since 1970; `None` if the record has no time.
     at: Option<u64>,
-    link: Link,
-    /// Where the packet's bytes begin in the record, and how many they are.
+    link: LinkType,
+    /// Where the packet's bytes begin in the record.
     start: usize,
+    /// How many bytes were captured.
     len: usize,
     wire_len: u32,
-    /// Length of the whole record.
-    whole: usize,
+    record_len: usize,
 }
 
-/// The outcome of looking for the next record.
+/// The outcome of a search for the next record.
 #[derive(Debug)]
-pub(crate) enum Next {
-    /// A packet.
+enum Next {
     Record(Record),
-    /// The end of the file.
     End,
-    /// What follows cannot be understood.
+    /// The rest of the file cannot be read.
     Damaged(&'static str),
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins with a file, looking at its first bytes.
+    /// Opens a capture and detects its format.
     ///
     /// # Errors
-    /// [`Error`], if nothing of it can be read.
+    /// [`Error`] if the file is not a capture or cannot be read.
     pub fn new(file: R) -> Result<Self, Error> {
         let mut buffer = Buffer::new(Input::new(file)?);
         if !buffer.fill(4)? {
@@ -141,7 +86,7 @@ impl<R: Read> Reader<R> {
             pcapng::MAGIC => Format::Pcapng(pcapng::Section::default()),
             _ => {
                 let header = pcap::Header::read(&mut buffer)?;
-                Format::Pcap(header.ok_or(if pcap::Header::is_begun_by(magic) {
+                Format::Pcap(header.ok_or(if pcap::Header::is_magic(magic) {
                     Error::Empty
                 } else {
                     Error::NotACapture(magic)
@@ -158,7 +103,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The next packet; `None` at the end, or where the file ceases to be readable ([`Self::damage`]).
+    /// The next packet; `None` at the end of the file or where it is damaged ([`Self::damage`]).
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -175,7 +120,7 @@ impl<R: Read> Reader<R> {
             Ok(Next::Record(record)) => record,
             Ok(Next::End) => return Ok(None),
             Ok(Next::Damaged(what)) => return Ok(self.stop(what)),
-            // a gzip stream that was cut says so by an error
+            // a truncated gzip stream ends in an error
             Err(error) if is_damage(&error) => {
                 return Ok(self.stop("the compressed data is damaged"));
             }
@@ -183,7 +128,7 @@ impl<R: Read> Reader<R> {
         };
         self.number += 1;
         self.last = record.at.map_or(self.last, Time);
-        let whole = self.buffer.consume(record.whole);
+        let whole = self.buffer.consume(record.record_len);
         let bytes = whole.get(record.start..).unwrap_or_default();
         Ok(Some(Packet {
             number: self.number,
@@ -200,17 +145,17 @@ impl<R: Read> Reader<R> {
         None
     }
 
-    /// Where and why reading stopped before the end.
+    /// Where and why the reader stopped before the end.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
 
-    /// Packets that the capturing machine says it dropped (pcapng only).
+    /// Packets that the capturing machine reports as dropped (pcapng only).
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Bytes of the (unpacked) file read so far.
+    /// Bytes of the uncompressed file read so far.
     pub fn offset(&self) -> u64 {
         self.buffer.offset()
     }
@@ -221,7 +166,7 @@ fn is_damage(error: &std::io::Error) -> bool {
     matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
-/// A file, unpacked if it was packed.
+/// A file, decompressed if necessary.
 enum Input<R: Read> {
     Plain(std::io::Chain<std::io::Cursor<Vec<u8>>, R>),
     Gzip(Box<MultiGzDecoder<std::io::Chain<std::io::Cursor<Vec<u8>>, R>>>),
@@ -231,9 +176,9 @@ impl<R: Read> Input<R> {
     fn new(mut file: R) -> Result<Self, Error> {
         let mut first = Vec::new();
         file.by_ref().take(2).read_to_end(&mut first)?;
-        let packed = first == [0x1f, 0x8b];
+        let is_gzip = first == [0x1f, 0x8b];
         let whole = std::io::Cursor::new(first).chain(file);
-        Ok(if packed {
+        Ok(if is_gzip {
             Self::Gzip(Box::new(MultiGzDecoder::new(whole)))
         } else {
             Self::Plain(whole)

@@ -2,7 +2,7 @@
 
 use super::{IpPacket, u16_at, u32_at};
 
-/// The packet that `bytes` begin with. `wire_len` is how long it was at most, with padding.
+/// The packet at the start of `bytes`. `wire_len` is its length on the wire including link padding.
 #[inline]
 pub(super) fn parse(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
     match bytes.first()? >> 4 {
@@ -12,7 +12,7 @@ pub(super) fn parse(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
     }
 }
 
-/// IPv4 addresses as IPv6 has them (RFC 4291 §2.5.5.2), so that there is one kind.
+/// An IPv4 address mapped into IPv6 (RFC 4291 §2.5.5.2), so that there is one kind of address.
 fn mapped(address: u32) -> u128 {
     0xffff_0000_0000 | u128::from(address)
 }
@@ -22,7 +22,7 @@ fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
     let fixed = bytes.first_chunk::<20>()?;
     let header = usize::from(fixed[0] & 15) * 4;
     let total = match u16::from_be_bytes([fixed[2], fixed[3]]) {
-        // segmentation offload leaves the length to the card
+        // with segmentation offload the network card fills in the length
         0 => wire_len,
         total => usize::from(total),
     };
@@ -30,7 +30,7 @@ fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
         return None;
     }
     let flags = u16::from_be_bytes([fixed[6], fixed[7]]);
-    let piece = (usize::from(flags & 0x1fff) * 8, flags & 0x2000 != 0);
+    let fragment = (usize::from(flags & 0x1fff) * 8, flags & 0x2000 != 0);
     Some(IpPacket {
         from: mapped(u32_at(fixed, 12)?),
         to: mapped(u32_at(fixed, 16)?),
@@ -39,7 +39,7 @@ fn ipv4(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
         identification: u32::from(u16::from_be_bytes([fixed[4], fixed[5]])),
         payload: bytes.get(header..total.min(bytes.len()))?,
         payload_len: total - header,
-        fragment: (flags & 0x3fff != 0).then_some(piece),
+        fragment: (flags & 0x3fff != 0).then_some(fragment),
     })
 }
 
@@ -70,15 +70,16 @@ fn ipv6(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
     Some(packet)
 }
 
-/// Walks the extension headers from `at`: where the payload begins.
+/// Walks the extension headers from `at` and returns the payload's offset.
 fn extensions(bytes: &[u8], mut at: usize, packet: &mut IpPacket<'_>) -> Option<usize> {
     const HOP_BY_HOP: u8 = 0;
     const ROUTING: u8 = 43;
     const FRAGMENT: u8 = 44;
     const AUTHENTICATION: u8 = 51;
     const DESTINATION: u8 = 60;
-    const MOST: usize = 8;
-    for _ in 0..MOST {
+    /// RFC 8200 §4.1 names six kinds, of which one may occur twice.
+    const MAX_HEADERS: usize = 8;
+    for _ in 0..MAX_HEADERS {
         let next = *bytes.get(at).unwrap_or(&0);
         let len = usize::from(*bytes.get(at + 1).unwrap_or(&0));
         match packet.protocol {
