@@ -4,14 +4,16 @@
 mod buffer;
 mod pcap;
 mod pcapng;
+mod record;
 
 use std::io::Read;
 
 use coax_wire::time::Time;
 use flate2::read::MultiGzDecoder;
 
-use crate::{Error, LinkType, Packet};
+use crate::{Error, Packet};
 use buffer::Buffer;
+use record::Next;
 
 /// Where and why a file is damaged.
 #[non_exhaustive]
@@ -46,29 +48,6 @@ impl<R: Read> std::fmt::Debug for Reader<R> {
 enum Format {
     Pcap(pcap::Header),
     Pcapng(pcapng::Section),
-}
-
-/// One record of a file: where in the buffer the packet lies.
-#[derive(Debug)]
-struct Record {
-    /// Nanoseconds since 1970; `None` if the record has no time.
-    at: Option<u64>,
-    link: LinkType,
-    /// Where the packet's bytes begin in the record.
-    start: usize,
-    /// How many bytes were captured.
-    len: usize,
-    wire_len: u32,
-    record_len: usize,
-}
-
-/// The outcome of a search for the next record.
-#[derive(Debug)]
-enum Next {
-    Record(Record),
-    End,
-    /// The rest of the file cannot be read.
-    Damaged(&'static str),
 }
 
 impl<R: Read> Reader<R> {

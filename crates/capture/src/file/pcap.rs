@@ -3,7 +3,10 @@
 
 use std::io::Read;
 
-use super::{Next, Record, buffer::Buffer};
+use super::{
+    buffer::Buffer,
+    record::{Next, Record},
+};
 use crate::LinkType;
 
 const FILE_HEADER: usize = 24;

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use super::{
-    Next, Record,
     buffer::{Buffer, MAX_RECORD},
+    record::{Next, Record},
 };
 use crate::LinkType;
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use coax_wire::time::{Span, Time};
 
-use super::IpPacket;
+use super::ip::IpPacket;
 
 /// Incomplete packets at a time; a new one evicts the oldest.
 const MAX_PACKETS: usize = 64;

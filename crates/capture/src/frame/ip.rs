@@ -1,6 +1,23 @@
 //! IPv4 (RFC 791) and IPv6 with extension headers (RFC 8200).
 
-use super::{IpPacket, u16_at, u32_at};
+use super::bytes::{u16_at, u32_at};
+
+/// An IP packet's payload and the header fields that matter here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IpPacket<'a> {
+    pub(super) from: u128,
+    pub(super) to: u128,
+    pub(super) protocol: u8,
+    /// Time to live; IPv6's hop limit.
+    pub(super) ttl: u8,
+    pub(super) identification: u32,
+    /// The captured payload.
+    pub(super) payload: &'a [u8],
+    /// Length of the payload on the wire, bytes.
+    pub(super) payload_len: usize,
+    /// Of a fragment: offset and the "more fragments" flag.
+    pub(super) fragment: Option<(usize, bool)>,
+}
 
 /// The packet at the start of `bytes`. `wire_len` is its length on the wire including link padding.
 #[inline]

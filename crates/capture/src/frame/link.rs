@@ -1,6 +1,6 @@
 //! Link headers, down to the network layer.
 
-use super::u16_at;
+use super::bytes::u16_at;
 use crate::{LinkType, Packet};
 
 /// A network layer packet as captured, and its length on the wire including link padding.

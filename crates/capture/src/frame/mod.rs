@@ -1,5 +1,6 @@
 //! From a frame to its TCP segment: link headers, IP, fragments, TCP.
 
+mod bytes;
 mod fingerprint;
 mod fragments;
 mod ip;
@@ -10,7 +11,9 @@ pub use fingerprint::{OptionLayout, SynFingerprint};
 pub use segment::{Endpoint, Flags, Segment, SynOptions};
 
 use crate::Packet;
+use bytes::u16_at;
 use fragments::Fragments;
+use ip::IpPacket;
 
 /// What a frame carries.
 #[derive(Debug)]
@@ -37,23 +40,6 @@ pub enum Content<'a> {
     },
     /// Anything else: ARP, ICMP, fragments of UDP …
     Other,
-}
-
-/// An IP packet's payload and the header fields that matter here.
-#[derive(Clone, Copy, Debug)]
-struct IpPacket<'a> {
-    from: u128,
-    to: u128,
-    protocol: u8,
-    /// Time to live; IPv6's hop limit.
-    ttl: u8,
-    identification: u32,
-    /// The captured payload.
-    payload: &'a [u8],
-    /// Length of the payload on the wire, bytes.
-    payload_len: usize,
-    /// Of a fragment: offset and the "more fragments" flag.
-    fragment: Option<(usize, bool)>,
 }
 
 /// Decodes frames and reassembles IP fragments.
@@ -90,16 +76,21 @@ impl Dissector {
             return udp(ip);
         }
         if ip.fragment.is_none() {
-            return Segment::parse(ip);
+            return tcp(ip);
         }
         let whole = self.fragments.add(ip, packet.at);
-        whole.map_or(Content::Fragment, |whole| Segment::parse(&whole))
+        whole.map_or(Content::Fragment, |whole| tcp(&whole))
     }
 
     /// IP packets that were never completed. Call this after the last packet.
     pub fn incomplete_fragments(&self) -> u64 {
         self.fragments.incomplete()
     }
+}
+
+#[inline]
+fn tcp<'a>(ip: &IpPacket<'a>) -> Content<'a> {
+    Segment::parse(ip).map_or(Content::Truncated, Content::Tcp)
 }
 
 fn udp<'a>(ip: &IpPacket<'a>) -> Content<'a> {
@@ -111,16 +102,4 @@ fn udp<'a>(ip: &IpPacket<'a>) -> Content<'a> {
         }
         _ => Content::Other,
     }
-}
-
-#[inline]
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    Some(u16::from_be_bytes(*word))
-}
-
-#[inline]
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    Some(u32::from_be_bytes(*word))
 }

@@ -2,7 +2,7 @@
 
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use super::{Content, IpPacket};
+use super::{bytes::u32_at, ip::IpPacket};
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -91,23 +91,19 @@ pub struct SynOptions {
 }
 
 impl<'a> Segment<'a> {
-    /// The segment in an IP packet, made where it is to be; [`Content::Truncated`] if its header was not kept or is none.
+    /// The segment in an IP packet; `None` if its header is truncated or invalid.
     #[inline]
-    pub(super) fn parse(ip: &IpPacket<'a>) -> Content<'a> {
+    pub(super) fn parse(ip: &IpPacket<'a>) -> Option<Self> {
         let bytes = ip.payload;
-        let Some(fixed) = bytes.first_chunk::<20>() else {
-            return Content::Truncated;
-        };
+        let fixed = bytes.first_chunk::<20>()?;
         let header = usize::from(fixed[12] >> 4) * 4;
         let len = ip.payload_len.checked_sub(header);
         let len = len.and_then(|len| u32::try_from(len).ok());
-        let Some(len) = len.filter(|_| header >= fixed.len()) else {
-            return Content::Truncated;
-        };
+        let len = len.filter(|_| header >= fixed.len())?;
         let byte = |at: usize| *fixed.get(at).unwrap_or(&0);
         let half = |at: usize| u16::from_be_bytes([byte(at), byte(at + 1)]);
         let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
-        Content::Tcp(Self {
+        Some(Self {
             from: Endpoint {
                 address: ip.from,
                 port: half(0),
@@ -167,7 +163,7 @@ impl<'a> Segment<'a> {
         let blocks = blocks.map_or(&[][..], |(_, blocks)| blocks);
         blocks
             .chunks_exact(8)
-            .filter_map(|block| Some((super::u32_at(block, 0)?, super::u32_at(block, 4)?)))
+            .filter_map(|block| Some((u32_at(block, 0)?, u32_at(block, 4)?)))
     }
 
     /// Whether it carries SACK blocks.
