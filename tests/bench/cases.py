@@ -222,7 +222,7 @@ CASES = [
          floor.reads(61440, 512 * MB)),
     Case("WRITE_ANDX 61,440, serial", serial_write("NT1", "write_andx", 61440, 256 * MB), "bytes",
          floor.writes(61440, 256 * MB)),
-    Case("READ_ANDX 4,096, serial", serial_read("NT1", "read_andx", 4096, 64 * MB), "bytes", floor.reads(4096, 64 * MB)),
+    Case("READ_ANDX 4,096, serial", serial_read("NT1", "read_andx", 4096, 256 * MB), "bytes", floor.reads(4096, 256 * MB)),
     Case("WRITE_ANDX 4,096, serial", serial_write("NT1", "write_andx", 4096, 32 * MB), "bytes",
          floor.writes(4096, 32 * MB)),
     Case("open, read 512 B, close", repeat("NT1", open_read_close), "operations"),

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "evidence" / "performance.md"
 BUDGETS = Path(__file__).parent / "budgets.toml"
 START, END = "<!-- bench-server: start -->", "<!-- bench-server: end -->"
-GLOBALS = {"server signing": "disabled"}  # neither server signs, so that both do the same work
+GLOBALS = {"server signing": "disabled"}
 ADDRESSES = {"coax": "127.0.0.1", "smbd": "127.0.0.2"}
 
 
