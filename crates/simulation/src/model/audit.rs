@@ -1,6 +1,6 @@
 //! Whether the disks hold what the model holds.
 
-use super::{Check, Model, Place, require};
+use super::{Check, Model, Place, names::means, require};
 use crate::disk::Listing;
 
 /// What an operation that failed half-way may have done. Nobody was told, so the disk decides.
@@ -26,6 +26,9 @@ impl Model {
             .allowances
             .extract_if(.., |allowance| allowance.share(&self.nodes) == share)
             .collect();
+        for allowance in &allowances {
+            self.make_way(allowance, &allowances, disk);
+        }
         allowances
             .into_iter()
             .try_for_each(|allowance| self.settle(allowance, disk))?;
@@ -122,6 +125,88 @@ impl Model {
                 self.relocate(&from, &to)
             }
             _ => self.unlink(node),
+        }
+    }
+
+    /// An open finds a file that a failed create may have left in the same step.
+    pub(super) fn found_left_over(&mut self, there: &Place, size: Option<u64>) {
+        let is_it =
+            |allowance: &Allowance| matches!(allowance, Allowance::New { place } if place == there);
+        let Some(at) = self.allowances.iter().position(is_it) else {
+            return;
+        };
+        self.allowances.remove(at);
+        if !self.names.contains_key(there) {
+            self.put(there.clone(), Some(vec![0; size.unwrap_or(0) as usize]));
+        }
+    }
+
+    /// A rename that failed half-way may have moved any of the files that its pattern means. So it may have moved a file
+    /// again, which an earlier failure of the same step left or moved.
+    pub(super) fn perhaps_move(&mut self, share: usize, (old, new, nt): (&str, &str, bool)) {
+        let pattern = super::place(share, old);
+        let to = |from: &Place| super::names::target(from, share, (new, nt));
+        let again: Vec<Allowance> = self
+            .allowances
+            .iter()
+            .filter_map(|allowance| match allowance {
+                Allowance::New { place } if means(&pattern, place) => {
+                    Some(Allowance::New { place: to(place) })
+                }
+                Allowance::Moved { from, to: place } if means(&pattern, place) => {
+                    let from = from.clone();
+                    Some(Allowance::Moved {
+                        from,
+                        to: to(place),
+                    })
+                }
+                _ => None,
+            })
+            .collect();
+        let moves = self.moves(share, (old, new, nt)).into_iter();
+        self.allowances
+            .extend(moves.map(|(from, to)| Allowance::Moved { from, to }));
+        self.allowances.extend(again);
+    }
+
+    /// Each of these files may be deleted, or marked for it where it is open; also those that an earlier failure of the
+    /// same step may have moved to a name that the pattern means.
+    pub(super) fn perhaps_delete(&mut self, pattern: &Place) {
+        let moved = self
+            .allowances
+            .iter()
+            .filter_map(|allowance| match allowance {
+                Allowance::Moved { from, to } if means(pattern, to) => Some(from.clone()),
+                _ => None,
+            });
+        let found: Vec<Place> = self.files_meant(pattern).into_iter().chain(moved).collect();
+        for node in found
+            .iter()
+            .filter_map(|there| self.names.get(there).copied())
+            .collect::<Vec<_>>()
+        {
+            match self.is_open(node) {
+                true => self.nodes[node].perhaps_doomed = true,
+                false => self.allowances.push(Allowance::Gone { node }),
+            }
+        }
+    }
+
+    /// A file that may be deleted is, where another has been moved to its name.
+    fn make_way(&mut self, moved: &Allowance, all: &[Allowance], disk: &Listing) {
+        let Allowance::Moved { from, to } = moved else {
+            return;
+        };
+        let is_moved = self.names.contains_key(from)
+            && !disk.contains_key(&from.1)
+            && disk.contains_key(&to.1);
+        let Some(node) = self.names.get(to).copied().filter(|_| is_moved) else {
+            return;
+        };
+        let is_gone =
+            |other: &Allowance| matches!(other, Allowance::Gone { node: gone } if *gone == node);
+        if all.iter().any(is_gone) {
+            self.unlink(node);
         }
     }
 

@@ -186,6 +186,12 @@ impl Model {
             self.found_free(&place(*share, &args.path));
         }
         if let (Op::Open(args), Some(opened)) = (&request.op, reply.opened) {
+            if let (Some(1 | 3), Some(share)) = (
+                opened.action,
+                self.trees.get(&(request.client, request.tid)),
+            ) {
+                self.found_left_over(&place(*share, &args.path), opened.size);
+            }
             self.opened(request, args, opened, at)?;
             let read = args.read.map(|len| Op::Read {
                 fid: opened.fid,

@@ -1,6 +1,6 @@
 //! Names: renaming, deleting, folders.
 
-use super::{Check, Model, Moment, Place, audit::Allowance, name, parent, place, require};
+use super::{Check, Model, Moment, Place, name, parent, place, require};
 use crate::op::{Op, Request, right};
 use coax_server::share::Access;
 
@@ -19,20 +19,39 @@ fn filled(old: &str, pattern: &str) -> String {
     }
 }
 
+/// Whether a path, which may end in a pattern, means this place.
+pub(super) fn means(pattern: &Place, at: &Place) -> bool {
+    if !pattern.1.contains('*') {
+        return pattern == at;
+    }
+    at.0 == pattern.0
+        && !at.1.is_empty()
+        && parent(&at.1) == parent(&pattern.1)
+        && fits(name(&at.1), name(&pattern.1))
+}
+
+/// The new place of what lies at `from`, by RENAME or NT_RENAME.
+pub(super) fn target(from: &Place, share: usize, (new, nt): (&str, bool)) -> Place {
+    let new = place(share, new);
+    let name = match new.1.as_str() {
+        // No new name in NT_RENAME is the old one, in the share's root ([MS-CIFS] 2.2.4.66).
+        "" if nt => name(&from.1).into(),
+        _ => filled(name(&from.1), name(&new.1)),
+    };
+    match parent(&new.1) {
+        "" => (share, name),
+        folder => (share, format!("{folder}/{name}")),
+    }
+}
+
 impl Model {
     /// The names that a path means, which may end in a pattern.
     pub(super) fn meant(&self, there: &Place) -> Vec<Place> {
         if !there.1.contains('*') {
             return vec![there.clone()];
         }
-        let (folder, pattern) = (parent(&there.1), name(&there.1));
-        let inside = |at: &&Place| {
-            at.0 == there.0
-                && !at.1.is_empty()
-                && parent(&at.1) == folder
-                && fits(name(&at.1), pattern)
-        };
-        self.names.keys().filter(inside).cloned().collect()
+        let names = self.names.keys();
+        names.filter(|at| means(there, at)).cloned().collect()
     }
 
     /// Old and new places of a RENAME or NT_RENAME.
@@ -41,26 +60,9 @@ impl Model {
         share: usize,
         (old, new, nt): (&str, &str, bool),
     ) -> Vec<(Place, Place)> {
-        let new = place(share, new);
-        let to = |from: &Place| {
-            let name = match new.1.as_str() {
-                // No new name in NT_RENAME is the old one, in the share's root ([MS-CIFS] 2.2.4.66).
-                "" if nt => name(&from.1).into(),
-                _ => filled(name(&from.1), name(&new.1)),
-            };
-            let folder = parent(&new.1);
-            (
-                share,
-                if folder.is_empty() {
-                    name
-                } else {
-                    format!("{folder}/{name}")
-                },
-            )
-        };
         let old = self.meant(&place(share, old));
         old.into_iter()
-            .map(|from| (from.clone(), to(&from)))
+            .map(|from| (from.clone(), target(&from, share, (new, nt))))
             .collect()
     }
 
@@ -76,9 +78,7 @@ impl Model {
                 }
                 if request.waited && self.half_way && old.contains('*') {
                     self.unsure_watches();
-                    let moved = moves.into_iter();
-                    let moved = moved.map(|(from, to)| Allowance::Moved { from, to });
-                    self.allowances.extend(moved);
+                    self.perhaps_move(share, (old, new, *nt));
                     return Ok(());
                 }
                 require(!moves.is_empty(), "renamed nothing and said that it did")?;
@@ -114,16 +114,18 @@ impl Model {
             }
             Op::Delete { path } => {
                 let share = self.authorized(request, Access::Write)?;
-                let found = self.files_meant(&place(share, path));
+                let pattern = place(share, path);
+                let found = self.files_meant(&pattern);
                 // A request that waited may find that another has deleted the files.
                 require(
                     !found.is_empty() || request.waited,
                     "deleted nothing and said that it did",
                 )?;
-                if path.contains('*') && at.faults > 0 {
+                if path.contains('*') && (at.faults > 0 || request.waited && self.half_way) {
                     // A file that the disk does not find counts as deleted by another.
                     self.unsure_watches();
-                    self.perhaps_delete(&found);
+                    self.half_way = true;
+                    self.perhaps_delete(&pattern);
                     return Ok(());
                 }
                 found.iter().try_for_each(|there| self.delete(there))

@@ -75,34 +75,14 @@ impl Model {
             Op::Rename { old, new, nt } if twice || old.contains('*') => {
                 self.unsure_watches();
                 self.half_way = true;
-                let moves = self.moves(share.unwrap_or_default(), (old, new, *nt));
-                self.allowances.extend(
-                    moves
-                        .into_iter()
-                        .map(|(from, to)| Allowance::Moved { from, to }),
-                );
+                self.perhaps_move(share.unwrap_or_default(), (old, new, *nt));
             }
             Op::Delete { path } if twice || path.contains('*') => {
                 self.unsure_watches();
                 self.half_way = true;
-                let found = self.files_meant(&place(share.unwrap_or_default(), path));
-                self.perhaps_delete(&found);
+                self.perhaps_delete(&place(share.unwrap_or_default(), path));
             }
             _ => {}
-        }
-    }
-
-    /// Each of these files may be deleted, or marked for it where it is open.
-    pub(super) fn perhaps_delete(&mut self, found: &[super::Place]) {
-        for node in found
-            .iter()
-            .filter_map(|there| self.names.get(there).copied())
-            .collect::<Vec<_>>()
-        {
-            match self.is_open(node) {
-                true => self.nodes[node].perhaps_doomed = true,
-                false => self.allowances.push(Allowance::Gone { node }),
-            }
         }
     }
 
