@@ -20,11 +20,3 @@ run_module() {
     command -v python3 >/dev/null || apt_get python3
     PYTHONPYCACHEPREFIX="$ROOT/target/pycache" PYTHONPATH="$ROOT/tests" exec "$(peers_python)" -m "$@"
 }
-
-# in_namespace SCRIPT ARGS...: runs the script again in a network namespace of its own with a loopback interface, where
-# ports 137, 139 and 445 are free for certain. Without the right to make one it goes on here, on ephemeral ports.
-in_namespace() {
-    if [ -n "${COAX_PEERS_NAMESPACE:-}${COAX_PEERS_NO_NAMESPACE:-}" ] || ! unshare -n true 2>/dev/null; then return 0; fi
-    export COAX_PEERS_NAMESPACE=1
-    exec unshare -n -- sh -c 'ip link set lo up && exec "$@"' sh "$@"
-}

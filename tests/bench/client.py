@@ -26,7 +26,7 @@ WAYS = {"get": "from the server", "put": "to the server"}
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/bench-client", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench client", description=__doc__)
     parser.add_argument("--runs", type=int, default=7, help="rounds; the medians of their ratios are reported")
     parser.add_argument("--mb", type=int, default=1000, help="size of the file in MB of 10^6 bytes")
     parser.add_argument("--as", dest="profile", default="modern", help="the redirector that coax is")

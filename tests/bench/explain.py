@@ -26,7 +26,7 @@ COPY = ["--client", "modern", "--from-server", "--link", "ethernet-100", "--set"
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/bench-explain", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench explain", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="rounds; medians are reported")
     parser.add_argument("--mb", type=int, default=600, help="size of the copy in MB of 10^6 bytes; the capture is somewhat larger")
     parser.add_argument("--capture", type=Path, help="take this capture in place of the lab's")

@@ -18,7 +18,7 @@ COPIES = [(client, way) for client in ("modern", "ibm-dls-5.0-full") for way in 
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/bench-lab", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench lab", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="rounds; medians are reported")
     parser.add_argument("--mb", type=int, default=2000, help="size of the larger copy in MB of 10^6 bytes; the smaller is a tenth")
     parser.add_argument("--json", action="store_true")

@@ -40,7 +40,7 @@ class Client:
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/client", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only client --", description=__doc__)
     parser.add_argument("--only", default="", help="cases whose line contains this")
     parser.add_argument("--servers", default="coax,smbd,jfileserver,impacket", help="comma-separated")
     return parser.parse_args()

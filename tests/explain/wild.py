@@ -33,7 +33,7 @@ CHAINED, NONE = {0x24, 0x2d, 0x2e, 0x2f, 0x73, 0x74, 0x75, 0xa2}, 0xff
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/explain-wild", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only explain-wild --", description=__doc__)
     parser.add_argument("--all", action="store_true", help="print every difference, known or not, as entries of wild.toml")
     return parser.parse_args()
 

@@ -1,147 +1,170 @@
-"""Runs every test there is, step by step, each timed and logged; the last line counts the steps.
+"""The test program: runs the steps of a tier, times each and keeps its log in target/test-logs.
 
-A step that cannot run here is skipped loudly; under CI=true that is a failure, except where a step says otherwise.
+Without options it runs what continuous integration runs. A step that cannot run here is skipped with a message; under
+CI=true most steps treat a missing peer as a failure.
 """
 import argparse
-import dataclasses
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
-from lab import link
+from house.steps import BY_KEY, CI, LONG, QUICK, STEPS, TIERS
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "target" / "test-logs"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
-ENVIRONMENT = {"CARGO_TERM_COLOR": "never", "RUSTDOCFLAGS": "-D warnings"}
-
-
-@dataclasses.dataclass
-class Step:
-    """A command, what it may take, and whether the quick run has it too."""
-
-    name: str
-    command: list
-    seconds: int
-    quick: bool = False
-    possible: object = lambda: None  # a reason why it cannot run here, or nothing
-
-
-def no_fuzz():
-    return None if (ROOT / "fuzz").exists() else "there is no fuzz/ folder"
-
-
-def no_tshark():
-    return None if shutil.which("tshark") else "there is no tshark"
-
-
-def no_root():
-    return None if os.geteuid() == 0 else "smbd needs a second Unix account, and only root can make one"
-
-
-def no_browser():
-    missing = [program for program in ("chromium", "chromedriver") if not shutil.which(program)]
-    return "there is no " + " and no ".join(missing) if missing else None
-
-
-def module(name):
-    return [sys.executable, "-m", name]
-
-
-STEPS = [
-    Step("peers are installed", ["scripts/install-peers"], 900, True),
-    Step("formatting", ["cargo", "fmt", "--all", "--check"], 120, True),
-    Step("house rules", module("house.rules"), 300, True),
-    Step("licences of dependencies", module("house.licences"), 120, True),
-    Step("lints", ["cargo", "clippy", "-q", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], 900, True),
-    Step("documentation", ["cargo", "doc", "-q", "--locked", "--workspace", "--no-deps"], 600),
-    Step("unit and scenario tests", ["cargo", "test", "--locked", "--workspace"], 1200, True),
-    Step("release build", ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 900),
-    Step("the README's first command", ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900),
-    Step("sample outputs in the documents", ["scripts/samples", "--check"], 900),
-    Step("peers", ["scripts/peers", "--why"], 600),
-    Step("peers on ephemeral ports", ["scripts/peers", "--only", "smbclient,raw,pysmb"], 300, True),
-    Step("authorization beside smbd", ["scripts/authorization"], 300, False, no_root),
-    Step("raw TCP speed with netcat", ["scripts/speed"], 300, True),
-    Step("clients in trouble and the others", ["scripts/isolation"], 300),
-    Step("the client's verbs", ["scripts/client"], 300),
-    Step("redirectors against servers", ["scripts/profiles", "--ci"], 300),
-    Step("tshark as referee", ["scripts/tshark-referee"], 600),
-    Step("tshark reads the lab's captures", module("lab.captures"), 300, True, no_tshark),
-    Step("pages in a browser", ["scripts/browser"], 600, True, no_browser),
-    Step("the lab beside the kernel's TCP, briefly", ["scripts/lab-real", "--small"], 300, True, link.impossible),
-    Step("explain beside tcptrace and tshark", ["scripts/explain-wild"], 600),
-    Step("explain beside the kernel's own account, briefly", ["scripts/explain-real", "--small"], 300, False, link.impossible),
-    Step("durability: kills, power cuts, syncs", ["scripts/durability"], 300),
-    Step("the simulation finds known defects", ["scripts/simulation-proof"], 1200),
-    Step("smbtorture, what must pass", ["scripts/torture", "--ci"], 900),
-    Step("fuzzing, briefly", ["scripts/fuzz", "--seconds", "10"], 1200, False, no_fuzz),
-]
+FAILURE_LINES, SUCCESS_LINES = 80, 3
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="what takes a minute or two: no torture, no release build")
-    parser.add_argument("--only", default="", help="steps whose name contains this")
-    return parser.parse_args()
+    words = sys.argv[1:]
+    own, rest = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, None)
+    parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__, epilog="scripts/test --only STEP -- ARGUMENTS "
+                                     "runs one step with other arguments and shows its output; try -- --help")
+    parser.add_argument("--list", action="store_true", help="print the steps by tier")
+    tier = parser.add_mutually_exclusive_group()
+    tier.add_argument("--quick", action="store_true", help=f"only the quick tier: it {TIERS[QUICK]}")
+    tier.add_argument("--long", action="store_true", help=f"only the long tier: it {TIERS[LONG]}")
+    parser.add_argument("--only", metavar="STEP,...", default="", help="only these steps")
+    parser.add_argument("--jobs", type=int, default=2, help="how many steps run at a time (default 2)")
+    arguments = parser.parse_args(own)
+    unknown = [key for key in keys(arguments) if key not in BY_KEY]
+    if unknown:
+        parser.error(f"no step {', '.join(unknown)}; --list prints them")
+    if rest is not None and len(keys(arguments)) != 1:
+        parser.error("arguments behind -- need --only with one step")
+    return arguments, rest
 
 
-def environment(step, quick):
-    variables = {**os.environ, **ENVIRONMENT}
-    if quick:
-        variables.setdefault("COAX_PROFILE", "dev")
-    if "ephemeral" in step.name:
-        variables["COAX_PEERS_NO_NAMESPACE"] = "1"
-    return variables
+def keys(arguments):
+    return [key for key in arguments.only.split(",") if key]
 
 
-def run(step, quick):
-    """The step's verdict and its log's path."""
-    log = LOGS / (step.name.replace(" ", "-").replace(",", "") + ".log")
-    with open(log, "wb") as output:
-        try:
-            done = subprocess.run(step.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
-                                  stderr=subprocess.STDOUT, env=environment(step, quick), timeout=step.seconds)
-            return (PASSED if done.returncode == 0 else FAILED), log
-        except subprocess.TimeoutExpired:
-            output.write(f"\nno end after {step.seconds} s\n".encode())
-        except OSError as error:
-            output.write(f"\n{error}\n".encode())
-    return FAILED, log
+def chosen_steps(arguments):
+    if arguments.only:
+        return [BY_KEY[key] for key in keys(arguments)]
+    tiers = {QUICK} if arguments.quick else {LONG} if arguments.long else {QUICK, CI}
+    return [step for step in STEPS if step.tier in tiers]
 
 
-def perform(step, quick):
-    reason = step.possible()
-    if reason:
-        print(f"=== {step.name}: SKIPPED, {reason}", flush=True)
-        return SKIPPED, 0.0
-    print(f"=== {step.name}", flush=True)
-    started = time.monotonic()
-    verdict, log = run(step, quick)
-    seconds = time.monotonic() - started
-    lines = log.read_text(errors="replace").splitlines()
-    # all of what went wrong, and of what went well the last words
-    print("\n".join(lines[-80:] if verdict == FAILED else lines[-3:]), flush=True)
-    print(f"--- {step.name}: {verdict} in {seconds:.0f} s", flush=True)
-    return verdict, seconds
+def list_steps():
+    for tier, what in TIERS.items():
+        print(f"{tier}: {what}")
+        for step in STEPS:
+            if step.tier == tier:
+                print(f"  {step.key:18} {step.title}")
+
+
+def run_directly(step, words):
+    """One step with arguments of the caller's, in the foreground and with the release build."""
+    if "install" in step.after and "--help" not in words:
+        subprocess.run(["scripts/install-peers", "--quiet"], cwd=ROOT)
+    return subprocess.run(step.full_command(words), cwd=ROOT, env={**os.environ, **step.environment}).returncode
+
+
+class Run:
+    """The steps of one run. Two rules keep them apart: one build at a time, and steps that measure time run alone."""
+
+    def __init__(self, steps):
+        self.waiting = list(steps)
+        self.running, self.verdicts, self.seconds = [], {}, {}
+        self.change = threading.Condition()
+
+    def work(self):
+        """A worker: takes one step after the other until none is left."""
+        while step := self.take():
+            reason = self.obstacle(step)
+            print(f"=== {step.key}: {'SKIPPED, ' + reason if reason else step.title}", flush=True)
+            started = time.monotonic()
+            verdict, log = (SKIPPED, None) if reason else self.execute(step)
+            seconds = time.monotonic() - started
+            with self.change:
+                self.running.remove(step)
+                self.verdicts[step.key], self.seconds[step.key] = verdict, seconds
+                if log:
+                    lines = log.read_text(errors="replace").splitlines()
+                    shown = lines[-FAILURE_LINES:] if verdict == FAILED else lines[-SUCCESS_LINES:]
+                    print("\n".join([*shown, f"--- {step.key}: {verdict} in {seconds:.0f} s"]), flush=True)
+                self.change.notify_all()
+
+    def take(self):
+        """The next step that may start now; waits for one if necessary. None at the end."""
+        with self.change:
+            while self.waiting:
+                for step in self.waiting:
+                    if self.may_start(step):
+                        self.waiting.remove(step)
+                        self.running.append(step)
+                        return step
+                self.change.wait()
+            return None
+
+    def may_start(self, step):
+        pending = {other.key for other in [*self.waiting, *self.running]}
+        if pending.intersection(step.after) or any(other.alone for other in self.running):
+            return False
+        if step.alone:
+            return not self.running
+        return not (step.cargo and any(other.cargo for other in self.running))
+
+    def obstacle(self, step):
+        broken = [key for key in step.after if self.verdicts.get(key) == FAILED]
+        return f"{', '.join(broken)} failed" if broken else step.impossible()
+
+    def environment(self, step):
+        variables = {**os.environ, "CARGO_TERM_COLOR": "never", "COAX_PROFILE": "dev", **step.environment}
+        if variables["COAX_PROFILE"] == "dev" and self.verdicts.get("build") == PASSED:
+            variables.setdefault("COAX", str(TARGET / "debug" / "coax"))
+            variables.setdefault("COAX_ROBUSTNESS", str(TARGET / "debug" / "coax-robustness"))
+        return variables
+
+    def execute(self, step):
+        """The verdict of a step and the path of its log."""
+        log = LOGS / f"{step.key}.log"
+        with open(log, "wb") as output:
+            try:
+                done = subprocess.run(step.full_command(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
+                                      stderr=subprocess.STDOUT, env=self.environment(step), timeout=step.limit_s)
+                return (PASSED if done.returncode == 0 else FAILED), log
+            except subprocess.TimeoutExpired:
+                output.write(f"\nstill running after {step.limit_s} s\n".encode())
+            except OSError as error:
+                output.write(f"\n{error}\n".encode())
+        return FAILED, log
+
+
+def summarise(run, wall_s):
+    print("\nsummary")
+    for key, verdict in run.verdicts.items():
+        print(f"  {verdict:8} {run.seconds[key]:6.0f} s  {key}: {BY_KEY[key].title}")
+    count = list(run.verdicts.values()).count
+    print(f"  {wall_s:.0f} s; logs in {LOGS.relative_to(ROOT)}")
+    print(f"{count(PASSED)} passed, {count(FAILED)} failed, {count(SKIPPED)} skipped")
+    return 1 if count(FAILED) or not count(PASSED) else 0
 
 
 def main():
-    arguments = parse()
+    arguments, words = parse()
+    if arguments.list:
+        return list_steps()
+    steps = chosen_steps(arguments)
+    if words is not None:
+        return run_directly(steps[0], words)
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
-    chosen = [step for step in STEPS if (step.quick or not arguments.quick) and arguments.only in step.name]
-    verdicts = {step.name: perform(step, arguments.quick) for step in chosen}
-    print("\nsummary")
-    for name, (verdict, seconds) in verdicts.items():
-        print(f"  {verdict:8} {seconds:6.0f} s  {name}")
-    count = [verdict for verdict, _ in verdicts.values()].count
-    print(f"  {sum(seconds for _, seconds in verdicts.values()):.0f} s in all; logs in {LOGS.relative_to(ROOT)}")
-    print(f"{count(PASSED)} passed, {count(FAILED)} failed, {count(SKIPPED)} skipped")
-    return 1 if count(FAILED) or not count(PASSED) else 0
+    started = time.monotonic()
+    run = Run(steps)
+    workers = [threading.Thread(target=run.work) for _ in range(max(1, arguments.jobs))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return summarise(run, time.monotonic() - started)
 
 
 if __name__ == "__main__":

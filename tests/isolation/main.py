@@ -260,7 +260,7 @@ def perform(case, clients):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/isolation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only isolation --", description=__doc__)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--clients", type=int, default=1000, help="clients that wait for the hung disk")
     arguments = parser.parse_args()

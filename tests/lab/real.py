@@ -226,7 +226,7 @@ HEADER = ("| case | lab s | real s | runs | lab / real | allowed | within | sent
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/lab-real", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only lab-real --", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="of each case in real time; the median counts")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--small", action="store_true", help="one short transfer, nothing about time")

@@ -261,7 +261,7 @@ def started(kind, table):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/authorization", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only authorization --", description=__doc__)
     parser.add_argument("--subject", default="coax,smbd", help="coax, smbd or both, with a comma")
     parser.add_argument("--record", action="store_true", help="print what the servers answer as the file has it")
     arguments = parser.parse_args()

@@ -26,7 +26,7 @@ ROW_SECONDS = 120
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/peers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only peers --", description=__doc__)
     parser.add_argument("--subject", default="coax", help="coax, smbd or HOST:PORT (then SUBJECT_FOLDER is its folder)")
     parser.add_argument("--only", default="", help="clients, with commas: " + ", ".join(CLIENTS))
     parser.add_argument("--row", default="", help="only rows whose name contains this")

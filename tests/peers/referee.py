@@ -27,7 +27,7 @@ FIELDS = ["frame.number", "tcp.stream", "tcp.srcport", "udp.srcport", "smb.cmd",
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/tshark-referee", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only referee --", description=__doc__)
     parser.add_argument("--subject", default="coax")
     parser.add_argument("--only", default="smbclient,raw,core,impacket,pysmb,java,curl,nmap,names")
     parser.add_argument("--row", default="")

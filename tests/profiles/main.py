@@ -28,7 +28,7 @@ GLOBALS = {"server signing": "disabled"}
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/profiles", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only profiles --", description=__doc__)
     parser.add_argument("--servers", default="", help="those whose name contains one of these, with commas")
     parser.add_argument("--as", dest="profiles", default="", help="these redirectors, with commas")
     parser.add_argument("--size", type=int, default=42_000_000, help="bytes of the file")

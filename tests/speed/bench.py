@@ -23,7 +23,7 @@ SECONDS = 120
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/bench-speed", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench speed", description=__doc__)
     parser.add_argument("--runs", type=int, default=7, help="the medians are reported")
     parser.add_argument("--mb", type=int, default=4096, help="megabytes (of 1,048,576 bytes) a run")
     parser.add_argument("--copy-free", action="store_true", help="iperf3 sends by sendfile")

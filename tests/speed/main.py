@@ -426,7 +426,7 @@ def run(name, case, binary):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/speed", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test --only speed --", description=__doc__)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     arguments = parser.parse_args()
     if not shutil.which(NETCAT):

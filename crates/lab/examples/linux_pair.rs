@@ -1,4 +1,4 @@
-//! One transfer between two hosts with the stack `linux-6`, for `scripts/lab-real`: arguments `KEY=VALUE`, result as JSON.
+//! One transfer between two hosts with the stack `linux-6`, for `scripts/test --only lab-real`: arguments `KEY=VALUE`, result as JSON.
 //!
 //! `app` is `bulk` (client to server), `read` or `write` (blocks); the other keys are the fields of [`Config`].
 #![allow(clippy::panic)]

@@ -4,7 +4,7 @@
 //! first then take the older one. So no program can be started, no process traced, no file system mounted, no kernel module
 //! loaded, and no memory made executable.
 //!
-//! The list is what `strace` shows of a server under the clients of `scripts/peers`, and what the C library and tokio use in
+//! The list is what `strace` shows of a server under the clients of `scripts/test --only peers`, and what the C library and tokio use in
 //! its place on other kernels.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -1,0 +1,125 @@
+"""The steps of `scripts/test`, by tier."""
+import dataclasses
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from lab import link
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK, CI, LONG = "quick", "ci", "long"
+TIERS = {
+    QUICK: "needs the Rust toolchain and Python only",
+    CI: "installs and runs independent clients, servers and analysers",
+    LONG: "takes long or needs an idle machine",
+}
+WORKSPACE = ["--locked", "--workspace"]
+
+
+@dataclasses.dataclass
+class Step:
+    """A command of the test program."""
+
+    key: str
+    title: str
+    tier: str
+    command: list
+    limit_s: int
+    arguments: tuple = ()  # replaced by the words behind `--`
+    impossible: object = lambda: None  # the reason why the step cannot run here, or None
+    after: tuple = ()  # steps that must have passed, as far as they are part of the run
+    cargo: bool = False  # it builds: only one such step runs at a time
+    alone: bool = False  # it measures time: no other step runs beside it
+    namespace: bool = False  # it needs free ports 137, 139 and 445
+    environment: dict = dataclasses.field(default_factory=dict)
+
+    def full_command(self, arguments=None):
+        command = [*self.command, *(self.arguments if arguments is None else arguments)]
+        if self.namespace and not self.environment.get("COAX_PEERS_NO_NAMESPACE"):
+            return [str(ROOT / "scripts" / "lib" / "in-namespace"), *command]
+        return command
+
+
+def module(name):
+    return [sys.executable, "-m", name]
+
+
+def no_tshark():
+    return None if shutil.which("tshark") else "tshark is not installed"
+
+
+def no_root():
+    return None if os.geteuid() == 0 else "only root can create the second Unix account that smbd needs"
+
+
+def no_browser():
+    missing = [program for program in ("chromium", "chromedriver") if not shutil.which(program)]
+    return "not installed: " + ", ".join(missing) if missing else None
+
+
+def peer(key, title, name, limit_s=300, arguments=(), tier=CI, after=("install", "build"), **more):
+    return Step(key, title, tier, module(name), limit_s, arguments, after=after, **more)
+
+
+def real(key, title, name, arguments=()):
+    """A comparison with the kernel over an emulated link, which delays packets in real time."""
+    return peer(key, title, name, 3600, arguments, LONG, ("release",), impossible=link.impossible, alone=True,
+                environment={"COAX_PROFILE": "release"})
+
+
+def bench(name, title, source):
+    return Step(f"bench-{name}", title, LONG, module(source), 1800, namespace=name in ("server", "client"),
+                after=("release",), alone=True, environment={"COAX_PROFILE": "release"})
+
+
+STEPS = [
+    Step("format", "formatting", QUICK, ["cargo", "fmt", "--all", "--check"], 120),
+    Step("rules", "house rules", QUICK, module("house.rules"), 300),
+    Step("licences", "licences of dependencies", QUICK, module("house.licences"), 120),
+    Step("lints", "compiler and clippy warnings", QUICK,
+         ["cargo", "clippy", "-q", *WORKSPACE, "--all-targets", "--", "-D", "warnings"], 900, cargo=True),
+    Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", *WORKSPACE, "--lib", "--bins", "--tests"],
+         1200, cargo=True),
+    Step("install", "installation of peers", CI, ["scripts/install-peers"], 900),
+    Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 900,
+         after=("tests",), cargo=True),
+    Step("doctests", "examples in the documentation", CI, ["cargo", "test", "-q", *WORKSPACE, "--doc"], 600,
+         after=("build",), cargo=True),
+    Step("documentation", "rustdoc without warnings", CI, ["cargo", "doc", "-q", *WORKSPACE, "--no-deps"], 600,
+         after=("build",), cargo=True, environment={"RUSTDOCFLAGS": "-D warnings"}),
+    Step("no-std", "builds for a target without std", CI, module("house.no_std"), 900, after=("build",), cargo=True),
+    Step("samples", "sample outputs in the documents are current", CI, module("samples.main"), 600, ("--check",), after=("build",)),
+    peer("torture", "smbtorture: tests that must pass", "torture.main", 900, ("--ci",), namespace=True),
+    peer("peers", "independent clients and dialects", "peers.main", 600, ("--why",), namespace=True),
+    peer("peers-ephemeral", "the same on ephemeral ports", "peers.main", 300, ("--only", "smbclient,raw,pysmb"),
+         environment={"COAX_PEERS_NO_NAMESPACE": "1"}),
+    peer("authorization", "access decisions beside smbd", "peers.authorization", impossible=no_root),
+    peer("client", "client against independent servers and faults", "client.main"),
+    peer("profiles", "redirectors against servers", "profiles.main", 300, ("--ci",)),
+    peer("referee", "tshark finds no malformed packet", "peers.referee", 600, namespace=True),
+    peer("speed", "raw TCP speed with netcat", "speed.main"),
+    peer("isolation", "a client in trouble does not disturb others", "isolation.main"),
+    peer("durability", "kills, power cuts and syncs", "durability.main"),
+    peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
+    peer("lab-captures", "tshark reads the lab's captures", "lab.captures", impossible=no_tshark),
+    peer("lab-kernel", "the lab and the kernel's TCP copy the same bytes", "lab.real", 300, ("--small",), impossible=link.impossible),
+    peer("browser", "pages in a browser", "browser.main", 600, impossible=no_browser),
+    Step("simulation", "the simulation finds known defects", CI, ["scripts/simulation-proof"], 1200, after=("build",), cargo=True),
+    Step("fuzz", "fuzz targets, 2 s each", CI, ["scripts/fuzz"], 600, ("--seconds", "2"), after=("build",)),
+    Step("release", "release build", LONG, ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 1800, cargo=True),
+    Step("readme", "the README's first command", LONG,
+         ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900, after=("release",), cargo=True),
+    peer("torture-all", "smbtorture beside Samba", "torture.main", 7200, tier=LONG, after=("release",),
+         namespace=True, environment={"COAX_PROFILE": "release"}),
+    real("lab-real", "the lab beside the kernel's TCP", "lab.real", ("--assert",)),
+    real("explain-real", "explain beside the kernel's own account", "explain.real"),
+    Step("accuracy", "explain beside the lab's ground truth", LONG, ["scripts/accuracy"], 3600, cargo=True),
+    Step("fuzz-long", "fuzz targets, 60 s each", LONG, ["scripts/fuzz"], 3600, ("--seconds", "60")),
+    bench("server", "server beside smbd", "bench.main"),
+    bench("client", "client beside smbclient and curl", "bench.client"),
+    bench("explain", "analyser beside tshark", "bench.explain"),
+    bench("lab", "simulation speed", "bench.lab"),
+    bench("speed", "raw TCP beside iperf3", "speed.bench"),
+]
+BY_KEY = {step.key: step for step in STEPS}
