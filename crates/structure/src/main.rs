@@ -8,6 +8,14 @@ use std::{env, fs, io};
 
 use coax_structure::{Known, Structure};
 
+type Problem = Box<dyn std::error::Error>;
+
+/// The violations of a crate and the file with its known ones.
+struct Found {
+    list: PathBuf,
+    violations: Known,
+}
+
 fn main() -> ExitCode {
     let (options, mut crates): (Vec<String>, Vec<String>) =
         env::args().skip(1).partition(|word| word.starts_with('-'));
@@ -19,14 +27,19 @@ fn main() -> ExitCode {
     if crates.is_empty() {
         crates = all_crates();
     }
-    let mut code = ExitCode::SUCCESS;
-    for name in crates {
-        if let Err(problem) = examine(&name, write) {
-            eprintln!("{name}: {problem}");
-            code = ExitCode::FAILURE;
-        }
+    match crates.iter().map(|name| examine(name)).collect() {
+        Ok(found) if write => finish(update(found)),
+        Ok(_) => ExitCode::SUCCESS,
+        Err(problem) => finish(Err(problem)),
     }
-    code
+}
+
+fn finish(result: Result<(), Problem>) -> ExitCode {
+    if let Err(problem) = result {
+        eprintln!("{problem}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 fn workspace() -> PathBuf {
@@ -42,13 +55,18 @@ fn all_crates() -> Vec<String> {
     names
 }
 
-fn examine(name: &str, write: bool) -> Result<(), Box<dyn std::error::Error>> {
-    let structure = Structure::of_crate(&workspace().join(name))?;
+/// Prints the violations of a crate.
+fn examine(name: &str) -> Result<Found, Problem> {
+    let structure =
+        Structure::of_crate(&workspace().join(name)).map_err(|error| format!("{name}/{error}"))?;
     print(name, &structure);
-    if write {
-        update(name, &Known::of(&structure))?;
-    }
-    Ok(())
+    let list = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("known")
+        .join(format!("{name}.txt"));
+    Ok(Found {
+        list,
+        violations: Known::of(&structure),
+    })
 }
 
 fn print(name: &str, structure: &Structure) {
@@ -85,28 +103,26 @@ fn print(name: &str, structure: &Structure) {
     }
 }
 
-/// Writes the list of a crate, or removes it if it is empty.
-fn update(name: &str, found: &Known) -> Result<(), Box<dyn std::error::Error>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("known")
-        .join(format!("{name}.txt"));
-    let known = match fs::read_to_string(&path) {
-        Ok(text) => Known::parse(&text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Known::default(),
-        Err(error) => return Err(error.into()),
-    };
-    if found.len() > known.len() {
-        return Err(format!(
-            "the list would grow from {} to {} lines",
-            known.len(),
-            found.len()
-        )
-        .into());
+/// Writes the lists, removes empty ones, and refuses if there are more violations than before.
+fn update(found: Vec<Found>) -> Result<(), Problem> {
+    let mut known = 0;
+    for one in &found {
+        known += match fs::read_to_string(&one.list) {
+            Ok(text) => Known::parse(&text).len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error.into()),
+        };
     }
-    if !found.is_empty() {
-        fs::write(&path, found.to_string())?;
-    } else if path.exists() {
-        fs::remove_file(&path)?;
+    let total: usize = found.iter().map(|one| one.violations.len()).sum();
+    if total > known {
+        return Err(format!("the lists would grow from {known} to {total} lines").into());
+    }
+    for Found { list, violations } in found {
+        if !violations.is_empty() {
+            fs::write(&list, violations.to_string())?;
+        } else if list.exists() {
+            fs::remove_file(&list)?;
+        }
     }
     Ok(())
 }
