@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 SECONDS = 60
 TCP_REPAIR = 19
 TOO_MANY_OPEN = 0xC000011F
-# threads that may be in one share's disk (crates/coax/src/serve/budgets.rs)
+# threads that may be in one share's disk (crates/serve/src/budgets.rs)
 PASSES = 64
 
 

@@ -2,13 +2,5 @@
 // The library is the binary's own: its pages are read beside the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
-pub mod bench;
 pub mod cli;
-pub mod client;
-pub mod explain;
-pub mod lab;
-pub mod plot;
-pub mod serve;
-pub mod speed;
 pub mod tour;
-pub mod users;

@@ -1,7 +1,6 @@
 //! `coax bench`: from arguments to a measurement, and what is said of it.
 
-pub(crate) mod text;
-
+use coax_catalog::clients;
 use std::{
     io::{IsTerminal as _, Write as _},
     process::ExitCode,
@@ -11,9 +10,10 @@ use std::{
 use clap::Args;
 use coax_client::profile::Profile;
 
-use crate::{
-    bench::{BenchError, Event, Plan, Report, json, run},
-    client::{Location, Options, profiles},
+use coax_report::bench::{json, text};
+use coax_transfer::{
+    bench::{BenchError, Event, Plan, Report, run},
+    client::{Location, Options},
     speed::{Stop, ceiling::CeilingTarget},
 };
 
@@ -156,11 +156,14 @@ fn place(text: &str) -> Result<Location, String> {
 
 fn chosen(text: &str) -> Result<Chosen, String> {
     if text.eq_ignore_ascii_case("all") {
-        return Ok(Chosen(profiles::all().to_vec()));
+        return Ok(Chosen(clients::all().to_vec()));
     }
     let one = |name: &str| {
-        profiles::by_name(name.trim()).ok_or_else(|| {
-            let known: Vec<&str> = profiles::TEXTS.iter().map(|(name, _)| *name).collect();
+        clients::by_name(name.trim()).ok_or_else(|| {
+            let known: Vec<&str> = coax_catalog::files::CLIENTS
+                .iter()
+                .map(|(name, _)| *name)
+                .collect();
             format!("there is no {name:?}; there are {}", known.join(", "))
         })
     };
@@ -234,7 +237,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(names("modern, NT-4-Copy"), ["modern", "nt-4-copy"]);
-        assert_eq!(names("all").len(), profiles::TEXTS.len());
+        assert_eq!(names("all").len(), coax_catalog::files::CLIENTS.len());
         assert!(chosen("msdos").unwrap_err().contains("ms-net-3.11-full"));
     }
 

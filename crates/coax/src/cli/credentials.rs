@@ -243,7 +243,7 @@ fn without_url_password(arguments: &[OsString]) -> Option<(Vec<OsString>, Zeroiz
             clean.push(argument.clone());
             continue;
         };
-        let place: crate::client::Location = argument.to_str()?.parse().ok()?;
+        let place: coax_transfer::client::Location = argument.to_str()?.parse().ok()?;
         let known = place.password.filter(|_| password.is_some())?;
         let known = Zeroizing::new(std::str::from_utf8(known.as_bytes()).ok()?.to_string());
         if found.as_ref().is_some_and(|found| *found != known) {

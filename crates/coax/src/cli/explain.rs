@@ -5,7 +5,9 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use coax_explain::{recognise::profiles, report::Party};
 
-use crate::explain::{Explained, goes_on, html, json, read, read_joined, text, words::harmless};
+use coax_report::explain::{
+    Explained, goes_on, html, json, read, read_joined, text, words::harmless,
+};
 
 /// `coax explain`'s arguments.
 #[derive(Args, Clone, Debug)]

@@ -20,7 +20,7 @@ pub use arguments::{
 };
 use session::Failure;
 
-use crate::client::Location;
+use coax_transfer::client::Location;
 
 /// One of the verbs, with its arguments.
 #[derive(Clone, Copy, Debug)]

@@ -3,19 +3,8 @@
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::serve::probe;
+use coax_serve::{Bound, why_not_writable};
 use coax_smbconf::settings::{Access, NtlmAuth, Security, Settings, ShareSettings};
-
-/// Where the server really listens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bound {
-    /// NetBIOS sessions.
-    pub nbt: Vec<SocketAddr>,
-    /// SMB directly over TCP.
-    pub direct: Vec<SocketAddr>,
-    /// Whether the name service answers at UDP port 137.
-    pub names: bool,
-}
 
 /// The greeting. `local` are this machine's addresses, for listeners at every address.
 pub fn hello(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> String {
@@ -115,29 +104,19 @@ fn shares(settings: &Settings, out: &mut String) {
         .unwrap_or_default();
     for share in &settings.shares {
         let path = share.path.replace("%%", "%");
-        let folder = probe::look(std::path::Path::new(&path)).ok();
         let _ = writeln!(
             out,
             "  {:width$}  {path}  ({}{})",
             share.name,
             who(settings, share),
-            cannot_write(share, folder)
+            cannot_write(share)
         );
     }
 }
 
-/// What keeps a share from being written that the settings let be written.
-fn cannot_write(share: &ShareSettings, folder: Option<probe::Folder>) -> &'static str {
-    match folder {
-        _ if !share.available || !probe::writable(share) => "",
-        Some(folder) if folder.read_only => {
-            ", but nobody can write: the file system is mounted read-only"
-        }
-        Some(folder) if !folder.may_write => {
-            ", but nobody can write: the server's user may not write in the folder"
-        }
-        _ => "",
-    }
+/// Why nobody can write, if the settings allow writing.
+fn cannot_write(share: &ShareSettings) -> String {
+    why_not_writable(share).map_or_else(String::new, |why| format!(", but nobody can write: {why}"))
 }
 
 /// Who may do what, in words.
@@ -403,33 +382,6 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert!(!text.contains("hush"));
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_not_announced_as_writable() {
-        let writable = settings("[DATA]\npath = /\nguest ok = yes\nread only = no\n");
-        let good = probe::Folder {
-            may_write: true,
-            read_only: false,
-            keeps_attributes: true,
-            tells_case: true,
-            space: (1, 1),
-            out_of_inodes: false,
-        };
-        let denied = probe::Folder {
-            may_write: false,
-            ..good
-        };
-        let mounted = probe::Folder {
-            read_only: true,
-            ..good
-        };
-        let share = &writable.shares[0];
-        assert_eq!(cannot_write(share, Some(good)), "");
-        assert!(cannot_write(share, Some(denied)).contains("may not write in the folder"));
-        assert!(cannot_write(share, Some(mounted)).contains("mounted read-only"));
-        let read_only = settings(GUEST);
-        assert_eq!(cannot_write(&read_only.shares[0], Some(denied)), "");
     }
 
     #[test]

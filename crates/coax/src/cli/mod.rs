@@ -77,7 +77,7 @@ pub enum Command {
     /// Do all of it once on this machine, in under a minute
     Tour(tour::TourArgs),
     /// The helper process of 'serve' that runs print commands
-    #[command(hide = true, name = crate::serve::commands::VERB)]
+    #[command(hide = true, name = coax_serve::commands::VERB)]
     RunCommands {
         /// The user to become first
         user: Option<String>,
@@ -114,7 +114,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run_commands(user: Option<&str>) -> ExitCode {
-    match crate::serve::commands::serve_orders(user) {
+    match coax_serve::commands::serve_orders(user) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -5,7 +5,7 @@ use std::{io::Write as _, process::ExitCode};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::client::profiles;
+use coax_catalog::clients;
 
 /// `coax profiles`' arguments.
 #[derive(Args, Clone, Debug)]
@@ -32,7 +32,10 @@ pub fn main(args: &ProfilesArgs) -> ExitCode {
         Some(name) => match text_of(name) {
             Some(text) => one(text, args.json),
             None => {
-                let names: Vec<&str> = profiles::TEXTS.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = coax_catalog::files::CLIENTS
+                    .iter()
+                    .map(|(name, _)| *name)
+                    .collect();
                 eprintln!(
                     "error: there is no profile {name:?}; there are: {}",
                     names.join(", ")
@@ -51,14 +54,14 @@ pub fn main(args: &ProfilesArgs) -> ExitCode {
 }
 
 fn text_of(name: &str) -> Option<&'static str> {
-    let known = profiles::TEXTS
+    let known = coax_catalog::files::CLIENTS
         .iter()
         .find(|(known, _)| known.eq_ignore_ascii_case(name));
     known.map(|(_, text)| *text)
 }
 
 fn list(as_json: bool) -> String {
-    let all = profiles::all();
+    let all = clients::all();
     if as_json {
         let rows: Vec<Value> = all
             .iter()
@@ -170,7 +173,7 @@ mod tests {
 
     #[test]
     fn every_value_of_every_profile_is_shown_with_its_ground() {
-        for (name, text) in profiles::TEXTS {
+        for (name, text) in coax_catalog::files::CLIENTS {
             let shown = one(text, false);
             let facts = text.matches("value =").count();
             let told = shown
@@ -187,6 +190,10 @@ mod tests {
     #[test]
     fn the_list_names_every_profile() {
         let shown = list(false);
-        assert!(profiles::TEXTS.iter().all(|(name, _)| shown.contains(name)));
+        assert!(
+            coax_catalog::files::CLIENTS
+                .iter()
+                .all(|(name, _)| shown.contains(name))
+        );
     }
 }

@@ -18,11 +18,12 @@ use coax_wire::codepage::CodePage;
 
 use super::{
     credentials::{self, UserArg},
-    hello::{Bound, hello},
+    hello::hello,
     print,
 };
-use crate::serve::prepare::Rejected;
-use crate::users::Page;
+use coax_serve::Bound;
+use coax_serve::prepare::Rejected;
+use coax_serve::users::Page;
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
@@ -286,7 +287,7 @@ fn serve(settings: Settings) -> ExitCode {
             print(&hello(&settings, bound, &local_addresses()));
         }
     };
-    let Err(error) = crate::serve::run(settings, greet) else {
+    let Err(error) = coax_serve::run(settings, greet) else {
         return ExitCode::SUCCESS;
     };
     match error.downcast_ref::<Rejected>() {

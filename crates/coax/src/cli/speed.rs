@@ -1,7 +1,5 @@
 //! `coax speed`: from arguments to a measurement, and what is said of it.
 
-mod advice;
-mod text;
 mod words;
 
 use std::io::IsTerminal as _;
@@ -14,8 +12,9 @@ use coax_speed::{DEFAULT_BYTES, MEGABYTE, Role};
 use serde_json::{Value, json};
 
 use super::print;
-use crate::speed::{
-    DISCARD_PORT, Event, Limits, Measured, Order, SOURCE_PORT, Stop, Way, json as as_json, measure,
+use coax_report::speed::{advice, json as as_json, text};
+use coax_transfer::speed::{
+    DISCARD_PORT, Event, Limits, Measured, Order, SOURCE_PORT, Stop, Way, measure,
     serve::{Service, Visit, serve},
 };
 pub use words::dos_spelling;

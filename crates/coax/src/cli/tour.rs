@@ -4,10 +4,8 @@ use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 
-use crate::{
-    speed::Stop,
-    tour::{self, Event, SIZE, json, text},
-};
+use crate::tour::{self, Event, SIZE, json, text};
+use coax_transfer::speed::Stop;
 
 /// `coax tour`'s arguments.
 #[derive(Args, Clone, Debug)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{credentials, print, prompt};
-use crate::users::{Page, PasswordFile, Passwords, check_name};
+use coax_serve::users::{Page, PasswordFile, Passwords, check_name};
 use coax_smbconf::diagnostic::Severity;
 use coax_smbconf::load::load;
 
@@ -180,7 +180,7 @@ fn password_of(name: &str) -> Result<Zeroizing<String>, Stop> {
 fn each(
     args: &NamesArgs,
     done: &str,
-    change: impl Fn(&mut PasswordFile, &str) -> Result<(), crate::users::FileError>,
+    change: impl Fn(&mut PasswordFile, &str) -> Result<(), coax_serve::users::FileError>,
 ) -> Result<String, Stop> {
     let (path, _) = args.file.target()?;
     let mut file = PasswordFile::open(&path, false)?;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::{
-    bench::{Report, figures::Times},
-    cli::bench::text::thousands,
+use coax_report::{
+    digits::grouped,
     plot::{Anchor, Area, Scale, Side, Svg, axis, grid, number, text_width},
 };
+use coax_transfer::bench::{Report, figures::Times};
 
 const WIDTH: f64 = 1000.0;
 const ROW: f64 = 28.0;
@@ -30,7 +30,7 @@ pub(super) fn bars(report: &Report) -> String {
         width: WIDTH - names - 30.0 - FIGURES,
         height: report.rows.len() as f64 * ROW,
     };
-    let size = thousands(report.size);
+    let size = grouped(report.size);
     let title = format!("{size} bytes as every redirector");
     let about = "Seconds that each redirector took for the same file from and to the same server on this machine.";
     let mut svg = Svg::new(WIDTH, area.bottom() + 48.0, &title, about);

@@ -1,18 +1,19 @@
 //! The first part: a server of our own, and every redirector.
 
+use coax_catalog::clients;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context as _, Result, anyhow};
 
 use super::Event;
-use crate::{
+use crate::cli::serve::{ServeArgs, ServeError};
+use coax_serve::{Running, report::Reporter};
+use coax_smbconf::settings::{GuestAccess, Settings};
+use coax_transfer::{
     bench::{self, Plan, Report},
-    cli::serve::{ServeArgs, ServeError},
-    client::{Location, Options, profiles},
-    serve::{Running, report::Reporter},
+    client::{Location, Options},
     speed::Stop,
 };
-use coax_smbconf::settings::{GuestAccess, Settings};
 
 /// Serves an empty folder that guests may write to, at a port of this machine alone that is free; copies a file of `size`
 /// bytes to it and back as each redirector. Where the server was, and what was measured.
@@ -34,7 +35,7 @@ pub(super) fn all(
         .map_err(|error| anyhow!("{error}"))?;
     let plan = Plan {
         place: place.clone(),
-        profiles: profiles::all().to_vec(),
+        profiles: clients::all().to_vec(),
         size,
         runs: 1,
         options: Options {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Tour;
-use crate::{bench, explain};
+use coax_report::{bench, explain};
 
 /// All of it.
 pub fn report(tour: &Tour) -> Value {

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::{
-    bench,
+use coax_report::{
     explain::Explained,
     lab::tables::{self, Filled},
-    speed::Stop,
 };
+use coax_transfer::{bench, speed::Stop};
 
 /// Length of the file that is copied over loopback, bytes: that of the published tables.
 pub const SIZE: u64 = 42_000_000;

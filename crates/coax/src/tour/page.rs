@@ -6,9 +6,10 @@ use std::{fmt::Write as _, path::Path};
 use anyhow::Result;
 
 use super::{Tour, bars, text};
-use crate::{
+use coax_report::{
     explain::html::{self, escaped},
-    lab::{files::write_whole, plots},
+    files::write_whole,
+    lab::plots,
 };
 
 /// Writes it.

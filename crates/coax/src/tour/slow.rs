@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use coax_lab::Tap;
 
 use super::Event;
-use crate::{
+use coax_report::{
     explain::{self, Explained},
     lab::{data, run},
 };

@@ -1,10 +1,11 @@
 //! The tour as text.
 
+use coax_report::digits::grouped;
 use std::fmt::Write as _;
 
 use super::{Tour, slow::Slow};
-use crate::{
-    cli::bench::text as bench_text,
+use coax_report::{
+    bench::text as bench_text,
     explain::text as explain_text,
     lab::tables::{Filled, Kind},
 };
@@ -34,7 +35,7 @@ pub(super) fn copied(tour: &Tour) -> String {
         "coax served a folder at {} and copied a file of {} bytes to it and back as every redirector: {:.1} s. On one machine \
          and without the old ones' cards and stacks they differ by their requests alone.",
         tour.place,
-        bench_text::thousands(tour.copies.size),
+        grouped(tour.copies.size),
         tour.took[0].as_secs_f64()
     )
 }

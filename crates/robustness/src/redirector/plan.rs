@@ -1,7 +1,7 @@
 //! Which redirector, as whom, and what it is to do: read from the input's first bytes.
 
 use crate::choices::Choices;
-use coax::client::profiles;
+use coax_catalog::clients;
 use coax_client::{
     CopySpec, Credentials, Direction, Existing, Operation, Target,
     profile::{Fact, Method, Profile},
@@ -59,7 +59,7 @@ pub struct Plan {
 impl Plan {
     /// One of the redirectors, perhaps with another method of reading and writing; takes [`PLAN_LEN`] bytes.
     pub fn from_choices(choices: &mut Choices<'_>) -> Self {
-        let mut profile = choices.one_of(profiles::all()).clone();
+        let mut profile = choices.one_of(clients::all()).clone();
         let methods = [
             None,
             Some(Method::Core),

@@ -6,7 +6,7 @@ use super::{
     story::kind,
 };
 use crate::{choices::Choices, mutate::MAX_LEN};
-use coax::client::profiles;
+use coax_catalog::clients;
 use coax_wire::{
     header::{Flags, HEADER_LEN, Header},
     nbt::session::Framing,
@@ -61,7 +61,7 @@ impl Case {
 /// Every redirector reads and writes, and two of them do all there is to do, with every server.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (profile, known) in (0..).zip(profiles::all()) {
+    for (profile, known) in (0..).zip(clients::all()) {
         let case = Case {
             profile,
             method: 0,
@@ -98,7 +98,7 @@ fn log_ons() -> Vec<Case> {
     const USER: u8 = 2;
     const SIGN: u8 = 8;
     let mut cases = Vec::new();
-    for profile in 0..profiles::all().len() as u8 {
+    for profile in 0..clients::all().len() as u8 {
         for (bits, server) in [(USER, 0), (USER | SIGN, 4), (USER, 12), (0, 2), (0, 16)] {
             cases.push(Case {
                 profile,
@@ -127,7 +127,7 @@ pub fn stories() -> Vec<Vec<u8>> {
 fn streamed(case: Case, messages: &[Vec<u8>]) -> Vec<u8> {
     let mut seed = case.story(1);
     seed.extend([0; 16]);
-    if *profiles::all()[usize::from(case.profile)].transport.port == coax_client::profile::Port::Nbt
+    if *clients::all()[usize::from(case.profile)].transport.port == coax_client::profile::Port::Nbt
     {
         seed.extend([0x82, 0, 0, 0]);
     }

@@ -257,7 +257,7 @@ fn sources_that_honour() -> String {
     let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let src = home.join("src");
     let mut text = String::new();
-    let mut folders = vec![home.join("../coax/src/serve"), home.join("../disk/src")];
+    let mut folders = vec![home.join("../serve/src"), home.join("../disk/src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

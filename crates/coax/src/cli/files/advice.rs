@@ -22,7 +22,7 @@ use coax_wire::{
 mod probe;
 
 use super::text;
-use crate::client::{
+use coax_transfer::client::{
     Connection, Error, Location, Options,
     copy::CopyError,
     ops::{is_missing, says},

@@ -6,7 +6,8 @@ use clap::{Args, builder::TypedValueParser, error::ErrorKind};
 use coax_netbios::Transport;
 use coax_wire::{codepage::CodePage, dialect::DIALECTS};
 
-use crate::{cli::credentials::without_secrets, client::Location};
+use crate::cli::credentials::without_secrets;
+use coax_transfer::client::Location;
 
 /// Reads a [`Location`]. What is wrong is said without the password, which clap's own message would show.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,7 @@ impl TypedValueParser for LocationParser {
 #[derive(Args, Clone, Debug)]
 pub struct Common {
     /// Behave as this redirector; 'coax profiles' lists them
-    #[arg(long = "as", value_name = "PROFILE", default_value = crate::client::profiles::DEFAULT)]
+    #[arg(long = "as", value_name = "PROFILE", default_value = coax_catalog::clients::DEFAULT)]
     pub profile: String,
     /// Offer this dialect alone: as it stands on the wire ("LANMAN2.1"), or core, coreplus, lanman1, lanman2, nt1
     #[arg(long, value_name = "NAME", value_parser = dialect)]

@@ -16,7 +16,7 @@ use super::{
     session::{Failure, Session},
     text,
 };
-use crate::client::{
+use coax_transfer::client::{
     Location,
     copy::{Copied, Fetch, fetch},
     local::InOrder,
@@ -283,7 +283,7 @@ impl Walk<'_> {
         }
     }
 
-    fn failed(&mut self, path: &str, error: &crate::client::Error) {
+    fn failed(&mut self, path: &str, error: &coax_transfer::client::Error) {
         let failure = self.session.failure(path, error);
         self.tally.failures.push(failure);
     }

@@ -14,7 +14,7 @@ use super::{
     progress::Progress,
     session::{Failure, Session},
 };
-use crate::client::{
+use coax_transfer::client::{
     Location,
     copy::{Store, store},
     ops::join,
@@ -164,7 +164,7 @@ impl Walk<'_> {
     fn take(&mut self, path: &Path, to: String, depth: usize) {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
-            Err(error) => return self.failed(path, &crate::client::plain(&error)),
+            Err(error) => return self.failed(path, &coax_transfer::client::plain(&error)),
         };
         if let Some(why) = self.too_long(&to) {
             return self.failed(path, &why);
@@ -194,7 +194,7 @@ impl Walk<'_> {
         }
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
-            Err(error) => return self.failed(path, &crate::client::plain(&error)),
+            Err(error) => return self.failed(path, &coax_transfer::client::plain(&error)),
         };
         if let Err(error) = make_folder(self.session, &to) {
             return self.tally.failures.push(error);

@@ -1,5 +1,6 @@
 //! A verb's connection, and what is said when something fails.
 
+use coax_catalog::clients;
 use std::{fmt, sync::Arc};
 
 use coax_client::{Error as SmbError, profile::Profile};
@@ -8,10 +9,9 @@ use zeroize::Zeroizing;
 
 use super::{Common, Stop, advice};
 use crate::cli::{credentials::VARIABLE, prompt};
-use crate::client::{
+use coax_transfer::client::{
     Connection, Error, Location, Options,
     copy::{CopyError, Fault},
-    profiles,
 };
 
 /// A connected share, and how it was reached.
@@ -148,8 +148,8 @@ impl Session {
 
 /// The profile of this name.
 pub fn profile(name: &str) -> Result<Arc<Profile>, Stop> {
-    profiles::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = profiles::all().iter().map(|p| p.name.as_str()).collect();
+    clients::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = clients::all().iter().map(|p| p.name.as_str()).collect();
         Stop::Usage(format!(
             "there is no profile {name:?}; there are: {}",
             names.join(", ")

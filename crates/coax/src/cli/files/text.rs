@@ -1,22 +1,10 @@
 //! Sizes, times and attributes for people.
 
+use coax_report::digits::grouped;
 use std::time::Duration;
 
 use coax_client::FileStat;
 use jiff::{Timestamp, tz::TimeZone};
-
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// `4.20 MB`, in powers of ten.
 pub fn size(bytes: u64) -> String {

@@ -1,6 +1,7 @@
 //! The verbs that copy nothing.
 
 use coax_client::{Entry, FileStat};
+use coax_report::digits::grouped;
 use coax_wire::status::Status;
 use serde_json::{Map, Value, json};
 
@@ -9,7 +10,7 @@ use super::{
     session::{Failure, Session},
     text,
 };
-use crate::client::{
+use coax_transfer::client::{
     Error, Location,
     ops::{ShareEntry, is_missing, join, says},
 };
@@ -188,7 +189,7 @@ pub fn stat(args: &StatArgs) -> Result<Done, Stop> {
         line("kind", "folder".into());
     } else {
         line("kind", "file".into());
-        line("size", format!("{} bytes", text::grouped(stat.size)));
+        line("size", format!("{} bytes", grouped(stat.size)));
     }
     line("attributes", text::attributes(stat.attributes));
     for (what, time) in [

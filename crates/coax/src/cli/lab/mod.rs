@@ -8,14 +8,15 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use coax_lab::{Tap, scenario::Scenario};
 
-use crate::lab::{
-    data,
+use coax_report::{
     files::write_whole,
-    keys, pairs,
-    plots::{self, sequence::Part},
-    predictions, report,
-    run::{self, Summary},
-    tables,
+    lab::{
+        data, keys, pairs,
+        plots::{self, sequence::Part},
+        predictions, report,
+        run::{self, Summary},
+        tables,
+    },
 };
 use sweep::SweepArgs;
 

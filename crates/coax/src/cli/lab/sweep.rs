@@ -10,10 +10,12 @@ use std::{
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::lab::{
+use coax_report::{
     files::write_whole,
-    parallel, plots,
-    sweep::{Sweep, tell},
+    lab::{
+        parallel, plots,
+        sweep::{Sweep, tell},
+    },
 };
 
 #[derive(Debug, Args)]

@@ -6,11 +6,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::report;
-use crate::cli::{
-    hello::{Bound, hello},
-    print,
-};
-use crate::serve::prepare::{Prepared, Rejected};
+use crate::cli::{hello::hello, print};
+use coax_serve::Bound;
+use coax_serve::prepare::{Prepared, Rejected};
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::load::local_addresses;
 use coax_smbconf::settings::Settings;

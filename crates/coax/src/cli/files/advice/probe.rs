@@ -1,5 +1,6 @@
 //! What a server is asked after something failed: over connections of its own, and never for long.
 
+use coax_catalog::clients;
 use std::{
     sync::{
         Arc,
@@ -15,7 +16,7 @@ use coax_wire::{
     smb::negotiate::security,
 };
 
-use crate::client::{Connection, Error, Location, Options, profiles};
+use coax_transfer::client::{Connection, Error, Location, Options};
 
 /// How long the server is asked before the person is told what is known by then. (JFileServer 1.4.0 leaves some log-ons
 /// without an answer, and a redirector waits a minute for one.)
@@ -101,7 +102,7 @@ fn dialects_within(
 pub(super) fn insists_on_signatures(location: &Location) -> bool {
     let guest = as_guest(location);
     let heard = within(PATIENCE, move |heard| {
-        let newest = profiles::by_name(profiles::DEFAULT);
+        let newest = clients::by_name(clients::DEFAULT);
         let opened = newest.map(|newest| Connection::open(&guest, &newest, &Options::default()));
         let insists = opened.is_some_and(|opened| match opened {
             Ok(connection) => connection.link().security & security::SIGNATURES_REQUIRED != 0,
@@ -121,7 +122,7 @@ fn is_about_signatures(error: &Error) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::client::testkit::{Served, modern};
+    use coax_transfer::client::testkit::{Served, modern};
     use std::net::TcpListener;
 
     #[test]

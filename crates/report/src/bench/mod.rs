@@ -1,0 +1,7 @@
+//! What the benchmark measured: [`text`], [`json`].
+
+pub mod json;
+pub mod text;
+
+#[cfg(test)]
+mod tests;

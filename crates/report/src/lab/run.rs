@@ -1,0 +1,248 @@
+//! One run of a scenario, and what it came to.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::Result;
+use coax_client::Direction;
+use coax_lab::{
+    Cause, Setup, Stretch, Tap,
+    scenario::Scenario,
+    smb::{CopyResult, CopySetup, NOT_MODELLED, copy},
+    watch::Seen,
+    world::PathStats,
+};
+use coax_wire::time::Time;
+use serde::Serialize;
+
+use crate::files::write_whole;
+
+/// Frames one way.
+#[derive(Clone, Debug, Serialize)]
+pub struct Way {
+    /// Frames that left the card.
+    pub frames: u64,
+    /// Bytes of wire they took.
+    pub wire_bytes: u64,
+    /// Segments sent again after a timeout.
+    pub timeout_retransmissions: u64,
+    /// Segments sent again after duplicate acknowledgments.
+    pub fast_retransmissions: u64,
+    /// Times the retransmission timer ran out.
+    pub timeouts: u64,
+    /// Frames dropped: by the sender's card, the link, a router's queue, the receiver's card.
+    pub dropped: Dropped,
+}
+
+impl Way {
+    /// Segments sent again, whatever the reason.
+    pub const fn sent_again(&self) -> u64 {
+        self.timeout_retransmissions
+            .saturating_add(self.fast_retransmissions)
+    }
+}
+
+/// Where frames were dropped.
+#[derive(Clone, Debug, Serialize)]
+pub struct Dropped {
+    /// The sender's card had no room.
+    pub sending_card: u64,
+    /// The link lost them.
+    pub link: u64,
+    /// A router's queue was full.
+    pub queue: u64,
+    /// The receiver's card had no room.
+    pub receiving_card: u64,
+}
+
+impl Dropped {
+    /// All.
+    pub fn total(&self) -> u64 {
+        [
+            self.sending_card,
+            self.link,
+            self.queue,
+            self.receiving_card,
+        ]
+        .iter()
+        .sum()
+    }
+}
+
+/// Requests of one command.
+#[derive(Clone, Debug, Serialize)]
+pub struct Requests {
+    /// The command.
+    pub command: &'static str,
+    /// How many.
+    pub requests: u64,
+    /// Bytes of file data they moved.
+    pub bytes: u64,
+    /// The most that one moved.
+    pub largest: u32,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// What the scenario calls itself.
+    pub title: String,
+    /// What it is put together from.
+    pub parameters: BTreeMap<String, String>,
+    /// `to-server` or `to-client`.
+    pub direction: &'static str,
+    /// Bytes copied.
+    pub bytes: u64,
+    /// What went wrong, if something did.
+    pub failed: Option<String>,
+    /// From the first request of the copy to its last answer.
+    pub seconds: f64,
+    /// The dialect that was agreed on.
+    pub dialect: &'static str,
+    /// The requests.
+    pub requests: Vec<Requests>,
+    /// Frames from the client; with the log-on before the copy.
+    pub to_server: Way,
+    /// Frames from the server; with the log-on before the copy.
+    pub to_client: Way,
+    /// Nanoseconds by what they were spent on; their sum is the copy's time exactly.
+    pub causes_ns: BTreeMap<&'static str, u64>,
+    /// What is not in the model.
+    pub not_modelled: [&'static str; NOT_MODELLED.len()],
+}
+
+impl Summary {
+    /// Bytes a second.
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 / self.seconds
+    }
+
+    /// What took most, and its share of the whole.
+    pub fn dominant(&self) -> (&'static str, f64) {
+        let most = self.causes_ns.iter().max_by_key(|(_, ns)| **ns);
+        most.map_or(("nothing", 0.0), |(name, ns)| {
+            (name, *ns as f64 / (self.seconds * 1e9))
+        })
+    }
+
+    fn new(scenario: &Scenario, result: &CopyResult) -> Self {
+        let direction = match scenario.direction() {
+            Direction::ToServer => "to-server",
+            Direction::ToClient => "to-client",
+        };
+        let requests = result.mix.iter().map(|(_, command, entry)| Requests {
+            command,
+            requests: entry.requests,
+            bytes: entry.bytes,
+            largest: entry.largest,
+        });
+        let causes = result.account.iter().filter(|(_, span)| span.0 > 0);
+        Self {
+            title: scenario.title().to_owned(),
+            parameters: scenario.parameters().into_iter().collect(),
+            direction,
+            bytes: *result.copied.as_ref().unwrap_or(&0),
+            failed: result.copied.as_ref().err().cloned(),
+            seconds: result.took.0 as f64 / 1e9,
+            dialect: result.dialect,
+            requests: requests.collect(),
+            to_server: way(&result.to_server, &result.client_tcp),
+            to_client: way(&result.to_client, &result.server_tcp),
+            causes_ns: causes.map(|(cause, span)| (cause.name(), span.0)).collect(),
+            not_modelled: NOT_MODELLED,
+        }
+    }
+}
+
+fn way(path: &PathStats, tcp: &coax_lab::tcp::TcpStats) -> Way {
+    Way {
+        frames: path.frames,
+        wire_bytes: path.wire_bytes,
+        timeout_retransmissions: tcp.timeout_retransmissions,
+        fast_retransmissions: tcp.fast_retransmissions,
+        timeouts: tcp.timeouts,
+        dropped: Dropped {
+            sending_card: path.ring_drops,
+            link: path.lost,
+            queue: path.queue_drops,
+            receiving_card: path.rx_drops,
+        },
+    }
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// It names what there is not, or changes what cannot be changed so.
+pub fn run(scenario: &Scenario) -> Result<Summary> {
+    let setup = CopySetup::of(scenario)?;
+    Ok(Summary::new(scenario, &copy(&setup)))
+}
+
+/// A run with what was kept of it.
+#[derive(Debug)]
+pub struct Observed {
+    /// What it came to.
+    pub summary: Summary,
+    /// The bytes of a pcapng file, if a place was named.
+    pub capture: Vec<u8>,
+    /// What the copy's time was spent on, from its beginning to its end.
+    pub truth: Vec<Stretch>,
+    /// What was seen of every frame, if it was asked for.
+    pub frames: Vec<Seen>,
+    /// When the copy began and ended; the log-on is before it.
+    pub copy: (Time, Time),
+}
+
+/// Runs a scenario and keeps the truth; a capture if a place is named, and every frame if wanted.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_observed(scenario: &Scenario, tap: Option<Tap>, frames: bool) -> Result<Observed> {
+    let mut setup = CopySetup::of(scenario)?;
+    setup.taps = tap.into_iter().collect();
+    setup.world = Setup {
+        keep_truth: true,
+        keep_frames: frames,
+        ..setup.world
+    };
+    let mut result = copy(&setup);
+    let end = result.world.now();
+    Ok(Observed {
+        summary: Summary::new(scenario, &result),
+        capture: result.world.captures().pop().unwrap_or_default(),
+        truth: result.world.truth(),
+        frames: result.world.seen().to_vec(),
+        copy: (Time(end.0.saturating_sub(result.took.0)), end),
+    })
+}
+
+/// Runs a scenario and keeps what was seen at a place, as the bytes of a pcapng file.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_captured(scenario: &Scenario, tap: Tap) -> Result<(Summary, Vec<u8>, Vec<Stretch>)> {
+    let observed = run_observed(scenario, Some(tap), false)?;
+    Ok((observed.summary, observed.capture, observed.truth))
+}
+
+/// Writes the capture, and beside it the truth: what every nanosecond of the copy was spent on.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_capture(path: &Path, capture: &[u8], truth: &[Stretch]) -> Result<()> {
+    write_whole(path, capture)?;
+    let stretches: Vec<_> = truth
+        .iter()
+        .map(|stretch| (stretch.from.0, stretch.to.0, stretch.cause.name()))
+        .collect();
+    let epoch_ns = coax_lab::capture::EPOCH_S * 1_000_000_000;
+    let text = serde_json::json!({
+        "about": "what the copy in the capture beside this file waited for: from, to (nanoseconds after epoch_ns), cause",
+        "epoch_ns": epoch_ns,
+        "causes": Cause::ALL.map(Cause::name),
+        "stretches": stretches,
+    });
+    let mut name = path.as_os_str().to_owned();
+    name.push(".truth.json");
+    write_whole(Path::new(&name), text.to_string().as_bytes())
+}

@@ -1,0 +1,12 @@
+//! What coax shows to people and programs: one report as text, as JSON, as a page or as a plot.
+//!
+//! [`explain`] reports on captures, [`lab`] on simulated copies, [`bench`] and [`speed`] on measurements. [`plot`] draws
+//! SVG.
+
+pub mod bench;
+pub mod digits;
+pub mod explain;
+pub mod files;
+pub mod lab;
+pub mod plot;
+pub mod speed;

@@ -1,0 +1,177 @@
+//! Running the commands that smb.conf names (`print command`), apart from the process that serves clients.
+//!
+//! The serving process may start no program ([`super::sandbox`]). So [`Runner::start`] starts a second coax process before
+//! the sandbox closes; it reads one order a line from its standard input, runs it with `/bin/sh`, and answers with one line.
+//! It ends when the server does. Servers without a sandbox, in tests and in `coax tour`, run their commands themselves.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    os::unix::process::CommandExt,
+    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    sync::{Mutex, PoisonError},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::sandbox::privileges::Account;
+
+/// A command that has not ended by then is killed, or no other would ever run.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How often a running command is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// The hidden verb of the process that runs commands.
+pub const VERB: &str = "run-commands";
+
+/// A command ready to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    /// What the shell is given.
+    pub(super) line: String,
+    /// Where it runs.
+    pub(super) folder: String,
+}
+
+/// Who runs commands.
+#[derive(Debug, Default)]
+pub(super) enum Runner {
+    /// This process.
+    #[default]
+    Here,
+    /// A process of its own.
+    Apart(Mutex<Apart>),
+}
+
+/// The other process.
+#[derive(Debug)]
+pub(super) struct Apart {
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    // Kept so that it can be waited for.
+    _process: Child,
+}
+
+impl Runner {
+    /// Starts the other process; it goes on as `user` if one is named.
+    ///
+    /// # Errors
+    /// The system does not start it.
+    pub(super) fn start(user: Option<&str>) -> std::io::Result<Self> {
+        let mut process = Command::new(std::env::current_exe()?)
+            .arg(VERB)
+            .args(user)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // A signal that a terminal sends to the server is not meant for its printers.
+            .process_group(0)
+            .spawn()?;
+        let (Some(orders), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
+            return Err(std::io::Error::other("it has no pipes"));
+        };
+        Ok(Self::Apart(Mutex::new(Apart {
+            orders,
+            answers: BufReader::new(answers),
+            _process: process,
+        })))
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// # Errors
+    /// How it failed, in words that follow the command's name.
+    pub(super) fn run(&self, order: &Order) -> Result<(), String> {
+        match self {
+            Self::Here => run(order),
+            Self::Apart(apart) => apart
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .run(order)
+                .unwrap_or_else(|error| {
+                    Err(format!(
+                        "did not run: coax's process for commands has ended ({error}); restart coax"
+                    ))
+                }),
+        }
+    }
+}
+
+impl Apart {
+    fn run(&mut self, order: &Order) -> std::io::Result<Result<(), String>> {
+        let mut line = serde_json::to_string(order)?;
+        line.push('\n');
+        self.orders.write_all(line.as_bytes())?;
+        self.orders.flush()?;
+        let mut answer = String::new();
+        if self.answers.read_line(&mut answer)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(serde_json::from_str(&answer)?)
+    }
+}
+
+/// The other process: runs orders from standard input until there are no more.
+///
+/// # Errors
+/// It cannot become `user`, or an order is not readable.
+pub fn serve_orders(user: Option<&str>) -> Result<(), String> {
+    if let Some(user) = user {
+        Account::find(user)?.assume()?;
+    }
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        let order: Order = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        let answer = serde_json::to_string(&run(&order)).map_err(|error| error.to_string())?;
+        writeln!(out, "{answer}")
+            .and_then(|()| out.flush())
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn run(order: &Order) -> Result<(), String> {
+    let started = Command::new("/bin/sh")
+        .args(["-c", &order.line])
+        .current_dir(&order.folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .process_group(0)
+        .spawn();
+    let mut child = started.map_err(|error| format!("did not start: {error}"))?;
+    match end_of(&mut child) {
+        Ok(Some(status)) if status.success() => Ok(()),
+        Ok(Some(status)) => Err(format!("failed: {status}")),
+        Ok(None) => Err(format!("took longer than {} s", LONGEST.as_secs())),
+        Err(error) => Err(format!("cannot be waited for: {error}")),
+    }
+}
+
+/// How it ended; `None` if it had to be killed.
+fn end_of(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    while began.elapsed() < LONGEST {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        sleep(LOOK);
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_says_how() {
+        let order = Order {
+            line: "exit 3".into(),
+            folder: "/".into(),
+        };
+        assert!(Runner::Here.run(&order).unwrap_err().contains('3'));
+    }
+}

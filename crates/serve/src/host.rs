@@ -1,0 +1,209 @@
+//! What all clients share.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use coax_netbios::SessionConfig;
+use coax_server::{
+    Server,
+    table::{Exclusive, ShareId, Tables},
+};
+use coax_wire::time::Span;
+use tokio::sync::{Semaphore, watch};
+
+use coax_clock::Clock;
+
+use super::{
+    Tuning, admission::Admission, build, lanes::Lanes, pcap::Capture, printing::Printing,
+    report::Reporter,
+};
+use coax_smbconf::settings::Settings;
+
+/// Clients that are being turned away at a time; those beyond are turned away without a word.
+const REFUSALS: usize = 64;
+
+/// The server as its clients' tasks see it.
+#[derive(Debug)]
+pub(super) struct Host {
+    /// The engine's shared half.
+    pub(super) server: Arc<Server>,
+    /// The clock.
+    pub(super) clock: Arc<Clock>,
+    /// Where events are told.
+    pub(super) reporter: Reporter,
+    /// The threads that serve clients.
+    pub(super) pool: Pool,
+    /// Where finished print jobs go.
+    pub(super) printing: Printing,
+    /// Where clients' bytes are captured, if they are.
+    pub(super) capture: Option<Capture>,
+    /// How it was configured.
+    pub(super) settings: Settings,
+    /// How sessions are held.
+    pub(super) session: SessionConfig,
+    /// Places for clients.
+    pub(super) admission: Arc<Admission>,
+    /// Leave to touch the shares' disks.
+    pub(super) lanes: Lanes,
+    /// Places for clients that are being turned away.
+    pub(super) refusals: Arc<Semaphore>,
+    /// How long a client may take to log on.
+    pub(super) logon_timeout: Span,
+    stopping: AtomicBool,
+    stop: watch::Sender<bool>,
+}
+
+impl Host {
+    /// A server at its start.
+    pub(super) fn new(
+        server: Arc<Server>,
+        settings: Settings,
+        reporter: Reporter,
+        printing: Printing,
+        tuning: Tuning,
+    ) -> Self {
+        let clients = build::means(&settings).clients();
+        Self {
+            admission: Admission::new(clients),
+            lanes: Lanes::new(disks(&server), tuning.passes()),
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
+            logon_timeout: tuning.logon_timeout,
+            session: super::session_config(&settings),
+            server,
+            clock: Arc::new(Clock::new()),
+            reporter,
+            pool: Pool {
+                threads: tuning.threads,
+                busy: AtomicUsize::new(0),
+                jobs: AtomicUsize::new(0),
+            },
+            printing,
+            capture: None,
+            settings,
+            stopping: AtomicBool::new(false),
+            stop: watch::Sender::new(false),
+        }
+    }
+
+    /// Waits for a limited time until log lines and captured packets are written.
+    pub(super) fn flush(&self) {
+        self.capture.iter().for_each(Capture::flush);
+        self.reporter.flush();
+    }
+
+    /// Whether it is shutting down.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Tells everybody to finish.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.stop.send_replace(true);
+    }
+
+    /// The wall clock shows `wall_ns`: from now on the engine's time stamps agree with it. Deadlines stay.
+    pub(super) fn follow_wall_clock(&self, wall_ns: u64) {
+        let offset = self.clock.wall_offset_ns(wall_ns);
+        self.server.locked(|tables| tables.set_wall_offset(offset));
+    }
+
+    /// Waits until [`Self::stop`].
+    pub(super) async fn stopped(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
+    }
+}
+
+/// The shares that have a disk.
+pub(super) fn disks(server: &Server) -> impl Iterator<Item = ShareId> {
+    let shares = server.shares.iter();
+    shares
+        .filter(|share| share.vfs().is_some())
+        .map(|share| share.id)
+}
+
+/// The threads that serve clients, counted: tokio runs them.
+#[derive(Debug)]
+pub(super) struct Pool {
+    threads: usize,
+    busy: AtomicUsize,
+    /// Work given to a thread so far.
+    jobs: AtomicUsize,
+}
+
+impl Pool {
+    /// Whether somebody waits, or will soon, for a thread to become free. Threads `inside` a share's disk are there beside
+    /// the others.
+    pub(super) fn is_crowded(&self, inside: usize) -> bool {
+        self.busy.load(Ordering::Relaxed) >= self.threads.saturating_add(inside)
+    }
+
+    /// How often work was given to a thread so far.
+    #[cfg(test)]
+    pub(super) fn jobs(&self) -> usize {
+        self.jobs.load(Ordering::Relaxed)
+    }
+
+    /// Runs `work` on one of the threads.
+    ///
+    /// # Errors
+    /// `work` panicked, or the runtime is shutting down.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, tokio::task::JoinError> {
+        let _busy = Busy::new(&self.busy);
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        tokio::task::spawn_blocking(work).await
+    }
+}
+
+struct Busy<'a>(&'a AtomicUsize);
+
+impl<'a> Busy<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The shared tables behind a mutex. A panic while they were locked leaves them usable: they hold no invariant across
+/// fields that their own methods do not restore.
+#[derive(Debug, Default)]
+pub(super) struct SharedTables(Mutex<Tables>);
+
+impl SharedTables {
+    /// Takes over the tables.
+    pub(super) fn new(tables: Tables) -> Self {
+        Self(Mutex::new(tables))
+    }
+}
+
+impl Exclusive for SharedTables {
+    fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Random bytes from the system, for challenges and the like.
+pub(super) fn random<const N: usize>() -> Result<[u8; N], rustix::io::Errno> {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => filled = filled.saturating_add(count),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,441 @@
+//! `coax serve`: real sockets, real folders, threads and the clock around the engine.
+//!
+//! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a thread
+//! of the pool serve the client with plain blocking calls ([`link`]). The engine is told the time by one [`coax_clock::Clock`] and
+//! reaches another client through its bell ([`wake`]). Changes that programs on this machine make in folders that clients
+//! watch come from [`local`]. What happens is told by [`report`]. [`names`] answers for our NetBIOS
+//! names.
+
+mod accounts;
+mod admission;
+mod budgets;
+mod build;
+pub mod commands;
+mod folders;
+mod guess;
+mod holder;
+mod host;
+mod lanes;
+mod link;
+mod listen;
+mod local;
+mod log_file;
+mod logon_timer;
+mod names;
+mod outbox;
+mod pcap;
+pub mod prepare;
+mod printing;
+mod probe;
+mod refuse;
+mod repeats;
+pub mod report;
+pub mod sandbox;
+mod socket;
+mod story;
+mod task;
+#[cfg(test)]
+mod tests;
+mod trace;
+pub mod users;
+mod wake;
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
+
+use anyhow::{Context, Error, Result};
+use coax_netbios::SessionConfig;
+use coax_wire::{nbt::session::Framing, time::Span};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use tokio::{
+    runtime::{Builder, Runtime},
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc,
+};
+
+pub use self::probe::why_not_writable;
+use self::{
+    commands::Runner,
+    host::Host,
+    prepare::{Parts, Prepared, Sockets},
+    report::{Line, Reporter},
+    sandbox::privileges::Account,
+};
+use coax_smbconf::settings::Settings;
+
+/// Threads that serve clients at the same time; more clients than that take turns.
+const THREADS: usize = 512;
+/// Threads beyond those, for what cannot wait for a turn.
+const SPARE_THREADS: usize = 16;
+/// How long a client may take to log on, or to connect a share where nobody logs on.
+const LOGON_TIMEOUT: Span = Span::from_secs(10);
+/// How often it is looked whether the shares' folders are there.
+const FOLDER_PERIOD: Duration = Duration::from_secs(5);
+/// How often a step of the wall clock is looked for: file times that the engine makes up are wrong for as long.
+const WALL_CLOCK_PERIOD: Duration = Duration::from_secs(10);
+/// How long clients have to finish when the server shuts down.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// What tests set otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Tuning {
+    /// Threads that serve clients.
+    threads: usize,
+    /// How long a client may take to log on.
+    logon_timeout: Span,
+    /// How often the shares' folders are looked at.
+    folder_period: Duration,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            threads: THREADS,
+            logon_timeout: LOGON_TIMEOUT,
+            folder_period: FOLDER_PERIOD,
+        }
+    }
+}
+
+impl Tuning {
+    /// How many threads may be in one share's disk.
+    fn passes(&self) -> usize {
+        (self.threads / 8).clamp(1, 64)
+    }
+}
+
+/// Where the server really listens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// NetBIOS sessions.
+    pub nbt: Vec<SocketAddr>,
+    /// SMB directly over TCP.
+    pub direct: Vec<SocketAddr>,
+    /// Whether the name service answers at UDP port 137.
+    pub names: bool,
+}
+
+/// A server that accepts clients.
+#[derive(Debug)]
+pub struct Running {
+    runtime: Runtime,
+    host: Arc<Host>,
+    bound: Bound,
+    /// Where names are answered for.
+    names: Option<SocketAddr>,
+    /// Closed once no client is left.
+    gone: mpsc::Receiver<()>,
+}
+
+/// Serves until a signal says to stop: the first lets clients finish what they asked, the second does not. `greet` is
+/// called once clients can connect.
+///
+/// # Errors
+/// What kept it from starting: a folder, an address, the system.
+pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
+    let Prepared {
+        parts,
+        log,
+        warnings,
+    } = Prepared::new(&settings)?;
+    // Both concern the whole process only as long as it has no threads.
+    let capture = open_capture(&settings)?;
+    let (runner, confinement) = confine(&settings)?;
+    let reporter = Reporter::start(&settings, log)?;
+    end_with_the_runtime(&reporter);
+    let threads = Threads::new(Tuning::default(), parts.folders.len())?;
+    // Before anybody learns that it runs, and may send one.
+    let signals = threads.runtime.block_on(async { Signals::new() })?;
+    let parts = Parts {
+        runner,
+        capture,
+        ..parts
+    };
+    let running = Running::start_on(threads, parts, settings, reporter)?;
+    running.host.reporter.notice(confinement.to_string());
+    for warning in warnings {
+        running.host.reporter.notice(warning.in_one_line());
+    }
+    greet(running.bound());
+    running.until_signalled(signals)
+}
+
+/// What an operator sends.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the signal to stop; at every hang-up signal before it, log files are opened anew.
+    async fn stop(&mut self, reporter: &Reporter) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hangup.recv() => reporter.reopen(),
+            }
+        }
+    }
+}
+
+/// The runtime, and how it serves clients.
+struct Threads {
+    runtime: Runtime,
+    tuning: Tuning,
+}
+
+impl Threads {
+    /// Threads for clients of `shares` shares: those that a hung disk keeps are there beside the others.
+    fn new(tuning: Tuning, shares: usize) -> Result<Self> {
+        let in_disks = shares.saturating_add(1).saturating_mul(tuning.passes());
+        let threads = tuning.threads.saturating_add(SPARE_THREADS);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(threads.saturating_add(in_disks))
+            .thread_name("coax")
+            .enable_all()
+            .build()
+            .context("the system gives no threads")?;
+        Ok(Self { runtime, tuning })
+    }
+}
+
+impl Running {
+    /// Starts serving.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn start(settings: Settings, reporter: Reporter) -> Result<Self> {
+        let Prepared { parts, .. } = Prepared::new(&settings)?;
+        let threads = Threads::new(Tuning::default(), parts.folders.len())?;
+        Self::start_on(threads, parts, settings, reporter)
+    }
+
+    fn start_on(
+        threads: Threads,
+        parts: Parts,
+        settings: Settings,
+        reporter: Reporter,
+    ) -> Result<Self> {
+        let printing = printing::Printing::start(&settings, &reporter, parts.runner)
+            .context("the system gives no thread to print with")?;
+        let Threads { runtime, tuning } = threads;
+        let server = Arc::new(parts.server);
+        let capture = parts
+            .capture
+            .map(|target| pcap::Capture::start(target, reporter.clone()))
+            .transpose()
+            .context("cannot begin the capture")?;
+        let mut host = Host::new(server, settings, reporter, printing, tuning);
+        host.capture = capture;
+        let host = Arc::new(host);
+        let (alive, gone) = mpsc::channel(1);
+        let opening = async { open_doors(&host, parts.sockets, parts.account.as_ref(), alive) };
+        let (bound, names) = runtime.block_on(opening)?;
+        runtime.block_on(async { folders::watch(&host, parts.folders, tuning.folder_period) });
+        Ok(Self {
+            runtime,
+            host,
+            bound,
+            names,
+            gone,
+        })
+    }
+
+    /// Where it listens.
+    pub fn bound(&self) -> &Bound {
+        &self.bound
+    }
+
+    /// Where NetBIOS names are answered for, if they are.
+    pub fn names(&self) -> Option<SocketAddr> {
+        self.names
+    }
+
+    fn until_signalled(mut self, mut signals: Signals) -> Result<()> {
+        let runtime = &self.runtime;
+        runtime.block_on(async {
+            signals.stop(&self.host.reporter).await;
+            self.host
+                .reporter
+                .notice("stopping; a second signal stops at once");
+            self.host.stop();
+            tokio::select! {
+                _ = self.gone.recv() => {}
+                () = tokio::time::sleep(GRACE) => {}
+                () = signals.stop(&self.host.reporter) => {}
+            }
+        });
+        self.runtime.shutdown_background();
+        self.host.flush();
+        Ok(())
+    }
+
+    /// Stops: no new clients, requests in flight are finished, connections are closed.
+    pub fn stop(mut self) {
+        self.host.stop();
+        let gone = async { tokio::time::timeout(GRACE, self.gone.recv()).await };
+        // Clients that take longer are cut off with the runtime.
+        let _ = self.runtime.block_on(gone);
+        self.runtime.shutdown_background();
+        self.host.flush();
+    }
+}
+
+/// Opens the file to capture to, while any file may be opened.
+fn open_capture(settings: &Settings) -> Result<Option<pcap::Target>> {
+    let Some(pcap) = &settings.pcap else {
+        return Ok(None);
+    };
+    let target = pcap::Target::open(&pcap.path, pcap.limit);
+    let target =
+        target.with_context(|| format!("cannot write the capture {}", pcap.path.display()))?;
+    Ok(Some(target))
+}
+
+/// Starts what the sandbox would forbid, and closes the sandbox.
+fn confine(settings: &Settings) -> Result<(Runner, sandbox::Report)> {
+    if !settings.global.sandbox {
+        let off = sandbox::Report::off("'coax:sandbox = no'");
+        return Ok((Runner::default(), off));
+    }
+    let user = settings.global.run_as.as_deref();
+    let runner = match printing::is_needed(settings) {
+        true => Runner::start(user).context("cannot start the process for print commands")?,
+        false => Runner::default(),
+    };
+    Ok((runner, sandbox::enter(&policy(settings))))
+}
+
+/// The files that a server with these settings needs.
+fn policy(settings: &Settings) -> sandbox::Policy {
+    let mut policy = sandbox::Policy::new(settings, |share| build::path(settings, share).ok());
+    let log = report::log_path(settings);
+    let folder = log.as_deref().and_then(|path| Path::new(path).parent());
+    policy.allow(folder.into_iter(), sandbox::Rights::Write);
+    policy
+}
+
+fn open_doors(
+    host: &Arc<Host>,
+    sockets: Sockets,
+    account: Option<&Account>,
+    alive: mpsc::Sender<()>,
+) -> Result<(Bound, Option<SocketAddr>)> {
+    let mut bound = sockets.bound()?;
+    // Whoever started us waits for this line, so it is the first.
+    host.reporter.tell(Line::Listening {
+        nbt: bound.nbt.first().map(ToString::to_string),
+        direct: bound.direct.first().map(ToString::to_string),
+    });
+    if let Some(account) = account {
+        account.assume().map_err(Error::msg)?;
+        host.reporter
+            .notice(format!("runs as user {}", account.name()));
+    }
+    report_share_problems(host);
+    let numbers = Arc::new(AtomicU64::new(0));
+    for door in sockets.doors {
+        let clients = listen::accept(host.clone(), door, numbers.clone(), alive.clone());
+        tokio::spawn(clients);
+    }
+    let names = sockets.names.map(|at| names::Names::start(host, at));
+    let names_at = match names {
+        Some(Ok(names)) => {
+            let at = names.address();
+            tokio::spawn(names.run(host.clone(), alive));
+            at
+        }
+        Some(Err(why)) => {
+            bound.names = false;
+            host.reporter
+                .notice(format!("names are not answered for: {why}"));
+            None
+        }
+        None => None,
+    };
+    tokio::spawn(watch_clock(host.clone()));
+    local::start(host);
+    Ok((bound, names_at))
+}
+
+/// Looks at the shares' folders as the user who serves, on a thread of its own: a disk that hangs must not keep the server
+/// from starting.
+fn report_share_problems(host: &Arc<Host>) {
+    let host = host.clone();
+    tokio::task::spawn_blocking(move || {
+        for (share, path, problem) in probe::all(&host.settings) {
+            host.reporter.tell(Line::ShareProblem {
+                share,
+                path,
+                problem: problem.text,
+                remedy: problem.remedy,
+            });
+        }
+    });
+}
+
+/// A runtime whose threads fail serves nobody, and would stay so: the process ends instead, for whoever supervises it to
+/// start it again. This is so if epoll fails, for instance.
+fn end_with_the_runtime(reporter: &Reporter) {
+    let (reporter, usual) = (reporter.clone(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        let place = panic.location().map(std::panic::Location::file);
+        if place.is_some_and(is_in_the_runtime) {
+            reporter.notice(format!(
+                "the system no longer says what clients do: {panic}"
+            ));
+            reporter.flush();
+            std::process::exit(1);
+        }
+    }));
+}
+
+/// Whether a source file is of the runtime's own threads, clients' tasks not among them.
+fn is_in_the_runtime(file: &str) -> bool {
+    file.contains("tokio-") && file.contains("/src/runtime/")
+}
+
+async fn watch_clock(host: Arc<Host>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(WALL_CLOCK_PERIOD) => host.follow_wall_clock(coax_clock::wall_ns()),
+            () = host.stopped() => return,
+        }
+    }
+}
+
+fn session_config(settings: &Settings) -> SessionConfig {
+    let keep_alive = match settings.global.keepalive_seconds {
+        0 => None,
+        seconds => Some(Span::from_secs(u64::from(seconds))),
+    };
+    SessionConfig {
+        keep_alive,
+        max_message: Framing::Nbt.max_len(),
+        ..SessionConfig::default()
+    }
+}
+
+/// Every client needs a descriptor, and every file it opens: as many as we may have.
+fn raise_file_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // If not, clients are fewer; accepting says so when it comes to that.
+    let _ = setrlimit(Resource::Nofile, limit);
+}

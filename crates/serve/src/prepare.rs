@@ -1,0 +1,169 @@
+//! Everything that can keep a server from starting, done before it starts.
+//!
+//! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password file,
+//! opens the shares' folders and the log file, and binds the ports. A check then lets go of them.
+
+use std::fmt;
+
+use coax_netbios::Transport;
+use coax_server::Server;
+
+use super::{
+    build::{self, Built},
+    commands::Runner,
+    folders::Folder,
+    listen::{self, Door},
+    log_file::LogFile,
+    names, pcap, report,
+    sandbox::privileges::Account,
+};
+use crate::Bound;
+use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
+
+/// A server that could start.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) parts: Parts,
+    pub(super) log: Option<LogFile>,
+    /// What will not be as the settings ask, though clients can be served.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What a running server is made of.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) server: Server,
+    pub(super) folders: Vec<Folder>,
+    pub(super) sockets: Sockets,
+    /// Runs print commands.
+    pub(super) runner: Runner,
+    /// Where to write a capture.
+    pub(super) capture: Option<pcap::Target>,
+    /// Whom to go on as.
+    pub(super) account: Option<Account>,
+}
+
+/// Why a server cannot start: every reason that was found.
+#[derive(Debug, thiserror::Error)]
+pub struct Rejected(pub Vec<Diagnostic>);
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons: Vec<String> = self.0.iter().map(|d| d.message.clone()).collect();
+        f.write_str(&reasons.join("\n"))
+    }
+}
+
+impl Prepared {
+    /// Takes from the system what `settings` need.
+    ///
+    /// # Errors
+    /// All that keeps the server from starting.
+    pub fn new(settings: &Settings) -> Result<Self, Rejected> {
+        let mut warnings = Vec::new();
+        let server = build::server(settings, &mut warnings);
+        let sockets = Sockets::open(settings, &mut warnings);
+        let log = report::log_file(settings).unwrap_or_else(|why| {
+            warnings.push(Diagnostic::warning(why).help("the log goes to standard error alone"));
+            None
+        });
+        let user = settings.global.run_as.as_deref();
+        let account = user.map(Account::find).transpose();
+        match (server, sockets, account) {
+            (Ok(Built { server, folders }), Ok(sockets), Ok(account)) => Ok(Self {
+                parts: Parts {
+                    server,
+                    folders,
+                    sockets,
+                    runner: Runner::default(),
+                    capture: None,
+                    account,
+                },
+                log,
+                warnings,
+            }),
+            (server, sockets, account) => {
+                log.into_iter().for_each(LogFile::discard);
+                let mut reasons = warnings;
+                reasons.extend(server.err().into_iter().flat_map(|r| r.0));
+                reasons.extend(account.err().map(Diagnostic::error));
+                reasons.extend(sockets.err().into_iter().flat_map(|r| r.0));
+                Err(Rejected(reasons))
+            }
+        }
+    }
+
+    /// Where it would listen.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn bound(&self) -> std::io::Result<Bound> {
+        self.parts.sockets.bound()
+    }
+
+    /// Who could log on, by name.
+    pub fn users(&self) -> Vec<String> {
+        let accounts = self.parts.server.accounts.iter();
+        accounts.map(|user| user.name.clone()).collect()
+    }
+
+    /// Gives everything back: nothing was served and nothing is left behind.
+    pub fn discard(self) {
+        self.log.into_iter().for_each(LogFile::discard);
+    }
+}
+
+/// Every socket of the server, bound.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    pub(super) doors: Vec<Door>,
+    pub(super) names: Option<names::Bound>,
+}
+
+impl Sockets {
+    /// Binds every address that `settings` name.
+    ///
+    /// # Errors
+    /// Each address that clients could not connect to. Names that are not answered for are a warning.
+    pub(super) fn open(
+        settings: &Settings,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Self, Rejected> {
+        let listen = &settings.listen;
+        let nbt = listen.nbt.iter().map(|l| (*l, Transport::Nbt139));
+        let direct = listen.direct.iter().map(|l| (*l, Transport::Direct445));
+        let (mut doors, mut reasons) = (Vec::new(), Vec::new());
+        for (listener, transport) in nbt.chain(direct) {
+            match listen::open(listener, transport, &settings.global.socket_options) {
+                Ok(door) => doors.push(door),
+                Err(why) => reasons.push(Diagnostic::error(format!("{why:#}"))),
+            }
+        }
+        let names = names::Bound::open(settings).unwrap_or_else(|why| {
+            warnings.push(Diagnostic::warning(why));
+            None
+        });
+        match reasons.is_empty() {
+            true => Ok(Self { doors, names }),
+            false => Err(Rejected(reasons)),
+        }
+    }
+
+    pub(super) fn bound(&self) -> std::io::Result<Bound> {
+        let mut bound = Bound {
+            names: self
+                .names
+                .as_ref()
+                .is_some_and(names::Bound::is_at_the_usual_port),
+            ..Bound::default()
+        };
+        for door in &self.doors {
+            let place = match door.is_nbt() {
+                true => &mut bound.nbt,
+                false => &mut bound.direct,
+            };
+            place.push(door.address()?);
+        }
+        Ok(bound)
+    }
+}

@@ -1,0 +1,453 @@
+//! Writes lines: from every thread, and none waits for it.
+
+use std::{
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc::{SyncSender, TrySendError, sync_channel},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::Line;
+use crate::log_file::LogFile;
+use coax_smbconf::{
+    log_level::LogLevels,
+    macros::{MacroValues, expand_path},
+    settings::Settings,
+};
+
+/// Version of the JSON events: it grows when a field or an event is removed, renamed or gets another meaning; not when one
+/// is added.
+pub const SCHEMA: u32 = 1;
+
+/// Lines that may wait for a slow terminal or a full pipe; what comes beyond them is dropped, and counted.
+const WAITING_LINES: usize = 4096;
+
+/// Bytes of dumped messages that may wait.
+const WAITING_BYTES: usize = 16 << 20;
+
+/// Lines written at once.
+const BATCH: usize = 64;
+
+/// What a [`Reporter`] hands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A line, and when its event happened.
+    Line(Line, Timestamp),
+    /// The queue is empty: the writer should flush the lines it holds.
+    Pause,
+    /// Log files should be opened anew.
+    Reopen,
+}
+
+/// What is to be written where, at the next pause.
+struct Pages {
+    json: bool,
+    log_level: LogLevels,
+    /// For standard output or standard error.
+    out: Vec<u8>,
+    /// For the log file.
+    text: Vec<u8>,
+    file: Option<LogFile>,
+}
+
+impl Pages {
+    fn new(settings: &Settings, file: Option<LogFile>) -> Self {
+        Self {
+            json: settings.json,
+            log_level: settings.global.log_level,
+            out: Vec::new(),
+            text: Vec::new(),
+            file,
+        }
+    }
+
+    /// Opens the log file anew and tells that, in the new file too.
+    fn reopen(&mut self) {
+        self.put();
+        let done = match &mut self.file {
+            None => "there is no log file to open anew".into(),
+            Some(file) => {
+                let path = file.path().display().to_string();
+                match file.reopen() {
+                    Ok(()) => format!("the log file {path} is open anew"),
+                    Err(error) => format!(
+                        "cannot open the log file {path} anew: {error}; the old one stays open"
+                    ),
+                }
+            }
+        };
+        let text = format!(
+            "hang-up signal: {done}; to apply changes of the configuration, restart the server"
+        );
+        self.line(&Line::Notice { text }, Timestamp::now());
+        self.put();
+    }
+
+    fn line(&mut self, line: &Line, at: Timestamp) {
+        // Writing to memory does not fail.
+        if self.json {
+            let _ = serde_json::to_writer(&mut self.out, &Stamped::new(line, at));
+            self.out.push(b'\n');
+        }
+        if line.level() > self.log_level.of(line.class()) {
+            return;
+        }
+        if !self.json {
+            let _ = writeln!(self.out, "{}", one_line(line));
+        }
+        if self.file.is_some() {
+            let zone = jiff::tz::TimeZone::system();
+            let at = at.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S.%6f");
+            let _ = writeln!(self.text, "{at} {}", one_line(line));
+        }
+    }
+
+    fn put(&mut self) {
+        // Nobody may be reading, or the log's disk may be full; that is no reason to stop serving.
+        // The log comes first: who reads a line here finds it there.
+        let _ = self.file.as_mut().map(|file| file.write(&self.text));
+        let _ = if self.json {
+            put(std::io::stdout().lock(), &self.out)
+        } else {
+            put(std::io::stderr().lock(), &self.out)
+        };
+        self.out.clear();
+        self.text.clear();
+    }
+}
+
+/// A line as JSON has it: with its time and the version of its form.
+#[derive(Serialize)]
+pub(super) struct Stamped<'a> {
+    /// RFC 3339, UTC, microseconds.
+    time: String,
+    schema: u32,
+    #[serde(flatten)]
+    line: &'a Line,
+}
+
+impl<'a> Stamped<'a> {
+    pub(super) fn new(line: &'a Line, at: Timestamp) -> Self {
+        Self {
+            time: at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string(),
+            schema: SCHEMA,
+            line,
+        }
+    }
+}
+
+/// What a line takes beyond the room that every line takes, bytes.
+fn weight(line: &Line) -> usize {
+    match line {
+        Line::Message(message) => message.dump.len(),
+        _ => 0,
+    }
+}
+
+/// The text of a line without control characters: names come from clients, and none may forge a line of the log.
+pub(super) fn one_line(line: &Line) -> String {
+    let text = line.to_string();
+    // A message's bytes stand in lines of their own, and hold no control characters.
+    if matches!(line, Line::Message(_)) || !text.contains(char::is_control) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Where the log file is, if there is one.
+pub(crate) fn log_path(settings: &Settings) -> Option<String> {
+    settings.global.log_file.as_deref().map(one_for_all)
+}
+
+/// The log file that the settings ask for.
+///
+/// # Errors
+/// Says which file, and why it cannot be written.
+pub(crate) fn log_file(settings: &Settings) -> Result<Option<LogFile>, String> {
+    let Some(path) = log_path(settings) else {
+        return Ok(None);
+    };
+    LogFile::open(path.as_ref(), settings.global.max_log_kib)
+        .map(Some)
+        .map_err(|error| format!("cannot write the log file {path}: {error}"))
+}
+
+/// Samba keeps a log for each client by macros like `%m`; here is one for all, and they stand for its own name.
+fn one_for_all(path: &str) -> String {
+    let own = MacroValues {
+        client_name: "coax",
+        called_name: "coax",
+        user: "coax",
+        client_kind: "coax",
+        ..MacroValues::default()
+    };
+    expand_path(path, &own)
+}
+
+fn put(mut out: impl Write, text: &[u8]) -> std::io::Result<()> {
+    out.write_all(text)?;
+    out.flush()
+}
+
+/// Takes lines from every thread and never makes one wait.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+    lines: SyncSender<Message>,
+    lost: Arc<AtomicU64>,
+    /// Bytes of dumped messages that wait.
+    waiting_bytes: Arc<AtomicUsize>,
+}
+
+/// What goes to the writing thread.
+enum Message {
+    Line(Line, Timestamp),
+    /// Answer when everything before this is written.
+    Flush(SyncSender<()>),
+    /// Open log files anew.
+    Reopen,
+}
+
+impl Reporter {
+    /// Writes JSON to standard output, or text up to `log level` to standard error; and text to the log file.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn start(settings: &Settings, log: Option<LogFile>) -> std::io::Result<Self> {
+        let mut pages = Pages::new(settings, log);
+        Self::to(move |told| match told {
+            Told::Line(line, at) => pages.line(&line, at),
+            Told::Pause => pages.put(),
+            Told::Reopen => pages.reopen(),
+        })
+    }
+
+    /// Hands every line to `write`, on a thread of its own.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn to(mut write: impl FnMut(Told) + Send + 'static) -> std::io::Result<Self> {
+        let (lines, taken) = sync_channel(WAITING_LINES);
+        let lost = Arc::new(AtomicU64::new(0));
+        let missing = lost.clone();
+        let waiting_bytes = Arc::new(AtomicUsize::new(0));
+        let dumped = waiting_bytes.clone();
+        std::thread::Builder::new()
+            .name("report".into())
+            .spawn(move || {
+                while let Ok(first) = taken.recv() {
+                    let mut waiting = Vec::new();
+                    for message in std::iter::once(first).chain(taken.try_iter().take(BATCH)) {
+                        match message {
+                            Message::Line(line, at) => {
+                                dumped.fetch_sub(weight(&line), Ordering::Relaxed);
+                                write(Told::Line(line, at));
+                            }
+                            Message::Flush(done) => waiting.push(done),
+                            Message::Reopen => write(Told::Reopen),
+                        }
+                    }
+                    match missing.swap(0, Ordering::Relaxed) {
+                        0 => {}
+                        lost => {
+                            let text = format!("{lost} lines were lost: nobody read them in time");
+                            write(Told::Line(Line::Notice { text }, Timestamp::now()));
+                        }
+                    }
+                    write(Told::Pause);
+                    // Dropping them is the answer to whoever waits.
+                    drop(waiting);
+                }
+            })?;
+        Ok(Self {
+            lines,
+            lost,
+            waiting_bytes,
+        })
+    }
+
+    /// Tells `line`.
+    pub fn tell(&self, line: Line) {
+        let weight = weight(&line);
+        let before = self.waiting_bytes.fetch_add(weight, Ordering::Relaxed);
+        let fits = weight == 0 || before.saturating_add(weight) <= WAITING_BYTES;
+        let sent = match fits {
+            true => self
+                .lines
+                .try_send(Message::Line(line, Timestamp::now()))
+                .is_ok(),
+            false => false,
+        };
+        if !sent {
+            self.waiting_bytes.fetch_sub(weight, Ordering::Relaxed);
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until everything told so far is written, though not for long if nobody reads it.
+    pub fn flush(&self) {
+        let (done, written) = sync_channel(0);
+        if self.lines.try_send(Message::Flush(done)).is_ok() {
+            // The writer answers by dropping its end.
+            let _ = written.recv_timeout(Duration::from_secs(1));
+        }
+    }
+
+    /// Has log files opened anew, as after another program has put them aside.
+    pub fn reopen(&self) {
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(Message::Reopen) {
+            self.notice("too busy to open log files anew; send the signal again");
+        }
+    }
+
+    /// Tells something about the server itself.
+    pub fn notice(&self, text: impl Into<String>) {
+        self.tell(Line::Notice { text: text.into() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_first_line_has_the_shape_that_scripts_wait_for() {
+        let line = Line::Listening {
+            nbt: Some("127.0.0.1:1139".into()),
+            direct: None,
+        };
+        let at = Timestamp::new(1_795_219_200, 1_234_567).unwrap();
+        assert_eq!(
+            serde_json::to_string(&Stamped::new(&line, at)).unwrap(),
+            r#"{"time":"2026-11-21T00:00:00.001234Z","schema":1,"event":"listening","nbt":"127.0.0.1:1139","direct":null}"#
+        );
+    }
+
+    #[test]
+    fn the_log_file_gets_text_up_to_the_log_level_whatever_else_is_printed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = format!("{}/log.%m", folder.path().display());
+        let mut settings = Settings {
+            json: true,
+            ..Settings::default()
+        };
+        (settings.global.log_file, settings.global.log_level) = (Some(path), LogLevels::all(1));
+        let mut pages = Pages::new(&settings, log_file(&settings).unwrap());
+        let notice = Line::Notice {
+            text: "the roof leaks".into(),
+        };
+        pages.line(&notice, Timestamp::UNIX_EPOCH);
+        let tree = Line::Tree {
+            client: 1,
+            share: "DATA".into(),
+        };
+        pages.line(&tree, Timestamp::UNIX_EPOCH);
+        pages.put();
+        let text = std::fs::read_to_string(folder.path().join("log.coax")).unwrap();
+        assert!(
+            text.ends_with(" the roof leaks\n") && text.lines().count() == 1,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_log_file_that_cannot_be_written_is_told_and_nothing_else() {
+        let mut settings = Settings::default();
+        settings.global.log_file = Some("/no/such/folder/log".into());
+        let trouble = log_file(&settings).unwrap_err();
+        assert!(trouble.contains("/no/such/folder/log"));
+    }
+
+    #[test]
+    fn a_log_file_that_was_put_aside_goes_on_under_its_name_when_it_is_opened_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, aside) = (folder.path().join("log"), folder.path().join("log.1"));
+        let mut settings = Settings::default();
+        settings.global.log_file = Some(path.display().to_string());
+        let mut pages = Pages::new(&settings, log_file(&settings).unwrap());
+        let notice = |pages: &mut Pages, text: &str| {
+            let line = Line::Notice { text: text.into() };
+            pages.line(&line, Timestamp::UNIX_EPOCH);
+        };
+        notice(&mut pages, "before");
+        pages.put();
+        std::fs::rename(&path, &aside).unwrap();
+        notice(&mut pages, "between");
+        pages.reopen();
+        notice(&mut pages, "after");
+        pages.put();
+        let old = std::fs::read_to_string(aside).unwrap();
+        let new = std::fs::read_to_string(&path).unwrap();
+        assert!(old.contains("before") && old.contains("between") && !old.contains("after"));
+        assert!(
+            new.contains("hang-up signal") && new.contains("is open anew"),
+            "{new}"
+        );
+        assert!(
+            new.ends_with(" after\n") && !new.contains("between"),
+            "{new}"
+        );
+    }
+
+    #[test]
+    fn a_client_line_is_one_flat_object() {
+        let line = Line::Client(Box::new(super::super::ClientLine {
+            client: 3,
+            guess: "curl".into(),
+            ..super::super::ClientLine::default()
+        }));
+        let text = serde_json::to_string(&line).unwrap();
+        assert!(
+            text.starts_with(r#"{"event":"client","client":3,"#),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_name_with_a_line_feed_does_not_forge_a_line() {
+        let line = Line::Tree {
+            client: 1,
+            share: "A\n[2] root logged on\u{1b}[31m".into(),
+        };
+        assert_eq!(
+            one_line(&line),
+            "[1] connected to A\\n[2] root logged on\\u{1b}[31m"
+        );
+    }
+
+    #[test]
+    fn lines_that_nobody_takes_are_counted_and_do_not_block() {
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let reporter = Reporter::to(move |told| {
+            let _ = held.recv();
+            if let Told::Line(line, _) = told {
+                tell.send(line).unwrap();
+            }
+        })
+        .unwrap();
+        for n in 0..WAITING_LINES + 10 {
+            reporter.notice(n.to_string());
+        }
+        drop(hold);
+        let lost = told
+            .iter()
+            .take(WAITING_LINES + 3)
+            .find(|l| l.to_string().contains("lines were lost"));
+        assert!(lost.is_some());
+    }
+}

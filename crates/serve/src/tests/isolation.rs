@@ -1,0 +1,244 @@
+//! What keeps clients from each other's troubles: clocks, budgets, time limits.
+
+use coax_wire::time::Span;
+
+use super::*;
+
+const LANMAN: &[&str] = &["PC NETWORK PROGRAM 1.0", "LANMAN1.0"];
+
+impl Client {
+    /// Opens FILE.TXT for reading and writing, all shared.
+    fn open_file(&mut self) -> [u8; 2] {
+        let mut open = request(0x02, &[0x42, 0, 0x16, 0], b"\x04\\FILE.TXT\0");
+        open[24..26].copy_from_slice(&self.tid);
+        self.send(&open);
+        let reply = self.receive();
+        assert_eq!((reply[4], reply[5]), (0x02, 0), "{reply:x?}");
+        [reply[33], reply[34]]
+    }
+
+    /// Asks to lock the first ten bytes, and to wait for it.
+    fn ask_lock(&mut self, fid: [u8; 2], timeout_ms: u32) {
+        let t = timeout_ms.to_le_bytes();
+        let words = [
+            0xff, 0, 0, 0, fid[0], fid[1], 0, 0, t[0], t[1], t[2], t[3], 0, 0, 1, 0,
+        ];
+        let mut lock = request(0x24, &words, &[1, 0, 0, 0, 0, 0, 10, 0, 0, 0]);
+        lock[24..26].copy_from_slice(&self.tid);
+        self.send(&lock);
+    }
+
+    fn use_the_share_as_lanman(&mut self) {
+        assert_eq!(self.negotiate(LANMAN), 1);
+        self.send(&request(0x70, &[], b"\x04DATA\0\x04\0\x04A:\0"));
+        let reply = self.receive();
+        assert_eq!((reply[4], reply[5]), (0x70, 0), "{reply:x?}");
+        self.tid = [reply[35], reply[36]];
+    }
+}
+
+#[test]
+fn a_wall_clock_that_is_stepped_back_postpones_no_deadline() {
+    let server = Fixture::start("security = share");
+    std::fs::write(server.folder.path().join("FILE.TXT"), b"0123456789").unwrap();
+    let (mut holder, mut waiter) = (server.direct(), server.direct());
+    for client in [&mut holder, &mut waiter] {
+        client.use_the_share_as_lanman();
+    }
+    let (held, wanted) = (holder.open_file(), waiter.open_file());
+    holder.ask_lock(held, 0);
+    assert_eq!(holder.receive()[5], 0);
+    waiter.ask_lock(wanted, 700);
+    std::thread::sleep(Duration::from_millis(100));
+    let hour = 3_600_000_000_000;
+    let host = &server.running.host;
+    host.follow_wall_clock(coax_clock::wall_ns() - hour);
+    let reply = waiter.receive();
+    assert_eq!(
+        (reply[4], reply[5]),
+        (0x24, 1),
+        "the wait ended: {reply:x?}"
+    );
+}
+
+/// The default, but for what a test would wait too long for.
+fn hasty() -> Tuning {
+    Tuning {
+        threads: 8,
+        logon_timeout: Span::from_millis(300),
+        folder_period: Duration::from_millis(50),
+    }
+}
+
+#[test]
+fn clients_that_do_not_log_on_are_closed_with_a_reason_and_others_are_not() {
+    let server = Fixture::tuned("security = share", hasty(), |_| {});
+    let mut known = server.direct();
+    known.use_the_share();
+    let mut silent = server.direct();
+    let mut negotiated = server.direct();
+    negotiated.negotiate(CORE);
+    let mut trickles = server.direct();
+    trickles.stream.write_all(b"\x00\x00").unwrap();
+    for client in [&mut silent, &mut negotiated, &mut trickles] {
+        assert!(client.is_closed());
+    }
+    for _ in 0..3 {
+        assert!(server.disconnected().contains("did not log on within"));
+    }
+    known.echo(b"still served");
+}
+
+#[test]
+fn a_client_that_never_pauses_is_closed_too_if_it_does_not_log_on() {
+    let server = Fixture::tuned("", hasty(), |_| {});
+    let mut client = server.direct();
+    client.negotiate(CORE);
+    let echo = request(0x2b, &[1, 0], b"busy");
+    let framed = [&[0, 0, 0, echo.len() as u8][..], &echo].concat();
+    let until = Instant::now() + LONG;
+    while client.stream.write_all(&framed).is_ok()
+        && client.stream.read(&mut [0; 64]).is_ok_and(|n| n > 0)
+    {
+        assert!(Instant::now() < until, "it is served for ever");
+    }
+    assert!(server.disconnected().contains("did not log on within"));
+}
+
+#[test]
+fn a_client_without_a_place_is_told_so_in_its_protocol() {
+    let server = Fixture::start("max smbd processes = 1\nsecurity = share");
+    let mut first = server.direct();
+    first.use_the_share();
+    let mut nbt = server.nbt();
+    nbt.stream
+        .write_all(&session_request("ATTIC", "DOSBOX"))
+        .unwrap();
+    let mut negative = [0; 5];
+    nbt.stream.read_exact(&mut negative).unwrap();
+    assert_eq!(negative, [0x83, 0, 0, 1, 0x83], "insufficient resources");
+    assert!(nbt.is_closed());
+    let mut direct = server.direct();
+    direct.send(&request(0x72, &[], b"\x02PC NETWORK PROGRAM 1.0\0"));
+    let reply = direct.receive();
+    // ERRDOS 71: no more connections are accepted.
+    assert_eq!((reply[4], reply[5], reply[7]), (0x72, 1, 71), "{reply:x?}");
+    assert!(direct.is_closed());
+    let settings = |line: &Line| match line {
+        Line::Refused { setting, .. } => setting.clone(),
+        _ => None,
+    };
+    assert_eq!(server.line(settings), "max smbd processes");
+    first.echo(b"undisturbed");
+}
+
+#[test]
+fn silent_clients_of_one_address_do_not_fill_the_server() {
+    let server = Fixture::start("max smbd processes = 50\nsecurity = share");
+    let silent: Vec<Client> = (0..50).map(|_| server.direct()).collect();
+    let refused = |line: &Line| match line {
+        Line::Refused { why, .. } => Some(why.clone()),
+        _ => None,
+    };
+    assert!(server.line(refused).contains("have not logged on"));
+    let target = server.running.bound().direct[0];
+    let mut other = Client::connect_from("127.0.0.2", target);
+    other.use_the_share();
+    other.echo(b"let in");
+    drop(silent);
+}
+
+#[test]
+fn what_clients_held_is_given_back_when_they_are_gone() {
+    let server = Fixture::start("security = share");
+    std::fs::write(server.folder.path().join("FILE.TXT"), b"0123456789").unwrap();
+    for _ in 0..20 {
+        let mut client = server.direct();
+        client.use_the_share_as_lanman();
+        let fid = client.open_file();
+        client.ask_lock(fid, 0);
+        assert_eq!(client.receive()[5], 0);
+        // A message whose rest never comes.
+        client
+            .stream
+            .write_all(b"\x00\x00\x10\x00\xffSMB\x2b")
+            .unwrap();
+    }
+    for _ in 0..20 {
+        server.disconnected();
+    }
+    let host = &server.running.host;
+    let held = host.server.locked(|tables| {
+        use coax_server::budget::Resource::{Locks, Memory, Opens};
+        [Opens, Locks, Memory].map(|which| tables.total().get(which))
+    });
+    assert_eq!(held, [0, 0, 0]);
+    // The folder itself is being looked at now and then.
+    let until = Instant::now() + LONG;
+    while host.lanes.inside() > 0 {
+        assert!(Instant::now() < until, "a pass was not given back");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_share_whose_folder_is_removed_is_reported_and_served_again_when_it_is_back() {
+    let server = Fixture::tuned("security = share", hasty(), |_| {});
+    let path = server.folder.path().to_owned();
+    let notice = |about: &str| {
+        server.line(|line| match line {
+            Line::Notice { text } if text.contains(about) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    let mut client = server.direct();
+    client.use_the_share();
+    std::fs::remove_dir(&path).unwrap();
+    assert!(notice("is gone").contains("share DATA"));
+    client.ask_open("\\FILE.TXT");
+    assert_ne!(client.receive()[5], 0);
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("FILE.TXT"), b"back").unwrap();
+    notice("is there again");
+    client.ask_open("\\FILE.TXT");
+    assert_eq!(client.receive()[5], 0);
+}
+
+#[test]
+fn a_second_server_of_the_same_folder_says_so() {
+    let server = Fixture::tuned("", hasty(), |_| {});
+    let path = server.folder.path().display().to_string();
+    let mut settings =
+        load_text("test", &format!("[COPY]\npath = {path}\nread only = no\n")).settings;
+    let anywhere = coax_smbconf::settings::Listener::exactly("127.0.0.1:0".parse().unwrap());
+    settings.listen = coax_smbconf::settings::Listeners {
+        nbt: Vec::new(),
+        direct: vec![anywhere],
+        names: None,
+    };
+    // Its own claim must stand first.
+    let claimed = || {
+        let other = coax_disk::DiskFs::new(path.as_ref(), Default::default()).unwrap();
+        matches!(other.claim(true), coax_disk::Claim::Theirs)
+    };
+    let until = Instant::now() + LONG;
+    while !claimed() {
+        assert!(Instant::now() < until, "the first server claims nothing");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (tell, told) = channel();
+    let reporter = Reporter::to(move |line| {
+        if let Told::Line(Line::Notice { text }, _) = line {
+            let _ = tell.send(text);
+        }
+    })
+    .unwrap();
+    let built = build::server(&settings, &mut Vec::new()).unwrap();
+    let second = start(built, settings, reporter, hasty());
+    let text = told.recv_timeout(LONG).unwrap();
+    assert!(
+        text.contains("share COPY: another server") && text.contains(&path),
+        "{text}"
+    );
+    second.stop();
+}

@@ -1,0 +1,8 @@
+//! The real-world drivers of the client and raw TCP engines.
+//!
+//! [`client`] carries bytes between sockets, local files and `coax_client`; [`speed`] does so for `coax_speed`; [`bench`]
+//! copies one file with several redirectors and measures each.
+
+pub mod bench;
+pub mod client;
+pub mod speed;
