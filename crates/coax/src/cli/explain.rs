@@ -28,7 +28,7 @@ pub struct ExplainArgs {
     /// The redirector that the client is, where that is known better than the capture tells it (coax profiles)
     #[arg(long, value_name = "PROFILE", value_parser = client)]
     pub client: Option<String>,
-    /// Report as one JSON object (docs/explain.md)
+    /// Report as one JSON object (docs/explain-json.md)
     #[arg(long)]
     pub json: bool,
     /// Also write one page with graphs, which needs nothing else
