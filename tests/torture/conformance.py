@@ -13,39 +13,46 @@ COLUMNS = ["test", "result", "passed", "failed", "skipped", "seconds", "first"]
 
 HEAD = """# Conformance
 
-`scripts/torture` runs smbtorture's SMB1 suites (Samba 4.17.12's, strict, as against Windows) one by one against
-`coax serve` and writes this page. Samba's column is its own smbd on the same kind of machine. A suite passes when every
-subtest in it does; the numbers are subtests that passed, failed and were skipped. Suites that never end by themselves
-and scans that judge nothing are left out. Why a suite does not pass is in `tests/torture/gaps.toml`. The tests'
-configuration shortens the delays of sharing violations and write times and keeps named streams
-(`vfs objects = streams_xattr`), as Samba's own tests have it for smbd; in the default configuration nothing of this is
-set. raw.bench-lock and raw.bench-open, in which smbtorture may lose its place
-among the replies, are tried again when they do not end (`tests/torture/suites.py` says why).
+`scripts/torture` runs smbtorture's SMB1 suites (Samba 4.17.12, with strict expectations as for Windows) one by one against
+`coax serve` and writes this page. The Samba columns are smbd on the same kind of machine.
+
+- A suite passes if all of its subtests pass. The numbers are subtests passed, failed and skipped.
+- Suites that never end and scans that judge nothing are left out.
+- `tests/torture/gaps.toml` says why a suite does not pass.
+- The test configuration shortens the delays of sharing violations and write times and enables named streams
+  (`vfs objects = streams_xattr`), as Samba's own tests do. The default configuration sets none of this.
+- raw.bench-lock and raw.bench-open are repeated if they do not end, because smbtorture may lose its place among the replies
+  (`tests/torture/suites.py`).
 """
 
 TAIL = """
 ## Where coax and smbd differ
 
-`scripts/torture --gentest N --seed S` sends the same random requests to both and stops at the first answer that differs.
-119 seeds of up to 120 operations each ended at differences of these kinds, one of each of which was looked at on the
-wire. None is known to matter to a client.
+`scripts/torture --gentest N --seed S` sends the same random requests to both servers and stops at the first different answer.
+119 seeds of up to 120 operations each stopped at differences of these kinds; one of each was checked on the wire. None is
+known to affect a client.
 
-| request | coax | smbd 4.17 | why it stays |
-|---|---|---|---|
-| DELETE and RENAME with wildcards | do what they say: NO_SUCH_FILE, or the missing folder's error, if nothing is found | OBJECT_NAME_INVALID | smbd no longer has them; `DEL *.*` of DOS sends them |
-| several things wrong at once (an unknown level or open mode, or attributes that cannot be, and a missing file or folder; two missing names) | the request is judged before its paths, and the old name before the new | paths are looked up first | no specification orders them |
-| a path that ends in `\\.` below a missing folder | OBJECT_NAME_INVALID | OBJECT_PATH_NOT_FOUND | judged before the disk is asked, as all syntax is |
-| SMB_INFO_IS_NAME_VALID of a good name in a missing folder | success | OBJECT_PATH_NOT_FOUND | it asks about the name ([MS-CIFS] 2.2.2.3.3) |
-| the same level by FID | INVALID_LEVEL | ERRDOS/ERRbadfunc | smbd tells even NT clients in DOS's form |
-| OPEN_ANDX for execution that creates a file of a given size | the size is given | DISK_FULL | the disk was not full; it looks as if smbd extended through a descriptor for reading |
-| OPEN_ANDX with the open function 3, which does not exist | ERRDOS/ERRbadaccess | opens | [MS-CIFS] 2.2.4.41.1 has no such function |
-| OPEN_ANDX that must create what is a folder | OBJECT_NAME_COLLISION | FILE_IS_A_DIRECTORY | something of that name is there |
-| ACCESS_SYSTEM_SECURITY for a file without a descriptor of its own | granted | PRIVILEGE_NOT_HELD | there is no audit list that it could show |
-| FILE_DELETE_ON_CLOSE with MAXIMUM_ALLOWED or generic rights alone | opens, if they amount to DELETE | INVALID_PARAMETER | smbd wants the bit itself; not traced to Windows |
-| extended replies to NT_CREATE_ANDX: NO_EAS | set where a client would find no attributes | not set on new files and folders | [MS-SMB] 2.2.4.9.2 |
-| WRITE_ANDX, Available | 0xFFFF | 0 | [MS-CIFS] 2.2.4.43.2 wants it of files |
-| FileBasicInformation that makes a file a folder, by path | INVALID_PARAMETER | success | [MS-FSA] 2.1.5.15.2 |
-| change notifications | sometimes one more or fewer by the time both are compared | | they come when they come |
+- **DELETE and RENAME with wildcards.** coax executes them; NO_SUCH_FILE or the folder's error means that nothing matched. smbd 4.17
+  answers OBJECT_NAME_INVALID. `DEL *.*` of DOS sends them.
+- **Several errors in one request.** coax checks the request before its paths, and the old name before the new one. smbd looks up
+  paths first. No specification orders them.
+- **A path that ends in `\\.` below a missing folder.** coax: OBJECT_NAME_INVALID, because syntax is checked before the disk.
+  smbd: OBJECT_PATH_NOT_FOUND.
+- **SMB_INFO_IS_NAME_VALID of a valid name in a missing folder.** coax: success, as it asks about the name ([MS-CIFS] 2.2.2.3.3).
+  smbd: OBJECT_PATH_NOT_FOUND.
+- **The same level by FID.** coax: INVALID_LEVEL. smbd: ERRDOS/ERRbadfunc, also to NT clients.
+- **OPEN_ANDX for execution that creates a file of a given size.** coax sets the size. smbd: DISK_FULL, although the disk was not full.
+- **OPEN_ANDX with open function 3.** coax: ERRDOS/ERRbadaccess; [MS-CIFS] 2.2.4.41.1 has no such function. smbd opens the file.
+- **OPEN_ANDX that must create an existing folder.** coax: OBJECT_NAME_COLLISION. smbd: FILE_IS_A_DIRECTORY.
+- **ACCESS_SYSTEM_SECURITY for a file without a descriptor.** coax grants it, because there is no audit list to show. smbd:
+  PRIVILEGE_NOT_HELD.
+- **FILE_DELETE_ON_CLOSE with only MAXIMUM_ALLOWED or generic rights.** coax opens if they include DELETE. smbd requires the DELETE bit:
+  INVALID_PARAMETER. Windows was not checked.
+- **NO_EAS in extended replies to NT_CREATE_ANDX.** coax sets it if a client would find no attributes ([MS-SMB] 2.2.4.9.2). smbd
+  does not set it on new files and folders.
+- **Available in WRITE_ANDX.** coax: 0xFFFF, as [MS-CIFS] 2.2.4.43.2 requires for files. smbd: 0.
+- **FileBasicInformation by path that turns a file into a folder.** coax: INVALID_PARAMETER ([MS-FSA] 2.1.5.15.2). smbd: success.
+- **Change notifications.** Their number may differ at the time of the comparison, because they arrive asynchronously.
 """
 
 

@@ -93,15 +93,18 @@ pub fn markdown(tables: &[Filled]) -> String {
     out
 }
 
-const HEAD: &str = "# What the lab makes of published copies
+const HEAD: &str = "# Published copies beside simulated ones
 
-This page is written by `coax lab tables --markdown` and checked by a test; do not edit it.
+`coax lab tables --markdown` writes this page, and a test compares it. Do not edit it.
 
-Each figure is the time or rate of a copy that the real client and server engines made over simulated TCP stacks, cards
-and links, in virtual time. **predicted**: nothing was chosen for this figure. **chosen**: a whole number or a structure
-was chosen so that it is met. **fitted**: a quantity was tuned to this very figure. A fitted cell shows that the mechanism
-can give the figure, not that it did. `coax lab tables --json` has every parameter of every cell; the tables themselves are
-`data/tables`, the scenarios `data/scenarios`.
+Each figure is the time or rate of a simulated copy: the real client and server engines run over simulated TCP stacks, cards
+and links in virtual time.
+
+- **predicted**: no value was chosen for this figure.
+- **chosen**: an integer or a structure was chosen to match this figure.
+- **fitted**: a quantity was tuned to this figure. A fitted cell shows that the mechanism can explain the figure, not that it does.
+
+`coax lab tables --json` prints every parameter of every cell. The tables are in `data/tables`, the scenarios in `data/scenarios`.
 ";
 
 fn cell_row(out: &mut String, cell: &Cell) {
