@@ -12,7 +12,7 @@ ports, times or rates: there the comparison ignores digits and the width of colu
 this program starts: smb://nas/ATTIC is a share for guests (smb://nas:139/ATTIC the same by NetBIOS session), nas:2000 sends raw
 TCP data and nas:2001 receives it.
 
-Without options the blocks are rewritten; --check only compares and fails where a block is out of date.
+Without options it compares, and fails where a block is out of date; --write renews such blocks.
 """
 import argparse
 import contextlib
@@ -137,9 +137,9 @@ def unmatched(page):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/samples", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="compare only; exit with 1 if a sample is out of date")
-    check = parser.parse_args().check
+    parser = argparse.ArgumentParser(prog="scripts/test --only samples --", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="renew the samples that are out of date")
+    write = parser.parse_args().write
     coax, stale, count = binary(), [], 0
     for page in PAGES:
         if unmatched(page):
@@ -153,11 +153,11 @@ def main():
             with nas(coax, folder) as addresses:
                 text = renewed(coax, page, addresses, folder, stale)
         count += len(SAMPLE.findall(text))
-        if not check:
+        if write:
             page.write_text(text)
     print("\n".join(stale), end="")
-    print(f"{count} samples, {len(stale)} out of date" + ("" if check or not stale else ", now renewed"))
-    return 1 if check and stale else 0
+    print(f"{count} samples, {len(stale)} out of date" + (", now renewed" if write and stale else ""))
+    return 1 if stale and not write else 0
 
 
 if __name__ == "__main__":
