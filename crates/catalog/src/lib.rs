@@ -16,6 +16,7 @@ pub mod host;
 pub mod link;
 pub mod machine;
 pub mod profile;
+pub mod recognition;
 pub mod scenario;
 pub mod server;
 pub mod stack;

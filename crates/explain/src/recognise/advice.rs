@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use coax_catalog::files::ADVICE;
 use coax_cause::Cause;
 use serde::Deserialize;
 
@@ -11,7 +12,6 @@ use super::{
 };
 use crate::report::{Capture, Copy};
 
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/advice.rs"));
 /// Packets named with a piece of advice.
 const MOST_FRAMES: usize = 8;
 /// Remarks made about one capture.
@@ -137,7 +137,7 @@ const fn usual_share() -> f64 {
 pub fn entries() -> &'static [Entry] {
     static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
     ENTRIES.get_or_init(|| {
-        let all = FILES.iter().map(|(name, text)| parse(name, text));
+        let all = ADVICE.iter().map(|(name, text)| parse(name, text));
         let all: Result<Vec<Vec<Entry>>, String> = all.collect();
         match all {
             Ok(all) => all.into_iter().flatten().collect(),

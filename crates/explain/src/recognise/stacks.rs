@@ -1,14 +1,11 @@
 //! Whose TCP an end of a connection runs, as far as its SYN tells, and what else was seen of it.
 
-use std::sync::OnceLock;
-
-use serde::Deserialize;
+use coax_catalog::recognition::{StackFeatures, stacks};
 
 use super::{Evidence, Sureness};
 use crate::report::{Connection, Habits, Side};
 use coax_capture::SynFingerprint;
 
-const RULES: &str = include_str!("../../../../data/stacks-guess.toml");
 /// Options of a SYN that many stacks send are these at most: an MSS, or nothing.
 const COMMON: usize = 1;
 
@@ -23,35 +20,6 @@ pub struct Stack {
     pub evidence: Vec<Evidence>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    stack: Vec<Rule>,
-}
-
-/// A rule of `data/stacks-guess.toml`; every clue that it has must fit.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rule {
-    who: String,
-    ttl: Option<u8>,
-    #[serde(default)]
-    syn: Vec<String>,
-    #[serde(default)]
-    answer: Vec<String>,
-    window: Option<Vec<u16>>,
-    mss: Option<Vec<u16>>,
-    /// Where the clue was seen: for readers of the table.
-    #[allow(dead_code)]
-    source: String,
-}
-
-/// The rules. A test reads them; of a file with errors there are none.
-fn rules() -> &'static [Rule] {
-    static READ: OnceLock<Vec<Rule>> = OnceLock::new();
-    READ.get_or_init(|| toml::from_str::<File>(RULES).map_or_else(|_| Vec::new(), |it| it.stack))
-}
-
 /// The TCP of the client and of the server.
 pub(crate) fn recognise(connection: &Connection) -> [Stack; 2] {
     let one = |end: usize| -> Option<Stack> {
@@ -62,17 +30,20 @@ pub(crate) fn recognise(connection: &Connection) -> [Stack; 2] {
 }
 
 fn of(side: &Side, habits: &Habits, answers: bool) -> Stack {
-    let mut who: Vec<String> = Vec::new();
-    if let Some(greeting) = &habits.greeting {
-        let fitting = rules()
-            .iter()
-            .filter(|rule| rule.fits(greeting, side, answers));
-        for rule in fitting {
-            if !who.contains(&rule.who) {
-                who.push(rule.who.clone());
-            }
-        }
-    }
+    let greeting = habits.greeting.as_ref();
+    let who: Vec<String> = greeting
+        .filter(|greeting| greeting.layout.is_whole())
+        .map(|greeting| {
+            let found = stacks(&StackFeatures {
+                answers,
+                options: &greeting.layout.to_string(),
+                first_ttl: greeting.initial_ttl(),
+                window: greeting.window,
+                mss: side.mss,
+            });
+            found.into_iter().map(str::to_owned).collect()
+        })
+        .unwrap_or_default();
     let is_telling = habits.greeting.is_some_and(|it| it.layout.len() > COMMON);
     let sure = match who.len() {
         0 => Sureness::Unknown,
@@ -83,22 +54,6 @@ fn of(side: &Side, habits: &Habits, answers: bool) -> Stack {
         who,
         sure,
         evidence: seen(side, habits),
-    }
-}
-
-impl Rule {
-    fn fits(&self, greeting: &SynFingerprint, side: &Side, answers: bool) -> bool {
-        let layouts = if answers { &self.answer } else { &self.syn };
-        let layout = greeting.layout.to_string();
-        let has = |allowed: &Option<Vec<u16>>, value: Option<u16>| {
-            let fits = |allowed: &Vec<u16>| value.is_some_and(|value| allowed.contains(&value));
-            allowed.as_ref().is_none_or(fits)
-        };
-        greeting.layout.is_whole()
-            && layouts.contains(&layout)
-            && self.ttl.is_none_or(|ttl| greeting.initial_ttl() == ttl)
-            && has(&self.window, Some(greeting.window))
-            && has(&self.mss, side.mss)
     }
 }
 
@@ -161,22 +116,4 @@ fn greeted(greeting: &SynFingerprint, side: &Side) -> String {
         side.mss.map_or(String::new(), |mss| format!(", MSS {mss}")),
         scale.unwrap_or_default()
     )
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rule_is_read_and_has_a_clue_and_a_source() {
-        let rules = toml::from_str::<File>(RULES).unwrap().stack;
-        assert!(rules.len() >= 10);
-        for rule in rules {
-            let clues = rule.syn.len() + rule.answer.len();
-            assert!(clues > 0 && !rule.source.is_empty(), "{}", rule.who);
-            let beside = rule.ttl.is_some() || rule.mss.is_some();
-            assert!(beside, "{}: options alone are many stacks'", rule.who);
-        }
-    }
 }

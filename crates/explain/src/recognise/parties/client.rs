@@ -2,15 +2,18 @@
 
 use std::sync::OnceLock;
 
-use serde::Deserialize;
+use coax_catalog::{
+    clients,
+    profile::{BlockSize, Fact, Ground, Method, Port, Profile as Redirector, Step},
+    recognition::{self, ClientFeatures, text::is_or_begins as is_said},
+};
 
-use super::{Evidence, Party, Sureness, fitting, is_said, native, rules};
+use super::{Evidence, Party, Sureness, native};
 use crate::{
     report::{Connection, Requests, Smb},
     smb::CUT,
 };
 
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 const DIRECT_PORT: u16 = 445;
 /// Two profiles of which one leads the other by less fit as well.
 const LEAD: f64 = 0.5;
@@ -47,133 +50,89 @@ struct Known<T> {
 
 #[derive(Clone, Debug)]
 struct Way {
-    methods: [String; 2],
+    methods: [&'static str; 2],
     block: Option<u64>,
     raw_block: Option<u64>,
-}
-
-/// A rule of `data/clients-guess.toml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Rule {
-    who: String,
-    offers: Option<Vec<String>>,
-    offers_among: Option<Vec<String>>,
-    native: Option<String>,
-    calling: Option<String>,
-    #[allow(dead_code)]
-    source: String,
 }
 
 /// All redirectors of `data/clients`, in the order of their names.
 pub fn profiles() -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        FILES
+        clients::all()
             .iter()
-            .filter_map(|(name, text)| Profile::parse(name, text))
+            .map(|known| Profile::of(known))
             .collect()
     })
 }
 
-/// What is looked up of a profile's file.
-struct Table(toml::Table);
-
-impl Table {
-    fn get(&self, section: &str, key: &str) -> Option<Known<&toml::Value>> {
-        let entry = self.0.get(section)?.get(key)?;
-        Some(Known {
-            value: entry.get("value")?,
-            sourced: entry.get("source").is_some(),
-        })
-    }
-
-    fn number(&self, section: &str, key: &str) -> Option<Known<u64>> {
-        let known = self.get(section, key)?;
-        let value = u64::try_from(known.value.as_integer()?).ok()?;
-        Some(Known {
+impl<T> Known<T> {
+    fn of<U>(fact: &Fact<U>, value: T) -> Self {
+        Self {
             value,
-            sourced: known.sourced,
-        })
-    }
-
-    fn text(&self, section: &str, key: &str) -> Option<Known<String>> {
-        let known = self.get(section, key)?;
-        let value = known.value.as_str()?.to_owned();
-        Some(Known {
-            value,
-            sourced: known.sourced,
-        })
-    }
-
-    fn dialects(&self) -> Option<Known<Vec<String>>> {
-        let known = self.get("negotiate", "dialects")?;
-        let names = known.value.as_array()?.iter();
-        let names = names.filter_map(|name| Some(name.as_str()?.to_owned()));
-        Some(Known {
-            value: names.collect(),
-            sourced: known.sourced,
-        })
-    }
-
-    /// What it calls its system and its LAN manager.
-    fn native(&self) -> Option<Known<(String, String)>> {
-        let os = self.text("logon", "native-os")?;
-        let lan_man = self.text("logon", "native-lan-man")?;
-        Some(Known {
-            value: (os.value, lan_man.value),
-            sourced: os.sourced && lan_man.sourced,
-        })
-    }
-
-    fn has_step(&self, script: &str, step: &str) -> bool {
-        let steps = self
-            .get("copy", script)
-            .and_then(|known| known.value.as_array());
-        steps.is_some_and(|steps| steps.iter().any(|known| known.as_str() == Some(step)))
-    }
-
-    fn way(&self, section: &str) -> Option<Known<Way>> {
-        let method = self.text(section, "method")?;
-        let otherwise = self.text(section, "otherwise")?;
-        let size = |key: &str| self.number(section, key).map(|known| known.value);
-        Some(Known {
-            sourced: method.sourced,
-            value: Way {
-                methods: [method.value, otherwise.value],
-                block: size("block"),
-                raw_block: size("raw-block"),
-            },
-        })
+            sourced: is_sourced(fact),
+        }
     }
 }
 
+fn is_sourced<T>(fact: &Fact<T>) -> bool {
+    matches!(fact.ground(), Ground::Source(_))
+}
+
+const fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Core => "core",
+        Method::Andx => "andx",
+        Method::Raw => "raw",
+    }
+}
+
+fn way(method: &Fact<Method>, otherwise: Method, block: BlockSize, raw_block: u32) -> Known<Way> {
+    let block = match block {
+        BlockSize::Bytes(bytes) => Some(u64::from(bytes)),
+        BlockSize::Buffer(_) => None,
+    };
+    let methods = [method_name(**method), method_name(otherwise)];
+    Known::of(
+        method,
+        Way {
+            methods,
+            block,
+            raw_block: Some(u64::from(raw_block)),
+        },
+    )
+}
+
 impl Profile {
-    fn parse(name: &'static str, text: &str) -> Option<Self> {
-        let table = Table(toml::from_str(text).ok()?);
-        let (flags, flags2) = (
-            table.number("negotiate", "flags")?,
-            table.number("negotiate", "flags2")?,
-        );
-        let small = |known: Known<u64>| known.map(|value| u32::try_from(value).unwrap_or(u32::MAX));
-        Some(Self {
-            name,
-            title: table.0.get("title")?.as_str()?.to_owned(),
-            dialects: table.dialects()?,
-            native: table.native()?,
-            buffer: small(table.number("buffers", "announced")?),
-            mpx: table
-                .number("buffers", "max-mpx")?
-                .map(|value| value as u16),
-            flags: flags.map(|value| (value as u8, flags2.value as u16)),
-            capabilities: small(table.number("negotiate", "capabilities")?),
-            direct: table
-                .text("transport", "port")?
-                .map(|port| port == "direct"),
-            reads: table.way("read")?,
-            writes: table.way("write")?,
-            notifies: table.has_step("put", "notify"),
-        })
+    fn of(known: &'static Redirector) -> Self {
+        let (negotiate, logon) = (&known.negotiate, &known.logon);
+        let (os, lan_man) = (&logon.native_os, &logon.native_lan_man);
+        let (read, write) = (&known.read, &known.write);
+        Self {
+            name: &known.name,
+            title: known.title.clone(),
+            dialects: Known::of(&negotiate.dialects, negotiate.dialects.to_vec()),
+            native: Known {
+                value: (os.to_string(), lan_man.to_string()),
+                sourced: is_sourced(os) && is_sourced(lan_man),
+            },
+            buffer: Known::of(
+                &known.buffers.announced,
+                u32::from(*known.buffers.announced),
+            ),
+            mpx: Known::of(&known.buffers.max_mpx, *known.buffers.max_mpx),
+            flags: Known::of(&negotiate.flags, (*negotiate.flags, *negotiate.flags2)),
+            capabilities: Known::of(&negotiate.capabilities, *negotiate.capabilities),
+            direct: Known::of(&known.transport.port, *known.transport.port == Port::Direct),
+            reads: way(&read.method, *read.otherwise, *read.block, *read.raw_block),
+            writes: way(
+                &write.method,
+                *write.otherwise,
+                *write.block,
+                *write.raw_block,
+            ),
+            notifies: known.copy.put.contains(&Step::Notify),
+        }
     }
 
     /// The same of what it offers and what it calls itself alone.
@@ -242,13 +201,6 @@ impl Profile {
 }
 
 impl<T> Known<T> {
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> Known<U> {
-        Known {
-            value: change(self.value),
-            sourced: self.sourced,
-        }
-    }
-
     /// What contradicts an assumption speaks half as loud.
     fn weigh(&self, fits: impl FnOnce(&T) -> bool, gain: f64, loss: f64) -> f64 {
         match (fits(&self.value), self.sourced) {
@@ -277,8 +229,8 @@ impl Known<Way> {
         }
         let [usual, otherwise] = &self.value.methods;
         let by_method = match () {
-            () if usual == method => 2.0,
-            () if otherwise == method => 0.5,
+            () if *usual == method => 2.0,
+            () if *otherwise == method => 0.5,
             () => -4.0,
         };
         let block = if method == "raw" {
@@ -380,29 +332,17 @@ fn unlike_any(smb: &Smb, evidence: Vec<Evidence>) -> Party {
     }
 }
 
-/// Who it is by `data/clients-guess.toml`; else what it calls itself.
+/// Who it is by the rules of the catalog; else what it calls itself.
 fn guess(smb: &Smb) -> Option<String> {
     let said = native(&smb.client_system);
-    let fits = |rule: &Rule, names: fn(&str, &str) -> bool| {
-        rule.fits(&smb.offered, said.as_deref(), names)
-    };
-    let rule = fitting(&rules().client, fits).map(|found| found.0);
-    rule.map(|rule| rule.who.clone())
+    let found = recognition::client(&ClientFeatures {
+        offered: &smb.offered,
+        native: said.as_deref(),
+        calling: None,
+    });
+    found
+        .map(|found| found.who.to_owned())
         .or_else(|| said.map(|said| format!("unknown ({said})")))
-}
-
-impl Rule {
-    /// `names` is how what it calls itself is held against the clue.
-    fn fits(&self, offered: &[String], said: Option<&str>, names: fn(&str, &str) -> bool) -> bool {
-        let all = |list: &Vec<String>| list.iter().all(|name| offered.contains(name));
-        self.calling.is_none()
-            && self
-                .native
-                .as_deref()
-                .is_none_or(|part| said.is_some_and(|said| names(said, part)))
-            && self.offers.as_ref().is_none_or(|list| *list == offered)
-            && self.offers_among.as_ref().is_none_or(all)
-    }
 }
 
 fn seen(connection: &Connection, smb: &Smb) -> Vec<Evidence> {

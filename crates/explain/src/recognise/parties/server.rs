@@ -1,76 +1,39 @@
 //! Who the server is.
 
-use serde::Deserialize;
+use coax_catalog::recognition::{ServerFeatures, server};
 
-use super::{Evidence, Party, Sureness, fitting, native, rules};
+use super::{Evidence, Party, Sureness, native};
 use crate::report::{Connection, Smb};
-
-/// A rule of `data/servers-guess.toml`; every clue that it has must fit.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Rule {
-    kind: String,
-    who: String,
-    /// Text in the system and LAN manager names of the session set-up's answer.
-    native: Option<String>,
-    /// The dialect that it chose.
-    dialect: Option<String>,
-    /// The largest message that it takes.
-    max_buffer: Option<u32>,
-    /// Requests at once.
-    max_mpx: Option<u16>,
-    /// The configuration of `data/servers` that is most like it.
-    config: Option<String>,
-    /// Where the clue was seen: for readers of the table.
-    #[allow(dead_code)]
-    source: String,
-}
 
 pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     let said = native(&smb.server_system);
     let evidence = seen(connection, smb, said.as_deref());
-    let fits = |rule: &Rule, names: fn(&str, &str) -> bool| rule.fits(smb, said.as_deref(), names);
-    let Some((rule, is_whole)) = fitting(&rules().server, fits) else {
+    let lan_man = smb.server_system.as_ref().map(|said| said.1.as_str());
+    let found = server(&ServerFeatures {
+        native: said.as_deref(),
+        lan_manager: lan_man.unwrap_or_default(),
+        dialect: smb.dialect.as_deref(),
+        max_buffer: smb.server_max_buffer,
+        max_mpx: smb.max_mpx,
+    });
+    let Some(found) = found else {
         return Party {
             name: said.map_or_else(|| "unknown".to_owned(), |said| format!("unknown ({said})")),
             evidence,
             ..Party::default()
         };
     };
-    let lan_man = smb
-        .server_system
-        .as_ref()
-        .map_or("", |said| said.1.as_str());
     Party {
-        profile: Some(rule.kind.clone()),
-        name: rule.who.replace("{lan-manager}", lan_man),
-        sure: if rule.native.is_some() && is_whole {
+        profile: Some(found.kind.to_owned()),
+        name: found.who,
+        sure: if found.said_so {
             Sureness::Sure
         } else {
             Sureness::Like
         },
         evidence,
         also: Vec::new(),
-        config: rule.config.clone(),
-    }
-}
-
-impl Rule {
-    /// `names` is how what it calls itself is held against the clue.
-    fn fits(&self, smb: &Smb, said: Option<&str>, names: fn(&str, &str) -> bool) -> bool {
-        let is = |clue: &Option<String>, told: Option<&str>, fits: fn(&str, &str) -> bool| {
-            clue.as_deref()
-                .is_none_or(|clue| told.is_some_and(|told| fits(told, clue)))
-        };
-        is(&self.native, said, names)
-            && is(&self.dialect, smb.dialect.as_deref(), |told, clue| {
-                told == clue
-            })
-            && (self.native.is_some() || said.is_none())
-            && self
-                .max_buffer
-                .is_none_or(|size| smb.server_max_buffer == Some(size))
-            && self.max_mpx.is_none_or(|count| smb.max_mpx == Some(count))
+        config: found.config.map(str::to_owned),
     }
 }
 
