@@ -8,7 +8,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use fact::{Fact, Ground};
+pub use fact::{Fact, Provenance};
 pub use step::Step;
 
 use alloc::{
@@ -38,7 +38,7 @@ pub struct Profile {
     /// Buffers.
     pub buffers: Buffers,
     /// What carries its messages.
-    pub transport: Carriage,
+    pub transport: TransportProfile,
     /// How it reads a file's data.
     pub read: Reading,
     /// How it writes a file's data.
@@ -145,7 +145,7 @@ impl From<Port> for Transport {
 /// What carries its messages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Carriage {
+pub struct TransportProfile {
     /// Port.
     pub port: Fact<Port>,
     /// How messages are cut into writes to TCP.

@@ -1,6 +1,6 @@
 //! Requests on their way: numbered, signed, framed, and matched with their replies.
 
-use crate::{error::Error, event::JobId, jobs::reply::Reply, profile::Cut};
+use crate::{error::Error, job_id::JobId, jobs::reply::Reply, profile::Cut};
 use alloc::{
     collections::{BTreeMap, VecDeque},
     vec::Vec,

@@ -3,7 +3,8 @@
 use crate::{
     calls::{Calls, Exchange, Owner, Request, Transmit},
     error::Error,
-    event::{Event, JobId, Operation},
+    event::{Event, Operation},
+    job_id::JobId,
     jobs::{self, Context, Job, Step, reply::Reply},
     link::Link,
     local::LocalFiles,

@@ -1,19 +1,13 @@
 //! What goes in and comes out: operations and events.
 
 use crate::{
+    entry::{DiskSpace, Entry, FileStat},
     error::Error,
-    jobs::{
-        copy::CopySpec,
-        list::Entry,
-        stat::{DiskSpace, FileStat},
-    },
+    job_id::JobId,
     link::Link,
+    spec::CopySpec,
 };
 use alloc::{boxed::Box, string::String, vec::Vec};
-
-/// Names an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JobId(pub u32);
 
 /// Something to do on the share. Paths are relative to it, parted by `/` or `\`.
 #[derive(Clone, Debug)]

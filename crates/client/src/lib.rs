@@ -19,25 +19,26 @@ extern crate std;
 
 mod calls;
 mod conn;
+mod entry;
 mod error;
 mod event;
+mod job_id;
 mod jobs;
 mod link;
 mod local;
 mod setup;
+mod spec;
 mod target;
 
 pub use coax_catalog::profile;
 
 pub use calls::{Exchange, Tail, Transmit};
 pub use conn::Client;
+pub use entry::{DiskSpace, Entry, FileStat};
 pub use error::{Changed, Error, Unfit};
-pub use event::{Event, JobId, Operation, Outcome};
-pub use jobs::{
-    copy::{CopySpec, Direction, Existing},
-    list::Entry,
-    stat::{DiskSpace, FileStat},
-};
+pub use event::{Event, Operation, Outcome};
+pub use job_id::JobId;
 pub use link::Link;
 pub use local::{LocalError, LocalFiles, NoFiles};
+pub use spec::{CopySpec, Direction, Existing};
 pub use target::{Credentials, Target};

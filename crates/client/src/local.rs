@@ -1,6 +1,6 @@
 //! The local side of copies, as the engine sees it.
 
-use crate::event::JobId;
+use crate::job_id::JobId;
 use alloc::string::String;
 
 /// Why a local file cannot be read or written; the message is the driver's.

@@ -1,50 +1,23 @@
 //! What runs on a host above TCP.
 
+mod event;
+
+pub use event::{AppEvent, DiskWork};
+
 use coax_wire::time::{Span, Time};
 
 use crate::{
     cause::{Account, Cause},
     machine::MachineParams,
     payload::Payload,
-    world::{Side, World},
+    side::Side,
+    world::World,
 };
-
-/// What an application is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppEvent {
-    /// The run begins. A client connects now; a server is listening already.
-    Start,
-    /// The connection is there.
-    Connected,
-    /// There are bytes to read. Told again whenever more come, whether or not any were read.
-    Readable,
-    /// Less is unacknowledged than [`Context::notify_below`] asked for.
-    Drained,
-    /// The peer will send no more.
-    PeerFinished,
-    /// The connection was broken off.
-    Reset,
-    /// The timer with this token ran out.
-    Timer(u64),
-    /// The processor has done the work with this token.
-    Worked(u64),
-    /// The disk has done the work with this token.
-    DiskDone(u64),
-}
 
 /// An application on a host: a state machine that is told what happens and acts through its [`Context`].
 pub trait App {
     /// Something happened. Everything done in it is done at this moment.
     fn handle(&mut self, context: &mut Context<'_>, event: AppEvent);
-}
-
-/// What the disk is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiskWork {
-    /// Read so many bytes.
-    Read(u64),
-    /// Write so many bytes.
-    Write(u64),
 }
 
 /// An application's hands.

@@ -12,7 +12,7 @@ use self::frame::{Ip, Tcp, tcp_frame};
 
 use coax_wire::time::Time;
 
-use crate::{segment::Segment, world::Side};
+use crate::{segment::Segment, side::Side};
 
 /// Where a capture is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -27,8 +27,9 @@ use serde::Deserialize;
 use crate::{
     apps,
     link::{Duplex, TxFull},
+    side::Side,
     tcp::StackParams,
-    world::{Setup, Side},
+    world::Setup,
 };
 
 const SEGMENT: f64 = 1460.0;

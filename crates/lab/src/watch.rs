@@ -6,7 +6,7 @@ use coax_wire::time::Time;
 
 use crate::{
     segment::{Segment, Sent},
-    world::Side,
+    side::Side,
 };
 
 /// Most that is kept of one run: some 100 MB.

@@ -4,37 +4,7 @@ use alloc::vec::Vec;
 
 use coax_wire::time::Span;
 
-use crate::{Role, Sample};
-
-/// Bytes in a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
-    /// How many bytes.
-    pub bytes: u64,
-    /// In which time.
-    pub span: Span,
-}
-
-impl Rate {
-    /// Bytes a second; zero if no time passed.
-    pub fn bytes_per_s(&self) -> f64 {
-        if self.span.0 == 0 {
-            return 0.0;
-        }
-        // both are far below 2^53 in anything that can be waited for
-        self.bytes as f64 * 1e9 / self.span.0 as f64
-    }
-
-    /// Kilobytes of 1,024 bytes a second, the unit of mTCP's tables.
-    pub fn kb_per_s(&self) -> f64 {
-        self.bytes_per_s() / 1024.0
-    }
-
-    /// Megabits (10^6) a second, the unit of network cards.
-    pub fn mbit_per_s(&self) -> f64 {
-        self.bytes_per_s() * 8.0 / 1e6
-    }
-}
+use crate::{rate::Rate, role::Role, sample::Sample};
 
 /// How a transfer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,30 +62,5 @@ impl Report {
             bytes: self.bytes,
             span: Span(self.elapsed.0.saturating_sub(waited.0)),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_told_in_kilobytes_of_1024_and_megabits_of_a_million() {
-        let rate = Rate {
-            bytes: 1_024_000,
-            span: Span::from_millis(500),
-        };
-        assert!((rate.bytes_per_s() - 2_048_000.0).abs() < 1e-6);
-        assert!((rate.kb_per_s() - 2_000.0).abs() < 1e-9);
-        assert!((rate.mbit_per_s() - 16.384).abs() < 1e-9);
-    }
-
-    #[test]
-    fn no_time_is_no_speed_rather_than_an_infinite_one() {
-        let rate = Rate {
-            bytes: 5,
-            span: Span(0),
-        };
-        assert!(rate.bytes_per_s().abs() < f64::EPSILON);
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use coax_wire::time::{Span, Time};
 
-use crate::report::Rate;
+use crate::rate::Rate;
 
 /// Samples kept. A transfer of more seconds than that gets coarser ones: neighbours are joined, so that memory stays
 /// bounded however long it lasts.

@@ -4,17 +4,9 @@ use coax_wire::time::{Span, Time};
 
 use crate::{
     report::{End, Report},
+    role::Role,
     sample::{Sample, Sampler},
 };
-
-/// Which way the bytes go, seen from us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// We send.
-    Send,
-    /// We receive.
-    Receive,
-}
 
 /// What is to be moved, and what is too long a silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

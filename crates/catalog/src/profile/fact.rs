@@ -6,19 +6,19 @@ use serde::Deserialize;
 
 /// How a value is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum Provenance {
     /// Published or seen, here.
     Source(String),
     /// Not known; the reason for this choice.
     Assumed(String),
 }
 
-/// A value with its ground: `{ value = 1024, source = "…" }` or `{ value = 1024, assumed = "…" }`.
+/// A value with its provenance: `{ value = 1024, source = "…" }` or `{ value = 1024, assumed = "…" }`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written<T>")]
 pub struct Fact<T> {
     value: T,
-    ground: Ground,
+    provenance: Provenance,
 }
 
 impl<T> Fact<T> {
@@ -26,13 +26,13 @@ impl<T> Fact<T> {
     pub fn chosen(value: T, why: impl Into<String>) -> Self {
         Self {
             value,
-            ground: Ground::Assumed(why.into()),
+            provenance: Provenance::Assumed(why.into()),
         }
     }
 
     /// How it is known.
-    pub fn ground(&self) -> &Ground {
-        &self.ground
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 }
 
@@ -56,14 +56,14 @@ impl<T> TryFrom<Written<T>> for Fact<T> {
     type Error = &'static str;
 
     fn try_from(written: Written<T>) -> Result<Self, &'static str> {
-        let ground = match (written.source, written.assumed) {
-            (Some(source), None) => Ground::Source(source),
-            (None, Some(why)) => Ground::Assumed(why),
+        let provenance = match (written.source, written.assumed) {
+            (Some(source), None) => Provenance::Source(source),
+            (None, Some(why)) => Provenance::Assumed(why),
             _ => return Err("a value needs either \"source\" or \"assumed\""),
         };
         Ok(Self {
             value: written.value,
-            ground,
+            provenance,
         })
     }
 }

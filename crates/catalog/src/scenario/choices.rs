@@ -43,6 +43,9 @@ pub(super) const PLACES: [&str; 9] = [
     "link.",
 ];
 
+/// The default time limit of a run: a day.
+const DAY: Span = Span::from_secs(86_400);
+
 /// What a scenario puts a copy together from: keys that name a file of `data`. To name another drops what was set beneath.
 pub fn parts() -> impl Iterator<Item = &'static str> {
     PLACES.iter().map(|place| place.trim_end_matches('.'))
@@ -85,7 +88,7 @@ impl Default for Choices {
             size: 42_000_000,
             files: 1,
             seed: 1,
-            limit: super::DAY,
+            limit: DAY,
             link: "ethernet-100".to_string(),
             client: host("modern"),
             server: host("samba-nas"),

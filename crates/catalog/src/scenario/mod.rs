@@ -316,9 +316,6 @@ pub fn parse_value(text: &str) -> toml::Value {
     value.unwrap_or_else(|| toml::Value::String(text.trim_matches('"').to_string()))
 }
 
-/// A day: no copy that anybody waited for is longer.
-const DAY: Span = Span::from_secs(86_400);
-
 fn flatten(before: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value)>) {
     for (key, value) in table {
         let path = if before.is_empty() {

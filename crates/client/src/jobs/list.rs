@@ -1,11 +1,16 @@
 //! What a folder holds: TRANS2 searches, or SEARCH where there are none.
 
 use super::{
-    Context, Job, Step,
+    job::{Context, Job, Step},
     reply::{Reply, alike},
     transact::Transaction,
 };
-use crate::{calls::Request, error::Error, event::Outcome, jobs::stat::FileStat};
+use crate::{
+    calls::Request,
+    entry::{Entry, FileStat},
+    error::Error,
+    event::Outcome,
+};
 use alloc::{
     string::{String, ToString},
     vec::Vec,
@@ -31,17 +36,6 @@ const MAX_ENTRIES: usize = 1 << 20;
 const AT_A_TIME: u16 = 1024;
 /// What header and words of a TRANS2 reply take off its buffer, with room for alignment, bytes.
 const REPLY_HEAD: u32 = 128;
-
-/// One file or folder of a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Name.
-    pub name: String,
-    /// 8.3 name, if the server tells one apart.
-    pub short_name: String,
-    /// Times, size, attributes.
-    pub stat: FileStat,
-}
 
 /// Where a search stands.
 #[derive(Debug)]

@@ -1,6 +1,9 @@
 //! Deleting, renaming, making and removing: one request each.
 
-use super::{Context, Job, Step, reply::Reply};
+use super::{
+    job::{Context, Job, Step},
+    reply::Reply,
+};
 use crate::{calls::Request, error::Error, event::Outcome};
 use alloc::string::String;
 use coax_wire::{

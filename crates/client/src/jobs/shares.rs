@@ -1,6 +1,10 @@
 //! The server's shares: asked over the SRVSVC pipe of NT servers, by RAP of others ([MS-SRVS] 3.1.4.8, [MS-RAP] 2.5.5.1).
 
-use super::{Context, Job, Step, reply::Reply, transact::Transaction};
+use super::{
+    job::{Context, Job, Step},
+    reply::Reply,
+    transact::Transaction,
+};
 use crate::{calls::Request, error::Error, event::Outcome};
 use alloc::{string::String, vec::Vec};
 use coax_wire::{

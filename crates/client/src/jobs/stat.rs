@@ -1,7 +1,16 @@
 //! Times, sizes and attributes of files, and of the disk.
 
-use super::{Context, Job, Step, reply::Reply, transact::Transaction};
-use crate::{calls::Request, error::Error, event::Outcome};
+use super::{
+    job::{Context, Job, Step},
+    reply::Reply,
+    transact::Transaction,
+};
+use crate::{
+    calls::Request,
+    entry::{DiskSpace, FileStat},
+    error::Error,
+    event::Outcome,
+};
 use alloc::{string::String, vec::Vec};
 use coax_wire::{
     block::put_empty,
@@ -20,40 +29,6 @@ const INFO_STANDARD: u16 = 1;
 const QUERY_FILE_ALL_INFO: u16 = 0x107;
 const SET_FILE_BASIC_INFO: u16 = 0x101;
 const SET_FILE_END_OF_FILE_INFO: u16 = 0x104;
-
-/// Attribute of folders ([MS-CIFS] 2.2.1.2.4).
-pub(crate) const DIRECTORY: u16 = 0x10;
-
-/// A file or folder, as the server tells of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileStat {
-    /// Time of last write, nanoseconds since 1970 UTC, if the server keeps one.
-    pub modified: Option<i64>,
-    /// Creation time, the same.
-    pub created: Option<i64>,
-    /// Time of last access, the same.
-    pub accessed: Option<i64>,
-    /// Length, bytes.
-    pub size: u64,
-    /// DOS attributes ([MS-CIFS] 2.2.1.2.4).
-    pub attributes: u16,
-}
-
-impl FileStat {
-    /// Whether it is a folder.
-    pub fn is_directory(&self) -> bool {
-        self.attributes & DIRECTORY != 0
-    }
-}
-
-/// A disk, as the server tells of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiskSpace {
-    /// Bytes in all.
-    pub total: u64,
-    /// Bytes free.
-    pub free: u64,
-}
 
 /// Asks for everything about a path.
 pub(crate) fn query_path(cx: &mut Context<'_>, part: u32, path: &str) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Requests that ride in transactions.
 
-use super::Context;
+use super::job::Context;
 use crate::{
     calls::Request,
     error::{Error, Unfit},

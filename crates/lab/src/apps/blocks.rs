@@ -8,7 +8,8 @@ use crate::{
     app::{App, AppEvent, Context},
     cause::Account,
     payload::Payload,
-    world::{Ended, Setup, Side, World},
+    side::Side,
+    world::{Ended, Setup, World},
 };
 
 /// A message of the exchange that moves one block.

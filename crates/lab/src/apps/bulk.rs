@@ -6,7 +6,8 @@ use crate::{
     app::{App, AppEvent, Context},
     cause::Account,
     payload::Payload,
-    world::{Ended, Setup, Side, World},
+    side::Side,
+    world::{Ended, Setup, World},
 };
 
 /// Sends so many bytes of the pattern and ends its direction.

@@ -6,12 +6,14 @@
 //! Not modelled: collisions (a half duplex link is shared in the order of asking, CSMA/CD without its back-off), frames
 //! of other connections, fragments, and framing other than Ethernet's on the slower link.
 
+mod fate;
 mod loss;
 mod nic;
 
 use coax_wire::time::{Span, Time};
 
 pub use coax_catalog::link::{Duplex, LinkParams, LossParams, LossRule, Reorder};
+pub(crate) use fate::Fate;
 use nic::Ring;
 pub use nic::{NicParams, TxFull};
 
@@ -23,21 +25,6 @@ use crate::{
 
 const fn serialisation(rate: u64, bytes: u64) -> Span {
     Span(bytes.saturating_mul(8_000_000_000) / if rate == 0 { 1 } else { rate })
-}
-
-/// What became of a frame that was handed to the card.
-#[derive(Debug)]
-pub(crate) enum Fate {
-    /// It begins to leave at `leaves` and arrives with its account.
-    Arrives { leaves: Time, account: Provenance },
-    /// It left and was lost on the way.
-    Lost { leaves: Time },
-    /// It left and found the router's queue full.
-    QueueFull { leaves: Time },
-    /// The card had no room and dropped it.
-    RingDropped,
-    /// The card has no room until then; the driver waits.
-    RingBlocked { until: Time },
 }
 
 /// One place where frames are put on a wire, one after the other.

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use coax_wire::time::Time;
 
-use super::Fate;
+use super::fate::Fate;
 
 pub use coax_catalog::card::{NicParams, TxFull};
 

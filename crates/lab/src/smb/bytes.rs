@@ -7,12 +7,12 @@ use crate::payload::Payload;
 /// Fills an engine's receive space with what came. Bytes of the pattern are made only if `whole`: no engine looks at a
 /// file's data, and who copies gigabytes need not make them.
 #[derive(Debug, Default)]
-pub(super) struct Pourer {
+pub(super) struct ByteAssembler {
     whole: bool,
     scratch: Vec<u8>,
 }
 
-impl Pourer {
+impl ByteAssembler {
     pub(super) const fn new(whole: bool) -> Self {
         Self {
             whole,

@@ -23,10 +23,10 @@ use coax_wire::{
 
 use super::{
     Files,
-    bytes::{Pourer, is_command, joined},
+    bytes::{ByteAssembler, is_command, joined},
     clock,
-    copy::Mix,
     disk::count_wrong,
+    mix::Mix,
     since_start,
 };
 use crate::{
@@ -83,7 +83,7 @@ pub struct Redirector {
     specs: VecDeque<CopySpec>,
     copied: u64,
     local: Local,
-    pourer: Pourer,
+    pourer: ByteAssembler,
     outbox: VecDeque<Transmit>,
     /// Pieces that are still to go of a message whose first one went.
     pieces_left: usize,
@@ -121,7 +121,7 @@ impl Redirector {
                 whole,
                 ..Local::default()
             },
-            pourer: Pourer::new(whole),
+            pourer: ByteAssembler::new(whole),
             outbox: VecDeque::new(),
             pieces_left: 0,
             stage: None,

@@ -1,7 +1,6 @@
 //! One copy, of a file or of several one after the other, and what came of it.
 
 use alloc::{
-    collections::BTreeMap,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -13,46 +12,14 @@ use coax_client::Direction;
 use coax_netbios::Transport;
 use coax_wire::time::Span;
 
-use super::{FileServer, Files, Redirector, ServerParams};
+use super::{FileServer, Files, Redirector, ServerParams, mix::Mix};
 use crate::{
     capture::Tap,
     cause::Account,
+    side::Side,
     tcp::TcpStats,
-    world::{Ended, PathStats, Setup, Side, World},
+    world::{Ended, PathStats, Setup, World},
 };
-
-/// Requests of one command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MixEntry {
-    /// How many.
-    pub requests: u64,
-    /// Bytes of file data they moved.
-    pub bytes: u64,
-    /// The most that one moved, bytes.
-    pub largest: u32,
-}
-
-/// Requests by command code.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mix(BTreeMap<u8, MixEntry>);
-
-impl Mix {
-    /// Counts an exchange.
-    pub fn add(&mut self, command: u8, bytes: u32) {
-        let entry = self.0.entry(command).or_default();
-        entry.requests = entry.requests.saturating_add(1);
-        entry.bytes = entry.bytes.saturating_add(u64::from(bytes));
-        entry.largest = entry.largest.max(bytes);
-    }
-
-    /// Each command's code, name and count.
-    pub fn iter(&self) -> impl Iterator<Item = (u8, &'static str, MixEntry)> + '_ {
-        self.0.iter().map(|(code, entry)| {
-            let name = coax_wire::command::name(*code).unwrap_or("?");
-            (*code, name, *entry)
-        })
-    }
-}
 
 /// What no run of the lab models, for every report.
 pub const NOT_MODELLED: [&str; 8] = [

@@ -20,12 +20,14 @@ mod bytes;
 mod client;
 mod copy;
 mod disk;
+mod mix;
 mod server;
 #[cfg(test)]
 mod tests;
 
 pub use client::Redirector;
-pub use copy::{CopyResult, CopySetup, Mix, MixEntry, NOT_MODELLED, copy, copy_within};
+pub use copy::{CopyResult, CopySetup, NOT_MODELLED, copy, copy_within};
+pub use mix::{Mix, MixEntry};
 pub use server::{FileServer, ServerParams};
 
 use alloc::{

@@ -16,7 +16,7 @@ use coax_wire::time::{Span, Time};
 
 use super::{
     Files,
-    bytes::{Pourer, is_command, joined},
+    bytes::{ByteAssembler, is_command, joined},
     clock,
     disk::{Folder, Meter},
     since_start,
@@ -78,7 +78,7 @@ pub struct FileServer {
     connection: Connection,
     folder: Folder,
     bell: Arc<Bell>,
-    pourer: Pourer,
+    pourer: ByteAssembler,
     whole: bool,
     busy: Option<Busy>,
     timer: Option<Time>,
@@ -130,7 +130,7 @@ impl FileServer {
             ),
             folder,
             bell,
-            pourer: Pourer::new(whole),
+            pourer: ByteAssembler::new(whole),
             whole,
             busy: None,
             timer: None,

@@ -12,11 +12,9 @@ mod congestion;
 mod cubic;
 mod hystart;
 mod input;
-pub use coax_catalog::stack as params;
 mod rack;
 mod receive;
 mod reduction;
-mod repair;
 mod rto;
 mod send;
 #[cfg(test)]
@@ -25,6 +23,7 @@ mod tests;
 
 use alloc::collections::VecDeque;
 
+pub use coax_catalog::stack as params;
 use coax_wire::time::Time;
 pub use params::StackParams;
 use receive::Receiver;

@@ -1,5 +1,7 @@
 //! The sending half: what may leave now, and what holds the rest back.
 
+mod repair;
+
 use alloc::{collections::VecDeque, vec::Vec};
 
 use coax_wire::time::Time;

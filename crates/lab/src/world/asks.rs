@@ -2,12 +2,13 @@
 
 use coax_wire::time::Span;
 
-use super::{Side, World, happens::Event};
+use super::{World, events::Event};
 use crate::{
     app::{AppEvent, DiskWork},
     cause::{Cause, Epoch, Provenance},
     machine::{Job, Queued},
     payload::Payload,
+    side::Side,
     tcp::Endpoint,
 };
 

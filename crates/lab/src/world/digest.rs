@@ -2,8 +2,7 @@
 
 use coax_wire::time::Time;
 
-use super::Side;
-use crate::{link::Fate, segment::Segment};
+use crate::{link::Fate, segment::Segment, side::Side};
 
 /// FNV-1a over what happened.
 #[derive(Clone, Copy, Debug)]

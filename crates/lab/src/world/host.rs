@@ -2,7 +2,9 @@
 
 use coax_wire::time::Time;
 
-use super::{HostParams, PathStats};
+use coax_catalog::host::HostParams;
+
+use super::stats::PathStats;
 use crate::{
     cause::Provenance,
     link::{Direction, LinkParams, LossParams, NicParams},

@@ -9,8 +9,11 @@
 
 mod asks;
 mod digest;
-mod happens;
+mod dispatch;
+mod events;
 mod host;
+mod run;
+mod stats;
 
 use alloc::{collections::VecDeque, vec::Vec};
 
@@ -18,45 +21,22 @@ pub use coax_catalog::host::HostParams;
 use coax_wire::time::{Span, Time};
 
 use digest::Digest;
-use happens::Event;
+use events::Event;
 pub(crate) use host::Host;
+pub use run::Ended;
+pub use stats::PathStats;
 
 use crate::{
-    app::{App, AppEvent},
+    app::AppEvent,
     capture::{Recorder, Tap},
     cause::{Account, Cause, Epoch, Provenance, Stretch},
     link::{Duplex, LinkParams},
     queue::EventQueue,
     rng::Rng,
+    side::Side,
     tcp::Endpoint,
     watch::{Seen, Watch},
 };
-
-/// One of the two hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The one that connects.
-    Client,
-    /// The one that listens.
-    Server,
-}
-
-impl Side {
-    /// The other one.
-    pub const fn peer(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-
-    const fn think(self) -> Cause {
-        match self {
-            Self::Client => Cause::ClientThink,
-            Self::Server => Cause::ServerThink,
-        }
-    }
-}
 
 /// A whole experiment but for the applications.
 #[derive(Clone, Debug)]
@@ -90,36 +70,6 @@ impl Default for Setup {
             port: 139,
         }
     }
-}
-
-/// What one direction of the link and its rings did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathStats {
-    /// Frames that left the card.
-    pub frames: u64,
-    /// Bytes of wire they took, framing included.
-    pub wire_bytes: u64,
-    /// Frames that the sender's card had no room for.
-    pub ring_drops: u64,
-    /// Frames that the link lost.
-    pub lost: u64,
-    /// Frames that found the slower link's queue full.
-    pub queue_drops: u64,
-    /// Frames that the receiver's card had no room for.
-    pub rx_drops: u64,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// An application said so.
-    Stopped,
-    /// Nothing was left to happen.
-    Idle,
-    /// The time that was allowed is over.
-    OutOfTime,
-    /// More happened than was allowed.
-    TooMuch,
 }
 
 /// Two hosts, a link, and what is going to happen.
@@ -190,32 +140,6 @@ impl World {
     /// Ends a run that makes more events than this. To be called before it.
     pub const fn allow(&mut self, events: u64) {
         self.most = events;
-    }
-
-    /// Runs until an application stops it, nothing is left to happen, or `limit` has passed.
-    pub fn run(&mut self, client: &mut dyn App, server: &mut dyn App, limit: Span) -> Ended {
-        let end = Time(limit.0);
-        for side in [Side::Server, Side::Client] {
-            self.pending
-                .push_back((side, AppEvent::Start, self.current.clone()));
-        }
-        self.tell(client, server);
-        while !self.stopped {
-            match self.events.next_time() {
-                None => return Ended::Idle,
-                Some(at) if at > end => return Ended::OutOfTime,
-                Some(_) if self.events() > self.most => return Ended::TooMuch,
-                Some(_) => {}
-            }
-            let Some((at, (event, account))) = self.events.pop() else {
-                return Ended::Idle;
-            };
-            self.now = at;
-            self.current = account.in_epoch(self.epoch);
-            self.dispatch(event);
-            self.tell(client, server);
-        }
-        Ended::Stopped
     }
 
     /// The moment.

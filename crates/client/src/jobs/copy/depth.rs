@@ -1,6 +1,6 @@
 //! How many requests of a copy are outstanding: no more than moves it faster.
 
-use crate::{jobs::Context, profile::InFlight};
+use crate::{jobs::job::Context, profile::InFlight};
 use coax_wire::time::{Span, Time};
 
 /// Answers that are timed before anything is said of a number of requests, for each of them, at least.

@@ -1,10 +1,13 @@
 //! From the server: reads by the profile's methods.
 
-use super::{Context, DATA, depth::Depth};
+use super::{
+    depth::Depth,
+    part::{DATA, block_bytes},
+};
 use crate::{
     calls::Request,
     error::{Changed, Error, Unfit},
-    jobs::{copy::script::block_bytes, reply::Reply},
+    jobs::{job::Context, reply::Reply},
     profile::{Method, Reading},
 };
 use alloc::{collections::BTreeMap, vec::Vec};

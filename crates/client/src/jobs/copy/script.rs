@@ -1,12 +1,16 @@
 //! The requests around the data.
 
-use super::{Context, Copy, Existing, STEP, Stage, WATCH, WATCH_FOLDER};
+use super::{
+    Copy, Stage,
+    part::{STEP, WATCH, WATCH_FOLDER},
+};
 use crate::{
     calls::Request,
     error::Error,
-    jobs::{reply::Reply, stat, transact::Transaction},
+    jobs::{job::Context, reply::Reply, stat, transact::Transaction},
     link::Text,
-    profile::{BlockSize, Step},
+    profile::Step,
+    spec::Existing,
 };
 use coax_wire::{
     block::{Block, put_empty},
@@ -38,14 +42,6 @@ const WRITE_ACCESS: u32 = 0x0013_0197;
 /// Others may read, write and delete.
 const SHARE_ALL: u32 = 7;
 const SHARE_READ: u32 = 1;
-
-/// What a block of the profile's size comes to with this much room for a message.
-pub(super) fn block_bytes(block: BlockSize, room: u32, headroom: u32) -> u32 {
-    match block {
-        BlockSize::Bytes(bytes) => bytes.max(1),
-        BlockSize::Buffer(_) => room.saturating_sub(headroom).max(1),
-    }
-}
 
 impl Copy {
     /// Sends a step's request; `false` if this copy does not need it.

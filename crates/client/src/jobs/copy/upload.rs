@@ -1,14 +1,18 @@
 //! To the server: writes by the profile's methods.
 
-use super::{Context, CopySpec, DATA, depth::Depth};
+use super::{
+    depth::Depth,
+    part::{DATA, block_bytes},
+};
 use crate::{
     calls::{Request, Tail},
     error::{Changed, Error, Unfit},
     jobs::{
-        copy::script::block_bytes,
+        job::Context,
         reply::{Reply, alike},
     },
     profile::{Method, Writing},
+    spec::CopySpec,
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use coax_wire::{

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use coax_catalog::{
     clients,
-    profile::{BlockSize, Fact, Ground, Method, Port, Profile as Redirector, Step},
+    profile::{BlockSize, Fact, Method, Port, Profile as Redirector, Provenance, Step},
     recognition::{self, ClientFeatures, text::is_or_begins as is_said},
 };
 
@@ -76,7 +76,7 @@ impl<T> Known<T> {
 }
 
 fn is_sourced<T>(fact: &Fact<T>) -> bool {
-    matches!(fact.ground(), Ground::Source(_))
+    matches!(fact.provenance(), Provenance::Source(_))
 }
 
 const fn method_name(method: Method) -> &'static str {

@@ -1,18 +1,17 @@
 //! How a sender that knows when each segment was sent finds losses and repairs them (RFC 8985, RFC 6937).
 
+use coax_catalog::stack::StackParams;
 use coax_wire::time::{Span, Time};
 
-use super::{
-    hystart,
-    params::StackParams,
-    rack::Seen,
-    send::{Choice, Sender},
+use super::{Choice, Sender};
+use crate::{
+    segment::Sent,
+    tcp::{hystart, rack::Seen},
 };
-use crate::segment::Sent;
 
 impl Sender {
     /// A choice leaves.
-    pub(super) fn note_sent(&mut self, now: Time, choice: &Choice) {
+    pub(in crate::tcp) fn note_sent(&mut self, now: Time, choice: &Choice) {
         let end = choice.seq.saturating_add(choice.len);
         let end = end.saturating_add(u64::from(choice.fin));
         self.board.sent(now, choice.seq, end);
@@ -21,7 +20,7 @@ impl Sender {
 
     /// After an acknowledgment or a timer: what is lost now, and how fast that may be repaired. Whether a repair began,
     /// and when to look again.
-    pub(super) fn repair(
+    pub(in crate::tcp) fn repair(
         &mut self,
         now: Time,
         seen: Seen,
@@ -73,7 +72,7 @@ impl Sender {
     }
 
     /// Ends slow start where HyStart says that the way is full.
-    pub(super) fn look_for_a_full_way(
+    pub(in crate::tcp) fn look_for_a_full_way(
         &mut self,
         now: Time,
         params: &StackParams,

@@ -1,10 +1,10 @@
-//! What happens in a world, event by event.
+//! What each event of a world does.
 
 use alloc::boxed::Box;
 
 use coax_wire::time::{Span, Time};
 
-use super::{Side, World};
+use super::{World, events::Event};
 use crate::{
     app::{App, AppEvent, Context},
     capture::Tap,
@@ -12,23 +12,11 @@ use crate::{
     link::Fate,
     machine::{Job, Queued},
     segment::{Segment, Sent},
+    side::Side,
     tcp::{Blocked, TcpEvent, Timer},
     watch::Happened,
 };
 
-#[derive(Debug)]
-pub(super) enum Event {
-    Arrive(Side, Box<Segment>),
-    Look(Side, Box<Segment>),
-    Done(Side, Job),
-    RingFree(Side, Box<Segment>),
-    /// The frame that the driver waited for has left.
-    Left(Side),
-    TcpTimer(Side),
-    App(Side, AppEvent),
-}
-
-/// What happens.
 impl World {
     pub(super) fn schedule(&mut self, event: Event, account: Provenance) {
         self.events.push(account.at(), (event, account));

@@ -1,0 +1,5 @@
+//! Names of operations.
+
+/// Names an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u32);

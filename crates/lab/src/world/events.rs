@@ -1,0 +1,18 @@
+//! What can be scheduled to happen.
+
+use alloc::boxed::Box;
+
+use crate::{app::AppEvent, machine::Job, segment::Segment, side::Side};
+
+/// An event of a world.
+#[derive(Debug)]
+pub(super) enum Event {
+    Arrive(Side, Box<Segment>),
+    Look(Side, Box<Segment>),
+    Done(Side, Job),
+    RingFree(Side, Box<Segment>),
+    /// The frame that the driver waited for has left.
+    Left(Side),
+    TcpTimer(Side),
+    App(Side, AppEvent),
+}
