@@ -239,8 +239,8 @@ impl World {
     fn held(&self) -> Held {
         let conn = &self.client.conn;
         Held {
-            fids: conn.files.len(),
-            searches: conn.searches.len(),
+            fids: conn.context.files.len(),
+            searches: conn.context.searches.len(),
             rows: Census {
                 // Times of last write are kept for an open whose write failed, too.
                 write_times: 0,

@@ -60,6 +60,18 @@ impl Error {
     }
 }
 
+/// Attaches a [`Reason`] to a status.
+pub trait Because {
+    /// The error with this status and reason.
+    fn because(self, reason: Reason) -> Error;
+}
+
+impl Because for Status {
+    fn because(self, reason: Reason) -> Error {
+        Error::Refused(self, reason)
+    }
+}
+
 /// The one table from file system errors to statuses.
 pub fn vfs_status(error: VfsError) -> Status {
     match error {

@@ -22,7 +22,7 @@ pub enum OpenKind {
     /// A named pipe.
     Pipe(crate::pipe::Pipe),
     /// A print job being spooled.
-    PrintJob(crate::handlers::print::Job),
+    PrintJob(crate::print_job::Job),
 }
 
 /// An open.

@@ -8,8 +8,8 @@ pub mod services;
 
 use crate::{
     budget::{Account, Lease, Resource},
-    error::Result,
-    reason::{Because, Limit, Reason},
+    error::{Because, Result},
+    reason::{Limit, Reason},
 };
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use association::Association;

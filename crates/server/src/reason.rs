@@ -1,9 +1,8 @@
 //! Why a request is refused, where its status alone does not tell.
 
-use crate::{error::Error, table::ConnId};
-use coax_wire::status::Status;
+use crate::table::ConnId;
 
-/// The rule that refuses a request. [`Because::because`] attaches it; the log line names it and the setting that
+/// The rule that refuses a request. [`crate::Because::because`] attaches it; the log line names it and the setting that
 /// would allow the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -78,16 +77,4 @@ pub enum Limit {
     Transactions,
     /// Bytes of memory that lie waiting ([`crate::budget`]).
     Memory,
-}
-
-/// Attaches a [`Reason`] to a status.
-pub trait Because {
-    /// The error with this status and reason.
-    fn because(self, reason: Reason) -> Error;
-}
-
-impl Because for Status {
-    fn because(self, reason: Reason) -> Error {
-        Error::Refused(self, reason)
-    }
 }

@@ -6,14 +6,14 @@
 
 use crate::{
     budget::{Account, Lease, Resource},
-    error::Result,
+    error::{Because, Result},
     names::{
         attributes::SearchAttributes,
         index::NameId,
         wildcard::{FcbPattern, Pattern},
     },
     ops::find::Place,
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
 };
 use alloc::{collections::BTreeMap, string::String, sync::Arc};
 use coax_wire::{

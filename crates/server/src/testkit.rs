@@ -357,7 +357,12 @@ impl TestClient {
     pub fn answer(&mut self) -> Option<Answer> {
         let message = self.raw_answer()?;
         let header = Header::parse(&message).expect("an SMB message");
-        let dos = self.conn.client.dialect.is_some_and(|dialect| dialect.dos);
+        let dos = self
+            .conn
+            .context
+            .client
+            .dialect
+            .is_some_and(|dialect| dialect.dos);
         Some(Answer {
             header,
             message,

@@ -1,8 +1,8 @@
 //! Connected trees of one connection, and the check of every request's user against the tree's share.
 
 use crate::{
-    error::Result,
-    reason::{Because, Reason},
+    error::{Because, Result},
+    reason::Reason,
     session::{Session, SessionId},
     share::{Access, Share},
 };

@@ -88,3 +88,19 @@ pub fn name(code: u8) -> Option<&'static str> {
 pub fn is_andx(code: u8) -> bool {
     TABLE.iter().any(|row| row.0 == code && row.2)
 }
+
+/// Whether the command cannot follow another in an AndX chain: it answers with messages of its own, or not at all, and
+/// what the chain did before would go untold. No command's list of followers in [MS-CIFS] 2.2.4 names one of these.
+pub fn stands_alone(command: u8) -> bool {
+    const ALONE: &[u8] = &[
+        NEGOTIATE,
+        ECHO,
+        NT_CANCEL,
+        READ_RAW,
+        WRITE_RAW,
+        TRANSACTION_SECONDARY,
+        TRANSACTION2_SECONDARY,
+        NT_TRANSACT_SECONDARY,
+    ];
+    ALONE.contains(&command)
+}

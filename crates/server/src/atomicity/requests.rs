@@ -27,7 +27,7 @@ pub(super) fn done(answer: &Answer) -> bool {
 }
 
 fn dialect(client: &TestClient) -> &'static str {
-    client.conn.client.dialect.unwrap().name
+    client.conn.context.client.dialect.unwrap().name
 }
 
 /// Connects another share.

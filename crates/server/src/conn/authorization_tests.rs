@@ -256,6 +256,7 @@ fn sessions(client: &mut TestClient) -> BTreeMap<&'static str, Uid> {
     for (caller, user) in users {
         let uid = client
             .conn
+            .context
             .sessions
             .add(256, user.map(String::from))
             .unwrap();
@@ -377,6 +378,7 @@ fn a_decision_is_made_anew_when_a_uid_becomes_another_users() {
     stage
         .client
         .conn
+        .context
         .establish_session(uid, Some("other".into()));
     stage
         .client
@@ -394,6 +396,7 @@ fn a_decision_is_made_anew_when_a_uid_becomes_another_users() {
     stage
         .client
         .conn
+        .context
         .establish_session(uid, Some("owner".into()));
     stage.client.send_block(command, &block).ok();
 }

@@ -1,7 +1,10 @@
 //! The one table of commands: code, handler, and what it needs before it may run.
 
-use super::call::{Call, Outcome};
-use crate::{error::Result, handlers as h};
+use crate::{
+    context::{Call, Outcome},
+    error::Result,
+    handlers as h,
+};
 use coax_wire::{command as c, status::Status};
 
 /// What must stand before a command may run.
@@ -163,22 +166,6 @@ pub(super) const COMMANDS: &[Command] = &[
     row(c::ECHO, Needs::Nothing, h::echo::echo),
     row(c::PROCESS_EXIT, Needs::Session, h::echo::process_exit),
 ];
-
-/// Whether the command cannot follow another in an AndX chain: it answers with messages of its own, or not at all, and
-/// what the chain did before would go untold. No command's list of followers in [MS-CIFS] 2.2.4 names one of these.
-pub(super) fn stands_alone(command: u8) -> bool {
-    const ALONE: &[u8] = &[
-        c::NEGOTIATE,
-        c::ECHO,
-        c::NT_CANCEL,
-        c::READ_RAW,
-        c::WRITE_RAW,
-        c::TRANSACTION_SECONDARY,
-        c::TRANSACTION2_SECONDARY,
-        c::NT_TRANSACT_SECONDARY,
-    ];
-    ALONE.contains(&command)
-}
 
 /// Runs `call` through its command's handler once what it needs is there.
 pub(super) fn serve(command: u8, call: &mut Call<'_>) -> Outcome {

@@ -67,7 +67,7 @@ fn connected(server: &TestServer) -> Wire {
 #[test]
 fn the_negotiate_of_a_dos_client_chooses_its_best_dialect_and_one_chain_connects_it() {
     let mut wire = connected(&server());
-    assert!(wire.client.conn.trees.is_connected(Tid(1)));
+    assert!(wire.client.conn.context.trees.is_connected(Tid(1)));
     // frames 201 and 202
     wire.ok(c::TREE_DISCONNECT, EMPTY, EMPTY);
 }

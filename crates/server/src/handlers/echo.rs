@@ -1,6 +1,6 @@
 //! ECHO (0x2B, [MS-CIFS] 2.2.4.39) and PROCESS_EXIT (0x11, 2.2.4.18).
 
-use crate::conn::{Call, Flow, Outcome, Reply};
+use crate::context::{Call, Flow, Outcome, Reply};
 use crate::session::SignedRequest;
 use coax_wire::{block::BlockWriter, status::Status};
 

@@ -3,7 +3,7 @@
 
 use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::{
-    conn::{Call, Outcome},
+    context::{Call, Outcome},
     error::Result,
     names::{
         attributes::{Attributes, SearchAttributes},

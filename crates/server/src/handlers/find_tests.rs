@@ -191,7 +191,7 @@ fn one_file_is_found_with_all_that_is_to_be_told_of_it() {
         );
         assert_eq!((entry.size, entry.attributes), (5, 0x20));
     }
-    assert!(client.conn.searches.is_empty());
+    assert!(client.conn.context.searches.is_empty());
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn what_finds_nothing_is_answered_as_each_dialect_expects() {
     refused.refused(Status::NO_MORE_FILES);
     let missing = first(&mut nt, "\\nosuch\\*", 0, 1, 0).unwrap_err();
     missing.refused(Status::OBJECT_PATH_NOT_FOUND);
-    assert!(nt.conn.searches.is_empty());
+    assert!(nt.conn.context.searches.is_empty());
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_listing_goes_on_by_flag_by_name_and_by_key() {
             reply = next(&mut client, reply.sid, 100, key, asked, name);
         }
         assert_eq!(names.len(), 700, "{by}");
-        assert!(client.conn.searches.is_empty());
+        assert!(client.conn.context.searches.is_empty());
     }
 }
 
@@ -408,7 +408,7 @@ fn short_parameters_unknown_levels_and_too_small_buffers_are_refused() {
     trans2(&mut client, 1, &parameters, 1_000).refused(Status::INVALID_LEVEL);
     let parameters = words(&client, &[0, 9, 0, BOTH, 0, 0], "\\*");
     trans2(&mut client, 1, &parameters, 50).refused(Status::BUFFER_TOO_SMALL);
-    assert!(client.conn.searches.is_empty());
+    assert!(client.conn.context.searches.is_empty());
 }
 
 #[test]

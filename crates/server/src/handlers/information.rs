@@ -7,7 +7,7 @@ use super::{
     volume,
 };
 use crate::{
-    conn::{Call, Flow, Outcome},
+    context::{Call, Flow, Outcome},
     names::{attributes::Attributes, path::Wildcards},
     ops::{
         attributes::Facts,

@@ -3,7 +3,7 @@
 
 use super::transfer::{READ_OVERHEAD, room_for_data};
 use crate::{
-    conn::{Call, Flow, Outcome},
+    context::{Call, Flow, Outcome},
     error::Result,
     ops::{
         locking::{self, Locking, Wish},

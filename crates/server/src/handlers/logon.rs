@@ -2,10 +2,10 @@
 
 use crate::{
     config::{MapToGuest, Security},
-    conn::{Call, Park, Retry},
-    error::Result,
+    context::{Call, Park, Retry},
+    error::{Because, Result},
     event::Event,
-    reason::{Because, Reason},
+    reason::Reason,
     table::Turn,
 };
 use alloc::{format, string::String, vec::Vec};

@@ -3,15 +3,15 @@
 
 use super::open::{client_path, path_rules, path_status};
 use crate::{
-    conn::{Call, Flow, Outcome},
-    error::{Error, Result},
+    context::{Call, Flow, Outcome},
+    error::{Because, Error, Result},
     names::{
         attributes::SearchAttributes,
         path::{ClientPath, Wildcards},
         wildcard::has_wildcards,
     },
     ops::modify::{self, Copied, CopyFailure, CopySpec, IfTaken, Place, Selection, Step},
-    reason::{Because, Reason},
+    reason::Reason,
     share::Access,
     vfs::Kind,
 };

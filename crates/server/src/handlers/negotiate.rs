@@ -2,7 +2,7 @@
 
 use crate::{
     config::{Security, Signing},
-    conn::{Call, Client, Connection, Flow, Outcome},
+    context::{Call, Client, Context, Flow, Outcome},
     event::Event,
 };
 use alloc::{string::String, vec::Vec};
@@ -53,7 +53,7 @@ fn is_smb2_only(request: &Request<'_>) -> bool {
 }
 
 /// Reports a client that speaks no SMB1: it negotiates SMB 2 dialects alone, or begins with an SMB2 header.
-pub fn refuse_smb2(conn: &mut Connection) {
+pub fn refuse_smb2(conn: &mut Context) {
     conn.events.push_back(Event::Refused {
         what: String::from("to negotiate"),
         status: Status::NOT_SUPPORTED,

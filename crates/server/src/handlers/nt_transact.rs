@@ -7,15 +7,15 @@ use super::{
     transaction::{TransFlow, TransReply, Transaction},
 };
 use crate::{
-    conn::{Call, Park, Retry},
-    error::Result,
+    context::{Call, Park, Retry},
+    error::{Because, Result},
     files::OpenKind,
     ops::{
         self, eas,
         open::{OpenSpec, Opening},
         security,
     },
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
     table::{
         NotifyFilter, NotifyOutcome, NotifyRecord, Refusal, WatchOutcome, WatchRequest, access,
     },

@@ -2,8 +2,8 @@
 //! 3.3.5.51.
 
 use crate::{
-    conn::{Call, Flow, Outcome},
-    error::Result,
+    context::{Call, Flow, Outcome},
+    error::{Because, Result},
     names::{
         attributes::Attributes,
         path::{ClientPath, PathError, PathRules, Wildcards},
@@ -14,7 +14,7 @@ use crate::{
         open::{Action, IfExists, OpenSpec, Opened, Opening, Wanted, open as open_file},
         streams,
     },
-    reason::{Because, Reason},
+    reason::Reason,
     table::{DenyMode, Oplock, OplockWish, Sharing, access},
     vfs::FsTime,
 };
@@ -168,9 +168,9 @@ pub fn open(call: &mut Call<'_>) -> Outcome {
     if call.share()?.is_ipc() {
         return super::pipe::open(call, &request);
     }
-    if super::print::is_printer(call) {
+    if crate::ops::print::is_printer(call) {
         let name = call.text(request.path);
-        let fid = super::print::begin(call, &name)?;
+        let fid = crate::ops::print::begin(call, &name)?;
         return job_opened(call, fid, request.access_mode);
     }
     let (rights, sharing) = dos_mode(AccessMode(request.access_mode))?;
@@ -227,9 +227,9 @@ pub fn create_new(call: &mut Call<'_>) -> Outcome {
 
 fn create_file(call: &mut Call<'_>, if_exists: IfExists) -> Outcome {
     let request = Create::parse(&call.block, call.unicode())?;
-    if super::print::is_printer(call) {
+    if crate::ops::print::is_printer(call) {
         let name = call.text(request.path);
-        let fid = super::print::begin(call, &name)?;
+        let fid = crate::ops::print::begin(call, &name)?;
         emit_create_response(fid, call.out());
         return Ok(Flow::Done);
     }
@@ -292,7 +292,7 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
     if call.share()?.is_ipc() {
         return super::pipe::open_andx(call, &request);
     }
-    if super::print::is_printer(call) {
+    if crate::ops::print::is_printer(call) {
         return begin_print_job(call, &request);
     }
     let path = client_path(call, request.path, Wildcards::Refuse)?;
@@ -320,7 +320,7 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
 fn begin_print_job(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Outcome {
     let name = call.text(request.path);
     let response = open_andx::Response {
-        fid: super::print::begin(call, &name)?,
+        fid: crate::ops::print::begin(call, &name)?,
         attributes: 0,
         modified: Utime(0),
         size: 0,
@@ -415,9 +415,9 @@ pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
         return super::pipe::nt_create_andx(call, &request);
     }
     let text = call.text(request.path);
-    if super::print::is_printer(call) {
+    if crate::ops::print::is_printer(call) {
         let response = nt::Response {
-            fid: super::print::begin(call, &text)?,
+            fid: crate::ops::print::begin(call, &text)?,
             action: 2,
             attributes: 0x80,
             resource_type: 3,

@@ -3,15 +3,15 @@
 
 use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::{
-    conn::{Call, Flow, Outcome, Tail},
-    error::Result,
+    context::{Call, Flow, Outcome, Tail},
+    error::{Because, Result},
     files::{OpenFile, OpenKind},
     pipe::{
         Piece, Pipe, STATE,
         services::{Asker, Service},
     },
     rap,
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
     vfs::FileId,
 };
 use alloc::{format, string::String, sync::Arc, vec::Vec};

@@ -6,8 +6,8 @@ use super::{
     transaction::{TransFlow, TransReply, Transaction},
 };
 use crate::{
-    conn::Call,
-    error::Result,
+    context::Call,
+    error::{Because, Result},
     files::OpenKind,
     names::{attributes::Attributes, path::Wildcards},
     ops::{
@@ -15,7 +15,7 @@ use crate::{
         metadata::{READ_EA, Subject, Through},
         streams,
     },
-    reason::{Because, Reason},
+    reason::Reason,
     vfs::FsTime,
 };
 use alloc::{vec, vec::Vec};

@@ -4,17 +4,16 @@
 //! While a raw write waits for its data, the next message of the connection *is* that data, whatever it looks like.
 
 use crate::{
-    conn::{Call, Connection, Flow, Outcome, Reply, Tail},
+    context::{Call, Context, Flow, Outcome, Reply, Tail},
     error::Result,
     ops::transfer,
+    raw_mode::Awaited,
     session::SignedRequest,
-    table::OpenId,
 };
-use alloc::vec::Vec;
 use coax_wire::{
     block::Block,
     command,
-    header::{Fid, Header, PROTOCOL, Tid},
+    header::Header,
     smb::{
         read_raw,
         write_raw::{Request, emit_response, mode},
@@ -25,54 +24,6 @@ use coax_wire::{
 
 /// The interim reply's number for files: how much a pipe still holds is not known.
 const NOT_A_PIPE: u16 = 0xffff;
-
-/// Oplock breaks remembered.
-const MOST_BREAKS: usize = 64;
-
-/// What the connection expects of raw mode.
-#[derive(Debug, Default)]
-pub struct RawState {
-    awaited: Option<Awaited>,
-    /// Length of the data that a refused raw write announced.
-    unwanted: Option<usize>,
-    /// Oplock breaks sent to the client, until they are found answered.
-    breaks: Vec<OpenId>,
-}
-
-/// A raw write between its interim reply and its data.
-#[derive(Clone, Copy, Debug)]
-struct Awaited {
-    header: Header,
-    fid: Fid,
-    offset: u64,
-    promised: usize,
-    written: usize,
-    through: bool,
-}
-
-impl RawState {
-    /// Whether `message`, the next one, is raw data. Some clients (impacket) send the data of a raw write together with
-    /// its request: if that was refused, a message of just the length announced and without a header is that data.
-    pub fn takes(&mut self, message: &[u8]) -> bool {
-        let unwanted = self.unwanted.take();
-        self.awaited.is_some()
-            || (unwanted == Some(message.len()) && !message.starts_with(&PROTOCOL))
-    }
-
-    /// The tree of the raw write whose data is awaited.
-    pub fn awaited_tid(&self) -> Option<Tid> {
-        self.awaited.map(|awaited| awaited.header.tid)
-    }
-
-    /// An oplock break was sent to the client. Only the latest are remembered: a client that never reads raw would gather
-    /// them for ever, and so many unanswered ones at a time are none's.
-    pub fn note_break(&mut self, open: OpenId) {
-        if self.breaks.len() >= MOST_BREAKS {
-            self.breaks.remove(0);
-        }
-        self.breaks.push(open);
-    }
-}
 
 /// READ_RAW. Whatever hinders it is told by an empty reply; the client then learns more from another kind of read.
 pub fn read_raw(call: &mut Call<'_>) -> Outcome {
@@ -104,18 +55,11 @@ fn raw_mode_is_on(call: &Call<'_>) -> bool {
 /// A break may have crossed with the raw read and be taken for its data: an empty reply clears that up (SMB-LM1X, "Open
 /// and X", oplocks).
 fn break_is_unanswered(call: &mut Call<'_>) -> bool {
-    let mut breaks = core::mem::take(&mut call.conn.raw.breaks);
-    if !breaks.is_empty() {
-        call.conn.server.locked(|tables| {
-            breaks.retain(|open| {
-                tables
-                    .get(*open)
-                    .is_some_and(|open| open.breaking.is_some())
-            });
-        });
-    }
-    call.conn.raw.breaks = breaks;
-    !call.conn.raw.breaks.is_empty()
+    let raw = &mut call.conn.raw;
+    raw.has_breaks()
+        && call.conn.server.locked(|tables| {
+            raw.awaits_break(|open| tables.get(open).is_some_and(|open| open.breaking.is_some()))
+        })
 }
 
 /// WRITE_RAW: writes the data it brings and asks for the rest. If there is no rest, or something is wrong, the final
@@ -177,7 +121,7 @@ fn begin_write(call: &mut Call<'_>, written: &mut usize) -> Result<Option<Awaite
 }
 
 /// Takes the data of a raw write. A write that nobody waits for keeps its error for the next request on the FID.
-pub fn data(conn: &mut Connection, now: Time, message: &[u8]) {
+pub fn data(conn: &mut Context, now: Time, message: &[u8]) {
     let Some(awaited) = conn.raw.awaited.take() else {
         return;
     };

@@ -308,15 +308,6 @@ fn multiplexed_mode_is_refused_so_that_clients_fall_back() {
 }
 
 #[test]
-fn a_client_that_never_reads_raw_does_not_gather_oplock_breaks_for_ever() {
-    let mut raw = super::RawState::default();
-    for number in 0..10_000 {
-        raw.note_break(crate::table::OpenId(number));
-    }
-    assert_eq!(raw.breaks.len(), super::MOST_BREAKS);
-}
-
-#[test]
 fn raw_mode_is_offered_with_signing_unless_every_client_must_sign() {
     use crate::config::Signing;
     for (signing, offered) in [

@@ -5,7 +5,7 @@
 
 use super::find::{Ground, locate};
 use crate::{
-    conn::{Call, Flow, Outcome},
+    context::{Call, Flow, Outcome},
     error::Result,
     names::{
         attributes::{Attributes, SearchAttributes},

@@ -288,7 +288,7 @@ fn what_finds_nothing_says_so_and_goes_on_finding_nothing() {
         missing.unwrap_err(),
         Status::OBJECT_PATH_NOT_FOUND.to_wire(false)
     );
-    assert!(client.conn.searches.is_empty());
+    assert!(client.conn.context.searches.is_empty());
 }
 
 #[test]
@@ -377,15 +377,15 @@ fn find_close_ends_a_find_and_find_unique_ends_itself() {
     let server = crowded(3);
     let mut client = server.client("LANMAN1.0");
     ask(&mut client, c::FIND_UNIQUE, [1, 0], "\\*.*", b"").unwrap();
-    assert!(client.conn.searches.is_empty());
+    assert!(client.conn.context.searches.is_empty());
     let found = ask(&mut client, c::FIND, [1, 0], "\\*.*", b"").unwrap();
-    assert_eq!(client.conn.searches.len(), 1);
+    assert_eq!(client.conn.context.searches.len(), 1);
     assert!(
         ask(&mut client, c::FIND_CLOSE, [0, 0], "", &found[0].key)
             .unwrap()
             .is_empty()
     );
-    assert!(client.conn.searches.is_empty());
+    assert!(client.conn.context.searches.is_empty());
     assert!(ask(&mut client, c::FIND, [1, 0], "", &found[0].key).is_err());
 }
 
@@ -416,18 +416,18 @@ fn searches_never_closed_give_way_and_an_old_walk_outlives_many_short_ones() {
         )
         .unwrap();
     }
-    assert_eq!(client.conn.searches.len(), 50);
+    assert_eq!(client.conn.context.searches.len(), 50);
     let rest = ask(&mut client, c::SEARCH, [10, 0], "", &walk[3].key).unwrap();
     assert_eq!(rest.len(), 6);
     client.request(c::PROCESS_EXIT, &[], b"").ok();
-    assert!(client.conn.searches.is_empty());
+    assert!(client.conn.context.searches.is_empty());
 }
 
 #[test]
 fn entries_fill_the_clients_buffer_and_no_more() {
     let server = crowded(100);
     let mut client = server.client("LANMAN1.0");
-    client.conn.client.max_buffer = 1_024;
+    client.conn.context.client.max_buffer = 1_024;
     let found = ask(&mut client, c::SEARCH, [500, 0], "\\*.*", b"").unwrap();
     assert_eq!(found.len(), (1_024 - 40) / 43);
 }

@@ -3,10 +3,10 @@
 use super::logon::{self, Admitted, Proof};
 use crate::{
     config::{Security, Signing},
-    conn::{Call, Flow, Leaving, Outcome, Park},
-    error::Result,
+    context::{Call, Flow, Leaving, Outcome, Park},
+    error::{Because, Result},
     event::Event,
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
 };
 use alloc::{boxed::Box, format, string::String};
 use coax_logon::{
@@ -279,7 +279,7 @@ fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
 /// Logs off: closes what the user has open.
 pub fn logoff(call: &mut Call<'_>) -> Outcome {
     let (uid, now) = (call.header.uid, call.now);
-    call.conn.leave(now, Leaving::User(uid));
+    crate::ops::close::leave(call.conn, now, Leaving::User(uid));
     call.conn.searches.close_where(|search| search.uid == uid);
     call.conn.end_session(uid);
     call.done_andx()

@@ -7,7 +7,7 @@ use super::{
     transaction::{TransFlow, TransReply, Transaction},
 };
 use crate::{
-    conn::Call,
+    context::Call,
     error::Result,
     names::{
         attributes::Attributes,

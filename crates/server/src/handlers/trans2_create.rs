@@ -6,7 +6,7 @@ use super::{
     transaction::{TransFlow, TransReply, Transaction},
 };
 use crate::{
-    conn::Call,
+    context::Call,
     error::Result,
     names::path::Wildcards,
     ops::{

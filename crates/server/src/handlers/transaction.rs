@@ -2,22 +2,23 @@
 //! and answered in as many messages as the client's buffer needs. [MS-CIFS] 3.3.5.29, 3.3.5.30, 3.3.5.36, 3.3.5.37,
 //! 3.3.5.49, 3.3.5.50.
 
+mod answer;
 mod assembly;
 mod routes;
 
-pub use assembly::Pending;
+pub use crate::transaction::Transaction;
+pub use answer::{Serve, TransFlow, TransReply};
 #[cfg(test)]
 pub(crate) use routes::functions;
 
 use crate::{
-    conn::{Call, Flow, Outcome, Park, Reply},
-    error::Result,
-    reason::{Because, Limit, Reason},
+    context::{Call, Flow, Outcome, Reply},
+    error::Because,
+    reason::{Limit, Reason},
 };
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::boxed::Box;
 use coax_wire::{
-    block::{Strings, WireStr},
-    io::{Reader, Writer},
+    io::Writer,
     smb::transaction::{Kind, Request, Response, flags},
     status::Status,
 };
@@ -27,106 +28,6 @@ use coax_wire::{
 const SMALLEST_BUFFER: usize = 512;
 /// Largest assembled transaction that may wait, bytes: about what a single message holds.
 const MAX_KEPT: usize = 0x1_0000;
-
-/// A whole transaction.
-#[derive(Clone, Debug)]
-pub struct Transaction {
-    /// Which of the three commands.
-    pub kind: Kind,
-    /// TRANSACTION's name (`\PIPE\LANMAN`); empty in the others.
-    pub name: String,
-    /// TRANSACTION2's subcommand, NT_TRANSACT's function.
-    pub function: u16,
-    /// Setup words as bytes.
-    pub setup: Vec<u8>,
-    /// Parameters.
-    pub parameters: Vec<u8>,
-    /// Data.
-    pub data: Vec<u8>,
-    /// Parameter bytes the reply may have.
-    pub max_parameters: usize,
-    /// Data bytes the reply may have.
-    pub max_data: usize,
-    /// Flags ([`flags`]).
-    pub flags: u16,
-    /// Strings are UTF-16LE.
-    pub unicode: bool,
-}
-
-impl Transaction {
-    /// Reads the parameters' fields.
-    pub fn parameters(&self) -> Reader<'_> {
-        Reader::new(&self.parameters)
-    }
-
-    /// Setup word `index`.
-    ///
-    /// # Errors
-    /// `INVALID_SMB` if there are fewer.
-    pub fn setup_word(&self, index: usize) -> Result<u16> {
-        let mut setup = Reader::at(&self.setup, index.saturating_mul(2), "setup")?;
-        Ok(setup.u16("setup")?)
-    }
-
-    /// The zero-terminated string that begins `offset` bytes into the parameters, in the message's encoding. UTF-16LE is
-    /// aligned counted from the parameters' beginning.
-    pub fn string(&self, offset: usize) -> WireStr<'_> {
-        Strings::of(&self.parameters, offset, self.unicode).string()
-    }
-
-    /// Bytes of parameters and data.
-    pub fn len(&self) -> usize {
-        self.parameters.len().saturating_add(self.data.len())
-    }
-}
-
-/// What a transaction's handler answers.
-#[derive(Clone, Debug, Default)]
-pub struct TransReply {
-    /// Setup words as bytes.
-    pub setup: Vec<u8>,
-    /// Parameters.
-    pub parameters: Vec<u8>,
-    /// Data.
-    pub data: Vec<u8>,
-    /// `OK`, or what comes with an answer (`BUFFER_OVERFLOW`, `NOTIFY_ENUM_DIR` …). Errors without an answer are returned
-    /// as errors.
-    pub status: Status,
-}
-
-impl TransReply {
-    /// An answer of parameters and data.
-    pub fn new(parameters: Vec<u8>, data: Vec<u8>) -> Self {
-        Self {
-            parameters,
-            data,
-            ..Self::default()
-        }
-    }
-
-    /// The same under a status.
-    pub fn with_status(self, status: Status) -> Self {
-        Self { status, ..self }
-    }
-}
-
-/// How a transaction's handler ended when it did not fail.
-#[derive(Debug)]
-pub enum TransFlow {
-    /// With an answer.
-    Reply(TransReply),
-    /// It waits: it runs again, with the same transaction and [`Call::retry`] set.
-    Park(Park),
-}
-
-impl From<TransReply> for TransFlow {
-    fn from(reply: TransReply) -> Self {
-        Self::Reply(reply)
-    }
-}
-
-/// A transaction's handler.
-pub type Serve = fn(&mut Call<'_>, &Transaction) -> Result<TransFlow>;
 
 /// TRANSACTION.
 pub fn transaction(call: &mut Call<'_>) -> Outcome {

@@ -2,7 +2,7 @@
 //! WRITE_ANDX. [MS-CIFS] 3.3.5.7 and following.
 
 use crate::{
-    conn::{Call, Flow, Outcome},
+    context::{Call, Flow, Outcome},
     error::Result,
     ops,
     vfs::FsTime,

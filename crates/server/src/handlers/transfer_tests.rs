@@ -81,8 +81,8 @@ fn a_read_is_full_once_large_reads_were_offered_whatever_the_client_said_of_itse
     let server = TestServer::new();
     server.fs.add_file("BIG", &vec![7; 100_000]).unwrap();
     let mut client = server.client("NT LM 0.12");
-    client.conn.client.capabilities = 0;
-    client.conn.client.max_buffer = 4_356;
+    client.conn.context.client.capabilities = 0;
+    client.conn.context.client.max_buffer = 4_356;
     let fid = client.open("BIG");
     // 65,534 bytes; the high half of the count is part of a timeout to this client
     let words = [0xff, 0, fid, 0, 0, 0xfffe, 0, 3, 0, 0, 0, 0];

@@ -3,10 +3,10 @@
 use super::logon;
 use crate::{
     config::Security,
-    conn::{Call, Flow, Leaving, Outcome, Park},
-    error::Result,
+    context::{Call, Flow, Leaving, Outcome, Park},
+    error::{Because, Result},
     event::Event,
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
     share::{Access, Share, ShareKind},
 };
 use alloc::{format, string::String, sync::Arc};
@@ -284,7 +284,7 @@ pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
     let now = call.now;
     call.conn.transactions.retain(|pending| !pending.is_of(tid));
     call.conn.searches.close_where(|search| search.tid == tid);
-    call.conn.leave(now, Leaving::Tree(tid));
+    crate::ops::close::leave(call.conn, now, Leaving::Tree(tid));
     if let Some(share) = call.conn.trees.remove(tid) {
         let (server, conn) = (&call.conn.server, call.conn.id);
         server.locked(|tables| tables.drop_tree(conn, share.id));

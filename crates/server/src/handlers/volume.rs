@@ -3,7 +3,7 @@
 
 use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::{
-    conn::Call,
+    context::Call,
     error::Result,
     ops::attributes::CLUSTER,
     share::{Access, Share},

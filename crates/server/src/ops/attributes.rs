@@ -234,12 +234,3 @@ pub fn name_of(path: &str) -> &str {
 pub fn parent_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
-
-/// `name` within the folder `parent`.
-pub fn join(parent: &str, name: &str) -> alloc::string::String {
-    if parent.is_empty() {
-        name.into()
-    } else {
-        alloc::format!("{parent}/{name}")
-    }
-}

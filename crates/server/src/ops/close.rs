@@ -1,7 +1,7 @@
 //! Closing opens.
 
 use crate::{
-    conn::Connection,
+    context::{Context, Leaving},
     error::Result,
     event::Event,
     files::{OpenFile, OpenKind},
@@ -19,7 +19,7 @@ use coax_wire::{header::Fid, status::Status, time::Time};
 /// `INVALID_HANDLE` for an unknown FID. The file system's error if the pending deletion, the print job or the time stamp
 /// fails. The error of an earlier failed sync, unless a reply has already reported it. The close frees the FID in every
 /// case, and clients can open a file again whose deletion failed.
-pub fn close(conn: &mut Connection, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
+pub fn close(conn: &mut Context, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
     let ended = end(conn, &file, modified, now);
     ended.deleted.and(ended.printed).and(ended.synced)?;
@@ -35,11 +35,11 @@ struct Ended {
     timed: VfsResult<()>,
 }
 
-fn end(conn: &mut Connection, file: &OpenFile, modified: Option<FsTime>, now: Time) -> Ended {
+fn end(conn: &mut Context, file: &OpenFile, modified: Option<FsTime>, now: Time) -> Ended {
     let synced = super::durability::unreported_failure(conn, file);
     let timed = settle(conn, file, modified, now);
     let deleted = release(conn, file, now);
-    let printed = crate::handlers::print::end(conn, file);
+    let printed = super::print::end(conn, file);
     conn.handle_wake(now);
     Ended {
         deleted,
@@ -50,7 +50,7 @@ fn end(conn: &mut Connection, file: &OpenFile, modified: Option<FsTime>, now: Ti
 }
 
 /// Closes opens without being asked to by a CLOSE: there is no reply to report a failure, so the log does.
-pub fn close_unasked(conn: &mut Connection, fids: Vec<Fid>, now: Time) {
+pub fn close_unasked(conn: &mut Context, fids: Vec<Fid>, now: Time) {
     for fid in fids {
         let Some(file) = conn.files.remove(fid) else {
             continue;
@@ -69,20 +69,30 @@ pub fn close_unasked(conn: &mut Connection, fids: Vec<Fid>, now: Time) {
 }
 
 /// Where the file of an open lies now.
-fn now_at(conn: &Connection, file: &OpenFile) -> String {
+fn now_at(conn: &Context, file: &OpenFile) -> String {
     let row = |tables: &mut Tables| Some(tables.get(file.open?)?.request.path.clone());
     conn.server.locked(row).unwrap_or_else(|| file.path.clone())
 }
 
 /// Closes all that the connection holds.
-pub fn close_everything(conn: &mut Connection, now: Time) {
+pub fn close_everything(conn: &mut Context, now: Time) {
     let fids = conn.files.fids_where(|_| true);
     close_unasked(conn, fids, now);
 }
 
+/// Closes what a session or tree has open and cancels its waiting requests. A request that waited for one of these files
+/// to be closed is cancelled too: granted, it would outlive its session or tree.
+pub fn leave(conn: &mut Context, now: Time, leaving: Leaving) {
+    let fids = conn.files.fids_where(|file| leaving.opened(file));
+    conn.set_leaving(Some(leaving));
+    close_unasked(conn, fids, now);
+    conn.cancel_where(now, |header| leaving.asked(header));
+    conn.set_leaving(None);
+}
+
 /// Sets the time of last write that the client asks for, or that its writes make ([`crate::table::Tables`]), and gives
 /// back what was reserved and not written to.
-fn settle(conn: &Connection, file: &OpenFile, asked: Option<FsTime>, now: Time) -> VfsResult<()> {
+fn settle(conn: &Context, file: &OpenFile, asked: Option<FsTime>, now: Time) -> VfsResult<()> {
     let (Some(opened), Some(open)) = (&file.file, file.open) else {
         return Ok(());
     };
@@ -112,7 +122,7 @@ fn settle(conn: &Connection, file: &OpenFile, asked: Option<FsTime>, now: Time) 
 ///
 /// # Errors
 /// What the file system says of the deletion.
-fn release(conn: &Connection, file: &OpenFile, now: Time) -> Result<()> {
+fn release(conn: &Context, file: &OpenFile, now: Time) -> Result<()> {
     let Some(open) = file.open else { return Ok(()) };
     let closed = conn.server.locked(|tables| tables.close(open));
     match closed.map(|closed| closed.delete) {

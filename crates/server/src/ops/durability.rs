@@ -4,8 +4,9 @@
 //! no effect (smb.conf(5) of Samba 4.17, `strict sync`, `sync always`).
 
 use crate::{
-    Connection, Server,
-    conn::Call,
+    Server,
+    context::Call,
+    context::Context,
     error::Result,
     files::OpenFile,
     share::ShareOptions,
@@ -80,7 +81,7 @@ pub fn flush_all(call: &mut Call<'_>) -> Result<()> {
 ///
 /// # Errors
 /// That error.
-pub fn unreported_failure(conn: &Connection, opened: &OpenFile) -> Result<()> {
+pub fn unreported_failure(conn: &Context, opened: &OpenFile) -> Result<()> {
     let failure = opened.open.and_then(|open| {
         conn.server
             .locked(|tables| tables.unreported_sync_failure(open))

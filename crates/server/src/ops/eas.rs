@@ -1,7 +1,7 @@
 //! Extended attributes of OS/2 and NT, kept by Samba's convention: the attribute `NAME` is `user.NAME`.
 
 use crate::{
-    conn::Call,
+    context::Call,
     error::Result,
     ops::streams,
     vfs::{VfsError, VfsFile},

@@ -5,9 +5,10 @@
 //! it. A name that is there all along is met once, whatever is created and deleted meanwhile.
 
 use super::{
-    attributes::{Facts, join, parent_of},
+    attributes::{Facts, parent_of},
     locate::Finder,
 };
+use crate::vfs::path::join;
 use crate::{
     error::Result,
     names::{

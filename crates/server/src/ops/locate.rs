@@ -1,15 +1,16 @@
 //! From a client's path to the file it means: letter for letter, in another case, or by an 8.3 name.
 
-use super::attributes::{self, join, name_of, parent_of};
+use super::attributes::{self, name_of, parent_of};
+use crate::vfs::path::join;
 use crate::{
-    error::Result,
+    error::{Because, Result},
     names::{
         index::DirIndex,
         mangle::{Mangler, ShortName},
         path::ClientPath,
     },
     names_cache::{Change, Seen, Stamp},
-    reason::{Because, Reason},
+    reason::Reason,
     server::Server,
     share::Share,
     table::OwnKind,
@@ -49,7 +50,7 @@ pub struct Finder<'a> {
     pub vfs: &'a dyn Vfs,
     /// When the request is served.
     pub now: Time,
-    /// Names count to the letter ([`Call::is_case_exact`](crate::conn::Call::is_case_exact)).
+    /// Names count to the letter ([`Call::is_case_exact`](crate::context::Call::is_case_exact)).
     pub exact: bool,
 }
 

@@ -1,10 +1,10 @@
 //! Byte-range locks and oplock acknowledgements through open files.
 
 use crate::{
-    conn::{Call, Park, Retry},
-    error::Result,
+    context::{Call, Park, Retry},
+    error::{Because, Result},
     files::OpenKind,
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
     table::{
         Cancelled, LockError, LockKind, LockOutcome, LockRequest, LockSpan, OpenId, Oplock, Wait,
     },

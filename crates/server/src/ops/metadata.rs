@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{
     Server,
-    conn::Call,
-    error::Result,
+    context::Call,
+    error::{Because, Result},
     files::{OpenFile, OpenKind},
     names::{
         attributes::Attributes,
         path::{ClientPath, PathKind},
     },
-    reason::{Because, Reason},
+    reason::Reason,
     share::Share,
     table::{NotifyFilter, OpenId, access},
     vfs::{FileId, FsTime, OpenHow, SetTimes, Vfs, VfsFile},

@@ -12,6 +12,7 @@ pub mod locking;
 pub mod metadata;
 pub mod modify;
 pub mod open;
+pub mod print;
 pub mod security;
 pub mod streams;
 pub mod transfer;

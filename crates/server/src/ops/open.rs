@@ -25,11 +25,11 @@ use super::{
     modify,
 };
 use crate::{
-    conn::{Call, Park, Retry},
-    error::Result,
+    context::{Call, Park, Retry},
+    error::{Because, Result},
     files::{OpenFile, OpenKind, Stream},
     names::{attributes::Attributes, path::PathKind, wildcard::Pattern},
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
     share::Share,
     table::{
         Closed, Forgotten, OpenId, OpenOutcome, OpenRequest, Oplock, OplockWish, Refusal, Sharing,
@@ -132,7 +132,7 @@ fn check_cancelled(call: &Call<'_>) -> Result<()> {
     };
     let forget = |tables: &mut Tables| tables.forget_parked(ticket);
     Err(match call.conn.server.locked(forget) {
-        Forgotten::Suitor => Status::SHARING_VIOLATION.because(Reason::Sharing(None)),
+        Forgotten::OpenWaiter => Status::SHARING_VIOLATION.because(Reason::Sharing(None)),
         Forgotten::Other => Status::CANCELLED.into(),
     })
 }

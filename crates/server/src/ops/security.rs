@@ -13,9 +13,9 @@ use super::{
     journal::atomically,
 };
 use crate::{
-    conn::Call,
-    error::Result,
-    reason::{Because, Reason},
+    context::Call,
+    error::{Because, Result},
+    reason::Reason,
     session::Session,
     share::Access,
     vfs::{Vfs, VfsError, VfsFile},

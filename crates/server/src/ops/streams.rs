@@ -5,7 +5,7 @@
 
 use super::metadata::Subject;
 use crate::{
-    conn::Call,
+    context::Call,
     error::Result,
     vfs::{FileId, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile, VfsResult},
 };

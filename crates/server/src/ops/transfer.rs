@@ -2,10 +2,10 @@
 
 use super::durability;
 use crate::{
-    conn::{Call, Connection, Tail},
-    error::Result,
+    context::{Call, Context, Tail},
+    error::{Because, Result},
     files::{KnownLength, OpenFile},
-    reason::{Because, Reason},
+    reason::Reason,
     table::{LockRange, NotifyFilter, OpenId, access},
     vfs::{Stat, VfsFile},
 };
@@ -64,7 +64,7 @@ pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Re
     Ok(read)
 }
 
-fn fetch(conn: &mut Connection, ready: Ready, offset: u64, len: usize) -> Result<Read> {
+fn fetch(conn: &mut Context, ready: Ready, offset: u64, len: usize) -> Result<Read> {
     if ready.sendfile && is_for_the_kernel(offset, len) {
         let size = ready.file.size()?;
         let len = size.saturating_sub(offset).min(len as u64) as usize;
@@ -119,7 +119,7 @@ pub fn write(
 /// # Errors
 /// As [`read`]; `DISK_FULL`; what an earlier sync failed with.
 pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Result<usize> {
-    if let Some(spooled) = crate::handlers::print::append(call, fid, data)? {
+    if let Some(spooled) = super::print::append(call, fid, data)? {
         return Ok(spooled);
     }
     let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;

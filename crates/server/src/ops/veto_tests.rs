@@ -203,7 +203,7 @@ fn everything(server: &TestServer) -> Vec<String> {
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
         for name in server.fs.open_dir(&folder).unwrap().names().unwrap() {
-            let path = crate::ops::attributes::join(&folder, &name);
+            let path = crate::vfs::path::join(&folder, &name);
             if server.fs.stat(&path).unwrap().kind == Kind::Directory {
                 folders.push(path.clone());
             }

@@ -1,6 +1,7 @@
 //! Connections: who takes part, and what each may hold.
 
-use super::{ConnId, Doomed, Event, Open, OpenId, Refusal, ShareId, Tables, Ticket, Wake};
+use super::connection::Connection;
+use super::{ConnId, Doomed, Open, OpenId, Refusal, ShareId, Tables, Wake};
 use crate::budget::{Account, Budgets, Resource, Usage};
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -8,53 +9,6 @@ use alloc::{
     sync::Arc,
     vec::Vec,
 };
-use coax_wire::time::Time;
-
-/// What one connection may hold. Each is refused with its own [`Refusal`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Open files and folders.
-    pub opens: usize,
-    /// Byte-range locks granted.
-    pub locks: usize,
-    /// Waiting byte ranges plus waiting change notifications.
-    pub waits: usize,
-    /// Bytes of change notifications buffered for one open folder, as they go on the wire.
-    pub notify_bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            opens: 16_384,
-            locks: 65_536,
-            waits: 1_024,
-            notify_bytes: 65_536,
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(super) struct Connection {
-    pub(super) wake: Arc<dyn Wake>,
-    /// What others are told of who it is.
-    pub(super) label: String,
-    pub(super) events: Vec<Event>,
-    pub(super) opens: BTreeSet<OpenId>,
-    /// Its opens, locks and memory.
-    pub(super) account: Arc<Account>,
-    /// Where it is from, if that is known.
-    pub(super) address: Option<String>,
-    /// The NetBIOS name it gave as its own.
-    pub(super) name: Option<String>,
-    /// Not before then is it probed again.
-    pub(super) probe_again: Option<Time>,
-    pub(super) waits: usize,
-    /// Log-ons that wait, and until when.
-    pub(super) log_ons: BTreeMap<Ticket, Time>,
-    /// Trees connected, by share.
-    pub(super) trees: BTreeMap<ShareId, usize>,
-}
 
 impl Tables {
     /// Registers a connection from nowhere in particular; `wake` is called when it has events.

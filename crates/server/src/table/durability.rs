@@ -1,42 +1,10 @@
 //! Which opens may trust the disk: after a failed fsync the kernel marks the pages it could not write as clean, so a
 //! later fsync succeeds although the data is lost. Every open that wrote to the file is told, and writes no more.
 
+use super::disk_state::Failure;
 use super::{OpenId, Tables};
 use crate::vfs::{FileId, VfsError};
 use alloc::string::String;
-
-/// What an open knows of the disk beneath it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct DiskState {
-    /// The client has written through this open.
-    wrote: bool,
-    /// The folder has been synced since the open, and since the last rename.
-    name_synced: bool,
-    failure: Option<Failure>,
-}
-
-/// A sync of the file failed after this open had written to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Failure {
-    error: VfsError,
-    /// A request on this open was answered with the error.
-    reported: bool,
-}
-
-impl DiskState {
-    fn report(&mut self) -> Result<(), VfsError> {
-        let Some(failure) = &mut self.failure else {
-            return Ok(());
-        };
-        failure.reported = true;
-        Err(failure.error)
-    }
-
-    /// The file or a folder above it was renamed.
-    pub(super) fn renamed(&mut self) {
-        self.name_synced = false;
-    }
-}
 
 impl Tables {
     /// Notes that `open` is about to write, or to change the length. Returns how often the length was set or cut before:

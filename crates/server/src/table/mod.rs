@@ -17,41 +17,56 @@
 //! Everything iterates in a defined order, so that the same calls give the same events.
 
 mod census;
+mod connection;
 mod connections;
+mod disk_state;
 mod durability;
+mod event;
+mod evictions;
+mod failed_log_ons;
+mod ids;
+mod lock_request;
 mod locking;
 mod locks;
 mod log_ons;
 mod mailbox;
 mod notify;
 mod observe;
+mod observed;
+mod open_request;
+mod open_waiter;
 mod opens;
+mod oplock;
 mod oplocks;
+mod path_index;
 mod paths;
 mod patience;
 mod reserve;
 mod share_modes;
+mod shown_times;
 mod siblings;
 mod streams;
+mod watches;
 mod write_times;
 
 #[cfg(test)]
 mod tests;
 
 pub use census::Census;
-pub use connections::Limits;
-pub use locking::{Cancelled, LockOutcome, LockRequest, LockSpan, Wait};
+pub use connection::Limits;
+pub use event::{Event, Wake};
+pub use failed_log_ons::Turn;
+pub use ids::{ConnId, OpenId, Refusal, ShareId, Ticket};
+pub use lock_request::{Cancelled, LockOutcome, LockRequest, LockSpan, Wait};
 pub use locks::{LockError, LockKind, LockRange};
-pub use log_ons::Turn;
-pub use mailbox::{Event, Wake};
-pub use notify::{
+pub use observed::{FolderChange, OwnChange, OwnKind};
+pub use open_request::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
+pub use open_waiter::{Forgotten, Patience};
+pub use oplock::{Break, BreakOutcome, Oplock, OplockWish};
+pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
+pub use watches::{
     NotifyAction, NotifyFilter, NotifyOutcome, NotifyRecord, WatchOutcome, WatchRequest,
 };
-pub use observe::{FolderChange, OwnChange, OwnKind};
-pub use opens::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
-pub use oplocks::{Break, BreakOutcome, Oplock, OplockWish};
-pub use patience::{Forgotten, Patience};
-pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
 
 use crate::{
     budget::{Budgets, Usage},
@@ -65,23 +80,7 @@ use alloc::{
 };
 use coax_wire::time::{Span, Time};
 use core::fmt::Debug;
-
-/// One connection (NetBIOS session) of the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnId(pub u64);
-
-/// One open: what a FID of a connection stands for. Never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OpenId(pub u64);
-
-/// A parked request. Never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub u64);
-
-/// A share, as the engine numbers them. Two shares of the same root should have the same number: change notification
-/// is found by share and path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShareId(pub u32);
+use ids::Timer;
 
 /// How long the holder of an oplock may take to answer a break before the server revokes it: `OplockBreakWait` of NT
 /// servers, 35 s (KB Q888562; the timer is [MS-CIFS] 3.3.2.1).
@@ -115,26 +114,6 @@ impl Default for Config {
     }
 }
 
-/// Why the tables refuse to do something, whatever else is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The connection was never registered or has been dropped.
-    #[error("unknown connection")]
-    UnknownConnection,
-    /// No such open (any more).
-    #[error("unknown open")]
-    UnknownOpen,
-    /// The connection has as many opens as [`Limits::opens`] allows.
-    #[error("too many open files")]
-    TooManyOpens,
-    /// The connection has as many byte-range locks as [`Limits::locks`] allows.
-    #[error("too many locks")]
-    TooManyLocks,
-    /// The connection has as many waiting locks and notifications as [`Limits::waits`] allows.
-    #[error("too many waiting requests")]
-    TooManyWaits,
-}
-
 /// How the engine reaches the tables. The driver of real connections has a mutex behind this, the lab a cell.
 pub trait Exclusive: Send + Sync + Debug {
     /// Calls `work` exactly once with the tables, nobody else having them meanwhile.
@@ -166,7 +145,7 @@ pub fn locked<T>(tables: &dyn Exclusive, work: impl FnOnce(&mut Tables) -> T) ->
 pub struct Tables {
     config: Config,
     last_id: u64,
-    connections: BTreeMap<ConnId, connections::Connection>,
+    connections: BTreeMap<ConnId, connection::Connection>,
     /// What all connections hold.
     total: Arc<Usage>,
     /// What those of one address hold, and how many they are.
@@ -175,18 +154,18 @@ pub struct Tables {
     files: BTreeMap<FileId, File>,
     /// Files marked for deletion.
     doomed: BTreeSet<FileId>,
-    paths: paths::Paths,
-    watches: notify::Watches,
-    observed: observe::Observed,
+    paths: path_index::Paths,
+    watches: watches::Watches,
+    observed: observed::Observed,
     deadlines: BTreeSet<(Time, Timer)>,
     /// What parked opens wait for.
     tickets: BTreeMap<Ticket, FileId>,
     wakes: Vec<Arc<dyn Wake>>,
-    evictions: siblings::Evictions,
+    evictions: evictions::Evictions,
     /// How far the wall clock is ahead of the clock of deadlines, nanoseconds.
     wall_offset_ns: i64,
-    write_times: write_times::WriteTimes,
-    failed_log_ons: log_ons::FailedLogOns,
+    write_times: shown_times::WriteTimes,
+    failed_log_ons: failed_log_ons::FailedLogOns,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
     /// Names that went a moment ago.
@@ -203,23 +182,14 @@ struct File {
     /// Closed by all; the engine is removing the name.
     deleting: bool,
     locks: locks::RangeLocks,
-    waiting: Vec<locking::Waiter>,
+    waiting: Vec<lock_request::Waiter>,
     /// Requests that wait for the break of the exclusive or batch oplock.
     parked: Vec<(ConnId, Ticket)>,
     /// Opens that share modes forbid, and that wait for a close.
-    suitors: Vec<patience::Suitor>,
+    open_waiters: Vec<open_waiter::OpenWaiter>,
     contentions: u32,
     /// How often the contents were cut or replaced, or the length set, since the first of the opens.
     resizes: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
-    Break(OpenId),
-    Lock(FileId, Ticket),
-    Patience(FileId, Ticket),
-    LogOn(ConnId, Ticket),
-    Eviction(Ticket),
 }
 
 impl Tables {

@@ -4,35 +4,11 @@
 //! (`SharingViolationRetries` 5, `SharingViolationDelay` 200 ms; KB150384): programs that close a file and open it again
 //! from another process at once depend on it.
 
+use super::open_waiter::OpenWaiter;
+use super::open_waiter::{Forgotten, Patience};
 use super::{ConnId, Event, OpenOutcome, OpenRequest, Tables, Ticket, Timer};
 use crate::vfs::FileId;
 use coax_wire::time::Time;
-
-/// An open that waits for somebody to close the file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Suitor {
-    conn: ConnId,
-    ticket: Ticket,
-    deadline: Time,
-}
-
-/// How long an open may wait for others to close the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// Until then.
-    pub until: Time,
-    /// Also for opens of its own connection: not of use to a client that has one request outstanding at a time.
-    pub own: bool,
-}
-
-/// What a parked open that is forgotten waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forgotten {
-    /// A close: share modes forbid it, and that is what its client is told (raw.mux).
-    Suitor,
-    /// An oplock's break, or nothing any more.
-    Other,
-}
 
 impl Tables {
     /// Opens as [`Self::open`] does, but an open that share modes forbid waits as long as `patience` says:
@@ -67,19 +43,23 @@ impl Tables {
             return None;
         }
         let deadline = patience.until;
-        let ticket = self.add_suitor(request.conn, request.file, deadline);
+        let ticket = self.add_open_waiter(request.conn, request.file, deadline);
         Some((ticket, deadline))
     }
 
     /// A new ticket of somebody who waits for a close of `file` until `deadline`.
-    pub(super) fn add_suitor(&mut self, conn: ConnId, file: FileId, deadline: Time) -> Ticket {
+    pub(super) fn add_open_waiter(&mut self, conn: ConnId, file: FileId, deadline: Time) -> Ticket {
         let ticket = self.next_ticket();
-        let suitor = Suitor {
+        let waiter = OpenWaiter {
             conn,
             ticket,
             deadline,
         };
-        self.files.entry(file).or_default().suitors.push(suitor);
+        self.files
+            .entry(file)
+            .or_default()
+            .open_waiters
+            .push(waiter);
         self.tickets.insert(ticket, file);
         self.deadlines
             .insert((deadline, Timer::Patience(file, ticket)));
@@ -94,29 +74,29 @@ impl Tables {
         if let Some(file) = self.files.get_mut(&id) {
             file.parked.retain(|(_, parked)| *parked != ticket);
         }
-        match self.take_suitor(id, ticket) {
-            Some(_) => Forgotten::Suitor,
+        match self.take_open_waiter(id, ticket) {
+            Some(_) => Forgotten::OpenWaiter,
             None => Forgotten::Other,
         }
     }
 
     /// Somebody has closed the file: all that wait for it may try again.
-    pub(super) fn wake_suitors(&mut self, id: FileId) {
-        let suitors = match self.files.get_mut(&id) {
-            Some(file) => core::mem::take(&mut file.suitors),
+    pub(super) fn wake_open_waiters(&mut self, id: FileId) {
+        let open_waiters = match self.files.get_mut(&id) {
+            Some(file) => core::mem::take(&mut file.open_waiters),
             None => return,
         };
-        for suitor in suitors {
+        for waiter in open_waiters {
             self.deadlines
-                .remove(&(suitor.deadline, Timer::Patience(id, suitor.ticket)));
-            self.retry(suitor.conn, suitor.ticket);
+                .remove(&(waiter.deadline, Timer::Patience(id, waiter.ticket)));
+            self.retry(waiter.conn, waiter.ticket);
         }
     }
 
-    /// A suitor's patience is at its end: it tries for the last time.
+    /// A waiter's patience is at its end: it tries for the last time.
     pub(super) fn end_patience(&mut self, id: FileId, ticket: Ticket) {
-        if let Some(suitor) = self.take_suitor(id, ticket) {
-            self.retry(suitor.conn, ticket);
+        if let Some(waiter) = self.take_open_waiter(id, ticket) {
+            self.retry(waiter.conn, ticket);
         }
     }
 
@@ -125,12 +105,14 @@ impl Tables {
         self.post(conn, Event::Retry { ticket });
     }
 
-    fn take_suitor(&mut self, id: FileId, ticket: Ticket) -> Option<Suitor> {
-        let suitors = &mut self.files.get_mut(&id)?.suitors;
-        let at = suitors.iter().position(|suitor| suitor.ticket == ticket)?;
-        let suitor = suitors.remove(at);
+    fn take_open_waiter(&mut self, id: FileId, ticket: Ticket) -> Option<OpenWaiter> {
+        let open_waiters = &mut self.files.get_mut(&id)?.open_waiters;
+        let at = open_waiters
+            .iter()
+            .position(|waiter| waiter.ticket == ticket)?;
+        let waiter = open_waiters.remove(at);
         self.deadlines
-            .remove(&(suitor.deadline, Timer::Patience(id, ticket)));
-        Some(suitor)
+            .remove(&(waiter.deadline, Timer::Patience(id, ticket)));
+        Some(waiter)
     }
 }

@@ -64,7 +64,7 @@ impl Tables {
             ..row.request.clone()
         };
         let oplock = self.oplock_beside(&request)?;
-        self.wake_suitors(provisional);
+        self.wake_open_waiters(provisional);
         self.files.remove(&provisional);
         self.files.entry(file).or_default().opens.insert(open);
         let row = self.opens.get_mut(&open)?;
@@ -102,7 +102,7 @@ impl Tables {
     ) -> Option<OpenOutcome> {
         let file = self.creation_at(request.share, &request.path)?;
         let deadline = now + self.config.break_timeout;
-        let ticket = self.add_suitor(request.conn, file, deadline);
+        let ticket = self.add_open_waiter(request.conn, file, deadline);
         Some(OpenOutcome::BreakFirst { ticket, deadline })
     }
 

@@ -4,31 +4,11 @@
 //! taken to be of one client if they come from one address, unless both gave a NetBIOS name and the names differ
 //! (several machines behind one router).
 
-use super::{ConnId, Event, Tables, Ticket, Timer, connections::Connection};
+use super::evictions::{EVICTION, Eviction, PROBES_APART};
+use super::{ConnId, Event, Tables, Ticket, Timer};
 use crate::vfs::FileId;
-use alloc::{
-    collections::{BTreeMap, BTreeSet},
-    string::String,
-    vec::Vec,
-};
-use coax_wire::time::{Span, Time};
-
-/// How long a log-on waits until its client's other connections are closed: one that waits for a hung disk is not waited
-/// for any longer.
-const EVICTION: Span = Span::from_secs(5);
-/// A connection is probed no more often than this.
-const PROBES_APART: Span = Span::from_secs(5);
-
-/// Log-ons that wait for other connections to be closed.
-#[derive(Debug, Default)]
-pub(super) struct Evictions(BTreeMap<Ticket, Eviction>);
-
-#[derive(Debug)]
-struct Eviction {
-    conn: ConnId,
-    left: BTreeSet<ConnId>,
-    deadline: Time,
-}
+use alloc::{collections::BTreeSet, string::String, vec::Vec};
+use coax_wire::time::Time;
 
 impl Tables {
     /// Tells who a connection says it is.
@@ -113,15 +93,5 @@ impl Tables {
             .zip(two)
             .is_some_and(|(one, two)| one.is_of_one_client_with(two));
         conn != other && same_client
-    }
-}
-
-impl Connection {
-    fn is_of_one_client_with(&self, other: &Self) -> bool {
-        let names_agree = match (&self.name, &other.name) {
-            (Some(one), Some(other)) => one == other,
-            _ => true,
-        };
-        self.address.is_some() && self.address == other.address && names_agree
     }
 }

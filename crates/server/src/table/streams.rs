@@ -43,7 +43,7 @@ impl Tables {
         if closed.stream == 0 {
             return own;
         }
-        self.wake_suitors(closed.object());
+        self.wake_open_waiters(closed.object());
         let whole = self.settle(closed.object());
         if whole.is_some() {
             self.finish_delete(closed);
@@ -61,7 +61,7 @@ impl Tables {
                 || file.doomed.is_some()
                 || !file.waiting.is_empty()
                 || !file.parked.is_empty()
-                || !file.suitors.is_empty()
+                || !file.open_waiters.is_empty()
         });
         if busy || (from != to && self.files.contains_key(&to)) {
             return false;

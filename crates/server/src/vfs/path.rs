@@ -1,6 +1,7 @@
 //! Paths as [`Vfs`](super::Vfs) takes them: checked once, then trusted by every implementation.
 
 use super::{VfsError, VfsResult};
+use alloc::{format, string::String};
 
 /// Longest component, bytes of UTF-8: what Linux file systems take (NAME_MAX).
 pub const MAX_NAME_BYTES: usize = 255;
@@ -36,6 +37,16 @@ pub fn split(path: &str) -> Option<(&str, &str)> {
         Some(parts) => Some(parts),
         None if path.is_empty() => None,
         None => Some(("", path)),
+    }
+}
+
+/// `name` within the folder `parent`.
+#[must_use]
+pub fn join(parent: &str, name: &str) -> String {
+    if parent.is_empty() {
+        name.into()
+    } else {
+        format!("{parent}/{name}")
     }
 }
 

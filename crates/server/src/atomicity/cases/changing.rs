@@ -85,6 +85,7 @@ fn described(client: &mut TestClient) -> Vec<u16> {
     let _ = made;
     let fids: Vec<u16> = client
         .conn
+        .context
         .files
         .fids_where(|_| true)
         .iter()

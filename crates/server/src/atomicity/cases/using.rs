@@ -175,6 +175,7 @@ fn ends() -> Vec<Case> {
     fn deleted_or_told(client: &TestClient) -> bool {
         !client
             .conn
+            .context
             .events
             .iter()
             .any(|event| matches!(event, crate::Event::NotDeleted { .. }))

@@ -1,87 +1,17 @@
-//! Putting transactions together from messages in any order. No count is believed: what is announced is reserved within
-//! the connection's limit, and each byte may come once.
+//! Putting transactions together from messages in any order.
 
-use super::Transaction;
 use crate::{
     budget::{Lease, Resource},
-    conn::{Call, Connection},
-    error::Result,
-    reason::{Because, Limit, Reason},
+    context::{Call, Context},
+    error::{Because, Result},
+    reason::{Limit, Reason},
+    transaction::{Key, OVERHEAD, Pending, Transaction, size},
 };
 use alloc::{vec, vec::Vec};
 use coax_wire::{
-    header::{Header, Mid, Pid, Tid, Uid},
     smb::transaction::{Kind, Request, Secondary},
     status::Status,
 };
-
-/// Separate stretches that one half of a transaction may have come in so far.
-const MAX_STRETCHES: usize = 1_024;
-/// What a transaction that is awaited counts beside its bytes, so that their number is bounded too.
-const OVERHEAD: usize = 512;
-
-/// A transaction whose secondaries are awaited.
-#[derive(Debug)]
-pub struct Pending {
-    key: Key,
-    whole: Transaction,
-    parameters: Received,
-    data: Received,
-    /// The memory of all that: none if it came whole.
-    _lease: Option<Lease>,
-}
-
-impl Pending {
-    /// Whether it was sent on this tree.
-    pub fn is_of(&self, tid: Tid) -> bool {
-        self.key.tid == tid
-    }
-
-    fn cost(&self) -> usize {
-        self.whole.len().saturating_add(OVERHEAD)
-    }
-
-    fn is_complete(&self) -> bool {
-        self.parameters.is_all(self.whole.parameters.len())
-            && self.data.is_all(self.whole.data.len())
-    }
-
-    fn take(&mut self, piece: &Secondary<'_>) -> Result<()> {
-        shrink(
-            &mut self.whole.parameters,
-            piece.total_parameters,
-            &self.parameters,
-        )?;
-        shrink(&mut self.whole.data, piece.total_data, &self.data)?;
-        let at = piece.parameter_displacement;
-        self.parameters
-            .put(&mut self.whole.parameters, at, piece.parameters)?;
-        self.data
-            .put(&mut self.whole.data, piece.data_displacement, piece.data)
-    }
-}
-
-/// What tells transactions of a connection apart ([MS-CIFS] 3.3.5.29).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key {
-    kind: Kind,
-    pid: Pid,
-    mid: Mid,
-    tid: Tid,
-    uid: Uid,
-}
-
-impl Key {
-    fn of(kind: Kind, header: &Header) -> Self {
-        Self {
-            kind,
-            pid: header.pid,
-            mid: header.mid,
-            tid: header.tid,
-            uid: header.uid,
-        }
-    }
-}
 
 /// Takes a transaction's first message: gives the transaction if that was all, else awaits the rest.
 ///
@@ -97,30 +27,22 @@ pub(super) fn begin(call: &mut Call<'_>, request: &Request<'_>) -> Result<Option
         return Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Transactions)));
     }
     let key = Key::of(request.kind, &call.header);
-    call.conn.transactions.retain(|other| other.key != key);
+    call.conn.transactions.retain(|other| !other.has_key(key));
     let came_whole = (request.parameters.len(), request.data.len()) == (parameters, data);
     let lease = match came_whole {
         true => None,
         false => Some(reserve(call, parameters.saturating_add(data))?),
     };
-    let mut pending = Pending {
-        key,
-        _lease: lease,
-        whole: whole(call, request, parameters, data),
-        parameters: Received::default(),
-        data: Received::default(),
-    };
-    pending
-        .parameters
-        .put(&mut pending.whole.parameters, 0, request.parameters)?;
-    pending.data.put(&mut pending.whole.data, 0, request.data)?;
+    let whole = whole(call, request, parameters, data);
     let waiting = &mut call.conn.transactions;
-    if pending.is_complete() {
-        return Ok(Some(pending.whole));
+    match Pending::begin(key, lease, whole, request)?.complete() {
+        Ok(whole) => Ok(Some(whole)),
+        Err(pending) => {
+            waiting.push(pending);
+            make_room(waiting, limit);
+            Ok(None)
+        }
     }
-    waiting.push(pending);
-    make_room(waiting, limit);
-    Ok(None)
 }
 
 /// Reserves memory for a transaction of `bytes` bytes whose rest is awaited.
@@ -141,11 +63,13 @@ pub(super) fn add(call: &mut Call<'_>, kind: Kind) -> Result<Option<Transaction>
     let mut pending = take(call.conn, Key::of(kind, &call.header)).ok_or(Status::INVALID_SMB)?;
     let piece = Secondary::parse(kind, &call.block)?;
     pending.take(&piece)?;
-    if pending.is_complete() {
-        return Ok(Some(pending.whole));
+    match pending.complete() {
+        Ok(whole) => Ok(Some(whole)),
+        Err(pending) => {
+            call.conn.transactions.push(pending);
+            Ok(None)
+        }
     }
-    call.conn.transactions.push(pending);
-    Ok(None)
 }
 
 /// Forgets the longest untouched until the rest is within the limit: clients that give up say nothing.
@@ -156,8 +80,11 @@ fn make_room(waiting: &mut Vec<Pending>, limit: usize) {
     }
 }
 
-fn take(conn: &mut Connection, key: Key) -> Option<Pending> {
-    let index = conn.transactions.iter().position(|p| p.key == key)?;
+fn take(conn: &mut Context, key: Key) -> Option<Pending> {
+    let index = conn
+        .transactions
+        .iter()
+        .position(|pending| pending.has_key(key))?;
     Some(conn.transactions.remove(index))
 }
 
@@ -173,125 +100,5 @@ fn whole(call: &Call<'_>, request: &Request<'_>, parameters: usize, data: usize)
         max_data: size(request.max_data),
         flags: request.flags,
         unicode: call.unicode(),
-    }
-}
-
-/// A later message may announce less than the first did, but not less than has come ([MS-CIFS] 2.2.4.34.1).
-fn shrink(half: &mut Vec<u8>, total: u32, received: &Received) -> Result<()> {
-    let total = size(total);
-    if total > half.len() || received.end() > total {
-        return Err(Status::INVALID_SMB.into());
-    }
-    half.truncate(total);
-    Ok(())
-}
-
-fn size(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
-}
-
-/// Which bytes of one half have come: stretches in order, none touching the next.
-#[derive(Debug, Default)]
-struct Received {
-    stretches: Vec<(usize, usize)>,
-}
-
-impl Received {
-    /// Puts `piece` at `displacement` of `half`.
-    fn put(&mut self, half: &mut [u8], displacement: u32, piece: &[u8]) -> Result<()> {
-        if piece.is_empty() {
-            return Ok(());
-        }
-        let from = size(displacement);
-        let to = from.saturating_add(piece.len());
-        let place = half.get_mut(from..to).ok_or(Status::INVALID_SMB)?;
-        self.add(from, to)?;
-        place.copy_from_slice(piece);
-        Ok(())
-    }
-
-    fn add(&mut self, mut from: usize, mut to: usize) -> Result<()> {
-        let mut index = self.stretches.partition_point(|s| s.1 <= from);
-        if self.stretches.get(index).is_some_and(|next| next.0 < to) {
-            return Err(Status::INVALID_SMB.into());
-        }
-        if self.stretches.get(index).is_some_and(|next| next.0 == to) {
-            to = self.stretches.remove(index).1;
-        }
-        let before = index.checked_sub(1);
-        if let Some(before) = before.filter(|i| self.stretches.get(*i).is_some_and(|s| s.1 == from))
-        {
-            from = self.stretches.remove(before).0;
-            index = before;
-        }
-        if self.stretches.len() >= MAX_STRETCHES {
-            return Err(Status::INSUFF_SERVER_RESOURCES.into());
-        }
-        self.stretches.insert(index, (from, to));
-        Ok(())
-    }
-
-    fn is_all(&self, len: usize) -> bool {
-        len == 0 || self.stretches == [(0, len)]
-    }
-
-    fn end(&self) -> usize {
-        self.stretches.last().map_or(0, |last| last.1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// A half is complete exactly when each of its bytes has come, in whatever order, and no byte comes twice.
-        #[test]
-        fn pieces_in_any_order_make_the_whole_and_none_fits_twice(
-            cuts in prop::collection::btree_set(1usize..200, 0..20),
-            order in any::<u64>(),
-        ) {
-            let source: Vec<u8> = (0..200u32).map(|i| (i % 251) as u8).collect();
-            let edges: Vec<usize> = [0].into_iter().chain(cuts).chain([200]).collect();
-            let mut pieces: Vec<(usize, usize)> =
-                edges.windows(2).filter_map(|w| Some((*w.first()?, *w.last()?))).collect();
-            pieces.sort_by_key(|piece| (piece.0 as u64 + 1).wrapping_mul(order | 1).rotate_left(17));
-            let (mut half, mut received) = (vec![0; 200], Received::default());
-            for (i, (from, to)) in pieces.iter().enumerate() {
-                prop_assert!(!received.is_all(200), "complete after {i} of {}", pieces.len());
-                let piece = source.get(*from..*to).unwrap_or(&[]);
-                prop_assert!(received.put(&mut half, *from as u32, piece).is_ok());
-                prop_assert!(received.put(&mut half, *from as u32, piece).is_err());
-            }
-            prop_assert!(received.is_all(200));
-            prop_assert_eq!(half, source);
-        }
-
-        /// Against a bitmap: whatever pieces come, one is taken if and only if all its bytes are new and within.
-        #[test]
-        fn arbitrary_pieces_are_judged_as_a_bitmap_would(
-            pieces in prop::collection::vec((0u32..70, 1usize..20), 0..40),
-        ) {
-            let (mut half, mut received) = (vec![0; 64], Received::default());
-            let mut bitmap = [false; 64];
-            for (at, len) in pieces {
-                let bytes = vec![1; len];
-                let span = bitmap.get_mut(at as usize..at as usize + len);
-                let fits = span.as_ref().is_some_and(|span| span.iter().all(|taken| !taken));
-                prop_assert_eq!(received.put(&mut half, at, &bytes).is_ok(), fits);
-                if let (true, Some(span)) = (fits, span) {
-                    span.fill(true);
-                }
-                prop_assert_eq!(received.is_all(64), bitmap.iter().all(|taken| *taken));
-            }
-        }
-    }
-
-    #[test]
-    fn a_comb_of_single_bytes_is_given_up() {
-        let (mut half, mut received) = (vec![0; 4_096], Received::default());
-        let taken = (0..2_048).take_while(|i| received.put(&mut half, i * 2, &[1]).is_ok());
-        assert_eq!(taken.count(), MAX_STRETCHES);
     }
 }

@@ -1,7 +1,7 @@
 //! The one table of transactions: what names each, and who serves it.
 
-use super::{Serve, Transaction};
-use crate::{error::Result, handlers as h};
+use super::Serve;
+use crate::{error::Result, handlers as h, transaction::Transaction};
 use coax_wire::{
     smb::{
         find_first2::{FIND_FIRST2, FIND_NEXT2},

@@ -8,11 +8,14 @@
 use super::*;
 use crate::{
     config::{Config, Limits},
+    context::Park,
+    error::Result,
     share::ShareOptions,
     testkit::{Answer, TestClient, TestServer},
 };
 use alloc::{vec, vec::Vec};
 use coax_wire::{
+    block::WireStr,
     header::{HEADER_LEN, Mid},
     smb::transaction::Secondary,
 };
@@ -117,7 +120,7 @@ fn collect(client: &mut TestClient, kind: Kind) -> (u32, usize, Vec<u8>, Vec<u8>
     let (mut status, mut messages) = (0, 0);
     while let Some(answer) = client.answer() {
         assert_eq!(answer.header.command, kind.command());
-        let limit = usize::from(client.conn.client.max_buffer);
+        let limit = usize::from(client.conn.context.client.max_buffer);
         assert!(answer.message.len() <= limit.max(SMALLEST_BUFFER));
         let block = answer.block();
         let response = Response::parse(kind, &block).unwrap().expect("not interim");
@@ -174,7 +177,7 @@ fn pieces_come_in_any_order_and_only_the_last_is_answered() {
             collect(&mut client, kind),
             (0, 1, parameters.clone(), data.clone())
         );
-        assert!(client.conn.transactions.is_empty());
+        assert!(client.conn.context.transactions.is_empty());
     }
 }
 
@@ -184,7 +187,7 @@ fn an_answer_is_cut_into_messages_that_the_client_takes() {
     let (parameters, data) = (bytes(1_500), bytes(9_001));
     for kind in KINDS {
         let mut client = server.client("NT LM 0.12");
-        client.conn.client.max_buffer = 1_024;
+        client.conn.context.client.max_buffer = 1_024;
         post(&mut client, &request(kind, &parameters, &data));
         // Each message has room for 1,024 bytes less header, words and padding.
         let messages = if kind == Kind::NtTransact { 12 } else { 11 };
@@ -245,7 +248,7 @@ fn lying_counts_are_refused_and_leave_nothing_behind() {
         lie(&mut bad);
         post_piece(&mut client, mid, &bad);
         client.answer().unwrap().refused(Status::INVALID_SMB);
-        assert!(client.conn.transactions.is_empty());
+        assert!(client.conn.context.transactions.is_empty());
         post_piece(&mut client, mid, &piece(&whole, 6..6, 10..100));
         client.answer().unwrap().refused(Status::INVALID_SMB);
     }
@@ -304,9 +307,9 @@ fn announced_bytes_are_bounded_and_the_abandoned_are_forgotten() {
         post(&mut client, &begun);
         interim(&mut client, Kind::Transaction2);
     }
-    assert!(client.conn.transactions.len() < 10);
+    assert!(client.conn.context.transactions.len() < 10);
     client.request(0x71, &[], b"").ok();
-    assert!(client.conn.transactions.is_empty());
+    assert!(client.conn.context.transactions.is_empty());
 }
 
 #[test]
@@ -320,6 +323,7 @@ fn an_assembled_transaction_that_waits_is_answered_under_the_first_command() {
     assert!(client.answer().is_none());
     client
         .conn
+        .context
         .cancel_where(client.now, |header| header.mid == mid);
     assert_eq!(
         collect(&mut client, Kind::NtTransact),

@@ -2,9 +2,9 @@
 
 use super::{Place, Step, remove_doomed};
 use crate::{
-    conn::{Call, Park, Retry},
-    error::Result,
-    reason::{Because, Limit, Reason},
+    context::{Call, Park, Retry},
+    error::{Because, Result},
+    reason::{Limit, Reason},
     table::{
         Forgotten, OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share,
     },
@@ -72,7 +72,7 @@ pub(super) fn check_cancelled(call: &Call<'_>) -> Result<()> {
     };
     let server = &call.conn.server;
     match server.locked(|tables| tables.forget_parked(ticket)) {
-        Forgotten::Suitor => Err(Status::SHARING_VIOLATION.because(Reason::Sharing(None))),
+        Forgotten::OpenWaiter => Err(Status::SHARING_VIOLATION.because(Reason::Sharing(None))),
         Forgotten::Other => Err(Status::CANCELLED.into()),
     }
 }

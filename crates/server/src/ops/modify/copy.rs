@@ -11,15 +11,16 @@ use super::{
     no_stream, note_not_deleted,
     rename::{Source, Target, check_replaceable, find_source, move_name, target_of},
 };
+use crate::vfs::path::join;
 use crate::{
-    conn::{Call, Park},
-    error::{Error, Result},
+    context::{Call, Park},
+    error::{Because, Error, Result},
     names::{
         attributes::{Attributes, SearchAttributes},
         path::{ClientPath, PathRules},
     },
-    ops::attributes::{self, Facts, join, parent_of},
-    reason::{Because, Reason},
+    ops::attributes::{self, Facts, parent_of},
+    reason::Reason,
     vfs::{Kind, Stat, VfsError},
 };
 use alloc::{

@@ -6,8 +6,8 @@ use super::{
     no_stream,
 };
 use crate::{
-    conn::Call,
-    error::Result,
+    context::Call,
+    error::{Because, Result},
     names::path::ClientPath,
     names_cache::Change,
     ops::{
@@ -15,7 +15,7 @@ use crate::{
         eas, security,
         streams::open_base,
     },
-    reason::{Because, Limit, Reason},
+    reason::{Limit, Reason},
     table::{OpenId, OpenOutcome, Refusal},
     vfs::{Kind, Stat},
 };

@@ -2,7 +2,7 @@
 
 use super::{Place, knows_long_names};
 use crate::{
-    conn::Call,
+    context::Call,
     error::Result,
     names::{
         attributes::{DosAttrib, SearchAttributes},
@@ -110,7 +110,7 @@ pub fn matches(
         let facts = Facts::new(share, &name, stat, blob.as_deref());
         let hidden = stat.kind == Kind::Special || finder.is_vetoed(&name);
         if !hidden && search.admits(facts.attributes) {
-            let path = crate::ops::attributes::join(folder, &name);
+            let path = crate::vfs::path::join(folder, &name);
             found.push(Match { path, shown, facts });
         }
     }

@@ -22,10 +22,10 @@ pub(super) use remove::{note_not_deleted, remove_doomed, remove_doomed_for_other
 
 use super::locate::Finder;
 use crate::{
-    conn::{Call, Park},
-    error::Result,
+    context::{Call, Park},
+    error::{Because, Result},
     names::path::{ClientPath, PathKind},
-    reason::{Because, Reason},
+    reason::Reason,
     share::Share,
     table::{OpenId, access},
     vfs::{OpenHow, Vfs, VfsFile},

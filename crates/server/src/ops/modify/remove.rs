@@ -7,8 +7,8 @@ use super::{
     no_stream, open_to_delete, stream_of, streams,
 };
 use crate::{
-    conn::{Call, Connection},
-    error::Result,
+    context::{Call, Context},
+    error::{Because, Result},
     event::Event,
     names::{
         attributes::{Attributes, SearchAttributes},
@@ -20,7 +20,7 @@ use crate::{
         attributes::{self, Facts, name_of, parent_of},
         locate::Finder,
     },
-    reason::{Because, Reason},
+    reason::Reason,
     server::Server,
     share::Share,
     table::Doomed,
@@ -193,7 +193,7 @@ pub(in crate::ops) fn remove_doomed(
 
 /// The same where no reply reports a failure: a log event does.
 pub(in crate::ops) fn remove_doomed_for_others(
-    conn: &mut Connection,
+    conn: &mut Context,
     share: &Share,
     doomed: &Doomed,
     now: Time,
@@ -204,7 +204,7 @@ pub(in crate::ops) fn remove_doomed_for_others(
 
 /// Reports in the log that something was to be deleted and is still there.
 pub(in crate::ops) fn note_not_deleted(
-    conn: &mut Connection,
+    conn: &mut Context,
     share: &Share,
     path: &str,
     removed: Result<()>,

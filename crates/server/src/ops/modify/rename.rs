@@ -7,17 +7,18 @@ use super::{
     matching::{Match, NamePattern, folder_of, matches},
     no_stream, open_to_delete, stream_of, streams,
 };
+use crate::vfs::path::join;
 use crate::{
-    conn::{Call, Park},
-    error::Result,
+    context::{Call, Park},
+    error::{Because, Result},
     names::{
         attributes::{Attributes, SearchAttributes},
         path::{ClientPath, PathRules},
         wildcard::expand_destination,
     },
     names_cache::Change,
-    ops::attributes::{self, Facts, join, name_of, parent_of},
-    reason::{Because, Reason},
+    ops::attributes::{self, Facts, name_of, parent_of},
+    reason::Reason,
     table::{BreakOutcome, Oplock, Tables},
     vfs::{Kind, Stat},
 };

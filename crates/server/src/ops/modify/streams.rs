@@ -6,15 +6,15 @@ use super::{
     remove::check_deletable,
 };
 use crate::{
-    conn::Call,
-    error::Result,
+    context::Call,
+    error::{Because, Result},
     names::path::{ClientPath, PathKind},
     ops::{
         attributes::{self, Facts},
         journal::atomically,
         streams::{self, StreamFile},
     },
-    reason::{Because, Reason},
+    reason::Reason,
     table::{OpenId, OpenRequest, Tables},
     vfs::{FileId, Kind, OpenHow, VfsFile},
 };

@@ -2,13 +2,13 @@
 
 use super::{Opener, WRITING};
 use crate::{
-    error::Result,
+    error::{Because, Result},
     names::attributes::Attributes,
     ops::{
         attributes::Facts,
         security::{self, expand_generic, right},
     },
-    reason::{Because, Reason},
+    reason::Reason,
     share::Access,
     table::access,
 };

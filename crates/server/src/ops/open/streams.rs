@@ -2,14 +2,14 @@
 
 use super::{Action, Asked, Held, IfExists, Opener, Opening, Subject, Wanted};
 use crate::{
-    error::Result,
+    error::{Because, Result},
     ops::{
         attributes::{self, Facts},
         journal::atomically,
         locate::Located,
         streams::{self, StreamFile},
     },
-    reason::{Because, Reason},
+    reason::Reason,
     table::OpenRequest,
     vfs::{Kind, Stat, VfsError, VfsFile},
 };

@@ -1,11 +1,12 @@
 //! The copy of one file. If it fails, the target is as it was: not there, or with its old contents and attributes.
 
 use super::{Copier, Step};
+use crate::vfs::path::join;
 use crate::{
     error::Result,
     names::attributes::{Attributes, DosAttrib},
     ops::{
-        attributes::{self, Facts, join, parent_of},
+        attributes::{self, Facts, parent_of},
         durability,
         journal::Journal,
         modify::{

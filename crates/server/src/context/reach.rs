@@ -1,14 +1,13 @@
 //! Which shares' disks a piece of work may touch: a driver that limits how many threads wait for one disk asks before it
 //! hands the work over.
 
-use super::Connection;
+use super::Context;
 use crate::{files::OpenFile, share::ShareKind, table::ShareId};
 use alloc::{collections::BTreeSet, vec::Vec};
 use coax_wire::{
     block::Block,
     command as c,
     header::{HEADER_LEN, Header, Tid},
-    time::Time,
 };
 
 /// Longest chain that is looked through; longer ones may touch anything.
@@ -40,7 +39,7 @@ impl Reach {
     }
 }
 
-impl Connection {
+impl Context {
     /// What serving `message` may touch. Parked requests may run again by it, so they count.
     pub fn reach(&self, message: &[u8]) -> Reach {
         if let Some(tid) = self.raw.awaited_tid() {
@@ -81,21 +80,13 @@ impl Connection {
         shares.into_iter().collect()
     }
 
-    /// The connection is gone: no request is served any more, and none that waits is answered. [`Self::close_share`] and
-    /// then [`Self::handle_disconnect`] close what it holds.
+    /// The connection is gone: no request is served any more, and none that waits is answered. [`crate::Connection::close_share`] and
+    /// then [`crate::Connection::handle_disconnect`] close what it holds.
     pub fn hang_up(&mut self) {
         self.closing = true;
         self.parked.clear();
         self.transactions.clear();
         self.searches.close_where(|_| true);
-    }
-
-    /// Closes what the connection holds on one share, after [`Self::hang_up`].
-    pub fn close_share(&mut self, now: Time, share: ShareId) {
-        for fid in self.files.fids_where(|file| file.share.id == share) {
-            // There is nobody to tell.
-            let _ = crate::ops::close::close(self, fid, None, now);
-        }
     }
 
     fn reach_of_command(&self, command: u8, header: &Header, block: &Block<'_>) -> Reach {

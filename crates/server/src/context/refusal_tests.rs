@@ -127,7 +127,7 @@ fn a_share_mode_conflict_names_the_client_that_has_the_file_open() {
     );
     server.fs.add_file("A.TXT", b"x").unwrap();
     let mut holder = server.client("LANMAN1.0");
-    let (id, label) = (holder.conn.id, "client 7 at 10.0.0.7:1025 \"PC7\"");
+    let (id, label) = (holder.conn.context.id, "client 7 at 10.0.0.7:1025 \"PC7\"");
     server
         .server
         .locked(|tables| tables.label(id, label.into()));
@@ -158,7 +158,7 @@ fn lock_conflicts_name_the_holder_for_locks_and_for_reads() {
     let server = TestServer::new();
     server.fs.add_file("A.TXT", b"0123456789").unwrap();
     let mut holder = server.client("LANMAN1.0");
-    let id = holder.conn.id;
+    let id = holder.conn.context.id;
     server
         .server
         .locked(|tables| tables.label(id, "client 1 at H".into()));

@@ -1,8 +1,8 @@
 //! Finishing a reply: header, status, signature, and into the queue.
 
 use super::{
-    Connection,
-    chain::Progress,
+    Context,
+    progress::Progress,
     reply::{Reply, Tail, Transmit},
 };
 use crate::{
@@ -19,7 +19,7 @@ use coax_wire::{
     status::Status,
 };
 
-impl Connection {
+impl Context {
     pub(super) fn finish(&mut self, progress: Progress) {
         let Progress {
             header,

@@ -1,6 +1,6 @@
 //! What is reported of a refused request, and which refusals are.
 
-use super::{Call, Connection};
+use super::{Call, Context};
 use crate::{
     budget::Resource,
     error::Error,
@@ -99,7 +99,7 @@ impl Call<'_> {
     }
 }
 
-impl Connection {
+impl Context {
     /// Reports a refused request, unless correct programs meet such errors in passing.
     pub(super) fn report_refusal(
         &mut self,

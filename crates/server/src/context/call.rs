@@ -1,89 +1,24 @@
-//! One command of one request, as its handler sees it.
+//! What a handler asks of the request that it serves.
 
-use super::{Connection, Reply};
+use super::{Call, Flow, Outcome};
 use crate::{
-    error::Result,
+    error::{Because, Result},
     files::OpenFile,
-    handlers::transaction::Transaction,
-    reason::{Because, Reason},
+    reason::Reason,
     session::Session,
     share::{Access, Share},
-    table::{LockError, NotifyOutcome, OpenRequest, Patience, Ticket},
+    table::{OpenRequest, Patience},
     tree::Authorized,
     vfs::Vfs,
 };
-use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_wire::{
-    block::{Block, WireStr},
+    block::WireStr,
     dialect::Generation,
-    header::{Fid, Flags, Flags2, Header, Tid},
+    header::{Fid, Flags, Flags2, Tid},
     io::Writer,
     status::Status,
-    time::Time,
 };
-
-/// How a handler ended when it did not fail.
-#[derive(Debug)]
-pub enum Flow {
-    /// Its block stands in the reply; the chain goes on.
-    Done,
-    /// Its block stands in the reply under this status (`BUFFER_OVERFLOW` …); the chain ends.
-    DoneWith(Status),
-    /// The request waits: it runs again when its ticket comes up or its deadline passes.
-    Park(Park),
-    /// Nothing is sent for this request.
-    Silent,
-}
-
-/// What a parked request waits for.
-#[derive(Clone, Copy, Debug)]
-pub struct Park {
-    /// The ticket under which the tables report that it may run again.
-    pub ticket: Ticket,
-    /// When the tables will have decided at the latest ([`crate::table::Tables::expire`]).
-    pub deadline: Option<Time>,
-}
-
-/// Why a parked request runs again.
-#[derive(Clone, Debug)]
-pub enum Retry {
-    /// What it waited for may be free now.
-    Again,
-    /// The byte-range lock it waited for was granted or has failed.
-    Lock(core::result::Result<(), LockError>),
-    /// The changes it waited for, or why there will be none.
-    Notify(NotifyOutcome),
-    /// The client cancelled it, or what it hangs on is being closed: it must end, with `CANCELLED`.
-    Cancelled,
-}
-
-/// A handler's outcome. An error sends an empty block under its status and ends the chain.
-pub type Outcome = Result<Flow>;
-
-/// One command being served.
-#[derive(Debug)]
-pub struct Call<'a> {
-    /// The connection.
-    pub conn: &'a mut Connection,
-    /// The request's header; a chain's earlier commands may have set `uid` and `tid`.
-    pub header: Header,
-    /// This command's words and bytes.
-    pub block: Block<'a>,
-    /// Now.
-    pub now: Time,
-    /// The reply.
-    pub reply: &'a mut Reply,
-    /// The file that an earlier command of this chain opened.
-    pub chain_fid: Option<Fid>,
-    /// When the request arrived, however long it has been parked.
-    pub arrived: Time,
-    /// What it was parked under, if it was.
-    pub ticket: Option<Ticket>,
-    /// Set if this handler was parked before.
-    pub retry: Option<Retry>,
-    /// What this request keeps for its next run if it parks now: a transaction whose pieces are gone.
-    pub kept: Option<Box<Transaction>>,
-}
 
 impl Call<'_> {
     /// Where the reply's block goes.
@@ -118,7 +53,7 @@ impl Call<'_> {
     /// The tree of the header's TID, as the user of the header's UID may use it.
     ///
     /// # Errors
-    /// As [`Connection::authorize`].
+    /// As [`Context::authorize`].
     pub fn tree(&self) -> Result<Authorized<'_>> {
         self.tree_of(self.header.tid)
     }
@@ -126,7 +61,7 @@ impl Call<'_> {
     /// Another tree of the connection, as the user of the header's UID may use it.
     ///
     /// # Errors
-    /// As [`Connection::authorize`].
+    /// As [`Context::authorize`].
     pub fn tree_of(&self, tid: Tid) -> Result<Authorized<'_>> {
         self.conn.authorize(self.header.uid, tid)
     }
@@ -134,7 +69,7 @@ impl Call<'_> {
     /// Makes sure that the header's user may use the header's tree, and keeps the decision for the requests to come.
     ///
     /// # Errors
-    /// As [`Connection::authorize`].
+    /// As [`Context::authorize`].
     pub fn admit(&mut self) -> Result<()> {
         self.tree()?;
         let (conn, header) = (&mut *self.conn, self.header);

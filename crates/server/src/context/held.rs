@@ -1,6 +1,6 @@
 //! What a connection holds at the moment: for reports, and for tests that nothing leaks.
 
-use super::{Connection, Transmit};
+use super::{Context, reply::Transmit};
 
 /// Counts of what a connection holds; each is bounded by [`crate::config::Limits`], `queued_bytes` by the driver, which
 /// takes no message while replies wait.
@@ -22,7 +22,7 @@ pub struct Held {
     pub queued_bytes: usize,
 }
 
-impl Connection {
+impl Context {
     /// What the connection holds now.
     pub fn held(&self) -> Held {
         Held {

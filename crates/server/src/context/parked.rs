@@ -1,101 +1,23 @@
 //! Requests that wait: for a lock, an oplock's break, a change. They are kept whole and run again.
 
 use super::{
-    Connection,
-    call::{Park, Retry},
-    chain::Progress,
+    Context, Retry,
+    progress::{Leaving, Parked, Progress},
 };
 use crate::{
-    budget::{Lease, Resource},
-    files::OpenFile,
+    budget::Resource,
     table::{self, Ticket},
 };
 use alloc::vec::Vec;
-use coax_wire::{
-    command,
-    header::{Header, Tid, Uid},
-    time::Time,
-};
+use coax_wire::{command, header::Header, time::Time};
 
-/// A waiting request.
-#[derive(Debug)]
-pub(super) struct Parked {
-    park: Park,
-    progress: Progress,
-    message: Vec<u8>,
-    /// The memory of all that.
-    lease: Option<Lease>,
-}
-
-impl Parked {
-    pub(super) fn new(park: Park, progress: Progress, message: Vec<u8>) -> Self {
-        Self {
-            park,
-            progress,
-            message,
-            lease: None,
-        }
+impl Context {
+    /// Notes who is leaving while what they have open is closed ([`crate::ops::close::leave`]).
+    pub(crate) fn set_leaving(&mut self, leaving: Option<Leaving>) {
+        self.leaving = leaving;
     }
 
-    /// Bytes of memory that it keeps.
-    fn cost(&self) -> usize {
-        let Progress { reply, kept, .. } = &self.progress;
-        let kept = kept.as_ref().map_or(0, |kept| kept.len());
-        [self.message.len(), reply.out.len(), reply.tail.len(), kept]
-            .into_iter()
-            .fold(size_of::<Self>(), usize::saturating_add)
-    }
-
-    pub(super) fn ticket(&self) -> Ticket {
-        self.park.ticket
-    }
-
-    pub(super) fn tid(&self) -> Tid {
-        self.progress.header.tid
-    }
-
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.park.deadline
-    }
-}
-
-/// Who is about to be gone: a user who logs off, or a tree that is disconnected.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Leaving {
-    /// The session with this UID.
-    User(Uid),
-    /// The tree with this TID.
-    Tree(Tid),
-}
-
-impl Leaving {
-    fn opened(self, file: &OpenFile) -> bool {
-        match self {
-            Self::User(uid) => file.uid == uid,
-            Self::Tree(tid) => file.tid == tid,
-        }
-    }
-
-    fn asked(self, header: &Header) -> bool {
-        match self {
-            Self::User(uid) => header.uid == uid,
-            Self::Tree(tid) => header.tid == tid,
-        }
-    }
-}
-
-impl Connection {
-    /// Closes what a session or tree has open and cancels its waiting requests. A request that waited for one of these
-    /// files to be closed is cancelled too: granted, it would outlive its session or tree.
-    pub(crate) fn leave(&mut self, now: Time, leaving: Leaving) {
-        let fids = self.files.fids_where(|file| leaving.opened(file));
-        self.leaving = Some(leaving);
-        crate::ops::close::close_unasked(self, fids, now);
-        self.cancel_where(now, |header| leaving.asked(header));
-        self.leaving = None;
-    }
-
-    /// Runs a request again that waited for a file, unless it is cancelled by [`Self::leave`].
+    /// Runs a request again that waited for a file, unless it is cancelled by [`crate::ops::close::leave`].
     fn retry(&mut self, now: Time, ticket: Ticket) {
         let parked = self.parked.iter().find(|parked| parked.ticket() == ticket);
         let left = parked

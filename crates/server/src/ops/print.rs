@@ -1,0 +1,95 @@
+//! Print jobs: beginning one, appending to it, closing it.
+
+use crate::{
+    budget::Resource,
+    context::{Call, Context},
+    error::{Because, Result},
+    event::Event,
+    files::{OpenFile, OpenKind},
+    print_job::Job,
+    reason::{Limit, Reason},
+    share::ShareKind,
+    table::access,
+    vfs::FileId,
+};
+use coax_wire::{header::Fid, status::Status};
+
+/// Whether the tree is a printer's.
+pub fn is_printer(call: &Call<'_>) -> bool {
+    call.share()
+        .is_ok_and(|share| matches!(share.kind, ShareKind::Printer(_)))
+}
+
+/// Begins a job. Whoever may connect to a printer may print: `read only` is about the files of its folder, and a printer's
+/// section in an ordinary smb.conf leaves it at its default, yes. Samba spools regardless of it, too.
+///
+/// # Errors
+/// What the file system says; too many open files.
+pub fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
+    let (share, vfs) = (call.share()?, call.vfs()?);
+    let limit = call.conn.server.config.limits.opens;
+    let fid = call.conn.files.free_fid(limit);
+    let fid =
+        fid.ok_or_else(|| Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))?;
+    let lease = call.conn.account.lease(Resource::Opens, 1);
+    let lease =
+        lease.map_err(|_| Status::TOO_MANY_OPENED_FILES.because(Reason::Limit(Limit::Opens)))?;
+    let (job, file) = Job::begin(&*vfs, identifier, call.now.0 / 1_000_000, lease)?;
+    let path = job.spooled_as().into();
+    let header = call.header;
+    call.conn.files.insert(OpenFile {
+        fid,
+        kind: OpenKind::PrintJob(job),
+        id: FileId::default(),
+        file: Some(file),
+        open: None,
+        share,
+        path,
+        access: access::WRITE_DATA | access::APPEND_DATA,
+        tid: header.tid,
+        uid: header.uid,
+        pid: header.pid,
+        position: 0,
+        stream: Default::default(),
+        mode: 0,
+        written: false,
+    });
+    call.chain_fid = Some(fid);
+    Ok(fid)
+}
+
+/// Appends to a job, wherever the client says its data belongs: printers do not seek. `None`: `fid` is no job.
+///
+/// # Errors
+/// What the file system says.
+pub fn append(call: &mut Call<'_>, fid: Fid, data: &[u8]) -> Result<Option<usize>> {
+    let Ok(opened) = call.file_mut(fid) else {
+        return Ok(None);
+    };
+    let (OpenKind::PrintJob(job), Some(file)) = (&mut opened.kind, &opened.file) else {
+        return Ok(None);
+    };
+    Ok(Some(job.append(&**file, data)?))
+}
+
+/// A job is closed: it appears under its own name and is reported. If the connection is gone, or nothing was written,
+/// it is deleted. A job that cannot be renamed is deleted, too: its client gets an error and prints again.
+///
+/// # Errors
+/// `QUEUE_FULL`; what the file system says.
+pub fn end(conn: &mut Context, file: &OpenFile) -> Result<()> {
+    let (OpenKind::PrintJob(job), Some(vfs)) = (&file.kind, file.share.vfs()) else {
+        return Ok(());
+    };
+    let Some(path) = job.finish(&**vfs, !conn.is_closing())? else {
+        return Ok(());
+    };
+    conn.server
+        .locked(|tables| tables.report_created(file.share.id, &path, false));
+    conn.events.push_back(Event::Printed {
+        share: file.share.name.clone(),
+        path,
+        name: job.name().into(),
+    });
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! A print job while it is spooled.
+//!
+//! A job has a hidden name until it is closed, so programs that watch the folder see whole jobs only. A job whose client
+//! disappears is deleted.
+
+use crate::{
+    budget::Lease,
+    error::Result,
+    vfs::{OpenHow, Vfs, VfsError, VfsFile, VfsResult},
+};
+use alloc::{format, string::String, sync::Arc};
+use coax_wire::status::Status;
+
+/// How many names are tried for a job.
+const ATTEMPTS: u64 = 1000;
+/// Longest part of a job's name that the client chooses, characters.
+const LONGEST_IDENTIFIER: usize = 40;
+
+/// A job being spooled.
+#[derive(Debug)]
+pub struct Job {
+    /// Name while it is spooled.
+    spooled_as: String,
+    /// Name when it is whole, without number and ending.
+    identifier: String,
+    /// Bytes so far.
+    bytes: u64,
+    /// The descriptor of its file.
+    _lease: Lease,
+}
+
+impl Job {
+    /// Begins a job in the folder of a printer share: the job and its file. `seed` chooses the hidden name, `lease` is the
+    /// file's descriptor.
+    ///
+    /// # Errors
+    /// `QUEUE_FULL`; what the file system says.
+    pub fn begin(
+        vfs: &dyn Vfs,
+        identifier: &str,
+        seed: u64,
+        lease: Lease,
+    ) -> Result<(Self, Arc<dyn VfsFile>)> {
+        let (spooled_as, file) = spool_file(vfs, seed)?;
+        let job = Self {
+            spooled_as,
+            identifier: tame(identifier),
+            bytes: 0,
+            _lease: lease,
+        };
+        Ok((job, file))
+    }
+
+    /// What the client called it, as far as that can be part of a file's name.
+    pub fn name(&self) -> &str {
+        &self.identifier
+    }
+
+    /// The hidden name while it is spooled.
+    pub fn spooled_as(&self) -> &str {
+        &self.spooled_as
+    }
+
+    /// Appends to the job's file and returns how many bytes the file took.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn append(&mut self, file: &dyn VfsFile, data: &[u8]) -> VfsResult<usize> {
+        let written = match file.write_at(self.bytes, data) {
+            Ok(()) => data.len(),
+            Err((0, error)) => return Err(error),
+            Err((written, _)) => written,
+        };
+        self.bytes = self.bytes.saturating_add(written as u64);
+        Ok(written)
+    }
+
+    /// Gives the job its own name, which is returned. A job without a byte, one that is not `wanted`, and one that cannot
+    /// be renamed is deleted.
+    ///
+    /// # Errors
+    /// `QUEUE_FULL`; what the file system says.
+    pub fn finish(&self, vfs: &dyn Vfs, wanted: bool) -> Result<Option<String>> {
+        if !wanted || self.bytes == 0 {
+            vfs.remove_file(&self.spooled_as)?;
+            return Ok(None);
+        }
+        let path = hand_over(vfs, self).inspect_err(|_| {
+            let _ = vfs.remove_file(&self.spooled_as);
+        })?;
+        Ok(Some(path))
+    }
+}
+
+fn spool_file(vfs: &dyn Vfs, seed: u64) -> Result<(String, Arc<dyn VfsFile>)> {
+    let how = OpenHow {
+        read: true,
+        write: true,
+        create: true,
+        exclusive: true,
+        truncate: false,
+    };
+    for number in 0..ATTEMPTS {
+        let name = format!(".coax-{}.spool", seed.wrapping_add(number));
+        match vfs.open(&name, how) {
+            Ok((file, _)) => return Ok((name, file)),
+            Err(VfsError::Exists) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Status::QUEUE_FULL.into())
+}
+
+/// What a client calls its job, as part of a file's name: letters, digits and a few signs, no path. It begins with neither a
+/// dot, which would hide it, nor a dash, which a print command would take for an option.
+fn tame(identifier: &str) -> String {
+    let last = identifier.rsplit(['\\', '/', ':']).next().unwrap_or("");
+    let tamed: String = last
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(LONGEST_IDENTIFIER)
+        .collect();
+    let tamed = tamed.trim_matches('.').trim_start_matches(['-', '.']);
+    if tamed.is_empty() {
+        "job".into()
+    } else {
+        tamed.into()
+    }
+}
+
+/// Gives a whole job its own name.
+fn hand_over(vfs: &dyn Vfs, job: &Job) -> Result<String> {
+    for number in 1..=ATTEMPTS {
+        let path = format!("{}-{number:03}.prn", job.identifier);
+        match vfs.rename(&job.spooled_as, &path, false) {
+            Err(VfsError::Exists) => {}
+            Err(error) => return Err(error.into()),
+            Ok(()) => return Ok(path),
+        }
+    }
+    Err(Status::QUEUE_FULL.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_jobs_never_leave_the_folder() {
+        for (given, tamed) in [
+            ("..\\..\\etc\\passwd", "passwd"),
+            ("..", "job"),
+            ("", "job"),
+            ("LPT1:", "job"),
+            ("a b*c", "a_b_c"),
+            ("-rf", "rf"),
+            ("..--help", "help"),
+        ] {
+            assert_eq!(tame(given), tamed);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Transactions: whole ones, and those whose secondary messages have not all come. No count is believed: what is
+//! announced is reserved within the connection's limit, and each byte may come once.
+
+use crate::{budget::Lease, error::Result};
+use alloc::{string::String, vec::Vec};
+use coax_wire::{
+    block::{Strings, WireStr},
+    header::{Header, Mid, Pid, Tid, Uid},
+    io::Reader,
+    smb::transaction::{Kind, Request, Secondary},
+    status::Status,
+};
+
+/// Separate stretches that one half of a transaction may have come in so far.
+const MAX_STRETCHES: usize = 1_024;
+/// What a transaction that is awaited counts beside its bytes, so that their number is bounded too.
+pub const OVERHEAD: usize = 512;
+
+/// A whole transaction.
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// Which of the three commands.
+    pub kind: Kind,
+    /// TRANSACTION's name (`\PIPE\LANMAN`); empty in the others.
+    pub name: String,
+    /// TRANSACTION2's subcommand, NT_TRANSACT's function.
+    pub function: u16,
+    /// Setup words as bytes.
+    pub setup: Vec<u8>,
+    /// Parameters.
+    pub parameters: Vec<u8>,
+    /// Data.
+    pub data: Vec<u8>,
+    /// Parameter bytes the reply may have.
+    pub max_parameters: usize,
+    /// Data bytes the reply may have.
+    pub max_data: usize,
+    /// Flags ([`flags`]).
+    pub flags: u16,
+    /// Strings are UTF-16LE.
+    pub unicode: bool,
+}
+
+impl Transaction {
+    /// Reads the parameters' fields.
+    pub fn parameters(&self) -> Reader<'_> {
+        Reader::new(&self.parameters)
+    }
+
+    /// Setup word `index`.
+    ///
+    /// # Errors
+    /// `INVALID_SMB` if there are fewer.
+    pub fn setup_word(&self, index: usize) -> Result<u16> {
+        let mut setup = Reader::at(&self.setup, index.saturating_mul(2), "setup")?;
+        Ok(setup.u16("setup")?)
+    }
+
+    /// The zero-terminated string that begins `offset` bytes into the parameters, in the message's encoding. UTF-16LE is
+    /// aligned counted from the parameters' beginning.
+    pub fn string(&self, offset: usize) -> WireStr<'_> {
+        Strings::of(&self.parameters, offset, self.unicode).string()
+    }
+
+    /// Bytes of parameters and data.
+    pub fn len(&self) -> usize {
+        self.parameters.len().saturating_add(self.data.len())
+    }
+}
+
+/// A transaction whose secondaries are awaited.
+#[derive(Debug)]
+pub struct Pending {
+    key: Key,
+    whole: Transaction,
+    parameters: Received,
+    data: Received,
+    /// The memory of all that: none if it came whole.
+    _lease: Option<Lease>,
+}
+
+impl Pending {
+    /// A transaction with what its first message brings.
+    ///
+    /// # Errors
+    /// `INVALID_SMB` if that is more than the message announces.
+    pub fn begin(
+        key: Key,
+        lease: Option<Lease>,
+        whole: Transaction,
+        request: &Request<'_>,
+    ) -> Result<Self> {
+        let mut pending = Self {
+            key,
+            whole,
+            parameters: Received::default(),
+            data: Received::default(),
+            _lease: lease,
+        };
+        pending
+            .parameters
+            .put(&mut pending.whole.parameters, 0, request.parameters)?;
+        pending.data.put(&mut pending.whole.data, 0, request.data)?;
+        Ok(pending)
+    }
+
+    /// Whether it is the transaction of this key.
+    pub fn has_key(&self, key: Key) -> bool {
+        self.key == key
+    }
+
+    /// The transaction, or itself if bytes are missing.
+    ///
+    /// # Errors
+    /// Itself.
+    pub fn complete(self) -> core::result::Result<Transaction, Self> {
+        if self.is_complete() {
+            return Ok(self.whole);
+        }
+        Err(self)
+    }
+
+    /// Whether it was sent on this tree.
+    pub fn is_of(&self, tid: Tid) -> bool {
+        self.key.tid == tid
+    }
+
+    /// Bytes of memory that it keeps.
+    pub fn cost(&self) -> usize {
+        self.whole.len().saturating_add(OVERHEAD)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.parameters.is_all(self.whole.parameters.len())
+            && self.data.is_all(self.whole.data.len())
+    }
+
+    /// Takes a further piece.
+    ///
+    /// # Errors
+    /// `INVALID_SMB` for counts that contradict each other.
+    pub fn take(&mut self, piece: &Secondary<'_>) -> Result<()> {
+        shrink(
+            &mut self.whole.parameters,
+            piece.total_parameters,
+            &self.parameters,
+        )?;
+        shrink(&mut self.whole.data, piece.total_data, &self.data)?;
+        let at = piece.parameter_displacement;
+        self.parameters
+            .put(&mut self.whole.parameters, at, piece.parameters)?;
+        self.data
+            .put(&mut self.whole.data, piece.data_displacement, piece.data)
+    }
+}
+
+/// What tells transactions of a connection apart ([MS-CIFS] 3.3.5.29).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    kind: Kind,
+    pid: Pid,
+    mid: Mid,
+    tid: Tid,
+    uid: Uid,
+}
+
+impl Key {
+    /// The key of a message's transaction.
+    pub fn of(kind: Kind, header: &Header) -> Self {
+        Self {
+            kind,
+            pid: header.pid,
+            mid: header.mid,
+            tid: header.tid,
+            uid: header.uid,
+        }
+    }
+}
+
+/// A later message may announce less than the first did, but not less than has come ([MS-CIFS] 2.2.4.34.1).
+fn shrink(half: &mut Vec<u8>, total: u32, received: &Received) -> Result<()> {
+    let total = size(total);
+    if total > half.len() || received.end() > total {
+        return Err(Status::INVALID_SMB.into());
+    }
+    half.truncate(total);
+    Ok(())
+}
+
+/// A count off the wire.
+pub fn size(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+/// Which bytes of one half have come: stretches in order, none touching the next.
+#[derive(Debug, Default)]
+struct Received {
+    stretches: Vec<(usize, usize)>,
+}
+
+impl Received {
+    /// Puts `piece` at `displacement` of `half`.
+    fn put(&mut self, half: &mut [u8], displacement: u32, piece: &[u8]) -> Result<()> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let from = size(displacement);
+        let to = from.saturating_add(piece.len());
+        let place = half.get_mut(from..to).ok_or(Status::INVALID_SMB)?;
+        self.add(from, to)?;
+        place.copy_from_slice(piece);
+        Ok(())
+    }
+
+    fn add(&mut self, mut from: usize, mut to: usize) -> Result<()> {
+        let mut index = self.stretches.partition_point(|s| s.1 <= from);
+        if self.stretches.get(index).is_some_and(|next| next.0 < to) {
+            return Err(Status::INVALID_SMB.into());
+        }
+        if self.stretches.get(index).is_some_and(|next| next.0 == to) {
+            to = self.stretches.remove(index).1;
+        }
+        let before = index.checked_sub(1);
+        if let Some(before) = before.filter(|i| self.stretches.get(*i).is_some_and(|s| s.1 == from))
+        {
+            from = self.stretches.remove(before).0;
+            index = before;
+        }
+        if self.stretches.len() >= MAX_STRETCHES {
+            return Err(Status::INSUFF_SERVER_RESOURCES.into());
+        }
+        self.stretches.insert(index, (from, to));
+        Ok(())
+    }
+
+    fn is_all(&self, len: usize) -> bool {
+        len == 0 || self.stretches == [(0, len)]
+    }
+
+    fn end(&self) -> usize {
+        self.stretches.last().map_or(0, |last| last.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A half is complete exactly when each of its bytes has come, in whatever order, and no byte comes twice.
+        #[test]
+        fn pieces_in_any_order_make_the_whole_and_none_fits_twice(
+            cuts in prop::collection::btree_set(1usize..200, 0..20),
+            order in any::<u64>(),
+        ) {
+            let source: Vec<u8> = (0..200u32).map(|i| (i % 251) as u8).collect();
+            let edges: Vec<usize> = [0].into_iter().chain(cuts).chain([200]).collect();
+            let mut pieces: Vec<(usize, usize)> =
+                edges.windows(2).filter_map(|w| Some((*w.first()?, *w.last()?))).collect();
+            pieces.sort_by_key(|piece| (piece.0 as u64 + 1).wrapping_mul(order | 1).rotate_left(17));
+            let (mut half, mut received) = (vec![0; 200], Received::default());
+            for (i, (from, to)) in pieces.iter().enumerate() {
+                prop_assert!(!received.is_all(200), "complete after {i} of {}", pieces.len());
+                let piece = source.get(*from..*to).unwrap_or(&[]);
+                prop_assert!(received.put(&mut half, *from as u32, piece).is_ok());
+                prop_assert!(received.put(&mut half, *from as u32, piece).is_err());
+            }
+            prop_assert!(received.is_all(200));
+            prop_assert_eq!(half, source);
+        }
+
+        /// Against a bitmap: whatever pieces come, one is taken if and only if all its bytes are new and within.
+        #[test]
+        fn arbitrary_pieces_are_judged_as_a_bitmap_would(
+            pieces in prop::collection::vec((0u32..70, 1usize..20), 0..40),
+        ) {
+            let (mut half, mut received) = (vec![0; 64], Received::default());
+            let mut bitmap = [false; 64];
+            for (at, len) in pieces {
+                let bytes = vec![1; len];
+                let span = bitmap.get_mut(at as usize..at as usize + len);
+                let fits = span.as_ref().is_some_and(|span| span.iter().all(|taken| !taken));
+                prop_assert_eq!(received.put(&mut half, at, &bytes).is_ok(), fits);
+                if let (true, Some(span)) = (fits, span) {
+                    span.fill(true);
+                }
+                prop_assert_eq!(received.is_all(64), bitmap.iter().all(|taken| *taken));
+            }
+        }
+    }
+
+    #[test]
+    fn a_comb_of_single_bytes_is_given_up() {
+        let (mut half, mut received) = (vec![0; 4_096], Received::default());
+        let taken = (0..2_048).take_while(|i| received.put(&mut half, i * 2, &[1]).is_ok());
+        assert_eq!(taken.count(), MAX_STRETCHES);
+    }
+}
