@@ -1,6 +1,5 @@
 //! Which proofs of identity are admitted, and what is said when one is not.
 
-use crate::verify::How;
 use thiserror::Error;
 
 /// What the configuration admits. NTLMv2 and LMv2 always are.
@@ -49,6 +48,25 @@ impl Policy {
             _ => Ok(()),
         }
     }
+}
+
+/// The kind of proof that convinced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// An LM response.
+    Lm,
+    /// An NTLMv1 response, in either field.
+    NtlmV1,
+    /// An NTLMv2 response.
+    NtlmV2,
+    /// An LMv2 response.
+    LmV2,
+    /// An NTLM2 session response.
+    Ntlm2Session,
+    /// The password itself.
+    Plaintext,
+    /// The account has none.
+    NoPassword,
 }
 
 /// Why somebody was not let in. For the log: on the wire all of these are a logon failure.

@@ -4,6 +4,8 @@
 //! forbids is tried all the same, so that the log can tell "wrong password" from "right, but sent in a way that is
 //! off"; it never lets anybody in.
 
+pub use crate::policy::How;
+
 use crate::accounts::User;
 use crate::hash::{lm_hash, nt_hash, ntowf_v2};
 use crate::policy::{Policy, Refusal};
@@ -33,25 +35,6 @@ pub struct Claim<'a> {
     pub nt: &'a [u8],
     /// Whether NTLMSSP negotiated extended session security; false without NTLMSSP.
     pub extended_session_security: bool,
-}
-
-/// The kind of proof that convinced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// An LM response.
-    Lm,
-    /// An NTLMv1 response, in either field.
-    NtlmV1,
-    /// An NTLMv2 response.
-    NtlmV2,
-    /// An LMv2 response.
-    LmV2,
-    /// An NTLM2 session response.
-    Ntlm2Session,
-    /// The password itself.
-    Plaintext,
-    /// The account has none.
-    NoPassword,
 }
 
 /// A client that was let in.

@@ -12,6 +12,7 @@
 //!
 //! A second round breaks the disk for good from each call on. Nothing can be undone on such a disk, but no contents may be
 //! lost, and the tables must come out clean.
+
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -20,6 +21,7 @@
     missing_docs
 )]
 
+mod case;
 pub mod cases;
 mod requests;
 mod tree;
@@ -36,11 +38,15 @@ use crate::{
         synced::SyncedVfs,
     },
 };
+
 use alloc::{format, string::String, vec};
+
 use core::any::Any;
 
 #[doc(hidden)]
 pub use alloc::{boxed::Box, sync::Arc, vec::Vec};
+pub use case::{CORE, Case, Fids, LANMAN1, LANMAN2, Leaves, NT, On};
+
 use tree::{Entry, Tree};
 
 /// Errors as disks have them. EDQUOT is [`VfsError::NoSpace`] too; 4 is EINTR, for file systems that pass it on.
@@ -54,65 +60,8 @@ pub const ERRORS: &[VfsError] = &[
     VfsError::Io(4),
 ];
 
-pub const CORE: &str = "PC NETWORK PROGRAM 1.0";
-pub const LANMAN1: &str = "LANMAN1.0";
-pub const LANMAN2: &str = "LANMAN2.1";
-pub const NT: &str = "NT LM 0.12";
-
 /// An empty file system, and what must be kept as long as it is used.
 pub type Fresh<'a> = &'a dyn Fn() -> (Box<dyn Any>, Arc<dyn Vfs>);
-
-/// What a failed request may have done all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaves {
-    /// Nothing.
-    Nothing,
-    /// Some of the changes, each complete: patterns and trees.
-    Parts,
-    /// Some of the bytes: writes.
-    Bytes,
-}
-
-/// The FIDs after a failed request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fids {
-    /// As before.
-    AsBefore,
-    /// As after a success: what closes, closes in any case.
-    AsAfter,
-    /// Either, or the one more that an AndX chain opened before it failed: its client knows it from the reply.
-    Either,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
-    Disk,
-    /// A disk whose share keeps streams.
-    Streams,
-    /// A disk whose changes of names and attributes are synced (`sync always`).
-    Synced,
-    Printer,
-}
-
-/// A conversation. See [`check`].
-#[derive(Clone, Copy)]
-pub struct Case {
-    pub name: &'static str,
-    pub dialects: &'static [&'static str],
-    pub on: On,
-    /// What the client does before; the FIDs it has open then.
-    pub prepare: fn(&mut TestClient) -> Vec<u16>,
-    /// The request: whether its answer is a success.
-    pub act: fn(&mut TestClient, &[u16]) -> bool,
-    pub leaves: Leaves,
-    /// The same where the disk breaks for good, and nothing can be undone.
-    pub leaves_broken: Leaves,
-    pub fids: Fids,
-    /// It sets or reads extended attributes.
-    pub attributes: bool,
-    /// It can be done again after it failed.
-    pub repeatable: bool,
-}
 
 /// Which errors each call fails with.
 #[derive(Clone, Copy, Debug)]

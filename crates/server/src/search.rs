@@ -12,7 +12,6 @@ use crate::{
         index::NameId,
         wildcard::{FcbPattern, Pattern},
     },
-    ops::find::Place,
     reason::{Limit, Reason},
 };
 use alloc::{collections::BTreeMap, string::String, sync::Arc};
@@ -200,6 +199,32 @@ impl Place {
     /// The name's place.
     pub fn of(id: NameId) -> Self {
         Self(id.number().saturating_add(Self::FIRST_NAME))
+    }
+}
+
+/// A place in a listing: before everything, `.`, `..`, or a name of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(pub u32);
+
+impl Place {
+    /// Before the first entry.
+    pub const START: Self = Self(0);
+    /// At `.`, the folder itself.
+    pub const SELF: Self = Self(1);
+    /// At `..`, the folder above.
+    pub const PARENT: Self = Self(2);
+    pub(crate) const FIRST_NAME: u32 = 3;
+
+    pub fn name_id(self) -> Option<NameId> {
+        self.0
+            .checked_sub(Self::FIRST_NAME)
+            .map(NameId::from_number)
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::START
     }
 }
 

@@ -2,7 +2,7 @@
 //! announced is reserved within the connection's limit, and each byte may come once.
 
 use crate::{budget::Lease, error::Result};
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use coax_wire::{
     block::{Strings, WireStr},
     header::{Header, Mid, Pid, Tid, Uid},
@@ -113,11 +113,11 @@ impl Pending {
     ///
     /// # Errors
     /// Itself.
-    pub fn complete(self) -> core::result::Result<Transaction, Self> {
+    pub fn complete(self) -> core::result::Result<Transaction, Box<Self>> {
         if self.is_complete() {
             return Ok(self.whole);
         }
-        Err(self)
+        Err(Box::new(self))
     }
 
     /// Whether it was sent on this tree.

@@ -13,11 +13,6 @@ use std::{
     },
 };
 
-/// The process of most requests, and of all ranges in LOCKING_ANDX.
-pub const PID: u16 = 1;
-/// Another process.
-pub const OTHER_PID: u16 = 2;
-
 /// Set when the tables have something for the connection.
 #[derive(Debug, Default)]
 pub struct Bell(AtomicBool);

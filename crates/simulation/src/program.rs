@@ -1,7 +1,8 @@
 //! Random programs: each step draws from numbers of its own, so that leaving one out changes no other's.
 
+use crate::rules::{OTHER_PID, PID};
 use crate::{
-    client::{File, OTHER_PID, PID},
+    client::File,
     disk::Trouble,
     model::Check,
     op::{Carrier, IfExists, Op, OpenArgs, Oplock, Range, Sharing, Verb, right},

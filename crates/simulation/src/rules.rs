@@ -2,6 +2,11 @@
 
 use coax_server::share::{Access, Admission, Share, ShareKind};
 
+/// The process of most requests, and of all ranges in LOCKING_ANDX.
+pub const PID: u16 = 1;
+/// Another process.
+pub const OTHER_PID: u16 = 2;
+
 /// Who may use a share.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {

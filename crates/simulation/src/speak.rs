@@ -242,7 +242,7 @@ fn core_range(fid: u16, range: Range) -> Vec<u8> {
 fn locking(fid: u16, kind: u16, wait_ms: u32, (unlocks, locks): (&[Range], &[Range])) -> Vec<u8> {
     let mut bytes = Vec::new();
     for range in unlocks.iter().chain(locks) {
-        bytes.extend(crate::client::PID.to_le_bytes());
+        bytes.extend(crate::rules::PID.to_le_bytes());
         bytes.extend((range.offset as u32).to_le_bytes());
         bytes.extend((range.length as u32).to_le_bytes());
     }

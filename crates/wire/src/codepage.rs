@@ -10,16 +10,16 @@ mod fold;
 mod pages;
 #[cfg(test)]
 mod tests;
+mod undefined;
 pub mod utf16;
 
 pub use fold::{eq_ignore_case, fold, upper_char};
+pub use undefined::UNDEFINED_BASE;
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::{fmt, str::FromStr};
 use pages::Table;
-
-/// First of the 256 private-use characters that stand for bytes a code page does not define.
-pub const UNDEFINED_BASE: u32 = 0xEF00;
+pub(crate) use undefined::{undefined, undefined_byte};
 
 /// A code page: CP437, CP850, CP932 … and, for modern peers, UTF-8.
 ///
@@ -253,17 +253,4 @@ struct Decoded {
     twins: bool,
     /// Undefined bytes.
     undefined: bool,
-}
-
-/// The private-use character that stands for an undefined byte.
-pub(crate) fn undefined(byte: u8) -> char {
-    char::from_u32(UNDEFINED_BASE + u32::from(byte)).unwrap_or('_')
-}
-
-/// The byte that such a character stands for. ASCII bytes are defined in every page and have no such character, so
-/// that no name can smuggle in a separator.
-pub(crate) fn undefined_byte(c: char) -> Option<u8> {
-    u8::try_from(u32::from(c).wrapping_sub(UNDEFINED_BASE))
-        .ok()
-        .filter(|b| *b >= 0x80)
 }

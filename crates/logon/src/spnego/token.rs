@@ -1,11 +1,8 @@
 //! The tokens of SPNEGO (RFC 4178 4.2, [MS-SPNG] 2.2.1).
 
-use super::SpnegoError;
 use super::der::{Reader, element};
+use super::error::{MECHANISMS_MAX, SpnegoError};
 use alloc::vec::Vec;
-
-/// How many mechanisms a list may have.
-pub(super) const MECHANISMS_MAX: usize = 32;
 
 const SEQUENCE: u8 = 0x30;
 const OBJECT_IDENTIFIER: u8 = 0x06;

@@ -10,16 +10,23 @@ use coax_wire::{
 };
 
 mod changing;
+
 mod information;
+
 mod using;
 
 pub use changing::{copying, creating, naming, overwriting, streams};
+
 pub use information::metadata;
+
 pub use using::{chains, closing, listing, opening, printing, transfer};
 
 const ALL: &[&str] = &[CORE, LANMAN1, LANMAN2, NT];
+
 const LANMAN: &[&str] = &[LANMAN1, LANMAN2];
+
 const SINCE_LANMAN: &[&str] = &[LANMAN1, LANMAN2, NT];
+
 const NT_ONLY: &[&str] = &[NT];
 
 /// Changes of names and attributes on a share with `sync always`.
@@ -30,6 +37,7 @@ pub fn synced() -> Vec<Case> {
 }
 
 type Prepare = fn(&mut TestClient) -> Vec<u16>;
+
 type Act = fn(&mut TestClient, &[u16]) -> bool;
 
 const fn case(
@@ -49,62 +57,6 @@ const fn case(
         fids: Fids::AsBefore,
         attributes: false,
         repeatable: true,
-    }
-}
-
-impl Case {
-    const fn on(self, on: On) -> Self {
-        let attributes = self.attributes || matches!(on, On::Streams);
-        Self {
-            on,
-            attributes,
-            ..self
-        }
-    }
-
-    const fn leaves(self, leaves: Leaves) -> Self {
-        Self {
-            leaves,
-            leaves_broken: leaves,
-            ..self
-        }
-    }
-
-    const fn leaves_if_broken(self, leaves_broken: Leaves) -> Self {
-        Self {
-            leaves_broken,
-            ..self
-        }
-    }
-
-    const fn closes(self) -> Self {
-        Self {
-            fids: Fids::AsAfter,
-            repeatable: false,
-            ..self
-        }
-    }
-
-    const fn gets_so_far(self) -> Self {
-        Self {
-            fids: Fids::Either,
-            repeatable: false,
-            ..self
-        }
-    }
-
-    const fn with_attributes(self) -> Self {
-        Self {
-            attributes: true,
-            ..self
-        }
-    }
-
-    const fn once(self) -> Self {
-        Self {
-            repeatable: false,
-            ..self
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! 3.3.5.39.
 
 use super::transaction::{TransFlow, TransReply, Transaction};
+use crate::search::Place;
 use crate::{
     context::{Call, Outcome},
     error::Result,
@@ -12,7 +13,7 @@ use crate::{
     },
     ops::{
         eas,
-        find::{self, Found, Place, Walk, Walked},
+        find::{self, Found, Walk, Walked},
         locate::Finder,
     },
     search::Search,
@@ -185,7 +186,7 @@ fn go_on(
     let ground = Ground::of(call)?;
     let by_name = match name.as_str() {
         "" => None,
-        name => ground.finder(call).place_of(&search.folder, name)?,
+        name => find::place_of(&ground.finder(call), &search.folder, name)?,
     };
     let by_key = (request.resume_key != 0).then_some(Place(request.resume_key));
     if let Some(place) = by_name.or(by_key) {

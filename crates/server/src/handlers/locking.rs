@@ -1,7 +1,7 @@
 //! Byte-range locks: LOCK_BYTE_RANGE, UNLOCK_BYTE_RANGE, LOCK_AND_READ, WRITE_AND_UNLOCK, LOCKING_ANDX. [MS-CIFS]
 //! 3.3.5.15, 3.3.5.16, 3.3.5.22, 3.3.5.23, 3.3.5.30.
 
-use super::transfer::{READ_OVERHEAD, room_for_data};
+use super::room::{READ_OVERHEAD, room_for_data};
 use crate::{
     context::{Call, Flow, Outcome},
     error::Result,

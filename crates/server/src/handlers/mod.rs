@@ -13,6 +13,7 @@ pub mod pipe;
 pub mod print;
 pub mod query_file;
 pub mod raw;
+mod room;
 pub mod search;
 pub mod session_setup;
 pub mod set_file;

@@ -194,7 +194,7 @@ fn flow(status: Status) -> Flow {
 
 /// READ of a pipe.
 pub(super) fn read(call: &mut Call<'_>, request: &read::Request) -> Outcome {
-    let room = super::transfer::room_for_data(call, super::transfer::READ_OVERHEAD);
+    let room = super::room::room_for_data(call, super::room::READ_OVERHEAD);
     let wanted = usize::from(request.count).min(room);
     let piece = with_pipe(call, request.fid, |pipe, _| pipe.read(wanted))?;
     read::emit_response(piece.data.len() as u16, call.out());
@@ -205,7 +205,7 @@ pub(super) fn read(call: &mut Call<'_>, request: &read::Request) -> Outcome {
 
 /// READ_ANDX of a pipe.
 pub(super) fn read_andx(call: &mut Call<'_>, request: &read_andx::Request) -> Outcome {
-    let wanted = super::transfer::read_andx_count(call, request.max_count & 0xffff);
+    let wanted = super::room::read_andx_count(call, request.max_count & 0xffff);
     let piece = with_pipe(call, request.fid, |pipe, _| pipe.read(wanted))?;
     read_andx::emit_response(piece.data.len() as u32, 0, call.out());
     let status = piece.status();

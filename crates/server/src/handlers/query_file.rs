@@ -13,7 +13,6 @@ use crate::{
     ops::{
         eas::{self, Owned},
         metadata::{READ_EA, Subject, Through},
-        streams,
     },
     reason::Reason,
     vfs::FsTime,
@@ -97,7 +96,9 @@ fn file_data(
         Level::InfoQueryAllEas | Level::InfoQueryEasFromList => {
             ea_data(call, whole, level, subject)
         }
-        Level::Stream if subject.share.options.streams => streams::information(call, subject),
+        Level::Stream if subject.share.options.streams => {
+            crate::ops::stream_list::information(call, subject)
+        }
         _ => fixed_data(call, level, subject),
     }
 }

@@ -4,6 +4,7 @@
 //! it likes, and as often as it likes.
 
 use super::find::{Ground, locate};
+use crate::search::Place;
 use crate::{
     context::{Call, Flow, Outcome},
     error::Result,
@@ -12,7 +13,7 @@ use crate::{
         mangle::Mangler,
         wildcard::FcbPattern,
     },
-    ops::find::{self, Found, Place, Walk},
+    ops::find::{self, Found, Walk},
     search::{Mask, Search},
 };
 use alloc::vec::Vec;

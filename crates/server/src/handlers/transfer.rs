@@ -1,6 +1,7 @@
 //! Reading, writing, seeking, flushing and closing: READ, WRITE, WRITE_AND_CLOSE, SEEK, FLUSH, CLOSE, READ_ANDX,
 //! WRITE_ANDX. [MS-CIFS] 3.3.5.7 and following.
 
+use super::room::{READ_OVERHEAD, read_andx_count, room_for_data};
 use crate::{
     context::{Call, Flow, Outcome},
     error::Result,
@@ -8,8 +9,7 @@ use crate::{
     vfs::FsTime,
 };
 use coax_wire::{
-    dialect::Generation,
-    header::{Fid, HEADER_LEN},
+    header::Fid,
     smb::{close, read, read_andx, seek, write, write_andx},
     status::Status,
     time::{TimeChange, Utime, ZoneMinutesWest},
@@ -28,17 +28,6 @@ pub fn read(call: &mut Call<'_>) -> Outcome {
     read::emit_response(data.len() as u16, call.out());
     call.reply.tail = data.tail;
     Ok(Flow::Done)
-}
-
-/// Words, counts and buffer format of READ's reply.
-pub(super) const READ_OVERHEAD: usize = 1 + 10 + 2 + 3;
-
-/// How much data fits into a reply that is no larger than what the client takes, behind what the chain has answered.
-pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
-    let before = call.reply.out.len().max(HEADER_LEN);
-    call.client_buffer()
-        .saturating_sub(before.saturating_add(overhead))
-        .max(1)
 }
 
 /// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13). A count of more than is there is a wrong
@@ -154,31 +143,6 @@ pub fn read_andx(call: &mut Call<'_>) -> Outcome {
     read_andx::emit_response(data.len() as u32, 0xffff, call.out());
     call.reply.tail = data.tail;
     Ok(Flow::Done)
-}
-
-/// Words, counts and pad of READ_ANDX's reply.
-const READ_ANDX_OVERHEAD: usize = 1 + 24 + 2 + 1;
-/// Most that fits into a NetBIOS session message of 17 length bits beside its headers.
-const LARGEST_READ: usize = 0x1_ffff - HEADER_LEN - READ_ANDX_OVERHEAD;
-
-/// How much to read. Once CAP_LARGE_READX was offered, a read comes back full whatever the client said of its own
-/// capabilities and buffer: pysmb states neither and takes a short reply for the end of the file, and Samba looks at
-/// nothing but dialect and `large readwrite` either. In a chain replies share one message, which is the client's buffer.
-/// The high half of the count is a timeout's for clients that do not know large reads.
-pub(super) fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
-    use coax_wire::{command::READ_ANDX, smb::negotiate::cap};
-    let count = match call.conn.client.capabilities & cap::LARGE_READX {
-        0 => max_count & 0xffff,
-        _ => max_count,
-    };
-    let offered = call.generation() == Generation::Nt && call.conn.server.config.large_readwrite;
-    let alone = call.header.command == READ_ANDX && call.block.andx().is_none();
-    let limit = if offered && alone {
-        LARGEST_READ
-    } else {
-        room_for_data(call, READ_ANDX_OVERHEAD)
-    };
-    (count as usize).min(limit)
 }
 
 /// WRITE_ANDX. Length zero writes nothing ([MS-CIFS] 3.3.5.36).

@@ -7,8 +7,9 @@ use core::{
 };
 
 use super::{
-    Call, Shared,
     content::Content,
+    options::Call,
+    state::Shared,
     state::{MAX_LEN, State},
 };
 use crate::vfs::{OpenHow, SetTimes, Stat, VfsDir, VfsError, VfsFile, VfsResult, path};

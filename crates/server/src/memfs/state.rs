@@ -6,9 +6,9 @@ use alloc::{
 use core::fmt::{self, Debug};
 
 use super::{
-    Call, Fault, MemOptions, components,
     content::{Content, clusters},
     node::{Body, Node},
+    options::{Call, Fault, MemOptions, components},
 };
 use crate::vfs::{FsTime, OpenHow, Stat, VfsError, VfsResult, path};
 
@@ -421,3 +421,5 @@ impl State {
         true
     }
 }
+
+pub(super) type Shared = Arc<spin::Mutex<State>>;

@@ -13,11 +13,11 @@ use crate::{
     error::Result,
     names::{
         attributes::DosAttrib,
-        index::{DirIndex, NameId},
+        index::DirIndex,
         mangle::{Mangler, ShortName},
         wildcard::{Pattern, has_wildcards},
     },
-    search::{Mask, Search},
+    search::{Mask, Place, Search},
     vfs::{Kind, OpenHow, VfsDir, VfsError, VfsFile},
 };
 use alloc::{
@@ -30,28 +30,9 @@ use coax_wire::{codepage::CodePage, status::Status, time::Time};
 
 /// Names looked at in one go while the tables are locked.
 const STRETCH: usize = 4_096;
+
 /// Names taken out of the index in one go.
 const BATCH: usize = 256;
-
-/// A place in a listing: before everything, `.`, `..`, or a name of the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(pub u32);
-
-impl Place {
-    /// Before the first entry.
-    pub const START: Self = Self(0);
-    /// At `.`, the folder itself.
-    pub const SELF: Self = Self(1);
-    /// At `..`, the folder above.
-    pub const PARENT: Self = Self(2);
-    pub(crate) const FIRST_NAME: u32 = 3;
-
-    fn name_id(self) -> Option<NameId> {
-        self.0
-            .checked_sub(Self::FIRST_NAME)
-            .map(NameId::from_number)
-    }
-}
 
 /// A file or folder found.
 #[derive(Clone, Copy, Debug)]
@@ -84,12 +65,6 @@ struct Batch {
     place: Place,
     end: bool,
     generation: u64,
-}
-
-impl Default for Place {
-    fn default() -> Self {
-        Self::START
-    }
 }
 
 impl Batch {
@@ -330,17 +305,15 @@ fn place_in(index: &DirIndex, search: &Search) -> Place {
     index.exact(&search.last).map_or(search.place, Place::of)
 }
 
-impl Finder<'_> {
-    /// The place of the entry that a client calls `name`, in the present index of `folder`.
-    ///
-    /// # Errors
-    /// As [`Finder::with_index`].
-    pub fn place_of(&self, folder: &str, name: &str) -> Result<Option<Place>> {
-        match name {
-            "." => Ok(Some(Place::SELF)),
-            ".." => Ok(Some(Place::PARENT)),
-            _ => self.with_index(folder, |index| index.lookup(name).map(Place::of)),
-        }
+/// The place of the entry that a client calls `name`, in the present index of `folder`.
+///
+/// # Errors
+/// As [`Finder::with_index`].
+pub fn place_of(finder: &Finder<'_>, folder: &str, name: &str) -> Result<Option<Place>> {
+    match name {
+        "." => Ok(Some(Place::SELF)),
+        ".." => Ok(Some(Place::PARENT)),
+        _ => finder.with_index(folder, |index| index.lookup(name).map(Place::of)),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod modify;
 pub mod open;
 pub mod print;
 pub mod security;
+pub mod stream_list;
 pub mod streams;
 pub mod transfer;
 

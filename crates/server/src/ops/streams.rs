@@ -3,29 +3,22 @@
 //!
 //! So a stream is as long as the file system lets an attribute be; one that would be longer is a full disk.
 
-use super::metadata::Subject;
-use crate::{
-    context::Call,
-    error::Result,
-    vfs::{FileId, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile, VfsResult},
-};
+use crate::vfs::{FileId, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile, VfsResult};
 use alloc::{
     format,
     string::{String, ToString},
     sync::Arc,
     vec::Vec,
 };
-use coax_wire::{
-    codepage::{eq_ignore_case, utf16},
-    info::streams::{self, StreamEntry},
-    io::Writer,
-};
+use coax_wire::codepage::eq_ignore_case;
 use core::any::Any;
 
 /// How the names of attributes that hold streams begin,
 pub const PREFIX: &str = "user.DosStream.";
+
 /// and end.
-const SUFFIX: &str = ":$DATA";
+pub(super) const SUFFIX: &str = ":$DATA";
+
 /// Longest stream, bytes: an attribute of Linux (XATTR_SIZE_MAX), less the byte at its end. Most file systems hold less.
 pub const MAX_LEN: u64 = 65_535;
 
@@ -110,44 +103,6 @@ pub fn remove_all(base: &dyn VfsFile) -> VfsResult<()> {
         }
     }
     Ok(())
-}
-
-/// FileStreamInformation of what `subject` is or belongs to: the data of a file, and its named streams.
-///
-/// # Errors
-/// What the file system says.
-pub fn information(call: &Call<'_>, subject: &Subject) -> Result<Vec<u8>> {
-    let file = subject.file(call)?;
-    let mut list = Vec::new();
-    let (kind, size) = match subject.stream {
-        Some(_) => call
-            .vfs()?
-            .stat(&subject.path)
-            .map(|base| (base.kind, base.size))?,
-        None => (subject.facts.stat.kind, subject.facts.stat.size),
-    };
-    if kind == Kind::File {
-        list.push((streams::UNNAMED.to_vec(), size));
-    }
-    for name in names(&*file)? {
-        let size = match file.attribute(&attribute_of(&name)) {
-            Ok(value) => length(&value),
-            Err(VfsError::NoAttribute) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        list.push((utf16::encode(&format!(":{name}{SUFFIX}")), size));
-    }
-    let entries: Vec<_> = list
-        .iter()
-        .map(|(name, size)| StreamEntry {
-            name,
-            size: *size,
-            allocation: size.next_multiple_of(super::attributes::CLUSTER),
-        })
-        .collect();
-    let mut out = Writer::default();
-    streams::emit(&entries, &mut out);
-    Ok(out.into_vec())
 }
 
 impl StreamFile {
@@ -293,12 +248,12 @@ impl VfsFile for StreamFile {
     }
 }
 
-fn attribute_of(name: &str) -> String {
+pub(super) fn attribute_of(name: &str) -> String {
     format!("{PREFIX}{name}{SUFFIX}")
 }
 
 /// The length of a stream whose attribute has this value.
-fn length(value: &[u8]) -> u64 {
+pub(super) fn length(value: &[u8]) -> u64 {
     (value.len() as u64).saturating_sub(1)
 }
 

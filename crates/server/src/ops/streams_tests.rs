@@ -6,6 +6,7 @@ use crate::{
     testkit::{Answer, TestClient, TestServer},
     vfs::Vfs,
 };
+use coax_wire::codepage::utf16;
 use coax_wire::{status::Status, time::Span};
 
 const OPEN: u32 = 1;

@@ -1,6 +1,6 @@
 //! The server, its users and its clock ([MS-RAP] 3.2.5.3 and following).
 
-use super::{Answer, Client, listed, packed, single, words};
+use super::answer::{Answer, Client, listed, packed, single, words};
 use crate::pipe::services::{VERSION, server_type, time_of_day};
 use alloc::{format, vec, vec::Vec};
 use coax_wire::{

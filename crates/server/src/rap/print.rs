@@ -1,7 +1,7 @@
 //! DosPrintQEnum, DosPrintQGetInfo and DosPrintJobEnum: the LAN Manager API of print queues. A job leaves its queue when
 //! its file is whole, so queues are empty.
 
-use super::{Answer, Client, listed, single};
+use super::answer::{Answer, Client, listed, single};
 use crate::share::{Share, ShareKind};
 use alloc::{vec, vec::Vec};
 use coax_wire::rap::{Field, Request, code};

@@ -1,6 +1,6 @@
 //! NetShareEnum and NetShareGetInfo ([MS-RAP] 3.2.5.1, 3.2.5.2).
 
-use super::{Answer, Client, listed, single};
+use super::answer::{Answer, Client, listed, single};
 use crate::{
     pipe::services::{share_kind, told_path},
     share::Share,

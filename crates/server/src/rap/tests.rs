@@ -3,6 +3,8 @@
 
 use super::*;
 use crate::{
+    pipe::services::Asker,
+    session::Session,
     share::{Share, ShareKind},
     testkit::{NOW, TestServer},
 };

@@ -1,20 +1,12 @@
 //! Whether the disks hold what the model holds.
 
-use super::{Check, Model, Place, names::means, require};
+use super::{
+    Model, Node,
+    allowance::Allowance,
+    names::means,
+    terms::{Check, Place, require},
+};
 use crate::disk::Listing;
-
-/// What an operation that failed half-way may have done. Nobody was told, so the disk decides.
-#[derive(Clone, Debug)]
-pub(super) enum Allowance {
-    /// The file may hold any of these bytes instead of its own, and have any length between.
-    Bytes { node: usize, new: Vec<u8> },
-    /// The name may be gone.
-    Gone { node: usize },
-    /// The name may have become the other.
-    Moved { from: Place, to: Place },
-    /// The name may have come.
-    New { place: Place },
-}
 
 impl Model {
     /// Compares what lies on a share's disk with what was acknowledged.
@@ -24,7 +16,7 @@ impl Model {
     pub fn audit(&mut self, share: usize, disk: &Listing) -> Check {
         let allowances: Vec<Allowance> = self
             .allowances
-            .extract_if(.., |allowance| allowance.share(&self.nodes) == share)
+            .extract_if(.., |allowance| share_of(allowance, &self.nodes) == share)
             .collect();
         for allowance in &allowances {
             self.make_way(allowance, &allowances, disk);
@@ -262,14 +254,13 @@ impl Model {
     }
 }
 
-impl Allowance {
-    fn share(&self, nodes: &[super::Node]) -> usize {
-        match self {
-            Self::Bytes { node, .. } | Self::Gone { node } => {
-                nodes[*node].place.as_ref().map_or(0, |place| place.0)
-            }
-            Self::Moved { from, .. } => from.0,
-            Self::New { place } => place.0,
+/// The share that an allowance is about.
+fn share_of(allowance: &Allowance, nodes: &[Node]) -> usize {
+    match allowance {
+        Allowance::Bytes { node, .. } | Allowance::Gone { node } => {
+            nodes[*node].place.as_ref().map_or(0, |place| place.0)
         }
+        Allowance::Moved { from, .. } => from.0,
+        Allowance::New { place } => place.0,
     }
 }

@@ -1,6 +1,6 @@
 //! What ends: opens, trees, sessions, connections.
 
-use super::{Check, Handle, Model, Moment, Open, audit::Allowance};
+use super::{Check, Handle, Model, Moment, Open, allowance::Allowance};
 use crate::op::{Oplock, Request};
 
 impl Model {

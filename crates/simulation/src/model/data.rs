@@ -1,10 +1,10 @@
 //! Reads, writes, lengths and byte-range locks.
 
-use super::{Check, Handle, Lock, Model, Moment, audit::Allowance, require};
+use super::{Check, Handle, Lock, Model, Moment, allowance::Allowance, require};
 use crate::{
-    client::PID,
     op::{Op, Oplock, Range, Request, right},
     reply::Reply,
+    rules::PID,
 };
 
 /// `bytes` after a write of `data` at `offset`.

@@ -4,30 +4,28 @@
 //! before allowed it, and does to its own state what was acknowledged. A refused request changes nothing, and must have
 //! had a reason (`refusal`). After each step the disks must hold what the model holds (`audit`).
 
+mod allowance;
 mod audit;
 mod closing;
 mod data;
 mod names;
 mod opening;
 mod refusal;
+mod terms;
 mod watch;
+mod watched;
+
+pub use terms::{Check, Handle, Place};
 
 use crate::{
     op::{Op, Oplock, Range, Request, Sharing, right},
     reply::Reply,
     rules::SHARES,
 };
-use audit::Allowance;
+use allowance::Allowance;
 use coax_server::share::Access;
 use std::collections::BTreeMap;
-
-/// Ok, or what is wrong.
-pub type Check = Result<(), String>;
-
-/// A client and one of its FIDs.
-pub type Handle = (usize, u16);
-/// A share and a path on it: upper case, parted by `/`.
-pub type Place = (usize, String);
+use terms::{name, parent, place, require};
 
 /// A file or folder.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +69,7 @@ pub struct Open {
     deferred: bool,
     /// A waiting lock was cancelled.
     lock_cancelled: bool,
-    watch: Option<watch::Watch>,
+    watch: Option<watched::Watch>,
 }
 
 /// A byte-range lock.
@@ -122,26 +120,6 @@ pub struct Model {
     max_opens: usize,
     /// How long the holder of an oplock may take, ns.
     break_timeout: u64,
-}
-
-/// `dir\A.txt` of a share as a place.
-fn place(share: usize, path: &str) -> Place {
-    (
-        share,
-        path.trim_matches('\\').replace('\\', "/").to_uppercase(),
-    )
-}
-
-fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(parent, _)| parent)
-}
-
-fn name(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
-}
-
-fn require(holds: bool, otherwise: &str) -> Check {
-    if holds { Ok(()) } else { Err(otherwise.into()) }
 }
 
 impl Model {

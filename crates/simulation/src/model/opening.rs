@@ -1,7 +1,7 @@
 //! Opens: dispositions, share modes, oplocks.
 
 use super::{
-    Check, Model, Moment, Node, Open, Place, audit::Allowance, excludes, name, parent, place,
+    Check, Model, Moment, Node, Open, Place, allowance::Allowance, excludes, name, parent, place,
     require,
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use super::{
     Check, Model, Moment, Open,
-    audit::Allowance,
+    allowance::Allowance,
     name,
     opening::{effective, joins, lets},
     parent, place, require,

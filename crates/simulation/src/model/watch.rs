@@ -2,7 +2,11 @@
 //!
 //! Changes of contents and attributes may be reported where the filter asks for them; names must be.
 
-use super::{Check, Handle, Model, Place, parent, require};
+use super::{
+    Model,
+    terms::{Check, Handle, Place, parent, require},
+    watched::Watch,
+};
 use crate::{
     op::{Op, Request, right},
     reply::Reply,
@@ -15,18 +19,6 @@ mod action {
     pub const MODIFIED: u32 = 3;
     pub const OLD_NAME: u32 = 4;
     pub const NEW_NAME: u32 = 5;
-}
-
-/// A watched folder.
-#[derive(Clone, Debug)]
-pub struct Watch {
-    filter: u32,
-    tree: bool,
-    room: u32,
-    /// Changes not reported yet.
-    due: Vec<(u32, String)>,
-    /// Nobody can say what is due: a change failed half-way, or there were too many.
-    unsure: bool,
 }
 
 impl Model {

@@ -1,6 +1,6 @@
 //! Where the tables of each page come from, and how it is named.
 
-use super::{undefined, undefined_byte};
+use super::undefined::{undefined, undefined_byte};
 use alloc::{borrow::Cow, string::String};
 use encoding_rs::{DecoderResult, EncoderResult, Encoding};
 use oem_cp::{

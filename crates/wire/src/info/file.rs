@@ -2,9 +2,15 @@
 
 use super::{
     PASS_THROUGH,
+    reply::take_name,
     streams::{self, StreamEntry},
 };
-use crate::{io::Writer, smb::query_information::DosTimes, time::FileTime};
+use crate::{
+    error::Result,
+    io::{Reader, Writer},
+    smb::query_information::DosTimes,
+    time::FileTime,
+};
 
 /// A level, whichever of its numbers it was asked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -237,6 +243,94 @@ impl FileInfo<'_> {
 
 fn put_name(name: &[u8], out: &mut Writer) {
     out.u32(name.len() as u32).bytes(name);
+}
+
+impl<'a> FileInfo<'a> {
+    /// Decodes the data of `level`. Of levels that hold no fixed form (lists of extended attributes, streams) nothing is
+    /// told: [`super::ea`] and [`super::reply::streams`] read those.
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn parse(level: Level, data: &'a [u8]) -> Result<Self> {
+        let mut r = Reader::new(data);
+        let mut info = Self::default();
+        match level {
+            Level::InfoStandard => info.take_info_standard(&mut r)?,
+            Level::InfoQueryEaSize => {
+                info.take_info_standard(&mut r)?;
+                info.ea_size = r.u32("EA size")?;
+            }
+            Level::Basic => info.take_basic(&mut r)?,
+            Level::Standard => info.take_standard(&mut r)?,
+            Level::Internal => info.index = r.u64("index number")?,
+            Level::Ea => info.ea_size = r.u32("EA size")?,
+            Level::Access => info.access = r.u32("access")?,
+            Level::Name => info.name = take_name(&mut r)?,
+            Level::Position => info.position = r.u64("position")?,
+            Level::Mode => info.mode = r.u32("mode")?,
+            Level::All => info.take_all(&mut r)?,
+            Level::AltName => info.alt_name = take_name(&mut r)?,
+            Level::Compression => info.size = r.u64("compressed size")?,
+            Level::NetworkOpen => info.take_network_open(&mut r)?,
+            Level::AttributeTag => info.attributes = r.u32("attributes")?,
+            Level::Alignment
+            | Level::Stream
+            | Level::InfoQueryEasFromList
+            | Level::InfoQueryAllEas
+            | Level::InfoIsNameValid => {}
+        }
+        Ok(info)
+    }
+
+    fn take_info_standard(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.dos_times = DosTimes::parse(r)?;
+        self.size = u64::from(r.u32("file size")?);
+        self.allocation = u64::from(r.u32("allocation size")?);
+        self.dos_attributes = r.u16("attributes")?;
+        Ok(())
+    }
+
+    fn take_times(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.created = FileTime(r.u64("creation time")?);
+        self.accessed = FileTime(r.u64("last access time")?);
+        self.modified = FileTime(r.u64("last write time")?);
+        self.changed = FileTime(r.u64("change time")?);
+        Ok(())
+    }
+
+    fn take_basic(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.take_times(r)?;
+        self.attributes = r.u32("attributes")?;
+        r.take_up_to(4);
+        Ok(())
+    }
+
+    fn take_standard(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.allocation = r.u64("allocation size")?;
+        self.size = r.u64("end of file")?;
+        self.links = r.u32("number of links")?;
+        self.delete_pending = r.u8("delete pending")? != 0;
+        self.directory = r.u8("directory")? != 0;
+        r.take_up_to(2);
+        Ok(())
+    }
+
+    /// The name at the end may lack.
+    fn take_all(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        self.take_basic(r)?;
+        self.take_standard(r)?;
+        self.ea_size = r.u32("EA size").unwrap_or(0);
+        self.name = take_name(r).unwrap_or(&[]);
+        Ok(())
+    }
+
+    fn take_network_open(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.take_times(r)?;
+        self.allocation = r.u64("allocation size")?;
+        self.size = r.u64("end of file")?;
+        self.attributes = r.u32("attributes")?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -1,108 +1,9 @@
-//! The client's side of what TRANS2 queries answer: files ([MS-CIFS] 2.2.8.3, [MS-FSCC] 2.4) and volumes (2.2.8.2).
-//!
-//! Fields that a level does not tell keep their default. Trailing pads may lack: old servers leave them out.
+//! What the replies of all TRANS2 queries share as a client reads them: names, labels, lists of streams.
 
-use super::{
-    file::{self, FileInfo},
-    volume::{self, VolumeInfo},
-};
-use crate::{
-    error::{Error, Result},
-    io::Reader,
-    smb::query_information::DosTimes,
-    time::FileTime,
-};
+use crate::{error::Result, io::Reader};
 
-impl<'a> FileInfo<'a> {
-    /// Decodes the data of `level`. Of levels that hold no fixed form (lists of extended attributes, streams) nothing is
-    /// told: [`super::ea`] and [`streams`] read those.
-    ///
-    /// # Errors
-    /// [`Error::Short`].
-    pub fn parse(level: file::Level, data: &'a [u8]) -> Result<Self> {
-        use file::Level;
-        let mut r = Reader::new(data);
-        let mut info = Self::default();
-        match level {
-            Level::InfoStandard => info.take_info_standard(&mut r)?,
-            Level::InfoQueryEaSize => {
-                info.take_info_standard(&mut r)?;
-                info.ea_size = r.u32("EA size")?;
-            }
-            Level::Basic => info.take_basic(&mut r)?,
-            Level::Standard => info.take_standard(&mut r)?,
-            Level::Internal => info.index = r.u64("index number")?,
-            Level::Ea => info.ea_size = r.u32("EA size")?,
-            Level::Access => info.access = r.u32("access")?,
-            Level::Name => info.name = take_name(&mut r)?,
-            Level::Position => info.position = r.u64("position")?,
-            Level::Mode => info.mode = r.u32("mode")?,
-            Level::All => info.take_all(&mut r)?,
-            Level::AltName => info.alt_name = take_name(&mut r)?,
-            Level::Compression => info.size = r.u64("compressed size")?,
-            Level::NetworkOpen => info.take_network_open(&mut r)?,
-            Level::AttributeTag => info.attributes = r.u32("attributes")?,
-            Level::Alignment
-            | Level::Stream
-            | Level::InfoQueryEasFromList
-            | Level::InfoQueryAllEas
-            | Level::InfoIsNameValid => {}
-        }
-        Ok(info)
-    }
-
-    fn take_info_standard(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.dos_times = DosTimes::parse(r)?;
-        self.size = u64::from(r.u32("file size")?);
-        self.allocation = u64::from(r.u32("allocation size")?);
-        self.dos_attributes = r.u16("attributes")?;
-        Ok(())
-    }
-
-    fn take_times(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.created = FileTime(r.u64("creation time")?);
-        self.accessed = FileTime(r.u64("last access time")?);
-        self.modified = FileTime(r.u64("last write time")?);
-        self.changed = FileTime(r.u64("change time")?);
-        Ok(())
-    }
-
-    fn take_basic(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.take_times(r)?;
-        self.attributes = r.u32("attributes")?;
-        r.take_up_to(4);
-        Ok(())
-    }
-
-    fn take_standard(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.allocation = r.u64("allocation size")?;
-        self.size = r.u64("end of file")?;
-        self.links = r.u32("number of links")?;
-        self.delete_pending = r.u8("delete pending")? != 0;
-        self.directory = r.u8("directory")? != 0;
-        r.take_up_to(2);
-        Ok(())
-    }
-
-    /// The name at the end may lack.
-    fn take_all(&mut self, r: &mut Reader<'a>) -> Result<()> {
-        self.take_basic(r)?;
-        self.take_standard(r)?;
-        self.ea_size = r.u32("EA size").unwrap_or(0);
-        self.name = take_name(r).unwrap_or(&[]);
-        Ok(())
-    }
-
-    fn take_network_open(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.take_times(r)?;
-        self.allocation = r.u64("allocation size")?;
-        self.size = r.u64("end of file")?;
-        self.attributes = r.u32("attributes")?;
-        Ok(())
-    }
-}
-
-fn take_name<'a>(r: &mut Reader<'a>) -> Result<&'a [u8]> {
+/// A name behind its length.
+pub(super) fn take_name<'a>(r: &mut Reader<'a>) -> Result<&'a [u8]> {
     let len = r.u32("name length")? as usize;
     r.take(len, "name")
 }
@@ -118,7 +19,7 @@ pub struct Stream<'a> {
     pub allocation: u64,
 }
 
-/// The streams that [`file::Level::Stream`] tells. A malformed one is the last, as an error.
+/// The streams that [`super::file::Level::Stream`] tells. A malformed one is the last, as an error.
 pub fn streams(data: &[u8]) -> impl Iterator<Item = Result<Stream<'_>>> {
     let mut rest = Some(data).filter(|data| !data.is_empty());
     core::iter::from_fn(move || {
@@ -149,95 +50,9 @@ pub fn streams(data: &[u8]) -> impl Iterator<Item = Result<Stream<'_>>> {
 /// Bytes of a stream's entry without its name.
 const MIN_STREAM: usize = 24;
 
-impl<'a> VolumeInfo<'a> {
-    /// Decodes the data of `level`; `unicode` is the header's flag. The label of SMB_INFO_VOLUME is in the message's
-    /// encoding and goes to [`Self::label`]; the others' names are UTF-16LE.
-    ///
-    /// # Errors
-    /// [`Error::Short`].
-    pub fn parse(level: volume::Level, data: &'a [u8], unicode: bool) -> Result<Self> {
-        use volume::Level;
-        let mut r = Reader::new(data);
-        let mut info = Self::default();
-        match level {
-            Level::InfoAllocation => info.take_allocation(&mut r)?,
-            Level::InfoVolume => {
-                info.serial = r.u32("serial number")?;
-                let len = usize::from(r.u8("label length")?);
-                info.label = label(len, r.rest(), unicode);
-            }
-            Level::Volume => info.take_volume(&mut r)?,
-            Level::Size => {
-                info.take_units(&mut r)?;
-                info.take_unit_size(&mut r)?;
-            }
-            Level::FullSize => {
-                info.take_units(&mut r)?;
-                r.u64("free units")?;
-                info.take_unit_size(&mut r)?;
-            }
-            Level::ObjectId => info.object_id = r.array("object ID")?,
-            Level::Device => {
-                const READ_ONLY: u32 = 0x02;
-                r.u32("device type")?;
-                info.read_only = r.u32("characteristics")? & READ_ONLY != 0;
-            }
-            Level::Attribute => info.take_attribute(&mut r)?,
-            Level::Control => {}
-        }
-        Ok(info)
-    }
-
-    fn take_volume(&mut self, r: &mut Reader<'a>) -> Result<()> {
-        self.created = FileTime(r.u64("creation time")?);
-        self.serial = r.u32("serial number")?;
-        let len = r.u32("label length")? as usize;
-        r.take(2, "reserved")?;
-        self.label_unicode = r.take_up_to(len);
-        Ok(())
-    }
-
-    fn take_attribute(&mut self, r: &mut Reader<'a>) -> Result<()> {
-        self.attributes = r.u32("attributes")?;
-        self.max_name = r.u32("max name length")?;
-        let len = r.u32("name length")? as usize;
-        self.file_system = r.take_up_to(len);
-        Ok(())
-    }
-
-    fn take_allocation(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        r.u32("file system ID")?;
-        self.sectors_per_unit = r.u32("sectors per unit")?;
-        self.total_units = u64::from(r.u32("total units")?);
-        self.free_units = u64::from(r.u32("free units")?);
-        self.bytes_per_sector = r.u16("bytes per sector")?;
-        Ok(())
-    }
-
-    fn take_units(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.total_units = r.u64("total units")?;
-        self.free_units = r.u64("free units")?;
-        Ok(())
-    }
-
-    fn take_unit_size(&mut self, r: &mut Reader<'_>) -> Result<()> {
-        self.sectors_per_unit = r.u32("sectors per unit")?;
-        let bytes = r.u32("bytes per sector")?;
-        self.bytes_per_sector = u16::try_from(bytes).map_err(|_| Error::Value {
-            what: "bytes per sector",
-        })?;
-        Ok(())
-    }
-
-    /// Size of an allocation unit, bytes.
-    pub const fn unit_bytes(&self) -> u64 {
-        (self.sectors_per_unit as u64).saturating_mul(self.bytes_per_sector as u64)
-    }
-}
-
 /// The label at the beginning of `rest`: its length counts characters on some servers and bytes on others, and may count
 /// a terminator.
-fn label(len: usize, rest: &[u8], unicode: bool) -> &[u8] {
+pub(super) fn label(len: usize, rest: &[u8], unicode: bool) -> &[u8] {
     let width = if unicode { 2 } else { 1 };
     let longest = rest.get(..len.saturating_mul(width));
     let label = longest.or(rest.get(..len)).unwrap_or(rest);
@@ -251,8 +66,18 @@ fn label(len: usize, rest: &[u8], unicode: bool) -> &[u8] {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::*;
-    use crate::{io::Writer, time::DosDateTime};
+    use super::{
+        super::{
+            file::{self, FileInfo},
+            volume::{self, VolumeInfo},
+        },
+        *,
+    };
+    use crate::{
+        io::Writer,
+        smb::query_information::DosTimes,
+        time::{DosDateTime, FileTime},
+    };
     use alloc::vec::Vec;
     use proptest::prelude::*;
 

@@ -1,7 +1,11 @@
 //! What TRANS2_QUERY_FS_INFORMATION answers: [MS-CIFS] 2.2.8.2, [MS-FSCC] 2.5.
 
-use super::PASS_THROUGH;
-use crate::{io::Writer, time::FileTime};
+use super::{PASS_THROUGH, reply::label};
+use crate::{
+    error::{Error, Result},
+    io::{Reader, Writer},
+    time::FileTime,
+};
 
 /// A level, whichever of its numbers it was asked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,6 +169,91 @@ impl VolumeInfo<'_> {
         const MOUNTED: u32 = 0x20;
         let read_only = if self.read_only { READ_ONLY } else { 0 };
         out.u32(DISK).u32(MOUNTED | read_only);
+    }
+}
+
+impl<'a> VolumeInfo<'a> {
+    /// Decodes the data of `level`; `unicode` is the header's flag. The label of SMB_INFO_VOLUME is in the message's
+    /// encoding and goes to [`Self::label`]; the others' names are UTF-16LE.
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn parse(level: Level, data: &'a [u8], unicode: bool) -> Result<Self> {
+        let mut r = Reader::new(data);
+        let mut info = Self::default();
+        match level {
+            Level::InfoAllocation => info.take_allocation(&mut r)?,
+            Level::InfoVolume => {
+                info.serial = r.u32("serial number")?;
+                let len = usize::from(r.u8("label length")?);
+                info.label = label(len, r.rest(), unicode);
+            }
+            Level::Volume => info.take_volume(&mut r)?,
+            Level::Size => {
+                info.take_units(&mut r)?;
+                info.take_unit_size(&mut r)?;
+            }
+            Level::FullSize => {
+                info.take_units(&mut r)?;
+                r.u64("free units")?;
+                info.take_unit_size(&mut r)?;
+            }
+            Level::ObjectId => info.object_id = r.array("object ID")?,
+            Level::Device => {
+                const READ_ONLY: u32 = 0x02;
+                r.u32("device type")?;
+                info.read_only = r.u32("characteristics")? & READ_ONLY != 0;
+            }
+            Level::Attribute => info.take_attribute(&mut r)?,
+            Level::Control => {}
+        }
+        Ok(info)
+    }
+
+    fn take_volume(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        self.created = FileTime(r.u64("creation time")?);
+        self.serial = r.u32("serial number")?;
+        let len = r.u32("label length")? as usize;
+        r.take(2, "reserved")?;
+        self.label_unicode = r.take_up_to(len);
+        Ok(())
+    }
+
+    fn take_attribute(&mut self, r: &mut Reader<'a>) -> Result<()> {
+        self.attributes = r.u32("attributes")?;
+        self.max_name = r.u32("max name length")?;
+        let len = r.u32("name length")? as usize;
+        self.file_system = r.take_up_to(len);
+        Ok(())
+    }
+
+    fn take_allocation(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        r.u32("file system ID")?;
+        self.sectors_per_unit = r.u32("sectors per unit")?;
+        self.total_units = u64::from(r.u32("total units")?);
+        self.free_units = u64::from(r.u32("free units")?);
+        self.bytes_per_sector = r.u16("bytes per sector")?;
+        Ok(())
+    }
+
+    fn take_units(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.total_units = r.u64("total units")?;
+        self.free_units = r.u64("free units")?;
+        Ok(())
+    }
+
+    fn take_unit_size(&mut self, r: &mut Reader<'_>) -> Result<()> {
+        self.sectors_per_unit = r.u32("sectors per unit")?;
+        let bytes = r.u32("bytes per sector")?;
+        self.bytes_per_sector = u16::try_from(bytes).map_err(|_| Error::Value {
+            what: "bytes per sector",
+        })?;
+        Ok(())
+    }
+
+    /// Size of an allocation unit, bytes.
+    pub const fn unit_bytes(&self) -> u64 {
+        (self.sectors_per_unit as u64).saturating_mul(self.bytes_per_sector as u64)
     }
 }
 

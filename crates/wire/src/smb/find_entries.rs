@@ -1,68 +1,12 @@
 //! The client's side of FIND_FIRST2 and FIND_NEXT2: parameters of the requests and replies, and the entries found
 //! ([MS-CIFS] 2.2.6.2, 2.2.6.3, 2.2.8.1).
 
-use super::find_first2::{Entry, FindFirst2, FindNext2, Found, Level};
+use super::find_first2::{Entry, Level};
 use crate::{
-    block::WireStr,
     error::{Error, Result},
-    header::Sid,
-    io::{Reader, Writer},
+    io::Reader,
     time::{DosDateTime, FileTime, ZoneMinutesWest},
 };
-use alloc::vec::Vec;
-
-impl FindFirst2 {
-    /// The parameters, with the pattern.
-    pub fn to_bytes(&self, pattern: &WireStr<'_>) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u16(self.search_attributes)
-            .u16(self.search_count)
-            .u16(self.flags)
-            .u16(self.level)
-            .u32(0);
-        pattern.emit(&mut out);
-        out.into_vec()
-    }
-}
-
-impl FindNext2 {
-    /// The parameters, with the name of the last entry that was sent. Windows 95 and NT servers go on after that name,
-    /// OS/2 after the resume key: both are to be given (see [`super::find_first2::flags::CONTINUE_FROM_LAST`]).
-    pub fn to_bytes(&self, name: &WireStr<'_>) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u16(self.sid.0)
-            .u16(self.search_count)
-            .u16(self.level)
-            .u32(self.resume_key)
-            .u16(self.flags);
-        name.emit(&mut out);
-        out.into_vec()
-    }
-}
-
-impl Found {
-    /// Decodes the reply's parameters: of FIND_FIRST2, which begin with the search, or of FIND_NEXT2. Words behind the end
-    /// of the search may lack.
-    ///
-    /// # Errors
-    /// [`Error::Short`].
-    pub fn parse(parameters: &[u8], is_first: bool) -> Result<Self> {
-        let mut r = Reader::new(parameters);
-        let sid = match is_first {
-            true => Some(Sid(r.u16("SID")?)),
-            false => None,
-        };
-        let count = r.u16("search count")?;
-        let end_of_search = r.u16("end of search")? != 0;
-        let _ea_error_offset = r.u16("EA error offset");
-        Ok(Self {
-            sid,
-            count,
-            end_of_search,
-            last_name_offset: r.u16("last name offset").unwrap_or(0),
-        })
-    }
-}
 
 /// How the entries of a reply are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +84,7 @@ impl<'a> Iterator for Entries<'a> {
 
 /// Bytes of NT's shortest entry: offset, index and length of a name.
 const MIN_NT_ENTRY: usize = 12;
+
 /// Room for an 8.3 name in UTF-16LE, bytes.
 const SHORT_NAME_LEN: usize = 24;
 

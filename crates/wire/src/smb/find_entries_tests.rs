@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use super::super::find_first2::{FindFirst2, FindNext2, Found};
 use super::*;
 use crate::smb::find_first2::EntryList;
+use crate::{block::WireStr, header::Sid};
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 const LEVELS: [Level; 9] = [

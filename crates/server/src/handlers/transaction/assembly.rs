@@ -38,7 +38,7 @@ pub(super) fn begin(call: &mut Call<'_>, request: &Request<'_>) -> Result<Option
     match Pending::begin(key, lease, whole, request)?.complete() {
         Ok(whole) => Ok(Some(whole)),
         Err(pending) => {
-            waiting.push(pending);
+            waiting.push(*pending);
             make_room(waiting, limit);
             Ok(None)
         }
@@ -66,7 +66,7 @@ pub(super) fn add(call: &mut Call<'_>, kind: Kind) -> Result<Option<Transaction>
     match pending.complete() {
         Ok(whole) => Ok(Some(whole)),
         Err(pending) => {
-            call.conn.transactions.push(pending);
+            call.conn.transactions.push(*pending);
             Ok(None)
         }
     }

@@ -1,13 +1,12 @@
 //! Having a file to oneself for a moment: an open in the shared tables without a FID.
 
-use super::{Place, Step, remove_doomed};
+use super::doomed::remove_doomed;
+use super::place::{Place, Step};
 use crate::{
-    context::{Call, Park, Retry},
+    context::{Call, Park},
     error::{Because, Result},
     reason::{Limit, Reason},
-    table::{
-        Forgotten, OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share,
-    },
+    table::{OpenId, OpenOutcome, OpenRequest, OplockWish, Refusal, Sharing, access, share},
     vfs::{Kind, Stat},
 };
 use coax_wire::status::Status;
@@ -60,21 +59,6 @@ impl Wish {
 pub(super) enum Claimed {
     Yes(OpenId),
     Park(Park),
-}
-
-/// Ends a change that was parked and then cancelled.
-///
-/// # Errors
-/// `SHARING_VIOLATION` if it waited for a close, else `CANCELLED`.
-pub(super) fn check_cancelled(call: &Call<'_>) -> Result<()> {
-    let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) else {
-        return Ok(());
-    };
-    let server = &call.conn.server;
-    match server.locked(|tables| tables.forget_parked(ticket)) {
-        Forgotten::OpenWaiter => Err(Status::SHARING_VIOLATION.because(Reason::Sharing(None))),
-        Forgotten::Other => Err(Status::CANCELLED.into()),
-    }
 }
 
 /// Runs `work` while the object at `path` is claimed. If `work` marks it for deletion, it is gone afterwards, or when

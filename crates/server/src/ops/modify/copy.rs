@@ -2,15 +2,16 @@
 
 mod pour;
 
-use self::pour::{Finish, Original};
+use super::doomed::note_not_deleted;
+use super::place::{Place, READ, Step, check_cancelled, no_stream};
 use super::{
-    Place, READ, Selection, Step,
-    claim::{Claimed, Wish, check_cancelled, claim, release, too_late_to_park},
+    Selection,
+    claim::{Claimed, Wish, claim, release, too_late_to_park},
     create::creating,
     matching::{NamePattern, folder_of, matches},
-    no_stream, note_not_deleted,
     rename::{Source, Target, check_replaceable, find_source, move_name, target_of},
 };
+use crate::vfs::VfsFile;
 use crate::vfs::path::join;
 use crate::{
     context::{Call, Park},
@@ -156,6 +157,15 @@ enum Goal {
     Folder(String),
     /// To this file.
     File(ClientPath),
+}
+
+/// The last step of a copy, which can still fail: a move removes its source.
+type Finish<'a> = &'a dyn Fn() -> Result<()>;
+
+/// A file that is copied.
+struct Original<'a> {
+    file: &'a dyn VfsFile,
+    facts: &'a Facts,
 }
 
 struct Copier<'a, 'c> {

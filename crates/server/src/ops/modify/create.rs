@@ -1,10 +1,7 @@
 //! Making folders, and files that nobody opens: targets of copies.
 
-use super::{
-    Place,
-    claim::{Wish, request},
-    no_stream,
-};
+use super::claim::{Wish, request};
+use super::place::{Place, no_stream};
 use crate::{
     context::Call,
     error::{Because, Result},

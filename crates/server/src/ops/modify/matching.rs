@@ -1,6 +1,6 @@
 //! Which files a path means that may end in a pattern.
 
-use super::{Place, knows_long_names};
+use super::place::{Place, knows_long_names};
 use crate::{
     context::Call,
     error::Result,

@@ -1,32 +1,22 @@
 //! Deleting files and folders, at once or when they are closed.
 
+use super::doomed::check_deletable;
+use super::place::{Place, READ, Step, no_stream, open_to_delete, stream_of};
 use super::{
-    Place, READ, Selection, Step,
+    Selection,
     claim::{Wish, claiming, settle, too_late_to_park},
     matching::{Match, NamePattern, folder_of, matches},
-    no_stream, open_to_delete, stream_of, streams,
+    streams,
 };
 use crate::{
-    context::{Call, Context},
+    context::Call,
     error::{Because, Result},
-    event::Event,
-    names::{
-        attributes::{Attributes, SearchAttributes},
-        path::ClientPath,
-    },
-    names_cache::Change,
-    ops::{
-        self,
-        attributes::{self, Facts, name_of, parent_of},
-        locate::Finder,
-    },
+    names::{attributes::SearchAttributes, path::ClientPath},
+    ops::attributes::{self, Facts},
     reason::Reason,
-    server::Server,
-    share::Share,
-    table::Doomed,
-    vfs::{Kind, Vfs, VfsError},
+    vfs::{Kind, Vfs},
 };
-use coax_wire::{header::Fid, status::Status, time::Time};
+use coax_wire::{header::Fid, status::Status};
 
 /// Removes an empty folder.
 ///
@@ -165,96 +155,6 @@ pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()
     server
         .locked(|tables| tables.set_delete_pending(open, pending))
         .map_err(|_| Status::INVALID_HANDLE.into())
-}
-
-/// Removes a name whose deletion fell due, from the file system, the folder's index and the tables, and tells who
-/// watches the folder.
-///
-/// # Errors
-/// What the file system says; the tables have forgotten it in any case.
-pub(in crate::ops) fn remove_doomed(
-    server: &Server,
-    share: &Share,
-    doomed: &Doomed,
-    now: Time,
-) -> Result<()> {
-    let removed = match share.vfs() {
-        Some(vfs) => remove_name(server, share, &**vfs, doomed, now),
-        None => Err(Status::ACCESS_DENIED.because(Reason::NoFiles)),
-    };
-    server.locked(|tables| {
-        tables.finish_delete(doomed.file);
-        if removed.is_ok() && doomed.stream.is_none() {
-            tables.report_removed(doomed.share, &doomed.path, doomed.is_directory);
-        }
-    });
-    removed
-}
-
-/// The same where no reply reports a failure: a log event does.
-pub(in crate::ops) fn remove_doomed_for_others(
-    conn: &mut Context,
-    share: &Share,
-    doomed: &Doomed,
-    now: Time,
-) {
-    let removed = remove_doomed(&conn.server, share, doomed, now);
-    note_not_deleted(conn, share, &doomed.path, removed);
-}
-
-/// Reports in the log that something was to be deleted and is still there.
-pub(in crate::ops) fn note_not_deleted(
-    conn: &mut Context,
-    share: &Share,
-    path: &str,
-    removed: Result<()>,
-) {
-    let Err(error) = removed else { return };
-    // What is no longer there need not be deleted.
-    if error != VfsError::NotFound.into() {
-        conn.events.push_back(Event::NotDeleted {
-            share: share.name.clone(),
-            path: path.into(),
-            status: error.status(),
-        });
-    }
-}
-
-fn remove_name(
-    server: &Server,
-    share: &Share,
-    vfs: &dyn Vfs,
-    doomed: &Doomed,
-    now: Time,
-) -> Result<()> {
-    let path = doomed.path.as_str();
-    if let Some(stream) = &doomed.stream {
-        let base = ops::streams::open_base(vfs, path)?;
-        return Ok(ops::streams::remove(&*base, stream)?);
-    }
-    let finder = Finder {
-        server,
-        share,
-        vfs,
-        now,
-        exact: true,
-    };
-    let change = Change::Removed(name_of(path));
-    finder.changing(parent_of(path), change, || {
-        if doomed.is_directory {
-            Ok(vfs.remove_dir(path)?)
-        } else {
-            Ok(vfs.remove_file(path)?)
-        }
-    })
-}
-
-pub(super) fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {
-    let read_only = facts.attributes.contains(Attributes::READONLY);
-    if read_only && !facts.is_directory() && !share.options.delete_readonly {
-        return Err(Status::CANNOT_DELETE.because(Reason::ReadOnlyKept));
-    }
-    Ok(())
 }
 
 fn check_empty(vfs: &dyn Vfs, path: &str) -> Result<()> {

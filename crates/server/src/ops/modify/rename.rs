@@ -1,11 +1,11 @@
 //! Renaming, by path, by pattern and by open file; hard links.
 
+use super::place::{Place, Step, knows_long_names, no_stream, open_to_delete, stream_of};
 use super::{
-    Place, Selection, Step,
+    Selection,
     claim::{Wish, claiming, must_fit, settle, too_late_to_park},
-    knows_long_names,
     matching::{Match, NamePattern, folder_of, matches},
-    no_stream, open_to_delete, stream_of, streams,
+    streams,
 };
 use crate::vfs::path::join;
 use crate::{

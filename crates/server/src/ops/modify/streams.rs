@@ -1,9 +1,10 @@
 //! Deleting and renaming named streams.
 
+use super::doomed::check_deletable;
+use super::place::{Place, Step};
 use super::{
-    Place, Selection, Step,
+    Selection,
     claim::{Claimed, Wish, ask, release, request},
-    remove::check_deletable,
 };
 use crate::{
     context::Call,

@@ -119,33 +119,6 @@ macro_rules! conformance_tests {
     };
 }
 
-/// Makes a test of every case in [`full_disk`]. `$small` is a function that returns `Some` of what
-/// [`conformance_tests!`](crate::conformance_tests) needs, with room for one MiB, or `None` to skip.
-#[macro_export]
-macro_rules! full_disk_tests {
-    ($small:path) => {
-        $crate::full_disk_tests!(@ $small:
-            a_failed_write_says_what_is_in_the_file,
-            an_extension_without_room_changes_nothing,
-            a_reservation_without_room_changes_nothing,
-            what_was_reserved_can_be_written_on_a_full_disk,
-            what_was_extended_can_be_written_on_a_full_disk,
-            room_comes_back_when_the_last_user_of_a_file_goes,
-            overwriting_needs_no_room,
-        );
-    };
-    (@ $small:path: $($case:ident),* $(,)?) => {
-        $(
-            #[test]
-            fn $case() {
-                if let Some((_alive, fs)) = $small() {
-                    $crate::vfs::conformance::full_disk::$case(&fs);
-                }
-            }
-        )*
-    };
-}
-
 fn open(fs: &dyn Vfs, path: &str, how: OpenHow) -> Arc<dyn VfsFile> {
     fs.open(path, how).unwrap().0
 }

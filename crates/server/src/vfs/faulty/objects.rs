@@ -1,6 +1,6 @@
 //! Open files and folders whose calls fail as planned.
 
-use super::{Injector, Op};
+use super::plan::{Injector, Op};
 use crate::vfs::{SetTimes, Stat, VfsDir, VfsError, VfsFile, VfsResult};
 use alloc::{format, string::String, sync::Arc, vec::Vec};
 use core::any::Any;

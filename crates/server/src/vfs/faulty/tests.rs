@@ -4,6 +4,7 @@ use crate::{
     memfs::MemFs,
     vfs::conformance::{CREATE, READ},
 };
+use alloc::boxed::Box;
 
 fn fresh() -> ((), FaultyVfs) {
     ((), FaultyVfs::new(Arc::new(MemFs::new())))

@@ -1,6 +1,7 @@
 //! The copy of one file. If it fails, the target is as it was: not there, or with its old contents and attributes.
 
-use super::{Copier, Step};
+use super::{Copier, Finish, Original};
+use crate::ops::modify::place::{READ, Step};
 use crate::vfs::path::join;
 use crate::{
     error::Result,
@@ -10,7 +11,6 @@ use crate::{
         durability,
         journal::Journal,
         modify::{
-            READ,
             claim::{Wish, claiming},
             create::creating,
         },
@@ -37,15 +37,6 @@ const CREATE: OpenHow = OpenHow {
     exclusive: true,
     ..WRITE
 };
-
-/// The last step of a copy, which can still fail: a move removes its source.
-pub(super) type Finish<'a> = &'a dyn Fn() -> Result<()>;
-
-/// A file that is copied.
-pub(super) struct Original<'a> {
-    pub(super) file: &'a dyn VfsFile,
-    pub(super) facts: &'a Facts,
-}
 
 /// The old contents of a file that is being overwritten.
 struct Backup {

@@ -1,0 +1,110 @@
+//! Removing what was marked for deletion when its last open is closed.
+
+use crate::{
+    context::Context,
+    error::{Because, Result},
+    event::Event,
+    names::attributes::Attributes,
+    names_cache::Change,
+    ops::{
+        self,
+        attributes::{Facts, name_of, parent_of},
+        locate::Finder,
+    },
+    reason::Reason,
+    server::Server,
+    share::Share,
+    table::Doomed,
+    vfs::{Vfs, VfsError},
+};
+use coax_wire::{status::Status, time::Time};
+
+/// Removes a name whose deletion fell due, from the file system, the folder's index and the tables, and tells who
+/// watches the folder.
+///
+/// # Errors
+/// What the file system says; the tables have forgotten it in any case.
+pub(in crate::ops) fn remove_doomed(
+    server: &Server,
+    share: &Share,
+    doomed: &Doomed,
+    now: Time,
+) -> Result<()> {
+    let removed = match share.vfs() {
+        Some(vfs) => remove_name(server, share, &**vfs, doomed, now),
+        None => Err(Status::ACCESS_DENIED.because(Reason::NoFiles)),
+    };
+    server.locked(|tables| {
+        tables.finish_delete(doomed.file);
+        if removed.is_ok() && doomed.stream.is_none() {
+            tables.report_removed(doomed.share, &doomed.path, doomed.is_directory);
+        }
+    });
+    removed
+}
+
+/// The same where no reply reports a failure: a log event does.
+pub(in crate::ops) fn remove_doomed_for_others(
+    conn: &mut Context,
+    share: &Share,
+    doomed: &Doomed,
+    now: Time,
+) {
+    let removed = remove_doomed(&conn.server, share, doomed, now);
+    note_not_deleted(conn, share, &doomed.path, removed);
+}
+
+/// Reports in the log that something was to be deleted and is still there.
+pub(in crate::ops) fn note_not_deleted(
+    conn: &mut Context,
+    share: &Share,
+    path: &str,
+    removed: Result<()>,
+) {
+    let Err(error) = removed else { return };
+    // What is no longer there need not be deleted.
+    if error != VfsError::NotFound.into() {
+        conn.events.push_back(Event::NotDeleted {
+            share: share.name.clone(),
+            path: path.into(),
+            status: error.status(),
+        });
+    }
+}
+
+pub(super) fn remove_name(
+    server: &Server,
+    share: &Share,
+    vfs: &dyn Vfs,
+    doomed: &Doomed,
+    now: Time,
+) -> Result<()> {
+    let path = doomed.path.as_str();
+    if let Some(stream) = &doomed.stream {
+        let base = ops::streams::open_base(vfs, path)?;
+        return Ok(ops::streams::remove(&*base, stream)?);
+    }
+    let finder = Finder {
+        server,
+        share,
+        vfs,
+        now,
+        exact: true,
+    };
+    let change = Change::Removed(name_of(path));
+    finder.changing(parent_of(path), change, || {
+        if doomed.is_directory {
+            Ok(vfs.remove_dir(path)?)
+        } else {
+            Ok(vfs.remove_file(path)?)
+        }
+    })
+}
+
+pub(super) fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {
+    let read_only = facts.attributes.contains(Attributes::READONLY);
+    if read_only && !facts.is_directory() && !share.options.delete_readonly {
+        return Err(Status::CANNOT_DELETE.because(Reason::ReadOnlyKept));
+    }
+    Ok(())
+}

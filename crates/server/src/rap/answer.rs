@@ -1,0 +1,95 @@
+//! Who asks, and the forms of answers.
+
+use crate::{pipe::services::Asker, session::Session};
+use alloc::vec::Vec;
+use coax_wire::{
+    io::Writer,
+    rap::{Field, Packed, Request, code, descriptor, pack},
+};
+
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Client<'a> {
+    /// Of whom, and when.
+    pub asker: Asker<'a>,
+    /// The client's session.
+    pub session: &'a Session,
+    /// The name it gave of itself, or its address.
+    pub name: &'a str,
+}
+
+impl Client<'_> {
+    /// `text` in the clients' code page.
+    pub(super) fn text(&self, text: &str) -> Field {
+        Field::Text(self.encode(text))
+    }
+
+    pub(super) fn encode(&self, text: &str) -> Vec<u8> {
+        self.asker.server.config.code_page.encode_lossy(text)
+    }
+
+    pub(super) fn decode(&self, text: &[u8]) -> alloc::string::String {
+        let page = self.asker.server.config.code_page;
+        page.decode(text).into_owned()
+    }
+
+    /// The user's name as it is told: a guest's is GUEST.
+    pub(super) fn user(&self) -> &str {
+        self.session.user.as_deref().unwrap_or("GUEST")
+    }
+}
+
+/// What a call is answered: the transaction's parameters and data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Error code, converter, and what the call counts.
+    pub parameters: Vec<u8>,
+    /// Records.
+    pub data: Vec<u8>,
+}
+
+pub(super) fn words(words: &[u16]) -> Vec<u8> {
+    let mut out = Writer::default();
+    words.iter().for_each(|&word| {
+        out.u16(word);
+    });
+    out.into_vec()
+}
+
+/// Lays records out as the client's descriptor says, in its receive buffer.
+///
+/// # Errors
+/// [`code::INVALID_PARAMETER`].
+pub(super) fn packed(request: &Request<'_>, records: &[Vec<Field>]) -> Result<Packed, u16> {
+    let items = descriptor::parse(request.data).map_err(|_| code::INVALID_PARAMETER)?;
+    let room = usize::from(request.receive_bytes.unwrap_or(u16::MAX));
+    let packed = pack(&items, records, room);
+    match packed.code {
+        code::SUCCESS | code::MORE_DATA => Ok(packed),
+        wrong => Err(wrong),
+    }
+}
+
+/// The answer of calls that list: code, converter, records returned, records there are.
+pub(super) fn listed(request: &Request<'_>, records: &[Vec<Field>]) -> Result<Answer, u16> {
+    let packed = packed(request, records)?;
+    let available = records.len().min(usize::from(u16::MAX)) as u16;
+    Ok(Answer {
+        parameters: words(&[packed.code, 0, packed.entries, available]),
+        data: packed.data,
+    })
+}
+
+/// The answer of calls that ask for one record: code, converter, bytes it takes.
+pub(super) fn single(request: &Request<'_>, record: Vec<Field>) -> Result<Answer, u16> {
+    let packed = packed(request, &[record])?;
+    let needed = packed.needed.min(usize::from(u16::MAX)) as u16;
+    let code = match packed.entries {
+        0 => code::BUF_TOO_SMALL,
+        _ => code::SUCCESS,
+    };
+    Ok(Answer {
+        parameters: words(&[code, 0, needed]),
+        data: packed.data,
+    })
+}
