@@ -9,7 +9,7 @@ use std::{
 
 fn main() -> io::Result<()> {
     let home = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let data = fs::canonicalize(Path::new(&home).join("../../data"))?;
+    let data = fs::canonicalize(Path::new(&home).join("data"))?;
     println!("cargo::rerun-if-changed={}", data.display());
     let mut text = String::new();
     for path in entries(&data)? {
