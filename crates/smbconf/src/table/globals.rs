@@ -11,23 +11,23 @@ use crate::value::{
 
 pub(super) const NAMES: &[Parameter] = &[
     slot!(Global, "netbios name", netbios_name, NETBIOS_NAME,
-        "The name clients find the server by; without it, this machine's host name."),
+        "The server's NetBIOS name; by default this machine's host name."),
     slot!(Global, "netbios aliases", netbios_aliases, NETBIOS_NAMES, "Further names the server answers to."),
     slot!(Global, "workgroup", workgroup, NETBIOS_NAME, "The workgroup the server belongs to."),
-    slot!(Global, "server string", server_string, TEXT, "The comment browse lists show beside the server's name."),
+    slot!(Global, "server string", server_string, TEXT, "The server's comment in browse lists."),
     slot!(Global, "interfaces", interfaces, WORDS,
         "The addresses, networks (10.0.0.0/8) or network interfaces (eth0) to serve; empty means all."),
-    slot!(Global, "bind interfaces only", bind_interfaces_only, BOOL, "Listen at 'interfaces' only."),
+    slot!(Global, "bind interfaces only", bind_interfaces_only, BOOL, "Listen only on 'interfaces'."),
     slot!(Global, "smb ports", smb_ports, PORTS,
         "TCP ports to listen at; 139 and other numbers that end in 39 speak the NetBIOS session service, the rest SMB directly."),
     slot!(Global, "disable netbios", disable_netbios, BOOL,
         "Neither NetBIOS names (UDP 137) nor NetBIOS sessions (TCP 139); no DOS or Windows 9x client can connect then."),
     slot!(Global, "coax:sandbox", sandbox, BOOL,
-        "Confine the server to its shares, log and password file, and to the system calls of a file server (Linux)."),
-    slot!(Global, "coax:user", run_as, USER, "The user to go on as once the ports are bound, when coax is started by root."),
-    slot!(Global, "time server", time_server, BOOL, "Announce that NET TIME works here."),
+        "Limit the server to its shares, log and password file, and to the system calls of a file server (Linux)."),
+    slot!(Global, "coax:user", run_as, USER, "If root starts coax, the user that it changes to after binding the ports."),
+    slot!(Global, "time server", time_server, BOOL, "Announce the server as a time server for NET TIME."),
     slot!(Global, "time offset", time_offset_minutes, MINUTES,
-        "Minutes to add to the time zone told to clients, for those that cannot tell summer from winter.").gone_in("4.0"),
+        "Minutes to add to the time zone reported to clients, for clients without daylight saving time.").gone_in("4.0"),
     slot!(Global, "dos charset", dos_charset, CODE_PAGE,
         "The code page of clients without Unicode: 437 in the USA, 850 in western Europe, 852, 866, 932 …")
         .also(&["client code page"]),
@@ -39,35 +39,35 @@ pub(super) const LOG_ON: &[Parameter] = &[
         "security",
         security,
         SECURITY,
-        "What a password opens: 'user' asks who you are, 'share' asks for each share's own password (see coax:password)."
+        "'user' authenticates users, 'share' uses a password for each share (see coax:password)."
     ),
     slot!(
         Global,
         "map to guest",
         map_to_guest,
         MAP_TO_GUEST,
-        "When a failed log-on becomes a guest's."
+        "Which failed log-ons become guest log-ons."
     ),
     slot!(
         Global,
         "guest account",
         guest_account,
         TEXT,
-        "The user name that guests are shown as; files belong to whoever runs coax."
+        "The user name shown for guests; files belong to the user who runs coax."
     ),
     slot!(
         Global,
         "encrypt passwords",
         plaintext_auth,
         INVERSE,
-        "With 'no', clients are asked for passwords in clear, which anybody on the cable can read."
+        "With 'no', clients send plaintext passwords, which can be read on the network."
     ),
     slot!(
         Global,
         "lanman auth",
         lanman_auth,
         BOOL,
-        "Accept LM responses, as DOS and Windows 9x send them; a captured one gives the password away in seconds."
+        "Accept LM responses, which DOS and Windows 9x send; a captured one can be broken in seconds."
     ),
     slot!(
         Global,
@@ -142,7 +142,7 @@ pub(super) const PROTOCOL: &[Parameter] = &[
         "max mux",
         max_mux,
         COUNT16,
-        "How many requests a client may have outstanding."
+        "Maximum number of concurrent requests of a client."
     ),
     slot!(
         Global,
@@ -184,24 +184,24 @@ pub(super) const PROTOCOL: &[Parameter] = &[
 
 pub(super) const CONNECTIONS: &[Parameter] = &[
     slot!(Global, "socket options", socket_options, SOCKET_OPTIONS,
-        "Options of every client's socket; TCP_NODELAY is on unless TCP_NODELAY=0 stands here."),
+        "Socket options for every client; TCP_NODELAY is on unless TCP_NODELAY=0 is given."),
     slot!(Global, "deadtime", deadtime_minutes, COUNT,
-        "Minutes without a request after which a client with no file open is cut off; 0 means never."),
+        "Minutes without a request after which a client without open files is disconnected; 0 means never."),
     slot!(Global, "keepalive", keepalive_seconds, COUNT, "Seconds between NetBIOS keep-alives to an idle client; 0 means none.")
         ,
-    slot!(Global, "max smbd processes", max_clients, COUNT, "How many clients may be connected at once; 0 means coax's own limit."),
+    slot!(Global, "max smbd processes", max_clients, COUNT, "Maximum number of connected clients; 0 means coax's own limit."),
     slot!(Global, "reset on zero vc", reset_on_zero_vc, BOOL,
-        "A client that logs on with virtual circuit number 0 closes the other connections from its address, as Windows does; not for clients behind one NAT address."),
-    slot!(Global, "max open files", max_open_files, COUNT, "How many files one client may have open."),
+        "A client that logs on with virtual circuit 0 closes the other connections from its address, as in Windows; not for clients behind one NAT address."),
+    slot!(Global, "max open files", max_open_files, COUNT, "Maximum number of open files per client."),
     slot!(Global, "defer sharing violations", defer_sharing_violations, BOOL,
-        "Let an open that another's open forbids wait a second for the file to be closed, as Windows does."),
+        "After a sharing violation, wait a second for the file to be closed, as Windows does."),
     slot!(Global, "smbd:sharedelay", sharing_delay_us, COUNT,
         "Microseconds that 'defer sharing violations' waits."),
     slot!(Global, "smbd:writetimeupdatedelay", write_time_delay_us, COUNT,
-        "Microseconds after which a write to an open file shows in its time of last write."),
+        "Microseconds until a write to an open file changes the visible time of last write."),
     slot!(Global, "log level", log_level, LOG_LEVEL,
-        "0 errors, 1 clients and refused requests, 2 log-ons and shares, 3 every request with its fields, result and duration, 10 every byte but passwords; above 2 it costs speed. CLASS:LEVEL sets the level of a part: smb, auth, locking, vfs, rpc_srv, lanman, printdrivers, notify.")
+        "0 errors, 1 clients and refused requests, 2 log-ons and shares, 3 every request with its fields, result and duration, 10 all bytes except passwords; levels above 2 slow the server. CLASS:LEVEL sets the level of a part: smb, auth, locking, vfs, rpc_srv, lanman, printdrivers, notify.")
         .also(&["debug level"]),
     slot!(Global, "log file", log_file, MACRO_FILE, "The file to log to, besides standard error."),
-    slot!(Global, "max log size", max_log_kib, COUNT, "KiB at which the log file is put aside as '.old'; 0 means never."),
+    slot!(Global, "max log size", max_log_kib, COUNT, "KiB at which the log file is renamed to '.old'; 0 means never."),
 ];

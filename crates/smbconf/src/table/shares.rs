@@ -12,7 +12,7 @@ pub(super) const SHARE: &[Parameter] = &[
         "path",
         path,
         PATH,
-        "The folder to share; of a printer, where jobs are kept."
+        "The folder to share; for a printer, the spool folder."
     )
     .also(&["directory"]),
     slot!(
@@ -20,7 +20,7 @@ pub(super) const SHARE: &[Parameter] = &[
         "comment",
         comment,
         TEXT,
-        "What browse lists say of the share."
+        "The comment of the share in browse lists."
     ),
     slot!(
         Share,
@@ -49,7 +49,7 @@ pub(super) const SHARE: &[Parameter] = &[
         "fstype",
         fstype,
         TEXT,
-        "The file system's name as clients are told it."
+        "The file system name reported to clients."
     ),
     slot!(
         Share,
@@ -64,31 +64,31 @@ pub(super) const SHARE: &[Parameter] = &[
         "print command",
         print_command,
         COMMAND,
-        "The command for a finished print job, %s being its file; empty leaves jobs in the folder."
+        "The command for a finished print job; %s is its file. Without it, jobs stay in the folder."
     ),
     slot!(
         Share,
         "max connections",
         max_connections,
         COUNT,
-        "How many connections the share takes at once; 0 means no limit."
+        "Maximum number of connections to the share; 0 means no limit."
     ),
 ];
 
 pub(super) const ACCESS: &[Parameter] = &[
-    slot!(Share, "read only", read_only, BOOL, "Nobody writes here, 'write list' apart.")
+    slot!(Share, "read only", read_only, BOOL, "Only users of 'write list' may write.")
         .opposite(&["writeable", "writable", "write ok"]),
     slot!(Share, "guest ok", guest_ok, BOOL, "No password is needed.").also(&["public"]),
-    slot!(Share, "guest only", guest_only, BOOL, "Everybody is a guest here; implies 'guest ok'.").also(&["only guest"]),
-    slot!(Share, "coax:guest read only", guest_read_only, BOOL, "Guests do not write here, even if users may."),
+    slot!(Share, "guest only", guest_only, BOOL, "All users are guests here; implies 'guest ok'.").also(&["only guest"]),
+    slot!(Share, "coax:guest read only", guest_read_only, BOOL, "Guests may not write here, even if users may."),
     slot!(Share, "coax:password", password, PASSWORD,
-        "The password for this share under 'security = share'; an empty one lets everybody in."),
+        "The password for this share under 'security = share'; an empty one allows everyone."),
     slot!(Share, "coax:read only password", read_only_password, PASSWORD,
-        "A second password under 'security = share', which opens the share for reading."),
-    slot!(Share, "valid users", valid_users, USERS, "If set, nobody else may connect."),
+        "A second password under 'security = share', for read access only."),
+    slot!(Share, "valid users", valid_users, USERS, "If set, only these users may connect."),
     slot!(Share, "invalid users", invalid_users, USERS, "Users who may not connect."),
-    slot!(Share, "read list", read_list, USERS, "Users who may not write, whatever 'read only' says."),
-    slot!(Share, "write list", write_list, USERS, "Users who may write, whatever 'read only' says."),
+    slot!(Share, "read list", read_list, USERS, "Users who may not write, regardless of 'read only'."),
+    slot!(Share, "write list", write_list, USERS, "Users who may write, regardless of 'read only'."),
     slot!(Share, "hosts allow", hosts.allow, HOSTS,
         "Clients that may connect, as 10.1. 10.0.0.0/8 ALL EXCEPT 10.1.2.3; in [global] for the whole server, where public addresses need it.")
         .also(&["allow hosts"]),
@@ -110,28 +110,28 @@ pub(super) const NAMES: &[Parameter] = &[
         "default case",
         default_case,
         LETTER_CASE,
-        "The case of new names where the client's is not kept."
+        "The case of new names if the client's case is not kept."
     ),
     slot!(
         Share,
         "preserve case",
         preserve_case,
         BOOL,
-        "New names keep the case a client gave them."
+        "New names keep the client's case."
     ),
     slot!(
         Share,
         "short preserve case",
         short_preserve_case,
         BOOL,
-        "New 8.3 names keep the case a client gave them."
+        "New 8.3 names keep the client's case."
     ),
     slot!(
         Share,
         "mangled names",
         mangled_names,
         MANGLED_NAMES,
-        "Give long names an 8.3 name too; 'no' hides them from DOS, 'illegal' also renames what Windows could not hold."
+        "Give long names an 8.3 name too; 'no' hides them from DOS, 'illegal' also renames names that are invalid in Windows."
     ),
     slot!(
         Share,
@@ -152,7 +152,7 @@ pub(super) const NAMES: &[Parameter] = &[
         "veto files",
         veto_files,
         PATTERNS,
-        "Files that do not exist for clients."
+        "Files that clients can neither see nor create."
     ),
 ];
 
@@ -162,14 +162,14 @@ pub(super) const ATTRIBUTES: &[Parameter] = &[
         "store dos attributes",
         store_dos_attributes,
         BOOL,
-        "Keep DOS attributes in the extended attribute user.DOSATTRIB, as Samba does."
+        "Store DOS attributes in the extended attribute user.DOSATTRIB, as Samba does."
     ),
     slot!(
         Share,
         "map readonly",
         map_readonly,
         MAP_READONLY,
-        "Whether a missing write permission is the read-only attribute."
+        "Whether a missing write permission means the read-only attribute."
     ),
     slot!(
         Share,
@@ -183,7 +183,7 @@ pub(super) const ATTRIBUTES: &[Parameter] = &[
         "ea support",
         ea_support,
         BOOL,
-        "Clients may keep extended attributes, as OS/2 does."
+        "Clients may store extended attributes, as OS/2 does."
     ),
     slot!(
         Share,
@@ -205,7 +205,7 @@ pub(super) const ATTRIBUTES: &[Parameter] = &[
         "fake directory create times",
         fake_directory_create_times,
         BOOL,
-        "Folders were created at midnight on 1 January 1980, for NMAKE."
+        "Report 1 January 1980 as the creation time of folders, for NMAKE."
     ),
     slot!(
         Share,
@@ -259,7 +259,7 @@ pub(super) const LOCKS: &[Parameter] = &[
         "fake oplocks",
         fake_oplocks,
         BOOL,
-        "Grant every oplock and never take one back: fast, and loses data as soon as two clients write."
+        "Grant every oplock and never break one: fast, but loses data if two clients write."
     ),
     slot!(
         Share,
@@ -273,7 +273,7 @@ pub(super) const LOCKS: &[Parameter] = &[
         "share modes",
         share_modes,
         BOOL,
-        "Enforce what a client allows others while it has a file open."
+        "Enforce the share mode of open files."
     )
     .gone_in("4.0"),
     slot!(
@@ -281,21 +281,21 @@ pub(super) const LOCKS: &[Parameter] = &[
         "locking",
         locking,
         BOOL,
-        "Keep byte-range locks; 'no' grants them all and forgets them."
+        "Enforce byte-range locks; 'no' grants all locks without effect."
     ),
     slot!(
         Share,
         "strict locking",
         strict_locking,
         STRICT_LOCKING,
-        "Check each read and write against other clients' locks; 'auto' skips the check when nobody else has the file open."
+        "Check each read and write against other clients' locks; 'auto' skips the check if no other client has the file open."
     ),
     slot!(
         Share,
         "blocking locks",
         blocking_locks,
         BOOL,
-        "A client may wait for a lock; 'no' refuses at once."
+        "A client may wait for a lock; 'no' refuses immediately."
     ),
 ];
 
@@ -305,7 +305,7 @@ pub(super) const DATA: &[Parameter] = &[
         "strict sync",
         strict_sync,
         BOOL,
-        "A client's flush or write-through waits for the disk; 'no' makes programs that use them much faster, and a power cut costs their last data."
+        "Flushes and write-through writes wait for the disk; 'no' is much faster, but a power cut loses the last data."
     ),
     slot!(
         Share,
@@ -319,7 +319,7 @@ pub(super) const DATA: &[Parameter] = &[
         "strict allocate",
         strict_allocate,
         BOOL,
-        "A client that makes a file longer, or writes beyond its end, gets the space now or an error now, and no full disk later. 'no' leaves holes."
+        "Reserve disk space when a file becomes longer, so that a full disk is reported at once. 'no' leaves holes."
     ),
     slot!(
         Share,
@@ -333,27 +333,27 @@ pub(super) const DATA: &[Parameter] = &[
         "use sendfile",
         use_sendfile,
         BOOL,
-        "The kernel sends file data from its cache, without a copy in between."
+        "The kernel sends file data from its cache without copying it."
     ),
     slot!(
         Share,
         "follow symlinks",
         follow_symlinks,
         BOOL,
-        "Symbolic links that stay in the share work."
+        "Follow symbolic links that stay in the share."
     ),
     slot!(
         Share,
         "kernel change notify",
         kernel_change_notify,
         BOOL,
-        "Tell clients that watch a folder of changes by programs on this machine too; not of changes in its subfolders."
+        "Notify clients of folder changes by programs on this machine too; not of changes in subfolders."
     ),
     slot!(
         Share,
         "wide links",
         wide_links,
         BOOL,
-        "Symbolic links that leave the share work too: whoever may write links reads anything you can."
+        "Follow symbolic links out of the share too. Anyone who can create links can then read every file that the server can."
     ),
 ];
