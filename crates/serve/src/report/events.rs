@@ -24,7 +24,7 @@ fn events() -> Vec<Event> {
         event("Somebody has logged on.", logged_on()),
         event("A share is connected.", tree()),
         event(
-            "What the client seems to be: when it first uses a share, or at its end.",
+            "The identified client: when it first uses a share, or at its end.",
             Line::Client(Box::new(client())),
         ),
         event(
@@ -32,13 +32,12 @@ fn events() -> Vec<Event> {
             refused(),
         ),
         event(
-            "A request is refused. Errors that programs meet in passing (no such file, end of a listing) are no refusals. The \
-             same refusal again is counted and reported after 10 s, then after twice as long each time up to 640 s, with \
-             `repeated`.",
+            "A request is refused. Errors that programs expect (no such file, end of a listing) are not reported. Repetitions are \
+             counted in `repeated` and reported after 10 s, then at intervals that double up to 640 s.",
             Line::RequestRefused(Box::new(request_refused())),
         ),
         event(
-            "More than 32 different refusals of one client were counted at a time; these are the others.",
+            "At most 32 different refusals of a client are counted at a time; this counts the others.",
             Line::RefusalsOmitted {
                 client: 3,
                 count: 9_968,
@@ -69,7 +68,7 @@ fn of_the_server() -> Vec<Event> {
             },
         ),
         event(
-            "At the start: something is wrong with the folder of a share.",
+            "At start: the folder of a share has a problem.",
             Line::ShareProblem {
                 share: "GAMES".into(),
                 path: "/srv/games".into(),
@@ -78,7 +77,7 @@ fn of_the_server() -> Vec<Event> {
             },
         ),
         event(
-            "Anything else about the server itself, in words.",
+            "Any other message about the server itself.",
             Line::Notice {
                 text: "stopping; a second signal stops at once".into(),
             },
@@ -233,7 +232,7 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "client",
-        "the client's number, from 1 in the order of connections; null if it was turned away before it had one",
+        "the client's number, from 1 in order of connection; null if it was refused before it had one",
     ),
     ("address", "the client's address and port"),
     ("name", "the client's NetBIOS name; null if it gave none"),
@@ -253,12 +252,9 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "how",
-        "the proof: `NTLMv2`, `NTLMv1`, `LM`, `plaintext` …; for a guest why it is one",
+        "the authentication: `NTLMv2`, `NTLMv1`, `LM`, `plaintext` …; for a guest the reason",
     ),
-    (
-        "tried",
-        "the user name that the client gave, where it became a guest",
-    ),
+    ("tried", "the user name that a guest gave"),
     (
         "guest_because",
         "why the client is a guest; null if it is none",
@@ -270,12 +266,12 @@ const FIELDS: &[(&str, &str)] = &[
     ("guess", "what the client seems to be"),
     (
         "refused",
-        "log-ons and tree connects that were refused before, in words",
+        "earlier refused log-ons and tree connects, in words",
     ),
     ("share", "the share; null if the request is about none"),
     (
         "path",
-        "of a share its folder; of a request the path it names or the one of its open file, null if there is neither",
+        "the share's folder; or the request's path or open file, null if it has none",
     ),
     ("problem", "what is wrong with the folder"),
     ("remedy", "what to do about it"),
@@ -294,7 +290,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("fields", "the request's other fields as `name=value`"),
     (
         "repeated",
-        "how often the same was refused again since the last report; 0 at the first",
+        "repetitions since the last report; 0 at the first",
     ),
     ("count", "how many refusals"),
     (
@@ -320,9 +316,9 @@ const FIELDS: &[(&str, &str)] = &[
 ];
 
 const INTRODUCTION: &str = "\
-`coax serve --json` writes one JSON object a line to standard output. Every object has `time`, `schema` and `event`. `schema` grows
-when a field or an event is removed, renamed or gets another meaning, and not when one is added: ignore what you do not know.
-Without `--json` the same events are lines of text on standard error, as far as `log level` wants them; the log file has them too.
+`coax serve --json` writes one JSON object a line to standard output. Every object has `time`, `schema` and `event`. `schema` increases
+when a field or an event is removed, renamed or changes its meaning. New ones may appear without notice: ignore unknown ones.
+Without `--json` the same events are lines of text on standard error, filtered by `log level`; the log file contains them too.
 
 This page is made from the code: `COAX_BLESS=1 cargo test -p coax-serve docs_events` renews it.
 ";
@@ -335,11 +331,11 @@ fn page() -> String {
         let (line, level) = (&event.example, event.example.level());
         let name = json["event"].as_str().unwrap_or_default();
         let shown = match line {
-            Line::Request(_) | Line::Message(_) => "text wherever the event exists".to_string(),
-            _ => format!("text from `log level` {level}"),
+            Line::Request(_) | Line::Message(_) => "Also printed as text.".to_string(),
+            _ => format!("Printed as text from `log level` {level}."),
         };
         out.push_str(&format!(
-            "\n### {name}\n\n{} As {shown}.\n\n```json\n{}\n```\n\n```text\n{}\n```\n",
+            "\n### {name}\n\n{} {shown}\n\n```json\n{}\n```\n\n```text\n{}\n```\n",
             event.when,
             stamped(line),
             one_line(line)
