@@ -5,7 +5,6 @@ CI=true most steps treat a missing peer as a failure.
 """
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -81,13 +80,13 @@ class Run:
             reason = self.obstacle(step)
             print(f"=== {step.key}: {'SKIPPED, ' + reason if reason else step.title}", flush=True)
             started = time.monotonic()
-            verdict, log = (SKIPPED, None) if reason else self.execute(step)
+            verdict, output = (SKIPPED, None) if reason else self.execute(step)
             seconds = time.monotonic() - started
             with self.change:
                 self.running.remove(step)
                 self.verdicts[step.key], self.seconds[step.key] = verdict, seconds
-                if log:
-                    lines = log.read_text(errors="replace").splitlines()
+                if output is not None:
+                    lines = output.splitlines()
                     shown = lines[-FAILURE_LINES:] if verdict == FAILED else lines[-SUCCESS_LINES:]
                     print("\n".join([*shown, f"--- {step.key}: {verdict} in {seconds:.0f} s"]), flush=True)
                 self.change.notify_all()
@@ -124,18 +123,19 @@ class Run:
         return variables
 
     def execute(self, step):
-        """The verdict of a step and the path of its log."""
-        log = LOGS / f"{step.key}.log"
-        with open(log, "wb") as output:
+        """The verdict of a step, and its output."""
+        verdict = FAILED
+        with open(LOGS / f"{step.key}.log", "w+b") as output:
             try:
                 done = subprocess.run(step.full_command(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
                                       stderr=subprocess.STDOUT, env=self.environment(step), timeout=step.limit_s)
-                return (PASSED if done.returncode == 0 else FAILED), log
+                verdict = PASSED if done.returncode == 0 else FAILED
             except subprocess.TimeoutExpired:
                 output.write(f"\nstill running after {step.limit_s} s\n".encode())
             except OSError as error:
                 output.write(f"\n{error}\n".encode())
-        return FAILED, log
+            output.seek(0)
+            return verdict, output.read().decode(errors="replace")
 
 
 def summarise(run, wall_s):
@@ -155,8 +155,7 @@ def main():
     steps = chosen_steps(arguments)
     if words is not None:
         return run_directly(steps[0], words)
-    shutil.rmtree(LOGS, ignore_errors=True)
-    LOGS.mkdir(parents=True)
+    LOGS.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     run = Run(steps)
     workers = [threading.Thread(target=run.work) for _ in range(max(1, arguments.jobs))]

@@ -19,10 +19,9 @@ from pathlib import Path
 from . import install, main, subject
 
 ALLOWED = Path(__file__).parent / "referee.toml"
-# a mark counts when it is of these layers; TCP's own (retransmissions, windows) are the kernel's affair
-MARKS = (
-    "_ws.malformed || (_ws.expert.severity >= 0x600000 && !tcp.analysis.flags && (smb || nbss || nbns || nbdgm))"
-)
+# marks of TCP itself do not count: on a busy machine the kernel retransmits
+TCP_MARKS = "(tcp.analysis.flags || tcp.options.sack.dsack)"
+MARKS = f"_ws.malformed || (_ws.expert.severity >= 0x600000 && !{TCP_MARKS} && (smb || nbss || nbns || nbdgm))"
 FIELDS = ["frame.number", "tcp.stream", "tcp.srcport", "udp.srcport", "smb.cmd", "_ws.col.Info", "_ws.expert.message"]
 
 
