@@ -109,12 +109,12 @@ pub fn markdown() -> String {
     let mut out = String::from(
         "# smb.conf\n\n\
          <!-- Made from crates/smbconf/src/table; COAX_BLESS=1 cargo test -p coax-smbconf docs_smb_conf renews it. -->\n\n\
-         coax reads Samba's configuration file: `coax serve --config smb.conf`. The tables below list \
-         the parameters that it honours, those whose purpose it meets in another way, and those without effect, with the \
-         reason. Any other is reported at start, with its line. `coax serve --config smb.conf --explain-config` says what each line of a file does.\n\n\
-         A line is a comment (`#` or `;` first), a section (`[name]`) or `key = value`; a backslash at its end joins the \
-         next. Keys count neither case nor blanks. Parameters of a share may stand in `[global]` and are then the default \
-         of the shares below. Relative paths after `include` start from the file they stand in.\n",
+         `coax serve --config smb.conf` reads Samba's configuration file. The tables list the parameters that coax \
+         honours, those that it does not need, and those without effect, with the reason. Other parameters are reported \
+         at start with their line. `--explain-config` explains each line of a file.\n\n\
+         A line is a comment (`#` or `;` first), a section (`[name]`) or `key = value`. A backslash at its end joins the \
+         next line. Case and blanks in keys do not matter. Share parameters in `[global]` are the defaults of the shares \
+         below. Paths after `include` are relative to the including file.\n",
     );
     for (title, list) in groups() {
         let _ = write!(out, "\n## {title}\n\n");
@@ -129,7 +129,7 @@ pub fn markdown() -> String {
         }
     }
     out.push_str(&families());
-    out.push_str("\n## Macros\n\nIn texts, paths and commands. What a client says of itself cannot name another folder.\n\n| macro | stands for |\n|---|---|\n");
+    out.push_str("\n## Macros\n\nMacros work in texts, paths and commands. Text from a client cannot select another folder.\n\n| macro | stands for |\n|---|---|\n");
     for (letter, meaning) in MACROS {
         let _ = writeln!(out, "| `%{letter}` | {meaning} |");
     }

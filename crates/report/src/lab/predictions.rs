@@ -69,6 +69,7 @@ pub fn markdown(tables: &[Filled]) -> String {
         for cell in &table.cells {
             cell_row(&mut out, cell);
         }
+        long_mechanisms(&mut out, &table.cells);
         if let Some(rows) = &table.trace {
             trace(&mut out, rows);
         }
@@ -92,6 +93,9 @@ pub fn markdown(tables: &[Filled]) -> String {
     );
     out
 }
+
+/// Characters in a table cell of the page.
+const CELL_WIDTH_MAX: usize = 100;
 
 const HEAD: &str = "# Published copies beside simulated ones
 
@@ -118,8 +122,25 @@ fn cell_row(out: &mut String, cell: &Cell) {
         cell.ratio
             .map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
         cell.kind.name(),
-        cell.mechanism,
+        if is_long(&cell.mechanism) {
+            "see below"
+        } else {
+            &cell.mechanism
+        },
     );
+}
+
+fn is_long(text: &str) -> bool {
+    text.chars().count() > CELL_WIDTH_MAX
+}
+
+/// Mechanisms that are too long for the table.
+fn long_mechanisms(out: &mut String, cells: &[Cell]) {
+    let mut before = "\n";
+    for cell in cells.iter().filter(|cell| is_long(&cell.mechanism)) {
+        let _ = writeln!(out, "{before}- **{}**: {}.", cell.id, cell.mechanism);
+        before = "";
+    }
 }
 
 fn trace(out: &mut String, rows: &[Row]) {
@@ -138,7 +159,7 @@ fn trace(out: &mut String, rows: &[Row]) {
 }
 
 fn notes(out: &mut String, cell: &Cell) {
-    // rows that were fitted all at once are told of in what stands before the table
+    // the text before the table describes rows that were fitted together
     if cell.parameters.is_empty() || (cell.tuned.is_empty() && cell.equal.is_none()) {
         return;
     }
@@ -152,10 +173,10 @@ fn notes(out: &mut String, cell: &Cell) {
     }
     let _ = writeln!(out, ".");
     if let Some(equal) = &cell.equal {
-        let _ = writeln!(out, "As good: {equal}");
+        let _ = writeln!(out, "Equally good: {equal}");
     }
     if let Some(apart) = &cell.apart {
-        let _ = writeln!(out, "Told apart by: {apart}");
+        let _ = writeln!(out, "Distinguished by: {apart}");
     }
 }
 
