@@ -16,12 +16,14 @@ pub mod recognise;
 pub mod report;
 
 mod analyser;
+mod charge;
 mod evidence;
 mod histogram;
 mod latest;
 mod session;
 mod smb;
 mod tcp;
+mod timeline;
 
 pub use analyser::Analyser;
 pub use coax_capture::{self as capture, Error};

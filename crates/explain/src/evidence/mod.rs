@@ -19,7 +19,7 @@ mod track;
 mod witness;
 mod young;
 
-pub(crate) use charge::{Charge, Journal};
+pub(crate) use charge::RecordedCharge;
 pub(crate) use room::Room;
 pub(crate) use track::Shown;
 pub(crate) use witness::{Exchanged, Extent, Ticket, Witness};

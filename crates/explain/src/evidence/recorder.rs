@@ -4,7 +4,7 @@ use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
 use super::{
-    charge::Charge,
+    charge::RecordedCharge,
     exchanges::{Exchanged, Exchanges},
     room::{Hold, Rank, Room},
     rungs::Rungs,
@@ -34,7 +34,7 @@ pub(crate) struct Extent {
 pub(super) struct Recorder {
     begin: Time,
     sure: Tally,
-    tail: Vec<Charge>,
+    tail: Vec<RecordedCharge>,
     maybe: Option<Box<Tally>>,
     stalls: Stalls,
     maybe_stalls: Stalls,
@@ -60,7 +60,7 @@ impl Recorder {
     }
 
     /// A stretch of time ended.
-    pub(super) fn charge(&mut self, charge: Charge, rungs: &Rungs) {
+    pub(super) fn charge(&mut self, charge: RecordedCharge, rungs: &Rungs) {
         if self.tail.len() >= TAIL {
             let begin = self.begin;
             let maybe = self

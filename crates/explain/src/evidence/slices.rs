@@ -3,7 +3,7 @@
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::{charge::Charge, room::Hold, told::Waterfall};
+use super::{charge::RecordedCharge, room::Hold, told::Waterfall};
 
 /// Slices at most, and with little memory.
 const MOST: usize = 200;
@@ -33,7 +33,7 @@ impl Slices {
     /// What the full number of slices takes, bytes.
     const GROWN: usize = (MOST - FEW) * size_of::<Account>();
 
-    pub(super) fn add(&mut self, charge: &Charge, hold: &mut Hold) {
+    pub(super) fn add(&mut self, charge: &RecordedCharge, hold: &mut Hold) {
         let mut from = charge.from - self.begin;
         let mut left = charge.span.0;
         self.make_room(from.0.saturating_add(left), hold);
@@ -109,8 +109,8 @@ mod tests {
     use super::*;
     use crate::evidence::room::Room;
 
-    fn charge(cause: Cause, from: u64, span: u64) -> Charge {
-        Charge {
+    fn charge(cause: Cause, from: u64, span: u64) -> RecordedCharge {
+        RecordedCharge {
             cause,
             from: Time(from),
             span: Span(span),

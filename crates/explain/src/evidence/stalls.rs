@@ -4,7 +4,7 @@ use coax_cause::Cause;
 use coax_wire::time::Time;
 
 use super::{
-    charge::Charge,
+    charge::RecordedCharge,
     rungs::Rungs,
     told::{Ladder, Rung, Spot, Stall},
 };
@@ -32,7 +32,7 @@ pub(super) struct Stalls {
 
 impl Stalls {
     /// A wait ended, and the packet that ended it is the next to come.
-    pub(super) fn add(&mut self, charge: &Charge, rungs: &Rungs) {
+    pub(super) fn add(&mut self, charge: &RecordedCharge, rungs: &Rungs) {
         let is_long = self.kept.len() < MOST
             || self
                 .kept
@@ -101,7 +101,7 @@ impl Stalls {
 }
 
 /// Where a charge is.
-pub(super) fn spot(charge: &Charge) -> Spot {
+pub(super) fn spot(charge: &RecordedCharge) -> Spot {
     Spot {
         frame: charge.frame,
         at: charge.from,
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn however_long_data_was_carried_that_is_no_wait() {
-        let charge = |cause, span| Charge {
+        let charge = |cause, span| RecordedCharge {
             cause,
             from: Time(0),
             span: Span(span),

@@ -4,7 +4,7 @@ use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
 use super::{
-    charge::Charge,
+    charge::RecordedCharge,
     room::Hold,
     slices::Slices,
     stalls::spot,
@@ -30,7 +30,7 @@ impl Row {
         self.half = None;
     }
 
-    fn charge(&mut self, charge: &Charge) {
+    fn charge(&mut self, charge: &RecordedCharge) {
         let is_travel = matches!(charge.cause, Cause::RoundTrips | Cause::Metadata);
         let half = self.half.take();
         if !is_travel {
@@ -76,7 +76,7 @@ impl Row {
 pub(super) struct Rows([Option<Box<Row>>; Cause::COUNT]);
 
 impl Rows {
-    pub(super) fn charge(&mut self, charge: &Charge) {
+    pub(super) fn charge(&mut self, charge: &RecordedCharge) {
         if let Some(row) = self.0.get_mut(charge.cause as usize) {
             row.get_or_insert_default().charge(charge);
         }
@@ -106,7 +106,7 @@ impl Rows {
         &mut self,
         account: &Account,
         end: Spot,
-        mut also: impl FnMut(&Charge),
+        mut also: impl FnMut(&RecordedCharge),
     ) -> Span {
         let mut lumped = Span(0);
         for row in self.0.iter_mut().flatten() {
@@ -118,7 +118,7 @@ impl Rows {
             let lacking = Span(span.0.saturating_sub(known.0));
             if lacking.0 > 0 {
                 let from = Time(end.at.0.saturating_sub(lacking.0));
-                let charge = Charge {
+                let charge = RecordedCharge {
                     cause,
                     from,
                     span: lacking,
@@ -171,7 +171,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, charge: &Charge, hold: &mut Hold) {
+    pub(super) fn add(&mut self, charge: &RecordedCharge, hold: &mut Hold) {
         self.rows.charge(charge);
         self.slices.add(charge, hold);
     }
@@ -185,7 +185,7 @@ impl Tally {
     /// Makes the totals those of `account`, as [`Rows::complete`] does.
     pub(super) fn complete(&mut self, account: &Account, end: Spot, hold: &mut Hold) -> Span {
         let slices = &mut self.slices;
-        let also = |charge: &Charge| slices.add(charge, hold);
+        let also = |charge: &RecordedCharge| slices.add(charge, hold);
         self.rows.complete(account, end, also)
     }
 }

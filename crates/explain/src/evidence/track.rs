@@ -7,7 +7,7 @@ use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
 use super::{
-    charge::Charge,
+    charge::RecordedCharge,
     room::Hold,
     told::{Graph, Point},
 };
@@ -63,7 +63,7 @@ impl Default for Track {
 }
 
 impl Track {
-    pub(super) fn charge(&mut self, charge: &Charge) {
+    pub(super) fn charge(&mut self, charge: &RecordedCharge) {
         self.spent.add(charge.cause, charge.span);
         let most = self.spent.get(charge.cause);
         if most > self.most_spent {

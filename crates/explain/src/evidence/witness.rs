@@ -3,7 +3,7 @@
 use coax_wire::time::Time;
 
 use super::{
-    charge::{Charge, Recent},
+    charge::{Recent, RecordedCharge},
     recorder::{self, Recorder},
     room::{Rank, Room},
     rungs::{Label, Rungs},
@@ -115,7 +115,7 @@ impl Witness {
 
     /// A stretch of time ended with the packet that comes next.
     #[inline]
-    pub(crate) fn charge(&mut self, charge: Charge) {
+    pub(crate) fn charge(&mut self, charge: RecordedCharge) {
         self.recent.add(charge);
         if self.young > 0 {
             self.make_room();

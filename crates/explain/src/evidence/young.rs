@@ -2,7 +2,7 @@
 //! nothing was made for them but this. For one that goes on it is told to a recorder, as if that had been there.
 
 use super::{
-    charge::Charge, exchanges::Exchanged, recorder::Recorder, rungs::Rungs, tally::Rows,
+    charge::RecordedCharge, exchanges::Exchanged, recorder::Recorder, rungs::Rungs, tally::Rows,
     track::Shown, witness::Ticket,
 };
 use crate::report::Direction;
@@ -14,9 +14,9 @@ const MOST_RUNGS: usize = 48;
 /// What a recorder is told.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Charge(Charge),
+    RecordedCharge(RecordedCharge),
     /// A stretch that had passed when the copy was known of.
-    Past(Ticket, Charge),
+    Past(Ticket, RecordedCharge),
     Rung,
     Sent(Direction, Shown),
     Used(Ticket, Option<Exchanged>),
@@ -60,11 +60,11 @@ impl Log {
         self.forgotten += count as u64;
     }
 
-    pub(super) fn charge(&mut self, charge: Charge) {
-        self.events.push(Event::Charge(charge));
+    pub(super) fn charge(&mut self, charge: RecordedCharge) {
+        self.events.push(Event::RecordedCharge(charge));
     }
 
-    pub(super) fn past(&mut self, ticket: Ticket, charge: Charge) {
+    pub(super) fn past(&mut self, ticket: Ticket, charge: RecordedCharge) {
         self.events.push(Event::Past(ticket, charge));
     }
 
@@ -94,7 +94,7 @@ impl Log {
         let mut past = rungs.without(newer);
         for event in events {
             match event {
-                Event::Charge(charge) => recorder.charge(*charge, &past),
+                Event::RecordedCharge(charge) => recorder.charge(*charge, &past),
                 Event::Past(owner, charge) if *owner == ticket => recorder.charge(*charge, &past),
                 Event::Rung => {
                     past.last().into_iter().for_each(|last| recorder.rung(last));
@@ -122,7 +122,7 @@ impl Log {
         let uses = events.iter().rposition(is_use).unwrap_or(0);
         for event in events.iter().take(uses) {
             match event {
-                Event::Charge(charge) => rows.charge(charge),
+                Event::RecordedCharge(charge) => rows.charge(charge),
                 Event::Past(owner, charge) if *owner == ticket => rows.charge(charge),
                 _ => {}
             }

@@ -1,26 +1,22 @@
 //! A connection: both directions, what they carry, and where its time went.
 
+use crate::charge::{DELAYED, Ledger};
+use crate::evidence::{Room, Ticket, Witness};
+use crate::report::Quality;
+use crate::session::{Framer, Moment, Scratch, Verdict};
+use crate::smb::Smb;
+use crate::tcp::habits::{Habits, SegmentSummary};
+use crate::tcp::half::Half;
+use crate::tcp::held::Served;
+use crate::tcp::pace::Slope;
+use crate::tcp::path::{Learned, Path, Way};
+use crate::tcp::step::{Arrival, Last, wire_bytes};
+use crate::timeline::{Novelty, Side, of, of_mut};
 use coax_capture::{Endpoint, Flags, Segment};
 use coax_cause::Account;
 use coax_wire::{
     nbt::session::Framing,
     time::{Span, Time},
-};
-
-use super::{
-    habits::{Habits, Sent},
-    half::{Half, Novelty},
-    held::Served,
-    ledger::{DELAYED, Ledger, Side},
-    pace::Slope,
-    path::{Learned, Path, Way},
-    step::{Arrival, Last, wire_bytes},
-};
-use crate::{
-    evidence::{Room, Ticket, Witness},
-    report::Quality,
-    session::{Framer, Moment, Scratch, Verdict},
-    smb::Smb,
 };
 
 const NBT_PORT: u16 = 139;
@@ -67,20 +63,6 @@ pub(crate) struct Connection {
     pub(super) unseen: bool,
 }
 
-pub(super) fn of<T>(both: &[T; 2], side: Side) -> &T {
-    match side {
-        Side::Client => &both[0],
-        Side::Server => &both[1],
-    }
-}
-
-pub(super) fn of_mut<T>(both: &mut [T; 2], side: Side) -> &mut T {
-    match side {
-        Side::Client => &mut both[0],
-        Side::Server => &mut both[1],
-    }
-}
-
 impl Connection {
     /// A connection that begins with this segment, or that the capture begins in.
     pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &Room) -> Self {
@@ -92,8 +74,6 @@ impl Connection {
             Framing::Nbt
         };
         let framer = || Framer::new(framing, !is_syn);
-        let mut ledger = Ledger::default();
-        ledger.begin(moment.at);
         Self {
             ends,
             halves: <[Half; 2]>::default(),
@@ -101,7 +81,7 @@ impl Connection {
             framers: [framer(), framer()],
             verdict: Verdict::Unknown,
             smb: None,
-            ledger,
+            ledger: Ledger::starting(moment.at),
             first: moment,
             last: moment,
             quiet: Span(0),
@@ -233,7 +213,7 @@ impl Connection {
         before: (u64, u64),
     ) {
         let other = of(&self.halves, side.other());
-        let sent = Sent {
+        let sent = SegmentSummary {
             moment,
             start,
             novelty,

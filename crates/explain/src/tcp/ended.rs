@@ -1,17 +1,14 @@
 //! What a connection that has ended leaves for the report.
 
-use super::{
-    connection::{Connection, of},
-    habits::Habits,
-    half::Half,
-    ledger::Side,
-};
-use crate::{
-    evidence::Extent,
-    report::{self, Copy, Direction, Protocol, Quality, Vantage},
-    session::{Framer, Scratch, Verdict},
-    smb::Smb,
-};
+use crate::evidence::Extent;
+use crate::report;
+use crate::report::{Copy, Direction, Protocol, Quality, Vantage};
+use crate::session::{Framer, Scratch, Verdict};
+use crate::smb::Smb;
+use crate::tcp::connection::Connection;
+use crate::tcp::habits::Habits;
+use crate::tcp::half::Half;
+use crate::timeline::{Side, of};
 
 /// What is left of a connection that has ended.
 #[derive(Debug)]

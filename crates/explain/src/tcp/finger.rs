@@ -1,8 +1,7 @@
 //! Finding places in a queue that is in order. What is asked for goes on with time, so it lies near what was found last.
 
-use std::{cell::Cell, collections::VecDeque};
-
 use crate::latest::Latest;
+use std::{cell::Cell, collections::VecDeque};
 
 /// Steps from there before it is looked for in all of the queue.
 const NEAR: usize = 4;

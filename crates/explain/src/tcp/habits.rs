@@ -1,10 +1,11 @@
 //! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
 
+use crate::latest::Latest;
+use crate::report;
+use crate::session::Moment;
+use crate::timeline::Novelty;
 use coax_capture::{Flags, Segment, SynFingerprint};
 use coax_wire::time::{Span, Time};
-
-use super::half::Novelty;
-use crate::{latest::Latest, report, session::Moment};
 
 /// A pause that ends a burst: longer than a slow machine takes for a packet on a slow wire.
 const PAUSE: Span = Span(3_000_000);
@@ -54,7 +55,7 @@ struct Burst {
 
 /// What a segment means to its sender's stream and the other side's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+pub(super) struct SegmentSummary {
     pub(super) moment: Moment,
     /// Its offset in the stream.
     pub(super) start: u64,
@@ -75,7 +76,7 @@ pub(super) struct Sent {
 
 impl Habits {
     /// This side sent a segment.
-    pub(super) fn sent(&mut self, segment: &Segment<'_>, sent: &Sent) {
+    pub(super) fn sent(&mut self, segment: &Segment<'_>, sent: &SegmentSummary) {
         let frame = sent.moment.frame;
         if segment.flags.has(Flags::SYN) {
             self.told.syn.get_or_insert(frame);
@@ -115,7 +116,7 @@ impl Habits {
         }
     }
 
-    fn acknowledged(&mut self, segment: &Segment<'_>, sent: &Sent) {
+    fn acknowledged(&mut self, segment: &Segment<'_>, sent: &SegmentSummary) {
         if !sent.acknowledges {
             return;
         }
@@ -144,7 +145,7 @@ impl Habits {
     }
 
     /// New data: its place in the burst; a hole before it was a loss before the capture.
-    fn went_on(&mut self, sent: &Sent) {
+    fn went_on(&mut self, sent: &SegmentSummary) {
         let last = self.burst.last;
         if last.is_none_or(|last| sent.moment.at - last > PAUSE) {
             self.burst = Burst {
@@ -171,7 +172,7 @@ impl Habits {
     }
 
     /// Data sent again: where in its burst it was the first time, if it is the first of that burst to be sent again.
-    fn went_again(&mut self, segment: &Segment<'_>, sent: &Sent) {
+    fn went_again(&mut self, segment: &Segment<'_>, sent: &SegmentSummary) {
         let frame = sent.moment.frame;
         self.told.again.note(frame);
         // the oldest of all, out of silence: a timer
@@ -208,7 +209,7 @@ impl Habits {
     }
 
     /// Whether what got stuck, or one as long, arrived after all and not in smaller pieces: then the path refuses no length.
-    fn may_pass(&mut self, segment: &Segment<'_>, sent: &Sent) {
+    fn may_pass(&mut self, segment: &Segment<'_>, sent: &SegmentSummary) {
         if self.passing.is_some_and(|end| sent.acked >= end) {
             (self.told.stuck, self.told.stuck_bytes) = Default::default();
             self.passing = None;

@@ -2,42 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use crate::report;
+use crate::tcp::counter::Counter;
+use crate::tcp::pace::Pace;
+use crate::tcp::repeats::Repeats;
+use crate::tcp::sent::SentLog;
+use crate::tcp::step::{OVERHEAD, wire_bytes};
+use crate::tcp::window::{Edges, Sending};
+use crate::timeline::{Heard, Novelty, noise, sum};
 use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
-
-use super::{
-    counter::Counter,
-    jitter::noise,
-    pace::Pace,
-    repeats::Repeats,
-    sent::Sent,
-    step::{OVERHEAD, wire_bytes},
-    window::{Edges, Heard, Sending, sum},
-};
-use crate::report::Side as Figures;
 
 /// Bytes that came before their turn and are kept, of one direction. Beyond it only their place is.
 const MOST_EARLY_BYTES: usize = 1 << 20;
 /// Pieces that came before their turn. Beyond it the hole before them is given up.
 const MOST_EARLY: usize = 4096;
 
-/// What a segment's data is to the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Novelty {
-    /// New bytes.
-    New,
-    /// Sent again: all of it was seen before.
-    Again,
-    /// It fills a hole that came before it.
-    Fill,
-    /// A keep-alive: one old byte or none.
-    KeepAlive,
-}
-
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Half {
-    pub(super) figures: Figures,
+    pub(super) figures: report::Side,
     origin: Option<u32>,
     /// One past the highest byte seen.
     pub(super) highest: u64,
@@ -69,7 +53,7 @@ pub(super) struct Half {
     pub(super) single_pace: Pace,
     /// When and where its data began that was sent when nothing was on its way, until something of it is acknowledged.
     pub(super) burst: Option<(Time, u64)>,
-    pub(super) sent: Sent,
+    pub(super) sent: SentLog,
     /// What it sent again.
     pub(super) repeats: Repeats,
     /// How it counts its packets.

@@ -1,16 +1,9 @@
 //! Senders that could not go on, whoever's packet ends the wait: a window that is shut or as good as shut, a server that is
 //! still busy with what it was asked for before.
 
-use coax_cause::Cause;
+use crate::tcp::connection::Connection;
+use crate::timeline::{Burst, Held, Side, of, slack, sum};
 use coax_wire::time::{Span, Time};
-
-use super::{
-    connection::{Connection, of},
-    half::Novelty,
-    ledger::{Ledger, REACTION, Side, Step},
-    sent::Burst,
-    window::{Heard, slack, sum},
-};
 
 /// What a full segment takes on Ethernet, bytes.
 const FULL: u64 = 1538;
@@ -28,19 +21,6 @@ pub(super) struct Served {
     was_shut_out: bool,
     /// So many times in a row it had more to do.
     fed: u32,
-}
-
-/// What a packet waits for that its own stream does not show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
-    /// The sender of this data: since it was sent there is no room for more. Until that shows, the server may have worked.
-    Full { since: Burst, works: bool },
-    /// Its sender, until it had waited long enough to fill what is left of the window.
-    Window,
-    /// The server works.
-    Works,
-    /// The same, and it has had more to do whenever it had answered, for long.
-    Fed,
 }
 
 impl Connection {
@@ -102,87 +82,5 @@ impl Connection {
         } else {
             0
         };
-    }
-}
-
-impl Step {
-    /// What kept it that is not to be seen in its own stream; `is_windowed`: it had to wait for the window, and a way there
-    /// and back.
-    pub(super) fn is_held_by(&self, is_windowed: bool) -> Option<Held> {
-        let fills_window = self.novelty == Some(Novelty::New)
-            && self.place.is_cut
-            && !self.place.is_full
-            && (self.full.is_some() || self.knew.is_some_and(|knew| knew.edge == self.end))
-            && !self.is_unheeded();
-        match self.held_by {
-            // less than a segment is sent into what is left of a window when its sender has waited long enough for more
-            // (RFC 1122 §4.2.3.4)
-            _ if fills_window => Some(self.full.map_or(Held::Window, |since| Held::Full {
-                since,
-                works: false,
-            })),
-            Some(Held::Works) if !self.place.is_middle || is_windowed => None,
-            held_by => held_by,
-        }
-    }
-
-    /// Whether its sender had heard long before of more room than it used: it had not looked at what had come.
-    pub(super) fn is_unheeded(&self) -> bool {
-        self.place.is_cut
-            && !self.place.is_full
-            && self.heard.is_some_and(|heard| {
-                heard.edge > self.end
-                    && self.at - self.soonest(heard.carried) > sum(REACTION, slack(self.near))
-            })
-    }
-}
-
-impl Ledger {
-    /// Charges what a packet waited for that its own stream does not show.
-    pub(super) fn hold(&mut self, step: &Step, held: Held, gap: Span) {
-        match held {
-            Held::Window => self.charge(Cause::ReceiveWindow, gap),
-            Held::Works | Held::Fed => self.charge(Cause::ServerThink, gap),
-            Held::Full { since, works } => {
-                let is_own = step.full == Some(since);
-                let way = if is_own { step.far } else { step.near };
-                let way = sum(way, step.serial_ack);
-                let told = since.carried + way;
-                let worked = if works { told - self.at } else { Span(0) };
-                let rest = self.part(Cause::ServerThink, gap, worked);
-                if works {
-                    self.charge(Cause::ZeroWindow, rest);
-                } else {
-                    self.wait_for_room(&since, way, step.at, gap);
-                }
-            }
-        }
-    }
-
-    /// The same side goes on when there is room again.
-    pub(super) fn go_on_in_room(&mut self, step: &Step, heard: &Heard, full: &Burst, gap: Span) {
-        let way = sum(step.far, step.serial_ack);
-        let left = heard.carried + step.near;
-        let own = step.at - self.at.max(left);
-        let rest = self.wait_for_room(full, way, heard.carried, gap);
-        let rest = self.part(Cause::ReceiveWindow, rest, Span(rest.0 - rest.0.min(own.0)));
-        let rest = self.part(Cause::Bandwidth, rest, step.serial);
-        self.charge(step.side.think(), rest);
-    }
-
-    /// A stretch that somebody waited for who has had no room for more since `full` was sent: up to `until` there was none.
-    /// Up to when the other side would have told of more, it is the way there and back.
-    pub(super) fn wait_for_room(
-        &mut self,
-        full: &Burst,
-        way: Span,
-        until: Time,
-        gap: Span,
-    ) -> Span {
-        let from = self.at;
-        let told = full.carried + way;
-        let rest = self.part(Cause::Bandwidth, gap, full.carried - from);
-        let rest = self.part(Cause::ReceiveWindow, rest, told - from.max(full.carried));
-        self.part(Cause::ZeroWindow, rest, until - from.max(told))
     }
 }

@@ -3,6 +3,7 @@
 //! A path cannot bring packets closer to each other than it takes to carry one. Those that come closer were kept together
 //! behind it, by an interrupt or a program that had its turn late, so the path had not been idle before the first of them.
 
+use crate::timeline::noise;
 use coax_wire::time::Span;
 
 /// Nothing keeps a packet for longer that is not told as a pause.
@@ -17,11 +18,6 @@ pub(super) struct Jitter {
     most: u64,
     /// How late the last one was.
     late: u64,
-}
-
-/// What two distances may differ by that are the same.
-pub(super) const fn noise(serial: Span) -> Span {
-    Span(serial.0 / 4 + 20_000)
 }
 
 impl Jitter {

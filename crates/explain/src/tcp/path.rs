@@ -1,13 +1,9 @@
 //! The path between the two sides, as it looks from where the capture was taken.
 
+use crate::tcp::connection::Connection;
+use crate::tcp::pace::Slope;
+use crate::timeline::{Side, of, of_mut, sum};
 use coax_wire::time::Span;
-
-use super::{
-    connection::{Connection, of, of_mut},
-    ledger::Side,
-    pace::Slope,
-    window::sum,
-};
 
 /// A way to a side and back as it was measured, and the bytes there and back of the packets that measured it.
 #[derive(Clone, Copy, Debug)]

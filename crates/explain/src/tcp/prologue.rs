@@ -4,14 +4,12 @@
 //! waited for depends on it, and a small copy is made of first packets. So the beginning of every connection is kept, and
 //! analysed when it is over or its room is full: by then a scout has gone through it, who leaves what it learned.
 
-use crate::{
-    evidence::Room,
-    report::Quality,
-    session::{Moment, Scratch},
-};
+use crate::evidence::Room;
+use crate::report::Quality;
+use crate::session::{Moment, Scratch};
+use crate::tcp::connection::Connection;
+use crate::tcp::ended::Ended;
 use coax_capture::{Endpoint, Flags, Segment};
-
-use super::{connection::Connection, ended::Ended};
 
 /// Segments held back of a connection, and bytes on the wire: what a capture keeps of them must not matter.
 const MOST_SEGMENTS: usize = 1024;

@@ -13,22 +13,14 @@
 
 use std::collections::VecDeque;
 
+use crate::report::SentAgain;
+use crate::tcp::connection::Connection;
+use crate::timeline::{Novelty, Side, Step, is_ignored, is_timer, of_mut, was_overtaken};
 use coax_capture::Segment;
 use coax_wire::time::{Span, Time};
 
-use super::{
-    connection::{Connection, of_mut},
-    half::Novelty,
-    ledger::{Side, Step},
-    repair::{is_ignored, is_timer},
-};
-use crate::report::SentAgain;
-
 /// Segments remembered that may turn out to have been needless.
 const MOST: usize = 256;
-/// A wait that the path itself may make, beyond half a way there and back.
-const OVERTAKEN: Span = Span(2_000_000);
-
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
@@ -167,12 +159,4 @@ impl Connection {
             self.ledger.came_twice(side.other(), twice);
         }
     }
-}
-
-/// Whether it fills a hole so soon that it was only overtaken.
-fn was_overtaken(step: &Step) -> bool {
-    let lately = Span(step.round().0 / 2 + OVERTAKEN.0);
-    step.novelty == Some(Novelty::Fill)
-        && step.told.loss.is_none()
-        && step.before.is_some_and(|before| step.at - before < lately)
 }

@@ -3,11 +3,9 @@
 //! Both SYNs tell. Where a capture began later, a scale shows when more is on its way than a window had room for: then it is at
 //! least so large that there was room. Senders that fill windows so show it to the bit; of others no more than that is known.
 
-use super::{
-    connection::{Connection, of, of_mut},
-    half::Half,
-    ledger::Side,
-};
+use crate::tcp::connection::Connection;
+use crate::tcp::half::Half;
+use crate::timeline::{Side, of, of_mut};
 
 /// The largest there is.
 const MOST: u8 = 14;

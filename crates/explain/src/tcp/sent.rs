@@ -2,32 +2,16 @@
 
 use std::collections::VecDeque;
 
+use crate::tcp::finger::Finger;
+use crate::tcp::jitter::Jitter;
+use crate::timeline::{Burst, noise, sum};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
-
-use super::{
-    finger::Finger,
-    jitter::{Jitter, noise},
-    window::sum,
-};
 
 /// Segments remembered of a side. Of more on their way at a time only the latest count.
 const MOST: usize = 1024;
 /// The same of those that were sent again.
 const MOST_AGAIN: usize = 32;
-
-/// A segment of new data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Burst {
-    /// When it was captured.
-    pub(super) at: Time,
-    /// When the path beyond the capture had carried it; `at` if it was captured after that.
-    pub(super) carried: Time,
-    /// Where its data ends.
-    pub(super) end: u64,
-    /// A message ended in it.
-    pub(super) is_whole: bool,
-}
 
 /// What was sent again of late.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +29,7 @@ struct Again {
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentLog {
     log: VecDeque<Burst>,
     /// What was acknowledged last in it.
     acked: Finger,
@@ -61,7 +45,7 @@ pub(super) struct Sent {
     pub(super) jitter: Jitter,
 }
 
-impl Sent {
+impl SentLog {
     /// A segment that ends at `end` was captured at `at`; the path takes `serial` to carry it, and `is_ahead`: the capture
     /// was taken before that.
     pub(super) fn add(&mut self, at: Time, end: u64, serial: Span, is_ahead: bool) {

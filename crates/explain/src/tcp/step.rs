@@ -1,17 +1,14 @@
 //! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
 
+use crate::smb::Purpose;
+use crate::tcp::connection::Connection;
+use crate::tcp::half::Half;
+use crate::timeline::{
+    Burst, Heard, Known, Missing, Novelty, Place, Side, Step, Told, of, of_mut, slack, sum,
+};
 use coax_capture::Segment;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
-
-use super::{
-    connection::{Connection, of, of_mut},
-    half::{Half, Novelty},
-    ledger::{Side, Step},
-    sent::Burst,
-    window::{Heard, Known, slack, sum},
-};
-use crate::smb::Purpose;
 
 /// What Ethernet, IP and TCP without options add to a segment's data, bytes, with preamble and gap.
 pub(super) const OVERHEAD: u64 = 78;
@@ -46,50 +43,6 @@ pub(super) struct Arrival {
     pub(super) novelty: Option<Novelty>,
     /// Something before it was never captured.
     pub(super) unseen: bool,
-}
-
-/// Where a packet stands in what its side says.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Whether it continues a message, or one that was asked for already follows another.
-    pub(super) inside: bool,
-    /// It continues a message.
-    pub(super) is_middle: bool,
-    /// Its message goes on after it.
-    pub(super) is_cut: bool,
-    /// A full segment.
-    pub(super) is_full: bool,
-    pub(super) purpose: Purpose,
-}
-
-/// What acknowledgments tell of a loss of its side's data, and of a packet that was sent again.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
-    /// They told of a loss, the last of them at this time.
-    pub(super) loss: Option<Time>,
-    /// So many did at this time that a sender that heeds them needed no more.
-    pub(super) enough: Option<Time>,
-    /// Since when they have come as the path carries data, and the last of them.
-    pub(super) clock: (Time, Time),
-    /// When what acknowledged all of this packet first had been carried, if anything did; and when the next one came.
-    pub(super) first: Option<Time>,
-    pub(super) second: Option<Time>,
-    /// The latest of the other side's data, and up to where.
-    pub(super) peer: Option<(Time, u64)>,
-}
-
-/// What the capture lacks that belongs to a packet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Missing {
-    /// It acknowledges bytes that were never captured.
-    pub(super) unseen: bool,
-    /// Something before it is missing; and was missing already when the one before it came.
-    pub(super) leaves_hole: bool,
-    pub(super) is_beyond_hole: bool,
-    /// Packets of its side that were sent just before it were never captured.
-    pub(super) lacks: bool,
-    /// Its side said that it had sent it before.
-    pub(super) was_claimed: bool,
 }
 
 impl Half {
@@ -132,7 +85,7 @@ impl Connection {
         }
         let sack = self.halves.iter().all(|half| half.figures.sack);
         of_mut(&mut self.halves, side).repeats.sent(&step, sack);
-        self.ledger.step(&step);
+        self.ledger.advance(&step);
         self.note_sent(&step, arrival.start);
         if side == Side::Server {
             self.note_answer(at);

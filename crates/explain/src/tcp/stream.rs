@@ -1,19 +1,14 @@
 //! What each side says, in order, and handed on to who listens.
 
+use crate::report::Quality;
+use crate::session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict};
+use crate::smb::{Context, Smb};
+use crate::tcp::connection::{Connection, is_service};
+use crate::tcp::testimony::heading;
+use crate::timeline::{Side, of_mut};
 use coax_capture::Segment;
 use coax_cause::{Account, Cause};
 use coax_wire::time::Span;
-
-use super::{
-    connection::{Connection, is_service, of_mut},
-    ledger::Side,
-    testimony::heading,
-};
-use crate::{
-    report::Quality,
-    session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict},
-    smb::{Context, Smb},
-};
 
 /// A hole that was acknowledged is a fault of the capture when so long has passed, or so many packets: until then, what
 /// fills it may only have been written down late.

@@ -1,19 +1,13 @@
 //! What a connection shows to the witness who records the copies on it.
 
+use crate::evidence::{RecordedCharge, Rung, Shown, Witness};
+use crate::report::Direction;
+use crate::session::{Framer, Moment, Verdict};
+use crate::smb::Smb;
+use crate::tcp::connection::Connection;
+use crate::timeline::{Novelty, Side, of};
 use coax_capture::Segment;
 use coax_cause::Account;
-
-use super::{
-    connection::{Connection, of},
-    half::Novelty,
-    ledger::Side,
-};
-use crate::{
-    evidence::{Charge, Shown, Witness},
-    report::{Direction, Rung},
-    session::{Framer, Moment, Verdict},
-    smb::Smb,
-};
 
 impl Connection {
     /// Who sees all of this connection.
@@ -34,7 +28,7 @@ impl Connection {
         moment: Moment,
     ) {
         if self.is_scout {
-            return drop(self.ledger.journal.drain());
+            return drop(self.ledger.take_charges());
         }
         self.begin_ticket(segment);
         let to = heading(side);
@@ -76,9 +70,6 @@ impl Connection {
 
     /// Shows the witness what was charged up to this packet.
     pub(super) fn account_for(&mut self, frame: u64, to: Direction) {
-        if self.ledger.journal.is_empty() {
-            return;
-        }
         let Self {
             ledger,
             smb,
@@ -89,11 +80,13 @@ impl Connection {
             Some(smb) => smb.witness(),
             None => witness,
         };
-        for charge in ledger.journal.drain() {
-            witness.charge(Charge {
+        for charge in ledger.take_charges() {
+            witness.charge(RecordedCharge {
+                cause: charge.cause,
+                from: charge.from,
+                span: charge.span,
                 frame,
                 to,
-                ..charge
             });
         }
     }

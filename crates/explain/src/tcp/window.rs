@@ -1,61 +1,12 @@
 //! What a sender had heard of its peer at a time, as far as a capture can tell.
 
-use coax_wire::time::{Span, Time};
-
-use super::{finger::Finger, sent::Burst};
 use crate::latest::Latest;
+use crate::tcp::finger::Finger;
+use crate::timeline::{Burst, Heard, Known};
+use coax_wire::time::{Span, Time};
 
 /// Acknowledgments remembered: those of about the last round trip count.
 const MOST: usize = 256;
-
-/// An acknowledgment that said something new.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Heard {
-    /// When it was captured.
-    pub(super) at: Time,
-    /// When the path beyond the capture had carried it; `at` if it was captured after that.
-    pub(super) carried: Time,
-    /// What it acknowledges ends here.
-    pub(super) acked: u64,
-    /// What may be sent ends here.
-    pub(super) edge: u64,
-    /// There was no room for another segment before it, and there is now that a program has read: the data that had taken
-    /// the last of the room.
-    pub(super) freed: Option<Burst>,
-    /// It fills a hole: what it acknowledges last had waited for what was before it, and nobody held it back.
-    pub(super) fills: bool,
-    /// The data that it acknowledges last, as it was sent; that which filled the hole, if it did.
-    pub(super) of: Option<Burst>,
-}
-
-/// How far it let a sender go: no two acknowledgments have both the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) at: Time,
-    pub(super) acked: u64,
-    pub(super) edge: u64,
-}
-
-impl Heard {
-    /// The same in short.
-    pub(super) fn known(&self) -> Known {
-        Known {
-            at: self.at,
-            acked: self.acked,
-            edge: self.edge,
-        }
-    }
-}
-
-impl Known {
-    /// Whether a sender that has sent up to `start` may wait until the window is wider, though a segment has room in it:
-    /// one that sends in large pieces does as long as less than a third of the window is left (Linux `tcp_tso_win_divisor`;
-    /// RFC 1122 §4.2.3.4 would allow half).
-    pub(super) fn is_nearly_full(&self, start: u64) -> bool {
-        let left = self.edge.saturating_sub(start);
-        left < self.edge.saturating_sub(self.acked) / 3
-    }
-}
 
 /// What a sender has on its way when an acknowledgment comes, and the least that it sends more.
 #[derive(Clone, Copy, Debug)]
@@ -143,17 +94,6 @@ impl Edges {
         let later = self.known.find(&self.log, |heard| heard.carried <= then);
         self.log.get(later.checked_sub(1)?)
     }
-}
-
-/// Both, one after the other.
-pub(super) const fn sum(one: Span, other: Span) -> Span {
-    Span(one.0.saturating_add(other.0))
-}
-
-/// What of `round` may be missing: all that was measured may have been by a busy machine.
-pub(super) fn slack(round: Span) -> Span {
-    const NOISE_NS: u64 = 100_000;
-    Span((round.0 / 8).min(1_000_000) + NOISE_NS)
 }
 
 #[cfg(test)]

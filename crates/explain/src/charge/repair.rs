@@ -1,90 +1,31 @@
 //! What a step of a repair waited for: word of the loss, or a timer.
 
-use coax_cause::Cause;
-use coax_wire::time::{Span, Time};
-
-use super::{
-    half::Novelty,
-    jitter::noise,
-    ledger::{Flow, Ledger, REACTION, STALL, Side, Step},
-    window::{Heard, slack, sum},
+use crate::charge::flow::Flow;
+use crate::charge::{Ledger, STALL};
+use crate::timeline::{
+    Heard, Novelty, REACTION, Side, Step, is_ignored, is_next_hole, is_timer, slack, sum,
 };
-
-/// No timer is shorter.
-const TIMER: Span = Span(30_000_000);
-/// No machine takes longer to send again what it was told is lost, if it heeds that.
-const TURN: Span = Span(10_000_000);
+use coax_cause::Cause;
+use coax_wire::time::Span;
 
 /// No acknowledgment is delayed for longer by any stack that is known.
 const HELD: Span = Span(210_000_000);
 
-impl Step {
-    /// Whether it comes behind what its side sent before as close as the path lets it: it had waited for its turn.
-    pub(super) fn is_queued(&self) -> bool {
-        let is_between = !self.is_behind && self.near.0.saturating_mul(3) > self.far.0;
-        let close = sum(self.serial, noise(self.serial));
-        (self.is_behind && self.follows())
-            || (is_between && self.before.is_some_and(|before| self.at - before <= close))
-    }
-
-    /// What its side takes for the reason of sending it again, needlessly.
-    pub(super) fn taken_for(&self) -> Cause {
-        match self.told.enough {
-            Some(_) => Cause::FastRecovery,
-            None => Cause::Timeout,
-        }
-    }
-
-    /// What a silence of its own machine was: a timer's, if what was sent before it was lost and no acknowledgment of it
-    /// came. With new data too, a probe of a loss comes after two round trips (RFC 8985 §7.2). A hole is seen in the middle
-    /// of a message, where a machine has no reason to pause; the end of one that was lost leaves its number out.
-    pub(super) fn own(&self, silence: Span) -> Cause {
-        let follows_loss = self.is_behind
-            && self.place.is_middle
-            && (self.missing.leaves_hole || self.missing.lacks);
-        if follows_loss && silence >= sum(self.round(), self.round()) {
-            Cause::Timeout
-        } else {
-            self.side.think()
-        }
-    }
-
-    /// Whether a timer sent what `open` was once more, and nothing had come for it.
-    fn is_same_again(&self, open: &Self) -> bool {
-        let is_same = self.side == open.side && (self.len, self.end) == (open.len, open.end);
-        is_same
-            && self.novelty == Some(Novelty::Again)
-            && self.acked < self.end
-            && !self.missing.unseen
-            && is_timer(self)
-    }
-
-    /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
-    /// left.
-    pub(super) fn is_clocked(&self, from: Time) -> bool {
-        let (since, last) = self.told.clock;
-        // between the two ends they are captured before they are carried
-        let lag = self.heard.map_or(Span(0), |heard| heard.carried - heard.at);
-        let near = sum(self.near, lag);
-        self.serial.0 > 0 && since + near <= from && self.at <= last + near + slack(self.near)
-    }
-}
-
 impl Ledger {
     /// Which sides were seen to heed word of a loss, or not to.
-    pub(super) fn heeds(&self) -> [Option<bool>; 2] {
+    pub(crate) fn heeds(&self) -> [Option<bool>; 2] {
         self.flows.each_ref().map(|flow| flow.heeds)
     }
 
     /// Somebody saw that before.
-    pub(super) fn expect(&mut self, heeds: [Option<bool>; 2]) {
+    pub(crate) fn expect(&mut self, heeds: [Option<bool>; 2]) {
         for (flow, heeds) in self.flows.iter_mut().zip(heeds) {
             flow.heeds = heeds;
         }
     }
 
     /// What had `side` send again what it sent again last.
-    pub(super) fn sent_again_by(&self, side: Side) -> Cause {
+    pub(crate) fn sent_again_by(&self, side: Side) -> Cause {
         let after = self.after(side).filter(|_| self.open.is_none());
         after.unwrap_or(Cause::Timeout)
     }
@@ -105,7 +46,7 @@ impl Ledger {
 
     /// Data of `side` from one place to another had come twice (RFC 2883): if a timer had just sent it again, nobody waited
     /// for that.
-    pub(super) fn came_twice(&mut self, side: Side, (from, to): (u64, u64)) {
+    pub(crate) fn came_twice(&mut self, side: Side, (from, to): (u64, u64)) {
         self.open.take_if(|open| {
             let start = open.end.saturating_sub(open.len);
             open.side == side && from < open.end && start < to
@@ -247,60 +188,4 @@ impl Ledger {
         let rest = self.part(cause, rest, Span(filled));
         self.charge(Cause::Bandwidth, rest);
     }
-}
-
-/// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
-pub(super) fn is_timer(step: &Step) -> bool {
-    let latest = [
-        step.heard.map(|heard| heard.carried + step.near),
-        step.told.loss.map(|at| at + step.near),
-        step.before,
-    ];
-    let latest = latest.into_iter().flatten().max();
-    if step.is_queued() {
-        return false;
-    }
-    let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
-    // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
-    silent > TIMER.max(Span(step.round().0 / 4))
-}
-
-/// Whether an acknowledgment that filled a hole let it go: it tells of the next one, and the repair goes on (RFC 6582
-/// §3.2).
-fn is_next_hole(step: &Step) -> bool {
-    let heard = step.heard.filter(|heard| heard.fills);
-    heard.is_some_and(|heard| step.is_let_go_by(&heard))
-}
-
-/// Whether its sender was told of the loss often enough, and did not send it again then.
-pub(super) fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
-    let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
-    let told = step.told.enough.filter(|_| is_oldest && !step.is_queued());
-    let patience = if heeds == Some(false) {
-        TURN
-    } else {
-        TIMER.max(Span(step.round().0 / 4))
-    };
-    told.is_some_and(|at| step.at - step.soonest(at) > patience)
-}
-
-/// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
-/// is busy looks at its timers before it looks at what came.
-pub(super) fn is_idle_repeat(step: &Step, was_busy_before: bool) -> bool {
-    if step.novelty != Some(Novelty::Again) {
-        return false;
-    }
-    let is_early = step
-        .told
-        .first
-        .is_some_and(|at| !step.is_behind || step.at < step.soonest(at));
-    let is_more = was_busy_before && step.told.first.is_some();
-    is_early || is_more || was_busy(step)
-}
-
-/// Whether two acknowledgments should have told its sender not to send it again: one may be lost on its way, hardly two.
-pub(super) fn was_busy(step: &Step) -> bool {
-    step.told
-        .second
-        .is_some_and(|at| step.at >= step.soonest(at))
 }

@@ -40,229 +40,67 @@
 //! what its packets took to be carried. At the client's end all of it lies between request and answer, at the server's all
 //! between answer and next request: the sum is the same.
 
+mod flow;
+mod hold;
+mod journal;
+mod release;
+mod repair;
+
+use crate::charge::flow::Flow;
+use crate::charge::journal::{Charge, Journal};
+use crate::smb::Purpose;
+use crate::timeline::{Burst, Heard, Side, Step, answers, is_idle_repeat, sum, was_busy};
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::{
-    half::Novelty,
-    held::Held,
-    jitter::noise,
-    repair::{is_idle_repeat, was_busy},
-    sent::Burst,
-    step::{Missing, Place, Told},
-    window::{Heard, Known, slack, sum},
-};
-use crate::{evidence::Journal, smb::Purpose};
-
 /// Acknowledgments later than this were delayed on purpose: timers of 40 ms and more are known, and the shortest that a
 /// busy machine takes is less.
-pub(super) const DELAYED: Span = Span(25_000_000);
-/// What lies between an acknowledgment and the data that it let go, beyond the way there and back.
-pub(super) const REACTION: Span = Span(2_000_000);
+pub(crate) const DELAYED: Span = Span(25_000_000);
 /// A wait between two packets of one side that is no think time.
 const JITTER: Span = Span(300_000);
 /// A machine that stops for so long in the middle of a message waits for its retransmission timer.
-pub(super) const STALL: Span = Span(180_000_000);
+pub(crate) const STALL: Span = Span(180_000_000);
 
-/// Which side of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Side {
-    Client,
-    Server,
-}
-
-impl Side {
-    pub(crate) const BOTH: [Self; 2] = [Self::Client, Self::Server];
-
-    pub(crate) const fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-
-    pub(super) const fn think(self) -> Cause {
-        match self {
-            Self::Client => Cause::ClientThink,
-            Self::Server => Cause::ServerThink,
-        }
-    }
-}
-
-/// A packet that brings the connection forward, and what could have kept it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) at: Time,
-    pub(super) side: Side,
-    /// Bytes of data; 0 of the handshake.
-    pub(super) len: u64,
-    /// The same on the wire.
-    pub(super) wire: u64,
-    pub(super) novelty: Option<Novelty>,
-    /// What the capture lacks of it, and what acknowledgments told its sender.
-    pub(super) missing: Missing,
-    pub(super) told: Told,
-    /// This side's data is acknowledged up to here, and this packet's goes up to there.
-    pub(super) acked: u64,
-    pub(super) end: u64,
-    /// All of this side's data that was seen goes up to here.
-    pub(super) highest: u64,
-    /// When this side sent before, what it knew then, and what of its data had been acknowledged.
-    pub(super) before: Option<Time>,
-    pub(super) knew: Option<Known>,
-    /// The latest acknowledgment that it knew when it sent this, and the latest data of the other side.
-    pub(super) heard: Option<Heard>,
-    pub(super) asked: Option<Burst>,
-    /// From here to this side and back; to the other and back; without what carrying takes.
-    pub(super) near: Span,
-    pub(super) far: Span,
-    /// What it takes the path to carry this packet; to carry an acknowledgment.
-    pub(super) serial: Span,
-    pub(super) serial_ack: Span,
-    /// The capture was taken behind the path that this packet took; else before it.
-    pub(super) is_behind: bool,
-    /// For how long since the last step the path carried what this side sent again, and by what it had been sent.
-    pub(super) again: Option<(Span, Cause)>,
-    /// The path is about to carry it: it had nothing else to carry but what was sent again too.
-    pub(super) is_next: bool,
-    /// Since when the path was busy with this side's data, and until when, before this packet.
-    pub(super) busy: (Time, Time),
-    /// How late it may come, captured behind the path, though that was busy all the time.
-    pub(super) late: Span,
-    /// Where it stands in what its side says.
-    pub(super) place: Place,
-    /// What it waited for that its own stream does not show.
-    pub(super) held_by: Option<Held>,
-    /// There was no room for it: what its side sent last when there was.
-    pub(super) full: Option<Burst>,
-}
-
-impl Step {
-    /// What of its serialisation lies before the capture.
-    pub(super) fn ahead(&self) -> Span {
-        if self.is_behind { self.serial } else { Span(0) }
-    }
-
-    /// The way there and back.
-    pub(super) fn round(&self) -> Span {
-        sum(self.near, self.far)
-    }
-
-    /// When it can have been captured at the earliest if it was let go by what was captured at `at`.
-    pub(super) fn soonest(&self, at: Time) -> Time {
-        at + self.near + self.ahead()
-    }
-
-    /// Whether what was captured at `at` reached its sender after that had sent before.
-    pub(super) fn is_news(&self, at: Time) -> bool {
-        let noise = if self.is_behind {
-            slack(self.near)
-        } else {
-            Span(0)
-        };
-        self.before
-            .is_none_or(|before| self.soonest(at) + noise > before)
-    }
-
-    /// Whether it left as soon as an acknowledgment came that was news, and not because of data that came with or after
-    /// that.
-    pub(super) fn is_let_go_by(&self, heard: &Heard) -> bool {
-        self.is_news(heard.carried)
-            && self.asked.is_none_or(|asked| asked.carried < heard.at)
-            && self.at - self.soonest(heard.carried) <= slack(self.near)
-    }
-
-    /// Whether it follows what its side sent before on a path that was busy for a whole round trip, and since `from` or
-    /// before; or has done since `begin`, when its side had nothing on its way, so that no acknowledgment can have let it
-    /// go.
-    fn is_carried(&self, from: Time, begin: Time) -> bool {
-        let (since, until) = self.busy;
-        self.follows()
-            && since <= from
-            && (self.at.max(until) - since >= sum(self.round(), self.serial)
-                || (self.place.is_middle && begin < self.at && self.at - begin < self.round()))
-    }
-
-    /// Whether all that its side had sent was acknowledged when it left: the path had been idle for a round trip.
-    fn is_alone(&self) -> bool {
-        let heard = self.heard.filter(|_| self.near.0 > 0 || !self.is_behind);
-        heard.is_some_and(|heard| {
-            heard.acked >= self.end.saturating_sub(self.len)
-                && self.at >= self.soonest(heard.carried)
-        })
-    }
-
-    /// Whether it follows what its side sent before without a pause of the path.
-    pub(super) fn follows(&self) -> bool {
-        let until = self.busy.1 + noise(self.serial);
-        let latest = if self.is_behind {
-            until + sum(self.serial, self.late)
-        } else {
-            until
-        };
-        self.serial.0 > 0 && self.at <= latest
-    }
-}
-
-/// See the module.
+/// Turns the timeline of a connection into charges. See the module for the rules.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     account: Account,
     /// The stretches one by one, for who wants to see them.
-    pub(super) journal: Journal,
-    pub(super) at: Time,
+    journal: Journal,
+    at: Time,
     /// Data that was sent again, and perhaps needlessly.
-    pub(super) open: Option<Step>,
-    pub(super) flows: [Flow; 2],
-}
-
-/// What is known of how a side sends.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flow {
-    /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
-    pub(super) widest: u64,
-    grew: u64,
-    /// When it last had nothing on its way and sent something.
-    pub(super) begin: Time,
-    /// What was acknowledged then, and last; whether it grew since, and whether an acknowledgment came without that.
-    base: u64,
-    last_acked: u64,
-    grew_lately: bool,
-    is_constant: bool,
-    /// A loss is being repaired: until where, and what told of it.
-    pub(super) repair: Option<(u64, Cause)>,
-    /// What repaired its last loss.
-    pub(super) after: Option<Cause>,
-    /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
-    pub(super) has_filled: bool,
-    /// What the path took since its last step to carry what it sent again needlessly.
-    pub(super) repeated: Span,
-    /// Its timer sent that: it had not looked at what had come for it.
-    was_busy: bool,
-    /// Whether it did so when it had been told often enough, if it ever was.
-    pub(super) heeds: Option<bool>,
-    /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
-    pub(super) round: Option<(Known, Cause)>,
+    open: Option<Step>,
+    flows: [Flow; 2],
 }
 
 impl Ledger {
-    pub(super) fn account(&self) -> &Account {
+    /// A connection whose first packet was captured at `at`.
+    pub(crate) fn starting(at: Time) -> Self {
+        let mut ledger = Self {
+            at,
+            ..Self::default()
+        };
+        ledger.journal.begin(at);
+        ledger
+    }
+
+    /// The sum of all charges.
+    pub(crate) fn account(&self) -> &Account {
         &self.account
     }
 
     /// Up to when everything is charged.
-    pub(super) fn at(&self) -> Time {
+    pub(crate) fn at(&self) -> Time {
         self.at
     }
 
-    /// The connection's first packet.
-    pub(super) fn begin(&mut self, at: Time) {
-        self.at = at;
-        self.journal.begin(at);
+    /// Takes the charges since the last call. They follow each other without a gap.
+    pub(crate) fn take_charges(&mut self) -> std::vec::Drain<'_, Charge> {
+        self.journal.drain()
     }
 
     /// Ends a stretch with `step`.
-    pub(super) fn step(&mut self, step: &Step) {
+    pub(crate) fn advance(&mut self, step: &Step) {
         self.decide(step);
         if is_idle_repeat(step, self.flow(step.side).was_busy) {
             let flow = self.flow(step.side);
@@ -302,26 +140,26 @@ impl Ledger {
     }
 
     /// Charges up to `at` what no packet explains.
-    pub(super) fn catch_up(&mut self, at: Time, cause: Cause) {
+    pub(crate) fn catch_up(&mut self, at: Time, cause: Cause) {
         self.charge(cause, at - self.at);
         self.at = self.at.max(at);
     }
 
     /// The one place that time is charged in: in the order in which it passed.
-    pub(super) fn charge(&mut self, cause: Cause, span: Span) {
+    fn charge(&mut self, cause: Cause, span: Span) {
         self.account.add(cause, span);
         self.journal.add(cause, span);
     }
 
     /// Charges up to `most` of what is left of a gap, and returns the rest.
-    pub(super) fn part(&mut self, cause: Cause, gap: Span, most: Span) -> Span {
+    fn part(&mut self, cause: Cause, gap: Span, most: Span) -> Span {
         let part = gap.min(most);
         self.charge(cause, part);
         Span(gap.0 - part.0)
     }
 
     /// What repaired the last loss of `side`.
-    pub(super) fn after(&self, side: Side) -> Option<Cause> {
+    fn after(&self, side: Side) -> Option<Cause> {
         let [client, server] = &self.flows;
         match side {
             Side::Client => client.after,
@@ -329,7 +167,7 @@ impl Ledger {
         }
     }
 
-    pub(super) fn flow(&mut self, side: Side) -> &mut Flow {
+    fn flow(&mut self, side: Side) -> &mut Flow {
         let [client, server] = &mut self.flows;
         match side {
             Side::Client => client,
@@ -416,34 +254,6 @@ impl Ledger {
         };
         self.charge(cause, rest);
     }
-}
-
-impl Flow {
-    /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
-    pub(super) fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
-        let acked = step.heard.map_or(0, |heard| heard.acked);
-        if drained && !step.place.is_middle {
-            (self.widest, self.grew, self.base) = (0, 0, acked);
-        }
-        if acked > self.base && acked != self.last_acked {
-            self.is_constant |= self.last_acked > self.base && !self.grew_lately;
-            (self.last_acked, self.grew_lately) = (acked, false);
-        }
-        if in_flight > self.widest {
-            self.widest = in_flight;
-            if acked > self.base {
-                (self.grew, self.grew_lately, self.is_constant) = (step.end, true, false);
-            }
-        }
-        let is_recent = self.grew > 0 && step.end.saturating_sub(self.grew) <= self.widest;
-        is_recent || !self.is_constant
-    }
-}
-
-/// What this packet answers, if it begins a message and its sender had just heard of it.
-fn answers(step: &Step) -> Option<Burst> {
-    let asked = step.asked?;
-    (!step.place.is_middle && step.is_news(asked.carried)).then_some(asked)
 }
 
 fn is_held(round: Option<(&Heard, Cause)>) -> bool {

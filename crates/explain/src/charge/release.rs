@@ -1,13 +1,9 @@
 //! Which acknowledgment let a packet go, and what its sender waited for until it came.
 
+use crate::charge::Ledger;
+use crate::timeline::{Heard, Known, Novelty, REACTION, Step, slack, sum};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
-
-use super::{
-    half::Novelty,
-    ledger::{Ledger, REACTION, Step},
-    window::{Heard, Known, slack, sum},
-};
 
 /// New data, and the acknowledgment that its side had heard last.
 struct Release<'a> {

@@ -1,0 +1,56 @@
+//! What the packets of one side have shown so far.
+
+use crate::timeline::{Known, Step};
+use coax_cause::Cause;
+use coax_wire::time::{Span, Time};
+
+/// What is known of how a side sends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flow {
+    /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
+    pub(super) widest: u64,
+    grew: u64,
+    /// When it last had nothing on its way and sent something.
+    pub(super) begin: Time,
+    /// What was acknowledged then, and last; whether it grew since, and whether an acknowledgment came without that.
+    base: u64,
+    last_acked: u64,
+    grew_lately: bool,
+    is_constant: bool,
+    /// A loss is being repaired: until where, and what told of it.
+    pub(super) repair: Option<(u64, Cause)>,
+    /// What repaired its last loss.
+    pub(super) after: Option<Cause>,
+    /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
+    pub(super) has_filled: bool,
+    /// What the path took since its last step to carry what it sent again needlessly.
+    pub(super) repeated: Span,
+    /// Its timer sent that: it had not looked at what had come for it.
+    pub(super) was_busy: bool,
+    /// Whether it did so when it had been told often enough, if it ever was.
+    pub(super) heeds: Option<bool>,
+    /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
+    pub(super) round: Option<(Known, Cause)>,
+}
+
+impl Flow {
+    /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
+    pub(super) fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
+        let acked = step.heard.map_or(0, |heard| heard.acked);
+        if drained && !step.place.is_middle {
+            (self.widest, self.grew, self.base) = (0, 0, acked);
+        }
+        if acked > self.base && acked != self.last_acked {
+            self.is_constant |= self.last_acked > self.base && !self.grew_lately;
+            (self.last_acked, self.grew_lately) = (acked, false);
+        }
+        if in_flight > self.widest {
+            self.widest = in_flight;
+            if acked > self.base {
+                (self.grew, self.grew_lately, self.is_constant) = (step.end, true, false);
+            }
+        }
+        let is_recent = self.grew > 0 && step.end.saturating_sub(self.grew) <= self.widest;
+        is_recent || !self.is_constant
+    }
+}

@@ -1,0 +1,345 @@
+//! A packet that advances a connection, and everything that could have kept it waiting.
+
+use coax_cause::Cause;
+use coax_wire::time::{Span, Time};
+
+use super::{
+    samples::{Burst, Heard, Known, Novelty},
+    side::Side,
+    tolerance::{noise, slack, sum},
+};
+use crate::smb::Purpose;
+
+/// What lies between an acknowledgment and the data that it let go, beyond the way there and back.
+pub(crate) const REACTION: Span = Span(2_000_000);
+
+/// No timer is shorter.
+const TIMER: Span = Span(30_000_000);
+
+/// No machine takes longer to send again what it was told is lost, if it heeds that.
+const TURN: Span = Span(10_000_000);
+
+/// A wait that the path itself may make, beyond half a way there and back.
+const OVERTAKEN: Span = Span(2_000_000);
+
+/// A packet that brings the connection forward, and what could have kept it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) at: Time,
+    pub(crate) side: Side,
+    /// Bytes of data; 0 of the handshake.
+    pub(crate) len: u64,
+    /// The same on the wire.
+    pub(crate) wire: u64,
+    pub(crate) novelty: Option<Novelty>,
+    /// What the capture lacks of it, and what acknowledgments told its sender.
+    pub(crate) missing: Missing,
+    pub(crate) told: Told,
+    /// This side's data is acknowledged up to here, and this packet's goes up to there.
+    pub(crate) acked: u64,
+    pub(crate) end: u64,
+    /// All of this side's data that was seen goes up to here.
+    pub(crate) highest: u64,
+    /// When this side sent before, what it knew then, and what of its data had been acknowledged.
+    pub(crate) before: Option<Time>,
+    pub(crate) knew: Option<Known>,
+    /// The latest acknowledgment that it knew when it sent this, and the latest data of the other side.
+    pub(crate) heard: Option<Heard>,
+    pub(crate) asked: Option<Burst>,
+    /// From here to this side and back; to the other and back; without what carrying takes.
+    pub(crate) near: Span,
+    pub(crate) far: Span,
+    /// What it takes the path to carry this packet; to carry an acknowledgment.
+    pub(crate) serial: Span,
+    pub(crate) serial_ack: Span,
+    /// The capture was taken behind the path that this packet took; else before it.
+    pub(crate) is_behind: bool,
+    /// For how long since the last step the path carried what this side sent again, and by what it had been sent.
+    pub(crate) again: Option<(Span, Cause)>,
+    /// The path is about to carry it: it had nothing else to carry but what was sent again too.
+    pub(crate) is_next: bool,
+    /// Since when the path was busy with this side's data, and until when, before this packet.
+    pub(crate) busy: (Time, Time),
+    /// How late it may come, captured behind the path, though that was busy all the time.
+    pub(crate) late: Span,
+    /// Where it stands in what its side says.
+    pub(crate) place: Place,
+    /// What it waited for that its own stream does not show.
+    pub(crate) held_by: Option<Held>,
+    /// There was no room for it: what its side sent last when there was.
+    pub(crate) full: Option<Burst>,
+}
+
+/// Where a packet stands in what its side says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Whether it continues a message, or one that was asked for already follows another.
+    pub(crate) inside: bool,
+    /// It continues a message.
+    pub(crate) is_middle: bool,
+    /// Its message goes on after it.
+    pub(crate) is_cut: bool,
+    /// A full segment.
+    pub(crate) is_full: bool,
+    pub(crate) purpose: Purpose,
+}
+
+/// What acknowledgments tell of a loss of its side's data, and of a packet that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// They told of a loss, the last of them at this time.
+    pub(crate) loss: Option<Time>,
+    /// So many did at this time that a sender that heeds them needed no more.
+    pub(crate) enough: Option<Time>,
+    /// Since when they have come as the path carries data, and the last of them.
+    pub(crate) clock: (Time, Time),
+    /// When what acknowledged all of this packet first had been carried, if anything did; and when the next one came.
+    pub(crate) first: Option<Time>,
+    pub(crate) second: Option<Time>,
+    /// The latest of the other side's data, and up to where.
+    pub(crate) peer: Option<(Time, u64)>,
+}
+
+/// What the capture lacks that belongs to a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missing {
+    /// It acknowledges bytes that were never captured.
+    pub(crate) unseen: bool,
+    /// Something before it is missing; and was missing already when the one before it came.
+    pub(crate) leaves_hole: bool,
+    pub(crate) is_beyond_hole: bool,
+    /// Packets of its side that were sent just before it were never captured.
+    pub(crate) lacks: bool,
+    /// Its side said that it had sent it before.
+    pub(crate) was_claimed: bool,
+}
+
+/// What a packet waits for that its own stream does not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// The sender of this data: since it was sent there is no room for more. Until that shows, the server may have worked.
+    Full { since: Burst, works: bool },
+    /// Its sender, until it had waited long enough to fill what is left of the window.
+    Window,
+    /// The server works.
+    Works,
+    /// The same, and it has had more to do whenever it had answered, for long.
+    Fed,
+}
+
+impl Step {
+    /// What of its serialisation lies before the capture.
+    pub(crate) fn ahead(&self) -> Span {
+        if self.is_behind { self.serial } else { Span(0) }
+    }
+
+    /// The way there and back.
+    pub(crate) fn round(&self) -> Span {
+        sum(self.near, self.far)
+    }
+
+    /// When it can have been captured at the earliest if it was let go by what was captured at `at`.
+    pub(crate) fn soonest(&self, at: Time) -> Time {
+        at + self.near + self.ahead()
+    }
+
+    /// Whether what was captured at `at` reached its sender after that had sent before.
+    pub(crate) fn is_news(&self, at: Time) -> bool {
+        let noise = if self.is_behind {
+            slack(self.near)
+        } else {
+            Span(0)
+        };
+        self.before
+            .is_none_or(|before| self.soonest(at) + noise > before)
+    }
+
+    /// Whether it left as soon as an acknowledgment came that was news, and not because of data that came with or after
+    /// that.
+    pub(crate) fn is_let_go_by(&self, heard: &Heard) -> bool {
+        self.is_news(heard.carried)
+            && self.asked.is_none_or(|asked| asked.carried < heard.at)
+            && self.at - self.soonest(heard.carried) <= slack(self.near)
+    }
+
+    /// Whether it follows what its side sent before on a path that was busy for a whole round trip, and since `from` or
+    /// before; or has done since `begin`, when its side had nothing on its way, so that no acknowledgment can have let it
+    /// go.
+    pub(crate) fn is_carried(&self, from: Time, begin: Time) -> bool {
+        let (since, until) = self.busy;
+        self.follows()
+            && since <= from
+            && (self.at.max(until) - since >= sum(self.round(), self.serial)
+                || (self.place.is_middle && begin < self.at && self.at - begin < self.round()))
+    }
+
+    /// Whether all that its side had sent was acknowledged when it left: the path had been idle for a round trip.
+    pub(crate) fn is_alone(&self) -> bool {
+        let heard = self.heard.filter(|_| self.near.0 > 0 || !self.is_behind);
+        heard.is_some_and(|heard| {
+            heard.acked >= self.end.saturating_sub(self.len)
+                && self.at >= self.soonest(heard.carried)
+        })
+    }
+
+    /// Whether it follows what its side sent before without a pause of the path.
+    pub(crate) fn follows(&self) -> bool {
+        let until = self.busy.1 + noise(self.serial);
+        let latest = if self.is_behind {
+            until + sum(self.serial, self.late)
+        } else {
+            until
+        };
+        self.serial.0 > 0 && self.at <= latest
+    }
+
+    /// What kept it that is not to be seen in its own stream; `is_windowed`: it had to wait for the window, and a way there
+    /// and back.
+    pub(crate) fn is_held_by(&self, is_windowed: bool) -> Option<Held> {
+        let fills_window = self.novelty == Some(Novelty::New)
+            && self.place.is_cut
+            && !self.place.is_full
+            && (self.full.is_some() || self.knew.is_some_and(|knew| knew.edge == self.end))
+            && !self.is_unheeded();
+        match self.held_by {
+            // less than a segment is sent into what is left of a window when its sender has waited long enough for more
+            // (RFC 1122 §4.2.3.4)
+            _ if fills_window => Some(self.full.map_or(Held::Window, |since| Held::Full {
+                since,
+                works: false,
+            })),
+            Some(Held::Works) if !self.place.is_middle || is_windowed => None,
+            held_by => held_by,
+        }
+    }
+
+    /// Whether its sender had heard long before of more room than it used: it had not looked at what had come.
+    pub(crate) fn is_unheeded(&self) -> bool {
+        self.place.is_cut
+            && !self.place.is_full
+            && self.heard.is_some_and(|heard| {
+                heard.edge > self.end
+                    && self.at - self.soonest(heard.carried) > sum(REACTION, slack(self.near))
+            })
+    }
+
+    /// Whether it comes behind what its side sent before as close as the path lets it: it had waited for its turn.
+    pub(crate) fn is_queued(&self) -> bool {
+        let is_between = !self.is_behind && self.near.0.saturating_mul(3) > self.far.0;
+        let close = sum(self.serial, noise(self.serial));
+        (self.is_behind && self.follows())
+            || (is_between && self.before.is_some_and(|before| self.at - before <= close))
+    }
+
+    /// What its side takes for the reason of sending it again, needlessly.
+    pub(crate) fn taken_for(&self) -> Cause {
+        match self.told.enough {
+            Some(_) => Cause::FastRecovery,
+            None => Cause::Timeout,
+        }
+    }
+
+    /// What a silence of its own machine was: a timer's, if what was sent before it was lost and no acknowledgment of it
+    /// came. With new data too, a probe of a loss comes after two round trips (RFC 8985 §7.2). A hole is seen in the middle
+    /// of a message, where a machine has no reason to pause; the end of one that was lost leaves its number out.
+    pub(crate) fn own(&self, silence: Span) -> Cause {
+        let follows_loss = self.is_behind
+            && self.place.is_middle
+            && (self.missing.leaves_hole || self.missing.lacks);
+        if follows_loss && silence >= sum(self.round(), self.round()) {
+            Cause::Timeout
+        } else {
+            self.side.think()
+        }
+    }
+
+    /// Whether a timer sent what `open` was once more, and nothing had come for it.
+    pub(crate) fn is_same_again(&self, open: &Self) -> bool {
+        let is_same = self.side == open.side && (self.len, self.end) == (open.len, open.end);
+        is_same
+            && self.novelty == Some(Novelty::Again)
+            && self.acked < self.end
+            && !self.missing.unseen
+            && is_timer(self)
+    }
+
+    /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this
+    /// left.
+    pub(crate) fn is_clocked(&self, from: Time) -> bool {
+        let (since, last) = self.told.clock;
+        // between the two ends they are captured before they are carried
+        let lag = self.heard.map_or(Span(0), |heard| heard.carried - heard.at);
+        let near = sum(self.near, lag);
+        self.serial.0 > 0 && since + near <= from && self.at <= last + near + slack(self.near)
+    }
+}
+
+/// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
+pub(crate) fn is_timer(step: &Step) -> bool {
+    let latest = [
+        step.heard.map(|heard| heard.carried + step.near),
+        step.told.loss.map(|at| at + step.near),
+        step.before,
+    ];
+    let latest = latest.into_iter().flatten().max();
+    if step.is_queued() {
+        return false;
+    }
+    let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
+    // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
+    silent > TIMER.max(Span(step.round().0 / 4))
+}
+
+/// Whether an acknowledgment that filled a hole let it go: it tells of the next one, and the repair goes on (RFC 6582
+/// §3.2).
+pub(crate) fn is_next_hole(step: &Step) -> bool {
+    let heard = step.heard.filter(|heard| heard.fills);
+    heard.is_some_and(|heard| step.is_let_go_by(&heard))
+}
+
+/// Whether its sender was told of the loss often enough, and did not send it again then.
+pub(crate) fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
+    let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
+    let told = step.told.enough.filter(|_| is_oldest && !step.is_queued());
+    let patience = if heeds == Some(false) {
+        TURN
+    } else {
+        TIMER.max(Span(step.round().0 / 4))
+    };
+    told.is_some_and(|at| step.at - step.soonest(at) > patience)
+}
+
+/// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
+/// is busy looks at its timers before it looks at what came.
+pub(crate) fn is_idle_repeat(step: &Step, was_busy_before: bool) -> bool {
+    if step.novelty != Some(Novelty::Again) {
+        return false;
+    }
+    let is_early = step
+        .told
+        .first
+        .is_some_and(|at| !step.is_behind || step.at < step.soonest(at));
+    let is_more = was_busy_before && step.told.first.is_some();
+    is_early || is_more || was_busy(step)
+}
+
+/// Whether two acknowledgments should have told its sender not to send it again: one may be lost on its way, hardly two.
+pub(crate) fn was_busy(step: &Step) -> bool {
+    step.told
+        .second
+        .is_some_and(|at| step.at >= step.soonest(at))
+}
+
+/// Whether it fills a hole so soon that it was only overtaken.
+pub(crate) fn was_overtaken(step: &Step) -> bool {
+    let lately = Span(step.round().0 / 2 + OVERTAKEN.0);
+    step.novelty == Some(Novelty::Fill)
+        && step.told.loss.is_none()
+        && step.before.is_some_and(|before| step.at - before < lately)
+}
+
+/// What this packet answers, if it begins a message and its sender had just heard of it.
+pub(crate) fn answers(step: &Step) -> Option<Burst> {
+    let asked = step.asked?;
+    (!step.place.is_middle && step.is_news(asked.carried)).then_some(asked)
+}

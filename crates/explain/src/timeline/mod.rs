@@ -1,0 +1,16 @@
+//! The timeline of a connection as plain data: the packets that advance it, and what each side had sent and heard.
+//!
+//! The path and reassembly stages produce it; the charge stage turns it into charges.
+
+mod advance;
+mod samples;
+mod side;
+mod tolerance;
+
+pub(crate) use advance::{
+    Held, Missing, Place, REACTION, Step, Told, answers, is_idle_repeat, is_ignored, is_next_hole,
+    is_timer, was_busy, was_overtaken,
+};
+pub(crate) use samples::{Burst, Heard, Known, Novelty};
+pub(crate) use side::{Side, of, of_mut};
+pub(crate) use tolerance::{noise, slack, sum};
