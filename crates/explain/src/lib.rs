@@ -17,9 +17,11 @@ pub mod report;
 
 mod analyser;
 mod charge;
+mod constants;
 mod evidence;
 mod histogram;
 mod latest;
+mod path;
 mod session;
 mod smb;
 mod tcp;

@@ -48,14 +48,12 @@ mod repair;
 
 use crate::charge::flow::Flow;
 use crate::charge::journal::{Charge, Journal};
+use crate::constants::MIN_DELAYED_ACK;
 use crate::smb::Purpose;
 use crate::timeline::{Burst, Heard, Side, Step, answers, is_idle_repeat, sum, was_busy};
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-/// Acknowledgments later than this were delayed on purpose: timers of 40 ms and more are known, and the shortest that a
-/// busy machine takes is less.
-pub(crate) const DELAYED: Span = Span(25_000_000);
 /// A wait between two packets of one side that is no think time.
 const JITTER: Span = Span(300_000);
 /// A machine that stops for so long in the middle of a message waits for its retransmission timer.
@@ -211,7 +209,7 @@ impl Ledger {
             step.busy.1 - step.busy.0.max(heard.carried + step.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
-        let is_delayed = waited >= DELAYED;
+        let is_delayed = waited >= MIN_DELAYED_ACK;
         let think = Span(own.0 - own_carried.0);
         let mut rest = gap;
         for (cause, part) in [

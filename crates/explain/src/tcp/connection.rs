@@ -1,16 +1,15 @@
 //! A connection: both directions, what they carry, and where its time went.
 
-use crate::charge::{DELAYED, Ledger};
+use crate::charge::Ledger;
 use crate::evidence::{Room, Ticket, Witness};
+use crate::path::{LastData, NewAck, PathStage, SegmentSizes, Way, wire_bytes};
 use crate::report::Quality;
 use crate::session::{Framer, Moment, Scratch, Verdict};
 use crate::smb::Smb;
 use crate::tcp::habits::{Habits, SegmentSummary};
 use crate::tcp::half::Half;
 use crate::tcp::held::Served;
-use crate::tcp::pace::Slope;
-use crate::tcp::path::{Learned, Path, Way};
-use crate::tcp::step::{Arrival, Last, wire_bytes};
+use crate::tcp::step::Arrival;
 use crate::timeline::{Novelty, Side, of, of_mut};
 use coax_capture::{Endpoint, Flags, Segment};
 use coax_cause::Account;
@@ -38,20 +37,10 @@ pub(crate) struct Connection {
     quiet: Span,
     pub(super) packets: u64,
     pub(super) has_start: bool,
-    pub(super) handshake: [Option<(Time, u64)>; 2],
-    /// From here to each side and back.
-    pub(super) ways: [Option<Way>; 2],
-    /// How single exchanges grow with their size, by who answers.
-    pub(super) slopes: [Slope; 2],
-    /// What somebody who went before learned of the path.
-    pub(super) guide: Option<Learned>,
-    /// What follows from all that.
-    pub(super) path: Path,
+    pub(super) path: PathStage,
     /// It only goes before, and bears witness of nothing.
     pub(super) is_scout: bool,
-    /// The last new acknowledgment of each side's data, and up to where that had been sent by then.
-    pub(super) acks: [Option<(Time, u64)>; 2],
-    pub(super) last_data: Option<Last>,
+    pub(super) last_data: Option<LastData>,
     pub(super) served: Served,
     pub(super) end: (Moment, Account),
     pub(super) closing: bool,
@@ -87,13 +76,8 @@ impl Connection {
             quiet: Span(0),
             packets: 0,
             has_start: is_syn,
-            handshake: [None; 2],
-            ways: [None; 2],
-            slopes: <[Slope; 2]>::default(),
-            guide: None,
-            path: Path::of(&Learned::default()),
+            path: PathStage::default(),
             is_scout: false,
-            acks: [None; 2],
             last_data: None,
             served: Served::default(),
             end: (moment, Account::default()),
@@ -220,7 +204,7 @@ impl Connection {
             highest: before.0,
             acked: of(&self.halves, side).acked,
             window: other.window,
-            way: self.way(side),
+            way: self.path.way(side),
             acknowledges: other.acked > before.1,
             quiet: self.quiet,
         };
@@ -247,27 +231,20 @@ impl Connection {
 
     fn synchronize(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
         of_mut(&mut self.halves, side).begin(segment);
-        if side == Side::Client {
-            self.handshake[0] = Some((at, wire_bytes(segment)));
-        } else {
-            self.handshake[1] = Some((at, wire_bytes(segment)));
-            if let Some((syn, bytes)) = self.handshake[0] {
-                let bytes = (bytes, wire_bytes(segment));
-                let time = at - syn;
-                self.measured(Side::Server, Way { time, bytes });
-            }
-        }
+        self.path.note_syn(side, at, wire_bytes(segment));
     }
 
     /// What a segment says of the other side's data; whether it acknowledges what was never captured.
     fn acknowledgment(&mut self, segment: &Segment<'_>, side: Side, at: Time) -> bool {
-        self.note_handshake(segment, side, at);
+        let is_syn = segment.flags.has(Flags::SYN);
+        self.path
+            .note_handshake(side, is_syn, at, wire_bytes(segment));
         let shift = self.shift(side);
-        let carried = if self.is_behind(side) {
+        let carried = if self.path.is_behind(side) {
             at
         } else {
             let free = of(&self.halves, side).sent.busy.max(at);
-            free + self.carrying(side, wire_bytes(segment))
+            free + self.path.carrying(side, wire_bytes(segment))
         };
         let other = of_mut(&mut self.halves, side.other());
         let ack = other.offset(segment.ack);
@@ -294,21 +271,9 @@ impl Connection {
         self.note_window(segment, side, window_before);
         if let Some((time, bytes)) = way {
             let bytes = (bytes, wire_bytes(segment));
-            self.measured(side, Way { time, bytes });
+            self.path.note_way(side, Way { time, bytes });
         }
         beyond > 1
-    }
-
-    /// The last of a handshake tells the way to the client.
-    fn note_handshake(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
-        if side == Side::Client
-            && let Some((syn_ack, bytes)) = self.handshake[1].take()
-            && !segment.flags.has(Flags::SYN)
-        {
-            let bytes = (bytes, wire_bytes(segment));
-            let time = at - syn_ack;
-            self.measured(Side::Client, Way { time, bytes });
-        }
     }
 
     /// More of the other side's data is acknowledged than before; how long that of a segment which is waited for took to
@@ -324,9 +289,18 @@ impl Connection {
         let fills = before < other.torn;
         let way = other.acknowledge(ack, at);
         let is_pure = segment.len == 0 && !fills;
-        self.note_ack_pace(side, ack, ack - before, is_pure, at);
-        self.note_burst(side.other(), ack, at, is_pure);
-        let serial = self.serial_of(side.other(), if fills { 0 } else { ack - before });
+        let new = NewAck {
+            at,
+            acked: ack,
+            bytes: ack - before,
+            is_pure,
+            highest: other.highest,
+        };
+        let sizes = self.sizes(side.other());
+        self.path.note_ack_pace(side, &new, sizes);
+        self.path.note_burst(side.other(), &new, sizes);
+        let carried = if fills { 0 } else { new.bytes };
+        let serial = self.path.serial_of(side.other(), carried, sizes);
         let other = of_mut(&mut self.halves, side.other());
         other.tick(at, serial);
         if segment.reports_hole() {
@@ -335,41 +309,18 @@ impl Connection {
         way
     }
 
-    /// At the sender's end the distances of acknowledgments are those of the data at the receiver's, if it was all on its
-    /// way already. Where those of the data are seen too, one of a single segment is no news if it may have been held back.
-    fn note_ack_pace(&mut self, side: Side, ack: u64, new: u64, is_pure: bool, at: Time) {
-        let is_ahead = !self.is_behind(side.other());
-        let mss = of(&self.halves, side).figures.mss.map_or(1460, u64::from);
-        let other = of_mut(&mut self.halves, side.other());
-        let previous = of_mut(&mut self.acks, side.other()).replace((at, other.highest));
-        other.is_acked_in_bunches |= is_pure && new > mss;
-        let may_be_held = other.pace.known().is_some() && other.is_acked_in_bunches && new <= mss;
-        if let Some((last, highest)) = previous
-            && is_ahead
-            && is_pure
-            && ack <= highest
-            && !(may_be_held && at - last >= DELAYED)
-        {
-            let bytes = new + new.div_ceil(mss.max(1)) * other.overhead;
-            if other.ack_pace.add(at - last, bytes) {
-                self.survey();
-            }
+    /// Sizes of the segments that `side` sends.
+    fn sizes(&self, side: Side) -> SegmentSizes {
+        let mss = of(&self.halves, side.other()).figures.mss;
+        SegmentSizes {
+            mss: mss.map_or(1460, u64::from),
+            overhead: of(&self.halves, side).overhead,
         }
     }
 
-    /// What the path takes to carry so much of `side`'s data, or one segment if that is more.
-    fn serial_of(&self, side: Side, bytes: u64) -> Span {
-        let mss = of(&self.halves, side.other()).figures.mss;
-        let mss = mss.map_or(1460, u64::from).max(1);
-        let segments = bytes.div_ceil(mss).max(1);
-        self.carrying(
-            side,
-            bytes.max(mss) + segments * of(&self.halves, side).overhead,
-        )
-    }
-
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {
-        let serial = self.serial_of(side.other(), 0);
+        let sizes = self.sizes(side.other());
+        let serial = self.path.serial_of(side.other(), 0, sizes);
         let other = of_mut(&mut self.halves, side.other());
         let has_sack = segment.has_sack();
         if other.window == window_before || has_sack {

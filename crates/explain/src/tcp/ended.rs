@@ -62,8 +62,8 @@ impl Connection {
             span: (self.first.at, self.last.at),
             frames: (self.first.frame, self.last.frame),
             sides: self.sides(),
-            server_rtt: of(&self.ways, Side::Server).map(|way| way.time),
-            client_rtt: of(&self.ways, Side::Client).map(|way| way.time),
+            server_rtt: self.path.round_trip(Side::Server),
+            client_rtt: self.path.round_trip(Side::Client),
             vantage: self.vantage(),
             has_start: self.has_start,
             smb: told.facts,
@@ -85,7 +85,6 @@ impl Connection {
         // a side's windows are heard by the other
         let [of_server, of_client] = self.heard_scales();
         let mut sides = self.halves.each_ref().map(|half| report::Side {
-            path_ps_per_byte: half.pace().or(half.single_pace.known()),
             again: half.repeats.report(),
             spurious: half.repeats.report().needless,
             ..half.figures
@@ -93,14 +92,17 @@ impl Connection {
         for (side, scale) in sides.iter_mut().zip([of_client, of_server]) {
             side.least_scale = scale;
         }
+        for (figures, side) in sides.iter_mut().zip(Side::BOTH) {
+            figures.path_ps_per_byte = self.path.reported_pace(side);
+        }
         sides
     }
 
     /// Where the capture was taken: next to the side that answers at once.
     fn vantage(&self) -> Option<Vantage> {
         let (client, server) = (
-            of(&self.ways, Side::Client).as_ref()?.time.0,
-            of(&self.ways, Side::Server).as_ref()?.time.0,
+            self.path.round_trip(Side::Client)?.0,
+            self.path.round_trip(Side::Server)?.0,
         );
         const NEARER: u64 = 3;
         Some(match () {

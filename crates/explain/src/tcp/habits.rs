@@ -1,5 +1,6 @@
 //! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
 
+use crate::constants::MIN_DELAYED_ACK;
 use crate::latest::Latest;
 use crate::report;
 use crate::session::Moment;
@@ -9,8 +10,6 @@ use coax_wire::time::{Span, Time};
 
 /// A pause that ends a burst: longer than a slow machine takes for a packet on a slow wire.
 const PAUSE: Span = Span(3_000_000);
-/// Acknowledgments later than this were held back on purpose (the ledger's rule).
-const HELD: Span = Span(25_000_000);
 /// No retransmission timer is shorter: it is longer than a round trip, and answers within a shorter one need no telling.
 const TIMER: Span = Span(20_000_000);
 /// Steps of the histogram of holds, and how many: up to 1.28 s.
@@ -125,7 +124,7 @@ impl Habits {
             return;
         };
         let held = Span((sent.moment.at - last).0.saturating_sub(sent.way.0));
-        if held < HELD {
+        if held < MIN_DELAYED_ACK {
             add(
                 &mut self.to_an_ack,
                 segments.min(MOST_TO_AN_ACK - 1),

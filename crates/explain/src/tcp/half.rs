@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::path::{OVERHEAD, wire_bytes};
 use crate::report;
 use crate::tcp::counter::Counter;
-use crate::tcp::pace::Pace;
 use crate::tcp::repeats::Repeats;
 use crate::tcp::sent::SentLog;
-use crate::tcp::step::{OVERHEAD, wire_bytes};
 use crate::tcp::window::{Edges, Sending};
 use crate::timeline::{Heard, Novelty, noise, sum};
 use coax_capture::{Flags, Segment};
@@ -43,16 +42,6 @@ pub(super) struct Half {
     pub(super) least_scale: u8,
     /// What it sent last was one byte into a shut window: it asks whether that is still shut (RFC 9293 §3.8.6.1).
     pub(super) is_probe: bool,
-    pub(super) pace: Pace,
-    /// The same by the distances of acknowledgments, and by what the first of a burst took.
-    pub(super) ack_pace: Pace,
-    /// More than one segment of it was acknowledged at once.
-    pub(super) is_acked_in_bunches: bool,
-    pub(super) burst_pace: Pace,
-    /// The same by packets of which each may have waited for the acknowledgment of the one before.
-    pub(super) single_pace: Pace,
-    /// When and where its data began that was sent when nothing was on its way, until something of it is acknowledged.
-    pub(super) burst: Option<(Time, u64)>,
     pub(super) sent: SentLog,
     /// What it sent again.
     pub(super) repeats: Repeats,
@@ -188,12 +177,6 @@ impl Half {
         self.figures.window_scale = options.window_scale.or(self.figures.window_scale);
         self.figures.sack |= options.sack;
         self.figures.timestamps |= options.timestamps;
-    }
-
-    /// Picoseconds a byte that the path takes for what this side sends.
-    pub(super) fn pace(&self) -> Option<u64> {
-        let paced = self.pace.known().max(self.ack_pace.known());
-        paced.or(self.burst_pace.known())
     }
 
     /// Whether its sequence numbers are known.

@@ -35,7 +35,7 @@ impl Connection {
             return None;
         }
         // next to the client little shows of when its requests had come to the server
-        let is_seen = !self.is_behind(Side::Server) && !self.served.was_shut_out;
+        let is_seen = !self.path.is_behind(Side::Server) && !self.served.was_shut_out;
         match self.served.fed {
             FED.. => Some(Held::Fed),
             _ => is_seen.then_some(Held::Works),
@@ -60,11 +60,11 @@ impl Connection {
     /// captured at `answered`.
     fn has_come(&self, before: usize, answered: Time) -> bool {
         let asked = self.smb.as_ref().and_then(|smb| smb.oldest_request(before));
-        let near = self.bare_way(Side::Server);
-        let last = if self.is_behind(Side::Client) {
+        let near = self.path.bare_way(Side::Server);
+        let last = if self.path.is_behind(Side::Client) {
             Span(0)
         } else {
-            self.carrying(Side::Client, FULL)
+            self.path.carrying(Side::Client, FULL)
         };
         let came = sum(sum(near, last), slack(near));
         asked.is_some_and(|asked| asked + came <= answered)

@@ -99,19 +99,24 @@ impl Followed {
             return;
         };
         *desk.held = desk.held.saturating_sub(prologue.size);
-        let (learned, scales) = (self.connection.learned(), self.connection.heard_scales());
+        let (learned, scales) = (
+            self.connection.path.learned(),
+            self.connection.heard_scales(),
+        );
+        let heeds = self.connection.ledger.heeds();
         let mut held = prologue.held();
         let Some((first, moment)) = held.next() else {
             return;
         };
         self.connection = Connection::new(&first, moment, desk.room);
-        self.connection.guide(Some(learned));
+        self.connection.path.calibrate(Some(learned));
+        self.connection.ledger.expect(heeds);
         self.connection.heed_scales(scales);
         for (segment, moment) in std::iter::once((first, moment)).chain(held) {
             self.connection
                 .segment(&segment, moment, desk.scratch, desk.quality);
         }
-        self.connection.guide(None);
+        self.connection.path.calibrate(None);
     }
 }
 

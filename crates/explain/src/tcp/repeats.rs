@@ -144,7 +144,7 @@ impl Repeats {
 impl Connection {
     /// What an acknowledgment says of data that was sent again.
     pub(super) fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
-        let far = self.way(side);
+        let far = self.path.way(side);
         let other = of_mut(&mut self.halves, side.other());
         let twice = segment.duplicate_sack();
         if twice.is_none() && other.repeats.is_settled() {

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::path::Jitter;
 use crate::tcp::finger::Finger;
-use crate::tcp::jitter::Jitter;
 use crate::timeline::{Burst, noise, sum};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};

@@ -1,5 +1,6 @@
 //! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
 
+use crate::path::{LEAST, LastData, wire_bytes};
 use crate::smb::Purpose;
 use crate::tcp::connection::Connection;
 use crate::tcp::half::Half;
@@ -9,29 +10,6 @@ use crate::timeline::{
 use coax_capture::Segment;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
-
-/// What Ethernet, IP and TCP without options add to a segment's data, bytes, with preamble and gap.
-pub(super) const OVERHEAD: u64 = 78;
-/// The shortest frame with both.
-const LEAST: u64 = 84;
-/// Shorter segments tell too little of the path's pace.
-const TELLING: u64 = 400;
-
-/// What a segment takes on the wire, bytes.
-pub(super) fn wire_bytes(segment: &Segment<'_>) -> u64 {
-    (OVERHEAD + segment.options.len() as u64 + u64::from(segment.len)).max(LEAST)
-}
-
-/// The last packet with data: whose it was, how long (also on the wire), and how many of its side came without one of the
-/// other's between.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Last {
-    pub(super) side: Side,
-    pub(super) at: Time,
-    pub(super) len: u64,
-    pub(super) wire: u64,
-    pub(super) in_a_row: u32,
-}
 
 /// A packet that brings the connection forward, as it comes.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +58,8 @@ impl Connection {
         let same = self.last_data.filter(|last| last.side == side);
         let step = self.describe(segment, arrival);
         if novelty == Some(Novelty::New) {
-            self.note_pace(&step, same);
-            self.note_slope(&step);
+            self.path.note_data_pace(&step, same);
+            self.path.note_exchange(&step, self.last_data);
         }
         let sack = self.halves.iter().all(|half| half.figures.sack);
         of_mut(&mut self.halves, side).repeats.sent(&step, sack);
@@ -90,7 +68,7 @@ impl Connection {
         if side == Side::Server {
             self.note_answer(at);
         }
-        self.last_data = Some(Last {
+        self.last_data = Some(LastData {
             side,
             at,
             len,
@@ -100,14 +78,14 @@ impl Connection {
         let half = of_mut(&mut self.halves, side);
         half.last_sent = Some((at, step.wire));
         if half.acked >= arrival.start && novelty == Some(Novelty::New) {
-            half.burst = Some((at, arrival.start));
+            self.path.begin_burst(side, at, arrival.start);
         }
     }
 
     /// When what a side sent is carried.
     fn note_sent(&mut self, step: &Step, start: u64) {
         if matches!(step.novelty, Some(Novelty::New) | None) {
-            let round = self.way(step.side.other()).0.saturating_mul(2);
+            let round = self.path.way(step.side.other()).0.saturating_mul(2);
             let then = Time(step.at.0.saturating_sub(round));
             let half = of_mut(&mut self.halves, step.side);
             half.sent
@@ -123,7 +101,7 @@ impl Connection {
         let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
         let (len, wire) = (u64::from(segment.len), wire_bytes(segment));
         let end = start.saturating_add(len);
-        let (near, is_behind) = (self.bare_way(side), self.is_behind(side));
+        let (near, is_behind) = (self.path.bare_way(side), self.path.is_behind(side));
         let place = self.place(segment, side);
         let (knew, heard) = self.heard_by(side, wire, at);
         Step {
@@ -141,10 +119,10 @@ impl Connection {
             heard,
             asked: self.asked(side, &place, wire, at),
             near,
-            far: self.bare_way(side.other()),
+            far: self.path.bare_way(side.other()),
             wire,
-            serial: self.carrying(side, wire),
-            serial_ack: self.carrying(side.other(), LEAST),
+            serial: self.path.carrying(side, wire),
+            serial_ack: self.path.carrying(side.other(), LEAST),
             is_behind,
             again: self.carried_again(side, at),
             is_next: !is_behind && arrival.novelty != Some(Novelty::New) && half.sent.is_next(at),
@@ -177,12 +155,12 @@ impl Connection {
     /// For how long since the last step the path carried what `side` sent again, as its acknowledgments came by `at`, and
     /// by what it had been sent.
     fn carried_again(&self, side: Side, at: Time) -> Option<(Span, Cause)> {
-        if self.is_behind(side) {
+        if self.path.is_behind(side) {
             return None;
         }
         let back = sum(
-            self.bare_way(side.other()),
-            self.carrying(side.other(), LEAST),
+            self.path.bare_way(side.other()),
+            self.path.carrying(side.other(), LEAST),
         );
         let then = |at: Time| Time(at.0.saturating_sub(back.0));
         let sent = &of(&self.halves, side).sent;
@@ -192,13 +170,17 @@ impl Connection {
     /// What `side` surely knew when it sent before, and the latest that it knew when it sent what was captured at `at`.
     fn heard_by(&self, side: Side, wire: u64, at: Time) -> (Option<Known>, Option<Heard>) {
         let half = of(&self.halves, side);
-        let slack = slack(self.bare_way(side));
-        let noise = if self.is_behind(side) { slack } else { Span(0) };
+        let slack = slack(self.path.bare_way(side));
+        let noise = if self.path.is_behind(side) {
+            slack
+        } else {
+            Span(0)
+        };
         let known_before = |(before, wire)| {
-            let ahead = sum(self.ahead(side, wire), noise);
+            let ahead = sum(self.path.ahead(side, wire), noise);
             half.edges.known(before, ahead).map(Heard::known)
         };
-        let heard = half.edges.known(at + slack, self.ahead(side, wire));
+        let heard = half.edges.known(at + slack, self.path.ahead(side, wire));
         let heard = heard.filter(|heard| heard.at <= at).copied();
         (half.last_sent.and_then(known_before), heard)
     }
@@ -228,8 +210,8 @@ impl Connection {
         if place.is_middle {
             return None;
         }
-        let lately = at + slack(self.bare_way(side));
-        let then = at.min(Time(lately.0.saturating_sub(self.ahead(side, wire).0)));
+        let lately = at + slack(self.path.bare_way(side));
+        let then = at.min(Time(lately.0.saturating_sub(self.path.ahead(side, wire).0)));
         let sent = &of(&self.halves, side.other()).sent;
         // an answer whose end shows only now is not told of yet
         let untold = usize::from(of(&self.framers, side).is_inside());
@@ -239,72 +221,5 @@ impl Connection {
             None => sent.whole_by(then),
         };
         asked.map(|asked| sent.mended(asked, then))
-    }
-
-    /// Away from the sender, the distances of packets that follow each other tell how fast the path is.
-    fn note_pace(&mut self, step: &Step, same: Option<Last>) {
-        let Some(last) = same.filter(|_| step.place.inside) else {
-            return;
-        };
-        // what waited for the acknowledgment of the one before it tells of the way, not of the path's pace
-        let start = step.end.saturating_sub(step.len);
-        if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
-            return;
-        }
-        let bytes = if step.is_behind { step.wire } else { last.wire };
-        let half = of_mut(&mut self.halves, step.side);
-        let is_new = match step.heard {
-            Some(heard) if heard.acked >= start => {
-                let since = heard.carried + step.near;
-                let is_told = step.is_behind && since > last.at;
-                is_told && half.single_pace.add(step.at - since, bytes)
-            }
-            _ => half.pace.add(step.at - last.at, bytes),
-        };
-        if is_new {
-            self.survey();
-        }
-    }
-
-    /// An acknowledgment of more than one segment is not delayed: what it took longer than that of a SYN tells the pace.
-    pub(super) fn note_burst(&mut self, side: Side, ack: u64, at: Time, is_pure: bool) {
-        let mss = of(&self.halves, side.other()).figures.mss;
-        let mss = mss.map_or(1460, u64::from).max(1);
-        let Some((begin, start)) = of_mut(&mut self.halves, side).burst.take() else {
-            return;
-        };
-        let new = ack.saturating_sub(start);
-        if new > mss && is_pure && self.is_behind(side.other()) {
-            let bytes = new + new.div_ceil(mss) * of(&self.halves, side).overhead + LEAST;
-            let Some(way) = self.measured_way(side.other()) else {
-                return;
-            };
-            let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
-            let longer = (at - begin).0.saturating_sub(way.time.0);
-            let half = of_mut(&mut self.halves, side);
-            if half.burst_pace.add(Span(longer), wire.max(1)) {
-                self.survey();
-            }
-        }
-    }
-
-    /// Single exchanges tell it by how much longer the large ones take.
-    fn note_slope(&mut self, step: &Step) {
-        let Some(last) = self.last_data else { return };
-        if last.side == step.side || last.in_a_row > 1 || self.way(step.side) < self.way(last.side)
-        {
-            return;
-        }
-        let mut bytes = 0;
-        if !self.is_behind(last.side) {
-            bytes += last.wire;
-        }
-        if step.is_behind {
-            bytes += step.wire;
-        }
-        let slope = of_mut(&mut self.slopes, step.side);
-        if slope.add(step.at - last.at, bytes) {
-            self.survey();
-        }
     }
 }

@@ -11,7 +11,7 @@ const MOST: Span = Span(5_000_000);
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Jitter {
+pub(crate) struct Jitter {
     /// How much too close the latest packets came, together.
     early: u64,
     /// How late a packet may come, by what was seen of late.
@@ -22,13 +22,13 @@ pub(super) struct Jitter {
 
 impl Jitter {
     /// How late the next packet may come though the path carries it without a pause.
-    pub(super) fn allowance(&self) -> Span {
+    pub(crate) fn allowance(&self) -> Span {
         Span(self.most.saturating_sub(self.late))
     }
 
     /// A packet came `distance` behind the one before it, and the path takes `serial` for it. Whether it may have done
     /// nothing else meanwhile.
-    pub(super) fn add(&mut self, distance: Span, serial: Span) -> bool {
+    pub(crate) fn add(&mut self, distance: Span, serial: Span) -> bool {
         let least = serial.0 - noise(serial).0.min(serial.0);
         if distance.0 < least {
             self.early = self.early.saturating_add(serial.0 - distance.0);

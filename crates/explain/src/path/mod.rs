@@ -1,0 +1,319 @@
+//! The path stage: how long the path takes from the capture to each side and back, and how fast it carries data.
+//!
+//! It measures with handshakes, acknowledgments and the distances of packets. Every other stage asks it, so it derives
+//! the answers only when a measurement changes them.
+
+mod jitter;
+mod model;
+mod pace;
+mod wire;
+
+pub(crate) use jitter::Jitter;
+pub(crate) use model::{Learned, Way};
+pub(crate) use wire::{LEAST, OVERHEAD, wire_bytes};
+
+use coax_wire::time::{Span, Time};
+
+use crate::constants::MIN_DELAYED_ACK;
+use crate::timeline::{Side, Step, of, of_mut, sum};
+use model::Path;
+use pace::{Pace, Slope};
+
+/// Shorter segments tell too little of the path's pace.
+const TELLING: u64 = 400;
+
+/// The last packet with data: whose it was, how long (also on the wire), and how many of its side came without one of the
+/// other's between.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastData {
+    pub(crate) side: Side,
+    pub(crate) at: Time,
+    pub(crate) len: u64,
+    pub(crate) wire: u64,
+    pub(crate) in_a_row: u32,
+}
+
+/// Sizes of the segments that a side sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentSizes {
+    /// Maximum segment size that the other side announced, bytes.
+    pub(crate) mss: u64,
+    /// Headers that the wire adds to the data of a segment, bytes.
+    pub(crate) overhead: u64,
+}
+
+/// An acknowledgment of new data, as far as it shows the pace of the path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewAck {
+    pub(crate) at: Time,
+    /// It acknowledges data up to here.
+    pub(crate) acked: u64,
+    /// Bytes that it acknowledges first.
+    pub(crate) bytes: u64,
+    /// It carries no data, and fills no hole.
+    pub(crate) is_pure: bool,
+    /// All data of that side seen so far goes up to here.
+    pub(crate) highest: u64,
+}
+
+/// What was seen of the pace of one side's data.
+#[derive(Debug, Default)]
+struct PaceSamples {
+    /// By the distances of data packets, away from the sender.
+    data: Pace,
+    /// By the distances of acknowledgments, at the sender's end.
+    acks: Pace,
+    /// By the time until the first acknowledgment of a burst.
+    burst: Pace,
+    /// By packets of which each may have waited for the acknowledgment of the one before.
+    single: Pace,
+    /// More than one segment was acknowledged at once.
+    is_acked_in_bunches: bool,
+    /// When and where its data began that was sent when nothing was in flight, until something of it is acknowledged.
+    burst_start: Option<(Time, u64)>,
+    /// The last new acknowledgment, and up to where data had been sent by then.
+    last_ack: Option<(Time, u64)>,
+}
+
+impl PaceSamples {
+    fn known(&self) -> Option<u64> {
+        let paced = self.data.known().max(self.acks.known());
+        paced.or(self.burst.known())
+    }
+}
+
+/// The path stage of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct PathStage {
+    /// SYN and SYN with ACK, until they are answered: when, and how many bytes on the wire.
+    handshake: [Option<(Time, u64)>; 2],
+    ways: [Option<Way>; 2],
+    samples: [PaceSamples; 2],
+    /// How single exchanges grow with their size, by who answers.
+    slopes: [Slope; 2],
+    /// What the calibration pass measured; it holds during the packets that were calibrated with.
+    calibrated: Option<Learned>,
+    path: Path,
+}
+
+impl PathStage {
+    /// What was measured.
+    pub(crate) fn learned(&self) -> Learned {
+        Learned {
+            ways: self.ways,
+            paces: [self.pace(Side::Client), self.pace(Side::Server)],
+        }
+    }
+
+    /// The round trip from the capture to `side`, if one was measured.
+    pub(crate) fn measured_way(&self, side: Side) -> Option<Way> {
+        let ways = self
+            .calibrated
+            .as_ref()
+            .map_or(&self.ways, |known| &known.ways);
+        *of(ways, side)
+    }
+
+    /// The shortest round trip that this connection itself showed from the capture to `side`.
+    pub(crate) fn round_trip(&self, side: Side) -> Option<Span> {
+        of(&self.ways, side).map(|way| way.time)
+    }
+
+    /// The way from the capture to `side` and back as it was measured.
+    pub(crate) fn way(&self, side: Side) -> Span {
+        self.path.leg(side).way
+    }
+
+    /// The same without what its packets took to be carried.
+    pub(crate) fn bare_way(&self, side: Side) -> Span {
+        self.path.leg(side).bare
+    }
+
+    /// Whether what `side` sends is captured after the path has carried it: at the other end. Between the two a packet is
+    /// taken to be captured when it begins to be carried.
+    pub(crate) fn is_behind(&self, side: Side) -> bool {
+        self.path.leg(side).is_behind
+    }
+
+    /// What the path takes to carry so many bytes of `side`; nothing as long as its pace is unknown.
+    pub(crate) fn carrying(&self, side: Side, bytes: u64) -> Span {
+        self.path.leg(side).carrying(bytes)
+    }
+
+    /// What the path takes to carry so much of `side`'s data, or one segment if that is more.
+    pub(crate) fn serial_of(&self, side: Side, bytes: u64, sizes: SegmentSizes) -> Span {
+        let mss = sizes.mss.max(1);
+        let segments = bytes.div_ceil(mss).max(1);
+        self.carrying(side, bytes.max(mss) + segments * sizes.overhead)
+    }
+
+    /// From what `side` hears to when what it sends then is captured, for so many bytes.
+    pub(crate) fn ahead(&self, side: Side, wire: u64) -> Span {
+        let leg = self.path.leg(side);
+        if leg.is_behind {
+            sum(leg.bare, leg.carrying(wire))
+        } else {
+            leg.bare
+        }
+    }
+
+    /// The pace of `side`'s data for the report, picoseconds per byte.
+    pub(crate) fn reported_pace(&self, side: Side) -> Option<u64> {
+        let samples = of(&self.samples, side);
+        samples.known().or(samples.single.known())
+    }
+
+    fn pace(&self, side: Side) -> Option<u64> {
+        let samples = |side| of(&self.samples, side);
+        let slopes = || {
+            let slopes = self.slopes.each_ref().map(Slope::known);
+            slopes.into_iter().flatten().min()
+        };
+        samples(side)
+            .known()
+            .or_else(|| samples(side.other()).known())
+            .or_else(slopes)
+            .or_else(|| samples(side).single.known())
+            .or_else(|| samples(side.other()).single.known())
+    }
+
+    /// From now on the path is what another pass measured; after `None`, what this connection shows.
+    pub(crate) fn calibrate(&mut self, by: Option<Learned>) {
+        self.calibrated = by;
+        self.derive();
+    }
+
+    fn derive(&mut self) {
+        let known = self.calibrated.unwrap_or_else(|| self.learned());
+        self.path = Path::from_measurements(&known);
+    }
+
+    /// A packet of `side` answered one that was captured `way.time` before.
+    pub(crate) fn note_way(&mut self, side: Side, way: Way) {
+        let known = of_mut(&mut self.ways, side);
+        if known.is_none_or(|known| way.time < known.time) {
+            *known = Some(way);
+            self.derive();
+        }
+    }
+
+    /// `side` sent a SYN of so many bytes on the wire.
+    pub(crate) fn note_syn(&mut self, side: Side, at: Time, wire: u64) {
+        *of_mut(&mut self.handshake, side) = Some((at, wire));
+        if side == Side::Server
+            && let Some((syn, bytes)) = self.handshake[0]
+        {
+            let time = at - syn;
+            let bytes = (bytes, wire);
+            self.note_way(Side::Server, Way { time, bytes });
+        }
+    }
+
+    /// `side` acknowledged something: the last packet of a handshake shows the way to the client.
+    pub(crate) fn note_handshake(&mut self, side: Side, is_syn: bool, at: Time, wire: u64) {
+        if side == Side::Client
+            && let Some((syn_ack, bytes)) = self.handshake[1].take()
+            && !is_syn
+        {
+            let time = at - syn_ack;
+            let bytes = (bytes, wire);
+            self.note_way(Side::Client, Way { time, bytes });
+        }
+    }
+
+    /// `side` acknowledged data. At the sender's end the distances of acknowledgments are those of the data at the
+    /// receiver's, if it was all in flight. Where those of the data are seen too, an acknowledgment of a single segment is
+    /// no sample if it may have been delayed.
+    pub(crate) fn note_ack_pace(&mut self, side: Side, ack: &NewAck, sizes: SegmentSizes) {
+        let is_ahead = !self.is_behind(side.other());
+        let samples = of_mut(&mut self.samples, side.other());
+        let previous = samples.last_ack.replace((ack.at, ack.highest));
+        samples.is_acked_in_bunches |= ack.is_pure && ack.bytes > sizes.mss;
+        let may_be_delayed =
+            samples.data.known().is_some() && samples.is_acked_in_bunches && ack.bytes <= sizes.mss;
+        if let Some((last, highest)) = previous
+            && is_ahead
+            && ack.is_pure
+            && ack.acked <= highest
+            && !(may_be_delayed && ack.at - last >= MIN_DELAYED_ACK)
+        {
+            let bytes = ack.bytes + ack.bytes.div_ceil(sizes.mss.max(1)) * sizes.overhead;
+            if samples.acks.add(ack.at - last, bytes) {
+                self.derive();
+            }
+        }
+    }
+
+    /// `side` sent data from `start` when nothing of it was in flight.
+    pub(crate) fn begin_burst(&mut self, side: Side, at: Time, start: u64) {
+        of_mut(&mut self.samples, side).burst_start = Some((at, start));
+    }
+
+    /// Data of `side` was acknowledged. An acknowledgment of more than one segment is not delayed: what it took longer
+    /// than that of a SYN shows the pace.
+    pub(crate) fn note_burst(&mut self, side: Side, ack: &NewAck, sizes: SegmentSizes) {
+        let mss = sizes.mss.max(1);
+        let Some((begin, start)) = of_mut(&mut self.samples, side).burst_start.take() else {
+            return;
+        };
+        let new = ack.acked.saturating_sub(start);
+        if new > mss && ack.is_pure && self.is_behind(side.other()) {
+            let bytes = new + new.div_ceil(mss) * sizes.overhead + LEAST;
+            let Some(way) = self.measured_way(side.other()) else {
+                return;
+            };
+            let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
+            let longer = (ack.at - begin).0.saturating_sub(way.time.0);
+            let samples = of_mut(&mut self.samples, side);
+            if samples.burst.add(Span(longer), wire.max(1)) {
+                self.derive();
+            }
+        }
+    }
+
+    /// New data came. Away from the sender, the distances of packets that follow each other show the pace of the path.
+    /// `last` is the last packet of its side with none of the other side's between.
+    pub(crate) fn note_data_pace(&mut self, step: &Step, last: Option<LastData>) {
+        let Some(last) = last.filter(|_| step.place.inside) else {
+            return;
+        };
+        // what waited for the acknowledgment of the one before it shows the way, not the pace of the path
+        let start = step.end.saturating_sub(step.len);
+        if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
+            return;
+        }
+        let bytes = if step.is_behind { step.wire } else { last.wire };
+        let samples = of_mut(&mut self.samples, step.side);
+        let is_new = match step.heard {
+            Some(heard) if heard.acked >= start => {
+                let since = heard.carried + step.near;
+                let is_told = step.is_behind && since > last.at;
+                is_told && samples.single.add(step.at - since, bytes)
+            }
+            _ => samples.data.add(step.at - last.at, bytes),
+        };
+        if is_new {
+            self.derive();
+        }
+    }
+
+    /// New data came after `last`: single exchanges show the pace by how much longer the large ones take.
+    pub(crate) fn note_exchange(&mut self, step: &Step, last: Option<LastData>) {
+        let Some(last) = last else { return };
+        if last.side == step.side || last.in_a_row > 1 || self.way(step.side) < self.way(last.side)
+        {
+            return;
+        }
+        let mut bytes = 0;
+        if !self.is_behind(last.side) {
+            bytes += last.wire;
+        }
+        if step.is_behind {
+            bytes += step.wire;
+        }
+        let slope = of_mut(&mut self.slopes, step.side);
+        if slope.add(step.at - last.at, bytes) {
+            self.derive();
+        }
+    }
+}
