@@ -18,6 +18,7 @@ pub mod report;
 mod analyser;
 mod charge;
 mod constants;
+mod conversation;
 mod evidence;
 mod histogram;
 mod latest;

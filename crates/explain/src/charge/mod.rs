@@ -46,8 +46,10 @@ mod journal;
 mod release;
 mod repair;
 
+pub(crate) use journal::Charge;
+
 use crate::charge::flow::Flow;
-use crate::charge::journal::{Charge, Journal};
+use crate::charge::journal::Journal;
 use crate::constants::MIN_DELAYED_ACK;
 use crate::smb::Purpose;
 use crate::timeline::{Burst, Heard, Side, Step, answers, is_idle_repeat, sum, was_busy};

@@ -6,9 +6,10 @@ use crate::path::{OVERHEAD, wire_bytes};
 use crate::report;
 use crate::tcp::counter::Counter;
 use crate::tcp::repeats::Repeats;
+use crate::tcp::scale::ScaleEstimate;
 use crate::tcp::sent::SentLog;
 use crate::tcp::window::{Edges, Sending};
-use crate::timeline::{Heard, Novelty, noise, sum};
+use crate::timeline::{Heard, Missing, Novelty, Told, noise, sum};
 use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
 
@@ -37,9 +38,7 @@ pub(super) struct Half {
     pub(super) window: u32,
     /// The widest of all.
     widest: u32,
-    /// The same as it stood in a header, and the least scale that it must have: see `scale.rs`.
-    pub(super) widest_header: u16,
-    pub(super) least_scale: u8,
+    pub(super) scale: ScaleEstimate,
     /// What it sent last was one byte into a shut window: it asks whether that is still shut (RFC 9293 §3.8.6.1).
     pub(super) is_probe: bool,
     pub(super) sent: SentLog,
@@ -378,7 +377,7 @@ impl Half {
         };
         self.window = window;
         self.widest = self.widest.max(window);
-        self.widest_header = self.widest_header.max(segment.window);
+        self.scale.note_window(segment.window);
         let is_new = ack > self.acked;
         let edge = ack.saturating_add(u64::from(window));
         let is_wider = self.edges.latest().is_none_or(|latest| edge > latest);
@@ -420,5 +419,30 @@ impl Half {
     /// Whether nothing but such a byte is on its way.
     pub(super) fn only_probes(&self) -> bool {
         self.edges.full().is_some() && self.highest <= self.acked.saturating_add(1)
+    }
+
+    /// What acknowledgments told this side, and `other`, of data that ends at `end`.
+    pub(super) fn told_of(&self, end: u64, other: &Self) -> Told {
+        let (first, second) = self.edges.first_two_of(end);
+        Told {
+            loss: (self.duplicate_acks >= 2 || self.sacked).then_some(self.told_at),
+            enough: self.told_enough,
+            clock: self.clock,
+            first,
+            second,
+            peer: other.edges.last().map(|heard| (heard.at, heard.acked)),
+        }
+    }
+
+    /// What the capture lacks of a packet whose data begins at `start`.
+    pub(super) fn missing(&self, start: u64, unseen: bool) -> Missing {
+        let leaves_hole = start > self.delivered;
+        Missing {
+            unseen,
+            leaves_hole,
+            is_beyond_hole: leaves_hole && self.has_early(),
+            lacks: self.figures.timestamps && self.counter.lacks,
+            was_claimed: start < self.claimed,
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::evidence::Room;
 use crate::report::Quality;
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::Connection;
-use crate::tcp::ended::Ended;
+use crate::tcp::connection::finish::Ended;
 use coax_capture::{Endpoint, Flags, Segment};
 
 /// Segments held back of a connection, and bytes on the wire: what a capture keeps of them must not matter.
@@ -41,7 +41,7 @@ impl Followed {
     /// A connection that begins with this segment, or that the capture begins in.
     pub(crate) fn new(segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) -> Self {
         let mut followed = Self {
-            connection: Connection::scout(segment, moment),
+            connection: Connection::for_calibration(segment, moment),
             prologue: Some(Box::default()),
         };
         followed.segment(segment, moment, desk);
@@ -99,33 +99,18 @@ impl Followed {
             return;
         };
         *desk.held = desk.held.saturating_sub(prologue.size);
-        let (learned, scales) = (
-            self.connection.path.learned(),
-            self.connection.heard_scales(),
-        );
-        let heeds = self.connection.ledger.heeds();
+        let calibration = self.connection.calibration();
         let mut held = prologue.held();
         let Some((first, moment)) = held.next() else {
             return;
         };
         self.connection = Connection::new(&first, moment, desk.room);
-        self.connection.path.calibrate(Some(learned));
-        self.connection.ledger.expect(heeds);
-        self.connection.heed_scales(scales);
+        self.connection.begin_calibrated(&calibration);
         for (segment, moment) in std::iter::once((first, moment)).chain(held) {
             self.connection
                 .segment(&segment, moment, desk.scratch, desk.quality);
         }
-        self.connection.path.calibrate(None);
-    }
-}
-
-impl Connection {
-    /// A connection that is followed only to learn of its path.
-    fn scout(segment: &Segment<'_>, moment: Moment) -> Self {
-        let mut scout = Self::new(segment, moment, &Room::none());
-        scout.is_scout = true;
-        scout
+        self.connection.end_calibrated();
     }
 }
 

@@ -14,9 +14,7 @@
 use std::collections::VecDeque;
 
 use crate::report::SentAgain;
-use crate::tcp::connection::Connection;
-use crate::timeline::{Novelty, Side, Step, is_ignored, is_timer, of_mut, was_overtaken};
-use coax_capture::Segment;
+use crate::timeline::{Novelty, Step, is_ignored, is_timer, was_overtaken};
 use coax_wire::time::{Span, Time};
 
 /// Segments remembered that may turn out to have been needless.
@@ -138,25 +136,5 @@ impl Repeats {
         };
         *sole += self.sole;
         told
-    }
-}
-
-impl Connection {
-    /// What an acknowledgment says of data that was sent again.
-    pub(super) fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
-        let far = self.path.way(side);
-        let other = of_mut(&mut self.halves, side.other());
-        let twice = segment.duplicate_sack();
-        if twice.is_none() && other.repeats.is_settled() {
-            return;
-        }
-        let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
-        other.repeats.heard(ack.max(other.acked), twice, at, far);
-        // unless what it sent itself meanwhile was lost: then that is what both waited for
-        let own = of_mut(&mut self.halves, side);
-        let is_whole = own.offset(segment.seq) <= own.highest;
-        if let Some(twice) = twice.filter(|_| is_whole) {
-            self.ledger.came_twice(side.other(), twice);
-        }
     }
 }

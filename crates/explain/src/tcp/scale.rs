@@ -1,50 +1,42 @@
-//! By which power of two windows are to be multiplied (RFC 7323 §2).
+//! The window scale (RFC 7323 §2) of a connection whose SYNs were not captured.
 //!
-//! Both SYNs tell. Where a capture began later, a scale shows when more is on its way than a window had room for: then it is at
-//! least so large that there was room. Senders that fill windows so show it to the bit; of others no more than that is known.
+//! A scale shows when more is in flight than the window of a header allows: it is at least so large that the window
+//! allows it. Senders that fill windows show the exact scale; others a lower bound.
 
-use crate::tcp::connection::Connection;
-use crate::tcp::half::Half;
-use crate::timeline::{Side, of, of_mut};
+/// Largest scale (RFC 7323 §2.3).
+const MAX_SCALE: u8 = 14;
 
-/// The largest there is.
-const MOST: u8 = 14;
-
-impl Connection {
-    /// How far `side`'s windows are shifted: only if both sides offered to (RFC 7323 §2.2).
-    pub(super) fn shift(&mut self, side: Side) -> u8 {
-        if !self.has_start {
-            return of_mut(&mut self.halves, side.other()).heard_scale();
-        }
-        let own = of(&self.halves, side).figures.window_scale;
-        let other = of(&self.halves, side.other()).figures.window_scale;
-        own.zip(other).map_or(0, |(own, _)| own)
-    }
-
-    /// Heeds what a scout learned of windows without SYNs.
-    pub(super) fn heed_scales(&mut self, scales: [u8; 2]) {
-        for (half, scale) in self.halves.iter_mut().zip(scales) {
-            half.least_scale = scale;
-        }
-    }
-
-    /// The least scale of the windows that each side heard of.
-    pub(super) fn heard_scales(&self) -> [u8; 2] {
-        self.halves.each_ref().map(|half| half.least_scale)
-    }
+/// The least scale of the windows that one side was offered.
+#[derive(Debug, Default)]
+pub(super) struct ScaleEstimate {
+    /// The widest window as it stood in a header.
+    widest_header: u16,
+    least: u8,
 }
 
-impl Half {
-    /// The scale that windows must have that it heard of, by what it had on its way.
-    fn heard_scale(&mut self) -> u8 {
+impl ScaleEstimate {
+    /// What was seen so far.
+    pub(super) const fn least(&self) -> u8 {
+        self.least
+    }
+
+    /// Another pass found at least this scale.
+    pub(super) const fn calibrate(&mut self, scale: u8) {
+        self.least = scale;
+    }
+
+    /// A header offered this window.
+    pub(super) fn note_window(&mut self, header: u16) {
+        self.widest_header = self.widest_header.max(header);
+    }
+
+    /// The scale that so many bytes in flight require.
+    pub(super) fn estimate(&mut self, max_in_flight: u64) -> u8 {
         let widest = u64::from(self.widest_header);
-        while widest > 0
-            && self.least_scale < MOST
-            && widest << self.least_scale < self.figures.max_in_flight
-        {
-            self.least_scale += 1;
+        while widest > 0 && self.least < MAX_SCALE && widest << self.least < max_in_flight {
+            self.least += 1;
         }
-        self.least_scale
+        self.least
     }
 }
 
@@ -53,18 +45,17 @@ mod tests {
     use super::*;
 
     fn scale(header: u16, in_flight: u64) -> u8 {
-        let mut half = Half::default();
-        half.widest_header = header;
-        half.figures.max_in_flight = in_flight;
-        half.heard_scale()
+        let mut estimate = ScaleEstimate::default();
+        estimate.note_window(header);
+        estimate.estimate(in_flight)
     }
 
     #[test]
-    fn a_window_that_is_overrun_has_a_scale_and_one_that_is_filled_has_none() {
+    fn a_window_that_is_exceeded_has_a_scale_and_one_that_is_filled_has_none() {
         assert_eq!(scale(8192, 8192), 0);
         assert_eq!(scale(63, 64_512), 10);
         assert_eq!(scale(501, 30_000), 6);
-        // nothing was heard yet
+        // no window was seen yet
         assert_eq!(scale(0, 30_000), 0);
         assert_eq!(scale(1, u64::MAX), 14);
     }

@@ -3,7 +3,7 @@
 use crate::evidence::Extent;
 use crate::report;
 use crate::report::{Copy, Direction, Protocol, Quality, Vantage};
-use crate::session::{Framer, Scratch, Verdict};
+use crate::session::Scratch;
 use crate::smb::Smb;
 use crate::tcp::connection::Connection;
 use crate::tcp::habits::Habits;
@@ -21,7 +21,7 @@ pub(crate) struct Ended {
 
 impl Connection {
     /// Goes over what was acknowledged just before the capture's end: nothing fills it any more.
-    pub(super) fn give_up_holes(&mut self, scratch: &mut Scratch, quality: &mut Quality) {
+    pub(crate) fn give_up_holes(&mut self, scratch: &mut Scratch, quality: &mut Quality) {
         let is_acked = |half: &Half| half.acked > half.delivered && half.hole_end().is_some();
         for side in Side::BOTH {
             while is_acked(of(&self.halves, side)) {
@@ -32,21 +32,21 @@ impl Connection {
 
     /// Who heard SMB, if that is what it carries, and the copies on it; how many of them are not listed.
     fn take_copies(&mut self, quality: &mut Quality) -> (Option<Box<Smb>>, Vec<Copy>, u64) {
-        if self.verdict != Verdict::Smb {
+        if self.conversation.is_plain() {
             return (None, self.as_copy().into_iter().collect(), 0);
         }
-        let Some(mut smb) = self.smb.take() else {
+        let Some(mut smb) = self.conversation.take_smb() else {
             return (None, Vec::new(), 0);
         };
         smb.finish();
         let (copies, left_out) = smb.take_ended();
-        quality.skipped_bytes += self.framers.iter().map(Framer::skipped).sum::<u64>();
+        quality.skipped_bytes += self.conversation.skipped();
         (Some(smb), copies, left_out)
     }
 
     /// What there is to report, now that no more comes.
     pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
-        let is_smb = self.verdict == Verdict::Smb;
+        let is_smb = !self.conversation.is_plain();
         let (smb, copies, left_out) = self.take_copies(quality);
         quality.without_start += u64::from(!self.has_start);
         let time = self.last.at - self.first.at;
@@ -83,7 +83,7 @@ impl Connection {
 
     fn sides(&self) -> [report::Side; 2] {
         // a side's windows are heard by the other
-        let [of_server, of_client] = self.heard_scales();
+        let [of_server, of_client] = self.halves.each_ref().map(|half| half.scale.least());
         let mut sides = self.halves.each_ref().map(|half| report::Side {
             again: half.repeats.report(),
             spurious: half.repeats.report().needless,
@@ -128,10 +128,7 @@ impl Connection {
             direction,
         };
         let is_copy = side.bytes > 0;
-        let told = self.ticket.take().map(|ticket| {
-            let extent = is_copy.then_some(&extent);
-            self.witness().end(ticket, extent)
-        });
+        let told = self.conversation.end_plain(is_copy.then_some(&extent));
         is_copy.then(|| Copy {
             connection: 0,
             name: None,

@@ -1,54 +1,12 @@
 //! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
 
 use crate::path::{LEAST, LastData, wire_bytes};
-use crate::smb::Purpose;
-use crate::tcp::connection::Connection;
-use crate::tcp::half::Half;
-use crate::timeline::{
-    Burst, Heard, Known, Missing, Novelty, Place, Side, Step, Told, of, of_mut, slack, sum,
-};
+use crate::tcp::connection::backlog::Situation;
+use crate::tcp::connection::{Arrival, Connection};
+use crate::timeline::{Burst, Heard, Known, Novelty, Place, Side, Step, of, of_mut, slack, sum};
 use coax_capture::Segment;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
-
-/// A packet that brings the connection forward, as it comes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) at: Time,
-    pub(super) side: Side,
-    /// Where its data begins, and what that is to the stream.
-    pub(super) start: u64,
-    pub(super) novelty: Option<Novelty>,
-    /// Something before it was never captured.
-    pub(super) unseen: bool,
-}
-
-impl Half {
-    /// What acknowledgments told this side, and `other`, of data that ends at `end`.
-    fn told_of(&self, end: u64, other: &Self) -> Told {
-        let (first, second) = self.edges.first_two_of(end);
-        Told {
-            loss: (self.duplicate_acks >= 2 || self.sacked).then_some(self.told_at),
-            enough: self.told_enough,
-            clock: self.clock,
-            first,
-            second,
-            peer: other.edges.last().map(|heard| (heard.at, heard.acked)),
-        }
-    }
-
-    /// What the capture lacks of a packet whose data begins at `start`.
-    fn missing(&self, start: u64, unseen: bool) -> Missing {
-        let leaves_hole = start > self.delivered;
-        Missing {
-            unseen,
-            leaves_hole,
-            is_beyond_hole: leaves_hole && self.has_early(),
-            lacks: self.figures.timestamps && self.counter.lacks,
-            was_claimed: start < self.claimed,
-        }
-    }
-}
 
 impl Connection {
     /// Tells the ledger of a packet that brings the connection forward.
@@ -66,7 +24,12 @@ impl Connection {
         self.ledger.advance(&step);
         self.note_sent(&step, arrival.start);
         if side == Side::Server {
-            self.note_answer(at);
+            let situation = Situation {
+                path: &self.path,
+                conversation: &self.conversation,
+                halves: &self.halves,
+            };
+            self.served.note_answer(at, &situation);
         }
         self.last_data = Some(LastData {
             side,
@@ -129,7 +92,7 @@ impl Connection {
             busy: (half.sent.busy_since, half.sent.busy),
             late: half.sent.jitter.allowance(),
             place,
-            held_by: self.held_by(side),
+            held_by: self.served.held_by(side, &self.situation()),
             full: half.edges.full(),
         }
     }
@@ -185,15 +148,23 @@ impl Connection {
         (half.last_sent.and_then(known_before), heard)
     }
 
+    fn situation(&self) -> Situation<'_> {
+        Situation {
+            path: &self.path,
+            conversation: &self.conversation,
+            halves: &self.halves,
+        }
+    }
+
     fn place(&self, segment: &Segment<'_>, side: Side) -> Place {
-        let framer = of(&self.framers, side);
-        let is_middle = self.is_plain() || framer.goes_on_with(segment.data);
+        let conversation = &self.conversation;
+        let is_middle = conversation.continues(side, segment.data);
         Place {
-            inside: is_middle || self.owes(side),
+            inside: is_middle || conversation.owes(side),
             is_middle,
-            is_cut: framer.is_inside_after(u64::from(segment.len)),
+            is_cut: conversation.is_inside_after(side, u64::from(segment.len)),
             is_full: self.is_full(side, segment.len),
-            purpose: self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose()),
+            purpose: conversation.purpose(),
         }
     }
 
@@ -214,8 +185,8 @@ impl Connection {
         let then = at.min(Time(lately.0.saturating_sub(self.path.ahead(side, wire).0)));
         let sent = &of(&self.halves, side.other()).sent;
         // an answer whose end shows only now is not told of yet
-        let untold = usize::from(of(&self.framers, side).is_inside());
-        let oldest = self.smb.as_ref().and_then(|smb| smb.oldest_request(untold));
+        let untold = usize::from(self.conversation.is_inside(side));
+        let oldest = self.conversation.oldest_request(untold);
         let asked = match oldest.filter(|_| side == Side::Server) {
             Some(asked) => sent.captured_by(asked),
             None => sent.whole_by(then),

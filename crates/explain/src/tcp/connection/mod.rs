@@ -1,15 +1,19 @@
 //! A connection: both directions, what they carry, and where its time went.
 
+mod advance;
+mod backlog;
+mod delivery;
+pub(super) mod finish;
+
 use crate::charge::Ledger;
-use crate::evidence::{Room, Ticket, Witness};
-use crate::path::{LastData, NewAck, PathStage, SegmentSizes, Way, wire_bytes};
-use crate::report::Quality;
-use crate::session::{Framer, Moment, Scratch, Verdict};
-use crate::smb::Smb;
+use crate::conversation::Conversation;
+use crate::evidence::{Room, Rung, Shown};
+use crate::path::{LastData, Learned, NewAck, PathStage, SegmentSizes, Way, wire_bytes};
+use crate::report::{Direction, Quality};
+use crate::session::{Moment, Scratch};
+use crate::tcp::connection::backlog::ServerBacklog;
 use crate::tcp::habits::{Habits, SegmentSummary};
 use crate::tcp::half::Half;
-use crate::tcp::held::Served;
-use crate::tcp::step::Arrival;
 use crate::timeline::{Novelty, Side, of, of_mut};
 use coax_capture::{Endpoint, Flags, Segment};
 use coax_cause::Account;
@@ -21,40 +25,63 @@ use coax_wire::{
 const NBT_PORT: u16 = 139;
 const DIRECT_PORT: u16 = 445;
 
-/// See the module.
+/// What one pass over the first packets of a connection shows the next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calibration {
+    path: Learned,
+    /// Whether each side responds to duplicate acknowledgments, as far as that was seen.
+    heeds: [Option<bool>; 2],
+    /// Window scales.
+    scales: [u8; 2],
+}
+
+/// A packet that brings the connection forward, as it comes.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: Time,
+    side: Side,
+    /// Where its data begins, and what that is to the stream.
+    start: u64,
+    novelty: Option<Novelty>,
+    /// Something before it was never captured.
+    unseen: bool,
+}
+
+/// One connection: it wires the stages together.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub(super) ends: [Endpoint; 2],
-    pub(super) halves: [Half; 2],
-    pub(super) habits: [Habits; 2],
-    pub(super) framers: [Framer; 2],
-    pub(super) verdict: Verdict,
-    pub(super) smb: Option<Box<Smb>>,
-    pub(super) ledger: Ledger,
-    pub(super) first: Moment,
-    pub(super) last: Moment,
+    ends: [Endpoint; 2],
+    halves: [Half; 2],
+    habits: [Habits; 2],
+    conversation: Conversation,
+    ledger: Ledger,
+    first: Moment,
+    last: Moment,
     /// How long nobody had said anything before that.
     quiet: Span,
-    pub(super) packets: u64,
-    pub(super) has_start: bool,
-    pub(super) path: PathStage,
-    /// It only goes before, and bears witness of nothing.
-    pub(super) is_scout: bool,
-    pub(super) last_data: Option<LastData>,
-    pub(super) served: Served,
-    pub(super) end: (Moment, Account),
-    pub(super) closing: bool,
-    /// Who sees all of it, as long as `smb` does not have it.
-    pub(super) witness: Box<Witness>,
-    /// Where the evidence of a connection is kept that may carry no SMB.
-    pub(super) ticket: Option<Ticket>,
+    packets: u64,
+    has_start: bool,
+    path: PathStage,
+    last_data: Option<LastData>,
+    served: ServerBacklog,
+    end: (Moment, Account),
+    closing: bool,
     /// Something is missing in the capture since the last step: nobody knows what the next one waited for.
-    pub(super) unseen: bool,
+    unseen: bool,
 }
 
 impl Connection {
     /// A connection that begins with this segment, or that the capture begins in.
     pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &Room) -> Self {
+        Self::begin(segment, moment, Some(room))
+    }
+
+    /// A connection that is followed only to measure its path.
+    pub(crate) fn for_calibration(segment: &Segment<'_>, moment: Moment) -> Self {
+        Self::begin(segment, moment, None)
+    }
+
+    fn begin(segment: &Segment<'_>, moment: Moment, room: Option<&Room>) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
         let ends = ends(segment);
         let framing = if ends[1].port == DIRECT_PORT {
@@ -62,14 +89,13 @@ impl Connection {
         } else {
             Framing::Nbt
         };
-        let framer = || Framer::new(framing, !is_syn);
+        let is_service = is_service(ends[1].port);
+        let conversation = Conversation::new((framing, is_service), !is_syn, moment.at, room);
         Self {
             ends,
             halves: <[Half; 2]>::default(),
             habits: <[Habits; 2]>::default(),
-            framers: [framer(), framer()],
-            verdict: Verdict::Unknown,
-            smb: None,
+            conversation,
             ledger: Ledger::starting(moment.at),
             first: moment,
             last: moment,
@@ -77,13 +103,10 @@ impl Connection {
             packets: 0,
             has_start: is_syn,
             path: PathStage::default(),
-            is_scout: false,
             last_data: None,
-            served: Served::default(),
+            served: ServerBacklog::default(),
             end: (moment, Account::default()),
             closing: false,
-            witness: Box::new(Witness::new(room)),
-            ticket: None,
             unseen: false,
         }
     }
@@ -135,7 +158,7 @@ impl Connection {
             };
             self.step(segment, arrival);
         }
-        self.testify(segment, side, start, novelty, moment);
+        self.record(segment, side, start, novelty, moment);
         if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
             self.data(segment, side, start, moment, scratch);
             self.goes_up_to(moment);
@@ -171,12 +194,9 @@ impl Connection {
 
     /// The copy that a connection without SMB is goes up to here at least.
     fn goes_up_to(&mut self, moment: Moment) {
-        if !self.is_plain() {
-            return;
-        }
-        self.end = (moment, *self.ledger.account());
-        if let Some(ticket) = self.ticket {
-            self.witness().used(ticket, None);
+        if self.conversation.is_plain() {
+            self.end = (moment, *self.ledger.account());
+            self.conversation.extend_plain();
         }
     }
 
@@ -340,14 +360,92 @@ impl Connection {
         }
     }
 
-    /// Whether what it carries is not known to be SMB: then it is one message without an end.
-    pub(super) fn is_plain(&self) -> bool {
-        self.verdict != Verdict::Smb
+    /// Records a segment and what the time before it was spent on.
+    fn record(
+        &mut self,
+        segment: &Segment<'_>,
+        side: Side,
+        start: u64,
+        novelty: Option<Novelty>,
+        moment: Moment,
+    ) {
+        let again = novelty == Some(Novelty::Again);
+        let half = of(&self.halves, side);
+        let shown = Shown {
+            at: moment.at,
+            frame: moment.frame,
+            end: start.saturating_add(u64::from(segment.len)),
+            acked: half.acked,
+            edge: half.edges.latest().unwrap_or(half.acked),
+            again,
+        };
+        let rung = Rung {
+            at: moment.at,
+            frame: moment.frame,
+            to: heading(side),
+            len: segment.len,
+            again,
+            window: of(&self.halves, side.other()).window,
+            flags: segment.flags,
+            said: None,
+        };
+        let is_shown = segment.len > 0 && novelty != Some(Novelty::KeepAlive);
+        let shown = is_shown.then_some(&shown);
+        let charges = self.ledger.take_charges();
+        self.conversation
+            .record_segment(segment, rung, shown, charges);
     }
 
-    /// Whether a side has answers to give that were asked for already: then it may be TCP that keeps it.
-    pub(super) fn owes(&self, side: Side) -> bool {
-        side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting())
+    /// How far `side`'s windows are shifted: only if both sides offered to (RFC 7323 §2.2).
+    fn shift(&mut self, side: Side) -> u8 {
+        if !self.has_start {
+            let other = of_mut(&mut self.halves, side.other());
+            return other.scale.estimate(other.figures.max_in_flight);
+        }
+        let own = of(&self.halves, side).figures.window_scale;
+        let other = of(&self.halves, side.other()).figures.window_scale;
+        own.zip(other).map_or(0, |(own, _)| own)
+    }
+
+    /// What an acknowledgment says of data that was sent again.
+    fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
+        let far = self.path.way(side);
+        let other = of_mut(&mut self.halves, side.other());
+        let twice = segment.duplicate_sack();
+        if twice.is_none() && other.repeats.is_settled() {
+            return;
+        }
+        let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
+        other.repeats.heard(ack.max(other.acked), twice, at, far);
+        // unless what it sent itself meanwhile was lost: then that is what both waited for
+        let own = of_mut(&mut self.halves, side);
+        let is_whole = own.offset(segment.seq) <= own.highest;
+        if let Some(twice) = twice.filter(|_| is_whole) {
+            self.ledger.came_twice(side.other(), twice);
+        }
+    }
+
+    /// What a calibration pass has measured.
+    pub(crate) fn calibration(&self) -> Calibration {
+        Calibration {
+            path: self.path.learned(),
+            heeds: self.ledger.heeds(),
+            scales: self.halves.each_ref().map(|half| half.scale.least()),
+        }
+    }
+
+    /// The packets that come now are those of the calibration pass.
+    pub(crate) fn begin_calibrated(&mut self, calibration: &Calibration) {
+        self.path.calibrate(Some(calibration.path));
+        self.ledger.expect(calibration.heeds);
+        for (half, scale) in self.halves.iter_mut().zip(calibration.scales) {
+            half.scale.calibrate(scale);
+        }
+    }
+
+    /// The packets of the calibration pass are over.
+    pub(crate) fn end_calibrated(&mut self) {
+        self.path.calibrate(None);
     }
 }
 
@@ -366,6 +464,13 @@ fn ends(segment: &Segment<'_>) -> [Endpoint; 2] {
     }
 }
 
-pub(super) fn is_service(port: u16) -> bool {
+fn is_service(port: u16) -> bool {
     matches!(port, NBT_PORT | DIRECT_PORT)
+}
+
+fn heading(from: Side) -> Direction {
+    match from {
+        Side::Client => Direction::ToServer,
+        Side::Server => Direction::ToClient,
+    }
 }

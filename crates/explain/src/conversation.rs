@@ -1,0 +1,290 @@
+//! The message stages of a connection: framing, SMB, and the recorder of the copies on it.
+
+use crate::charge::Charge;
+use crate::evidence::{Breakdown, Extent, RecordedCharge, Room, Rung, Shown, Ticket, Witness};
+use crate::report::Direction;
+use crate::session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict};
+use crate::smb::{Context, Purpose, Smb};
+use crate::timeline::{Side, of, of_mut};
+use coax_capture::Segment;
+use coax_cause::Account;
+use coax_wire::{nbt::session::Framing, time::Time};
+
+/// A stream that began before the capture is searched so far for SMB.
+const MAX_SEARCHED: u64 = 1 << 22;
+
+/// What both sides say in messages, and the record of it.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    framers: [Framer; 2],
+    verdict: Verdict,
+    /// The port is one of SMB's: other data on it is searched for SMB.
+    is_service: bool,
+    smb: Option<Box<Smb>>,
+    /// The recorders, as long as `smb` does not have them.
+    witness: Box<Witness>,
+    /// The recorder of a connection that may carry no SMB.
+    ticket: Option<Ticket>,
+    /// When the connection began.
+    begin: Time,
+    /// It records nothing.
+    is_calibration_pass: bool,
+}
+
+impl Conversation {
+    /// Of a connection that began at `begin`; `is_partial`: the capture began later.
+    pub(crate) fn new(
+        (framing, is_service): (Framing, bool),
+        is_partial: bool,
+        begin: Time,
+        room: Option<&Room>,
+    ) -> Self {
+        let framer = || Framer::new(framing, is_partial);
+        let witness = match room {
+            Some(room) => Witness::new(room),
+            None => Witness::new(&Room::none()),
+        };
+        Self {
+            framers: [framer(), framer()],
+            verdict: Verdict::Unknown,
+            is_service,
+            smb: None,
+            witness: Box::new(witness),
+            ticket: None,
+            begin,
+            is_calibration_pass: room.is_none(),
+        }
+    }
+
+    /// Whether this is not known to be SMB: then it is one message without an end.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.verdict != Verdict::Smb
+    }
+
+    /// Whether this may be SMB.
+    pub(crate) fn may_be_smb(&self) -> bool {
+        self.verdict != Verdict::Other
+    }
+
+    /// Whether messages were framed.
+    pub(crate) fn has_smb(&self) -> bool {
+        self.smb.is_some()
+    }
+
+    /// Whether a side owes answers that were requested already: then it may be TCP that holds them back.
+    pub(crate) fn owes(&self, side: Side) -> bool {
+        side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting())
+    }
+
+    /// What the latest request is for.
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose())
+    }
+
+    /// When the oldest request that waits for its answer, after so many others, was captured.
+    pub(crate) fn oldest_request(&self, before: usize) -> Option<Time> {
+        self.smb.as_ref()?.oldest_request(before)
+    }
+
+    /// Whether `data` of `side` continues a message.
+    pub(crate) fn continues(&self, side: Side, data: &[u8]) -> bool {
+        self.is_plain() || of(&self.framers, side).goes_on_with(data)
+    }
+
+    /// Whether the next byte of `side` continues a message.
+    pub(crate) fn is_inside(&self, side: Side) -> bool {
+        of(&self.framers, side).is_inside()
+    }
+
+    /// The same after so many bytes more.
+    pub(crate) fn is_inside_after(&self, side: Side, len: u64) -> bool {
+        of(&self.framers, side).is_inside_after(len)
+    }
+
+    /// Bytes that framing skipped.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.framers.iter().map(Framer::skipped).sum()
+    }
+
+    /// `side` said this, in order. Whether a message ended in it.
+    pub(crate) fn push(
+        &mut self,
+        side: Side,
+        chunk: Chunk<'_>,
+        spent: &Account,
+        scratch: &mut Scratch,
+    ) -> bool {
+        if !self.may_be_smb() {
+            return false;
+        }
+        let has_message = self.listen(side, spent, scratch, |framer, listener| {
+            framer.push(chunk, spent, listener);
+        });
+        self.judge();
+        has_message
+    }
+
+    /// The capture lacks so many bytes of `side`.
+    pub(crate) fn gap(
+        &mut self,
+        side: Side,
+        len: u64,
+        moment: Moment,
+        spent: &Account,
+        scratch: &mut Scratch,
+    ) {
+        if self.may_be_smb() {
+            self.listen(side, spent, scratch, |framer, listener| {
+                framer.gap(len, moment, spent, listener);
+            });
+        }
+    }
+
+    fn listen(
+        &mut self,
+        side: Side,
+        spent: &Account,
+        scratch: &mut Scratch,
+        frame: impl FnOnce(&mut Framer, &mut Listener<'_>),
+    ) -> bool {
+        let witness = &mut self.witness;
+        let smb = self
+            .smb
+            .get_or_insert_with(|| smb_stage(std::mem::take(witness)));
+        let mut listener = Listener {
+            smb,
+            side,
+            spent,
+            scratch,
+            has_message: false,
+        };
+        frame(of_mut(&mut self.framers, side), &mut listener);
+        listener.has_message
+    }
+
+    fn judge(&mut self) {
+        if self.verdict != Verdict::Unknown {
+            return;
+        }
+        let verdicts = self.framers.each_ref().map(Framer::verdict);
+        let searched = self.framers.iter().map(Framer::skipped).max().unwrap_or(0);
+        if verdicts.contains(&Verdict::Smb) {
+            self.verdict = Verdict::Smb;
+            if let Some(ticket) = self.ticket.take() {
+                self.witness().end(ticket, None);
+            }
+        } else if (verdicts.contains(&Verdict::Other) && !self.is_service)
+            || searched > MAX_SEARCHED
+        {
+            self.verdict = Verdict::Other;
+            if let Some(smb) = self.smb.take() {
+                self.witness = smb.into_witness();
+            }
+        }
+    }
+
+    fn witness(&mut self) -> &mut Witness {
+        match &mut self.smb {
+            Some(smb) => smb.witness(),
+            None => &mut self.witness,
+        }
+    }
+
+    /// Records a segment and the charges that it ended.
+    pub(crate) fn record_segment(
+        &mut self,
+        segment: &Segment<'_>,
+        rung: Rung,
+        shown: Option<&Shown>,
+        charges: impl Iterator<Item = Charge>,
+    ) {
+        if self.is_calibration_pass {
+            return charges.for_each(drop);
+        }
+        if segment.len > 0 && self.ticket.is_none() && self.is_plain() {
+            // what is not known to be SMB may be a copy of its own
+            let begin = self.begin;
+            self.ticket = Some(self.witness().begin(begin));
+        }
+        self.record_charges(charges, rung.frame, rung.to);
+        let witness = self.witness();
+        witness.rung(rung);
+        if let Some(shown) = shown {
+            witness.sent(rung.to, shown);
+        }
+    }
+
+    /// Records charges that a packet ended.
+    pub(crate) fn record_charges(
+        &mut self,
+        charges: impl Iterator<Item = Charge>,
+        frame: u64,
+        to: Direction,
+    ) {
+        let witness = self.witness();
+        for charge in charges {
+            witness.charge(RecordedCharge {
+                cause: charge.cause,
+                from: charge.from,
+                span: charge.span,
+                frame,
+                to,
+            });
+        }
+    }
+
+    /// The copy that a connection without SMB is lasts at least until now.
+    pub(crate) fn extend_plain(&mut self) {
+        if let Some(ticket) = self.ticket {
+            self.witness().used(ticket, None);
+        }
+    }
+
+    /// Ends the recorder of a connection without SMB; `extent`: it is a copy.
+    pub(crate) fn end_plain(&mut self, extent: Option<&Extent>) -> Option<Breakdown> {
+        let ticket = self.ticket.take()?;
+        Some(self.witness().end(ticket, extent))
+    }
+
+    /// Takes the SMB stage, to be asked for its copies.
+    pub(crate) fn take_smb(&mut self) -> Option<Box<Smb>> {
+        self.smb.take()
+    }
+}
+
+/// The SMB stage is large, and most connections of a capture may not need one.
+#[cold]
+fn smb_stage(witness: Box<Witness>) -> Box<Smb> {
+    Box::new(Smb::new(witness))
+}
+
+/// Hands the messages of one side to the SMB stage.
+struct Listener<'a> {
+    smb: &'a mut Smb,
+    side: Side,
+    spent: &'a Account,
+    scratch: &'a mut Scratch,
+    /// A message ended.
+    has_message: bool,
+}
+
+impl Sink for Listener<'_> {
+    fn message(&mut self, message: Message<'_>) {
+        self.has_message = true;
+        let mut context = Context {
+            spent: *self.spent,
+            scratch: self.scratch,
+        };
+        match self.side {
+            Side::Client => self.smb.client_said(&message, &mut context),
+            Side::Server => self.smb.server_said(&message, &mut context),
+        }
+    }
+
+    fn expected(&self) -> Option<u64> {
+        match self.side {
+            Side::Client => self.smb.expected_of_client(),
+            Side::Server => self.smb.expected_of_server(),
+        }
+    }
+}
