@@ -7,11 +7,11 @@ use coax_wire::time::{Span, Time};
 use hashbrown::HashMap;
 
 use crate::{
-    evidence::Room,
+    evidence::MemoryBudget,
     recognise::{recognise, recognise_stacks},
     report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
-    tcp::{Desk, Ended, Followed},
+    tcp::{AnalysisContext, Ended, TrackedConnection},
 };
 
 /// Connections followed at a time; of more, the one that was silent longest is ended.
@@ -29,9 +29,9 @@ pub struct Analyser {
     /// The latest packet's ends, and where its connection is: most packets have the same as the one before.
     latest_ends: Option<(Key, usize)>,
     /// Connections in the order of their first packets; `None` where they have ended.
-    connections: Vec<Option<Box<Followed>>>,
+    connections: Vec<Option<Box<TrackedConnection>>>,
     ended: Vec<(usize, Ended)>,
-    room: Room,
+    room: MemoryBudget,
     /// Places in `ended` of connections that have copies with detail.
     detailed: Vec<usize>,
     left_out: (u64, u64),
@@ -90,7 +90,7 @@ impl Analyser {
                 index
             }
         };
-        let mut desk = Desk {
+        let mut context = AnalysisContext {
             scratch: &mut self.scratch,
             quality,
             room: &self.room,
@@ -98,15 +98,15 @@ impl Analyser {
         };
         let known = self.connections.get_mut(index).and_then(Option::as_mut);
         if let Some(connection) = known.filter(|connection| !connection.is_over_for(segment)) {
-            connection.segment(segment, moment, &mut desk);
+            connection.segment(segment, moment, &mut context);
             return;
         }
-        let connection = follow(segment, moment, &mut desk);
+        let connection = follow(segment, moment, &mut context);
         let key = key_of(segment);
         self.keep(key, connection);
     }
 
-    fn keep(&mut self, key: Key, connection: Box<Followed>) {
+    fn keep(&mut self, key: Key, connection: Box<TrackedConnection>) {
         if let Some(index) = self.live.remove(&key) {
             self.end(index);
         }
@@ -150,7 +150,7 @@ impl Analyser {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::take) else {
             return;
         };
-        let ended = connection.finish(&mut Desk {
+        let ended = connection.finish(&mut AnalysisContext {
             scratch: &mut self.scratch,
             quality: &mut self.quality,
             room: &self.room,
@@ -170,7 +170,7 @@ impl Analyser {
 
     /// Takes detail from copies that are not among the longest any more.
     fn prune(&mut self) {
-        if !Room::is_due(&self.detailed) {
+        if !MemoryBudget::is_due(&self.detailed) {
             return;
         }
         for place in &self.detailed {
@@ -237,28 +237,14 @@ impl Analyser {
     }
 }
 
-impl Quality {
-    /// Counts what a packet carries.
-    fn note(&mut self, carried: &Content<'_>) {
-        let count = match carried {
-            Content::Tcp(_) => &mut self.tcp_segments,
-            Content::UnknownLink(number) => {
-                self.unknown_link.get_or_insert(*number);
-                &mut self.unknown_links
-            }
-            Content::Truncated => &mut self.cut_headers,
-            Content::NetBeui => &mut self.netbeui,
-            Content::Ipx => &mut self.ipx,
-            _ => return,
-        };
-        *count += 1;
-    }
-}
-
 /// A connection that begins. It is large, and nobody else needs room for it.
 #[cold]
-fn follow(segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) -> Box<Followed> {
-    Box::new(Followed::new(segment, moment, desk))
+fn follow(
+    segment: &Segment<'_>,
+    moment: Moment,
+    context: &mut AnalysisContext<'_>,
+) -> Box<TrackedConnection> {
+    Box::new(TrackedConnection::new(segment, moment, context))
 }
 
 fn has_detail(copy: &Copy) -> bool {

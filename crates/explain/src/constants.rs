@@ -5,3 +5,37 @@ use coax_wire::time::Span;
 /// An acknowledgment later than this was delayed on purpose. The shortest known timers are 40 ms; a busy machine takes
 /// less than this.
 pub(crate) const MIN_DELAYED_ACK: Span = Span::from_millis(25);
+
+/// The longest time between an acknowledgment and the data that it releases, beyond the round trip.
+pub(crate) const MAX_REACTION: Span = Span::from_millis(2);
+
+/// No retransmission or probe timer of a known stack is shorter.
+pub(crate) const MIN_PROBE_TIMEOUT: Span = Span::from_millis(30);
+
+/// A sender that responds to duplicate ACKs retransmits within this time after the third.
+pub(crate) const MAX_FAST_RETRANSMIT_DELAY: Span = Span::from_millis(10);
+
+/// A packet that arrives later than this, beyond half a round trip, was retransmitted and not reordered.
+pub(crate) const MAX_REORDERING: Span = Span::from_millis(2);
+
+/// A shorter pause between two packets of one side, within a message, is queueing and not think time.
+pub(crate) const MAX_QUEUEING_PAUSE: Span = Span(300_000);
+
+/// A machine that pauses this long in the middle of a message waits for its retransmission timeout.
+pub(crate) const MIN_STALL_RTO: Span = Span::from_millis(180);
+
+/// No known stack delays an acknowledgment longer.
+pub(crate) const MAX_DELAYED_ACK: Span = Span::from_millis(210);
+
+/// A retransmission after a shorter silence is not counted as a timeout: a timer is longer than a round trip, and a
+/// shorter round trip needs no explanation.
+pub(crate) const MIN_OBSERVED_RTO: Span = Span::from_millis(20);
+
+/// A pause that ends a burst: longer than a slow machine takes for a packet on a slow link.
+pub(crate) const MIN_BURST_GAP: Span = Span::from_millis(3);
+
+/// An interrupt or scheduler delays a captured packet by no more than this.
+pub(crate) const MAX_JITTER: Span = Span::from_millis(5);
+
+/// Bytes that were acknowledged and do not arrive in this time are missing in the capture, not captured late.
+pub(crate) const MAX_CAPTURE_REORDERING: Span = Span::from_millis(5);

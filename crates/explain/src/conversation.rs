@@ -1,7 +1,9 @@
 //! The message stages of a connection: framing, SMB, and the recorder of the copies on it.
 
 use crate::charge::Charge;
-use crate::evidence::{Breakdown, Extent, RecordedCharge, Room, Rung, Shown, Ticket, Witness};
+use crate::evidence::{
+    Breakdown, Extent, MemoryBudget, PacketRow, RecordedCharge, RecorderId, RecorderSet, Shown,
+};
 use crate::report::Direction;
 use crate::session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict};
 use crate::smb::{Context, Purpose, Smb};
@@ -22,9 +24,9 @@ pub(crate) struct Conversation {
     is_service: bool,
     smb: Option<Box<Smb>>,
     /// The recorders, as long as `smb` does not have them.
-    witness: Box<Witness>,
+    recorders: Box<RecorderSet>,
     /// The recorder of a connection that may carry no SMB.
-    ticket: Option<Ticket>,
+    recorder: Option<RecorderId>,
     /// When the connection began.
     begin: Time,
     /// It records nothing.
@@ -37,20 +39,20 @@ impl Conversation {
         (framing, is_service): (Framing, bool),
         is_partial: bool,
         begin: Time,
-        room: Option<&Room>,
+        room: Option<&MemoryBudget>,
     ) -> Self {
         let framer = || Framer::new(framing, is_partial);
-        let witness = match room {
-            Some(room) => Witness::new(room),
-            None => Witness::new(&Room::none()),
+        let recorders = match room {
+            Some(room) => RecorderSet::new(room),
+            None => RecorderSet::new(&MemoryBudget::none()),
         };
         Self {
             framers: [framer(), framer()],
             verdict: Verdict::Unknown,
             is_service,
             smb: None,
-            witness: Box::new(witness),
-            ticket: None,
+            recorders: Box::new(recorders),
+            recorder: None,
             begin,
             is_calibration_pass: room.is_none(),
         }
@@ -147,10 +149,10 @@ impl Conversation {
         scratch: &mut Scratch,
         frame: impl FnOnce(&mut Framer, &mut Listener<'_>),
     ) -> bool {
-        let witness = &mut self.witness;
+        let recorders = &mut self.recorders;
         let smb = self
             .smb
-            .get_or_insert_with(|| smb_stage(std::mem::take(witness)));
+            .get_or_insert_with(|| smb_stage(std::mem::take(recorders)));
         let mut listener = Listener {
             smb,
             side,
@@ -170,23 +172,23 @@ impl Conversation {
         let searched = self.framers.iter().map(Framer::skipped).max().unwrap_or(0);
         if verdicts.contains(&Verdict::Smb) {
             self.verdict = Verdict::Smb;
-            if let Some(ticket) = self.ticket.take() {
-                self.witness().end(ticket, None);
+            if let Some(recorder) = self.recorder.take() {
+                self.recorders().end(recorder, None);
             }
         } else if (verdicts.contains(&Verdict::Other) && !self.is_service)
             || searched > MAX_SEARCHED
         {
             self.verdict = Verdict::Other;
             if let Some(smb) = self.smb.take() {
-                self.witness = smb.into_witness();
+                self.recorders = smb.into_recorders();
             }
         }
     }
 
-    fn witness(&mut self) -> &mut Witness {
+    fn recorders(&mut self) -> &mut RecorderSet {
         match &mut self.smb {
-            Some(smb) => smb.witness(),
-            None => &mut self.witness,
+            Some(smb) => smb.recorders(),
+            None => &mut self.recorders,
         }
     }
 
@@ -194,23 +196,23 @@ impl Conversation {
     pub(crate) fn record_segment(
         &mut self,
         segment: &Segment<'_>,
-        rung: Rung,
+        rung: PacketRow,
         shown: Option<&Shown>,
         charges: impl Iterator<Item = Charge>,
     ) {
         if self.is_calibration_pass {
             return charges.for_each(drop);
         }
-        if segment.len > 0 && self.ticket.is_none() && self.is_plain() {
+        if segment.len > 0 && self.recorder.is_none() && self.is_plain() {
             // what is not known to be SMB may be a copy of its own
             let begin = self.begin;
-            self.ticket = Some(self.witness().begin(begin));
+            self.recorder = Some(self.recorders().begin(begin));
         }
         self.record_charges(charges, rung.frame, rung.to);
-        let witness = self.witness();
-        witness.rung(rung);
+        let recorders = self.recorders();
+        recorders.rung(rung);
         if let Some(shown) = shown {
-            witness.sent(rung.to, shown);
+            recorders.sent(rung.to, shown);
         }
     }
 
@@ -221,9 +223,9 @@ impl Conversation {
         frame: u64,
         to: Direction,
     ) {
-        let witness = self.witness();
+        let recorders = self.recorders();
         for charge in charges {
-            witness.charge(RecordedCharge {
+            recorders.charge(RecordedCharge {
                 cause: charge.cause,
                 from: charge.from,
                 span: charge.span,
@@ -235,15 +237,15 @@ impl Conversation {
 
     /// The copy that a connection without SMB is lasts at least until now.
     pub(crate) fn extend_plain(&mut self) {
-        if let Some(ticket) = self.ticket {
-            self.witness().used(ticket, None);
+        if let Some(recorder) = self.recorder {
+            self.recorders().used(recorder, None);
         }
     }
 
     /// Ends the recorder of a connection without SMB; `extent`: it is a copy.
     pub(crate) fn end_plain(&mut self, extent: Option<&Extent>) -> Option<Breakdown> {
-        let ticket = self.ticket.take()?;
-        Some(self.witness().end(ticket, extent))
+        let recorder = self.recorder.take()?;
+        Some(self.recorders().end(recorder, extent))
     }
 
     /// Takes the SMB stage, to be asked for its copies.
@@ -254,8 +256,8 @@ impl Conversation {
 
 /// The SMB stage is large, and most connections of a capture may not need one.
 #[cold]
-fn smb_stage(witness: Box<Witness>) -> Box<Smb> {
-    Box::new(Smb::new(witness))
+fn smb_stage(recorders: Box<RecorderSet>) -> Box<Smb> {
+    Box::new(Smb::new(recorders))
 }
 
 /// Hands the messages of one side to the SMB stage.

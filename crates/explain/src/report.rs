@@ -2,14 +2,15 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use coax_capture::Content;
 pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
 use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
 pub use crate::{
     evidence::{
-        Breakdown, Detail, Exchange, Graph, Ladder, Point, Rung, Said, SaidKind, Spot, Spots,
-        Stall, Stretches, Waterfall,
+        Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow,
+        Point, Spot, Spots, Stall, Stretches, Waterfall,
     },
     recognise::{Evidence, Party, Stack, Sureness},
 };
@@ -78,6 +79,24 @@ pub struct Quality {
     pub skipped_bytes: u64,
     /// Where and why the file could not be read to its end.
     pub damage: Option<(u64, String)>,
+}
+
+impl Quality {
+    /// Counts what a packet carries.
+    pub(crate) fn note(&mut self, carried: &Content<'_>) {
+        let count = match carried {
+            Content::Tcp(_) => &mut self.tcp_segments,
+            Content::UnknownLink(number) => {
+                self.unknown_link.get_or_insert(*number);
+                &mut self.unknown_links
+            }
+            Content::Truncated => &mut self.cut_headers,
+            Content::NetBeui => &mut self.netbeui,
+            Content::Ipx => &mut self.ipx,
+            _ => return,
+        };
+        *count += 1;
+    }
 }
 
 /// A judgement of a capture's quality.
@@ -270,7 +289,7 @@ pub struct Habits {
     pub stuck_bytes: u32,
 }
 
-/// What one side sent again, by what made it: see `tcp/repeats.rs`.
+/// What one side sent again, by what made it: see `tcp/retransmissions.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentAgain {
     /// Acknowledgments told of a loss.

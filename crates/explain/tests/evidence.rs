@@ -5,7 +5,7 @@ mod common;
 
 use coax_explain::{
     Cause,
-    report::{Capture, Copy, SaidKind},
+    report::{Capture, Copy, LabelKind},
 };
 use coax_wire::time::Span;
 use common::{explained, labelled};
@@ -122,8 +122,8 @@ fn a_typical_exchange_is_a_request_and_its_answer() {
         .iter()
         .filter_map(|rung| rung.said)
         .collect();
-    assert_eq!(said.first().unwrap().kind, SaidKind::Request);
-    assert_eq!(said.last().unwrap().kind, SaidKind::Answer);
+    assert_eq!(said.first().unwrap().kind, LabelKind::Request);
+    assert_eq!(said.last().unwrap().kind, LabelKind::Answer);
     let row = copy
         .requests
         .iter()

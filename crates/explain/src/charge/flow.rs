@@ -1,6 +1,6 @@
 //! What the packets of one side have shown so far.
 
-use crate::timeline::{Known, Step};
+use crate::timeline::{Advance, SendLimit};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
@@ -23,21 +23,21 @@ pub(super) struct Flow {
     pub(super) after: Option<Cause>,
     /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
     pub(super) has_filled: bool,
-    /// What the path took since its last step to carry what it sent again needlessly.
+    /// What the path took since its last packet to carry what it sent again needlessly.
     pub(super) repeated: Span,
     /// Its timer sent that: it had not looked at what had come for it.
     pub(super) was_busy: bool,
     /// Whether it did so when it had been told often enough, if it ever was.
-    pub(super) heeds: Option<bool>,
+    pub(super) responds_to_dup_acks: Option<bool>,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
-    pub(super) round: Option<(Known, Cause)>,
+    pub(super) round: Option<(SendLimit, Cause)>,
 }
 
 impl Flow {
     /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
-    pub(super) fn grows(&mut self, step: &Step, in_flight: u64, drained: bool) -> bool {
-        let acked = step.heard.map_or(0, |heard| heard.acked);
-        if drained && !step.place.is_middle {
+    pub(super) fn grows(&mut self, advance: &Advance, in_flight: u64, drained: bool) -> bool {
+        let acked = advance.heard.map_or(0, |heard| heard.acked);
+        if drained && !advance.place.is_middle {
             (self.widest, self.grew, self.base) = (0, 0, acked);
         }
         if acked > self.base && acked != self.last_acked {
@@ -47,10 +47,10 @@ impl Flow {
         if in_flight > self.widest {
             self.widest = in_flight;
             if acked > self.base {
-                (self.grew, self.grew_lately, self.is_constant) = (step.end, true, false);
+                (self.grew, self.grew_lately, self.is_constant) = (advance.end, true, false);
             }
         }
-        let is_recent = self.grew > 0 && step.end.saturating_sub(self.grew) <= self.widest;
+        let is_recent = self.grew > 0 && advance.end.saturating_sub(self.grew) <= self.widest;
         is_recent || !self.is_constant
     }
 }

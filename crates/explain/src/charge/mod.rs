@@ -8,9 +8,9 @@
 //!
 //! | a packet that | waited for | and its stretch is charged to |
 //! |---|---|---|
-//! | acknowledges what the capture does not hold | | `capture` |
+//! | acknowledges data that the capture lacks | | `capture` |
 //! | sends again, or fills a hole late, or follows until that loss is repaired | the repair | `timeout` if its sender had been silent and heard nothing new for long, or had been told of the loss in vain, else `fast-recovery`; `bandwidth` while the path carried other data |
-//! | comes after a loss, from a side that heeds no word of it | its timer | `timeout` |
+//! | comes after a loss, from a side that ignores duplicate ACKs | its timer | `timeout` |
 //! | follows without a pause on a path that has been busy for a round trip or longer, or since its side had nothing on its way | the path | `bandwidth`; of what was sent again, the repair |
 //! | answers what its sender had heard last | its sender | from the end: think time, `bandwidth` of its own serialisation, the way there and back to `round-trips` or `metadata`, `bandwidth` of what it answers |
 //! | an acknowledgment let go | the round trip of that acknowledgment | what held it (below), in proportion to what that round was spent on |
@@ -37,8 +37,8 @@
 //! its client sends until the window is full is `server-think`.
 //!
 //! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured, without
-//! what its packets took to be carried. At the client's end all of it lies between request and answer, at the server's all
-//! between answer and next request: the sum is the same.
+//! what its packets took to be carried. At the client's end all of it lies between request and response, at the server's all
+//! between response and next request: the sum is the same.
 
 mod flow;
 mod hold;
@@ -51,29 +51,27 @@ pub(crate) use journal::Charge;
 use crate::charge::flow::Flow;
 use crate::charge::journal::Journal;
 use crate::constants::MIN_DELAYED_ACK;
+use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
 use crate::smb::Purpose;
-use crate::timeline::{Burst, Heard, Side, Step, answers, is_idle_repeat, sum, was_busy};
+use crate::timeline::{
+    AckSample, Advance, SentSegment, Side, answers, is_idle_repeat, sum, was_busy,
+};
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-/// A wait between two packets of one side that is no think time.
-const JITTER: Span = Span(300_000);
-/// A machine that stops for so long in the middle of a message waits for its retransmission timer.
-pub(crate) const STALL: Span = Span(180_000_000);
-
 /// Turns the timeline of a connection into charges. See the module for the rules.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Charger {
     account: Account,
     /// The stretches one by one, for who wants to see them.
     journal: Journal,
     at: Time,
     /// Data that was sent again, and perhaps needlessly.
-    open: Option<Step>,
+    open: Option<Advance>,
     flows: [Flow; 2],
 }
 
-impl Ledger {
+impl Charger {
     /// A connection whose first packet was captured at `at`.
     pub(crate) fn starting(at: Time) -> Self {
         let mut ledger = Self {
@@ -99,44 +97,47 @@ impl Ledger {
         self.journal.drain()
     }
 
-    /// Ends a stretch with `step`.
-    pub(crate) fn advance(&mut self, step: &Step) {
-        self.decide(step);
-        if is_idle_repeat(step, self.flow(step.side).was_busy) {
-            let flow = self.flow(step.side);
-            if !step.is_next {
-                flow.repeated = sum(flow.repeated, step.serial);
+    /// Charges the time up to `advance`.
+    pub(crate) fn advance(&mut self, advance: &Advance) {
+        self.settle_open(advance);
+        if is_idle_repeat(advance, self.flow(advance.side).was_busy) {
+            let flow = self.flow(advance.side);
+            if !advance.is_next {
+                flow.repeated = sum(flow.repeated, advance.serial);
             }
-            flow.was_busy |= was_busy(step);
+            flow.was_busy |= was_busy(advance);
             return;
         }
-        let gap = step.at - self.at;
-        let round = self.let_go(step);
-        let begin = self.flow(step.side).begin;
-        if self.may_be_idle(step) {
+        let gap = advance.at - self.at;
+        let round = self.released_by(advance);
+        let begin = self.flow(advance.side).begin;
+        if self.may_be_needless(advance) {
             return;
         }
-        if step.missing.unseen {
+        if advance.missing.unseen {
             self.charge(Cause::Capture, gap);
-        } else if self.awaits_timer(step) {
+        } else if self.awaits_timer(advance) {
             self.charge(Cause::Timeout, gap);
-        } else if let Some(cause) = self.repairing(step) {
-            self.mend(step, cause, gap);
-        } else if let Some(held) = step.is_held_by(is_windowed(round)) {
-            self.hold(step, held, gap);
-        } else if step.is_carried(self.at, begin) && !is_shut(round) && !self.is_idle_before(step) {
-            self.carry(step, gap);
-        } else if let Some(asked) = answers(step).filter(|_| !is_held(round)) {
-            self.answer(step, asked, gap);
+        } else if let Some(cause) = self.recovery_cause(advance) {
+            self.charge_recovery(advance, cause, gap);
+        } else if let Some(held) = advance.is_held_by(is_windowed(round)) {
+            self.charge_blocked(advance, held, gap);
+        } else if advance.is_carried(self.at, begin)
+            && !is_shut(round)
+            && !self.is_idle_before(advance)
+        {
+            self.charge_path(advance, gap);
+        } else if let Some(asked) = answers(advance).filter(|_| !is_held(round)) {
+            self.charge_response(advance, asked, gap);
         } else if let Some((heard, cause)) = round {
-            self.go_round(step, heard, cause, gap);
+            self.charge_ack_clocked(advance, heard, cause, gap);
         } else {
-            self.go_on(step, gap);
+            self.charge_sender(advance, gap);
         }
-        let flow = self.flow(step.side);
+        let flow = self.flow(advance.side);
         flow.round = round.map(|(heard, cause)| (heard.known(), cause));
         (flow.repeated, flow.was_busy) = (Span(0), false);
-        self.at = self.at.max(step.at);
+        self.at = self.at.max(advance.at);
     }
 
     /// Charges up to `at` what no packet explains.
@@ -176,39 +177,45 @@ impl Ledger {
     }
 
     /// Whether the path had nothing of this packet's side to carry before it.
-    fn is_idle_before(&mut self, step: &Step) -> bool {
-        step.is_alone() && self.flow(step.side).repeated.0 == 0 && step.again.is_none()
+    fn is_idle_before(&mut self, advance: &Advance) -> bool {
+        advance.is_alone() && self.flow(advance.side).repeated.0 == 0 && advance.again.is_none()
     }
 
     /// The other side's data let it go, and what is left of the gap is its sender's.
-    fn answer(&mut self, step: &Step, asked: Burst, gap: Span) {
-        let travel = match step.place.purpose {
-            Purpose::Data if step.len > 0 => Cause::RoundTrips,
+    fn charge_response(&mut self, advance: &Advance, asked: SentSegment, gap: Span) {
+        let travel = match advance.place.purpose {
+            Purpose::Data if advance.len > 0 => Cause::RoundTrips,
             _ => Cause::Metadata,
         };
-        let own = step.at - step.soonest(asked.carried);
-        let gap = self.part(step.own(own), gap, own);
-        let gap = self.part(Cause::Bandwidth, gap, step.ahead());
-        let gap = self.part(travel, gap, step.near);
+        let own = advance.at - advance.soonest(asked.carried);
+        let gap = self.part(advance.own(own), gap, own);
+        let gap = self.part(Cause::Bandwidth, gap, advance.ahead());
+        let gap = self.part(travel, gap, advance.near);
         self.charge(Cause::Bandwidth, gap);
     }
 
     /// An acknowledgment let it go: the gap is charged as its round was spent.
-    fn go_round(&mut self, step: &Step, heard: &Heard, cause: Cause, gap: Span) {
+    fn charge_ack_clocked(
+        &mut self,
+        advance: &Advance,
+        heard: &AckSample,
+        cause: Cause,
+        gap: Span,
+    ) {
         if let Some(full) = heard.freed.filter(|_| cause == Cause::ZeroWindow) {
-            return self.go_on_in_room(step, heard, &full, gap);
+            return self.charge_reopened_window(advance, heard, &full, gap);
         }
         let begin = heard.of.map_or(heard.at, |of| of.at.min(heard.at));
-        let whole = (step.at - begin).max(gap);
-        let far = sum(step.far, step.serial_ack);
+        let whole = (advance.at - begin).max(gap);
+        let far = sum(advance.far, advance.serial_ack);
         let (carried, waited) = heard.of.map_or((Span(0), Span(0)), |of| {
             (of.carried - of.at, heard.at - (of.carried + far))
         });
-        let own = step.at - (heard.carried + step.near);
-        let own_carried = own.min(if step.is_behind {
-            Span(step.serial.0.saturating_mul(4))
+        let own = advance.at - (heard.carried + advance.near);
+        let own_carried = own.min(if advance.is_behind {
+            Span(advance.serial.0.saturating_mul(4))
         } else {
-            step.busy.1 - step.busy.0.max(heard.carried + step.near)
+            advance.busy.1 - advance.busy.0.max(heard.carried + advance.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
         let is_delayed = waited >= MIN_DELAYED_ACK;
@@ -229,42 +236,48 @@ impl Ledger {
         }
         let think = share(gap, think, whole).min(rest);
         self.charge(cause, Span(rest.0 - think.0));
-        self.charge(step.side.think(), think);
+        self.charge(advance.side.think(), think);
     }
 
     /// The same side goes on.
-    fn go_on(&mut self, step: &Step, gap: Span) {
-        let carrying = if step.is_behind {
-            step.serial
+    fn charge_sender(&mut self, advance: &Advance, gap: Span) {
+        let carrying = if advance.is_behind {
+            advance.serial
         } else {
-            step.busy.1.min(step.at) - self.at.max(step.busy.0)
+            advance.busy.1.min(advance.at) - self.at.max(advance.busy.0)
         };
         let rest = self.part(Cause::Bandwidth, gap, carrying);
         let Flow {
             was_busy, repeated, ..
-        } = *self.flow(step.side);
+        } = *self.flow(advance.side);
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
-            () if step.is_unheeded() => step.side.think(),
-            () if rest >= STALL && step.is_behind && step.place.is_middle && !was_busy => {
+            () if advance.is_unheeded() => advance.side.think(),
+            () if rest >= MIN_STALL_RTO
+                && advance.is_behind
+                && advance.place.is_middle
+                && !was_busy =>
+            {
                 Cause::Timeout
             }
-            () if rest <= JITTER && step.is_behind && step.place.inside => Cause::Queueing,
-            () => step.own(rest),
+            () if rest <= MAX_QUEUEING_PAUSE && advance.is_behind && advance.place.inside => {
+                Cause::Queueing
+            }
+            () => advance.own(rest),
         };
         self.charge(cause, rest);
     }
 }
 
-fn is_held(round: Option<(&Heard, Cause)>) -> bool {
+fn is_held(round: Option<(&AckSample, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::NagleDelayedAck)
 }
 
-fn is_windowed(round: Option<(&Heard, Cause)>) -> bool {
+fn is_windowed(round: Option<(&AckSample, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::ReceiveWindow)
 }
 
-fn is_shut(round: Option<(&Heard, Cause)>) -> bool {
+fn is_shut(round: Option<(&AckSample, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::ZeroWindow)
 }
 
@@ -273,3 +286,6 @@ fn share(gap: Span, part: Span, whole: Span) -> Span {
     let of = u128::from(gap.0) * u128::from(part.0) / u128::from(whole.0.max(1));
     Span(u64::try_from(of).unwrap_or(gap.0))
 }
+
+#[cfg(test)]
+mod tests;

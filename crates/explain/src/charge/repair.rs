@@ -1,26 +1,24 @@
-//! What a step of a repair waited for: word of the loss, or a timer.
+//! Loss recovery: what a packet waited for, a loss signal or a timer.
 
+use crate::charge::Charger;
 use crate::charge::flow::Flow;
-use crate::charge::{Ledger, STALL};
+use crate::constants::{MAX_DELAYED_ACK, MAX_REACTION, MIN_STALL_RTO};
 use crate::timeline::{
-    Heard, Novelty, REACTION, Side, Step, is_ignored, is_next_hole, is_timer, slack, sum,
+    AckSample, Advance, Novelty, Side, is_ignored, is_next_hole, is_timer, slack, sum,
 };
 use coax_cause::Cause;
 use coax_wire::time::Span;
 
-/// No acknowledgment is delayed for longer by any stack that is known.
-const HELD: Span = Span(210_000_000);
-
-impl Ledger {
+impl Charger {
     /// Which sides were seen to heed word of a loss, or not to.
-    pub(crate) fn heeds(&self) -> [Option<bool>; 2] {
-        self.flows.each_ref().map(|flow| flow.heeds)
+    pub(crate) fn responds_to_dup_acks(&self) -> [Option<bool>; 2] {
+        self.flows.each_ref().map(|flow| flow.responds_to_dup_acks)
     }
 
     /// Somebody saw that before.
-    pub(crate) fn expect(&mut self, heeds: [Option<bool>; 2]) {
-        for (flow, heeds) in self.flows.iter_mut().zip(heeds) {
-            flow.heeds = heeds;
+    pub(crate) fn calibrate(&mut self, responds_to_dup_acks: [Option<bool>; 2]) {
+        for (flow, responds_to_dup_acks) in self.flows.iter_mut().zip(responds_to_dup_acks) {
+            flow.responds_to_dup_acks = responds_to_dup_acks;
         }
     }
 
@@ -32,14 +30,15 @@ impl Ledger {
 
     /// Data sent again by a timer, or a probe that waits for less: whether anybody waited for it shows when it is
     /// acknowledged.
-    pub(super) fn may_be_idle(&mut self, step: &Step) -> bool {
-        let is_unasked = step.told.loss.is_none() && !is_next_hole(step) && !step.is_queued();
-        let waits = !step.missing.unseen
-            && step.novelty == Some(Novelty::Again)
-            && self.flow(step.side).repair.is_none()
-            && (is_unasked || is_timer(step));
+    pub(super) fn may_be_needless(&mut self, advance: &Advance) -> bool {
+        let is_unasked =
+            advance.told.loss.is_none() && !is_next_hole(advance) && !advance.is_queued();
+        let waits = !advance.missing.unseen
+            && advance.novelty == Some(Novelty::Again)
+            && self.flow(advance.side).repair.is_none()
+            && (is_unasked || is_timer(advance));
         if waits {
-            self.open = Some(*step);
+            self.open = Some(*advance);
         }
         waits
     }
@@ -54,16 +53,16 @@ impl Ledger {
     }
 
     /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.
-    pub(super) fn decide(&mut self, step: &Step) {
+    pub(super) fn settle_open(&mut self, advance: &Advance) {
         // what is sent again and again is decided as one
-        let waits = |open: &Step| !step.is_same_again(open);
+        let waits = |open: &Advance| !advance.is_same_again(open);
         let Some(open) = self.open.take().filter(waits) else {
             return;
         };
-        let heard = if step.side == open.side {
-            step.heard.map(|heard| (heard.at, heard.acked))
+        let heard = if advance.side == open.side {
+            advance.heard.map(|heard| (heard.at, heard.acked))
         } else {
-            step.told.peer
+            advance.told.peer
         };
         // what a lost segment is replaced by is acknowledged as soon as it arrives, neither before that nor later, but that
         // nobody needs to hurry if nothing had come after it (RFC 5681 §4.2)
@@ -73,69 +72,70 @@ impl Ledger {
             open.at.max(open.busy.1) + open.serial
         };
         let least = carried + Span(open.far.0 / 4 * 3);
-        let is_answered =
-            step.side != open.side && heard.is_some_and(|(at, _)| step.at - at <= REACTION);
+        let is_answered = advance.side != open.side
+            && heard.is_some_and(|(at, _)| advance.at - at <= MAX_REACTION);
         let held = if open.end >= open.highest && !is_answered {
-            HELD
+            MAX_DELAYED_ACK
         } else {
-            Span(5 * REACTION.0)
+            Span(5 * MAX_REACTION.0)
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
-        let was_lost = step.side != open.side && self.is_repaired_by_timer(step);
+        let was_lost = advance.side != open.side && self.is_repaired_by_timer(advance);
         let is_idle = heard
             .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
             && !was_lost;
         self.flow(open.side).after = Some(Cause::Timeout);
         if !is_idle {
             let gap = open.at - self.at;
-            let cause = self.repairing(&open).unwrap_or(Cause::Timeout);
+            let cause = self.recovery_cause(&open).unwrap_or(Cause::Timeout);
             self.charge(cause, gap);
             self.at = self.at.max(open.at);
         }
     }
 
-    /// Whether a step was sent before and lost, so that its side's own timer sent it again: its numbers say so, or one lacks
+    /// Whether a packet was sent before and lost, so that its side's own timer sent it again: its numbers say so, or one lacks
     /// (of an acknowledgment, perhaps, that only the capture lost) and there was time for a timer.
-    fn is_repaired_by_timer(&self, step: &Step) -> bool {
-        step.missing.was_claimed || (step.missing.lacks && step.at - self.at >= STALL)
+    fn is_repaired_by_timer(&self, advance: &Advance) -> bool {
+        advance.missing.was_claimed
+            || (advance.missing.lacks && advance.at - self.at >= MIN_STALL_RTO)
     }
 
-    /// What repairs a loss, if this step does.
-    pub(super) fn repairing(&mut self, step: &Step) -> Option<Cause> {
-        if matches!(step.novelty, Some(Novelty::Again | Novelty::Fill)) {
+    /// The cause of the recovery that this packet belongs to.
+    pub(super) fn recovery_cause(&mut self, advance: &Advance) -> Option<Cause> {
+        if matches!(advance.novelty, Some(Novelty::Again | Novelty::Fill)) {
             // what comes late by less than a way there and back was overtaken, not lost
-            let overtaken = step.novelty == Some(Novelty::Fill)
-                && step.told.loss.is_none()
-                && step.at - self.at < Span(step.round().0 / 2 + REACTION.0);
+            let overtaken = advance.novelty == Some(Novelty::Fill)
+                && advance.told.loss.is_none()
+                && advance.at - self.at < Span(advance.round().0 / 2 + MAX_REACTION.0);
             if overtaken {
                 return None;
             }
             let Flow {
-                heeds,
+                responds_to_dup_acks,
                 after,
                 repair,
                 ..
-            } = *self.flow(step.side);
+            } = *self.flow(advance.side);
             let cause = match repair {
-                _ if is_timer(step) => Cause::Timeout,
+                _ if is_timer(advance) => Cause::Timeout,
                 Some((_, cause)) => cause,
-                _ if is_ignored(step, heeds) => Cause::Timeout,
-                _ if step.told.loss.is_some() => Cause::FastRecovery,
-                _ if is_next_hole(step) => after.unwrap_or(Cause::FastRecovery),
+                _ if is_ignored(advance, responds_to_dup_acks) => Cause::Timeout,
+                _ if advance.told.loss.is_some() => Cause::FastRecovery,
+                _ if is_next_hole(advance) => after.unwrap_or(Cause::FastRecovery),
                 _ => Cause::Timeout,
             };
-            let flow = self.flow(step.side);
+            let flow = self.flow(advance.side);
             (flow.after, flow.has_filled) = (Some(cause), false);
-            if repair.is_none() && step.told.enough.is_some() {
-                flow.heeds = Some(cause == Cause::FastRecovery);
+            if repair.is_none() && advance.told.enough.is_some() {
+                flow.responds_to_dup_acks = Some(cause == Cause::FastRecovery);
             }
-            flow.repair = Some((step.highest, cause));
+            flow.repair = Some((advance.highest, cause));
             return Some(cause);
         }
         // new data that comes after a silence although its sender was told of a loss came by a timer, or by its leave
-        let is_late = step.told.loss.is_some() && is_timer(step);
-        let flow = self.flow(step.side);
-        flow.repair = flow.repair.filter(|(until, _)| step.acked < *until);
+        let is_late = advance.told.loss.is_some() && is_timer(advance);
+        let flow = self.flow(advance.side);
+        flow.repair = flow.repair.filter(|(until, _)| advance.acked < *until);
         match flow.repair {
             _ if is_late => Some(Cause::Timeout),
             repair => repair.map(|(_, cause)| cause),
@@ -144,47 +144,50 @@ impl Ledger {
 
     /// Whether it is sent while a loss waits for its timer, by a side that has heeded nothing else: nothing is over sooner
     /// for it.
-    pub(super) fn awaits_timer(&mut self, step: &Step) -> bool {
+    pub(super) fn awaits_timer(&mut self, advance: &Advance) -> bool {
         // the timer was set when the last acknowledgment came that was news
-        let is_set = |heard: Heard| {
-            heard.acked >= step.acked && step.at > step.soonest(heard.carried) + slack(step.near)
+        let is_set = |heard: AckSample| {
+            heard.acked >= advance.acked
+                && advance.at > advance.soonest(heard.carried) + slack(advance.near)
         };
-        let is_beyond = if step.is_behind {
-            step.missing.is_beyond_hole && step.heard.is_some_and(is_set)
+        let is_beyond = if advance.is_behind {
+            advance.missing.is_beyond_hole && advance.heard.is_some_and(is_set)
         } else {
-            step.told.enough.is_some() && step.busy.1 <= step.at
+            advance.told.enough.is_some() && advance.busy.1 <= advance.at
         };
-        is_beyond && step.novelty == Some(Novelty::New) && self.flow(step.side).heeds == Some(false)
+        is_beyond
+            && advance.novelty == Some(Novelty::New)
+            && self.flow(advance.side).responds_to_dup_acks == Some(false)
     }
 
-    /// A step of a repair: the path may be busy all the same.
-    pub(super) fn mend(&mut self, step: &Step, cause: Cause, gap: Span) {
-        let is_new = step.novelty == Some(Novelty::New);
-        let is_carried = if step.is_behind {
-            is_new && step.follows()
+    /// A packet of a recovery: the path may be busy all the same.
+    pub(super) fn charge_recovery(&mut self, advance: &Advance, cause: Cause, gap: Span) {
+        let is_new = advance.novelty == Some(Novelty::New);
+        let is_carried = if advance.is_behind {
+            is_new && advance.follows()
         } else {
-            step.is_clocked(self.at)
+            advance.is_clocked(self.at)
         };
         if is_carried {
-            self.carry(step, gap);
+            self.charge_path(advance, gap);
         } else {
             self.charge(cause, gap);
         }
     }
 
     /// The path was busy: with what was sent again, as far as that let this go.
-    pub(super) fn carry(&mut self, step: &Step, gap: Span) {
+    pub(super) fn charge_path(&mut self, advance: &Advance, gap: Span) {
         let Flow {
             after, repeated, ..
-        } = *self.flow(step.side);
-        let filled = step
+        } = *self.flow(advance.side);
+        let filled = advance
             .heard
-            .filter(|heard| !step.is_behind && heard.fills && step.is_let_go_by(heard));
+            .filter(|heard| !advance.is_behind && heard.fills && advance.is_let_go_by(heard));
         let cause = after.unwrap_or(Cause::Timeout);
         let rest = self.part(cause, gap, repeated);
-        let (again, by) = step.again.unwrap_or((Span(0), cause));
+        let (again, by) = advance.again.unwrap_or((Span(0), cause));
         let rest = self.part(by, rest, again);
-        let filled = filled.map_or(0, |_| step.serial.0.saturating_sub(again.0));
+        let filled = filled.map_or(0, |_| advance.serial.0.saturating_sub(again.0));
         let rest = self.part(cause, rest, Span(filled));
         self.charge(Cause::Bandwidth, rest);
     }

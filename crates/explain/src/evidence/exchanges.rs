@@ -3,9 +3,9 @@
 use coax_wire::time::Span;
 
 use super::{
-    room::Hold,
-    rungs::Rungs,
-    told::{Exchange, Ladder},
+    breakdown::{Exchange, PacketExcerpt},
+    budget::Hold,
+    excerpts::Rungs,
 };
 use crate::smb::Name;
 
@@ -30,7 +30,7 @@ pub(crate) struct Exchanged {
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     seen: u64,
-    ladders: Vec<(Exchanged, Ladder)>,
+    ladders: Vec<(Exchanged, PacketExcerpt)>,
     spots: Vec<Exchanged>,
     most: usize,
     random: u64,
@@ -119,11 +119,11 @@ mod tests {
     use coax_wire::{command, time::Time};
 
     use super::*;
-    use crate::evidence::room::Room;
+    use crate::evidence::budget::MemoryBudget;
 
     #[test]
     fn typical_is_the_median_of_the_command_that_moved_most_be_others_more() {
-        let mut hold = Room::default().hold(0).unwrap();
+        let mut hold = MemoryBudget::default().hold(0).unwrap();
         let mut exchanges = Exchanges::default();
         let mut add = |command, bytes, response| {
             let exchanged = Exchanged {

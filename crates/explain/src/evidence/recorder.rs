@@ -4,13 +4,13 @@ use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
 use super::{
+    breakdown::{Breakdown, Detail, PacketRow, Spot},
+    budget::{Hold, MemoryBudget, Rank},
     charge::RecordedCharge,
+    excerpts::Rungs,
     exchanges::{Exchanged, Exchanges},
-    room::{Hold, Rank, Room},
-    rungs::Rungs,
     stalls::{self, Stalls},
     tally::Tally,
-    told::{Breakdown, Detail, Rung, Spot},
     track::{Shown, Track},
 };
 use crate::{report::Direction, session::Moment};
@@ -45,7 +45,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     /// Of a copy that began at `begin`, if there is room.
-    pub(super) fn new(begin: Time, room: &Room) -> Option<Self> {
+    pub(super) fn new(begin: Time, room: &MemoryBudget) -> Option<Self> {
         Some(Self {
             begin,
             sure: Tally::new(begin),
@@ -78,7 +78,7 @@ impl Recorder {
     }
 
     /// A packet came.
-    pub(super) fn rung(&mut self, rung: &Rung) {
+    pub(super) fn rung(&mut self, rung: &PacketRow) {
         self.stalls.rung(rung);
         self.maybe_stalls.rung(rung);
     }

@@ -3,7 +3,7 @@
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::{charge::RecordedCharge, room::Hold, told::Waterfall};
+use super::{breakdown::Waterfall, budget::Hold, charge::RecordedCharge};
 
 /// Slices at most, and with little memory.
 const MOST: usize = 200;
@@ -107,7 +107,7 @@ impl Slices {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::evidence::room::Room;
+    use crate::evidence::budget::MemoryBudget;
 
     fn charge(cause: Cause, from: u64, span: u64) -> RecordedCharge {
         RecordedCharge {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn slices_keep_every_nanosecond_however_long_it_takes() {
-        let (room, mut total) = (Room::default(), 0);
+        let (room, mut total) = (MemoryBudget::default(), 0);
         let mut hold = room.hold(0).unwrap_or_default();
         let mut slices = Slices::new(Time(7));
         let mut at = 7;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn merging_adds_up() {
-        let room = Room::default();
+        let room = MemoryBudget::default();
         let mut hold = room.hold(0).unwrap_or_default();
         let (mut early, mut late) = (Slices::new(Time(0)), Slices::new(Time(0)));
         early.add(&charge(Cause::Bandwidth, 0, 123_456), &mut hold);

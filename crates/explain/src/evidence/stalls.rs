@@ -4,9 +4,9 @@ use coax_cause::Cause;
 use coax_wire::time::Time;
 
 use super::{
+    breakdown::{PacketExcerpt, PacketRow, Spot, Stall},
     charge::RecordedCharge,
-    rungs::Rungs,
-    told::{Ladder, Rung, Spot, Stall},
+    excerpts::Rungs,
 };
 
 /// Waits that are reported of a copy.
@@ -44,7 +44,7 @@ impl Stalls {
         let stall = Stall {
             cause: charge.cause,
             spot: spot(charge),
-            ladder: Ladder {
+            ladder: PacketExcerpt {
                 rungs: rungs.latest(BEFORE),
                 gap: None,
             },
@@ -66,7 +66,7 @@ impl Stalls {
     }
 
     /// A packet after the wait.
-    pub(super) fn rung(&mut self, rung: &Rung) {
+    pub(super) fn rung(&mut self, rung: &PacketRow) {
         if !self.open {
             return;
         }

@@ -4,11 +4,11 @@ use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
 use super::{
+    breakdown::{Spot, Stretches},
+    budget::Hold,
     charge::RecordedCharge,
-    room::Hold,
     slices::Slices,
     stalls::spot,
-    told::{Spot, Stretches},
 };
 use crate::{histogram::Samples, report::Direction};
 

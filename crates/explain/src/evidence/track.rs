@@ -7,9 +7,9 @@ use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
 use super::{
+    breakdown::{Graph, Point},
+    budget::Hold,
     charge::RecordedCharge,
-    room::Hold,
-    told::{Graph, Point},
 };
 
 /// Points at most, with little memory and with more.
@@ -167,10 +167,10 @@ impl Track {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
-    use crate::evidence::room::Room;
+    use crate::evidence::budget::MemoryBudget;
 
     fn track(packets: u64, at: impl Fn(u64) -> u64, again: u64) -> Graph {
-        let mut hold = Room::default().hold(0).unwrap();
+        let mut hold = MemoryBudget::default().hold(0).unwrap();
         let mut track = Track::default();
         for number in 1..=packets {
             let sent = Shown {

@@ -3,11 +3,9 @@
 //! A path cannot bring packets closer to each other than it takes to carry one. Those that come closer were kept together
 //! behind it, by an interrupt or a program that had its turn late, so the path had not been idle before the first of them.
 
+use crate::constants::MAX_JITTER;
 use crate::timeline::noise;
 use coax_wire::time::Span;
-
-/// Nothing keeps a packet for longer that is not told as a pause.
-const MOST: Span = Span(5_000_000);
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -35,7 +33,7 @@ impl Jitter {
         } else {
             self.early -= self.early / 4;
         }
-        let seen = self.early.min(serial.0.saturating_mul(2)).min(MOST.0);
+        let seen = self.early.min(serial.0.saturating_mul(2)).min(MAX_JITTER.0);
         let latest = serial.0.saturating_add(noise(serial).0);
         let follows = serial.0 > 0 && distance.0 <= latest.saturating_add(self.allowance().0);
         let late = self

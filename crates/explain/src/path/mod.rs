@@ -9,13 +9,13 @@ mod pace;
 mod wire;
 
 pub(crate) use jitter::Jitter;
-pub(crate) use model::{Learned, Way};
+pub(crate) use model::{PathMeasurements, RoundTrip};
 pub(crate) use wire::{LEAST, OVERHEAD, wire_bytes};
 
 use coax_wire::time::{Span, Time};
 
 use crate::constants::MIN_DELAYED_ACK;
-use crate::timeline::{Side, Step, of, of_mut, sum};
+use crate::timeline::{Advance, Side, of, of_mut, sum};
 use model::Path;
 use pace::{Pace, Slope};
 
@@ -87,26 +87,26 @@ impl PaceSamples {
 pub(crate) struct PathStage {
     /// SYN and SYN with ACK, until they are answered: when, and how many bytes on the wire.
     handshake: [Option<(Time, u64)>; 2],
-    ways: [Option<Way>; 2],
+    ways: [Option<RoundTrip>; 2],
     samples: [PaceSamples; 2],
     /// How single exchanges grow with their size, by who answers.
     slopes: [Slope; 2],
     /// What the calibration pass measured; it holds during the packets that were calibrated with.
-    calibrated: Option<Learned>,
+    calibrated: Option<PathMeasurements>,
     path: Path,
 }
 
 impl PathStage {
     /// What was measured.
-    pub(crate) fn learned(&self) -> Learned {
-        Learned {
+    pub(crate) fn learned(&self) -> PathMeasurements {
+        PathMeasurements {
             ways: self.ways,
             paces: [self.pace(Side::Client), self.pace(Side::Server)],
         }
     }
 
     /// The round trip from the capture to `side`, if one was measured.
-    pub(crate) fn measured_way(&self, side: Side) -> Option<Way> {
+    pub(crate) fn measured_way(&self, side: Side) -> Option<RoundTrip> {
         let ways = self
             .calibrated
             .as_ref()
@@ -178,7 +178,7 @@ impl PathStage {
     }
 
     /// From now on the path is what another pass measured; after `None`, what this connection shows.
-    pub(crate) fn calibrate(&mut self, by: Option<Learned>) {
+    pub(crate) fn calibrate(&mut self, by: Option<PathMeasurements>) {
         self.calibrated = by;
         self.derive();
     }
@@ -189,7 +189,7 @@ impl PathStage {
     }
 
     /// A packet of `side` answered one that was captured `way.time` before.
-    pub(crate) fn note_way(&mut self, side: Side, way: Way) {
+    pub(crate) fn note_way(&mut self, side: Side, way: RoundTrip) {
         let known = of_mut(&mut self.ways, side);
         if known.is_none_or(|known| way.time < known.time) {
             *known = Some(way);
@@ -205,7 +205,7 @@ impl PathStage {
         {
             let time = at - syn;
             let bytes = (bytes, wire);
-            self.note_way(Side::Server, Way { time, bytes });
+            self.note_way(Side::Server, RoundTrip { time, bytes });
         }
     }
 
@@ -217,7 +217,7 @@ impl PathStage {
         {
             let time = at - syn_ack;
             let bytes = (bytes, wire);
-            self.note_way(Side::Client, Way { time, bytes });
+            self.note_way(Side::Client, RoundTrip { time, bytes });
         }
     }
 
@@ -273,7 +273,7 @@ impl PathStage {
 
     /// New data came. Away from the sender, the distances of packets that follow each other show the pace of the path.
     /// `last` is the last packet of its side with none of the other side's between.
-    pub(crate) fn note_data_pace(&mut self, step: &Step, last: Option<LastData>) {
+    pub(crate) fn note_data_pace(&mut self, step: &Advance, last: Option<LastData>) {
         let Some(last) = last.filter(|_| step.place.inside) else {
             return;
         };
@@ -298,7 +298,7 @@ impl PathStage {
     }
 
     /// New data came after `last`: single exchanges show the pace by how much longer the large ones take.
-    pub(crate) fn note_exchange(&mut self, step: &Step, last: Option<LastData>) {
+    pub(crate) fn note_exchange(&mut self, step: &Advance, last: Option<LastData>) {
         let Some(last) = last else { return };
         if last.side == step.side || last.in_a_row > 1 || self.way(step.side) < self.way(last.side)
         {

@@ -5,15 +5,15 @@ use coax_wire::time::Span;
 
 /// A way to a side and back as it was measured, and the bytes there and back of the packets that measured it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct RoundTrip {
     pub(crate) time: Span,
     pub(crate) bytes: (u64, u64),
 }
 
 /// What was measured of a path: the shortest round trips, and picoseconds per byte of what each side sends.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Learned {
-    pub(super) ways: [Option<Way>; 2],
+pub(crate) struct PathMeasurements {
+    pub(super) ways: [Option<RoundTrip>; 2],
     pub(super) paces: [Option<u64>; 2],
 }
 
@@ -46,7 +46,7 @@ impl Path {
     }
 
     /// What follows from `known`.
-    pub(super) fn from_measurements(known: &Learned) -> Self {
+    pub(super) fn from_measurements(known: &PathMeasurements) -> Self {
         let [client, server] = known.ways.map(|way| way.map_or(Span(0), |way| way.time));
         let leg = |way, other| Leg {
             way,
@@ -67,7 +67,7 @@ impl Path {
     }
 
     /// It is no slower than what the shortest way to `side` and back leaves for its packets, picoseconds a byte.
-    fn no_slower(&self, side: Side, pace: u64, known: &Learned) -> u64 {
+    fn no_slower(&self, side: Side, pace: u64, known: &PathMeasurements) -> u64 {
         let Some(way) = of(&known.ways, side) else {
             return pace;
         };
@@ -80,14 +80,14 @@ impl Path {
     }
 
     /// Bytes that were carried while the way to `side` and back was measured.
-    fn carried_on(&self, side: Side, way: &Way) -> (u64, u64) {
+    fn carried_on(&self, side: Side, way: &RoundTrip) -> (u64, u64) {
         let (there, back) = way.bytes;
         let is_behind = |side| of(&self.0, side).is_behind;
         let there = if is_behind(side.other()) { 0 } else { there };
         (there, if is_behind(side) { back } else { 0 })
     }
 
-    fn bare(&self, side: Side, known: &Learned) -> Span {
+    fn bare(&self, side: Side, known: &PathMeasurements) -> Span {
         let Some(way) = of(&known.ways, side) else {
             return Span(0);
         };

@@ -124,7 +124,7 @@ pub(super) struct Elsewhere {
 }
 
 /// Mends the first command of a message of `len` bytes of which `head` was kept.
-pub(super) fn mend(op: &mut Op, head: &[u8], len: u64, elsewhere: &Elsewhere) {
+pub(super) fn infer_truncated(op: &mut Op, head: &[u8], len: u64, elsewhere: &Elsewhere) {
     if head.len() as u64 >= len {
         return;
     }
@@ -149,7 +149,7 @@ pub(super) fn mend(op: &mut Op, head: &[u8], len: u64, elsewhere: &Elsewhere) {
 }
 
 /// Mends the answer to `op` of which the first `kept` bytes are there.
-pub(super) fn mend_answer(op: &Op, answer: &mut Answer, kept: usize) {
+pub(super) fn infer_truncated_response(op: &Op, answer: &mut Answer, kept: usize) {
     let is_kept = |end: usize| kept >= WORDS.saturating_add(end);
     match op.name.command {
         // the count is the third word ([MS-CIFS] 2.2.4.43.2)

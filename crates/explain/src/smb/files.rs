@@ -17,7 +17,7 @@ use super::{
     union::Union,
 };
 use crate::{
-    evidence::{Exchanged, Extent, Room, Ticket, Witness},
+    evidence::{Exchanged, Extent, MemoryBudget, RecorderId, RecorderSet},
     report::{Copy, Direction},
     session::Moment,
 };
@@ -58,7 +58,7 @@ pub(crate) struct Files {
     around: Mix,
     copying: Union,
     /// Who records the copies; and the places of those with detail.
-    pub(super) witness: Box<Witness>,
+    pub(super) recorders: Box<RecorderSet>,
     detailed: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ struct Open {
     size: Option<u64>,
     is_file: bool,
     /// Where its evidence is kept; folders and pipes have none.
-    ticket: Option<Ticket>,
+    recorder: Option<RecorderId>,
     read: Ranges,
     written: Ranges,
     mix: Mix,
@@ -205,7 +205,7 @@ impl Files {
     fn keep(&mut self, fid: u16, mut open: Open) {
         if self.open.len() < MOST_OPEN {
             let is_copy = open.is_file && !open.is_on_pipes(&self.pipes);
-            open.ticket = is_copy.then(|| self.witness.begin(open.begin.moment.at));
+            open.recorder = is_copy.then(|| self.recorders.begin(open.begin.moment.at));
             self.open.insert(fid, Box::new(open));
         }
     }
@@ -215,7 +215,7 @@ impl Files {
         self.around.add(outcome);
     }
 
-    /// Counts a request that is about no open file, and heeds what it tells of its tree.
+    /// Counts a request that is about no open file, and notes its tree.
     pub(crate) fn count_apart(&mut self, usage: &Use) {
         if usage.outcome.name.command == TRANSACTION && self.pipes.len() < MOST_TREES {
             self.pipes.insert(usage.tid);
@@ -234,25 +234,25 @@ impl Files {
             return self.count_around(&usage.outcome);
         };
         open.count(usage);
-        if let Some(ticket) = open.ticket {
+        if let Some(recorder) = open.recorder {
             let exchanged = usage.outcome.response.map(|response| Exchanged {
                 name: usage.outcome.name,
                 bytes: usage.outcome.bytes,
                 response,
                 begin: usage.begin.moment.at,
             });
-            self.witness.used(ticket, exchanged);
+            self.recorders.used(recorder, exchanged);
         }
     }
 
     /// Takes detail from copies that are not among the longest any more.
     fn prune(&mut self) {
-        if !Room::is_due(&self.detailed) {
+        if !MemoryBudget::is_due(&self.detailed) {
             return;
         }
         for place in &self.detailed {
             let copy = self.ended.get_mut(*place);
-            self.witness.room().strip(copy.into_iter());
+            self.recorders.room().strip(copy.into_iter());
         }
         let ended = &self.ended;
         self.detailed
@@ -266,7 +266,7 @@ impl Files {
         self.unsure.retain(|unsure| *unsure != fid);
         let is_file = open.is_file && !open.is_on_pipes(&self.pipes);
         let open = Open { is_file, ..*open };
-        let copy = open.into_copy(closed, &mut self.witness, &mut self.around);
+        let copy = open.into_copy(closed, &mut self.recorders, &mut self.around);
         if let Some(copy) = &copy {
             let others = self.open.values();
             let oldest = || others.map(|open| open.begin.moment.at).min();
@@ -298,7 +298,7 @@ impl Open {
             last: usage.begin,
             size: None,
             is_file: true,
-            ticket: None,
+            recorder: None,
             read: Ranges::default(),
             written: Ranges::default(),
             mix: Mix::default(),
@@ -328,7 +328,12 @@ impl Open {
     }
 
     /// The copy, if any bytes of a file were moved.
-    fn into_copy(self, closed: bool, witness: &mut Witness, around: &mut Mix) -> Option<Copy> {
+    fn into_copy(
+        self,
+        closed: bool,
+        recorders: &mut RecorderSet,
+        around: &mut Mix,
+    ) -> Option<Copy> {
         let to_client = self.read.moved() >= self.written.moved();
         let (moved, direction) = if to_client {
             (&self.read, Direction::ToClient)
@@ -344,8 +349,8 @@ impl Open {
             direction,
         };
         let told = self
-            .ticket
-            .map(|ticket| witness.end(ticket, is_copy.then_some(&extent)));
+            .recorder
+            .map(|recorder| recorders.end(recorder, is_copy.then_some(&extent)));
         if !is_copy {
             around.merge(&self.mix);
             return None;

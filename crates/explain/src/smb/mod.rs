@@ -21,8 +21,8 @@ use coax_wire::{
 };
 
 use crate::{
-    evidence::Witness,
-    report::{self, Around, Copy, Requests, SaidKind},
+    evidence::RecorderSet,
+    report::{self, Around, Copy, LabelKind, Requests},
     session::{Message, Scratch},
 };
 pub(crate) use cut::CUT;
@@ -84,21 +84,21 @@ pub(crate) struct Context<'a> {
 }
 
 impl Smb {
-    /// Of a connection that `witness` has seen so far.
-    pub(crate) fn new(witness: Box<Witness>) -> Self {
+    /// Of a connection that `recorders` has seen so far.
+    pub(crate) fn new(recorders: Box<RecorderSet>) -> Self {
         let mut smb = Self::default();
-        smb.files.witness = witness;
+        smb.files.recorders = recorders;
         smb
     }
 
     /// Who sees the connection.
-    pub(crate) fn witness(&mut self) -> &mut Witness {
-        &mut self.files.witness
+    pub(crate) fn recorders(&mut self) -> &mut RecorderSet {
+        &mut self.files.recorders
     }
 
     /// It was no SMB.
-    pub(crate) fn into_witness(self) -> Box<Witness> {
-        self.files.witness
+    pub(crate) fn into_recorders(self) -> Box<RecorderSet> {
+        self.files.recorders
     }
 
     /// What the latest request was for.
@@ -221,11 +221,11 @@ impl Smb {
         }
         let kept = Kept::of(bytes, message.head.len());
         let mut ops = op::request(header, &kept);
-        self.mend(&mut ops, header.tid.0, message);
+        self.infer_truncated(&mut ops, header.tid.0, message);
         let Some(first) = ops.first() else {
             return;
         };
-        self.label(first.name, SaidKind::Request);
+        self.label(first.name, LabelKind::Request);
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
             self.note_request(header, &block, &kept, message.start.frame);
         }
@@ -265,7 +265,7 @@ impl Smb {
     }
 
     /// What of a request's words was not kept is told from others.
-    fn mend(&mut self, ops: &mut [Op], tid: u16, message: &Message<'_>) {
+    fn infer_truncated(&mut self, ops: &mut [Op], tid: u16, message: &Message<'_>) {
         let Some(op) = ops.first_mut() else {
             return;
         };
@@ -280,13 +280,13 @@ impl Smb {
             write_padding: self.write_padding.unwrap_or(0),
             before: same.map(|(_, op, _)| (op.offset.saturating_add(op.count), op.count)),
         };
-        cut::mend(op, message.head, message.len, &elsewhere);
+        cut::infer_truncated(op, message.head, message.len, &elsewhere);
     }
 
     /// Says what the latest packet brought.
-    fn label(&mut self, name: Name, kind: SaidKind) {
+    fn label(&mut self, name: Name, kind: LabelKind) {
         self.files
-            .witness
+            .recorders
             .label((name.command, name.function, kind));
     }
 
@@ -317,7 +317,7 @@ impl Smb {
                 .then(|| (*header, bytes.to_vec(), message.head.len(), end));
             return;
         };
-        self.heed(&mut pending, header, bytes, message);
+        self.apply_response(&mut pending, header, bytes, message);
         if pending.goes_on(header) {
             pending.is_begun = true;
             self.queue.put_back(pending);
@@ -339,7 +339,7 @@ impl Smb {
     }
 
     /// Takes from a reply what it says of its request, and of the connection.
-    fn heed(
+    fn apply_response(
         &mut self,
         pending: &mut Pending,
         header: &Header,
@@ -347,10 +347,10 @@ impl Smb {
         message: &Message<'_>,
     ) {
         if let Some(op) = pending.ops.first() {
-            self.label(op.name, SaidKind::Answer);
+            self.label(op.name, LabelKind::Answer);
         }
-        pending.heed(header, bytes);
-        pending.mend(message.head.len());
+        pending.apply_response(header, bytes);
+        pending.infer_truncated(message.head.len());
         if is_cut(message) && pending.ops.first().is_some_and(|op| op.what == What::Read) {
             let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
             let bytes = message.len.saturating_sub(overhead);
@@ -511,7 +511,7 @@ impl Smb {
             return false;
         };
         if let Some(op) = pending.ops.first() {
-            self.label(op.name, SaidKind::Raw);
+            self.label(op.name, LabelKind::Raw);
         }
         pending.carried(message.len);
         if let Some(op) = pending.ops.first()
@@ -535,7 +535,7 @@ impl Smb {
     fn raw_read_done(&mut self, mut raw: Pending, message: &Message<'_>, spent: &Account) {
         self.facts.raw_reads.1 += u64::from(message.len == 0);
         if let Some(op) = raw.ops.first() {
-            self.label(op.name, SaidKind::Raw);
+            self.label(op.name, LabelKind::Raw);
         }
         raw.carried(message.len);
         let end = Mark {

@@ -77,7 +77,7 @@ impl Pending {
     }
 
     /// Takes from a reply what it says of each command.
-    pub(super) fn heed(&mut self, header: &Header, bytes: &[u8]) {
+    pub(super) fn apply_response(&mut self, header: &Header, bytes: &[u8]) {
         let mut number = 0;
         op::each_block(header, bytes, |command, block| {
             if let (Some(op), Some(answer)) = (self.ops.get(number), self.answers.get_mut(number)) {
@@ -97,9 +97,9 @@ impl Pending {
     }
 
     /// Mends what a reply says of which only the first `kept` bytes are there.
-    pub(super) fn mend(&mut self, kept: usize) {
+    pub(super) fn infer_truncated(&mut self, kept: usize) {
         if let (Some(op), Some(answer)) = (self.ops.first(), self.answers.first_mut()) {
-            cut::mend_answer(op, answer, kept);
+            cut::infer_truncated_response(op, answer, kept);
         }
     }
 

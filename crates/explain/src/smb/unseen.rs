@@ -7,7 +7,7 @@ use super::{
     op::{Op, What},
     pending::{Due, Pending},
 };
-use crate::{report::SaidKind, session::Message};
+use crate::{report::LabelKind, session::Message};
 
 impl Smb {
     /// The answer to a read of which only the length is known.
@@ -18,7 +18,7 @@ impl Smb {
             return;
         };
         if let Some(op) = pending.ops.first() {
-            self.label(op.name, SaidKind::Answer);
+            self.label(op.name, LabelKind::Answer);
         }
         pending.read(bytes);
         let header = pending.header;
@@ -58,8 +58,8 @@ impl Smb {
         if let Some((reply, bytes, kept, end)) = self.early.take()
             && reply.command == header.command
         {
-            pending.heed(&reply, &bytes);
-            pending.mend(kept);
+            pending.apply_response(&reply, &bytes);
+            pending.infer_truncated(kept);
             return self.complete(&pending, false, end, &reply);
         }
         if let Some(forgotten) = self.queue.push(pending) {

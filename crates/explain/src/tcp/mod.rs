@@ -1,15 +1,15 @@
 //! TCP connections rebuilt: what each side sent, in order, and what its sending waited for.
 
+mod calibration;
 mod connection;
-mod counter;
-mod finger;
-mod habits;
-mod half;
-mod prologue;
-mod repeats;
+mod endpoint_stats;
+mod ip_ids;
+mod retransmissions;
 mod scale;
-mod sent;
-mod window;
+mod search_hint;
+mod send_limits;
+mod sent_log;
+mod stream_state;
 
+pub(crate) use calibration::{AnalysisContext, TrackedConnection};
 pub(crate) use connection::finish::Ended;
-pub(crate) use prologue::{Desk, Followed};

@@ -1,30 +1,21 @@
 //! A packet that advances a connection, and everything that could have kept it waiting.
 
+use crate::constants::{
+    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_PROBE_TIMEOUT,
+};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
 use super::{
-    samples::{Burst, Heard, Known, Novelty},
+    samples::{AckSample, Novelty, SendLimit, SentSegment},
     side::Side,
     tolerance::{noise, slack, sum},
 };
 use crate::smb::Purpose;
 
-/// What lies between an acknowledgment and the data that it let go, beyond the way there and back.
-pub(crate) const REACTION: Span = Span(2_000_000);
-
-/// No timer is shorter.
-const TIMER: Span = Span(30_000_000);
-
-/// No machine takes longer to send again what it was told is lost, if it heeds that.
-const TURN: Span = Span(10_000_000);
-
-/// A wait that the path itself may make, beyond half a way there and back.
-const OVERTAKEN: Span = Span(2_000_000);
-
 /// A packet that brings the connection forward, and what could have kept it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Advance {
     pub(crate) at: Time,
     pub(crate) side: Side,
     /// Bytes of data; 0 of the handshake.
@@ -34,7 +25,7 @@ pub(crate) struct Step {
     pub(crate) novelty: Option<Novelty>,
     /// What the capture lacks of it, and what acknowledgments told its sender.
     pub(crate) missing: Missing,
-    pub(crate) told: Told,
+    pub(crate) told: LossSignals,
     /// This side's data is acknowledged up to here, and this packet's goes up to there.
     pub(crate) acked: u64,
     pub(crate) end: u64,
@@ -42,10 +33,10 @@ pub(crate) struct Step {
     pub(crate) highest: u64,
     /// When this side sent before, what it knew then, and what of its data had been acknowledged.
     pub(crate) before: Option<Time>,
-    pub(crate) knew: Option<Known>,
+    pub(crate) knew: Option<SendLimit>,
     /// The latest acknowledgment that it knew when it sent this, and the latest data of the other side.
-    pub(crate) heard: Option<Heard>,
-    pub(crate) asked: Option<Burst>,
+    pub(crate) heard: Option<AckSample>,
+    pub(crate) asked: Option<SentSegment>,
     /// From here to this side and back; to the other and back; without what carrying takes.
     pub(crate) near: Span,
     pub(crate) far: Span,
@@ -54,7 +45,7 @@ pub(crate) struct Step {
     pub(crate) serial_ack: Span,
     /// The capture was taken behind the path that this packet took; else before it.
     pub(crate) is_behind: bool,
-    /// For how long since the last step the path carried what this side sent again, and by what it had been sent.
+    /// For how long since the last packet the path carried what this side sent again, and by what it had been sent.
     pub(crate) again: Option<(Span, Cause)>,
     /// The path is about to carry it: it had nothing else to carry but what was sent again too.
     pub(crate) is_next: bool,
@@ -63,16 +54,16 @@ pub(crate) struct Step {
     /// How late it may come, captured behind the path, though that was busy all the time.
     pub(crate) late: Span,
     /// Where it stands in what its side says.
-    pub(crate) place: Place,
+    pub(crate) place: MessagePosition,
     /// What it waited for that its own stream does not show.
-    pub(crate) held_by: Option<Held>,
+    pub(crate) held_by: Option<Blocked>,
     /// There was no room for it: what its side sent last when there was.
-    pub(crate) full: Option<Burst>,
+    pub(crate) full: Option<SentSegment>,
 }
 
 /// Where a packet stands in what its side says.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct MessagePosition {
     /// Whether it continues a message, or one that was asked for already follows another.
     pub(crate) inside: bool,
     /// It continues a message.
@@ -86,10 +77,10 @@ pub(crate) struct Place {
 
 /// What acknowledgments tell of a loss of its side's data, and of a packet that was sent again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct LossSignals {
     /// They told of a loss, the last of them at this time.
     pub(crate) loss: Option<Time>,
-    /// So many did at this time that a sender that heeds them needed no more.
+    /// So many did at this time that a sender that responds to duplicate ACKs needed no more.
     pub(crate) enough: Option<Time>,
     /// Since when they have come as the path carries data, and the last of them.
     pub(crate) clock: (Time, Time),
@@ -116,9 +107,9 @@ pub(crate) struct Missing {
 
 /// What a packet waits for that its own stream does not show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum Blocked {
     /// The sender of this data: since it was sent there is no room for more. Until that shows, the server may have worked.
-    Full { since: Burst, works: bool },
+    Full { since: SentSegment, works: bool },
     /// Its sender, until it had waited long enough to fill what is left of the window.
     Window,
     /// The server works.
@@ -127,7 +118,7 @@ pub(crate) enum Held {
     Fed,
 }
 
-impl Step {
+impl Advance {
     /// What of its serialisation lies before the capture.
     pub(crate) fn ahead(&self) -> Span {
         if self.is_behind { self.serial } else { Span(0) }
@@ -156,7 +147,7 @@ impl Step {
 
     /// Whether it left as soon as an acknowledgment came that was news, and not because of data that came with or after
     /// that.
-    pub(crate) fn is_let_go_by(&self, heard: &Heard) -> bool {
+    pub(crate) fn is_let_go_by(&self, heard: &AckSample) -> bool {
         self.is_news(heard.carried)
             && self.asked.is_none_or(|asked| asked.carried < heard.at)
             && self.at - self.soonest(heard.carried) <= slack(self.near)
@@ -195,7 +186,7 @@ impl Step {
 
     /// What kept it that is not to be seen in its own stream; `is_windowed`: it had to wait for the window, and a way there
     /// and back.
-    pub(crate) fn is_held_by(&self, is_windowed: bool) -> Option<Held> {
+    pub(crate) fn is_held_by(&self, is_windowed: bool) -> Option<Blocked> {
         let fills_window = self.novelty == Some(Novelty::New)
             && self.place.is_cut
             && !self.place.is_full
@@ -204,11 +195,11 @@ impl Step {
         match self.held_by {
             // less than a segment is sent into what is left of a window when its sender has waited long enough for more
             // (RFC 1122 §4.2.3.4)
-            _ if fills_window => Some(self.full.map_or(Held::Window, |since| Held::Full {
+            _ if fills_window => Some(self.full.map_or(Blocked::Window, |since| Blocked::Full {
                 since,
                 works: false,
             })),
-            Some(Held::Works) if !self.place.is_middle || is_windowed => None,
+            Some(Blocked::Works) if !self.place.is_middle || is_windowed => None,
             held_by => held_by,
         }
     }
@@ -219,7 +210,7 @@ impl Step {
             && !self.place.is_full
             && self.heard.is_some_and(|heard| {
                 heard.edge > self.end
-                    && self.at - self.soonest(heard.carried) > sum(REACTION, slack(self.near))
+                    && self.at - self.soonest(heard.carried) > sum(MAX_REACTION, slack(self.near))
             })
     }
 
@@ -275,71 +266,77 @@ impl Step {
 }
 
 /// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
-pub(crate) fn is_timer(step: &Step) -> bool {
+pub(crate) fn is_timer(advance: &Advance) -> bool {
     let latest = [
-        step.heard.map(|heard| heard.carried + step.near),
-        step.told.loss.map(|at| at + step.near),
-        step.before,
+        advance.heard.map(|heard| heard.carried + advance.near),
+        advance.told.loss.map(|at| at + advance.near),
+        advance.before,
     ];
     let latest = latest.into_iter().flatten().max();
-    if step.is_queued() {
+    if advance.is_queued() {
         return false;
     }
-    let silent = latest.map_or(Span(0), |latest| step.at - (latest + step.ahead()));
+    let silent = latest.map_or(Span(0), |latest| advance.at - (latest + advance.ahead()));
     // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
-    silent > TIMER.max(Span(step.round().0 / 4))
+    silent > MIN_PROBE_TIMEOUT.max(Span(advance.round().0 / 4))
 }
 
 /// Whether an acknowledgment that filled a hole let it go: it tells of the next one, and the repair goes on (RFC 6582
 /// §3.2).
-pub(crate) fn is_next_hole(step: &Step) -> bool {
-    let heard = step.heard.filter(|heard| heard.fills);
-    heard.is_some_and(|heard| step.is_let_go_by(&heard))
+pub(crate) fn is_next_hole(advance: &Advance) -> bool {
+    let heard = advance.heard.filter(|heard| heard.fills);
+    heard.is_some_and(|heard| advance.is_let_go_by(&heard))
 }
 
 /// Whether its sender was told of the loss often enough, and did not send it again then.
-pub(crate) fn is_ignored(step: &Step, heeds: Option<bool>) -> bool {
-    let is_oldest = step.end.saturating_sub(step.len) <= step.acked;
-    let told = step.told.enough.filter(|_| is_oldest && !step.is_queued());
-    let patience = if heeds == Some(false) {
-        TURN
+pub(crate) fn is_ignored(advance: &Advance, responds_to_dup_acks: Option<bool>) -> bool {
+    let is_oldest = advance.end.saturating_sub(advance.len) <= advance.acked;
+    let told = advance
+        .told
+        .enough
+        .filter(|_| is_oldest && !advance.is_queued());
+    let patience = if responds_to_dup_acks == Some(false) {
+        MAX_FAST_RETRANSMIT_DELAY
     } else {
-        TIMER.max(Span(step.round().0 / 4))
+        MIN_PROBE_TIMEOUT.max(Span(advance.round().0 / 4))
     };
-    told.is_some_and(|at| step.at - step.soonest(at) > patience)
+    told.is_some_and(|at| advance.at - advance.soonest(at) > patience)
 }
 
 /// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
 /// is busy looks at its timers before it looks at what came.
-pub(crate) fn is_idle_repeat(step: &Step, was_busy_before: bool) -> bool {
-    if step.novelty != Some(Novelty::Again) {
+pub(crate) fn is_idle_repeat(advance: &Advance, was_busy_before: bool) -> bool {
+    if advance.novelty != Some(Novelty::Again) {
         return false;
     }
-    let is_early = step
+    let is_early = advance
         .told
         .first
-        .is_some_and(|at| !step.is_behind || step.at < step.soonest(at));
-    let is_more = was_busy_before && step.told.first.is_some();
-    is_early || is_more || was_busy(step)
+        .is_some_and(|at| !advance.is_behind || advance.at < advance.soonest(at));
+    let is_more = was_busy_before && advance.told.first.is_some();
+    is_early || is_more || was_busy(advance)
 }
 
 /// Whether two acknowledgments should have told its sender not to send it again: one may be lost on its way, hardly two.
-pub(crate) fn was_busy(step: &Step) -> bool {
-    step.told
+pub(crate) fn was_busy(advance: &Advance) -> bool {
+    advance
+        .told
         .second
-        .is_some_and(|at| step.at >= step.soonest(at))
+        .is_some_and(|at| advance.at >= advance.soonest(at))
 }
 
 /// Whether it fills a hole so soon that it was only overtaken.
-pub(crate) fn was_overtaken(step: &Step) -> bool {
-    let lately = Span(step.round().0 / 2 + OVERTAKEN.0);
-    step.novelty == Some(Novelty::Fill)
-        && step.told.loss.is_none()
-        && step.before.is_some_and(|before| step.at - before < lately)
+pub(crate) fn was_overtaken(advance: &Advance) -> bool {
+    let lately = Span(advance.round().0 / 2 + MAX_REORDERING.0);
+    advance.novelty == Some(Novelty::Fill)
+        && advance.told.loss.is_none()
+        && advance
+            .before
+            .is_some_and(|before| advance.at - before < lately)
 }
 
 /// What this packet answers, if it begins a message and its sender had just heard of it.
-pub(crate) fn answers(step: &Step) -> Option<Burst> {
-    let asked = step.asked?;
-    (!step.place.is_middle && step.is_news(asked.carried)).then_some(asked)
+pub(crate) fn answers(advance: &Advance) -> Option<SentSegment> {
+    let asked = advance.asked?;
+    (!advance.place.is_middle && advance.is_news(asked.carried)).then_some(asked)
 }

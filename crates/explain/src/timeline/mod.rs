@@ -8,9 +8,9 @@ mod side;
 mod tolerance;
 
 pub(crate) use advance::{
-    Held, Missing, Place, REACTION, Step, Told, answers, is_idle_repeat, is_ignored, is_next_hole,
-    is_timer, was_busy, was_overtaken,
+    Advance, Blocked, LossSignals, MessagePosition, Missing, answers, is_idle_repeat, is_ignored,
+    is_next_hole, is_timer, was_busy, was_overtaken,
 };
-pub(crate) use samples::{Burst, Heard, Known, Novelty};
+pub(crate) use samples::{AckSample, Novelty, SendLimit, SentSegment};
 pub(crate) use side::{Side, of, of_mut};
 pub(crate) use tolerance::{noise, slack, sum};

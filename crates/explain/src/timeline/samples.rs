@@ -17,7 +17,7 @@ pub(crate) enum Novelty {
 
 /// A segment of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Burst {
+pub(crate) struct SentSegment {
     /// When it was captured.
     pub(crate) at: Time,
     /// When the path beyond the capture had carried it; `at` if it was captured after that.
@@ -30,7 +30,7 @@ pub(crate) struct Burst {
 
 /// An acknowledgment that said something new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct AckSample {
     /// When it was captured.
     pub(crate) at: Time,
     /// When the path beyond the capture had carried it; `at` if it was captured after that.
@@ -41,25 +41,25 @@ pub(crate) struct Heard {
     pub(crate) edge: u64,
     /// There was no room for another segment before it, and there is now that a program has read: the data that had taken
     /// the last of the room.
-    pub(crate) freed: Option<Burst>,
+    pub(crate) freed: Option<SentSegment>,
     /// It fills a hole: what it acknowledges last had waited for what was before it, and nobody held it back.
     pub(crate) fills: bool,
     /// The data that it acknowledges last, as it was sent; that which filled the hole, if it did.
-    pub(crate) of: Option<Burst>,
+    pub(crate) of: Option<SentSegment>,
 }
 
 /// How far it let a sender go: no two acknowledgments have both the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct SendLimit {
     pub(crate) at: Time,
     pub(crate) acked: u64,
     pub(crate) edge: u64,
 }
 
-impl Heard {
+impl AckSample {
     /// The same in short.
-    pub(crate) fn known(&self) -> Known {
-        Known {
+    pub(crate) fn known(&self) -> SendLimit {
+        SendLimit {
             at: self.at,
             acked: self.acked,
             edge: self.edge,
@@ -67,7 +67,7 @@ impl Heard {
     }
 }
 
-impl Known {
+impl SendLimit {
     /// Whether a sender that has sent up to `start` may wait until the window is wider, though a segment has room in it:
     /// one that sends in large pieces does as long as less than a third of the window is left (Linux `tcp_tso_win_divisor`;
     /// RFC 1122 §4.2.3.4 would allow half).

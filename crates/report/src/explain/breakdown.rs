@@ -2,7 +2,7 @@
 
 use coax_explain::{
     Account, Cause,
-    report::{Copy, Exchange, Flags, Ladder, Rung, SaidKind, Spot, Stall},
+    report::{Copy, Exchange, Flags, LabelKind, PacketExcerpt, PacketRow, Spot, Stall},
 };
 use coax_wire::time::{Span, Time};
 use serde_json::{Map, Value, json};
@@ -114,10 +114,10 @@ fn spot(copy: &Copy, spot: &Spot) -> Value {
     })
 }
 
-fn ladder(copy: &Copy, ladder: &Ladder) -> Value {
+fn ladder(copy: &Copy, ladder: &PacketExcerpt) -> Value {
     let (before, left_out) = ladder.gap.map_or((None, 0), |gap| (Some(gap.0), gap.1));
     let rungs = ladder.rungs.iter().enumerate();
-    let rung = |(place, rung): (usize, &Rung)| {
+    let rung = |(place, rung): (usize, &PacketRow)| {
         let left_out = if before == Some(place) { left_out } else { 0 };
         json!({
             "frame": rung.frame,
@@ -133,7 +133,7 @@ fn ladder(copy: &Copy, ladder: &Ladder) -> Value {
 }
 
 /// What a packet is, in words.
-fn what(rung: &Rung) -> String {
+fn what(rung: &PacketRow) -> String {
     let mut parts = Vec::new();
     for (bit, name) in [
         (Flags::SYN, "SYN"),
@@ -149,9 +149,9 @@ fn what(rung: &Rung) -> String {
     }
     if let Some(said) = &rung.said {
         parts.push(match said.kind {
-            SaidKind::Request => said.name(),
-            SaidKind::Answer => format!("answer to {}", said.name()),
-            SaidKind::Raw => format!("data of {}", said.name()),
+            LabelKind::Request => said.name(),
+            LabelKind::Answer => format!("answer to {}", said.name()),
+            LabelKind::Raw => format!("data of {}", said.name()),
         });
     }
     if rung.len > 0 {

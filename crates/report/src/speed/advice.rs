@@ -8,7 +8,7 @@ use coax_speed::{End, Role};
 use coax_smbconf::load::local_addresses;
 use coax_transfer::speed::{Measured, SpeedError, Way};
 
-/// Said while we wait for a visitor.
+/// MessageLabel while we wait for a visitor.
 pub fn waiting(role: Role, at: SocketAddr) -> String {
     let (here, port) = (reachable(at.ip()), at.port());
     let (theirs, netcat) = match role {
@@ -24,7 +24,7 @@ pub fn waiting(role: Role, at: SocketAddr) -> String {
     )
 }
 
-/// Said once `coax speed serve` listens.
+/// MessageLabel once `coax speed serve` listens.
 pub fn serving(source: SocketAddr, discard: SocketAddr) -> String {
     let (host, receive_at) = (reachable(source.ip()), source.port());
     let (there, send_to) = (reachable(discard.ip()), discard.port());

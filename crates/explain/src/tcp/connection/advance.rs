@@ -1,15 +1,18 @@
-//! What the ledger is told of a packet: what its sender knew, and what the path makes of it.
+//! Describes each packet that advances the connection: what its sender knew, and what the path adds.
 
 use crate::path::{LEAST, LastData, wire_bytes};
 use crate::tcp::connection::backlog::Situation;
 use crate::tcp::connection::{Arrival, Connection};
-use crate::timeline::{Burst, Heard, Known, Novelty, Place, Side, Step, of, of_mut, slack, sum};
+use crate::timeline::{
+    AckSample, Advance, MessagePosition, Novelty, SendLimit, SentSegment, Side, of, of_mut, slack,
+    sum,
+};
 use coax_capture::Segment;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
 impl Connection {
-    /// Tells the ledger of a packet that brings the connection forward.
+    /// Charges the time up to a packet that advances the connection.
     pub(super) fn step(&mut self, segment: &Segment<'_>, arrival: Arrival) {
         let (at, side, novelty) = (arrival.at, arrival.side, arrival.novelty);
         let len = u64::from(segment.len);
@@ -19,17 +22,19 @@ impl Connection {
             self.path.note_data_pace(&step, same);
             self.path.note_exchange(&step, self.last_data);
         }
-        let sack = self.halves.iter().all(|half| half.figures.sack);
-        of_mut(&mut self.halves, side).repeats.sent(&step, sack);
-        self.ledger.advance(&step);
+        let sack = self.streams.iter().all(|stream| stream.figures.sack);
+        of_mut(&mut self.streams, side)
+            .retransmissions
+            .sent(&step, sack);
+        self.charger.advance(&step);
         self.note_sent(&step, arrival.start);
         if side == Side::Server {
             let situation = Situation {
                 path: &self.path,
                 conversation: &self.conversation,
-                halves: &self.halves,
+                streams: &self.streams,
             };
-            self.served.note_answer(at, &situation);
+            self.backlog.note_answer(at, &situation);
         }
         self.last_data = Some(LastData {
             side,
@@ -38,46 +43,47 @@ impl Connection {
             wire: step.wire,
             in_a_row: same.map_or(1, |last| last.in_a_row.saturating_add(1)),
         });
-        let half = of_mut(&mut self.halves, side);
-        half.last_sent = Some((at, step.wire));
-        if half.acked >= arrival.start && novelty == Some(Novelty::New) {
+        let stream = of_mut(&mut self.streams, side);
+        stream.last_sent = Some((at, step.wire));
+        if stream.acked >= arrival.start && novelty == Some(Novelty::New) {
             self.path.begin_burst(side, at, arrival.start);
         }
     }
 
     /// When what a side sent is carried.
-    fn note_sent(&mut self, step: &Step, start: u64) {
+    fn note_sent(&mut self, step: &Advance, start: u64) {
         if matches!(step.novelty, Some(Novelty::New) | None) {
             let round = self.path.way(step.side.other()).0.saturating_mul(2);
             let then = Time(step.at.0.saturating_sub(round));
-            let half = of_mut(&mut self.halves, step.side);
-            half.sent
+            let stream = of_mut(&mut self.streams, step.side);
+            stream
+                .sent
                 .add(step.at, step.end, step.serial, !step.is_behind);
-            half.sent.forget(half.acked, then);
+            stream.sent.forget(stream.acked, then);
         } else {
             self.note_again(step, start);
         }
     }
 
-    fn describe(&self, segment: &Segment<'_>, arrival: Arrival) -> Step {
+    fn describe(&self, segment: &Segment<'_>, arrival: Arrival) -> Advance {
         let (at, side, start) = (arrival.at, arrival.side, arrival.start);
-        let (half, other) = (of(&self.halves, side), of(&self.halves, side.other()));
+        let (stream, other) = (of(&self.streams, side), of(&self.streams, side.other()));
         let (len, wire) = (u64::from(segment.len), wire_bytes(segment));
         let end = start.saturating_add(len);
         let (near, is_behind) = (self.path.bare_way(side), self.path.is_behind(side));
         let place = self.place(segment, side);
         let (knew, heard) = self.heard_by(side, wire, at);
-        Step {
+        Advance {
             at,
             side,
             len,
             novelty: arrival.novelty,
-            missing: half.missing(start, arrival.unseen),
-            told: half.told_of(end, other),
-            acked: half.acked,
+            missing: stream.missing(start, arrival.unseen),
+            told: stream.told_of(end, other),
+            acked: stream.acked,
             end,
-            highest: half.highest,
-            before: half.last_sent.map(|(at, _)| at),
+            highest: stream.highest,
+            before: stream.last_sent.map(|(at, _)| at),
             knew,
             heard,
             asked: self.asked(side, &place, wire, at),
@@ -88,30 +94,30 @@ impl Connection {
             serial_ack: self.path.carrying(side.other(), LEAST),
             is_behind,
             again: self.carried_again(side, at),
-            is_next: !is_behind && arrival.novelty != Some(Novelty::New) && half.sent.is_next(at),
-            busy: (half.sent.busy_since, half.sent.busy),
-            late: half.sent.jitter.allowance(),
+            is_next: !is_behind && arrival.novelty != Some(Novelty::New) && stream.sent.is_next(at),
+            busy: (stream.sent.busy_since, stream.sent.busy),
+            late: stream.sent.jitter.allowance(),
             place,
-            held_by: self.served.held_by(side, &self.situation()),
-            full: half.edges.full(),
+            held_by: self.backlog.held_by(side, &self.situation()),
+            full: stream.send_limits.full(),
         }
     }
 
     /// A side sent something again.
-    fn note_again(&mut self, step: &Step, start: u64) {
-        let half = of_mut(&mut self.halves, step.side);
-        let is_needed = half.acked < step.end;
+    fn note_again(&mut self, step: &Advance, start: u64) {
+        let stream = of_mut(&mut self.streams, step.side);
+        let is_needed = stream.acked < step.end;
         let by = if is_needed {
-            self.ledger.sent_again_by(step.side)
+            self.charger.sent_again_by(step.side)
         } else {
             step.taken_for()
         };
-        half.sent.note_busy(step.at, step.serial, !step.is_behind);
+        stream.sent.note_busy(step.at, step.serial, !step.is_behind);
         if is_needed || step.is_next {
             let serial = if step.is_next { step.serial } else { Span(0) };
             let kind = (!step.is_behind, is_needed);
             let place = (start, step.end);
-            half.sent.add_again(step.at, place, (by, serial), kind);
+            stream.sent.add_again(step.at, place, (by, serial), kind);
         }
     }
 
@@ -126,13 +132,13 @@ impl Connection {
             self.path.carrying(side.other(), LEAST),
         );
         let then = |at: Time| Time(at.0.saturating_sub(back.0));
-        let sent = &of(&self.halves, side).sent;
-        sent.again_between(then(self.ledger.at()), then(at))
+        let sent = &of(&self.streams, side).sent;
+        sent.again_between(then(self.charger.at()), then(at))
     }
 
     /// What `side` surely knew when it sent before, and the latest that it knew when it sent what was captured at `at`.
-    fn heard_by(&self, side: Side, wire: u64, at: Time) -> (Option<Known>, Option<Heard>) {
-        let half = of(&self.halves, side);
+    fn heard_by(&self, side: Side, wire: u64, at: Time) -> (Option<SendLimit>, Option<AckSample>) {
+        let stream = of(&self.streams, side);
         let slack = slack(self.path.bare_way(side));
         let noise = if self.path.is_behind(side) {
             slack
@@ -141,25 +147,30 @@ impl Connection {
         };
         let known_before = |(before, wire)| {
             let ahead = sum(self.path.ahead(side, wire), noise);
-            half.edges.known(before, ahead).map(Heard::known)
+            stream
+                .send_limits
+                .known(before, ahead)
+                .map(AckSample::known)
         };
-        let heard = half.edges.known(at + slack, self.path.ahead(side, wire));
+        let heard = stream
+            .send_limits
+            .known(at + slack, self.path.ahead(side, wire));
         let heard = heard.filter(|heard| heard.at <= at).copied();
-        (half.last_sent.and_then(known_before), heard)
+        (stream.last_sent.and_then(known_before), heard)
     }
 
     fn situation(&self) -> Situation<'_> {
         Situation {
             path: &self.path,
             conversation: &self.conversation,
-            halves: &self.halves,
+            streams: &self.streams,
         }
     }
 
-    fn place(&self, segment: &Segment<'_>, side: Side) -> Place {
+    fn place(&self, segment: &Segment<'_>, side: Side) -> MessagePosition {
         let conversation = &self.conversation;
         let is_middle = conversation.continues(side, segment.data);
-        Place {
+        MessagePosition {
             inside: is_middle || conversation.owes(side),
             is_middle,
             is_cut: conversation.is_inside_after(side, u64::from(segment.len)),
@@ -170,20 +181,26 @@ impl Connection {
 
     /// Whether `side` sends no longer segments than this one; options may take twelve bytes of it.
     fn is_full(&self, side: Side, len: u32) -> bool {
-        let longest = of(&self.halves, side).figures.largest_segment;
-        let mss = of(&self.halves, side.other()).figures.mss;
+        let longest = of(&self.streams, side).figures.largest_segment;
+        let mss = of(&self.streams, side.other()).figures.mss;
         len.saturating_add(12) >= mss.map_or(longest, u32::from)
     }
 
     /// What `side` answers with what was captured at `at`: the server the oldest request of which it knew when that left,
     /// the client the latest answer.
-    fn asked(&self, side: Side, place: &Place, wire: u64, at: Time) -> Option<Burst> {
+    fn asked(
+        &self,
+        side: Side,
+        place: &MessagePosition,
+        wire: u64,
+        at: Time,
+    ) -> Option<SentSegment> {
         if place.is_middle {
             return None;
         }
         let lately = at + slack(self.path.bare_way(side));
         let then = at.min(Time(lately.0.saturating_sub(self.path.ahead(side, wire).0)));
-        let sent = &of(&self.halves, side.other()).sent;
+        let sent = &of(&self.streams, side.other()).sent;
         // an answer whose end shows only now is not told of yet
         let untold = usize::from(self.conversation.is_inside(side));
         let oldest = self.conversation.oldest_request(untold);

@@ -3,8 +3,8 @@
 
 use crate::conversation::Conversation;
 use crate::path::PathStage;
-use crate::tcp::half::Half;
-use crate::timeline::{Burst, Held, Side, of, slack, sum};
+use crate::tcp::stream_state::StreamState;
+use crate::timeline::{Blocked, SentSegment, Side, of, slack, sum};
 use coax_wire::time::{Span, Time};
 
 /// What a full segment takes on Ethernet, bytes.
@@ -30,20 +30,20 @@ pub(super) struct ServerBacklog {
 pub(super) struct Situation<'a> {
     pub(super) path: &'a PathStage,
     pub(super) conversation: &'a Conversation,
-    pub(super) halves: &'a [Half; 2],
+    pub(super) streams: &'a [StreamState; 2],
 }
 
 impl Situation<'_> {
     /// What `side` sent last, if it is in the middle of a message and has no room for more.
-    fn is_shut_out(&self, side: Side) -> Option<Burst> {
-        let full = of(self.halves, side).edges.full()?;
+    fn is_shut_out(&self, side: Side) -> Option<SentSegment> {
+        let full = of(self.streams, side).send_limits.full()?;
         self.conversation.is_inside(side).then_some(full)
     }
 
     /// Whether the server had a whole request that it has not answered yet when it sent its last answer: since then the
     /// next answer waits for the server alone, whatever else comes to it meanwhile.
     fn server_works(&self) -> bool {
-        let answered = self.halves[1].last_sent.map(|(at, _)| at);
+        let answered = self.streams[1].last_sent.map(|(at, _)| at);
         answered.is_some_and(|at| self.has_come(0, at))
             && !self.conversation.is_inside(Side::Server)
     }
@@ -65,13 +65,13 @@ impl Situation<'_> {
 
 impl ServerBacklog {
     /// What a packet of `side`, or of the other one, waits for that its own stream does not show.
-    pub(super) fn held_by(&self, side: Side, now: &Situation<'_>) -> Option<Held> {
+    pub(super) fn held_by(&self, side: Side, now: &Situation<'_>) -> Option<Blocked> {
         if !now.conversation.has_smb() {
             return None;
         }
         if let Some(since) = now.is_shut_out(side.other()) {
             let works = side == Side::Server && self.fed >= FED;
-            return Some(Held::Full { since, works });
+            return Some(Blocked::Full { since, works });
         }
         if side == Side::Server || !now.server_works() {
             return None;
@@ -79,8 +79,8 @@ impl ServerBacklog {
         // next to the client little shows of when its requests had come to the server
         let is_seen = !now.path.is_behind(Side::Server) && !self.was_shut_out;
         match self.fed {
-            FED.. => Some(Held::Fed),
-            _ => is_seen.then_some(Held::Works),
+            FED.. => Some(Blocked::Fed),
+            _ => is_seen.then_some(Blocked::Works),
         }
     }
 
@@ -88,7 +88,7 @@ impl ServerBacklog {
     /// just before does not count: a server may keep an answer until the next request wakes it (smbd's writes that its disk
     /// has done meanwhile), and then waits for the path.
     pub(super) fn note_answer(&mut self, at: Time, now: &Situation<'_>) {
-        let before = now.halves[1].last_sent.map_or(at, |(before, _)| before);
+        let before = now.streams[1].last_sent.map_or(at, |(before, _)| before);
         let woken = Span((at - before).0 / WAKES);
         self.was_shut_out = now.is_shut_out(Side::Client).is_some();
         self.fed = if now.has_come(1, Time(at.0.saturating_sub(woken.0))) {

@@ -1,16 +1,13 @@
 //! What each side says, in order, and handed on to who listens.
 
+use crate::constants::MAX_CAPTURE_REORDERING;
 use crate::report::Quality;
 use crate::session::{Chunk, Moment, Scratch};
 use crate::tcp::connection::{Connection, heading};
 use crate::timeline::{Side, of_mut};
 use coax_capture::Segment;
 use coax_cause::Cause;
-use coax_wire::time::Span;
 
-/// A hole that was acknowledged is a fault of the capture when so long has passed, or so many packets: until then, what
-/// fills it may only have been written down late.
-const HOLE_PATIENCE: Span = Span(5_000_000);
 const HOLE_PACKETS: u32 = 32;
 impl Connection {
     /// Hands on what is in order now.
@@ -23,34 +20,34 @@ impl Connection {
         scratch: &mut Scratch,
     ) {
         let is_heard = self.conversation.may_be_smb();
-        let half = of_mut(&mut self.halves, side);
+        let stream = of_mut(&mut self.streams, side);
         let len = u64::from(segment.len);
-        if start > half.delivered {
-            half.keep_early(start, len, if is_heard { segment.data } else { &[] });
+        if start > stream.delivered {
+            stream.keep_early(start, len, if is_heard { segment.data } else { &[] });
             return;
         }
-        let known = half.delivered - start;
+        let known = stream.delivered - start;
         if known >= len {
             return;
         }
         let kept = usize::try_from(known).unwrap_or(usize::MAX);
         let bytes = segment.data.get(kept..).unwrap_or_default();
-        half.delivered = start.saturating_add(len);
+        stream.delivered = start.saturating_add(len);
         let len = len - known;
         self.push(side, Chunk { bytes, len, moment }, scratch);
         self.push_early(side, moment, scratch);
     }
 
     fn push(&mut self, side: Side, chunk: Chunk<'_>, scratch: &mut Scratch) {
-        let spent = self.ledger.account();
+        let spent = self.charger.account();
         if self.conversation.push(side, chunk, spent, scratch) {
-            of_mut(&mut self.halves, side).sent.is_whole();
+            of_mut(&mut self.streams, side).sent.is_whole();
         }
     }
 
     fn push_early(&mut self, side: Side, moment: Moment, scratch: &mut Scratch) {
-        while let Some((len, bytes)) = of_mut(&mut self.halves, side).next_early() {
-            of_mut(&mut self.halves, side).delivered += len;
+        while let Some((len, bytes)) = of_mut(&mut self.streams, side).next_early() {
+            of_mut(&mut self.streams, side).delivered += len;
             let bytes = &bytes;
             self.push(side, Chunk { bytes, len, moment }, scratch);
         }
@@ -64,15 +61,17 @@ impl Connection {
         quality: &mut Quality,
     ) {
         for side in [Side::Client, Side::Server] {
-            let half = of_mut(&mut self.halves, side);
-            let is_acked = half.acked > half.delivered;
-            if !is_acked && !half.is_overfull() {
-                half.unseen = None;
+            let stream = of_mut(&mut self.streams, side);
+            let is_acked = stream.acked > stream.delivered;
+            if !is_acked && !stream.is_overfull() {
+                stream.unseen = None;
                 continue;
             }
-            let (since, packets) = half.unseen.get_or_insert((moment.at, 0));
+            let (since, packets) = stream.unseen.get_or_insert((moment.at, 0));
             *packets += 1;
-            if moment.at - *since >= HOLE_PATIENCE || *packets >= HOLE_PACKETS || half.is_overfull()
+            if moment.at - *since >= MAX_CAPTURE_REORDERING
+                || *packets >= HOLE_PACKETS
+                || stream.is_overfull()
             {
                 self.skip_hole(side, moment, scratch, quality);
             }
@@ -86,22 +85,22 @@ impl Connection {
         scratch: &mut Scratch,
         quality: &mut Quality,
     ) {
-        let half = of_mut(&mut self.halves, side);
-        let Some(end) = half.hole_end() else {
+        let stream = of_mut(&mut self.streams, side);
+        let Some(end) = stream.hole_end() else {
             return;
         };
-        let len = end - half.delivered;
-        half.delivered = end;
-        half.highest = half.highest.max(end);
-        half.unseen = None;
+        let len = end - stream.delivered;
+        stream.delivered = end;
+        stream.highest = stream.highest.max(end);
+        stream.unseen = None;
         quality.holes += 1;
         quality.missing_bytes = quality.missing_bytes.saturating_add(len);
-        self.unseen |= moment.at <= self.ledger.at();
-        self.ledger.catch_up(moment.at, Cause::Capture);
-        let charges = self.ledger.take_charges();
+        self.unseen |= moment.at <= self.charger.at();
+        self.charger.catch_up(moment.at, Cause::Capture);
+        let charges = self.charger.take_charges();
         self.conversation
             .record_charges(charges, moment.frame, heading(side));
-        let spent = self.ledger.account();
+        let spent = self.charger.account();
         self.conversation.gap(side, len, moment, spent, scratch);
         self.push_early(side, moment, scratch);
     }

@@ -6,8 +6,8 @@ use crate::report::{Copy, Direction, Protocol, Quality, Vantage};
 use crate::session::Scratch;
 use crate::smb::Smb;
 use crate::tcp::connection::Connection;
-use crate::tcp::habits::Habits;
-use crate::tcp::half::Half;
+use crate::tcp::endpoint_stats::EndpointObserver;
+use crate::tcp::stream_state::StreamState;
 use crate::timeline::{Side, of};
 
 /// What is left of a connection that has ended.
@@ -22,9 +22,10 @@ pub(crate) struct Ended {
 impl Connection {
     /// Goes over what was acknowledged just before the capture's end: nothing fills it any more.
     pub(crate) fn give_up_holes(&mut self, scratch: &mut Scratch, quality: &mut Quality) {
-        let is_acked = |half: &Half| half.acked > half.delivered && half.hole_end().is_some();
+        let is_acked =
+            |stream: &StreamState| stream.acked > stream.delivered && stream.hole_end().is_some();
         for side in Side::BOTH {
-            while is_acked(of(&self.halves, side)) {
+            while is_acked(of(&self.streams, side)) {
                 self.skip_hole(side, self.last, scratch, quality);
             }
         }
@@ -70,7 +71,7 @@ impl Connection {
             requests: told.requests,
             asked: told.asked,
             around: told.around,
-            habits: self.habits.each_ref().map(Habits::report),
+            habits: self.stats.each_ref().map(EndpointObserver::report),
             parties: <[report::Party; 2]>::default(),
             stacks: <[report::Stack; 2]>::default(),
         };
@@ -83,11 +84,11 @@ impl Connection {
 
     fn sides(&self) -> [report::Side; 2] {
         // a side's windows are heard by the other
-        let [of_server, of_client] = self.halves.each_ref().map(|half| half.scale.least());
-        let mut sides = self.halves.each_ref().map(|half| report::Side {
-            again: half.repeats.report(),
-            spurious: half.repeats.report().needless,
-            ..half.figures
+        let [of_server, of_client] = self.streams.each_ref().map(|stream| stream.scale.least());
+        let mut sides = self.streams.each_ref().map(|stream| report::Side {
+            again: stream.retransmissions.report(),
+            spurious: stream.retransmissions.report().needless,
+            ..stream.figures
         });
         for (side, scale) in sides.iter_mut().zip([of_client, of_server]) {
             side.least_scale = scale;
@@ -114,7 +115,7 @@ impl Connection {
 
     /// A connection that carries no SMB is one copy, from its first packet to its last data.
     fn as_copy(&mut self) -> Option<Copy> {
-        let [client, server] = self.halves.each_ref().map(|half| half.figures);
+        let [client, server] = self.streams.each_ref().map(|stream| stream.figures);
         let (direction, side) = if server.bytes >= client.bytes {
             (Direction::ToClient, server)
         } else {

@@ -5,15 +5,17 @@ mod backlog;
 mod delivery;
 pub(super) mod finish;
 
-use crate::charge::Ledger;
+use crate::charge::Charger;
 use crate::conversation::Conversation;
-use crate::evidence::{Room, Rung, Shown};
-use crate::path::{LastData, Learned, NewAck, PathStage, SegmentSizes, Way, wire_bytes};
+use crate::evidence::{MemoryBudget, PacketRow, Shown};
+use crate::path::{
+    LastData, NewAck, PathMeasurements, PathStage, RoundTrip, SegmentSizes, wire_bytes,
+};
 use crate::report::{Direction, Quality};
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::backlog::ServerBacklog;
-use crate::tcp::habits::{Habits, SegmentSummary};
-use crate::tcp::half::Half;
+use crate::tcp::endpoint_stats::{EndpointObserver, SegmentSummary};
+use crate::tcp::stream_state::StreamState;
 use crate::timeline::{Novelty, Side, of, of_mut};
 use coax_capture::{Endpoint, Flags, Segment};
 use coax_cause::Account;
@@ -28,9 +30,9 @@ const DIRECT_PORT: u16 = 445;
 /// What one pass over the first packets of a connection shows the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calibration {
-    path: Learned,
+    path: PathMeasurements,
     /// Whether each side responds to duplicate acknowledgments, as far as that was seen.
-    heeds: [Option<bool>; 2],
+    responds_to_dup_acks: [Option<bool>; 2],
     /// Window scales.
     scales: [u8; 2],
 }
@@ -51,10 +53,10 @@ struct Arrival {
 #[derive(Debug)]
 pub(crate) struct Connection {
     ends: [Endpoint; 2],
-    halves: [Half; 2],
-    habits: [Habits; 2],
+    streams: [StreamState; 2],
+    stats: [EndpointObserver; 2],
     conversation: Conversation,
-    ledger: Ledger,
+    charger: Charger,
     first: Moment,
     last: Moment,
     /// How long nobody had said anything before that.
@@ -63,7 +65,7 @@ pub(crate) struct Connection {
     has_start: bool,
     path: PathStage,
     last_data: Option<LastData>,
-    served: ServerBacklog,
+    backlog: ServerBacklog,
     end: (Moment, Account),
     closing: bool,
     /// Something is missing in the capture since the last step: nobody knows what the next one waited for.
@@ -72,7 +74,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection that begins with this segment, or that the capture begins in.
-    pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &Room) -> Self {
+    pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &MemoryBudget) -> Self {
         Self::begin(segment, moment, Some(room))
     }
 
@@ -81,7 +83,7 @@ impl Connection {
         Self::begin(segment, moment, None)
     }
 
-    fn begin(segment: &Segment<'_>, moment: Moment, room: Option<&Room>) -> Self {
+    fn begin(segment: &Segment<'_>, moment: Moment, room: Option<&MemoryBudget>) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
         let ends = ends(segment);
         let framing = if ends[1].port == DIRECT_PORT {
@@ -93,10 +95,10 @@ impl Connection {
         let conversation = Conversation::new((framing, is_service), !is_syn, moment.at, room);
         Self {
             ends,
-            halves: <[Half; 2]>::default(),
-            habits: <[Habits; 2]>::default(),
+            streams: <[StreamState; 2]>::default(),
+            stats: <[EndpointObserver; 2]>::default(),
             conversation,
-            ledger: Ledger::starting(moment.at),
+            charger: Charger::starting(moment.at),
             first: moment,
             last: moment,
             quiet: Span(0),
@@ -104,7 +106,7 @@ impl Connection {
             has_start: is_syn,
             path: PathStage::default(),
             last_data: None,
-            served: ServerBacklog::default(),
+            backlog: ServerBacklog::default(),
             end: (moment, Account::default()),
             closing: false,
             unseen: false,
@@ -115,8 +117,8 @@ impl Connection {
     pub(crate) fn is_over_for(&self, segment: &Segment<'_>) -> bool {
         let is_first_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         is_first_syn
-            && (self.closing || self.halves.iter().all(Half::has_begun))
-            && !self.halves[0].is_syn_of(segment)
+            && (self.closing || self.streams.iter().all(StreamState::has_begun))
+            && !self.streams[0].is_syn_of(segment)
     }
 
     /// When it was last heard of.
@@ -140,12 +142,12 @@ impl Connection {
             self.synchronize(segment, side, at);
             0
         } else {
-            of_mut(&mut self.halves, side).offset(segment.seq)
+            of_mut(&mut self.streams, side).offset(segment.seq)
         };
-        let half = of(&self.halves, side);
-        let before = (half.highest, of(&self.halves, side.other()).acked);
+        let stream = of(&self.streams, side);
+        let before = (stream.highest, of(&self.streams, side.other()).acked);
         self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
-        let novelty = of_mut(&mut self.halves, side).take(segment, start, at);
+        let novelty = of_mut(&mut self.streams, side).take(segment, start, at);
         self.watch(segment, side, moment, start, novelty, before);
         self.note_coalescing(segment, side, quality);
         if self.is_step(segment, side, novelty) {
@@ -179,13 +181,13 @@ impl Connection {
             Side::Server
         };
         self.packets += 1;
-        let at = moment.at.max(self.ledger.at());
-        let half = of_mut(&mut self.halves, side);
-        if half.is_duplicate(segment, at) {
+        let at = moment.at.max(self.charger.at());
+        let stream = of_mut(&mut self.streams, side);
+        if stream.is_duplicate(segment, at) {
             quality.duplicates += 1;
             return None;
         }
-        half.counter.next(segment.identification);
+        stream.ip_ids.next(segment.identification);
         self.quiet = at - self.last.at;
         self.last = Moment { at, ..moment };
         self.closing |= segment.flags.has(Flags::FIN | Flags::RST);
@@ -195,15 +197,15 @@ impl Connection {
     /// The copy that a connection without SMB is goes up to here at least.
     fn goes_up_to(&mut self, moment: Moment) {
         if self.conversation.is_plain() {
-            self.end = (moment, *self.ledger.account());
+            self.end = (moment, *self.charger.account());
             self.conversation.extend_plain();
         }
     }
 
     /// Whether bytes were acknowledged that should have been captured before and were not.
     fn lacks(&self) -> bool {
-        let mut halves = self.halves.iter();
-        halves.any(|half| half.acked > half.delivered.saturating_add(1))
+        let mut streams = self.streams.iter();
+        streams.any(|stream| stream.acked > stream.delivered.saturating_add(1))
     }
 
     /// `before` is how far this side's data went before this segment, and how far the other's was acknowledged.
@@ -216,41 +218,41 @@ impl Connection {
         novelty: Option<Novelty>,
         before: (u64, u64),
     ) {
-        let other = of(&self.halves, side.other());
+        let other = of(&self.streams, side.other());
         let sent = SegmentSummary {
             moment,
             start,
             novelty,
             highest: before.0,
-            acked: of(&self.halves, side).acked,
+            acked: of(&self.streams, side).acked,
             window: other.window,
             way: self.path.way(side),
             acknowledges: other.acked > before.1,
             quiet: self.quiet,
         };
-        of_mut(&mut self.habits, side).sent(segment, &sent);
+        of_mut(&mut self.stats, side).sent(segment, &sent);
         if segment.len > 0 {
             let is_new = novelty == Some(Novelty::New);
-            of_mut(&mut self.habits, side.other()).received(moment.at, is_new);
+            of_mut(&mut self.stats, side.other()).received(moment.at, is_new);
         }
     }
 
     fn note_coalescing(&self, segment: &Segment<'_>, side: Side, quality: &mut Quality) {
         let is_coalesced =
-            of(&self.halves, side).is_coalesced(segment, of(&self.halves, side.other()));
+            of(&self.streams, side).is_coalesced(segment, of(&self.streams, side.other()));
         quality.coalesced += u64::from(is_coalesced);
     }
 
     fn is_step(&self, segment: &Segment<'_>, side: Side, novelty: Option<Novelty>) -> bool {
         match novelty {
             Some(Novelty::KeepAlive) => false,
-            Some(_) => !of(&self.halves, side).is_probe,
+            Some(_) => !of(&self.streams, side).is_probe,
             None => segment.flags.has(Flags::SYN),
         }
     }
 
     fn synchronize(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
-        of_mut(&mut self.halves, side).begin(segment);
+        of_mut(&mut self.streams, side).begin(segment);
         self.path.note_syn(side, at, wire_bytes(segment));
     }
 
@@ -263,10 +265,10 @@ impl Connection {
         let carried = if self.path.is_behind(side) {
             at
         } else {
-            let free = of(&self.halves, side).sent.busy.max(at);
+            let free = of(&self.streams, side).sent.busy.max(at);
             free + self.path.carrying(side, wire_bytes(segment))
         };
-        let other = of_mut(&mut self.halves, side.other());
+        let other = of_mut(&mut self.streams, side.other());
         let ack = other.offset(segment.ack);
         // a FIN takes a number too, whether it was captured or not
         let beyond = ack.saturating_sub(other.highest);
@@ -278,7 +280,7 @@ impl Connection {
         let (window_before, before) = (other.window, other.acked);
         other.offered(segment, shift, ack, (at, carried));
         self.note_needless(segment, side, ack, at);
-        let other = of_mut(&mut self.halves, side.other());
+        let other = of_mut(&mut self.streams, side.other());
         let has_more = other.highest > ack && !other.only_probes();
         let way = if ack > before {
             self.acknowledged(segment, side, (before, ack), at)
@@ -291,7 +293,7 @@ impl Connection {
         self.note_window(segment, side, window_before);
         if let Some((time, bytes)) = way {
             let bytes = (bytes, wire_bytes(segment));
-            self.path.note_way(side, Way { time, bytes });
+            self.path.note_way(side, RoundTrip { time, bytes });
         }
         beyond > 1
     }
@@ -305,8 +307,8 @@ impl Connection {
         (before, ack): (u64, u64),
         at: Time,
     ) -> Option<(Span, u64)> {
-        let other = of_mut(&mut self.halves, side.other());
-        let fills = before < other.torn;
+        let other = of_mut(&mut self.streams, side.other());
+        let fills = before < other.recovery_point;
         let way = other.acknowledge(ack, at);
         let is_pure = segment.len == 0 && !fills;
         let new = NewAck {
@@ -321,7 +323,7 @@ impl Connection {
         self.path.note_burst(side.other(), &new, sizes);
         let carried = if fills { 0 } else { new.bytes };
         let serial = self.path.serial_of(side.other(), carried, sizes);
-        let other = of_mut(&mut self.halves, side.other());
+        let other = of_mut(&mut self.streams, side.other());
         other.tick(at, serial);
         if segment.reports_hole() {
             other.told_of_hole(at);
@@ -331,28 +333,28 @@ impl Connection {
 
     /// Sizes of the segments that `side` sends.
     fn sizes(&self, side: Side) -> SegmentSizes {
-        let mss = of(&self.halves, side.other()).figures.mss;
+        let mss = of(&self.streams, side.other()).figures.mss;
         SegmentSizes {
             mss: mss.map_or(1460, u64::from),
-            overhead: of(&self.halves, side).overhead,
+            overhead: of(&self.streams, side).overhead,
         }
     }
 
     fn duplicate_ack(&mut self, segment: &Segment<'_>, side: Side, window_before: u32, at: Time) {
         let sizes = self.sizes(side.other());
         let serial = self.path.serial_of(side.other(), 0, sizes);
-        let other = of_mut(&mut self.halves, side.other());
+        let other = of_mut(&mut self.streams, side.other());
         let has_sack = segment.has_sack();
         if other.window == window_before || has_sack {
             other.told(segment.reports_hole(), at);
             other.tick(at, serial);
-            of_mut(&mut self.halves, side).figures.duplicate_acks += 1;
+            of_mut(&mut self.streams, side).figures.duplicate_acks += 1;
         }
     }
 
     fn note_window(&mut self, segment: &Segment<'_>, side: Side, before: u32) {
-        let now = of(&self.halves, side.other()).window;
-        let figures = &mut of_mut(&mut self.halves, side).figures;
+        let now = of(&self.streams, side.other()).window;
+        let figures = &mut of_mut(&mut self.streams, side).figures;
         figures.max_window = figures.max_window.max(now);
         if !segment.flags.has(Flags::SYN | Flags::RST | Flags::FIN) {
             figures.min_window = Some(figures.min_window.map_or(now, |least| least.min(now)));
@@ -370,28 +372,28 @@ impl Connection {
         moment: Moment,
     ) {
         let again = novelty == Some(Novelty::Again);
-        let half = of(&self.halves, side);
+        let stream = of(&self.streams, side);
         let shown = Shown {
             at: moment.at,
             frame: moment.frame,
             end: start.saturating_add(u64::from(segment.len)),
-            acked: half.acked,
-            edge: half.edges.latest().unwrap_or(half.acked),
+            acked: stream.acked,
+            edge: stream.send_limits.latest().unwrap_or(stream.acked),
             again,
         };
-        let rung = Rung {
+        let rung = PacketRow {
             at: moment.at,
             frame: moment.frame,
             to: heading(side),
             len: segment.len,
             again,
-            window: of(&self.halves, side.other()).window,
+            window: of(&self.streams, side.other()).window,
             flags: segment.flags,
             said: None,
         };
         let is_shown = segment.len > 0 && novelty != Some(Novelty::KeepAlive);
         let shown = is_shown.then_some(&shown);
-        let charges = self.ledger.take_charges();
+        let charges = self.charger.take_charges();
         self.conversation
             .record_segment(segment, rung, shown, charges);
     }
@@ -399,29 +401,31 @@ impl Connection {
     /// How far `side`'s windows are shifted: only if both sides offered to (RFC 7323 §2.2).
     fn shift(&mut self, side: Side) -> u8 {
         if !self.has_start {
-            let other = of_mut(&mut self.halves, side.other());
+            let other = of_mut(&mut self.streams, side.other());
             return other.scale.estimate(other.figures.max_in_flight);
         }
-        let own = of(&self.halves, side).figures.window_scale;
-        let other = of(&self.halves, side.other()).figures.window_scale;
+        let own = of(&self.streams, side).figures.window_scale;
+        let other = of(&self.streams, side.other()).figures.window_scale;
         own.zip(other).map_or(0, |(own, _)| own)
     }
 
     /// What an acknowledgment says of data that was sent again.
     fn note_needless(&mut self, segment: &Segment<'_>, side: Side, ack: u64, at: Time) {
         let far = self.path.way(side);
-        let other = of_mut(&mut self.halves, side.other());
+        let other = of_mut(&mut self.streams, side.other());
         let twice = segment.duplicate_sack();
-        if twice.is_none() && other.repeats.is_settled() {
+        if twice.is_none() && other.retransmissions.is_settled() {
             return;
         }
         let twice = twice.map(|(from, to)| (other.offset(from), other.offset(to)));
-        other.repeats.heard(ack.max(other.acked), twice, at, far);
+        other
+            .retransmissions
+            .heard(ack.max(other.acked), twice, at, far);
         // unless what it sent itself meanwhile was lost: then that is what both waited for
-        let own = of_mut(&mut self.halves, side);
+        let own = of_mut(&mut self.streams, side);
         let is_whole = own.offset(segment.seq) <= own.highest;
         if let Some(twice) = twice.filter(|_| is_whole) {
-            self.ledger.came_twice(side.other(), twice);
+            self.charger.came_twice(side.other(), twice);
         }
     }
 
@@ -429,17 +433,17 @@ impl Connection {
     pub(crate) fn calibration(&self) -> Calibration {
         Calibration {
             path: self.path.learned(),
-            heeds: self.ledger.heeds(),
-            scales: self.halves.each_ref().map(|half| half.scale.least()),
+            responds_to_dup_acks: self.charger.responds_to_dup_acks(),
+            scales: self.streams.each_ref().map(|stream| stream.scale.least()),
         }
     }
 
     /// The packets that come now are those of the calibration pass.
     pub(crate) fn begin_calibrated(&mut self, calibration: &Calibration) {
         self.path.calibrate(Some(calibration.path));
-        self.ledger.expect(calibration.heeds);
-        for (half, scale) in self.halves.iter_mut().zip(calibration.scales) {
-            half.scale.calibrate(scale);
+        self.charger.calibrate(calibration.responds_to_dup_acks);
+        for (stream, scale) in self.streams.iter_mut().zip(calibration.scales) {
+            stream.scale.calibrate(scale);
         }
     }
 

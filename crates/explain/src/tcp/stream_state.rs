@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::path::{OVERHEAD, wire_bytes};
 use crate::report;
-use crate::tcp::counter::Counter;
-use crate::tcp::repeats::Repeats;
+use crate::tcp::ip_ids::IpIdTracker;
+use crate::tcp::retransmissions::Retransmissions;
 use crate::tcp::scale::ScaleEstimate;
-use crate::tcp::sent::SentLog;
-use crate::tcp::window::{Edges, Sending};
-use crate::timeline::{Heard, Missing, Novelty, Told, noise, sum};
+use crate::tcp::send_limits::{SendLimits, Sending};
+use crate::tcp::sent_log::SentLog;
+use crate::timeline::{AckSample, LossSignals, Missing, Novelty, noise, sum};
 use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
 
@@ -20,7 +20,7 @@ const MOST_EARLY: usize = 4096;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Half {
+pub(super) struct StreamState {
     pub(super) figures: report::Side,
     origin: Option<u32>,
     /// One past the highest byte seen.
@@ -34,7 +34,7 @@ pub(super) struct Half {
     early: BTreeMap<u64, Early>,
     early_bytes: usize,
     /// How far this side may send.
-    pub(super) edges: Edges,
+    pub(super) send_limits: SendLimits,
     pub(super) window: u32,
     /// The widest of all.
     widest: u32,
@@ -43,9 +43,9 @@ pub(super) struct Half {
     pub(super) is_probe: bool,
     pub(super) sent: SentLog,
     /// What it sent again.
-    pub(super) repeats: Repeats,
+    pub(super) retransmissions: Retransmissions,
     /// How it counts its packets.
-    pub(super) counter: Counter,
+    pub(super) ip_ids: IpIdTracker,
     /// What is added to its data on the wire.
     pub(super) overhead: u64,
     /// When it sent last, and how many bytes on the wire.
@@ -55,11 +55,11 @@ pub(super) struct Half {
     /// Duplicate acknowledgments since the last new one.
     pub(super) duplicate_acks: u32,
     pub(super) sacked: bool,
-    /// When the last of them came, and the one that is enough for every sender that heeds them.
+    /// When the last of them came, and the one that is enough for every sender that responds to duplicate ACKs.
     pub(super) told_at: Time,
     pub(super) told_enough: Option<Time>,
     /// Below this, acknowledgments may have waited for a hole to be filled.
-    pub(super) torn: u64,
+    pub(super) recovery_point: u64,
     /// Since when acknowledgments have come as the path carries data, and the last of them.
     pub(super) clock: (Time, Time),
     /// A hole that was acknowledged: since when, and how many packets ago.
@@ -123,7 +123,7 @@ impl Fingerprint {
     }
 }
 
-impl Half {
+impl StreamState {
     /// Whether this very packet was captured already.
     pub(super) fn is_duplicate(&mut self, segment: &Segment<'_>, at: Time) -> bool {
         let new = Fingerprint {
@@ -204,7 +204,7 @@ impl Half {
         }
         self.is_probe = len == 1
             && start == self.acked
-            && (self.edges.full().is_some() || self.edges.latest() == Some(start));
+            && (self.send_limits.full().is_some() || self.send_limits.latest() == Some(start));
         if self.is_probe && end <= self.highest {
             return Some(Novelty::KeepAlive);
         }
@@ -216,7 +216,7 @@ impl Half {
             self.highest = end;
             self.timed.get_or_insert((end, at, wire_bytes(segment)));
             figures.max_in_flight = figures.max_in_flight.max(end.saturating_sub(self.acked));
-            figures.window_full += u64::from(self.edges.latest() == Some(end));
+            figures.window_full += u64::from(self.send_limits.latest() == Some(end));
             return Some(Novelty::New);
         }
         Some(self.take_late(start, end))
@@ -225,7 +225,7 @@ impl Half {
     /// The same of data beyond which there is more.
     fn take_late(&mut self, start: u64, end: u64) -> Novelty {
         self.timed = None;
-        self.torn = self.highest;
+        self.recovery_point = self.highest;
         let was_seen = self.was_seen(start, end);
         let figures = &mut self.figures;
         let len = end - start;
@@ -321,7 +321,7 @@ impl Half {
         if self.duplicate_acks == ENOUGH {
             self.told_enough = Some(at);
         }
-        self.torn = self.highest;
+        self.recovery_point = self.highest;
         if is_hole {
             self.told_of_hole(at);
         }
@@ -331,7 +331,7 @@ impl Half {
     pub(super) fn told_of_hole(&mut self, at: Time) {
         self.sacked = true;
         self.told_at = at;
-        self.torn = self.highest;
+        self.recovery_point = self.highest;
     }
 
     /// An acknowledgment came at `at` that the path needed `serial` for since the one before it, if it carried data without
@@ -380,10 +380,10 @@ impl Half {
         self.scale.note_window(segment.window);
         let is_new = ack > self.acked;
         let edge = ack.saturating_add(u64::from(window));
-        let is_wider = self.edges.latest().is_none_or(|latest| edge > latest);
+        let is_wider = self.send_limits.latest().is_none_or(|latest| edge > latest);
         let again = is_new.then(|| self.sent.again(self.acked)).flatten();
         let of = || again.or_else(|| self.sent.up_to(ack));
-        let heard = Heard {
+        let heard = AckSample {
             at: at.0,
             carried: at.1,
             acked: ack,
@@ -395,7 +395,7 @@ impl Half {
         };
         let least = self.least();
         let room = self
-            .edges
+            .send_limits
             .latest()
             .unwrap_or(0)
             .saturating_sub(self.highest);
@@ -405,7 +405,7 @@ impl Half {
             last: last.flatten(),
             least,
         };
-        self.edges.heard(heard, is_new, &sending);
+        self.send_limits.heard(heard, is_new, &sending);
     }
 
     /// A sender sends nothing into less room than this: a segment (as long as Ethernet's may be), or half of the widest
@@ -418,19 +418,22 @@ impl Half {
 
     /// Whether nothing but such a byte is on its way.
     pub(super) fn only_probes(&self) -> bool {
-        self.edges.full().is_some() && self.highest <= self.acked.saturating_add(1)
+        self.send_limits.full().is_some() && self.highest <= self.acked.saturating_add(1)
     }
 
     /// What acknowledgments told this side, and `other`, of data that ends at `end`.
-    pub(super) fn told_of(&self, end: u64, other: &Self) -> Told {
-        let (first, second) = self.edges.first_two_of(end);
-        Told {
+    pub(super) fn told_of(&self, end: u64, other: &Self) -> LossSignals {
+        let (first, second) = self.send_limits.first_two_of(end);
+        LossSignals {
             loss: (self.duplicate_acks >= 2 || self.sacked).then_some(self.told_at),
             enough: self.told_enough,
             clock: self.clock,
             first,
             second,
-            peer: other.edges.last().map(|heard| (heard.at, heard.acked)),
+            peer: other
+                .send_limits
+                .last()
+                .map(|heard| (heard.at, heard.acked)),
         }
     }
 
@@ -441,7 +444,7 @@ impl Half {
             unseen,
             leaves_hole,
             is_beyond_hole: leaves_hole && self.has_early(),
-            lacks: self.figures.timestamps && self.counter.lacks,
+            lacks: self.figures.timestamps && self.ip_ids.lacks,
             was_claimed: start < self.claimed,
         }
     }

@@ -1,6 +1,7 @@
 //! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
 
 use crate::constants::MIN_DELAYED_ACK;
+use crate::constants::{MIN_BURST_GAP, MIN_OBSERVED_RTO};
 use crate::latest::Latest;
 use crate::report;
 use crate::session::Moment;
@@ -8,10 +9,6 @@ use crate::timeline::Novelty;
 use coax_capture::{Flags, Segment, SynFingerprint};
 use coax_wire::time::{Span, Time};
 
-/// A pause that ends a burst: longer than a slow machine takes for a packet on a slow wire.
-const PAUSE: Span = Span(3_000_000);
-/// No retransmission timer is shorter: it is longer than a round trip, and answers within a shorter one need no telling.
-const TIMER: Span = Span(20_000_000);
 /// Steps of the histogram of holds, and how many: up to 1.28 s.
 const STEP_NS: u64 = 20_000_000;
 const STEPS: usize = 64;
@@ -22,14 +19,14 @@ const MOST_TO_AN_ACK: usize = 64;
 
 /// What is watched of one side.
 #[derive(Debug, Default)]
-pub(super) struct Habits {
+pub(super) struct EndpointObserver {
     told: report::Habits,
     largest: u32,
     /// The offset of the first segment of that length.
     largest_start: u64,
     widest: Option<u32>,
     shut: bool,
-    burst: Burst,
+    burst: BurstPosition,
     /// Where in its burst each of the latest segments was: its offset, its place, and the burst's number.
     sent: Latest<(u64, u64, u64), REMEMBERED>,
     places: Vec<u32>,
@@ -44,7 +41,7 @@ pub(super) struct Habits {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Burst {
+struct BurstPosition {
     number: u64,
     place: u64,
     last: Option<Time>,
@@ -73,7 +70,7 @@ pub(super) struct SegmentSummary {
     pub(super) quiet: Span,
 }
 
-impl Habits {
+impl EndpointObserver {
     /// This side sent a segment.
     pub(super) fn sent(&mut self, segment: &Segment<'_>, sent: &SegmentSummary) {
         let frame = sent.moment.frame;
@@ -146,11 +143,11 @@ impl Habits {
     /// New data: its place in the burst; a hole before it was a loss before the capture.
     fn went_on(&mut self, sent: &SegmentSummary) {
         let last = self.burst.last;
-        if last.is_none_or(|last| sent.moment.at - last > PAUSE) {
-            self.burst = Burst {
+        if last.is_none_or(|last| sent.moment.at - last > MIN_BURST_GAP) {
+            self.burst = BurstPosition {
                 number: self.burst.number + 1,
                 is_fresh: last.is_none(),
-                ..Burst::default()
+                ..BurstPosition::default()
             };
         }
         self.burst.last = Some(sent.moment.at);
@@ -176,7 +173,7 @@ impl Habits {
         self.told.again.note(frame);
         // the oldest of all, out of silence: a timer
         let before = self.told.shortest_timer.map(|it| it.0);
-        let is_timer = sent.quiet >= TIMER && sent.start == sent.acked;
+        let is_timer = sent.quiet >= MIN_OBSERVED_RTO && sent.start == sent.acked;
         if is_timer && before.is_none_or(|before| sent.quiet < before) {
             self.told.shortest_timer = Some((sent.quiet, frame));
         }

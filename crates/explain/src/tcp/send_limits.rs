@@ -1,8 +1,8 @@
 //! What a sender had heard of its peer at a time, as far as a capture can tell.
 
 use crate::latest::Latest;
-use crate::tcp::finger::Finger;
-use crate::timeline::{Burst, Heard, Known};
+use crate::tcp::search_hint::SearchHint;
+use crate::timeline::{AckSample, SendLimit, SentSegment};
 use coax_wire::time::{Span, Time};
 
 /// Acknowledgments remembered: those of about the last round trip count.
@@ -14,26 +14,26 @@ pub(super) struct Sending {
     /// Its data goes up to here.
     pub(super) highest: u64,
     /// The last of it, as it was sent.
-    pub(super) last: Option<Burst>,
+    pub(super) last: Option<SentSegment>,
     /// Less room than this it leaves alone (RFC 1122 §4.2.3.4).
     pub(super) least: u64,
 }
 
 /// How far one side may send, by what the other acknowledged and offered, and when that was captured.
 #[derive(Debug, Default)]
-pub(super) struct Edges {
-    log: Latest<Heard, MOST>,
+pub(super) struct SendLimits {
+    log: Latest<AckSample, MOST>,
     /// The latest of it, and when that had been carried.
-    last: (Known, Time),
+    last: (SendLimit, Time),
     /// What was known last of it.
-    known: Finger,
+    known: SearchHint,
     /// There is no room for another segment, since this data was sent.
-    full: Option<Burst>,
+    full: Option<SentSegment>,
 }
 
-impl Edges {
+impl SendLimits {
     /// An acknowledgment came: it acknowledged something new (`is_new`), or moved the edge, or neither.
-    pub(super) fn heard(&mut self, mut heard: Heard, is_new: bool, sending: &Sending) {
+    pub(super) fn heard(&mut self, mut heard: AckSample, is_new: bool, sending: &Sending) {
         let (last, carried) = self.last;
         let has_moved = heard.edge > last.edge;
         let room = |edge: u64| edge.saturating_sub(sending.highest);
@@ -63,7 +63,7 @@ impl Edges {
     }
 
     /// Since what was sent there has been no room for more.
-    pub(super) fn full(&self) -> Option<Burst> {
+    pub(super) fn full(&self) -> Option<SentSegment> {
         self.full
     }
 
@@ -73,7 +73,7 @@ impl Edges {
     }
 
     /// The latest.
-    pub(super) fn last(&self) -> Option<Known> {
+    pub(super) fn last(&self) -> Option<SendLimit> {
         (self.log.len() > 0).then_some(self.last.0)
     }
 
@@ -89,7 +89,7 @@ impl Edges {
     }
 
     /// The latest that a sender knew when what was captured at `at` left it, if from here to it and back takes `round`.
-    pub(super) fn known(&self, at: Time, round: Span) -> Option<&Heard> {
+    pub(super) fn known(&self, at: Time, round: Span) -> Option<&AckSample> {
         let then = Time(at.0.checked_sub(round.0)?);
         let later = self.known.find(&self.log, |heard| heard.carried <= then);
         self.log.get(later.checked_sub(1)?)
@@ -101,9 +101,9 @@ mod tests {
     use super::*;
 
     fn sending(highest: u64) -> Sending {
-        let last = Burst {
+        let last = SentSegment {
             end: highest,
-            ..Burst::default()
+            ..SentSegment::default()
         };
         Sending {
             highest,
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_window_that_opens_tells_that_it_was_shut() {
-        let mut edges = Edges::default();
+        let mut send_limits = SendLimits::default();
         // all is acknowledged, but none of it was read; a little room is none; then there is room; then it moves as it should
         let told = [
             (0, 1000),
@@ -125,30 +125,34 @@ mod tests {
             (2000, 4000),
         ];
         for (acked, edge) in told {
-            let heard = Heard {
+            let heard = AckSample {
                 acked,
                 edge,
-                ..Heard::default()
+                ..AckSample::default()
             };
             let sent = if edge < 3000 { 950 } else { edge - 1000 };
-            edges.heard(heard, true, &sending(sent.min(acked.max(950))));
+            send_limits.heard(heard, true, &sending(sent.min(acked.max(950))));
         }
     }
 
     #[test]
     fn an_edge_counts_from_when_the_sender_can_know_it() {
-        let mut edges = Edges::default();
+        let mut send_limits = SendLimits::default();
         for (at, edge, is_new) in [(100, 1000, false), (200, 2000, true), (300, 1500, false)] {
-            let heard = Heard {
+            let heard = AckSample {
                 at: Time(at),
                 carried: Time(at),
                 edge,
-                ..Heard::default()
+                ..AckSample::default()
             };
-            edges.heard(heard, is_new, &sending(0));
+            send_limits.heard(heard, is_new, &sending(0));
         }
-        let known = |at, round| edges.known(Time(at), Span(round)).map(|heard| heard.edge);
-        assert_eq!(edges.latest(), Some(2000));
+        let known = |at, round| {
+            send_limits
+                .known(Time(at), Span(round))
+                .map(|heard| heard.edge)
+        };
+        assert_eq!(send_limits.latest(), Some(2000));
         assert_eq!(known(200, 0), Some(2000));
         assert_eq!(known(249, 50), Some(1000));
         assert_eq!(known(120, 50), None);

@@ -38,9 +38,9 @@ impl<T, const MOST: usize> Queue<T> for Latest<T, MOST> {
 
 /// Where the last search ended.
 #[derive(Debug, Default)]
-pub(super) struct Finger(Cell<usize>);
+pub(super) struct SearchHint(Cell<usize>);
 
-impl Finger {
+impl SearchHint {
     /// How many of `queue` come before the first of which `is_before` does not hold.
     #[inline]
     pub(super) fn find<T>(&self, queue: &impl Queue<T>, is_before: impl Fn(&T) -> bool) -> usize {
@@ -74,14 +74,14 @@ mod tests {
     #[test]
     fn it_finds_what_a_search_of_all_finds_wherever_it_was() {
         let mut queue: VecDeque<usize> = (0..100).map(|number| number * 3).collect();
-        let mut finger = Finger::default();
+        let mut search_hint = SearchHint::default();
         for turn in 0..400 {
             let wanted = turn * 37 % 320;
-            let found = finger.find(&queue, |number| *number <= wanted);
+            let found = search_hint.find(&queue, |number| *number <= wanted);
             assert_eq!(found, queue.partition_point(|number| *number <= wanted));
             if turn % 5 == 0 {
                 queue.pop_front();
-                finger.shift();
+                search_hint.shift();
             }
         }
         assert!(queue.len() < 30);

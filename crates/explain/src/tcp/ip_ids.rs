@@ -9,7 +9,7 @@ const MOST_LOST: u16 = 16;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counter {
+pub(super) struct IpIdTracker {
     last: Option<u16>,
     /// Packets so far, and those that were one further than the packet before them.
     packets: u32,
@@ -18,7 +18,7 @@ pub(super) struct Counter {
     pub(super) lacks: bool,
 }
 
-impl Counter {
+impl IpIdTracker {
     /// A packet with this number came.
     pub(super) fn next(&mut self, identification: u32) {
         let Some(new) = u16::try_from(identification).ok().filter(|new| *new > 0) else {
@@ -39,10 +39,10 @@ mod tests {
     use super::*;
 
     fn lacking(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
-        let mut counter = Counter::default();
+        let mut ip_ids = IpIdTracker::default();
         let mut lacking = |number: &u32| {
-            counter.next(*number);
-            counter.lacks
+            ip_ids.next(*number);
+            ip_ids.lacks
         };
         let numbers: Vec<u32> = numbers.into_iter().collect();
         numbers

@@ -3,7 +3,7 @@
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::room::Hold;
+use super::budget::Hold;
 use crate::report::Direction;
 
 /// What bears out a copy's account.
@@ -29,7 +29,7 @@ impl Breakdown {
     pub(super) fn strip(&mut self) {
         self.detail = None;
         for stall in &mut self.stalls {
-            stall.ladder = Ladder::default();
+            stall.ladder = PacketExcerpt::default();
         }
     }
 }
@@ -109,21 +109,21 @@ pub struct Stall {
     /// Where it is.
     pub spot: Spot,
     /// The packets before and after it.
-    pub ladder: Ladder,
+    pub ladder: PacketExcerpt,
 }
 
 /// Packets in the order in which they were captured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ladder {
+pub struct PacketExcerpt {
     /// The packets.
-    pub rungs: Vec<Rung>,
+    pub rungs: Vec<PacketRow>,
     /// After how many of them packets were left out, and how many.
     pub gap: Option<(usize, u64)>,
 }
 
 /// A packet between client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rung {
+pub struct PacketRow {
     /// When it was captured.
     pub at: Time,
     /// Its number.
@@ -139,21 +139,21 @@ pub struct Rung {
     /// Its control bits.
     pub flags: coax_capture::Flags,
     /// The message that ended in it, or began.
-    pub said: Option<Said>,
+    pub said: Option<MessageLabel>,
 }
 
 /// An SMB message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct MessageLabel {
     /// The command.
     pub command: u8,
     /// A transaction's function.
     pub function: Option<u16>,
     /// What kind of message it is.
-    pub kind: SaidKind,
+    pub kind: LabelKind,
 }
 
-impl Said {
+impl MessageLabel {
     /// The command's name, with a transaction's function.
     pub fn name(&self) -> String {
         let name = crate::smb::Name {
@@ -166,7 +166,7 @@ impl Said {
 
 /// Kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SaidKind {
+pub enum LabelKind {
     /// A request.
     Request,
     /// The answer to one.
@@ -237,5 +237,5 @@ pub struct Exchange {
     /// From its last byte to the answer's last.
     pub response: Span,
     /// Its packets.
-    pub ladder: Ladder,
+    pub ladder: PacketExcerpt,
 }

@@ -24,7 +24,7 @@ const PRUNE_AT: usize = 2 * DETAILED;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Room(Arc<Shared>);
+pub(crate) struct MemoryBudget(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -63,7 +63,7 @@ pub(super) enum Rank {
     Detailed,
 }
 
-impl Room {
+impl MemoryBudget {
     /// One in which nothing has a place.
     pub(crate) fn none() -> Self {
         let room = Self::default();
@@ -118,10 +118,10 @@ impl Room {
     }
 }
 
-/// A part of a [`Room`], given back when it is dropped. A clone holds nothing.
+/// A part of a [`MemoryBudget`], given back when it is dropped. A clone holds nothing.
 #[derive(Debug, Default)]
 pub(super) struct Hold {
-    room: Room,
+    room: MemoryBudget,
     bytes: usize,
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_given_back() {
-        let room = Room::default();
+        let room = MemoryBudget::default();
         let hold = room.hold(BYTES - 10);
         assert!(hold.is_some());
         assert!(room.hold(11).is_none());
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn only_the_longest_are_detailed() {
-        let room = Room::default();
+        let room = MemoryBudget::default();
         for wall in 1000..1000 + DETAILED as u64 {
             assert_eq!(room.rank(Span(wall)), Rank::Detailed);
         }

@@ -14,14 +14,14 @@
 use std::collections::VecDeque;
 
 use crate::report::SentAgain;
-use crate::timeline::{Novelty, Step, is_ignored, is_timer, was_overtaken};
+use crate::timeline::{Advance, Novelty, is_ignored, is_timer, was_overtaken};
 use coax_wire::time::{Span, Time};
 
 /// Segments remembered that may turn out to have been needless.
 const MOST: usize = 256;
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(super) struct Retransmissions {
     told: SentAgain,
     /// The only segment on its way, sent again for the first time.
     sole: u64,
@@ -29,13 +29,13 @@ pub(super) struct Repeats {
     episode: Option<(u64, bool)>,
     /// Up to where data was acknowledged when nothing but time had it sent again.
     waited: Option<u64>,
-    recent: VecDeque<Repeat>,
+    recent: VecDeque<Retransmission>,
     /// How many of them are not acknowledged.
     waiting: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Repeat {
+struct Retransmission {
     at: Time,
     start: u64,
     end: u64,
@@ -43,9 +43,9 @@ struct Repeat {
     is_acked: bool,
 }
 
-impl Repeats {
+impl Retransmissions {
     /// This side sent data; both sides permit SACK if `sack`.
-    pub(super) fn sent(&mut self, step: &Step, sack: bool) {
+    pub(super) fn sent(&mut self, step: &Advance, sack: bool) {
         if self.episode.is_some_and(|(until, _)| step.acked >= until) {
             self.episode = None;
         }
@@ -67,7 +67,7 @@ impl Repeats {
             self.waiting = self.waiting.saturating_sub(usize::from(was_waiting));
         }
         self.waiting += usize::from(step.end > step.acked);
-        self.recent.push_back(Repeat {
+        self.recent.push_back(Retransmission {
             at: step.at,
             start,
             end: step.end,
@@ -76,7 +76,7 @@ impl Repeats {
         });
     }
 
-    fn classify(&mut self, step: &Step, start: u64, sack: bool) {
+    fn classify(&mut self, step: &Advance, start: u64, sack: bool) {
         let untold = step.told.loss.is_none() && self.episode.is_none();
         if !untold && !is_timer(step) && !is_ignored(step, None) {
             let (until, by_timer) = self.episode.unwrap_or_default();

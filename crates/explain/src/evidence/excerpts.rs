@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use coax_wire::time::Time;
 
-use super::told::{Ladder, Rung, Said, SaidKind};
+use super::breakdown::{LabelKind, MessageLabel, PacketExcerpt, PacketRow};
 use crate::latest::Latest;
 
 /// Packets remembered.
@@ -16,21 +16,21 @@ const TOP: usize = 5;
 const BOTTOM: usize = 7;
 
 /// What a message is, for ladders.
-pub(crate) type Label = (u8, Option<u16>, SaidKind);
+pub(crate) type Label = (u8, Option<u16>, LabelKind);
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Rungs {
-    latest: Latest<Rung, MOST>,
+    latest: Latest<PacketRow, MOST>,
     /// How many came.
     count: u64,
     /// The latest requests, and how many packets had come with each.
-    asked: VecDeque<(u64, Rung)>,
+    asked: VecDeque<(u64, PacketRow)>,
 }
 
 impl Rungs {
     #[inline]
-    pub(super) fn push(&mut self, rung: Rung) {
+    pub(super) fn push(&mut self, rung: PacketRow) {
         self.latest.push(rung);
         self.count += 1;
     }
@@ -40,12 +40,12 @@ impl Rungs {
         let Some(last) = self.latest.back_mut().filter(|last| last.said.is_none()) else {
             return;
         };
-        last.said = Some(Said {
+        last.said = Some(MessageLabel {
             command,
             function,
             kind,
         });
-        if kind == SaidKind::Request {
+        if kind == LabelKind::Request {
             if self.asked.len() >= MOST_ASKED {
                 self.asked.pop_front();
             }
@@ -53,12 +53,12 @@ impl Rungs {
         }
     }
 
-    pub(super) fn last(&self) -> Option<&Rung> {
+    pub(super) fn last(&self) -> Option<&PacketRow> {
         self.latest.back()
     }
 
     /// The one after which `newer` came.
-    pub(super) fn back(&self, newer: usize) -> Option<&Rung> {
+    pub(super) fn back(&self, newer: usize) -> Option<&PacketRow> {
         let place = self.latest.len().checked_sub(newer + 1)?;
         self.latest.get(place)
     }
@@ -74,13 +74,13 @@ impl Rungs {
     }
 
     /// The latest `count`.
-    pub(super) fn latest(&self, count: usize) -> Vec<Rung> {
+    pub(super) fn latest(&self, count: usize) -> Vec<PacketRow> {
         let skip = self.latest.len().saturating_sub(count);
         self.latest.iter().skip(skip).copied().collect()
     }
 
     /// Those since `begin`, without the middle if they are many.
-    pub(super) fn since(&self, begin: Time) -> Ladder {
+    pub(super) fn since(&self, begin: Time) -> PacketExcerpt {
         let first = self.latest.partition_point(|rung| rung.at < begin);
         let count = self.latest.len() - first;
         let all = self.latest.iter().skip(first);
@@ -90,20 +90,20 @@ impl Rungs {
         {
             let bottom = self.latest(TOP + BOTTOM - 1);
             let left_out = self.count - number - bottom.len() as u64;
-            return Ladder {
+            return PacketExcerpt {
                 rungs: std::iter::once(*asked).chain(bottom).collect(),
                 gap: Some((1, left_out)),
             };
         }
         if count <= TOP + BOTTOM + 1 {
-            return Ladder {
+            return PacketExcerpt {
                 rungs: all.copied().collect(),
                 gap: None,
             };
         }
         let top = all.clone().take(TOP);
         let bottom = all.skip(count - BOTTOM);
-        Ladder {
+        PacketExcerpt {
             rungs: top.chain(bottom).copied().collect(),
             gap: Some((TOP, (count - TOP - BOTTOM) as u64)),
         }

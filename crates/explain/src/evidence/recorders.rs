@@ -3,14 +3,15 @@
 use coax_wire::time::Time;
 
 use super::{
+    breakdown::{Breakdown, PacketRow},
+    budget::{MemoryBudget, Rank},
+    buffering::{Log, Start},
     charge::{Recent, RecordedCharge},
+    excerpts::{Label, Rungs},
+    id::RecorderId,
     recorder::{self, Recorder},
-    room::{Rank, Room},
-    rungs::{Label, Rungs},
     tally::Rows,
-    told::{Breakdown, Rung},
     track::Shown,
-    young::{Log, Start},
 };
 pub(crate) use super::{exchanges::Exchanged, recorder::Extent};
 use crate::report::Direction;
@@ -18,13 +19,9 @@ use crate::report::Direction;
 /// Copies recorded at a time on one connection; of more, the one that was not used for longest is no longer.
 const MOST: usize = 8;
 
-/// What a copy's recorder is asked for by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
-
 #[derive(Debug)]
 struct Recorded {
-    ticket: Ticket,
+    id: RecorderId,
     used: u64,
     begin: Time,
     stage: Stage,
@@ -33,28 +30,28 @@ struct Recorded {
 #[derive(Debug)]
 enum Stage {
     /// All of it is in the log.
-    Young(Start),
-    Grown(Box<Recorder>),
+    Buffering(Start),
+    Recording(Box<Recorder>),
 }
 
 impl Recorded {
     fn start(&self) -> Option<Start> {
         match self.stage {
-            Stage::Young(start) => Some(start),
-            Stage::Grown(_) => None,
+            Stage::Buffering(start) => Some(start),
+            Stage::Recording(_) => None,
         }
     }
 
     /// Gives a copy that is not short any more a recorder, if there is room for one.
-    fn grow(self, witness: (&Log, &Rungs, &Room)) -> Option<Self> {
-        let (log, rungs, room) = witness;
-        let Stage::Young(start) = self.stage else {
+    fn grow(self, recorders: (&Log, &Rungs, &MemoryBudget)) -> Option<Self> {
+        let (log, rungs, room) = recorders;
+        let Stage::Buffering(start) = self.stage else {
             return Some(self);
         };
         let mut recorder = Box::new(Recorder::new(self.begin, room)?);
-        log.tell(&mut recorder, self.ticket, start, rungs);
+        log.tell(&mut recorder, self.id, start, rungs);
         Some(Self {
-            stage: Stage::Grown(recorder),
+            stage: Stage::Recording(recorder),
             ..self
         })
     }
@@ -62,23 +59,23 @@ impl Recorded {
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Witness {
-    room: Room,
+pub(crate) struct RecorderSet {
+    room: MemoryBudget,
     recent: Recent,
     rungs: Rungs,
     recorders: Vec<Recorded>,
-    /// What the young among them have seen, and how many they are.
+    /// What the buffering recorders have seen, and how many they are.
     log: Log,
-    young: usize,
+    buffering: usize,
     /// For counting the stretches of one copy at a time.
     rows: Rows,
     /// Recorders and uses so far.
-    tickets: u64,
+    ids: u64,
     uses: u64,
 }
 
-impl Witness {
-    pub(crate) fn new(room: &Room) -> Self {
+impl RecorderSet {
+    pub(crate) fn new(room: &MemoryBudget) -> Self {
         Self {
             room: room.clone(),
             ..Self::default()
@@ -86,38 +83,38 @@ impl Witness {
     }
 
     /// A copy began at `begin`, which may be a little ago.
-    pub(crate) fn begin(&mut self, begin: Time) -> Ticket {
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets);
+    pub(crate) fn begin(&mut self, begin: Time) -> RecorderId {
+        self.ids += 1;
+        let id = RecorderId(self.ids);
         if self.recorders.len() >= MOST {
             let idle = self.recorders.iter().enumerate();
             if let Some((place, _)) = idle.min_by_key(|(_, recorded)| recorded.used) {
                 self.take(place);
             }
         }
-        if self.young == 0 {
+        if self.buffering == 0 {
             self.log.forget(self.log.end());
         }
         self.make_room();
         let start = self.log.end();
         for charge in self.recent.since(begin) {
-            self.log.past(ticket, charge);
+            self.log.past(id, charge);
         }
         self.recorders.push(Recorded {
-            ticket,
+            id,
             used: self.uses,
             begin,
-            stage: Stage::Young(start),
+            stage: Stage::Buffering(start),
         });
-        self.young += 1;
-        ticket
+        self.buffering += 1;
+        id
     }
 
     /// A stretch of time ended with the packet that comes next.
     #[inline]
     pub(crate) fn charge(&mut self, charge: RecordedCharge) {
         self.recent.add(charge);
-        if self.young > 0 {
+        if self.buffering > 0 {
             self.make_room();
             self.log.charge(charge);
         }
@@ -128,9 +125,9 @@ impl Witness {
 
     /// A packet came.
     #[inline]
-    pub(crate) fn rung(&mut self, rung: Rung) {
+    pub(crate) fn rung(&mut self, rung: PacketRow) {
         self.show_last();
-        if self.young > 0 {
+        if self.buffering > 0 {
             self.make_room();
             self.log.rung();
         }
@@ -155,7 +152,7 @@ impl Witness {
     /// The latest packet brought data.
     #[inline]
     pub(crate) fn sent(&mut self, to: Direction, sent: &Shown) {
-        if self.young > 0 {
+        if self.buffering > 0 {
             self.make_room();
             self.log.sent(to, sent);
         }
@@ -165,19 +162,19 @@ impl Witness {
     }
 
     /// All that came by now belongs to a copy; an exchange of it may be done.
-    pub(crate) fn used(&mut self, ticket: Ticket, exchanged: Option<Exchanged>) {
+    pub(crate) fn used(&mut self, id: RecorderId, exchanged: Option<Exchanged>) {
         self.uses += 1;
-        if self.young > 0 {
+        if self.buffering > 0 {
             self.make_room();
         }
-        let found = self.recorders.iter_mut().find(|it| it.ticket == ticket);
+        let found = self.recorders.iter_mut().find(|it| it.id == id);
         let Some(recorded) = found else {
             return;
         };
         recorded.used = self.uses;
         match &mut recorded.stage {
-            Stage::Young(_) => self.log.used(ticket, exchanged),
-            Stage::Grown(recorder) => {
+            Stage::Buffering(_) => self.log.used(id, exchanged),
+            Stage::Recording(recorder) => {
                 recorder.used();
                 if let Some(exchanged) = exchanged {
                     recorder.exchanged(exchanged, &self.rungs);
@@ -187,9 +184,9 @@ impl Witness {
     }
 
     /// A copy is over, or what was recorded is no copy.
-    pub(crate) fn end(&mut self, ticket: Ticket, extent: Option<&Extent>) -> Breakdown {
+    pub(crate) fn end(&mut self, id: RecorderId, extent: Option<&Extent>) -> Breakdown {
         self.show_last();
-        let place = self.recorders.iter().position(|it| it.ticket == ticket);
+        let place = self.recorders.iter().position(|it| it.id == id);
         let recorded = place.and_then(|place| self.take(place));
         let (Some(recorded), Some(extent)) = (recorded, extent) else {
             return Breakdown::default();
@@ -199,11 +196,11 @@ impl Witness {
         if let Some(start) = start
             && rank == Rank::Light
         {
-            return self.in_short(ticket, start, extent);
+            return self.in_short(id, start, extent);
         }
         let parts = (&self.log, &self.rungs, &self.room);
         match (recorded.grow(parts).map(|it| it.stage), start) {
-            (Some(Stage::Grown(mut recorder)), _) => {
+            (Some(Stage::Recording(mut recorder)), _) => {
                 // one that has just been made has not seen the latest packet
                 self.rungs
                     .last()
@@ -211,20 +208,20 @@ impl Witness {
                     .for_each(|it| recorder.rung(it));
                 recorder.told(extent, rank)
             }
-            (_, Some(start)) => self.in_short(ticket, start, extent),
+            (_, Some(start)) => self.in_short(id, start, extent),
             (_, None) => Breakdown::default(),
         }
     }
 
     /// The room that is shared.
-    pub(crate) fn room(&self) -> &Room {
+    pub(crate) fn room(&self) -> &MemoryBudget {
         &self.room
     }
 
     /// What is told of a copy for which nothing was made.
-    fn in_short(&mut self, ticket: Ticket, start: Start, extent: &Extent) -> Breakdown {
+    fn in_short(&mut self, id: RecorderId, start: Start, extent: &Extent) -> Breakdown {
         self.rows.clear();
-        self.log.count(&mut self.rows, ticket, start);
+        self.log.count(&mut self.rows, id, start);
         let lumped = self
             .rows
             .complete(&extent.account, recorder::end_of(extent), |_| {});
@@ -238,7 +235,7 @@ impl Witness {
     fn take(&mut self, place: usize) -> Option<Recorded> {
         let is_there = place < self.recorders.len();
         let taken = is_there.then(|| self.recorders.swap_remove(place))?;
-        self.young -= usize::from(taken.start().is_some());
+        self.buffering -= usize::from(taken.start().is_some());
         Some(taken)
     }
 
@@ -253,7 +250,7 @@ impl Witness {
             let parts = (&self.log, &self.rungs, &self.room);
             let recorders = std::mem::take(&mut self.recorders).into_iter();
             self.recorders = recorders.filter_map(|it| it.grow(parts)).collect();
-            self.young = 0;
+            self.buffering = 0;
             self.log.forget(self.log.end());
         }
     }
@@ -261,7 +258,7 @@ impl Witness {
 
 fn grown(recorders: &mut [Recorded]) -> impl Iterator<Item = &mut Recorder> {
     recorders.iter_mut().filter_map(|it| match &mut it.stage {
-        Stage::Young(_) => None,
-        Stage::Grown(recorder) => Some(&mut **recorder),
+        Stage::Buffering(_) => None,
+        Stage::Recording(recorder) => Some(&mut **recorder),
     })
 }

@@ -4,7 +4,7 @@
 //! waited for depends on it, and a small copy is made of first packets. So the beginning of every connection is kept, and
 //! analysed when it is over or its room is full: by then a scout has gone through it, who leaves what it learned.
 
-use crate::evidence::Room;
+use crate::evidence::MemoryBudget;
 use crate::report::Quality;
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::Connection;
@@ -17,34 +17,38 @@ const MOST_BYTES: usize = 1 << 20;
 /// Bytes held back of all connections. Those that find no room are analysed as they come.
 const MOST_OF_ALL: usize = 12 << 20;
 /// What a segment takes beyond its bytes.
-const EACH: usize = size_of::<Held>();
+const EACH: usize = size_of::<HeldSegment>();
 
 /// What all connections are analysed with.
 #[derive(Debug)]
-pub(crate) struct Desk<'a> {
+pub(crate) struct AnalysisContext<'a> {
     pub(crate) scratch: &'a mut Scratch,
     pub(crate) quality: &'a mut Quality,
-    pub(crate) room: &'a Room,
+    pub(crate) room: &'a MemoryBudget,
     /// Bytes that all prologues hold.
     pub(crate) held: &'a mut usize,
 }
 
 /// A connection, from its first packet on.
 #[derive(Debug)]
-pub(crate) struct Followed {
-    /// During the prologue, the scout.
+pub(crate) struct TrackedConnection {
+    /// During calibration, the first pass.
     connection: Connection,
-    prologue: Option<Box<Prologue>>,
+    buffer: Option<Box<CalibrationBuffer>>,
 }
 
-impl Followed {
+impl TrackedConnection {
     /// A connection that begins with this segment, or that the capture begins in.
-    pub(crate) fn new(segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) -> Self {
+    pub(crate) fn new(
+        segment: &Segment<'_>,
+        moment: Moment,
+        context: &mut AnalysisContext<'_>,
+    ) -> Self {
         let mut followed = Self {
             connection: Connection::for_calibration(segment, moment),
-            prologue: Some(Box::default()),
+            buffer: Some(Box::default()),
         };
-        followed.segment(segment, moment, desk);
+        followed.segment(segment, moment, context);
         followed
     }
 
@@ -59,56 +63,62 @@ impl Followed {
     }
 
     /// Takes a segment.
-    pub(crate) fn segment(&mut self, segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) {
-        if self.prologue.is_none() {
-            let Desk {
+    pub(crate) fn segment(
+        &mut self,
+        segment: &Segment<'_>,
+        moment: Moment,
+        context: &mut AnalysisContext<'_>,
+    ) {
+        if self.buffer.is_none() {
+            let AnalysisContext {
                 scratch, quality, ..
-            } = desk;
+            } = context;
             return self.connection.segment(segment, moment, scratch, quality);
         }
-        self.hold(segment, moment, desk);
+        self.hold(segment, moment, context);
     }
 
     /// What there is to report, now that no more comes.
-    pub(crate) fn finish(mut self, desk: &mut Desk<'_>) -> Ended {
-        self.settle(desk);
-        self.connection.give_up_holes(desk.scratch, desk.quality);
-        self.connection.finish(desk.quality)
+    pub(crate) fn finish(mut self, context: &mut AnalysisContext<'_>) -> Ended {
+        self.settle(context);
+        self.connection
+            .give_up_holes(context.scratch, context.quality);
+        self.connection.finish(context.quality)
     }
 
-    fn hold(&mut self, segment: &Segment<'_>, moment: Moment, desk: &mut Desk<'_>) {
-        let Some(prologue) = &mut self.prologue else {
+    fn hold(&mut self, segment: &Segment<'_>, moment: Moment, context: &mut AnalysisContext<'_>) {
+        let Some(buffer) = &mut self.buffer else {
             return;
         };
-        let scouting = &mut prologue.scouting;
+        let calibration_quality = &mut buffer.calibration_quality;
         self.connection
-            .segment(segment, moment, desk.scratch, scouting);
-        prologue.add(segment, moment);
+            .segment(segment, moment, context.scratch, calibration_quality);
+        buffer.add(segment, moment);
         let size = EACH + segment.len as usize;
-        *desk.held = desk.held.saturating_add(size);
-        prologue.size += size;
-        let is_full = prologue.segments.len() >= MOST_SEGMENTS || prologue.size >= MOST_BYTES;
-        if is_full || *desk.held >= MOST_OF_ALL {
-            self.settle(desk);
+        *context.held = context.held.saturating_add(size);
+        buffer.size += size;
+        let is_full = buffer.segments.len() >= MOST_SEGMENTS || buffer.size >= MOST_BYTES;
+        if is_full || *context.held >= MOST_OF_ALL {
+            self.settle(context);
         }
     }
 
     /// Analyses what was held back.
-    fn settle(&mut self, desk: &mut Desk<'_>) {
-        let Some(prologue) = self.prologue.take() else {
+    fn settle(&mut self, context: &mut AnalysisContext<'_>) {
+        let Some(buffer) = self.buffer.take() else {
             return;
         };
-        *desk.held = desk.held.saturating_sub(prologue.size);
+        *context.held = context.held.saturating_sub(buffer.size);
         let calibration = self.connection.calibration();
-        let mut held = prologue.held();
+        let mut held = buffer.held();
         let Some((first, moment)) = held.next() else {
             return;
         };
-        self.connection = Connection::new(&first, moment, desk.room);
+        self.connection = Connection::new(&first, moment, context.room);
         self.connection.begin_calibrated(&calibration);
         for (segment, moment) in std::iter::once((first, moment)).chain(held) {
             self.connection
-                .segment(&segment, moment, desk.scratch, desk.quality);
+                .segment(&segment, moment, context.scratch, context.quality);
         }
         self.connection.end_calibrated();
     }
@@ -116,19 +126,19 @@ impl Followed {
 
 /// See the module.
 #[derive(Debug, Default)]
-struct Prologue {
-    segments: Vec<Held>,
+struct CalibrationBuffer {
+    segments: Vec<HeldSegment>,
     /// Options and data of all of them.
     bytes: Vec<u8>,
     /// What it counts as, bytes.
     size: usize,
     /// What the scout says of the capture.
-    scouting: Quality,
+    calibration_quality: Quality,
 }
 
 /// A segment without its bytes.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct HeldSegment {
     moment: Moment,
     from: Endpoint,
     to: Endpoint,
@@ -145,12 +155,12 @@ struct Held {
     flags: Flags,
 }
 
-impl Prologue {
+impl CalibrationBuffer {
     fn add(&mut self, segment: &Segment<'_>, moment: Moment) {
         let Segment { options, data, .. } = *segment;
         self.bytes.extend_from_slice(options);
         self.bytes.extend_from_slice(data);
-        self.segments.push(Held {
+        self.segments.push(HeldSegment {
             moment,
             from: segment.from,
             to: segment.to,
@@ -222,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_held_back_comes_out_as_it_went_in() {
-        let mut prologue = Prologue::default();
+        let mut buffer = CalibrationBuffer::default();
         let put = [
             segment(b"one", b""),
             segment(b"", b"\x01\x01"),
@@ -230,7 +240,7 @@ mod tests {
         ];
         for (frame, segment) in put.iter().enumerate() {
             let frame = frame as u64;
-            prologue.add(
+            buffer.add(
                 segment,
                 Moment {
                     at: Time(frame),
@@ -238,7 +248,7 @@ mod tests {
                 },
             );
         }
-        let got: Vec<_> = prologue.held().collect();
+        let got: Vec<_> = buffer.held().collect();
         assert_eq!(got.len(), put.len());
         for ((got, moment), (place, put)) in got.iter().zip(put.iter().enumerate()) {
             assert_eq!(moment.frame, place as u64);
@@ -250,8 +260,8 @@ mod tests {
     fn a_full_room_holds_nothing_back_and_forgets_nothing() {
         let (mut scratch, mut quality) = (Scratch::default(), Quality::default());
         let mut held = MOST_OF_ALL;
-        let room = Room::default();
-        let mut desk = Desk {
+        let room = MemoryBudget::default();
+        let mut context = AnalysisContext {
             scratch: &mut scratch,
             quality: &mut quality,
             room: &room,
@@ -261,15 +271,15 @@ mod tests {
             at: Time(0),
             frame: 1,
         };
-        let mut followed = Followed::new(&segment(b"one", b""), moment, &mut desk);
-        assert!(followed.prologue.is_none());
+        let mut followed = TrackedConnection::new(&segment(b"one", b""), moment, &mut context);
+        assert!(followed.buffer.is_none());
         let next = Segment {
             seq: 15,
             ..segment(b"next", b"")
         };
-        followed.segment(&next, moment, &mut desk);
-        let ended = followed.finish(&mut desk);
-        assert_eq!(*desk.held, MOST_OF_ALL);
+        followed.segment(&next, moment, &mut context);
+        let ended = followed.finish(&mut context);
+        assert_eq!(*context.held, MOST_OF_ALL);
         let segments = ended.connection.sides.iter().map(|side| side.segments);
         assert_eq!(segments.sum::<u64>(), 2);
     }

@@ -2,8 +2,8 @@
 //! nothing was made for them but this. For one that goes on it is told to a recorder, as if that had been there.
 
 use super::{
-    charge::RecordedCharge, exchanges::Exchanged, recorder::Recorder, rungs::Rungs, tally::Rows,
-    track::Shown, witness::Ticket,
+    charge::RecordedCharge, excerpts::Rungs, exchanges::Exchanged, id::RecorderId,
+    recorder::Recorder, tally::Rows, track::Shown,
 };
 use crate::report::Direction;
 
@@ -16,10 +16,10 @@ const MOST_RUNGS: usize = 48;
 enum Event {
     RecordedCharge(RecordedCharge),
     /// A stretch that had passed when the copy was known of.
-    Past(Ticket, RecordedCharge),
-    Rung,
+    Past(RecorderId, RecordedCharge),
+    PacketRow,
     Sent(Direction, Shown),
-    Used(Ticket, Option<Exchanged>),
+    Used(RecorderId, Option<Exchanged>),
 }
 
 /// Where in a [`Log`] a copy begins.
@@ -64,28 +64,28 @@ impl Log {
         self.events.push(Event::RecordedCharge(charge));
     }
 
-    pub(super) fn past(&mut self, ticket: Ticket, charge: RecordedCharge) {
-        self.events.push(Event::Past(ticket, charge));
+    pub(super) fn past(&mut self, id: RecorderId, charge: RecordedCharge) {
+        self.events.push(Event::Past(id, charge));
     }
 
     pub(super) fn rung(&mut self) {
         self.rungs += 1;
-        self.events.push(Event::Rung);
+        self.events.push(Event::PacketRow);
     }
 
     pub(super) fn sent(&mut self, to: Direction, sent: &Shown) {
         self.events.push(Event::Sent(to, *sent));
     }
 
-    pub(super) fn used(&mut self, ticket: Ticket, exchanged: Option<Exchanged>) {
-        self.events.push(Event::Used(ticket, exchanged));
+    pub(super) fn used(&mut self, id: RecorderId, exchanged: Option<Exchanged>) {
+        self.events.push(Event::Used(id, exchanged));
     }
 
     /// Tells a recorder all that it has missed. `rungs` are the packets by now.
     pub(super) fn tell(
         &self,
         recorder: &mut Recorder,
-        ticket: Ticket,
+        id: RecorderId,
         start: Start,
         rungs: &Rungs,
     ) {
@@ -95,8 +95,8 @@ impl Log {
         for event in events {
             match event {
                 Event::RecordedCharge(charge) => recorder.charge(*charge, &past),
-                Event::Past(owner, charge) if *owner == ticket => recorder.charge(*charge, &past),
-                Event::Rung => {
+                Event::Past(owner, charge) if *owner == id => recorder.charge(*charge, &past),
+                Event::PacketRow => {
                     past.last().into_iter().for_each(|last| recorder.rung(last));
                     newer -= 1;
                     if let Some(next) = rungs.back(newer) {
@@ -104,7 +104,7 @@ impl Log {
                     }
                 }
                 Event::Sent(to, sent) => recorder.sent(*to, sent),
-                Event::Used(owner, exchanged) if *owner == ticket => {
+                Event::Used(owner, exchanged) if *owner == id => {
                     recorder.used();
                     exchanged
                         .iter()
@@ -116,14 +116,14 @@ impl Log {
     }
 
     /// Counts the stretches of a copy up to its latest use.
-    pub(super) fn count(&self, rows: &mut Rows, ticket: Ticket, start: Start) {
+    pub(super) fn count(&self, rows: &mut Rows, id: RecorderId, start: Start) {
         let events = self.since(start);
-        let is_use = |event: &Event| matches!(event, Event::Used(owner, _) if *owner == ticket);
+        let is_use = |event: &Event| matches!(event, Event::Used(owner, _) if *owner == id);
         let uses = events.iter().rposition(is_use).unwrap_or(0);
         for event in events.iter().take(uses) {
             match event {
                 Event::RecordedCharge(charge) => rows.charge(charge),
-                Event::Past(owner, charge) if *owner == ticket => rows.charge(charge),
+                Event::Past(owner, charge) if *owner == id => rows.charge(charge),
                 _ => {}
             }
         }
@@ -140,6 +140,6 @@ impl Log {
 
 impl Event {
     fn is_rung(&self) -> bool {
-        matches!(self, Self::Rung)
+        matches!(self, Self::PacketRow)
     }
 }

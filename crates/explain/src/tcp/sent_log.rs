@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::path::Jitter;
-use crate::tcp::finger::Finger;
-use crate::timeline::{Burst, noise, sum};
+use crate::tcp::search_hint::SearchHint;
+use crate::timeline::{SentSegment, noise, sum};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
@@ -18,7 +18,7 @@ const MOST_AGAIN: usize = 32;
 struct Again {
     /// Where its data begins.
     start: u64,
-    burst: Burst,
+    burst: SentSegment,
     /// What the path took to carry it; nothing if it is not known when that was.
     serial: Span,
     /// What sent it.
@@ -30,14 +30,14 @@ struct Again {
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct SentLog {
-    log: VecDeque<Burst>,
+    log: VecDeque<SentSegment>,
     /// What was acknowledged last in it.
-    acked: Finger,
+    acked: SearchHint,
     again: VecDeque<Again>,
     /// The end of the last byte that was, and until when the latest was carried.
     again_until: (u64, Time),
     /// The last that was forgotten in which a message ended.
-    whole: Option<Burst>,
+    whole: Option<SentSegment>,
     /// Until when the path carries all of it, and since when without a pause.
     pub(super) busy: Time,
     pub(super) busy_since: Time,
@@ -57,7 +57,7 @@ impl SentLog {
         if self.log.len() >= MOST {
             self.pop();
         }
-        self.log.push_back(Burst {
+        self.log.push_back(SentSegment {
             at,
             carried,
             end,
@@ -103,7 +103,7 @@ impl SentLog {
             self.again.pop_front();
         }
         let carried = if is_ahead { self.busy } else { at };
-        let burst = Burst {
+        let burst = SentSegment {
             at,
             carried,
             end,
@@ -121,7 +121,7 @@ impl SentLog {
     }
 
     /// What was sent again last that has the byte at `place`.
-    pub(super) fn again(&self, place: u64) -> Option<Burst> {
+    pub(super) fn again(&self, place: u64) -> Option<SentSegment> {
         if place >= self.again_until.0 {
             return None;
         }
@@ -146,7 +146,7 @@ impl SentLog {
 
     /// The same as `asked`, which was whole for its receiver only when what it lacked had been sent again and carried: if
     /// that was just before `then`, when its answer left at the earliest.
-    pub(super) fn mended(&self, asked: Burst, then: Time) -> Burst {
+    pub(super) fn mended(&self, asked: SentSegment, then: Time) -> SentSegment {
         const JUST: u64 = 10_000_000;
         let just = |at: Time| at <= then && at.0.saturating_add(JUST) >= then.0;
         if self.again_until.1.0.saturating_add(JUST) < then.0 {
@@ -159,26 +159,26 @@ impl SentLog {
             .map(|again| (again.start, again.burst.carried));
         let again = again.filter(|(start, carried)| *start < asked.end && just(*carried));
         let latest = again.map(|(_, carried)| carried).max();
-        Burst {
+        SentSegment {
             carried: asked.carried.max(latest.unwrap_or_default()),
             ..asked
         }
     }
 
     /// The last that ends by `end`.
-    pub(super) fn up_to(&self, end: u64) -> Option<Burst> {
+    pub(super) fn up_to(&self, end: u64) -> Option<SentSegment> {
         let later = self.acked.find(&self.log, |sent| sent.end <= end);
         self.log.get(later.checked_sub(1)?).copied()
     }
 
     /// The last that was captured by `at`.
-    pub(super) fn captured_by(&self, at: Time) -> Option<Burst> {
+    pub(super) fn captured_by(&self, at: Time) -> Option<SentSegment> {
         let later = self.log.partition_point(|sent| sent.at <= at);
         self.log.get(later.checked_sub(1)?).copied()
     }
 
     /// The last that had been carried by `then` and in which a message ended.
-    pub(super) fn whole_by(&self, then: Time) -> Option<Burst> {
+    pub(super) fn whole_by(&self, then: Time) -> Option<SentSegment> {
         let known = self.log.partition_point(|sent| sent.carried <= then);
         let mut known = self.log.range(..known).rev();
         known.find(|sent| sent.is_whole).copied().or(self.whole)

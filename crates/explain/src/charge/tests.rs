@@ -1,0 +1,188 @@
+//! Tables of timelines and the charges that they give.
+
+use super::*;
+use crate::timeline::{
+    AckSample, Blocked, LossSignals, MessagePosition, Missing, Novelty, SendLimit,
+};
+
+const MS: u64 = 1_000_000;
+
+/// New data that the client sends at `at_ms`: nothing is lost or missing, and nothing was known to keep it.
+/// The capture is at the client's end of a path of 10 ms; a segment takes 1 ms to carry.
+fn data(at_ms: u64, start: u64, len: u64) -> Advance {
+    Advance {
+        at: Time(at_ms * MS),
+        side: Side::Client,
+        len,
+        wire: len + 78,
+        novelty: Some(Novelty::New),
+        missing: Missing {
+            unseen: false,
+            leaves_hole: false,
+            is_beyond_hole: false,
+            lacks: false,
+            was_claimed: false,
+        },
+        told: LossSignals {
+            loss: None,
+            enough: None,
+            clock: (Time(0), Time(0)),
+            first: None,
+            second: None,
+            peer: None,
+        },
+        acked: 0,
+        end: start + len,
+        highest: start,
+        before: None,
+        knew: None,
+        heard: None,
+        asked: None,
+        near: Span(0),
+        far: Span::from_millis(10),
+        serial: Span::from_millis(1),
+        serial_ack: Span(0),
+        is_behind: false,
+        again: None,
+        is_next: false,
+        busy: (Time(0), Time(0)),
+        late: Span(0),
+        place: MessagePosition {
+            inside: false,
+            is_middle: false,
+            is_cut: false,
+            is_full: true,
+            purpose: Purpose::Data,
+        },
+        held_by: None,
+        full: None,
+    }
+}
+
+/// The charges of a connection that starts at 0, in milliseconds.
+fn charges(timeline: &[Advance]) -> Vec<(Cause, u64)> {
+    let mut charger = Charger::starting(Time(0));
+    timeline.iter().for_each(|advance| charger.advance(advance));
+    let last = timeline.last().map_or(Time(0), |last| last.at);
+    assert_eq!(
+        charger.account().total(),
+        last - Time(0),
+        "all time is charged"
+    );
+    charger
+        .take_charges()
+        .map(|charge| (charge.cause, charge.span.0 / MS))
+        .collect()
+}
+
+#[test]
+fn each_cause_is_charged_for_the_packet_that_waited_for_it() {
+    let server = |advance: Advance| Advance {
+        side: Side::Server,
+        ..advance
+    };
+    let asked = SentSegment {
+        at: Time(5 * MS),
+        carried: Time(6 * MS),
+        end: 100,
+        is_whole: true,
+    };
+    let cases = [
+        (
+            "a client that sends unasked was busy itself",
+            vec![data(20, 0, 100)],
+            vec![(Cause::ClientThink, 20)],
+        ),
+        (
+            "a server that answers took what the way there and back leaves",
+            vec![
+                data(5, 0, 100),
+                server(Advance {
+                    asked: Some(asked),
+                    near: Span::from_millis(10),
+                    far: Span(0),
+                    is_behind: true,
+                    before: Some(Time(0)),
+                    ..data(30, 0, 100)
+                }),
+            ],
+            vec![
+                (Cause::ClientThink, 5),
+                (Cause::ServerThink, 13),
+                (Cause::Bandwidth, 1),
+                (Cause::RoundTrips, 10),
+                (Cause::Bandwidth, 1),
+            ],
+        ),
+        (
+            "a packet that acknowledges missing data hides what it waited for",
+            vec![Advance {
+                missing: Missing {
+                    unseen: true,
+                    ..data(0, 0, 0).missing
+                },
+                ..data(20, 0, 100)
+            }],
+            vec![(Cause::Capture, 20)],
+        ),
+        (
+            "a full receive window",
+            vec![Advance {
+                held_by: Some(Blocked::Window),
+                ..data(20, 0, 100)
+            }],
+            vec![(Cause::ReceiveWindow, 20)],
+        ),
+        (
+            "a server that still works",
+            vec![Advance {
+                held_by: Some(Blocked::Fed),
+                ..data(20, 0, 100)
+            }],
+            vec![(Cause::ServerThink, 20)],
+        ),
+    ];
+    for (name, timeline, expected) in cases {
+        assert_eq!(charges(&timeline), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_retransmission_after_three_duplicate_acks_is_fast_recovery_and_after_a_silence_a_timeout() {
+    let lost = |at_ms, told: LossSignals| {
+        let again = Advance {
+            novelty: Some(Novelty::Again),
+            told,
+            highest: 3000,
+            before: Some(Time(5 * MS)),
+            ..data(at_ms, 0, 1000)
+        };
+        // the acknowledgment of the retransmission decides that it was needed
+        let heard = AckSample {
+            at: Time((at_ms + 12) * MS),
+            carried: Time((at_ms + 12) * MS),
+            acked: 3000,
+            edge: 9000,
+            ..AckSample::default()
+        };
+        let next = Advance {
+            acked: 3000,
+            heard: Some(heard),
+            knew: Some(SendLimit::default()),
+            before: Some(again.at),
+            ..data(at_ms + 12, 3000, 1000)
+        };
+        charges(&[data(5, 0, 3000), again, next])
+    };
+    let told = data(0, 0, 0).told;
+    let fast = LossSignals {
+        loss: Some(Time(15 * MS)),
+        enough: Some(Time(15 * MS)),
+        ..told
+    };
+    let has = |charges: &[(Cause, u64)], cause| charges.iter().any(|(found, _)| *found == cause);
+    let (by_acks, by_timer) = (lost(16, fast), lost(305, told));
+    assert!(has(&by_acks, Cause::FastRecovery), "{by_acks:?}");
+    assert!(!has(&by_acks, Cause::Timeout), "{by_acks:?}");
+    assert!(by_timer.contains(&(Cause::Timeout, 300)), "{by_timer:?}");
+}
