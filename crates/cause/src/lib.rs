@@ -1,47 +1,51 @@
-//! What a copy's time was spent on. The lab's truth ([`Account`] along the critical path) and the analyser's verdict say
-//! it in the same words, so that one can be held against the other; neither depends on the other for it.
+#![doc = include_str!("../README.md")]
 #![no_std]
+#![deny(missing_docs)]
+
+mod table;
+
+pub use table::Description;
 
 use coax_wire::time::Span;
 
-/// What time was spent on. The names are those of reports and of truth files.
+/// What time was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {
-    /// The client computed, read its disk, or waited for its user.
+    /// The client's program, disk or user.
     ClientThink,
-    /// The server did.
+    /// The server's program or disk.
     ServerThink,
-    /// A request and its answer travelled.
+    /// Round trips of requests that moved file data.
     RoundTrips,
-    /// The same, for messages that moved no file data.
+    /// Round trips of requests that moved no file data.
     Metadata,
-    /// The sender had filled the window that the receiver offered.
+    /// The sender had filled the receive window.
     ReceiveWindow,
-    /// That window was shut.
+    /// The receive window was closed.
     ZeroWindow,
-    /// The sender's own buffer.
+    /// The sender had too little data in flight: its congestion window or send buffer.
     SendWindow,
-    /// The congestion window of a connection that has lost nothing yet.
+    /// The congestion window of a connection without loss so far.
     SlowStart,
-    /// A small segment or an acknowledgment was held back.
+    /// TCP held back a small segment (Nagle) or an acknowledgment.
     NagleDelayedAck,
-    /// A loss was repaired after duplicate acknowledgments, or the congestion window had not grown back since.
+    /// Recovery of a loss after duplicate ACKs, until the congestion window has grown back.
     FastRecovery,
-    /// A retransmission timer ran, or the congestion window had not grown back since one ran out.
+    /// A retransmission timeout, until the congestion window has grown back.
     Timeout,
-    /// Data was put on the wire.
+    /// The path carried data.
     Bandwidth,
-    /// Something else was, such as acknowledgments that go the same way.
+    /// The path carried other packets.
     Queueing,
-    /// A fault of the capture. The lab makes none.
+    /// The capture lacks packets. The lab's captures lack none.
     Capture,
-    /// Nothing is known of it.
+    /// Unknown.
     Unattributed,
 }
 
 impl Cause {
-    /// How many there are.
+    /// Number of causes.
     pub const COUNT: usize = 15;
 
     /// All, in the order of reports.
@@ -63,25 +67,19 @@ impl Cause {
         Self::Unattributed,
     ];
 
-    /// Its name in reports.
+    /// Its key in JSON, in truth files and in `data/advice`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::ClientThink => "client-think",
-            Self::ServerThink => "server-think",
-            Self::RoundTrips => "round-trips",
-            Self::Metadata => "metadata",
-            Self::ReceiveWindow => "receive-window",
-            Self::ZeroWindow => "zero-window",
-            Self::SendWindow => "send-window",
-            Self::SlowStart => "slow-start",
-            Self::NagleDelayedAck => "nagle-delayed-ack",
-            Self::FastRecovery => "fast-recovery",
-            Self::Timeout => "timeout",
-            Self::Bandwidth => "bandwidth",
-            Self::Queueing => "queueing",
-            Self::Capture => "capture",
-            Self::Unattributed => "unattributed",
-        }
+        self.description().key
+    }
+
+    /// Its label in text, as in "82 % of the time was LABEL".
+    pub const fn label(self) -> &'static str {
+        self.description().label
+    }
+
+    /// Its row in the table of causes.
+    pub const fn description(self) -> &'static Description {
+        table::describe(self)
     }
 }
 
@@ -90,35 +88,35 @@ impl Cause {
 pub struct Account([u64; Cause::COUNT]);
 
 impl Account {
-    /// What was spent on `cause`.
+    /// The time spent on `cause`.
     pub fn get(&self, cause: Cause) -> Span {
         Span(self.0.get(cause as usize).copied().unwrap_or_default())
     }
 
-    /// What was spent on all: the wall clock of the account, exactly.
+    /// The sum of all causes: exactly the wall-clock time of the account.
     pub fn total(&self) -> Span {
         Span(self.0.iter().fold(0, |sum, part| sum.saturating_add(*part)))
     }
 
-    /// Every cause and what was spent on it.
+    /// Every cause and the time spent on it.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, Span)> + '_ {
         Cause::ALL.into_iter().map(|cause| (cause, self.get(cause)))
     }
 
-    /// The cause that took most.
+    /// The cause with the most time.
     pub fn dominant(&self) -> Cause {
         let most = Cause::ALL.into_iter().max_by_key(|cause| self.get(*cause));
         most.unwrap_or(Cause::Unattributed)
     }
 
-    /// Spends `span` on `cause`.
+    /// Adds `span` to `cause`.
     pub fn add(&mut self, cause: Cause, span: Span) {
         if let Some(part) = self.0.get_mut(cause as usize) {
             *part = part.saturating_add(span.0);
         }
     }
 
-    /// So much of what was spent on `from` was spent on `to`.
+    /// Moves up to `span` from one cause to another.
     pub fn shift(&mut self, from: Cause, to: Cause, span: Span) {
         if let Some(part) = self.0.get_mut(from as usize) {
             let span = Span(span.0.min(*part));
@@ -127,7 +125,7 @@ impl Account {
         }
     }
 
-    /// What was spent since the account stood at `earlier`.
+    /// The time spent since the account was `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut rest = *self;
@@ -143,18 +141,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_has_its_place_and_a_name_of_its_own() {
+    fn every_cause_has_its_own_place_key_label_and_colour() {
         for (place, cause) in Cause::ALL.into_iter().enumerate() {
             assert_eq!(cause as usize, place);
-            let same = Cause::ALL
-                .iter()
-                .filter(|other| other.name() == cause.name());
-            assert_eq!(same.count(), 1);
+            let own = cause.description();
+            let same = Cause::ALL.iter().map(|other| other.description());
+            let same = same.filter(|other| {
+                other.key == own.key || other.label == own.label || other.colour == own.colour
+            });
+            assert_eq!(same.count(), 1, "{}", own.key);
         }
     }
 
     #[test]
-    fn what_is_shifted_was_spent_on_something_else() {
+    fn shift_moves_no_more_time_than_the_cause_has() {
         let mut account = Account::default();
         account.add(Cause::ServerThink, Span(5));
         account.shift(Cause::ServerThink, Cause::ZeroWindow, Span(3));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spent_since_is_the_difference() {
+    fn since_is_the_difference_of_two_accounts() {
         let mut account = Account::default();
         account.add(Cause::Timeout, Span(5));
         let earlier = account;
@@ -176,5 +176,20 @@ mod tests {
             (Span(2), Span(5))
         );
         assert_eq!(since.dominant(), Cause::Bandwidth);
+    }
+
+    #[test]
+    fn the_readme_lists_the_table() {
+        let page = include_str!("../README.md");
+        for cause in Cause::ALL {
+            let own = cause.description();
+            let listed = page.lines().any(|line| {
+                let mut cells = line.split('|').map(str::trim).skip(1);
+                cells.next().map(|key| key.trim_matches('`')) == Some(own.key)
+                    && cells.next() == Some(own.label)
+                    && cells.next() == Some(own.meaning)
+            });
+            assert!(listed, "{}", own.key);
+        }
     }
 }

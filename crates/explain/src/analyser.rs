@@ -7,6 +7,7 @@ use coax_wire::time::{Span, Time};
 use hashbrown::HashMap;
 
 use crate::{
+    assess,
     evidence::MemoryBudget,
     recognise::{recognise, recognise_stacks},
     report::{self, Capture, Copy, Quality},
@@ -208,6 +209,7 @@ impl Analyser {
         quality.incomplete_fragments = self.dissector.incomplete_fragments();
         quality.clock_grain = Span(self.grain_ns);
         let mut capture = Capture {
+            grade: assess::grade(&quality),
             quality,
             span: self.first.map(|first| (first, self.latest)),
             copies_left_out: self.left_out.1,

@@ -39,3 +39,15 @@ pub(crate) const MAX_JITTER: Span = Span::from_millis(5);
 
 /// Bytes that were acknowledged and do not arrive in this time are missing in the capture, not captured late.
 pub(crate) const MAX_CAPTURE_REORDERING: Span = Span::from_millis(5);
+
+/// A clock this coarse does not separate the packets of one burst: the capture is at most fair.
+pub(crate) const MAX_CLOCK_GRAIN: Span = Span::from_millis(1);
+
+/// Packets further out of order than this make a capture at most fair.
+pub(crate) const MAX_DISORDER: Span = Span::from_millis(1);
+
+/// More holes than one in this many segments make a capture poor.
+pub(crate) const MAX_HOLES: u64 = 100;
+
+/// More skipped bytes, or packets of unknown links, than one in this many make a capture poor.
+pub(crate) const MAX_LOST_PART: u64 = 20;

@@ -18,8 +18,10 @@ pub use crate::{
 /// Everything about one capture.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
-    /// How good the capture is.
+    /// What is wrong with the capture.
     pub quality: Quality,
+    /// How far the report can be trusted.
+    pub grade: Grade,
     /// When its first and last packets were captured.
     pub span: Option<(Time, Time)>,
     /// TCP connections, in the order of their first packets.
@@ -32,7 +34,7 @@ pub struct Capture {
     pub connections_left_out: u64,
 }
 
-/// How good a capture is, and what spoils it.
+/// The defects of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quality {
     /// Packets read.
@@ -99,12 +101,13 @@ impl Quality {
     }
 }
 
-/// A judgement of a capture's quality.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The grade of a capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// Nothing is missing that matters.
+    /// Nothing that matters is missing.
+    #[default]
     Good,
-    /// What is said may be off by what is listed.
+    /// The numbers may be off by the defects listed.
     Fair,
     /// So much is missing that totals and causes are rough.
     Poor,

@@ -7,8 +7,6 @@ use coax_explain::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Map, Value, json};
 
-use super::verdict::phrase;
-
 /// What the copy's time went to, the most first.
 pub(super) fn causes(copy: &Copy) -> Vec<Value> {
     let mut spent: Vec<(Cause, Span)> = copy.account.iter().filter(|it| it.1.0 > 0).collect();
@@ -23,7 +21,7 @@ pub(super) fn causes(copy: &Copy) -> Vec<Value> {
             "median_s": stretches.map(|row| seconds(row.median)),
             "p95_s": stretches.map(|row| seconds(row.p95)),
             "frames": frames.map(Iterator::collect::<Vec<_>>),
-            "words": phrase(cause),
+            "words": cause.label(),
         })
     };
     spent.into_iter().map(row).collect()
@@ -102,7 +100,7 @@ pub(super) fn graph(copy: &Copy) -> Option<Value> {
 
 /// The causes in the order in which points name them.
 pub(super) fn names() -> Value {
-    let name = |cause: Cause| json!({"cause": cause.name(), "words": phrase(cause)});
+    let name = |cause: Cause| json!({"cause": cause.name(), "words": cause.label()});
     Cause::ALL.into_iter().map(name).collect()
 }
 

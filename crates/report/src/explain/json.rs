@@ -6,11 +6,7 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{
-    Explained, advice, agreed, breakdown, gain,
-    text::{self, grade},
-    tree, verdict, words,
-};
+use super::{Explained, advice, agreed, breakdown, gain, text, tree, verdict, words};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -22,7 +18,7 @@ pub fn capture(explained: &Explained) -> Value {
     let capture = &explained.capture;
     json!({
         "file": explained.name,
-        "grade": grade(&capture.quality).name(),
+        "grade": capture.grade.name(),
         "vantage": vantage(capture).map(Vantage::name),
         "seconds": capture.span.map(|(first, last)| seconds(last - first)),
         "quality": quality(&capture.quality),

@@ -3,6 +3,8 @@
 pub mod advice;
 mod agreed;
 mod breakdown;
+#[cfg(test)]
+mod causes_test;
 pub mod gain;
 pub mod html;
 pub mod json;

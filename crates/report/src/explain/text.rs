@@ -4,15 +4,14 @@ use std::fmt::Write as _;
 
 use coax_explain::{
     Cause,
-    report::{Capture, Connection, Copy, Grade, Protocol, Quality, Requests, Side, Vantage},
+    report::{Capture, Connection, Copy, Protocol, Quality, Requests, Side, Vantage},
 };
 use coax_wire::time::Span;
 
 use super::{
     Explained, advice, agreed, gain, json,
     paper::Paper,
-    tree,
-    verdict::{self, phrase},
+    tree, verdict,
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
 };
 
@@ -44,30 +43,6 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let _ = connections(&mut out, capture);
     let _ = quality(&mut out, explained);
     out.into_text()
-}
-
-/// How good a capture is.
-pub(super) fn grade(quality: &Quality) -> Grade {
-    let lost = quality.dropped > 0 || quality.holes > 0 || quality.incomplete_fragments > 0;
-    let many_lost = quality.holes.saturating_mul(100) > quality.tcp_segments;
-    let coarse = quality.clock_grain >= Span(1_000_000) && quality.tcp_segments > 2;
-    if quality.damage.is_some()
-        || quality.packets == 0
-        || many_lost
-        || quality.skipped_bytes.saturating_mul(20) > quality.wire_bytes
-        || quality.unknown_links.saturating_mul(20) > quality.packets
-    {
-        Grade::Poor
-    } else if lost
-        || coarse
-        || quality.duplicates > 0
-        || quality.worst_disorder > Span(1_000_000)
-        || quality.coalesced > 0
-    {
-        Grade::Fair
-    } else {
-        Grade::Good
-    }
 }
 
 /// The copy that took longest: the one to explain.
@@ -174,11 +149,11 @@ fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> st
     let bar = bar(if is_roomy { 40 } else { 32 }, ends[0], ends[1]);
     write!(out, "  {:<18} {figures}  |{bar}|", cause.name())?;
     if is_roomy {
-        return writeln!(out, "  {}", phrase(cause));
+        return writeln!(out, "  {}", cause.label());
     }
     writeln!(out)?;
     match ends[1] - ends[0] >= MUCH {
-        true => out.prose("      ", phrase(cause)),
+        true => out.prose("      ", cause.label()),
         false => Ok(()),
     }
 }
@@ -399,7 +374,7 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         Vantage::Server => "at the server",
         Vantage::Between => "between client and server",
     });
-    let grade = grade(quality).name();
+    let grade = capture.grade.name();
     writeln!(
         out,
         "\nCapture: {grade}, taken {vantage}; {}.",

@@ -161,33 +161,12 @@ fn because(copy: &Copy) -> String {
         Cause::RoundTrips if requests > 0 => {
             format!("waiting for {}", many(requests, "round trip"))
         }
-        other => phrase(other).to_owned(),
+        other => other.label().to_owned(),
     };
     format!(
         " {:.0} % of the time was {words}.",
         percent(spent, copy.wall)
     )
-}
-
-/// What a cause is, for people.
-pub(super) const fn phrase(cause: Cause) -> &'static str {
-    match cause {
-        Cause::ClientThink => "the client's own: its program, disk or user",
-        Cause::ServerThink => "the server's own: its program or disk",
-        Cause::RoundTrips => "waiting for round trips",
-        Cause::Metadata => "round trips that moved no data",
-        Cause::ReceiveWindow => "waiting for room in the receiver's window",
-        Cause::ZeroWindow => "waiting for a receiver that had shut its window",
-        Cause::SendWindow => "waiting for acknowledgments: the sender kept too little on its way",
-        Cause::SlowStart => "the sender finding its speed",
-        Cause::NagleDelayedAck => "waiting for delayed acknowledgments",
-        Cause::FastRecovery => "repairing losses",
-        Cause::Timeout => "waiting for retransmission timers after losses",
-        Cause::Bandwidth => "carrying the data: the path's own speed",
-        Cause::Queueing => "waiting behind other packets",
-        Cause::Capture => "not to be told: packets are missing in the capture",
-        Cause::Unattributed => "for nothing that is known",
-    }
 }
 
 #[cfg(test)]

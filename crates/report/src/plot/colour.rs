@@ -36,7 +36,7 @@ pub(super) const STYLE: &str = "
 .coax-plot rect.round-trips{fill:#2f81d6}.coax-plot path.round-trips{stroke:#2f81d6}
 .coax-plot rect.metadata{fill:#7cb3f0}.coax-plot path.metadata{stroke:#7cb3f0}
 .coax-plot rect.receive-window{fill:#8250df}.coax-plot path.receive-window{stroke:#8250df}
-.coax-plot rect.zero-window{fill:#bf8bff}.coax-plot path.zero-window{stroke:#bf8bff}
+.coax-plot rect.zero-window{fill:#b58af5}.coax-plot path.zero-window{stroke:#b58af5}
 .coax-plot rect.send-window{fill:#c03d96}.coax-plot path.send-window{stroke:#c03d96}
 .coax-plot rect.slow-start{fill:#e58ac4}.coax-plot path.slow-start{stroke:#e58ac4}
 .coax-plot rect.nagle-delayed-ack{fill:#0d9488}.coax-plot path.nagle-delayed-ack{stroke:#0d9488}
