@@ -18,7 +18,7 @@
 //! | a frame sent again being put on the wire | `timeout` or `fast-recovery`, by what sent it |
 //! | from arming the retransmission timer to its end | `timeout` |
 //! | from the arrival of data to the delayed acknowledgment's timer | `nagle-delayed-ack` |
-//! | a buffer that is full until its program reads, while the other side has more to send; the persist timer | `zero-window` |
+//! | the persist timer | `zero-window` |
 //! | the override of a sender that avoids silly windows | `receive-window` |
 //! | propagation, and the wire time of acknowledgments | *transit*: charged when it is known what it was for |
 //!
@@ -30,14 +30,11 @@
 //!
 //! # Precedence
 //!
-//! Where two things overlap, the chain follows the one that ended last, for that is what the next step waited for. A
-//! window that is full while the wire is busy all the time costs nothing and is charged nothing; the wire is. One
-//! exception: a sender with more to send and no room for a segment of it, because its peer's application has not read what
-//! came before, waits for `zero-window` from when the peer's buffer was full until that application reads, though it was
-//! busy meanwhile: that is how it shows on the wire. So the work of an application whose peer is shut out is `zero-window`
-//! as far as it is, and room that it makes at last was waited for since there was none, not since the work was begun. The
-//! window need not be zero: what is left of it may be less than a sender sends (RFC 1122 4.2.3.4). The way there and back
-//! that a full window takes is `receive-window`.
+//! Where two things overlap, the chain follows the one that ended last, because the next step waited for it. A window
+//! that is full while the wire is busy all the time costs nothing and is charged nothing; the wire is. A receive buffer
+//! that is full because its program does not read is charged to that program (`client-think`, `server-think`), and only
+//! the way of the window update to `zero-window` or `receive-window`. There is no exception for what a capture shows:
+//! the test of the analyser decides which causes a capture cannot tell apart.
 
 use alloc::{rc::Rc, vec::Vec};
 
@@ -148,29 +145,6 @@ impl Provenance {
         let from = past.at;
         past.transit = past.transit.saturating_add((until - from).0);
         past.step(from, until, None);
-        self
-    }
-
-    /// What of the last link lies after `from` was spent on `cause`.
-    #[must_use]
-    pub fn charge_since(mut self, from: Time, cause: Cause) -> Self {
-        let from = from.max(self.0.since);
-        let Some(was) = self.0.last.filter(|_| from < self.0.at) else {
-            return self;
-        };
-        let past = Rc::make_mut(&mut self.0);
-        past.account.shift(was, cause, past.at - from);
-        if let Some(node) = past.trail.take() {
-            past.trail = Some(Rc::new(Node {
-                from: node.from,
-                to: node.to.min(from).max(node.from),
-                cause: node.cause,
-                resolves: node.resolves,
-                before: node.before.clone(),
-            }));
-            past.step(from.max(node.from), past.at, Some(cause));
-        }
-        (past.last, past.since) = (Some(cause), from);
         self
     }
 
@@ -318,24 +292,6 @@ mod tests {
                 (140, 150, Cause::RoundTrips)
             ]
         );
-    }
-
-    #[test]
-    fn the_end_of_a_link_can_be_charged_to_something_else() {
-        let work = Provenance::begin(epoch())
-            .charge(Cause::Bandwidth, Time(110))
-            .charge(Cause::ServerThink, Time(150));
-        for (from, think, zero) in [(140, 30, 10), (105, 0, 40), (150, 40, 0)] {
-            let shut = work.clone().charge_since(Time(from), Cause::ZeroWindow);
-            let account = shut.finish(Cause::RoundTrips);
-            assert_eq!(account.get(Cause::ServerThink), Span(think));
-            assert_eq!(account.get(Cause::ZeroWindow), Span(zero));
-            let mut told = Account::default();
-            for stretch in shut.stretches(Cause::RoundTrips) {
-                told.add(stretch.cause, stretch.to - stretch.from);
-            }
-            assert_eq!(told, account);
-        }
     }
 
     #[test]

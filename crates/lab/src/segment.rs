@@ -2,10 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{
-    cause::{Cause, Provenance},
-    payload::Payload,
-};
+use crate::{cause::Cause, payload::Payload};
 
 /// Bytes on the wire beside TCP's payload and options: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20,
 /// TCP 20 (IEEE 802.3, RFC 791, RFC 9293).
@@ -128,8 +125,6 @@ pub struct Segment {
     pub payload: Payload,
     /// Why it is sent.
     pub sent: Sent,
-    /// What the room that it tells of waited for, where its sender's program was late to read.
-    pub room: Option<Provenance>,
 }
 
 impl Segment {

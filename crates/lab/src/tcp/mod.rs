@@ -212,11 +212,6 @@ impl Endpoint {
         self.receiver.readable.len()
     }
 
-    /// What waits to be read leaves no room that its peer would send into.
-    pub fn is_full(&self) -> bool {
-        self.receiver.is_full(&self.params, self.sender.mss)
-    }
-
     /// Bytes written that are not acknowledged.
     pub const fn unacknowledged(&self) -> u64 {
         self.sender.buffer.len()
@@ -465,7 +460,6 @@ impl Endpoint {
             },
             payload,
             sent,
-            room: None,
         }
     }
 

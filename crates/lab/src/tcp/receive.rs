@@ -115,14 +115,6 @@ impl Receiver {
             && (growth >= enough || growth.saturating_mul(2) >= u64::from(params.receive_window))
     }
 
-    /// What is not read yet leaves less room than a segment, and less than half of the buffer: a sender that avoids silly
-    /// windows sends nothing into it (RFC 1122 4.2.3.4).
-    pub(super) fn is_full(&self, params: &StackParams, mss: u64) -> bool {
-        let room = self.window(params, mss);
-        let silly = room < mss && room.saturating_mul(2) < u64::from(params.receive_window);
-        !self.readable.is_empty() && silly
-    }
-
     /// Ranges held out of order, the latest first (RFC 2018 4).
     pub(super) fn sack_ranges(&self, most: usize) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();

@@ -22,16 +22,7 @@ impl World {
 
     pub(crate) fn read(&mut self, side: Side, max: u64) -> Payload {
         // an acknowledgment that is due because of this leaves when the event is dealt with
-        let (now, epoch) = (self.now, self.epoch);
-        let host = self.host_mut(side);
-        let read = host.tcp.recv(max);
-        if !host.tcp.is_full()
-            && let Some(full) = host.full.take()
-            && full.at() < now
-        {
-            host.room = Some(full.in_epoch(epoch).charge(Cause::ZeroWindow, now));
-        }
-        read
+        self.host_mut(side).tcp.recv(max)
     }
 
     /// Work for the processor, which begins when TCP has answered what the application was told of: its acknowledgments

@@ -13,7 +13,7 @@ use crate::{
     machine::{Job, Queued},
     segment::{Segment, Sent},
     side::Side,
-    tcp::{Blocked, TcpEvent, Timer},
+    tcp::{TcpEvent, Timer},
     watch::Happened,
 };
 
@@ -41,7 +41,6 @@ impl World {
     /// Tells the applications what they should know; then what is due of acknowledgments leaves.
     pub(super) fn tell(&mut self, client: &mut dyn App, server: &mut dyn App) {
         while let Some((side, event, account)) = self.pending.pop_front() {
-            let account = self.shut_out(side, event, account);
             let arrival = account.in_epoch(self.epoch);
             self.current = arrival.clone().resolve(self.exchange);
             let mut context = Context { world: self, side };
@@ -55,24 +54,9 @@ impl World {
             // an acknowledgment answers what arrived, not what the application did with it
             self.current = arrival.in_epoch(self.epoch);
             self.pump(side, true);
-            self.host_mut(side).room = None;
             if !self.host(side).cpu.busy {
                 self.next_job(side);
             }
-        }
-    }
-
-    /// The work of a program whose peer has no room to send more.
-    fn shut_out(&self, side: Side, event: AppEvent, work: Provenance) -> Provenance {
-        let is_work = matches!(event, AppEvent::Worked(_) | AppEvent::DiskDone(_));
-        let peer = self.host(side.peer());
-        let is_held = matches!(
-            peer.held,
-            Some(Blocked::ReceiveWindow | Blocked::ZeroWindow)
-        );
-        match &self.host(side).full {
-            Some(full) if is_work && is_held => work.charge_since(full.at(), Cause::ZeroWindow),
-            _ => work,
         }
     }
 
@@ -182,22 +166,7 @@ impl World {
         let host = self.host_mut(side);
         host.rx_waiting = host.rx_waiting.saturating_sub(1);
         host.tcp.handle_segment(now, segment);
-        self.note_full(side);
-        if let Some(room) = &segment.room {
-            self.current = room.clone().in_epoch(self.epoch).transit(now);
-        }
         self.after_tcp(side);
-    }
-
-    /// Notes what left a receiver without room.
-    fn note_full(&mut self, side: Side) {
-        let account = self.current.clone();
-        let host = self.host_mut(side);
-        if !host.tcp.is_full() {
-            host.full = None;
-        } else if host.full.is_none() {
-            host.full = Some(account);
-        }
     }
 
     fn tcp_timer(&mut self, side: Side) {
@@ -248,15 +217,12 @@ impl World {
         loop {
             let host = self.host_mut(side);
             let data = host.tcp.poll_data(now);
-            let Some(mut segment) =
-                data.or_else(|| if all { host.tcp.poll_ack(now) } else { None })
+            let Some(segment) = data.or_else(|| if all { host.tcp.poll_ack(now) } else { None })
             else {
                 break;
             };
             if segment.seq_len() > 0 {
                 self.released(side, &segment);
-            } else {
-                segment.room = self.host_mut(side).room.take();
             }
             let job = Job::Send(Box::new(segment));
             let cost = job.cost(&self.host(side).machine);

@@ -24,10 +24,6 @@ pub(crate) struct Host {
     pub(super) rx_waiting: usize,
     /// By what the sender is held.
     pub(super) held: Option<Blocked>,
-    /// The arrival that left no room for another segment, if the program has read nothing since.
-    pub(super) full: Option<Provenance>,
-    /// What the room waited for that there is since the program has.
-    pub(super) room: Option<Provenance>,
     /// Deadlines as last seen, with the account of the moment they were set.
     pub(super) timers: [Option<(Time, Provenance)>; Timer::ALL.len()],
     /// Which setting of the retransmission timer that is.
@@ -53,8 +49,6 @@ impl Host {
             way: Direction::new(link, loss.clone(), &params.nic, rng),
             rx_waiting: 0,
             held: None,
-            full: None,
-            room: None,
             timers: [const { None }; Timer::ALL.len()],
             arming: 0,
             timer_event: None,
