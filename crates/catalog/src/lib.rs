@@ -1,5 +1,4 @@
-//! What coax knows about clients, servers, TCP stacks, machines, cards and links: the files in `data/`, and the code that
-//! reads and checks them.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

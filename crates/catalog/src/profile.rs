@@ -31,6 +31,10 @@ pub struct Profile {
     /// What is worth knowing about it.
     #[serde(default)]
     pub about: String,
+    /// The file in `data/stacks` that the lab usually runs it on.
+    pub stack: String,
+    /// The file in `data/machines` that the lab usually runs it on.
+    pub machine: String,
     /// What it offers.
     pub negotiate: Negotiate,
     /// How it proves who its user is.

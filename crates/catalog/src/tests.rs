@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use crate::{
     card::NicParams,
     component::{Described, built_in, built_in_with, parse},
-    files::SCENARIOS,
+    files::{CLIENTS, SCENARIOS},
     link::LinkParams,
     machine::MachineParams,
     scenario::Scenario,
@@ -19,6 +19,17 @@ fn every_scenario_resolves() {
     for (name, text) in SCENARIOS {
         let scenario = Scenario::parse(name, text).unwrap();
         assert!(!scenario.title().is_empty(), "{name}");
+        if let Err(error) = scenario.resolve() {
+            panic!("{error}");
+        }
+    }
+}
+
+#[test]
+fn every_client_names_a_stack_and_a_machine_that_exist() {
+    for (name, _) in CLIENTS {
+        let mut scenario = Scenario::new(name);
+        scenario.choose_client(name).unwrap();
         if let Err(error) = scenario.resolve() {
             panic!("{error}");
         }

@@ -1,18 +1,7 @@
-//! The sans-IO SMB1 redirector: one engine that behaves as a [`profile::Profile`] says.
-//!
-//! A [`Client`] is one connection to one share. Bytes off the wire and the time go in; bytes for the wire, reads and
-//! writes of local files ([`LocalFiles`]), [`Event`]s and the next deadline come out. Work is handed in as
-//! [`Operation`]s and ends with [`Event::Done`].
-//!
-//! ```text
-//!           received / handle_timeout                 submit(Operation)
-//!                      │                                     │
-//!   session ── conn ── setup (negotiate, log on, tree) ── jobs (copy, list, stat …)
-//!                      │                                     │
-//!           poll_transmit / poll_timeout              poll_event / poll_exchange
-//! ```
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

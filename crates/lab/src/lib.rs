@@ -1,11 +1,7 @@
-//! The lab: old machines, TCP stacks, cards and links in virtual time.
-//!
-//! A [`World`] is two hosts and a link, made from a [`Setup`]; each host runs an [`App`]. Time is integer nanoseconds, events are ordered
-//! by time and then by when they were asked for, and chance comes from one seed: the same setup gives the same bytes.
-//! Each event carries the [account](cause) of what led to it, so that a run knows what it waited for to the nanosecond.
-//!
-//! What stacks, machines and links are like is data: [`coax_catalog`].
+#![doc = include_str!("../README.md")]
 #![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

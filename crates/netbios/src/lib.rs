@@ -1,10 +1,7 @@
-//! NetBIOS without IO: sessions over TCP ([`Session`]) and the name service of a broadcast node
-//! ([`NameService`]).
-//!
-//! Both are state machines that own no socket and no clock. Bytes and the time go in through `received` and
-//! `handle_*`; bytes, events and the next deadline come out through `poll_*`. After anything went in, poll
-//! all of them until they have nothing more.
+#![doc = include_str!("../README.md")]
 #![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

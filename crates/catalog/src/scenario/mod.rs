@@ -47,6 +47,7 @@ use load::{client_profile, described, in_file, shown};
 
 use crate::{
     card::NicParams,
+    clients,
     component::{Described, ProfileError},
     direction::Direction,
     files,
@@ -150,7 +151,27 @@ impl Scenario {
         self.choose(path, value)
     }
 
-    /// The same, from `KEY=VALUE` as people type it: a value is TOML, or else a string.
+    /// Chooses the client's profile, with the stack and machine that the lab usually runs it on. An unknown name is an
+    /// error of [`resolve`](Self::resolve).
+    ///
+    /// # Errors
+    /// None today; as [`set`](Self::set).
+    pub fn choose_client(&mut self, client: &str) -> Result<(), ProfileError> {
+        let known = clients::by_name(client);
+        let usual = known.as_deref().map_or(("linux", "fast"), |profile| {
+            (profile.stack.as_str(), profile.machine.as_str())
+        });
+        for (key, name) in [
+            ("client.profile", client),
+            ("client.stack", usual.0),
+            ("client.machine", usual.1),
+        ] {
+            self.set(key, toml::Value::String(name.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Changes one value, from `KEY=VALUE` as people type it: a value is TOML, or else a string.
     ///
     /// # Errors
     /// As [`set`](Self::set), or there is no `=`.

@@ -3,8 +3,6 @@
 use anyhow::{Context as _, Result};
 use coax_lab::scenario::{Scenario, parse_value};
 
-use super::pairs;
-
 /// The client as a whole: its redirector with the stack and machine that it is usually met with.
 pub const CLIENT: &str = "client";
 
@@ -29,7 +27,7 @@ pub fn whole(key: &str) -> &str {
 /// The key is unknown, or the value not possible.
 pub fn set(scenario: &mut Scenario, key: &str, value: toml::Value) -> Result<()> {
     match value.as_str() {
-        Some(name) if key == CLIENT => pairs::choose_client(scenario, name),
+        Some(name) if key == CLIENT => Ok(scenario.choose_client(name)?),
         _ => Ok(scenario.set(whole(key), value)?),
     }
 }

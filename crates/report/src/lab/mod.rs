@@ -2,7 +2,6 @@
 
 pub mod data;
 pub mod keys;
-pub mod pairs;
 pub mod parallel;
 pub mod plots;
 pub mod predictions;

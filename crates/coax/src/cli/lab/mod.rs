@@ -11,7 +11,7 @@ use coax_lab::{Tap, scenario::Scenario};
 use coax_report::{
     files::write_whole,
     lab::{
-        data, keys, pairs,
+        data, keys,
         plots::{self, sequence::Part},
         predictions, report,
         run::{self, Summary},
@@ -170,7 +170,7 @@ fn named(name: &str) -> Result<Scenario> {
 
 fn composed(args: &CopyArgs) -> Result<Scenario> {
     let mut scenario = Scenario::new("command line");
-    pairs::choose_client(&mut scenario, &args.client)?;
+    scenario.choose_client(&args.client)?;
     let direction = if args.from_server {
         "to-client"
     } else {
