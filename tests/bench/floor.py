@@ -1,6 +1,6 @@
 """The floor: a server of system calls alone (floor.c), and the client that drives it as the raw client drives a real one.
 
-Its requests and replies have the lengths of SMB's, so the kernel does the same work; nobody looks at what is in them.
+Its requests and replies have the lengths of SMB's, so the kernel does the same work; their contents do not matter.
 """
 import contextlib
 import dataclasses

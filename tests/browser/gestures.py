@@ -1,4 +1,4 @@
-"""The graph under fingers and keys, and what a screen reader is told of it."""
+"""The graph under fingers and keys, and its accessible names for screen readers."""
 
 STEPS = 8
 
@@ -112,18 +112,18 @@ def keys_do_all_that_a_pointer_does(page):
     press(page, "0")
 
 
-def names_are_told(page):
+def controls_have_accessible_names(page):
     """What stands in Chromium's accessibility tree of the graph, its buttons and of tables that can be scrolled."""
     nodes = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    told = {(node["role"]["value"], node.get("name", {}).get("value", "")): node for node in nodes if not node["ignored"]}
-    (graph,) = [node for (role, name), node in told.items() if name.startswith("Bytes over time of ")]
+    accessible = {(node["role"]["value"], node.get("name", {}).get("value", "")): node for node in nodes if not node["ignored"]}
+    (graph,) = [node for (role, name), node in accessible.items() if name.startswith("Bytes over time of ")]
     assert "packets with data" in graph["name"]["value"] and "Plus and minus zoom" in graph["description"]["value"], graph
     for name in ["Zoom in", "Zoom out", "Earlier", "Later", "Show all"]:
-        assert ("button", name) in told, name
+        assert ("button", name) in accessible, name
     for role in ("button", "combobox", "checkbox"):
-        nameless = [node for (kind, name), node in told.items() if kind == role and not name.strip()]
+        nameless = [node for (kind, name), node in accessible.items() if kind == role and not name.strip()]
         assert not nameless, nameless
-    assert any(name == "Where the time went, table" for _, name in told)
+    assert any(name == "Where the time went, table" for _, name in accessible)
 
 
 def tables_can_be_moved_on_a_phone(page):

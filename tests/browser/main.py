@@ -26,8 +26,8 @@ LAB = ["lab", "copy", "--client", "windows-2000", "--link", "ethernet-10", "--si
 def write(folder, name, captures):
     page = folder / f"{name}.html"
     subprocess.run([subject.coax_binary(), "explain", "--html", page, *captures], cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=120)
-    told = subprocess.run([subject.coax_binary(), "explain", "--json", *captures], cwd=ROOT, check=True, capture_output=True, timeout=120)
-    return page, json.loads(told.stdout)
+    done = subprocess.run([subject.coax_binary(), "explain", "--json", *captures], cwd=ROOT, check=True, capture_output=True, timeout=120)
+    return page, json.loads(done.stdout)
 
 
 class Page:
@@ -69,7 +69,7 @@ def same(text):
     return "".join("?" if hostile.is_unseen(c) else c for c in text)
 
 
-def tells(page, copy):
+def shows_the_verdict(page, copy):
     assert page.text("#verdict") == same(copy["verdict"]), page.text("#verdict")
     assert page.maybe("#remedy") == (copy["remedy"] and same(copy["remedy"])), page.maybe("#remedy")
     rows = page.run("return [...document.querySelectorAll('.cause-row')].map((it) => it.dataset.cause)")
@@ -83,7 +83,7 @@ def tells(page, copy):
     assert ladders == len(copy["stalls"]), ladders
 
 
-def tells_what_surrounds_it(page, capture, copy):
+def shows_the_notes_beside_the_copy(page, capture, copy):
     tree = capture["tree"]
     assert page.maybe("#tree") == (tree and same(tree["verdict"])), page.maybe("#tree")
     around = capture["connections"][copy["connection"]]["around"]
@@ -119,8 +119,8 @@ def every_capture(page):
         if chosen is None:
             assert page.text("#verdict") == same(capture["verdict"]) and page.text("#verdict").startswith("No copy")
         else:
-            tells(page, capture["copies"][chosen])
-            tells_what_surrounds_it(page, capture, capture["copies"][chosen])
+            shows_the_verdict(page, capture["copies"][chosen])
+            shows_the_notes_beside_the_copy(page, capture, capture["copies"][chosen])
 
 
 def copies_can_be_chosen(page):
@@ -131,7 +131,7 @@ def copies_can_be_chosen(page):
         rows = page.run("return [...document.querySelectorAll('#copy-table [data-copy]')].map((it) => Number(it.dataset.copy))")
         for copy in rows[:4]:
             page.run("document.querySelector(`[data-copy=\"${arguments[0]}\"] button`).click()", copy)
-            tells(page, capture["copies"][copy])
+            shows_the_verdict(page, capture["copies"][copy])
         page.run("document.querySelector('#copy-table th button').click()")
         names = page.run("return [...document.querySelectorAll('#copy-table [data-copy] .name')].map((it) => it.textContent.toLowerCase())")
         assert names == sorted(names), names
@@ -202,7 +202,7 @@ def hostile_names_stay_names(page):
 CHECKS = {
     "labelled": [every_capture, zooming_changes_the_axis, colours_follow, fits_a_phone],
     "wild": [every_capture, a_tree_comes_first, transfers_are_named_by_their_ends, copies_can_be_chosen, fits_a_phone],
-    "lab": [every_capture, zooming_changes_the_axis, gestures.keys_do_all_that_a_pointer_does, gestures.names_are_told, gestures.phone, fits_a_phone],
+    "lab": [every_capture, zooming_changes_the_axis, gestures.keys_do_all_that_a_pointer_does, gestures.controls_have_accessible_names, gestures.phone, fits_a_phone],
     "hostile": [every_capture, hostile_names_stay_names, fits_a_phone],
     "tour": [tour.every_part_is_there, tour.verdicts_are_the_labs, every_capture, zooming_changes_the_axis, fits_a_phone],
 }

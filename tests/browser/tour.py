@@ -10,9 +10,9 @@ PROFILES, TABLES, SLOW = 16, 5, 3
 def taken(folder):
     """Goes round; the page, and the object that it is of."""
     page = folder / "tour.html"
-    told = subprocess.run([subject.coax_binary(), "tour", "--json", "--html", page], capture_output=True, text=True, timeout=300)
-    assert told.returncode == 0, told.stderr
-    tour = json.loads(told.stdout)
+    done = subprocess.run([subject.coax_binary(), "tour", "--json", "--html", page], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    tour = json.loads(done.stdout)
     # the slow copies are shown as coax explain shows them
     tour["captures"] = [slow["capture"] for slow in tour["slow"]]
     return page, tour

@@ -140,7 +140,7 @@ def changed_here(coax, folder):
         expect("A.BIN" not in left(server.folder), left(server.folder))
 
 
-def nobody_there(coax, folder):
+def no_server(coax, folder):
     said = coax("ls", "smb://127.0.0.1:9/x", code=1)
     expect("connection refused" in said and "127.0.0.1:9" in said, said)
 
@@ -152,7 +152,7 @@ def old_dialect_refused(coax, folder):
 
 
 def signatures_required(coax, folder):
-    """Who signs copies as ever; who cannot is told so, by the server's own way of refusing."""
+    """A client that signs can copy; a client that cannot sign gets the server's refusal."""
     data = noise(300_000)
     (folder / "a.bin").write_bytes(data)
     for kind in ("coax", "smbd"):
@@ -216,8 +216,8 @@ CASES = {
     "the server's disk is full": full_there,
     "the file changes on the server": changed_there,
     "the file changes here": changed_here,
-    "nobody listens": nobody_there,
-    "the dialect is refused, and what is spoken is said": old_dialect_refused,
+    "no server listens": no_server,
+    "a refused dialect: the message names the dialects that the server speaks": old_dialect_refused,
     "the server insists on signatures": signatures_required,
     "no right to write": no_rights,
     "Japanese names in code page 932": japanese_in_its_code_page,

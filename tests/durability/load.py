@@ -284,7 +284,7 @@ def running(workers):
 
 
 def check(workers):
-    """Raises the first error of a thread that nobody had told to end."""
+    """Raises the first error of a thread that was not stopped on purpose."""
     for worker in workers:
         if worker.error is not None:
             raise worker.error

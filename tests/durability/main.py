@@ -35,7 +35,7 @@ def parse():
 
 
 def parts(arguments, base, seed):
-    """Name, what tells why it is impossible here, what to run."""
+    """Name, a function that returns why it cannot run here, and what to run."""
     seconds = {name: arguments.seconds * share for name, share in SHARES.items()}
     nothing_lost = [
         ("client crash and kill -9: all that was acknowledged", lambda: None, lambda: faults.kill(base, seed, seconds["kill"])),

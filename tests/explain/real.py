@@ -2,8 +2,8 @@
 
 What explain says of each capture stands beside what the kernels themselves counted (`ss`, /proc/net/netstat) and what the
 emulator of the link dropped. The cause that took most must be the one that the copy was made slow by, and figures that the
-kernel has too must be near its own: both are of the same copy, so a busy machine disturbs neither. Nothing is said of how
-long a copy takes.
+kernel has too must be near its own: both describe the same copy. How long a copy takes is not compared. Run it on an idle
+machine: one end alone cannot tell a busy peer from a long round trip.
 """
 import argparse
 import dataclasses
@@ -89,7 +89,7 @@ CASES = [
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A slow copy, what is advised about it, and the same copy with that done."""
+    """A slow copy, an advice about it, and the same copy after the advised change."""
 
     name: str
     setup: Setup
@@ -118,13 +118,13 @@ def longest(copy, cause):
     return max((one["seconds"] for row in copy["causes"] if row["cause"] == cause for one in row["frames"] or []), default=0.0)
 
 
-def sent_again(case, run, told, end):
+def sent_again(case, run, report, end):
     """What was sent again, and how much of it for each reason, as the sender's kernel counts it. It counts probes that sent
     new data too, so those that sent something again are what is left.
 
     At the receiver's end the first of them was never seen: there it is a hole that was filled late, if what filled it was not
     lost as well; what a timer or a probe sent after nothing later had arrived left none."""
-    kernel, again = run["counters"][case.setup.sender], told["connection"][f"from_{case.setup.sender}"]["sent_again"]
+    kernel, again = run["counters"][case.setup.sender], report["connection"][f"from_{case.setup.sender}"]["sent_again"]
     fast, after_timer = kernel["TCPFastRetrans"], kernel["TCPSlowStartRetrans"]
     if end != case.setup.sender:
         twice = run["counters"][case.setup.receiver]
@@ -132,7 +132,7 @@ def sent_again(case, run, told, end):
         yield "needless", twice["TCPDSACKOldSent"] + twice["TCPDSACKOfoSent"], again["needless"]
         return
     timer, all_of_them = kernel["TCPTimeouts"], kernel["RetransSegs"]
-    yield "sent again", all_of_them, told["connection"][f"from_{case.setup.sender}"]["retransmissions"]
+    yield "sent again", all_of_them, report["connection"][f"from_{case.setup.sender}"]["retransmissions"]
     yield "fast", fast, again["fast"]
     yield "timer", timer, again["timer"]
     yield "after it", after_timer, again["after_timer"]
@@ -140,25 +140,25 @@ def sent_again(case, run, told, end):
     yield "needless", kernel["TCPDSACKRecv"], again["needless"]
 
 
-def of_disk(case, run, told):
-    reads = sum(row["count"] for row in told["copy"]["requests"] if row["command"].startswith("READ"))
+def of_disk(case, run, report):
+    reads = sum(row["count"] for row in report["copy"]["requests"] if row["command"].startswith("READ"))
     return reads * case.setup.slow_disk_ms / 1e3
 
 
 def one(name, known, said):
     """A figure that has the same name at both ends."""
-    return lambda case, run, told, end: [(name, known(case, run, told), said(told["copy"]))]
+    return lambda case, run, report, end: [(name, known(case, run, report), said(report["copy"]))]
 
 
 # what the kernel, or we who made the copy, know; what explain says; what of seconds or of a count is as good as nothing
 FIGURES = {
-    "rwnd-limited": (one("rwnd-limited", lambda case, run, told: run["chrono"]["rwnd_limited"], lambda copy: seconds(copy, *WINDOW)),
+    "rwnd-limited": (one("rwnd-limited", lambda case, run, report: run["chrono"]["rwnd_limited"], lambda copy: seconds(copy, *WINDOW)),
                      SLACK_S, "s"),
     "sent again": (sent_again, SLACK_COUNT, ""),
-    "delayed ACKs": (one("delayed ACKs", lambda case, run, told: run["counters"][case.setup.receiver]["DelayedACKs"],
+    "delayed ACKs": (one("delayed ACKs", lambda case, run, report: run["counters"][case.setup.receiver]["DelayedACKs"],
                          lambda copy: count(copy, "nagle-delayed-ack")), SLACK_COUNT, ""),
     "disk": (one("disk", of_disk, lambda copy: seconds(copy, "server-think")), SLACK_S, "s"),
-    "pause": (one("pause", lambda case, run, told: case.setup.pause[1], lambda copy: longest(copy, "client-think")), 0.05, "s"),
+    "pause": (one("pause", lambda case, run, report: case.setup.pause[1], lambda copy: longest(copy, "client-think")), 0.05, "s"),
 }
 
 
@@ -201,18 +201,18 @@ def expected(case, run, wall_s):
 
 
 def judged(case, run, end):
-    told = explained(run["captures"][end])
-    case = dataclasses.replace(case, causes=expected(case, run, told["copy"]["wall_s"]))
-    copy, faults, figures = told["copy"], [], []
+    report = explained(run["captures"][end])
+    case = dataclasses.replace(case, causes=expected(case, run, report["copy"]["wall_s"]))
+    copy, faults, figures = report["copy"], [], []
     largest = max(copy["causes"], key=lambda row: row["seconds"])
     if largest["cause"] not in case.causes:
         faults.append(f"{largest['cause']}, not {' or '.join(case.causes)}")
-    if told["vantage"] != end:
-        faults.append(f"taken to be captured at {told['vantage']}")
+    if report["vantage"] != end:
+        faults.append(f"taken to be captured at {report['vantage']}")
     if copy["bytes"] != case.setup.bytes:
         faults.append(f"{copy['bytes']} bytes, not {case.setup.bytes}")
     for of, slack, unit in map(FIGURES.get, case.compared):
-        for name, known, ours in of(case, run, told, end):
+        for name, known, ours in of(case, run, report, end):
             figures.append((name, known, ours, unit))
             if abs(ours - known) > max(NEAR * known, slack):
                 faults.append(f"{name}: {figure(ours, unit)} beside {figure(known, unit)}")

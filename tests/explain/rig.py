@@ -105,7 +105,7 @@ def captured(namespace, path):
             if "listening on" in line:
                 break
         yield
-        time.sleep(0.4)  # what came last is still on its way to the file
+        time.sleep(0.4)  # tcpdump still writes the last packets
     finally:
         dump.send_signal(signal.SIGINT)
         try:
@@ -129,7 +129,7 @@ def prepare(namespaces, setup):
 
 @contextlib.contextmanager
 def smbd(namespace, setup, folder):
-    """smbd in the namespace, which reads as slowly as it is told to."""
+    """smbd in the namespace, with a configured delay of each read."""
     options = {}
     if setup.slow_disk_ms:
         library = folder / "slow_disk.so"
@@ -148,7 +148,7 @@ def smbd(namespace, setup, folder):
 
 
 def client_command(setup, server, local):
-    """What copies BIG.BIN, and then a short file: so the connection is there a little longer than what is looked at."""
+    """A command that copies BIG.BIN and then a short file, so that the connection outlives the copy under test."""
     user = f"{server.user}:{server.password}"
     if setup.client == "smbclient":
         here = f"lcd {local}; {setup.verb} BIG.BIN; {setup.verb} SHORT.BIN"

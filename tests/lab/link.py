@@ -1,5 +1,5 @@
 """Two hosts of the Linux kernel's own TCP and a link between them: two network namespaces, a TUN device in each, and a
-process that carries packets from one to the other as slowly, and as incompletely, as it was told to.
+process that carries packets between them with the configured rate, delay and loss.
 
 The namespaces have no name and go with the process. Every frame costs the time of 38 bytes more than its packet:
 Ethernet's header, checksum, preamble and gap, as in the lab.
@@ -105,7 +105,7 @@ def checked(result):
 
 
 class Direction:
-    """One way of the link: what waits for the wire, what is under way, and what was seen."""
+    """One direction of the link: its queue, the packets in flight, and counters."""
 
     def __init__(self, link, out, lossy):
         self.link, self.out, self.lossy = link, out, lossy
@@ -208,7 +208,7 @@ class Emulator:
 
 
 def carry(link, client, server, control, limit):
-    """Until told to stop, or for `limit` seconds."""
+    """Carries packets until `control` is readable, at most `limit` seconds."""
     ways = {client: Direction(link, server, True), server: Direction(link, client, False)}
     under_way, number, lateness = [], 0, []
     deadline = time.monotonic() + limit

@@ -20,7 +20,7 @@ class Outcome:
 
 
 class Failed(Exception):
-    """A step that did not do what it should; the text is for people."""
+    """A step failed; the text says how."""
 
 
 @dataclasses.dataclass

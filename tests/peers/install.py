@@ -1,7 +1,7 @@
-"""Installs the peers the tests talk to, each only when it is missing.
+"""Installs the programs that the tests talk to, if they are missing.
 
 Debian packages need root; the Python clients go into a virtual environment and the Java ones into a folder, both below
-target/peers. A peer that cannot be had is named: that is an error under CI=true and a loud notice elsewhere.
+target/peers. It names each program that it could not install: an error under CI=true, a notice elsewhere.
 """
 import argparse
 import os
@@ -75,10 +75,10 @@ def install_debian():
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     quietly(["apt-get", "update", "-qq"], env=environment)
     install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends"]
-    # python3-venv is a package of its own in Debian, and has no program to recognise it by
+    # Debian packages python3-venv separately; it installs no program to look for
     packages += ["python3-venv"] if not has_venv() else []
     if not quietly([*install, *packages], env=environment):
-        for package in packages:  # one that is not to be had must not cost the others
+        for package in packages:  # one missing package must not prevent the others
             quietly([*install, package], env=environment)
 
 
@@ -143,7 +143,7 @@ def compile_driver(generation, jars):
 
 
 def missing_peers():
-    """What is still missing after installing: names for people."""
+    """Names of the programs that are still missing."""
     missing = missing_programs()
     missing += [] if python_is_ready() else ["impacket", "pysmb", "selenium"]
     missing += [name for name in JAVA_SERVERS if not list((JARS / name).glob(f"{name}*.jar"))]
@@ -153,7 +153,7 @@ def missing_peers():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quiet", action="store_true", help="say nothing when everything is there")
+    parser.add_argument("--quiet", action="store_true", help="print nothing if everything is installed")
     arguments = parser.parse_args()
     HOME.mkdir(parents=True, exist_ok=True)
     install_debian()
@@ -164,7 +164,7 @@ def main():
         say("MISSING PEERS: " + ", ".join(missing) + " (what needs them is skipped)")
         return 1 if os.environ.get("CI") == "true" else 0
     if not arguments.quiet:
-        say("all peers are there")
+        say("all peers are installed")
     return 0
 
 

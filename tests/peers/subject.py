@@ -111,7 +111,7 @@ def scratch_folder(scratch):
 
 
 def free_port(host):
-    """A port nobody listens on now. smbd cannot be told to pick one itself."""
+    """A free port. smbd cannot choose one itself."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((host, 0))
@@ -141,7 +141,7 @@ def wait_until_listening(host, port, process, seconds=20):
         with contextlib.suppress(OSError), socket.create_connection((host, port), 1):
             return
         time.sleep(0.05)
-    raise RuntimeError(f"nobody listens on {host}:{port} after {seconds} s")
+    raise RuntimeError(f"no program listens on {host}:{port} after {seconds} s")
 
 
 def stop(process):

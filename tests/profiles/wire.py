@@ -70,7 +70,7 @@ class Capture:
 
 
 def requests(values):
-    """Command and size of a frame's request; nothing if several share the frame, whose fields cannot be told apart."""
+    """Command and size of a frame's request; nothing if several share the frame, because their fields cannot be separated."""
     movers = [code for code in values["smb.cmd"].split(",") if code in MOVERS]
     if len(movers) != 1:
         return []

@@ -124,7 +124,7 @@ def await_listener(port):
             if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
                 return
         time.sleep(0.01)
-    raise Wrong(f"nobody listens at {port}")
+    raise Wrong(f"no program listens at {port}")
 
 
 def digest(path):
@@ -167,7 +167,7 @@ def coax_sends_as(way):
         check(netcat.wait(SECONDS) == 0, "netcat")
         check(got.stat().st_size == 3 * MEGABYTE == report["bytes"], got.stat().st_size, report)
         check(report["role"] == "send" and report["complete"], report)
-        check(len(set(got.read_bytes()[:4096])) > 200, "what is sent can be compressed")
+        check(len(set(got.read_bytes()[:4096])) > 200, "the data sent is compressible")
     return case
 
 
@@ -331,7 +331,7 @@ def interrupted(bench):
     check(report["ended"] == "interrupted" and report["bytes"] == 10, report)
 
 
-def nobody_listens(bench):
+def no_listener(bench):
     port = subject.free_port(HOST)
     code, out, err = bench.coax("send", "--target", f"{HOST}:{port}").end()
     check(code == 1 and out == "" and f"SPDTEST -receive -listen {port}" in err and f"nc -l {port}" in err, code, err)
@@ -346,7 +346,7 @@ def port_is_taken(bench):
 
 
 def ceiling_of_a_copy(bench):
-    """`coax bench --ceiling` asks both ports what the path carries, and tells each copy's share of it."""
+    """`coax bench --ceiling` asks both ports what the path carries, and prints the share of it that each copy reached."""
     server = bench.coax("serve", "--source", f"{HOST}:0", "--discard", f"{HOST}:0", "--json")
     event = server.event()
     source, discard = (int(event[name].rpartition(":")[2]) for name in ("source", "discard"))
@@ -359,7 +359,7 @@ def ceiling_of_a_copy(bench):
             environment = {**os.environ, "COAX_PASSWORD": smb.password}
             return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment)
 
-        done, nobody = measure(f"{HOST}:{source},{discard}"), measure(f"{HOST}:{subject.free_port(HOST)},{discard}")
+        done, absent = measure(f"{HOST}:{source},{discard}"), measure(f"{HOST}:{subject.free_port(HOST)},{discard}")
     check(done.returncode == 0, done.stderr)
     report = json.loads(done.stdout)
     for way in ("to_client", "to_server"):
@@ -367,7 +367,7 @@ def ceiling_of_a_copy(bench):
         check(raw["complete"] and raw["bytes"] > 0 and report["rows"][0]["verified"], report)
         share = copy["bytes_per_s"] / report["ceiling"][f"{way}_bytes_per_s"]
         check(abs(copy["share_of_ceiling"] - share) < 1e-9, report)
-    check(nobody.returncode == 1 and not nobody.stdout and "coax speed serve" in nobody.stderr, nobody)
+    check(absent.returncode == 1 and not absent.stdout and "coax speed serve" in absent.stderr, absent)
     server.process.send_signal(signal.SIGINT)
     check(server.end()[0] == 0, "SIGINT")
     seen = [(visit["port"], visit["bytes"]) for visit in visitors(server)]
@@ -403,7 +403,7 @@ CASES = {
     "the sender closes too early": peer_closes_too_early,
     "the sender says nothing": peer_says_nothing,
     "interrupted": interrupted,
-    "nobody listens": nobody_listens,
+    "no listener": no_listener,
     "the port is taken": port_is_taken,
     "bench: a copy's share of what the path carries": ceiling_of_a_copy,
     "wrong usage": wrong_usage,

@@ -138,7 +138,7 @@ def judge(suite, text, code, seconds):
 
 
 def first_words(result, subtests, text):
-    """What went wrong first, for people."""
+    """The first failure, as text."""
     for name, kind, message in subtests:
         if kind in ("failure", "error") or (kind == "skip" and result == "skip"):
             return f"{name}: {message}"

@@ -33,7 +33,7 @@ PATIENCE = {
     "base.maximum_allowed": 2, "raw.bench-lock": 0.4, "raw.bench-open": 0.4,
 }
 # When their time is up these drop requests of which smbtorture may just have read the four bytes of the reply's length;
-# it then takes the reply's "SMB" for the next length and waits for 5 MB that nobody sends (seen in strace, with both
+# it then takes the reply's "SMB" for the next length and waits for 5 MB that never arrive (seen in strace, with both
 # servers). Such a run says nothing of the server: it is tried again, so many times in all.
 ATTEMPTS = {"raw.bench-lock": 6, "raw.bench-open": 6}
 

@@ -35,7 +35,7 @@ def cycle(session):
     }
     there = listens(host)
     for step, action in steps.items():
-        session.step(step, action) if there else session.skip(step, "nobody answers on UDP 137")
+        session.step(step, action) if there else session.skip(step, "no answer on UDP 137")
 
 
 ROWS = [Row("names", cycle, "udp", needs=("nmap", "nbtscan", "smbclient"))]

@@ -1,4 +1,4 @@
-"""Samba's smbclient, in every dialect it can be told to offer."""
+"""Samba's smbclient, in every dialect that it can offer."""
 import functools
 import re
 
@@ -24,7 +24,7 @@ class Smbclient:
         subject = session.subject
         self.session = session
         self.service = f"//{subject.host}/{subject.share}"
-        # no configuration of the machine's: only what is said here
+        # ignore the configuration of this machine
         self.base = ["smbclient", "-s", "/dev/null", "-p", str(port), "-m", dialect]
         self.base += ["-U", f"{subject.user}%{subject.password}"]
         self.base += [f"--option={option}" for option in OLD + options]
