@@ -165,7 +165,7 @@ pub fn look_at_levels(level: u16, data: &[u8]) {
 /// What decodes encodes to the same, but for names that end in zeros, of which a decoder takes two away.
 fn look_at_what_is_set(level: u16, data: &[u8]) {
     use info::set_file::SetFile;
-    let set = SetFile::parse(level, data);
+    let set = SetFile::parse(level, data, true);
     let ends_in_zeros =
         matches!(&set, Ok(Some(SetFile::Rename(rename))) if rename.name.raw.ends_with(&[0, 0]));
     if let Ok(Some(set)) = set
@@ -173,7 +173,7 @@ fn look_at_what_is_set(level: u16, data: &[u8]) {
     {
         let mut again = Writer::default();
         set.emit(&mut again);
-        let parsed = SetFile::parse(set.code(), again.as_slice());
+        let parsed = SetFile::parse(set.code(), again.as_slice(), true);
         assert_eq!(parsed, Ok(Some(set)));
     }
     see(set);

@@ -6,9 +6,7 @@
 
 mod answer;
 mod machine;
-
 mod print;
-
 mod shares;
 
 #[cfg(test)]

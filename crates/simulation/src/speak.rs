@@ -155,11 +155,10 @@ impl Speaker {
                 one(0xa5, block(&[0x16, 0x0104, 0, 0], &paths(&[old, new])))
             }
             Op::RenameOpen { fid, new, replace } => {
-                let name: Vec<u8> = new.encode_utf16().flat_map(u16::to_le_bytes).collect();
                 let mut data = u32::from(*replace).to_le_bytes().to_vec();
                 data.extend([0; 4]);
-                data.extend((name.len() as u32).to_le_bytes());
-                data.extend(name);
+                data.extend((new.len() as u32).to_le_bytes());
+                data.extend(new.as_bytes());
                 set_file(*fid, 1010, &data)
             }
             Op::Delete { path } => one(0x06, block(&[0x06], &paths(&[path]))),

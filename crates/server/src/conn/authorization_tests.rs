@@ -2,7 +2,7 @@
 //! requests and the results of smbd stand, and why coax differs where it does.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
-use super::dispatch::COMMANDS;
+use super::dispatch::ROUTES;
 use crate::{
     event::Event,
     handlers::transaction::functions,
@@ -352,7 +352,7 @@ fn the_matrix_leaves_out_no_command_and_no_transaction() {
             (block(request, &values.into()).0, function)
         })
         .collect();
-    for row in COMMANDS {
+    for row in ROUTES {
         let name = c::name(row.code).unwrap();
         let is_asked = asked.iter().any(|(command, _)| *command == row.code);
         assert!(is_asked != exempt.contains_key(name), "{name}");

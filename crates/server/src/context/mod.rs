@@ -18,7 +18,6 @@ mod send;
 pub use held::Held;
 pub use peer::{Client, Peer};
 pub use progress::{Leaving, Park};
-
 pub use reach::Reach;
 pub use reply::{Reply, Tail, Transmit};
 

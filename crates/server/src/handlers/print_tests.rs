@@ -167,3 +167,17 @@ fn closing_what_is_no_job_as_a_job_is_an_error_and_leaves_it_open() {
         .refused(Status::INVALID_SMB);
     client.close(fid).ok();
 }
+
+#[test]
+fn deleting_a_name_that_a_read_only_printer_lacks_says_that_it_is_not_there() {
+    let server = server(Access::Read);
+    server.fs.add_file("OTHER.PRN", b"a job").unwrap();
+    let mut client = printer(&server);
+    client
+        .paths(c::DELETE, &[0x06], &["\\TEST.TXT"])
+        .refused(Status::OBJECT_NAME_NOT_FOUND);
+    client
+        .paths(c::DELETE, &[0x06], &["\\OTHER.PRN"])
+        .refused(Status::ACCESS_DENIED);
+    assert!(server.fs.contents("OTHER.PRN").is_ok());
+}

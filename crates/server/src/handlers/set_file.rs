@@ -57,7 +57,7 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let fid = Fid(parameters.u16("FID")?);
     let code = parameters.u16("information level")?;
     call.file(fid)?;
-    match SetFile::parse(code, &whole.data)?.ok_or(Status::INVALID_LEVEL)? {
+    match SetFile::parse(code, &whole.data, whole.unicode)?.ok_or(Status::INVALID_LEVEL)? {
         SetFile::InfoStandard(times) => {
             let changes = dos_changes(call, &times);
             change_open(call, fid, &changes)?;
@@ -94,7 +94,7 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
 pub fn by_path(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let code = whole.parameters().u16("information level")?;
     let path = client_path(call, whole.string(PATH_AT), Wildcards::Refuse)?;
-    let wanted = SetFile::parse(code, &whole.data)?.ok_or(Status::INVALID_LEVEL)?;
+    let wanted = SetFile::parse(code, &whole.data, whole.unicode)?.ok_or(Status::INVALID_LEVEL)?;
     let only_fid = BY_FID_ONLY.contains(&code);
     match wanted {
         SetFile::InfoStandard(times) => {

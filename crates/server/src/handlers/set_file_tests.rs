@@ -341,6 +341,19 @@ fn a_rename_stays_in_its_folder() {
     client.query_path(0x101, "\\dir\\H").ok();
 }
 
+#[test]
+fn a_rename_without_unicode_has_its_name_in_the_code_page() {
+    let server = TestServer::new();
+    let mut client = server.client("NT LM 0.12");
+    let fid = nt_open(&mut client, "\\F");
+    client.header.flags2.0 &= !coax_wire::header::Flags2::UNICODE;
+    let mut data = Writer::default();
+    data.u32(0).u32(0).u32(4).bytes(b"NEW\x81");
+    client.set_fid(1010, fid, data.as_slice()).ok();
+    client.close(fid).ok();
+    assert!(server.fs.contents("NEWü").is_ok());
+}
+
 fn eas(list: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Writer::default();
     let list = list.iter().map(|(name, value)| Ea {

@@ -9,12 +9,9 @@
 //! [`SetTimes`](crate::vfs::SetTimes) moves.
 
 mod content;
-
 mod file;
-
 mod node;
 mod options;
-
 mod state;
 
 #[cfg(test)]

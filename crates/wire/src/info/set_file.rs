@@ -31,7 +31,7 @@ pub struct Rename<'a> {
     pub replace: bool,
     /// Folder that the name counts from; SMB1 demands 0.
     pub root: u32,
-    /// The new name, UTF-16LE.
+    /// The new name.
     pub name: WireStr<'a>,
 }
 
@@ -59,11 +59,12 @@ pub enum SetFile<'a> {
 }
 
 impl<'a> SetFile<'a> {
-    /// Decodes the data of level `code`; `None` for levels that cannot be set.
+    /// Decodes the data of level `code`; `None` for levels that cannot be set. `unicode` is the header's flag. It decides
+    /// the encoding of a rename's new name as of all names in a message ([MS-CIFS] 2.2.3.1); smbd decides so, too.
     ///
     /// # Errors
     /// [`crate::Error::Short`].
-    pub fn parse(code: u16, data: &'a [u8]) -> Result<Option<Self>> {
+    pub fn parse(code: u16, data: &'a [u8], unicode: bool) -> Result<Option<Self>> {
         let mut r = Reader::new(data);
         let class = code.checked_sub(PASS_THROUGH);
         Ok(Some(match (code, class) {
@@ -73,7 +74,7 @@ impl<'a> SetFile<'a> {
             (0x102, _) | (_, Some(13)) => Self::Disposition(r.u8("disposition")? != 0),
             (0x103, _) | (_, Some(19)) => Self::Allocation(r.u64("allocation size")?),
             (0x104, _) | (_, Some(20)) => Self::EndOfFile(r.u64("end of file")?),
-            (_, Some(10)) => Self::Rename(Rename::parse(&mut r)?),
+            (_, Some(10)) => Self::Rename(Rename::parse(&mut r, unicode)?),
             (_, Some(14)) => Self::Position(r.u64("position")?),
             (_, Some(16)) => Self::Mode(r.u32("mode")?),
             _ => return Ok(None),
@@ -137,17 +138,18 @@ impl Basic {
 }
 
 impl<'a> Rename<'a> {
-    fn parse(r: &mut Reader<'a>) -> Result<Self> {
+    fn parse(r: &mut Reader<'a>, unicode: bool) -> Result<Self> {
         let replace = r.u32("replace flag")? & 0xff != 0;
         let root = r.u32("root directory")?;
         let len = r.u32("name length")? as usize;
         let raw = r.take(len, "new name")?;
+        let terminator: &[u8] = if unicode { &[0, 0] } else { &[0] };
         Ok(Self {
             replace,
             root,
             name: WireStr {
-                raw: raw.strip_suffix(&[0, 0]).unwrap_or(raw),
-                unicode: true,
+                raw: raw.strip_suffix(terminator).unwrap_or(raw),
+                unicode,
             },
         })
     }
@@ -169,29 +171,43 @@ mod tests {
             attributes: 0x80,
             ..Basic::default()
         });
-        assert_eq!(SetFile::parse(0x101, &data).unwrap(), Some(expected));
-        assert_eq!(SetFile::parse(1004, &data).unwrap(), Some(expected));
-        assert!(SetFile::parse(0x101, &data[..35]).is_err());
+        assert_eq!(SetFile::parse(0x101, &data, true).unwrap(), Some(expected));
+        assert_eq!(SetFile::parse(1004, &data, true).unwrap(), Some(expected));
+        assert!(SetFile::parse(0x101, &data[..35], true).is_err());
     }
 
     #[test]
     fn a_rename_gives_its_name_without_a_terminator() {
         let data = b"\x01\0\0\0\0\0\0\0\x04\0\0\0a\0b\0\0\0";
-        let Some(SetFile::Rename(rename)) = SetFile::parse(1010, data).unwrap() else {
+        let Some(SetFile::Rename(rename)) = SetFile::parse(1010, data, true).unwrap() else {
             panic!("not a rename");
         };
         assert!(rename.replace && rename.root == 0);
         assert_eq!(rename.name.raw, b"a\0b\0");
-        assert!(SetFile::parse(1010, &data[..14]).is_err());
+        assert!(SetFile::parse(1010, &data[..14], true).is_err());
+    }
+
+    #[test]
+    fn a_rename_without_unicode_gives_its_name_in_the_code_page() {
+        let data = b"\0\0\0\0\0\0\0\0\x03\0\0\0ab\0";
+        let Some(SetFile::Rename(rename)) = SetFile::parse(1010, data, false).unwrap() else {
+            panic!("not a rename");
+        };
+        assert!(!rename.name.unicode);
+        assert_eq!(rename.name.raw, b"ab");
     }
 
     #[test]
     fn levels_that_cannot_be_set_are_told_apart() {
         for code in [0, 3, 4, 0x107, 0x200, 1005, 1018, 0xffff] {
-            assert_eq!(SetFile::parse(code, &[0; 64]).unwrap(), None, "{code}");
+            assert_eq!(
+                SetFile::parse(code, &[0; 64], true).unwrap(),
+                None,
+                "{code}"
+            );
         }
         assert_eq!(
-            SetFile::parse(1020, &[1, 0, 0, 0, 1, 0, 0, 0]).unwrap(),
+            SetFile::parse(1020, &[1, 0, 0, 0, 1, 0, 0, 0], true).unwrap(),
             Some(SetFile::EndOfFile(0x1_0000_0001))
         );
     }
@@ -223,7 +239,10 @@ mod tests {
         ] {
             let mut out = Writer::default();
             set.emit(&mut out);
-            assert_eq!(SetFile::parse(set.code(), out.as_slice()), Ok(Some(set)));
+            assert_eq!(
+                SetFile::parse(set.code(), out.as_slice(), true),
+                Ok(Some(set))
+            );
         }
         let mut out = Writer::default();
         SetFile::Basic(Basic::default()).emit(&mut out);
@@ -233,7 +252,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_decode_or_are_refused(code in any::<u16>(), data in proptest::collection::vec(any::<u8>(), 0..64)) {
-            if let Ok(Some(SetFile::Rename(rename))) = SetFile::parse(code, &data) {
+            if let Ok(Some(SetFile::Rename(rename))) = SetFile::parse(code, &data, true) {
                 prop_assert!(rename.name.raw.len() <= data.len());
             }
         }

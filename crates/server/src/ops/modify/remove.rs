@@ -12,7 +12,10 @@ use crate::{
     context::Call,
     error::{Because, Result},
     names::{attributes::SearchAttributes, path::ClientPath},
-    ops::attributes::{self, Facts},
+    ops::{
+        attributes::{self, Facts},
+        print,
+    },
     reason::Reason,
     vfs::{Kind, Vfs},
 };
@@ -55,6 +58,9 @@ pub fn remove_dir(call: &Call<'_>, path: &ClientPath) -> Result<Step> {
 /// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing is found or the file's attributes are not searched for;
 /// `FILE_IS_A_DIRECTORY`, `CANNOT_DELETE` (read-only), `SHARING_VIOLATION`.
 pub fn delete(call: &Call<'_>, selection: &Selection, search: SearchAttributes) -> Result<Step> {
+    if let Selection::One(path) = selection {
+        check_printer(call, path)?;
+    }
     let place = Place::to_change(call)?;
     match selection {
         Selection::One(path) => delete_one(call, &place, path, search),
@@ -66,6 +72,16 @@ pub fn delete(call: &Call<'_>, selection: &Selection, search: SearchAttributes) 
             delete_all(call, &place, &found)
         }
     }
+}
+
+/// On a printer share that the user may only read, a name that does not exist is reported as such. A job is spooled under a
+/// name of its own, so a client that deletes the file it printed to finds nothing, whatever its rights.
+fn check_printer(call: &Call<'_>, path: &ClientPath) -> Result<()> {
+    if print::is_printer(call) && call.must_write().is_err() {
+        let place = Place::of(call)?;
+        place.finder(call).locate(path)?.existing()?;
+    }
+    Ok(())
 }
 
 fn delete_one(
