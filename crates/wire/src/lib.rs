@@ -1,4 +1,5 @@
-//! Codecs of SMB1 and NetBIOS: bytes to meaning and back. No IO, no clock, no async.
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
 #![no_std]
 extern crate alloc;
 
