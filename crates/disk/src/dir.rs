@@ -10,9 +10,10 @@ use rustix::{
 };
 
 use super::{
-    Root, attribute, clock,
+    attribute, clock,
     errno::error,
     name,
+    root::Root,
     stat::{stat_at, stat_of},
 };
 

@@ -34,6 +34,15 @@ pub struct Capture {
     pub connections_left_out: u64,
 }
 
+impl Capture {
+    /// The capture point of the connection that carried most.
+    pub fn vantage(&self) -> Option<Vantage> {
+        let bytes =
+            |connection: &&Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
+        self.connections.iter().max_by_key(bytes)?.vantage
+    }
+}
+
 /// The defects of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quality {

@@ -17,5 +17,6 @@ pub mod mutate;
 pub mod redirector;
 pub mod replies;
 pub mod run;
+mod see;
 pub mod targets;
 pub mod views;

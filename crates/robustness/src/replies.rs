@@ -1,6 +1,6 @@
 //! Every view a client has of a server's replies.
 
-use crate::views::see;
+use crate::see::see;
 use coax_wire::{
     block::Block,
     command,

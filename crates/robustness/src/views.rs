@@ -1,16 +1,16 @@
 //! Every view of a message at once: header, blocks along the chain, and the commands' requests.
 
 use crate::replies;
+use crate::see::see;
 use coax_wire::{
     block::{Block, WireStr},
     command,
-    error::Result,
     header::{HEADER_LEN, Header},
     info,
     io::{Reader, Writer},
     smb,
 };
-use std::{fmt::Debug, hint::black_box};
+use std::hint::black_box;
 
 /// Commands of a message, in order, the 0xFF at the end of a chain included: what tshark lists as `smb.cmd`.
 pub fn commands(message: &[u8]) -> Vec<u8> {
@@ -187,9 +187,4 @@ fn look_at_transfers(block: &Block<'_>) {
     see(smb::write::Request::parse(block));
     see(smb::write::AndClose::parse(block));
     see(smb::write_andx::Request::parse(block));
-}
-
-/// Prints what was decoded: printing must not panic either.
-pub fn see<T: Debug>(view: Result<T>) {
-    black_box(format!("{view:?}"));
 }

@@ -14,6 +14,8 @@
 //! Where a cell is empty, the neighbouring ones bound it.
 
 use coax_server::budget::{Budgets, Caps};
+use coax_smbconf::settings::Settings;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Most clients at once where the settings name no number.
 const MAX_CLIENTS: u64 = 20_000;
@@ -121,6 +123,25 @@ impl Means {
 
 fn size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+/// The budgets of this process, after it raised its limit of descriptors as far as it may.
+pub(super) fn means(settings: &Settings) -> Means {
+    raise_file_limit();
+    let global = &settings.global;
+    Means::of_this_process(
+        global.max_clients,
+        global.max_open_files,
+        settings.shares.len(),
+    )
+}
+
+/// Every client needs a descriptor, and every file it opens: as many as we may have.
+fn raise_file_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // If not, clients are fewer; accepting says so when it comes to that.
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 #[cfg(test)]

@@ -17,16 +17,17 @@ use coax_clock::zone_minutes_west;
 
 use super::{
     accounts::{accounts, unknown_users},
-    budgets::Means,
+    budgets::means,
     folders::Folder,
-    host::SharedTables,
-    prepare::Rejected,
+    random::random,
+    rejected::Rejected,
+    share_path::{path, plain},
+    shared_tables::SharedTables,
 };
 use coax_disk::{DiskFs, DiskOptions};
 use coax_smbconf::{
     diagnostic::Diagnostic,
     list::{Names, Patterns},
-    macros::{MacroValues, expand, has_macros},
     settings::{
         CaseMode, GlobalSettings, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth,
         Protocol, Secret, Security, Settings, ShareSettings, Signing, StrictLocking,
@@ -75,7 +76,7 @@ pub(super) struct Built {
 
 fn engine_config(settings: &Settings) -> Result<Config> {
     let global = &settings.global;
-    let guid = super::host::random().context("the system gives no random numbers")?;
+    let guid = random().context("the system gives no random numbers")?;
     let zone = i32::from(zone_minutes_west()).saturating_sub(global.time_offset_minutes);
     Ok(Config {
         name: global.netbios_name.clone(),
@@ -112,17 +113,6 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         time_server: global.time_server,
         ..Config::default()
     })
-}
-
-/// What the system gives this process, which is as many descriptors as it may have.
-pub(super) fn means(settings: &Settings) -> Means {
-    super::raise_file_limit();
-    let global = &settings.global;
-    Means::of_this_process(
-        global.max_clients,
-        global.max_open_files,
-        settings.shares.len(),
-    )
 }
 
 fn code_page(global: &GlobalSettings) -> Result<CodePage> {
@@ -308,38 +298,6 @@ fn disk_share(settings: &Settings, share: &ShareSettings, folder: &Folder) -> Sh
         },
         file_system: share.fstype.clone(),
     }
-}
-
-/// The share's folder. Its macros are expanded once, at the start, so those that differ from client to client cannot be
-/// used.
-pub(super) fn path(settings: &Settings, share: &ShareSettings) -> Result<String> {
-    let client_macros = [
-        "%m", "%M", "%I", "%i", "%L", "%u", "%U", "%a", "%R", "%T", "%d",
-    ];
-    let text = share.path.replace("%%", "");
-    if let Some(found) = client_macros.iter().find(|m| text.contains(**m)) {
-        bail!(
-            "share {}: its path holds {found}, which differs from client to client; coax shares one folder",
-            share.name
-        );
-    }
-    Ok(plain(&share.path, settings, &share.name))
-}
-
-fn plain(text: &str, settings: &Settings, share: &str) -> String {
-    if !has_macros(text) {
-        return text.replace("%%", "%");
-    }
-    let host = settings.global.netbios_name.as_str();
-    expand(
-        text,
-        &MacroValues {
-            host_name: host,
-            share,
-            workgroup: &settings.global.workgroup,
-            ..MacroValues::default()
-        },
-    )
 }
 
 fn admission(share: &ShareSettings) -> Admission {

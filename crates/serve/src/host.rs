@@ -1,23 +1,20 @@
 //! What all clients share.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use coax_netbios::SessionConfig;
-use coax_server::{
-    Server,
-    table::{Exclusive, ShareId, Tables},
-};
-use coax_wire::time::Span;
+use coax_server::{Server, table::ShareId};
+use coax_wire::{nbt::session::Framing, time::Span};
 use tokio::sync::{Semaphore, watch};
 
 use coax_clock::Clock;
 
 use super::{
-    Tuning, admission::Admission, build, lanes::Lanes, pcap::Capture, printing::Printing,
-    report::Reporter,
+    admission::Admission, budgets::means, lanes::Lanes, pcap::Capture, printing::Printing,
+    report::Reporter, tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
 
@@ -64,13 +61,13 @@ impl Host {
         printing: Printing,
         tuning: Tuning,
     ) -> Self {
-        let clients = build::means(&settings).clients();
+        let clients = means(&settings).clients();
         Self {
             admission: Admission::new(clients),
             lanes: Lanes::new(disks(&server), tuning.passes()),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             logon_timeout: tuning.logon_timeout,
-            session: super::session_config(&settings),
+            session: session_config(&settings),
             server,
             clock: Arc::new(Clock::new()),
             reporter,
@@ -176,34 +173,14 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// The shared tables behind a mutex. A panic while they were locked leaves them usable: they hold no invariant across
-/// fields that their own methods do not restore.
-#[derive(Debug, Default)]
-pub(super) struct SharedTables(Mutex<Tables>);
-
-impl SharedTables {
-    /// Takes over the tables.
-    pub(super) fn new(tables: Tables) -> Self {
-        Self(Mutex::new(tables))
+fn session_config(settings: &Settings) -> SessionConfig {
+    let keep_alive = match settings.global.keepalive_seconds {
+        0 => None,
+        seconds => Some(Span::from_secs(u64::from(seconds))),
+    };
+    SessionConfig {
+        keep_alive,
+        max_message: Framing::Nbt.max_len(),
+        ..SessionConfig::default()
     }
-}
-
-impl Exclusive for SharedTables {
-    fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-/// Random bytes from the system, for challenges and the like.
-pub(super) fn random<const N: usize>() -> Result<[u8; N], rustix::io::Errno> {
-    let mut bytes = [0; N];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => filled = filled.saturating_add(count),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(other) => return Err(other),
-        }
-    }
-    Ok(bytes)
 }

@@ -2,12 +2,13 @@
 //!
 //! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a thread
 //! of the pool serve the client with plain blocking calls ([`link`]). The engine is told the time by one [`coax_clock::Clock`] and
-//! reaches another client through its bell ([`wake`]). Changes that programs on this machine make in folders that clients
+//! reaches another client through its waker ([`wake`]). Changes that programs on this machine make in folders that clients
 //! watch come from [`local`]. What happens is told by [`report`]. [`names`] answers for our NetBIOS
 //! names.
 
 mod accounts;
 mod admission;
+mod bound;
 mod budgets;
 mod build;
 pub mod commands;
@@ -23,20 +24,26 @@ mod log_file;
 mod logon_timer;
 mod names;
 mod outbox;
+mod outcome;
 mod pcap;
 pub mod prepare;
 mod printing;
 mod probe;
+mod random;
 mod refuse;
+mod rejected;
 mod repeats;
 pub mod report;
 pub mod sandbox;
+mod share_path;
+mod shared_tables;
 mod socket;
 mod story;
 mod task;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod tuning;
 pub mod users;
 mod wake;
 
@@ -48,76 +55,29 @@ use std::{
 };
 
 use anyhow::{Context, Error, Result};
-use coax_netbios::SessionConfig;
-use coax_wire::{nbt::session::Framing, time::Span};
-use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
 };
 
-pub use self::probe::why_not_writable;
+pub use self::{bound::Bound, probe::why_not_writable};
 use self::{
     commands::Runner,
     host::Host,
     prepare::{Parts, Prepared, Sockets},
     report::{Line, Reporter},
     sandbox::privileges::Account,
+    tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
 
-/// Threads that serve clients at the same time; more clients than that take turns.
-const THREADS: usize = 512;
 /// Threads beyond those, for what cannot wait for a turn.
 const SPARE_THREADS: usize = 16;
-/// How long a client may take to log on, or to connect a share where nobody logs on.
-const LOGON_TIMEOUT: Span = Span::from_secs(10);
-/// How often it is looked whether the shares' folders are there.
-const FOLDER_PERIOD: Duration = Duration::from_secs(5);
 /// How often a step of the wall clock is looked for: file times that the engine makes up are wrong for as long.
 const WALL_CLOCK_PERIOD: Duration = Duration::from_secs(10);
 /// How long clients have to finish when the server shuts down.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// What tests set otherwise.
-#[derive(Clone, Copy, Debug)]
-struct Tuning {
-    /// Threads that serve clients.
-    threads: usize,
-    /// How long a client may take to log on.
-    logon_timeout: Span,
-    /// How often the shares' folders are looked at.
-    folder_period: Duration,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            threads: THREADS,
-            logon_timeout: LOGON_TIMEOUT,
-            folder_period: FOLDER_PERIOD,
-        }
-    }
-}
-
-impl Tuning {
-    /// How many threads may be in one share's disk.
-    fn passes(&self) -> usize {
-        (self.threads / 8).clamp(1, 64)
-    }
-}
-
-/// Where the server really listens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bound {
-    /// NetBIOS sessions.
-    pub nbt: Vec<SocketAddr>,
-    /// SMB directly over TCP.
-    pub direct: Vec<SocketAddr>,
-    /// Whether the name service answers at UDP port 137.
-    pub names: bool,
-}
 
 /// A server that accepts clients.
 #[derive(Debug)]
@@ -323,7 +283,7 @@ fn confine(settings: &Settings) -> Result<(Runner, sandbox::Report)> {
 
 /// The files that a server with these settings needs.
 fn policy(settings: &Settings) -> sandbox::Policy {
-    let mut policy = sandbox::Policy::new(settings, |share| build::path(settings, share).ok());
+    let mut policy = sandbox::Policy::new(settings, |share| share_path::path(settings, share).ok());
     let log = report::log_path(settings);
     let folder = log.as_deref().and_then(|path| Path::new(path).parent());
     policy.allow(folder.into_iter(), sandbox::Rights::Write);
@@ -418,24 +378,4 @@ async fn watch_clock(host: Arc<Host>) {
             () = host.stopped() => return,
         }
     }
-}
-
-fn session_config(settings: &Settings) -> SessionConfig {
-    let keep_alive = match settings.global.keepalive_seconds {
-        0 => None,
-        seconds => Some(Span::from_secs(u64::from(seconds))),
-    };
-    SessionConfig {
-        keep_alive,
-        max_message: Framing::Nbt.max_len(),
-        ..SessionConfig::default()
-    }
-}
-
-/// Every client needs a descriptor, and every file it opens: as many as we may have.
-fn raise_file_limit() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // If not, clients are fewer; accepting says so when it comes to that.
-    let _ = setrlimit(Resource::Nofile, limit);
 }

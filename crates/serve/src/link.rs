@@ -27,12 +27,13 @@ use super::{
     lanes::Pass,
     logon_timer::LogonTimer,
     outbox::Outbox,
+    outcome::{End, TurnOutcome},
     pcap::Tap,
     printing::Job,
     socket::{Received, Socket},
     story::Story,
     trace::Selection,
-    wake::Bell,
+    wake::Waker,
 };
 use coax_smbconf::macros::MacroValues;
 
@@ -43,34 +44,6 @@ const HINT: usize = 128 * 1024;
 /// "No deadline".
 const NEVER: u64 = u64::MAX;
 
-/// Why a connection ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The client closed it.
-    Closed,
-    /// The server is shutting down.
-    Stopping,
-    /// Anything else, in words.
-    Because(String),
-}
-
-/// How a turn of serving a client ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// The client has nothing to ask.
-    Idle,
-    /// The client does not take what we have to send.
-    Blocked,
-    /// The client asks on, but others are waiting for a thread.
-    Again,
-    /// What comes next may touch disks for which no pass is free.
-    Wait(Reach),
-    /// The connection is over, and what it held is to be closed.
-    Over(End),
-    /// The connection is over, and what it held is closed.
-    Gone,
-}
-
 /// One client.
 pub(super) struct Link {
     /// What all clients share.
@@ -78,7 +51,7 @@ pub(super) struct Link {
     /// The socket.
     pub(super) socket: Socket,
     /// Rung when another connection's doings concern this one.
-    pub(super) bell: Arc<Bell>,
+    pub(super) waker: Arc<Waker>,
     address: String,
     number: u64,
     /// When the engine wants to be called, nanoseconds; [`NEVER`].
@@ -112,7 +85,14 @@ impl Link {
         address: String,
         number: u64,
     ) -> Self {
-        let tap = Tap::begin(&host, &socket, &address, number).map(Mutex::new);
+        let tap = Tap::begin(
+            host.capture.as_ref(),
+            host.settings.trace.as_ref(),
+            &socket,
+            &address,
+            number,
+        )
+        .map(Mutex::new);
         let story = Story::begin(&host, number, address.clone(), transport);
         let inner = Inner {
             engine: None,
@@ -125,7 +105,7 @@ impl Link {
         Self {
             host,
             socket,
-            bell: Arc::default(),
+            waker: Arc::default(),
             address,
             number,
             deadline: AtomicU64::new(NEVER),
@@ -166,14 +146,19 @@ impl Link {
 
     /// Delivers wakes and time-outs, and if the client is `ready`, serves it until it has nothing to ask; `pass` is leave
     /// to touch the disks that this was waiting for. Closes what it held if that was its last turn and touches no disk.
-    pub(super) fn turn(&self, session: &mut Session, ready: bool, pass: Option<Pass>) -> Rest {
+    pub(super) fn turn(
+        &self,
+        session: &mut Session,
+        ready: bool,
+        pass: Option<Pass>,
+    ) -> TurnOutcome {
         let rest = match self.serve(session, ready, pass) {
             Ok(rest) | Err(rest) => rest,
         };
-        if let Rest::Over(end) = &rest {
+        if let TurnOutcome::Over(end) = &rest {
             if !self.holds_files() {
                 self.close(end);
-                return Rest::Gone;
+                return TurnOutcome::Gone;
             }
             return rest;
         }
@@ -183,7 +168,7 @@ impl Link {
         }
         match inner.count_memory(session) {
             Ok(()) => rest,
-            Err(exceeded) => Rest::Over(End::Because(format!(
+            Err(exceeded) => TurnOutcome::Over(End::Because(format!(
                 "too much of its messages waits: {exceeded}"
             ))),
         }
@@ -201,8 +186,8 @@ impl Link {
             Err(TryLockError::WouldBlock) => return Ok(false),
         };
         match self.attend_to(&mut inner, &mut None) {
-            Ok(()) | Err(Rest::Blocked) => Ok(true),
-            Err(Rest::Over(end)) => Err(end),
+            Ok(()) | Err(TurnOutcome::Blocked) => Ok(true),
+            Err(TurnOutcome::Over(end)) => Err(end),
             Err(_) => Ok(false),
         }
     }
@@ -242,20 +227,20 @@ impl Link {
     }
 
     /// Delivers wakes and time-outs, and sends what comes of them.
-    fn attend(&self, pass: &mut Option<Pass>) -> Result<(), Rest> {
-        if !self.bell.is_rung() && !self.is_due(self.host.clock.now()) {
+    fn attend(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
+        if !self.waker.is_pending() && !self.is_due(self.host.clock.now()) {
             return Ok(());
         }
         self.attend_to(&mut self.lock(), pass)
     }
 
-    fn attend_to(&self, inner: &mut Inner, pass: &mut Option<Pass>) -> Result<(), Rest> {
+    fn attend_to(&self, inner: &mut Inner, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         let reach = inner.engine.as_ref().map(Connection::wake_reach);
         let _pass = self.leave(reach.unwrap_or_default(), pass)?;
         let now = self.host.clock.now();
-        let (rung, due) = (self.bell.take(), self.is_due(now));
+        let (woken, due) = (self.waker.take(), self.is_due(now));
         if let Some(engine) = &mut inner.engine {
-            match (due, rung) {
+            match (due, woken) {
                 (true, _) => engine.handle_timeout(now),
                 (false, true) => engine.handle_wake(now),
                 (false, false) => return Ok(()),
@@ -269,7 +254,7 @@ impl Link {
     }
 
     /// Leave to touch the disks in `reach`: the pass at hand, or a free one.
-    fn leave(&self, reach: Reach, at_hand: &mut Option<Pass>) -> Result<Option<Pass>, Rest> {
+    fn leave(&self, reach: Reach, at_hand: &mut Option<Pass>) -> Result<Option<Pass>, TurnOutcome> {
         if reach == Reach::Nothing {
             return Ok(None);
         }
@@ -277,7 +262,7 @@ impl Link {
             return Ok(at_hand.take());
         }
         let pass = self.host.lanes.try_pass(reach);
-        pass.map(Some).ok_or(Rest::Wait(reach))
+        pass.map(Some).ok_or(TurnOutcome::Wait(reach))
     }
 
     /// Closes what the client held, and tells the end of its story. The engine may have panicked; it may do so again.
@@ -312,7 +297,7 @@ impl Link {
         session: &mut Session,
         ready: bool,
         mut pass: Option<Pass>,
-    ) -> Result<Rest, Rest> {
+    ) -> Result<TurnOutcome, TurnOutcome> {
         let began = self.host.clock.now();
         session.handle_timeout(began);
         self.attend(&mut pass)?;
@@ -323,34 +308,34 @@ impl Link {
             // What is not needed now must not be held while the client thinks.
             pass = None;
             if self.host.is_stopping() {
-                return Err(Rest::Over(End::Stopping));
+                return Err(TurnOutcome::Over(End::Stopping));
             }
             if !self.logon.is_known()
                 && let Some(end) = self.logon.overdue(self.host.clock.now())
             {
-                return Err(Rest::Over(end));
+                return Err(TurnOutcome::Over(end));
             }
             // Without need to read nothing is read: it takes a buffer, and an idle client has none.
             if !ready {
-                return Ok(Rest::Idle);
+                return Ok(TurnOutcome::Idle);
             }
             let crowded = self.host.pool.is_crowded(self.host.lanes.inside());
             if crowded && (self.host.clock.now() - began).as_millis() >= TURN_MS {
-                return Ok(Rest::Again);
+                return Ok(TurnOutcome::Again);
             }
             let hint = self.hint();
             if self.receive(session, hint, !crowded)? == 0 {
                 return Ok(if self.has_unsent() {
-                    Rest::Blocked
+                    TurnOutcome::Blocked
                 } else {
-                    Rest::Idle
+                    TurnOutcome::Idle
                 });
             }
         }
     }
 
     /// Serves every whole message that has come.
-    fn messages(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), Rest> {
+    fn messages(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         loop {
             self.session_bytes(session, pass)?;
             let framing = session.framing();
@@ -364,7 +349,7 @@ impl Link {
                     return Err(over(&error));
                 }
             };
-            if matches!(outcome, Err(Rest::Wait(_))) {
+            if matches!(outcome, Err(TurnOutcome::Wait(_))) {
                 return outcome;
             }
             session.consume();
@@ -379,7 +364,7 @@ impl Link {
         framing: Framing,
         message: &[u8],
         pass: &mut Option<Pass>,
-    ) -> Result<(), Rest> {
+    ) -> Result<(), TurnOutcome> {
         let mut inner = self.lock();
         if let Some(peer) = peer {
             inner.engine = Some(self.engine(&mut inner.story, peer)?);
@@ -398,7 +383,7 @@ impl Link {
         self.settle(&mut inner)
     }
 
-    fn engine(&self, story: &mut Story, peer: Peer) -> Result<Connection, Rest> {
+    fn engine(&self, story: &mut Story, peer: Peer) -> Result<Connection, TurnOutcome> {
         story.names(peer.calling.as_deref(), peer.called.as_deref());
         let name = peer.calling.as_deref().unwrap_or_default();
         let choice = self.host.settings.trace.as_ref();
@@ -407,14 +392,14 @@ impl Link {
         if let Some(mut tap) = self.tap() {
             tap.decide(selected == Selection::Yes);
         }
-        let challenge = super::host::random().map_err(|e| {
-            Rest::Over(End::Because(format!(
+        let challenge = super::random::random().map_err(|e| {
+            TurnOutcome::Over(End::Because(format!(
                 "the system gives no random numbers: {e}"
             )))
         })?;
         Ok(Connection::new(
             self.host.server.clone(),
-            self.bell.clone(),
+            self.waker.clone(),
             peer,
             challenge,
         ))
@@ -436,7 +421,7 @@ impl Link {
     }
 
     /// After the engine did something: sends, reports, and notes its next deadline.
-    fn settle(&self, inner: &mut Inner) -> Result<(), Rest> {
+    fn settle(&self, inner: &mut Inner) -> Result<(), TurnOutcome> {
         let Inner {
             engine: Some(engine),
             outbox,
@@ -462,26 +447,26 @@ impl Link {
             story.report_repeats(self.host.clock.now());
         }
         if self.logon.note(story) {
-            self.bell.nudge();
+            self.waker.nudge();
         }
         if engine.take_probe() {
             self.probe.store(true, Ordering::Release);
-            self.bell.nudge();
+            self.waker.nudge();
         }
         let next = engine.poll_timeout().into_iter().chain(story.deadline());
         let deadline = next.min().map_or(NEVER, |time| time.0);
         if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
-            self.bell.nudge();
+            self.waker.nudge();
         }
         let sent = outbox.flush(&self.socket, self.tap.as_ref());
         engine.recycle(sent.map_err(|e| over(&e))?);
         if engine.is_closing() {
-            return Err(Rest::Over(End::Because(story.fatal())));
+            return Err(TurnOutcome::Over(End::Because(story.fatal())));
         }
         if outbox.is_empty() {
             Ok(())
         } else {
-            Err(Rest::Blocked)
+            Err(TurnOutcome::Blocked)
         }
     }
 
@@ -501,7 +486,7 @@ impl Link {
     }
 
     /// Sends what an earlier turn had to leave.
-    fn flush_again(&self, pass: &mut Option<Pass>) -> Result<(), Rest> {
+    fn flush_again(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         let mut inner = self.lock();
         if inner.outbox.is_empty() {
             return Ok(());
@@ -514,12 +499,16 @@ impl Link {
         if inner.outbox.is_empty() {
             Ok(())
         } else {
-            Err(Rest::Blocked)
+            Err(TurnOutcome::Blocked)
         }
     }
 
     /// Sends what the session layer has to say: the answer to a session request, a keep-alive.
-    fn session_bytes(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), Rest> {
+    fn session_bytes(
+        &self,
+        session: &mut Session,
+        pass: &mut Option<Pass>,
+    ) -> Result<(), TurnOutcome> {
         match session.poll_transmit() {
             None => Ok(()),
             Some(bytes) => {
@@ -530,7 +519,12 @@ impl Link {
     }
 
     /// Reads; 0 if nothing came.
-    fn receive(&self, session: &mut Session, hint: usize, wait: bool) -> Result<usize, Rest> {
+    fn receive(
+        &self,
+        session: &mut Session,
+        hint: usize,
+        wait: bool,
+    ) -> Result<usize, TurnOutcome> {
         let space = session.recv_space(hint);
         match self.socket.receive(space, wait) {
             Ok(Received::Bytes(count)) => {
@@ -542,7 +536,7 @@ impl Link {
             }
             Ok(Received::Nothing) => Ok(0),
             Ok(Received::Closed) => Err(match session.handle_eof() {
-                Ok(()) => Rest::Over(End::Closed),
+                Ok(()) => TurnOutcome::Over(End::Closed),
                 Err(error) => over(&error),
             }),
             Err(error) => Err(over(&error)),
@@ -594,6 +588,6 @@ impl AsFd for Link {
     }
 }
 
-fn over(error: &dyn std::fmt::Display) -> Rest {
-    Rest::Over(End::Because(error.to_string()))
+fn over(error: &dyn std::fmt::Display) -> TurnOutcome {
+    TurnOutcome::Over(End::Because(error.to_string()))
 }

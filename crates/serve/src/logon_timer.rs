@@ -7,7 +7,7 @@ use std::{
 
 use coax_wire::time::{Span, Time};
 
-use super::{link::End, story::Story};
+use super::{outcome::End, story::Story};
 
 /// How long a client may take to log on after a refusal: somebody may be typing a password.
 const TYPING: Span = Span::from_secs(60);

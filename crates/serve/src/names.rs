@@ -80,7 +80,7 @@ impl Bound {
         };
         Self::try_open(settings, wanted.address).map(Some).map_err(|why| {
             format!(
-                "names are not answered for at UDP {}: {why}; clients need an LMHOSTS entry to find this server",
+                "coax cannot answer name queries on UDP {}: {why}; clients need an LMHOSTS entry to find this server",
                 wanted.address
             )
         })
@@ -244,7 +244,7 @@ fn node(host: &Host, network: Network) -> Result<Node, String> {
             wanted.names.push(own);
         }
     }
-    wanted.first_id = super::host::random()
+    wanted.first_id = super::random::random()
         .map(u16::from_le_bytes)
         .unwrap_or_default();
     let service = NameService::new(host.clock.now(), wanted).map_err(|error| error.to_string())?;

@@ -26,7 +26,9 @@ use coax_lab::{
     segment::Flags,
 };
 
-use super::{host::Host, report::Reporter, socket::Socket, trace::Selection};
+use coax_smbconf::settings::ClientChoice;
+
+use super::{report::Reporter, socket::Socket, trace::Selection};
 
 /// Bytes that may wait for a slow disk; packets beyond them are dropped, and counted.
 const WAITING_BYTES: usize = 32 << 20;
@@ -222,7 +224,7 @@ impl Writer {
         self.told_of_drops = true;
         let path = self.target.path.display();
         self.reporter.notice(format!(
-            "the capture {path} lacks {dropped} packets so far: they came faster than the disk takes them"
+            "the capture {path} lacks {dropped} packets so far: the disk is too slow"
         ));
     }
 }
@@ -265,9 +267,15 @@ const ACK: Flags = Flags {
 
 impl Tap {
     /// Captures a client, if clients are captured and this one may be among them.
-    pub(super) fn begin(host: &Host, socket: &Socket, address: &str, number: u64) -> Option<Self> {
-        let capture = host.capture.clone()?;
-        let selection = Selection::of(host.settings.trace.as_ref(), number, address, None);
+    pub(super) fn begin(
+        capture: Option<&Capture>,
+        trace: Option<&ClientChoice>,
+        socket: &Socket,
+        address: &str,
+        number: u64,
+    ) -> Option<Self> {
+        let capture = capture?.clone();
+        let selection = Selection::of(trace, number, address, None);
         if selection == Selection::No {
             return None;
         }

@@ -3,11 +3,11 @@
 //! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password file,
 //! opens the shares' folders and the log file, and binds the ports. A check then lets go of them.
 
-use std::fmt;
-
 use coax_netbios::Transport;
 use coax_server::Server;
 
+use super::bound::Bound;
+pub use super::rejected::Rejected;
 use super::{
     build::{self, Built},
     commands::Runner,
@@ -17,7 +17,6 @@ use super::{
     names, pcap, report,
     sandbox::privileges::Account,
 };
-use crate::Bound;
 use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 
 /// A server that could start.
@@ -41,17 +40,6 @@ pub(super) struct Parts {
     pub(super) capture: Option<pcap::Target>,
     /// Whom to go on as.
     pub(super) account: Option<Account>,
-}
-
-/// Why a server cannot start: every reason that was found.
-#[derive(Debug, thiserror::Error)]
-pub struct Rejected(pub Vec<Diagnostic>);
-
-impl fmt::Display for Rejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reasons: Vec<String> = self.0.iter().map(|d| d.message.clone()).collect();
-        f.write_str(&reasons.join("\n"))
-    }
 }
 
 impl Prepared {

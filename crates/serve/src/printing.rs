@@ -10,9 +10,9 @@ use std::{
 };
 
 use super::{
-    build,
     commands::{Order, Runner},
     report::Reporter,
+    share_path,
 };
 use coax_smbconf::{
     macros::{MacroValues, expand_command, one_word},
@@ -91,7 +91,7 @@ impl Printing {
         let (Some(share), Some(orders)) = (share, &self.orders) else {
             return Ok(());
         };
-        let folder = build::path(settings, share).map_err(|error| error.to_string())?;
+        let folder = share_path::path(settings, share).map_err(|error| error.to_string())?;
         let line = command_line(&share.print_command, &folder, job, client);
         let order = Waiting {
             order: Order { line, folder },

@@ -175,7 +175,7 @@ fn writable(share: &ShareSettings) -> bool {
 pub(super) fn all(settings: &Settings) -> Vec<(String, String, Problem)> {
     let mut found = Vec::new();
     for share in settings.shares.iter().filter(|share| share.available) {
-        let Ok(path) = super::build::path(settings, share) else {
+        let Ok(path) = super::share_path::path(settings, share) else {
             continue;
         };
         let problems = match look(Path::new(&path)) {

@@ -440,7 +440,7 @@ impl std::fmt::Display for ClientLine {
             }
             (Some(user), Some(how)) => write!(f, ", {user} by {how}")?,
             (Some(user), None) => write!(f, ", {user}")?,
-            (None, _) => f.write_str(", nobody logged on")?,
+            (None, _) => f.write_str(", no log-on")?,
         }
         self.refused
             .iter()

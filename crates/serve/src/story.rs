@@ -9,7 +9,7 @@ use coax_wire::{nbt::session::Framing, time::Time};
 use super::{
     guess::{Clues, guess},
     host::Host,
-    link::End,
+    outcome::End,
     repeats::{Repeats, Report},
     report::{ClientLine, Line, RefusedLine, Reporter, guest_because},
     trace::Trace,

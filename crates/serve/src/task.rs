@@ -18,7 +18,8 @@ use tokio::{
 use super::{
     admission::Seat,
     lanes::Pass,
-    link::{End, Link, Rest},
+    link::Link,
+    outcome::{End, TurnOutcome},
 };
 
 /// How long a client may take nothing of what is sent to it before it is given up.
@@ -102,22 +103,22 @@ impl Client {
     /// Why it ended, unless it is closed already.
     async fn live(&mut self) -> Option<End> {
         // A client that connects has something to ask.
-        let mut rest = Rest::Again;
+        let mut rest = TurnOutcome::Again;
         loop {
-            self.note_blocked(rest == Rest::Blocked);
+            self.note_blocked(rest == TurnOutcome::Blocked);
             self.probe();
             if self.link.logon.is_known() {
                 self.seat.settle();
             }
             rest = match rest {
-                Rest::Gone => return None,
-                Rest::Over(end) => return Some(end),
-                Rest::Again => self.hot(true, None).await,
-                Rest::Wait(reach) => match self.gate(reach).await {
+                TurnOutcome::Gone => return None,
+                TurnOutcome::Over(end) => return Some(end),
+                TurnOutcome::Again => self.hot(true, None).await,
+                TurnOutcome::Wait(reach) => match self.gate(reach).await {
                     Ok(pass) => self.hot(true, Some(pass)).await,
                     Err(end) => return Some(end),
                 },
-                Rest::Idle | Rest::Blocked => match self.cold().await {
+                TurnOutcome::Idle | TurnOutcome::Blocked => match self.cold().await {
                     Cue::Ready => self.hot(true, None).await,
                     Cue::Attend => self.hot(false, None).await,
                     Cue::Over(end) => return Some(end),
@@ -128,7 +129,7 @@ impl Client {
 
     /// Waits for something to do.
     async fn cold(&mut self) -> Cue {
-        if self.link.bell.is_rung() {
+        if self.link.waker.is_pending() {
             return Cue::Attend;
         }
         let interest = if self.blocked.is_some() {
@@ -148,7 +149,7 @@ impl Client {
                 Ok(_) => Cue::Ready,
                 Err(error) => Cue::Over(End::Because(error.to_string())),
             },
-            () = self.link.bell.heard() => Cue::Attend,
+            () = self.link.waker.woken() => Cue::Attend,
             () = sleep(until.unwrap_or_default()), if until.is_some() => self.overdue(),
             () = sleep_until(gives_up.unwrap_or_else(Instant::now)), if gives_up.is_some() => {
                 Cue::Over(End::Because(format!("it took nothing of a reply for {} s", SEND_TIMEOUT.as_secs())))
@@ -158,9 +159,9 @@ impl Client {
     }
 
     /// Has a thread serve the client, and delivers wakes and time-outs meanwhile.
-    async fn hot(&mut self, ready: bool, pass: Option<Pass>) -> Rest {
+    async fn hot(&mut self, ready: bool, pass: Option<Pass>) -> TurnOutcome {
         let Some(mut session) = self.session.take() else {
-            return Rest::Over(End::Because(
+            return TurnOutcome::Over(End::Because(
                 "its session was lost: a defect of coax".into(),
             ));
         };
@@ -175,7 +176,7 @@ impl Client {
             let until = self.next_interjection(&interjected);
             tokio::select! {
                 outcome = &mut turn => break outcome,
-                () = self.link.bell.heard() => interjected = self.interject(interjected).await,
+                () = self.link.waker.woken() => interjected = self.interject(interjected).await,
                 () = sleep(until.unwrap_or_default()), if until.is_some() => {
                     interjected = self.interject(interjected).await;
                 }
@@ -188,11 +189,11 @@ impl Client {
                     self.last_heard = self.link.host.clock.now();
                 }
                 match (rest, interjected) {
-                    (rest @ (Rest::Over(_) | Rest::Gone), _) | (rest, Ok(_)) => rest,
-                    (_, Err(end)) => Rest::Over(end),
+                    (rest @ (TurnOutcome::Over(_) | TurnOutcome::Gone), _) | (rest, Ok(_)) => rest,
+                    (_, Err(end)) => TurnOutcome::Over(end),
                 }
             }
-            (Err(error), _) => Rest::Over(End::Because(lost(&error))),
+            (Err(error), _) => TurnOutcome::Over(End::Because(lost(&error))),
         }
     }
 
@@ -208,7 +209,7 @@ impl Client {
             tokio::select! {
                 pass = &mut pass => return Ok(pass),
                 () = &mut gone => return Err(End::Because("it gave up waiting for the disk".into())),
-                () = self.link.bell.heard() => interjected = self.interject(interjected).await,
+                () = self.link.waker.woken() => interjected = self.interject(interjected).await,
                 () = sleep(until.unwrap_or_default()), if until.is_some() => {
                     interjected = self.interject(interjected).await;
                 }

@@ -3,6 +3,7 @@
 //! A client's connection has a [`Trace`] only if its requests are wanted, so a server that does not trace pays one test of
 //! an option a request.
 
+mod blocks;
 mod dump;
 
 use std::{
@@ -16,11 +17,12 @@ use coax_wire::{
     block::Block,
     codepage::CodePage,
     command as code,
-    header::{Flags, HEADER_LEN, Header},
+    header::{Flags, Header},
     smb::{summary, transaction},
     status::Status,
 };
 
+use self::blocks::each_block;
 use super::report::{Line, MessageLine, Reporter, RequestLine};
 use coax_smbconf::{
     log_level::{Class, LogLevels},
@@ -33,8 +35,6 @@ const REQUESTS: u8 = 3;
 const BYTES: u8 = 10;
 /// Requests that may wait for their answer; the oldest beyond them is logged without one.
 const WAITING: usize = 128;
-/// Commands of a chain that are looked at.
-const MAX_CHAIN: usize = 8;
 
 /// Whether a client is one of those that `--trace` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,21 +252,6 @@ impl Trace {
             header: dump::header(header),
             dump: dump::message(header.command, message, tail),
         })));
-    }
-}
-
-/// Calls `each` with the commands of a chain and their blocks.
-fn each_block<'a>(command: u8, message: &'a [u8], mut each: impl FnMut(u8, &Block<'a>)) {
-    let mut at = (command, HEADER_LEN);
-    for _ in 0..MAX_CHAIN {
-        let Ok(block) = Block::at(message, at.1) else {
-            return;
-        };
-        each(at.0, &block);
-        match block.andx() {
-            Some(next) if code::is_andx(at.0) && next.1 > at.1 => at = next,
-            _ => return,
-        }
     }
 }
 

@@ -1,43 +1,43 @@
-//! How other connections' doings reach a client's task.
+//! Wakes the task of a client when another connection has something for it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use coax_server::table::Wake;
 use tokio::sync::Notify;
 
-/// A client's bell: rung by whoever has something for it, heard by its task, whether that waits for the socket or for a
-/// thread that is serving the client. A ring is never lost: the flag stays until somebody takes it.
+/// Wakes a client's task, whether the task waits for the socket or for a thread that serves the client. No wake-up is lost:
+/// the flag stays set until the task takes it.
 #[derive(Debug, Default)]
-pub(super) struct Bell {
-    rung: AtomicBool,
+pub(super) struct Waker {
+    pending: AtomicBool,
     notify: Notify,
 }
 
-impl Bell {
-    /// Whether it rang since this was last asked.
+impl Waker {
+    /// Whether it was woken since the last call.
     pub(super) fn take(&self) -> bool {
-        self.rung.load(Ordering::Relaxed) && self.rung.swap(false, Ordering::AcqRel)
+        self.pending.load(Ordering::Relaxed) && self.pending.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether it rang and nobody has taken that yet.
-    pub(super) fn is_rung(&self) -> bool {
-        self.rung.load(Ordering::Acquire)
+    /// Whether a wake-up waits to be taken.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire)
     }
 
-    /// Makes the task look again, without there being anything in the mailbox.
+    /// Makes the task run again although its mailbox is empty.
     pub(super) fn nudge(&self) {
         self.notify.notify_one();
     }
 
-    /// Waits for a ring or a nudge; returns at once if there was one since the last time.
-    pub(super) async fn heard(&self) {
+    /// Waits for a wake-up or a nudge; returns at once if there was one since the last call.
+    pub(super) async fn woken(&self) {
         self.notify.notified().await;
     }
 }
 
-impl Wake for Bell {
+impl Wake for Waker {
     fn wake(&self) {
-        self.rung.store(true, Ordering::Release);
+        self.pending.store(true, Ordering::Release);
         self.notify.notify_one();
     }
 }

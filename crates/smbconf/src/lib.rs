@@ -13,6 +13,7 @@ pub mod macros;
 pub mod nearest;
 pub mod parse;
 pub mod settings;
+pub mod share_argument;
 pub mod sockopt;
 pub mod table;
 pub mod usermap;

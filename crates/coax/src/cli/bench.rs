@@ -21,30 +21,30 @@ use coax_transfer::{
 #[derive(Args, Clone, Debug)]
 #[command(
     arg_required_else_help = true,
-    long_about = "Copies a file of incompressible data to a server and back as each redirector of the time did, verifies what \
-        came back, and prints how long each took, what requests it made, and how far it is from the best.",
-    after_help = "The first thing to try: coax bench smb://SERVER/SHARE\n\
-        It needs a share it may write to, and removes its file afterwards. docs/bench.md explains the table."
+    long_about = "Copies a file of incompressible data to a server and back with each redirector profile, verifies the \
+        contents, and prints the time, the requests, and the ratio to the best.",
+    after_help = "First try: coax bench smb://SERVER/SHARE\n\
+        The share must be writable; coax removes its file afterwards. docs/bench.md explains the table."
 )]
 pub struct BenchArgs {
-    /// The share to measure, and a folder in it if need be
+    /// The share to measure, optionally with a folder
     #[arg(value_name = "smb://[USER[:PASSWORD]@]HOST[:PORT]/SHARE[/FOLDER]", value_parser = place)]
     pub place: Location,
     /// Length of the file: 42MB (of 1,000,000 bytes), 42MiB (of 1,048,576), or bytes
     #[arg(long, value_name = "SIZE", default_value = "42MB", value_parser = size)]
     pub size: u64,
-    /// The redirectors to be, with commas, or all; docs/clients.md lists them
+    /// Redirector profiles, separated by commas, or all; docs/clients.md lists them
     #[arg(long = "as", value_name = "P1,P2,…|all", default_value = "all", value_parser = chosen)]
     pub profiles: Chosen,
-    /// Make each copy so many times, and tell the least, the median and the greatest
+    /// Repeat each copy N times and report minimum, median and maximum
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub runs: u32,
-    /// Measure raw TCP first, with a 'coax speed serve' at this host and source port (its discard port next to it, or after
-    /// a comma), and tell each copy's share of it
+    /// First measure raw TCP against 'coax speed serve' at this host and source port (discard port: the next one, or after a
+    /// comma), and report each copy relative to it
     #[arg(long, value_name = "HOST:PORT")]
     pub ceiling: Option<CeilingTarget>,
-    /// Let the password be sent in clear text or as an LM response where the server knows nothing better: anybody on the
-    /// cable can read or break it
+    /// Send the password in plaintext or as an LM response if the server supports nothing better. Anybody on the network
+    /// can read or break it
     #[arg(long)]
     pub allow_weak: bool,
     /// Report as one JSON object (docs/bench.md)

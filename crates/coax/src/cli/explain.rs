@@ -13,25 +13,25 @@ use coax_report::explain::{
 #[derive(Args, Clone, Debug)]
 #[command(
     arg_required_else_help = true,
-    long_about = "Reads captures of slow copies and says what they waited for.\n\n\
-        A capture is what Wireshark, tcpdump or VirtualBox wrote while the copy ran: pcap or pcapng, gzipped or not. It is \
-        best taken at one of the two ends, from before the connection is made to after the copy is done. A snap length of \
-        192 bytes is enough (tcpdump -s 192)."
+    long_about = "Reads packet captures of slow copies and explains where the time went.\n\n\
+        Formats: pcap or pcapng, optionally gzipped, from Wireshark, tcpdump or VirtualBox. Capture at the client or the \
+        server, from before the connection opens until the copy ends. A snap length of 192 bytes is enough \
+        (tcpdump -s 192)."
 )]
 pub struct ExplainArgs {
     /// Capture files; - is standard input
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
-    /// The files are pieces of one capture, as dumpcap -b and tcpdump -C write them, in whatever order
+    /// The files are pieces of one capture (dumpcap -b, tcpdump -C), in any order
     #[arg(long)]
     pub join: bool,
-    /// The redirector that the client is, where that is known better than the capture tells it (coax profiles)
+    /// The client's redirector profile, instead of the one recognised (coax profiles)
     #[arg(long, value_name = "PROFILE", value_parser = client)]
     pub client: Option<String>,
     /// Report as one JSON object (docs/explain-json.md)
     #[arg(long)]
     pub json: bool,
-    /// Also write one page with graphs, which needs nothing else
+    /// Also write a self-contained HTML page with graphs
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ pub fn main(args: &ExplainArgs) -> ExitCode {
         failed = true;
         eprintln!("coax explain: {error:#}");
     }
-    let printed = super::print(&if args.json {
+    let printed = super::output::print(&if args.json {
         format!("{:#}\n", json::report(&all))
     } else {
         as_text(&all, args.captures.len() > 1)

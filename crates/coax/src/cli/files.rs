@@ -3,6 +3,7 @@
 mod advice;
 mod arguments;
 mod get;
+mod outcome;
 mod progress;
 mod put;
 mod session;
@@ -11,15 +12,15 @@ mod tree;
 
 use std::{io::Write as _, process::ExitCode};
 
-use clap::CommandFactory as _;
 use serde_json::{Value, json};
 
 pub use arguments::{
     Common, CopyOptions, GetArgs, LsArgs, MkdirArgs, MvArgs, PathsArgs, PutArgs, RmArgs,
     SharesArgs, StatArgs,
 };
-use session::Failure;
+use outcome::{Done, Failure, Stop};
 
+use super::output::WrongUsage;
 use coax_transfer::client::Location;
 
 /// One of the verbs, with its arguments.
@@ -75,31 +76,11 @@ impl Verb<'_> {
     }
 }
 
-/// Why a verb stopped.
-#[derive(Debug)]
-enum Stop {
-    /// The command line makes no sense.
-    Usage(String),
-    /// It makes sense and cannot be done.
-    Failed(Box<Failure>),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(Box::new(failure))
-    }
-}
-
-/// What a verb did: the report, and what went wrong with single files on the way.
-#[derive(Debug, Default)]
-struct Done {
-    report: serde_json::Map<String, Value>,
-    text: String,
-    failures: Vec<Failure>,
-}
-
 /// Does what the command line says.
-pub fn main(verb: Verb<'_>) -> ExitCode {
+///
+/// # Errors
+/// The command line makes no sense.
+pub fn main(verb: Verb<'_>) -> Result<ExitCode, WrongUsage> {
     let outcome = match verb {
         Verb::Ls(args) => tree::ls(args),
         Verb::Get(args) => get::get(args),
@@ -111,17 +92,15 @@ pub fn main(verb: Verb<'_>) -> ExitCode {
         Verb::Stat(args) => tree::stat(args),
         Verb::Shares(args) => tree::shares(args),
     };
-    match outcome {
-        Ok(done) => report(done, verb.common().json),
-        Err(Stop::Failed(failure)) => report(
-            Done {
-                failures: vec![*failure],
-                ..Done::default()
-            },
-            verb.common().json,
-        ),
-        Err(Stop::Usage(message)) => wrong_usage(verb.name(), &message),
-    }
+    let done = match outcome {
+        Ok(done) => done,
+        Err(Stop::Failed(failure)) => Done {
+            failures: vec![*failure],
+            ..Done::default()
+        },
+        Err(Stop::Usage(message)) => return Err(WrongUsage::new(verb.name(), message)),
+    };
+    Ok(report(done, verb.common().json))
 }
 
 /// The location with its user's password: from the URL, `COAX_PASSWORD`, or the person at the terminal.
@@ -158,17 +137,4 @@ fn report(mut done: Done, as_json: bool) -> ExitCode {
         _ if done.failures.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
-}
-
-fn wrong_usage(verb: &str, message: &str) -> ExitCode {
-    let mut command = super::Cli::command();
-    command.build();
-    let kind = clap::error::ErrorKind::ValueValidation;
-    let error = match command.find_subcommand_mut(verb) {
-        Some(verb) => verb.error(kind, message),
-        None => command.error(kind, message),
-    };
-    // Nothing is left to do if standard error is gone.
-    let _ = error.print();
-    ExitCode::from(2)
 }

@@ -18,7 +18,7 @@ pub fn hello(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> 
     let from = Reach::new(bound, local);
     let _ = writeln!(out, "\nListening at {}", listening(bound));
     if from.only_here {
-        out.push_str("Only this machine can connect: every address is a loopback address.\n");
+        out.push_str("Only this machine can connect: all addresses are loopback addresses.\n");
     }
     let share = settings
         .shares
@@ -226,7 +226,7 @@ fn names(settings: &Settings, bound: &Bound, from: &Reach, out: &mut String) {
     let when = if bound.names {
         "If the name is not found"
     } else {
-        "The name is not answered for at UDP 137, so"
+        "The server does not answer name queries on UDP 137, so"
     };
     let _ = writeln!(
         out,
@@ -246,16 +246,16 @@ fn ports(from: &Reach, out: &mut String) {
     }
     let ports = moved
         .iter()
-        .map(|(_, usual)| usual.to_string())
+        .map(|(_, usual)| format!("port {usual}"))
         .collect::<Vec<_>>()
         .join(" and ");
     let program = std::env::current_exe().map_or("coax".into(), |p| p.display().to_string());
     let _ = writeln!(
         out,
-        "\nDOS, Windows and OS/2 know no ports but {ports}, which this server does not have. To let coax take them, run one of\n  \
+        "\nDOS, Windows and OS/2 only connect to {ports}, which this server could not open. To allow it, run one of\n  \
          sudo setcap cap_net_bind_service=+ep '{program}'\n  \
          sudo sysctl net.ipv4.ip_unprivileged_port_start=137\n\
-         and start it again; or send those ports here, as it is:"
+         and restart coax. Or redirect the ports to this server:"
     );
     for (port, usual) in moved {
         let _ = writeln!(
@@ -274,8 +274,8 @@ fn log_ons(settings: &Settings, out: &mut String) {
     }
     if !global.lanman_auth {
         out.push_str(
-            "\nUsers cannot log on from DOS, Windows for Workgroups, 95 and 98: these send LM responses, which give the password \
-             away.\n--allow lm ('lanman auth = yes') accepts them.\n",
+            "\nUsers cannot log on from DOS, Windows for Workgroups, 95 and 98: these send LM responses, which reveal the \
+             password.\n--allow lm ('lanman auth = yes') accepts them.\n",
         );
     }
     if global.ntlm_auth != NtlmAuth::V1Permitted {
@@ -353,7 +353,7 @@ mod tests {
             "sysctl net.ipv4.ip_unprivileged_port_start=137",
             "--dport 139 -j REDIRECT --to-ports 1139",
             "--dport 445 -j REDIRECT --to-ports 1445",
-            "not answered for at UDP 137",
+            "does not answer name queries on UDP 137",
             "-p 1445",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod files;
 pub mod hello;
 pub mod lab;
+pub mod output;
 pub mod profiles;
 pub mod prompt;
 pub mod serve;
@@ -15,12 +16,13 @@ pub mod speed;
 pub mod tour;
 pub mod user;
 
-use std::{io::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use files::Verb;
+use output::WrongUsage;
 
-/// SMB1 and NetBIOS for vintage machines.
+/// File sharing and performance diagnosis for vintage computers (SMB1 and NetBIOS).
 #[derive(Debug, Parser)]
 #[command(
     name = "coax",
@@ -30,8 +32,8 @@ use files::Verb;
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "A first try: coax serve DIR shares that folder with everything from DOS to Windows XP, and prints what to \
-    type there. 'coax VERB --help' tells more. Exit codes: 0 done, 1 it failed, 2 wrong usage."
+    after_help = "First try: coax serve DIR shares that folder with all clients from DOS to Windows XP and prints what to \
+    type there. 'coax VERB --help' explains a verb. Exit codes: 0 done, 1 it failed, 2 wrong usage."
 )]
 pub struct Cli {
     /// What to do.
@@ -46,11 +48,11 @@ pub enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Add, remove and list the users of 'coax serve'
     User(Box<user::UserArgs>),
-    /// Copy a file both ways as each redirector of the time did, and compare
+    /// Copy a file both ways with each redirector profile and compare
     Bench(Box<bench::BenchArgs>),
-    /// Predict how long a copy takes: the same engines over old TCP stacks, cards and links in virtual time
+    /// Simulate a copy over old TCP stacks, network cards and links in virtual time
     Lab(lab::LabArgs),
-    /// Measure raw TCP, as mTCP's SPDTEST does and together with it
+    /// Measure raw TCP throughput; works with mTCP's SPDTEST
     Speed(Box<speed::SpeedArgs>),
     /// List a folder of a server
     Ls(Box<files::LsArgs>),
@@ -70,11 +72,11 @@ pub enum Command {
     Stat(Box<files::StatArgs>),
     /// List what a server shares
     Shares(Box<files::SharesArgs>),
-    /// Show the redirectors that can be imitated, and how each value is known
+    /// Show the redirector profiles, with the source of each value
     Profiles(Box<profiles::ProfilesArgs>),
-    /// Read captures of slow copies, and say what they waited for
+    /// Explain from packet captures why file copies are slow
     Explain(Box<explain::ExplainArgs>),
-    /// Do all of it once on this machine, in under a minute
+    /// Demonstrate all verbs on this machine in under a minute
     Tour(tour::TourArgs),
     /// The helper process of 'serve' that runs print commands
     #[command(hide = true, name = coax_serve::commands::VERB)]
@@ -84,33 +86,48 @@ pub enum Command {
     },
 }
 
-/// Reads the command line and does what it says.
+/// Reads the command line and runs the verb.
 pub fn main() -> ExitCode {
-    let arguments = match speed::dos_spelling(std::env::args_os()) {
-        Ok(arguments) => arguments,
-        Err(message) => return speed::wrong_usage(&message),
-    };
+    run().unwrap_or_else(|wrong| print_usage(&wrong))
+}
+
+fn run() -> Result<ExitCode, WrongUsage> {
+    let arguments = speed::dos_spelling(std::env::args_os())
+        .map_err(|message| WrongUsage::new("speed", message))?;
     credentials::hide_in_urls(&arguments);
-    match Cli::parse_from(arguments).command {
-        Command::Serve(args) => serve::main(*args),
+    Ok(match Cli::parse_from(arguments).command {
+        Command::Serve(args) => serve::main(*args)?,
         Command::User(args) => user::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Lab(args) => lab::main(&args),
         Command::Speed(args) => speed::main(&args),
-        Command::Ls(args) => files::main(Verb::Ls(&args)),
-        Command::Get(args) => files::main(Verb::Get(&args)),
-        Command::Put(args) => files::main(Verb::Put(&args)),
-        Command::Rm(args) => files::main(Verb::Rm(&args)),
-        Command::Mkdir(args) => files::main(Verb::Mkdir(&args)),
-        Command::Rmdir(args) => files::main(Verb::Rmdir(&args)),
-        Command::Mv(args) => files::main(Verb::Mv(&args)),
-        Command::Stat(args) => files::main(Verb::Stat(&args)),
-        Command::Shares(args) => files::main(Verb::Shares(&args)),
+        Command::Ls(args) => files::main(Verb::Ls(&args))?,
+        Command::Get(args) => files::main(Verb::Get(&args))?,
+        Command::Put(args) => files::main(Verb::Put(&args))?,
+        Command::Rm(args) => files::main(Verb::Rm(&args))?,
+        Command::Mkdir(args) => files::main(Verb::Mkdir(&args))?,
+        Command::Rmdir(args) => files::main(Verb::Rmdir(&args))?,
+        Command::Mv(args) => files::main(Verb::Mv(&args))?,
+        Command::Stat(args) => files::main(Verb::Stat(&args))?,
+        Command::Shares(args) => files::main(Verb::Shares(&args))?,
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Tour(args) => tour::main(&args),
         Command::RunCommands { user } => run_commands(user.as_deref()),
-    }
+    })
+}
+
+fn print_usage(wrong: &WrongUsage) -> ExitCode {
+    let mut command = Cli::command();
+    command.build();
+    let kind = clap::error::ErrorKind::ValueValidation;
+    let error = match command.find_subcommand_mut(wrong.verb) {
+        Some(verb) => verb.error(kind, &wrong.message),
+        None => command.error(kind, &wrong.message),
+    };
+    // Nothing is left to do if standard error is gone.
+    let _ = error.print();
+    ExitCode::from(2)
 }
 
 fn run_commands(user: Option<&str>) -> ExitCode {
@@ -120,18 +137,6 @@ fn run_commands(user: Option<&str>) -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
-    }
-}
-
-/// Prints; a reader that has seen enough (`| head`) is no failure of ours.
-pub(crate) fn print(text: &str) -> ExitCode {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -2,14 +2,13 @@
 
 mod check;
 mod diagnostics;
-mod shares;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{
-    Args, CommandFactory, ValueEnum,
+    Args, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 
@@ -19,7 +18,7 @@ use coax_wire::codepage::CodePage;
 use super::{
     credentials::{self, UserArg},
     hello::hello,
-    print,
+    output::{WrongUsage, print, print_diagnostics},
 };
 use coax_serve::Bound;
 use coax_serve::prepare::Rejected;
@@ -27,40 +26,42 @@ use coax_serve::users::Page;
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
-use coax_smbconf::settings::{GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Settings};
+use coax_smbconf::settings::{
+    GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Settings, ShareSettings,
+};
+use coax_smbconf::share_argument::ShareArg;
 use coax_smbconf::value::NETBIOS_NAME;
-pub use shares::{ShareArg, share_name};
 
 /// `coax serve`'s arguments.
 #[derive(Args, Clone, Debug, Default)]
 #[command(
     long_about = "Shares folders with every SMB1 client: DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners.\n\n\
-        'coax serve DIR' alone makes one share named after the folder. Guests may read it, nobody may write, clients on public \
-        addresses are refused, and it listens at ports 139 and 445 if it may, else at 1139 and 1445. It prints what to type on \
+        'coax serve DIR' makes one share named after the folder. Guests may read, nobody may write, and clients on public \
+        addresses are refused. It listens on ports 139 and 445 if permitted, else on 1139 and 1445, and prints what to type on \
         each kind of client.\n\n\
-        NTLMv1 log-ons are accepted, as consoles, scanners and NT 4.0 know no better; LM and plaintext ones are not, unless \
-        --allow says so."
+        coax accepts NTLMv1 log-ons, which consoles, scanners and NT 4.0 need. It refuses LM and plaintext log-ons unless \
+        --allow permits them."
 )]
 pub struct ServeArgs {
     /// The folder to share; the share is named after it
     pub dir: Option<PathBuf>,
-    /// Read this smb.conf, as Samba has it; what follows here wins over it
+    /// Read this smb.conf (Samba syntax); options of the command line override it
     #[arg(long, value_name = "smb.conf")]
     pub config: Option<PathBuf>,
-    /// A further share: --share GAMES=/srv/games, with :ro for nobody may write or :rw for users may (the default)
+    /// A further share: --share GAMES=/srv/games; :ro read-only, :rw users may write (the default)
     #[arg(long = "share", value_name = "NAME=DIR[:ro|:rw]")]
     pub shares: Vec<ShareArg>,
     /// What guests may do with the shares named here [default: ro, or none if there is a --user]
     #[arg(long, value_name = "none|ro|rw", value_parser = guest_access())]
     pub guest: Option<GuestAccess>,
-    /// Somebody who may log on, read and write. Without a password here, it comes from COAX_PASSWORD, or coax asks for it at
-    /// the terminal; one that stands here is moved out of the process list
+    /// A user who may log on, read and write. Without a password, coax reads COAX_PASSWORD or asks at the terminal. coax
+    /// removes a password given here from the process list
     #[arg(long = "user", value_name = "NAME[:PASSWORD]", value_parser = user)]
     pub users: Vec<UserArg>,
-    /// Read the passwords that are missing from standard input, one line for each --user
+    /// Read missing passwords from standard input, one line for each --user
     #[arg(long)]
     pub password_stdin: bool,
-    /// Log-on methods to accept that are off for good reason, or off in smb.conf
+    /// Accept log-on methods that are off by default or in smb.conf
     #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
     pub allow: Vec<LogOn>,
     /// Listen here for SMB over NetBIOS sessions (DOS, Windows 9x); port 0 picks one. With --nbt or --direct, nothing
@@ -70,7 +71,7 @@ pub struct ServeArgs {
     /// Listen here for SMB directly over TCP (Windows 2000 and later, consoles); port 0 picks one
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub direct: Vec<SocketAddr>,
-    /// Answer for our names here (UDP) [default: port 137, if there is an --nbt at port 139]
+    /// Answer NetBIOS name queries here (UDP) [default: port 137 if an --nbt uses port 139]
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub names: Option<SocketAddr>,
     /// The name clients find this server by, at most 15 characters [default: this machine's name]
@@ -82,7 +83,7 @@ pub struct ServeArgs {
     /// Any parameter of smb.conf's global section: --option 'read raw = no'
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = option)]
     pub options: Vec<String>,
-    /// Options of every client's socket, as smbd takes them: -O 'TCP_NODELAY SO_SNDBUF=65536'
+    /// Socket options for all clients, in smbd's syntax: -O 'TCP_NODELAY SO_SNDBUF=65536'
     #[arg(short = 'O', long, value_name = "OPTIONS", value_parser = option_value)]
     pub socket_options: Option<String>,
     /// Report as JSON, one object a line (docs/events.md)
@@ -91,10 +92,10 @@ pub struct ServeArgs {
     /// `--trace` and `--pcap`.
     #[command(flatten)]
     pub diagnostics: diagnostics::DiagnosticArgs,
-    /// Say what each line of the configuration does, or without one what every parameter does, and stop
+    /// Explain each line of the configuration (without one: every parameter) and exit
     #[arg(long)]
     pub explain_config: bool,
-    /// Do all that starting does, say what is wrong and what would be served, and stop; with --json as one object
+    /// Do everything a start does, report problems and what would be served, and exit; --json: one object
     #[arg(long, conflicts_with = "explain_config")]
     pub check: bool,
 }
@@ -102,9 +103,9 @@ pub struct ServeArgs {
 /// A log-on method that gives passwords away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogOn {
-    /// LM responses: DOS, Windows for Workgroups, 95 and 98 send no other; broken in seconds
+    /// LM responses: the only ones DOS, Windows for Workgroups, 95 and 98 send; broken in seconds
     Lm,
-    /// Passwords in clear: the oldest clients; anybody on the cable can read them
+    /// Plaintext passwords: the oldest clients; anybody on the network can read them
     Plaintext,
     /// NTLMv1 responses: consoles, scanners, NT 4.0; on already, unless smb.conf says no
     Ntlmv1,
@@ -126,7 +127,7 @@ impl ServeArgs {
     /// Wrong usage, or a configuration that cannot be served.
     pub fn settings(&self) -> Result<(Settings, Vec<Diagnostic>), ServeError> {
         let mut loaded = load(self.config.as_deref(), &self.all_options());
-        let own = shares::from_arguments(self, &loaded.template)?;
+        let own = self.own_shares(&loaded.template)?;
         if self.guest.is_some() && own.is_empty() {
             return Err(ServeError::Usage(
                 "--guest is for shares named here; in smb.conf it is 'guest ok = yes'".into(),
@@ -225,6 +226,17 @@ impl ServeArgs {
         self.users.iter().map(account).collect()
     }
 
+    /// `DIR` and every `--share`.
+    fn own_shares(&self, template: &ShareSettings) -> Result<Vec<ShareSettings>, ServeError> {
+        let named_after_folder = self.dir.as_deref().map(ShareArg::of_folder);
+        let all = named_after_folder
+            .into_iter()
+            .chain(self.shares.iter().cloned().map(Ok));
+        all.map(|share| share?.settings(self.guest_access(), template))
+            .collect::<Result<_, _>>()
+            .map_err(|diagnostic| ServeError::Failed(vec![diagnostic]))
+    }
+
     fn guest_access(&self) -> GuestAccess {
         self.guest.unwrap_or(if self.users.is_empty() {
             GuestAccess::Ro
@@ -249,10 +261,14 @@ impl ServeArgs {
     }
 }
 
-/// Does what `coax serve` was told.
-pub fn main(mut args: ServeArgs) -> ExitCode {
+/// Serves, checks or explains the configuration.
+///
+/// # Errors
+/// The command line makes no sense.
+pub fn main(mut args: ServeArgs) -> Result<ExitCode, WrongUsage> {
+    let wrong_usage = |message: &str| Err(WrongUsage::new("serve", message));
     if args.explain_config {
-        return explain_config(&args);
+        return Ok(explain_config(&args));
     }
     if args.users.iter().any(|user| user.name.is_empty()) {
         return wrong_usage("--user needs a name: write NAME or NAME:PASSWORD");
@@ -266,17 +282,17 @@ pub fn main(mut args: ServeArgs) -> ExitCode {
     let (settings, said) = match settings {
         Ok(settings) => settings,
         Err(ServeError::Usage(message)) => return wrong_usage(&message),
-        Err(ServeError::Failed(said)) if args.check => return check::failed(said, args.json),
+        Err(ServeError::Failed(said)) if args.check => return Ok(check::failed(said, args.json)),
         Err(ServeError::Failed(said)) => {
-            report(&said);
-            return ExitCode::FAILURE;
+            print_diagnostics(&said);
+            return Ok(ExitCode::FAILURE);
         }
     };
     if args.check {
-        return check::check(&settings, said);
+        return Ok(check::check(&settings, said));
     }
-    report(&said);
-    serve(settings)
+    print_diagnostics(&said);
+    Ok(serve(settings))
 }
 
 /// Serves until told to stop.
@@ -291,7 +307,7 @@ fn serve(settings: Settings) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     match error.downcast_ref::<Rejected>() {
-        Some(Rejected(reasons)) => report(reasons),
+        Some(Rejected(reasons)) => print_diagnostics(reasons),
         None => eprintln!("error: {error:#}"),
     }
     ExitCode::FAILURE
@@ -303,7 +319,7 @@ fn explain_config(args: &ServeArgs) -> ExitCode {
         return print(&explain::reference());
     }
     let loaded = load(args.config.as_deref(), &options);
-    report(
+    print_diagnostics(
         &loaded
             .diagnostics
             .iter()
@@ -317,24 +333,6 @@ fn explain_config(args: &ServeArgs) -> ExitCode {
     } else {
         printed
     }
-}
-
-fn report(said: &[Diagnostic]) {
-    for diagnostic in said {
-        eprintln!("{diagnostic}");
-    }
-}
-
-fn wrong_usage(message: &str) -> ExitCode {
-    let mut command = super::Cli::command();
-    command.build();
-    let kind = clap::error::ErrorKind::ValueValidation;
-    let error = match command.find_subcommand_mut("serve") {
-        Some(serve) => serve.error(kind, message),
-        None => command.error(kind, message),
-    };
-    let _ = error.print();
-    ExitCode::from(2)
 }
 
 fn user(text: &str) -> Result<UserArg, std::convert::Infallible> {

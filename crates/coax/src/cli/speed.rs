@@ -7,11 +7,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Subcommand};
+use clap::{Args, Subcommand};
 use coax_speed::{DEFAULT_BYTES, MEGABYTE, Role};
 use serde_json::{Value, json};
 
-use super::print;
+use super::output::print;
 use coax_report::speed::{advice, json as as_json, text};
 use coax_transfer::speed::{
     DISCARD_PORT, Event, Limits, Measured, Order, SOURCE_PORT, Stop, Way, measure,
@@ -23,9 +23,9 @@ pub use words::dos_spelling;
 #[derive(Args, Clone, Debug)]
 #[command(
     arg_required_else_help = true,
-    long_about = "Measures raw TCP as mTCP's SPDTEST does, and talks to it and to netcat: plain bytes one way, whoever connects.\n\n\
-        It shows what the cards, drivers and TCP stacks of two machines can do, before SMB comes into it.",
-    after_help = "mTCP's own spelling is understood as well: coax speed -receive -target 10.0.0.9 2000"
+    long_about = "Measures raw TCP throughput in one direction. The other end may be coax, mTCP's SPDTEST or netcat.\n\n\
+        The result is what network cards, drivers and TCP stacks of two machines can do without SMB.",
+    after_help = "mTCP's syntax works too: coax speed -receive -target 10.0.0.9 2000"
 )]
 pub struct SpeedArgs {
     /// What to do.
@@ -36,11 +36,11 @@ pub struct SpeedArgs {
 /// The ways to measure.
 #[derive(Clone, Debug, Subcommand)]
 pub enum What {
-    /// Send, and say how fast the other end took it
+    /// Send and report the throughput
     Send(TransferArgs),
-    /// Receive, and say how fast it came
+    /// Receive and report the throughput
     Receive(TransferArgs),
-    /// Let visitors receive from one port and send to another, and report each
+    /// Serve a port to receive from and a port to send to; report each transfer
     Serve(ServeArgs),
 }
 
@@ -51,19 +51,19 @@ pub struct TransferArgs {
     /// Connect to this machine
     #[arg(long, value_name = "HOST:PORT", value_parser = target)]
     pub target: Option<String>,
-    /// Wait here for the other machine to connect; port 0 picks one
+    /// Listen here for the other machine; port 0 picks one
     #[arg(long, value_name = "PORT|ADDR:PORT", value_parser = address)]
     pub listen: Option<SocketAddr>,
     /// Megabytes (of 1,048,576 bytes) to send [default: 4, as SPDTEST], or to receive [default: all that comes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub mb: Option<u64>,
-    /// Connect from this port of ours
+    /// Local port to connect from
     #[arg(long, value_name = "PORT", conflicts_with = "listen", value_parser = clap::value_parser!(u16).range(1..))]
     pub srcport: Option<u16>,
     /// Give up after so many seconds without a byte
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub idle: u64,
-    /// Receiving: copy the bytes into memory, as an ordinary program does, instead of having the kernel discard them
+    /// Receiver: copy the bytes to memory instead of discarding them in the kernel
     #[arg(long)]
     pub copy: bool,
     /// Report as one JSON object (docs/speed.md)
@@ -86,13 +86,13 @@ pub struct ServeArgs {
     /// Send to each visitor of the source for so many seconds
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub seconds: u64,
-    /// Visitors at a time; more are turned away
+    /// Maximum concurrent transfers
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub visitors: u16,
     /// Let a visitor go after so many seconds without a byte
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub idle: u64,
-    /// Let in visitors from public addresses too
+    /// Accept connections from public addresses
     #[arg(long)]
     pub allow_public: bool,
     /// Report as JSON, one object a line (docs/speed.md)
@@ -244,19 +244,6 @@ fn visit_json(visit: Visit) -> String {
         Visit::Trouble(error) => json!({"event": "trouble", "error": error.to_string()}),
     };
     format!("{object}\n")
-}
-
-/// Says what is wrong with a command line.
-pub fn wrong_usage(message: &str) -> ExitCode {
-    let mut command = super::Cli::command();
-    command.build();
-    let kind = clap::error::ErrorKind::ValueValidation;
-    let error = match command.find_subcommand_mut("speed") {
-        Some(speed) => speed.error(kind, message),
-        None => command.error(kind, message),
-    };
-    let _ = error.print();
-    ExitCode::from(2)
 }
 
 fn everywhere(port: u16) -> SocketAddr {

@@ -10,12 +10,12 @@ use coax_transfer::speed::Stop;
 /// `coax tour`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
-    long_about = "Does everything once, on this machine and in under a minute: serves a folder, copies 42 MB to it and back as \
-        every redirector, predicts the published tables, makes slow copies in the lab and explains them from their captures.\n\n\
-        It listens on this machine alone, at a port that is free, and removes its files."
+    long_about = "Demonstrates all verbs on this machine in under a minute: serves a folder, copies 42 MB to it and back with \
+        every redirector profile, predicts the published tables, simulates slow copies and explains their captures.\n\n\
+        The server listens only on a free loopback port. coax removes all files afterwards."
 )]
 pub struct TourArgs {
-    /// Write it all as one HTML page as well
+    /// Also write an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Report as one JSON object (docs/tour.md)
@@ -55,7 +55,7 @@ pub fn main(args: &TourArgs) -> ExitCode {
             told.push_str(&format!("\nThe page: {}\n", path.display()));
         }
     }
-    let printed = super::print(&told);
+    let printed = super::output::print(&told);
     if tour.is_good() {
         return printed;
     }

@@ -9,7 +9,7 @@ use coax_wire::codepage::CodePage;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{credentials, print, prompt};
+use super::{credentials, output::print, prompt};
 use coax_serve::users::{Page, PasswordFile, Passwords, check_name};
 use coax_smbconf::diagnostic::Severity;
 use coax_smbconf::load::load;
@@ -17,9 +17,9 @@ use coax_smbconf::load::load;
 /// `coax user`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
-    long_about = "Keeps the users of 'coax serve' in a file in smbpasswd's format, which Samba reads too. No user of this \
-        machine is needed. A running server reads the file when it starts.\n\n\
-        The password is asked for on the terminal, without showing it, or read from standard input if that is no terminal:\n  \
+    long_about = "Keeps the users of 'coax serve' in a file in smbpasswd format, which Samba can read. The users need no \
+        account on this machine. A server reads the file when it starts.\n\n\
+        coax asks for the password at the terminal without echo, or reads it from standard input if that is not a terminal:\n  \
         printf '%s\\n' \"$password\" | coax user add anna --file users"
 )]
 pub struct UserArgs {
@@ -31,13 +31,13 @@ pub struct UserArgs {
 /// What to do with users.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Action {
-    /// Add a user, or give one another password
+    /// Add a user or change a password
     Add(AddArgs),
-    /// Take users out
+    /// Remove users
     Remove(NamesArgs),
-    /// Keep users from logging on, without forgetting their passwords
+    /// Disable users and keep their passwords
     Disable(NamesArgs),
-    /// Let disabled users log on again
+    /// Enable disabled users
     Enable(NamesArgs),
     /// List the users
     List(ListArgs),
@@ -62,10 +62,10 @@ pub struct AddArgs {
     #[command(flatten)]
     #[expect(missing_docs)]
     pub file: FileArgs,
-    /// Store no LM hash: DOS and Windows 9x cannot log on as this user then, and a stolen file gives less away
+    /// Store no LM hash. DOS and Windows 9x then cannot log on as this user; a stolen file reveals less
     #[arg(long)]
     pub no_lm: bool,
-    /// The user needs no password, if 'null passwords' allows that
+    /// The user needs no password if 'null passwords' allows it
     #[arg(long, conflicts_with = "no_lm")]
     pub no_password: bool,
 }

@@ -5,10 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context as _, Result, anyhow};
 
-use super::Event;
-use crate::cli::serve::{ServeArgs, ServeError};
+use super::event::Event;
 use coax_serve::{Running, report::Reporter};
-use coax_smbconf::settings::{GuestAccess, Settings};
+use coax_smbconf::{
+    load::load,
+    settings::{GuestAccess, Listener, Listeners, Settings},
+    share_argument::ShareArg,
+};
 use coax_transfer::{
     bench::{self, Plan, Report},
     client::{Location, Options},
@@ -29,7 +32,7 @@ pub(super) fn all(
     let silent = Reporter::to(|_| ()).context("the system gives no thread")?;
     let server = Running::start(settings(folder.path())?, silent)?;
     let address = server.bound().nbt.first().copied();
-    let address = address.context("the server listens nowhere")?;
+    let address = address.context("the server has no address")?;
     let place: Location = format!("smb://{address}/TOUR")
         .parse()
         .map_err(|error| anyhow!("{error}"))?;
@@ -54,20 +57,24 @@ pub(super) fn all(
 }
 
 fn settings(folder: &std::path::Path) -> Result<Settings> {
-    let share = format!("TOUR={}:rw", folder.display());
-    let arguments = ServeArgs {
-        shares: vec![share.parse().map_err(|error| anyhow!("{share}: {error}"))?],
-        guest: Some(GuestAccess::Rw),
-        nbt: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
-        name: Some("COAX-TOUR".into()),
-        ..ServeArgs::default()
+    let options = [
+        "netbios name = COAX-TOUR".to_owned(),
+        "map to guest = Bad User".to_owned(),
+    ];
+    let loaded = load(None, &options);
+    let share = ShareArg {
+        name: "TOUR".into(),
+        dir: folder.to_owned(),
+        read_only: false,
     };
-    let (settings, _) = arguments.settings().map_err(|error| match error {
-        ServeError::Usage(message) => anyhow!(message),
-        ServeError::Failed(said) => {
-            let said: Vec<String> = said.iter().map(ToString::to_string).collect();
-            anyhow!(said.join("; "))
-        }
-    })?;
+    let share = share.settings(GuestAccess::Rw, &loaded.template);
+    let mut settings = loaded.settings;
+    settings.shares = vec![share.map_err(|why| anyhow!("{why}"))?];
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    settings.listen = Listeners {
+        nbt: vec![Listener::exactly(any_port)],
+        direct: Vec::new(),
+        names: None,
+    };
     Ok(settings)
 }

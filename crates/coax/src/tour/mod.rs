@@ -3,6 +3,7 @@
 
 mod bars;
 pub mod copies;
+mod event;
 pub mod json;
 pub mod page;
 pub mod slow;
@@ -11,6 +12,8 @@ pub mod text;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+
+pub use event::Event;
 
 use coax_report::{
     explain::Explained,
@@ -48,17 +51,6 @@ impl Tour {
         let found = |explained: &Explained| !explained.capture.copies.is_empty();
         every && !self.copies.stopped && self.explained.iter().all(found)
     }
-}
-
-/// What is told on the way.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// A copy over loopback begins: profile, whether to the server.
-    Copying(&'a str, bool),
-    /// The tables are being predicted.
-    Predicting,
-    /// A slow copy is being made and explained.
-    Explaining(&'a str),
 }
 
 /// Goes round.

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use coax_lab::Tap;
 
-use super::Event;
+use super::event::Event;
 use coax_report::{
     explain::{self, Explained},
     lab::{data, run},

@@ -63,10 +63,7 @@ pub(super) fn explained(tour: &Tour) -> String {
 /// What the lab itself knows of a slow copy.
 pub(super) fn account(slow: &Slow) -> String {
     let (cause, share) = slow.truth;
-    format!(
-        "By the lab's own account {:.0} % was {cause}.",
-        share * 100.0
-    )
+    format!("Ground truth: {:.0} % {cause}.", share * 100.0)
 }
 
 /// How near a table's figures come to the published ones, by how much of them is a prediction.
@@ -81,7 +78,7 @@ pub(super) fn near(table: &Filled) -> String {
     let kinds = [Kind::Predicted, Kind::Chosen, Kind::Fitted].into_iter();
     let told: Vec<String> = kinds.filter_map(of).collect();
     if told.is_empty() {
-        return "nothing published to stand beside".into();
+        return "no published figures to compare with".into();
     }
     format!("within 15 % of the published figure: {}", told.join(", "))
 }

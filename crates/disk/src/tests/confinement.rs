@@ -173,7 +173,7 @@ fn a_parent_renamed_meanwhile_does_not_open_the_way_out() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                let swap = RenameFlags::EXCHANGE;
+                let swap = rustix::fs::RenameFlags::EXCHANGE;
                 let (a, b) = (share.join("D"), share.join("link"));
                 rustix::fs::renameat_with(CWD, &a, CWD, &b, swap).unwrap();
             }

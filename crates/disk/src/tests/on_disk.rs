@@ -288,7 +288,7 @@ fn a_rename_that_must_look_first_still_replaces_nothing() {
     disk.make_dir("D").unwrap();
     let folder = disk.folder();
     let rename = |from, to| {
-        rename_with_a_check(
+        crate::root::rename_with_a_check(
             &folder.root.place(from).unwrap(),
             &folder.root.place(to).unwrap(),
         )

@@ -10,7 +10,8 @@ use coax_whatif::Range;
 use serde_json::{Value, json};
 
 use super::{
-    Explained, gain,
+    explained::{Explained, Told},
+    gain,
     paper::Paper,
     verdict,
     words::{harmless, seconds},
@@ -18,15 +19,6 @@ use super::{
 
 /// What stands before lines that belong to a numbered one.
 const INDENT: &str = "     ";
-
-/// A piece of advice, and what it will bring.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Told {
-    /// The advice.
-    pub advice: Advice,
-    /// The prediction; `None` if there is none.
-    pub predicted: Option<Range>,
-}
 
 /// Advice about each copy of a capture, the best first, without predictions.
 pub(super) fn about(capture: &Capture) -> Vec<Vec<Told>> {
@@ -100,7 +92,7 @@ pub(super) fn section(out: &mut Paper, all: &[Told]) -> std::fmt::Result {
             writeln!(out, "     would take {}", about_seconds(range))?;
         }
         what_to_do(out, advice)?;
-        let against = format!("against {share:.0} % of the time, mostly {cause}");
+        let against = format!("affects {share:.0} % of the copy time, mostly {cause}");
         let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
         out.prose(INDENT, &format!("{against}{}", frames.unwrap_or_default()))?;
         out.prose(INDENT, &format!("source: {}", advice.source))?;

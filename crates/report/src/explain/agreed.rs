@@ -114,7 +114,7 @@ fn in_words(party: &Party) -> String {
         // what fits nearly all tells nothing
         (Sureness::Like, Some(profile)) if party.also.len() > MOST_ALIKE => {
             let others = party.also.len();
-            format!("not to be told: {profile} and {others} others fit")
+            format!("unknown: {profile} and {others} others fit")
         }
         (Sureness::Like, Some(profile)) if party.also.is_empty() => {
             format!("{} (most like {profile})", party.name)

@@ -143,7 +143,7 @@ fn what(rung: &PacketRow) -> String {
         }
     }
     if rung.again {
-        parts.push("sent again".to_owned());
+        parts.push("retransmitted".to_owned());
     }
     if let Some(said) = &rung.said {
         parts.push(match said.kind {

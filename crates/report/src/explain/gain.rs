@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use coax_explain::report::{Capture, Copy};
-use coax_whatif::{Model, Range, Why};
+use coax_whatif::{Model, Range};
 use coax_wire::time::Span;
 use serde_json::{Value, json};
 
-use super::{advice::Told, paper::Paper, words};
+use super::{
+    explained::{Gain, Told},
+    paper::Paper,
+    words,
+};
 
 /// So many of a capture's copies are tried, the longest.
 const MOST_COPIES: usize = 3;
@@ -17,17 +21,6 @@ const MOST_CHANGES: usize = 12;
 const LITTLE: f64 = 0.05;
 /// What is left of the time by a change that brings just that.
 pub(super) const HARDLY: f64 = 1.0 - LITTLE;
-
-/// What was found out about one copy.
-#[derive(Clone, Debug)]
-pub struct Gain {
-    /// The copy, by its place in the capture.
-    pub copy: usize,
-    /// How long it takes in the lab as it was, or why that is not known.
-    pub model: Result<Span, Why>,
-    /// Names of the two pieces of advice that bring most together, and what they bring.
-    pub pair: Option<([String; 2], Range)>,
-}
 
 /// Tries what is advised about the longest copies, and puts what brings most first.
 pub(super) fn predict(capture: &Capture, advice: &mut [Vec<Told>]) -> Vec<Gain> {
@@ -97,14 +90,14 @@ pub(super) fn section(
     let model = match &gain.model {
         Ok(model) => model,
         Err(why) => {
-            let said = format!("What it would bring was not found out: {why}.");
+            let said = format!("The lab cannot predict the changes: {why}.");
             return writeln!(out).and_then(|()| out.prose("", &said));
         }
     };
     let before = copy.wall.0 as f64 / 1e9;
     let took = [copy.wall, *model].map(words::time);
     let head = format!(
-        "What it would bring (the copy took {}; made again in the lab as it was, {}):",
+        "Predicted effect (the copy took {}; simulated baseline: {}):",
         took[0], took[1]
     );
     writeln!(out).and_then(|()| out.prose("", &head))?;
@@ -125,7 +118,7 @@ fn row(out: &mut Paper, what: &str, before: f64, range: &Range) -> std::fmt::Res
     let brings = if times >= 1.0 / (1.0 - LITTLE) {
         format!("{times:.1} times as fast")
     } else if times > 1.0 - LITTLE {
-        "hardly anything".to_owned()
+        "hardly any effect".to_owned()
     } else {
         "slower".to_owned()
     };

@@ -6,7 +6,7 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Explained, advice, agreed, breakdown, gain, text, tree, verdict, words};
+use super::{advice, agreed, breakdown, explained::Explained, gain, text, tree, verdict, words};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -19,7 +19,7 @@ pub fn capture(explained: &Explained) -> Value {
     json!({
         "file": explained.name,
         "grade": capture.grade.name(),
-        "vantage": vantage(capture).map(Vantage::name),
+        "vantage": capture.vantage().map(Vantage::name),
         "seconds": capture.span.map(|(first, last)| seconds(last - first)),
         "quality": quality(&capture.quality),
         "verdict": text::in_one_line(explained),
@@ -30,13 +30,6 @@ pub fn capture(explained: &Explained) -> Value {
         "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
         "connections_left_out": capture.connections_left_out,
     })
-}
-
-/// The vantage of the connection that carried most.
-pub(super) fn vantage(capture: &Capture) -> Option<Vantage> {
-    let bytes =
-        |connection: &&Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
-    capture.connections.iter().max_by_key(bytes)?.vantage
 }
 
 fn copies(explained: &Explained) -> Vec<Value> {

@@ -1,11 +1,12 @@
 //! What `coax explain` says of captures: as text, as JSON and as a page.
 
-pub mod advice;
+mod advice;
 mod agreed;
 mod breakdown;
 #[cfg(test)]
 mod causes_test;
-pub mod gain;
+mod explained;
+mod gain;
 pub mod html;
 pub mod json;
 mod paper;
@@ -21,27 +22,14 @@ use std::{
 };
 
 use coax_explain::{
-    Advice, Analyser, Error,
+    Analyser, Error,
     capture::Reader,
     recognise::remarks,
     report::{Capture, Connection, Party},
 };
 use coax_wire::time::Time;
 
-/// One capture, read.
-#[derive(Debug)]
-pub struct Explained {
-    /// The file's name, or the names of all that were read as one.
-    pub name: String,
-    /// What is in it.
-    pub capture: Capture,
-    /// What to change, of each of its copies.
-    pub advice: Vec<Vec<advice::Told>>,
-    /// What else is amiss, of a connection by its place.
-    pub remarks: Vec<(usize, Advice)>,
-    /// What the advice would bring, of the longest copies.
-    pub gains: Vec<gain::Gain>,
-}
+pub use explained::{Explained, Gain, Told};
 
 /// Reads one capture; `-` is standard input. `client` is who the client is, if that is known better than the capture tells it.
 ///

@@ -9,7 +9,9 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    Explained, advice, agreed, gain, json,
+    advice, agreed,
+    explained::{Explained, Told},
+    gain,
     paper::Paper,
     tree, verdict,
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
@@ -51,7 +53,7 @@ fn longest(capture: &Capture) -> Option<&Copy> {
 }
 
 /// What to change about a copy.
-fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [advice::Told] {
+fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [Told] {
     let mut copies = explained.capture.copies.iter();
     let place = copies.position(|other| std::ptr::eq(other, copy));
     let told = place.and_then(|place| explained.advice.get(place));
@@ -344,18 +346,18 @@ fn one_side(out: &mut Paper, who: &str, side: &Side, offered: &str) -> std::fmt:
 fn sent_again(side: &Side) -> Option<String> {
     let again = &side.again;
     let kinds = counted(&[
-        (again.fast, "because a loss was told of"),
-        (again.timer, "by a timer"),
-        (again.after_timer, "after it"),
+        (again.fast, "fast retransmissions"),
+        (again.timer, "after a retransmission timeout"),
+        (again.after_timer, "while recovering from it"),
         (again.probe, "as tail loss probes"),
     ]);
     let all = side.retransmissions.saturating_add(side.out_of_order);
-    let mut said = format!("{} sent again or late", many(all, "segment"));
+    let mut said = format!("{} retransmitted or late", many(all, "segment"));
     if !kinds.is_empty() {
         said = format!("{said} ({})", kinds.join(", "));
     }
     if again.needless > 0 {
-        said = format!("{said}, {} of them for nothing", again.needless);
+        said = format!("{said}, {} of them needless", again.needless);
     }
     (all > 0).then_some(said)
 }
@@ -369,15 +371,17 @@ fn counted(notes: &[(u64, &str)]) -> Vec<String> {
 
 fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     let (capture, quality) = (&explained.capture, &explained.capture.quality);
-    let vantage = json::vantage(capture).map_or("at an unknown place", |vantage| match vantage {
-        Vantage::Client => "at the client",
-        Vantage::Server => "at the server",
-        Vantage::Between => "between client and server",
-    });
+    let vantage = capture
+        .vantage()
+        .map_or("capture point unknown", |vantage| match vantage {
+            Vantage::Client => "taken at the client",
+            Vantage::Server => "taken at the server",
+            Vantage::Between => "taken between client and server",
+        });
     let grade = capture.grade.name();
     writeln!(
         out,
-        "\nCapture: {grade}, taken {vantage}; {}.",
+        "\nCapture: {grade}, {vantage}; {}.",
         many(quality.packets, "packet")
     )?;
     for fault in faults(quality) {
@@ -386,7 +390,7 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     if quality.clock_grain >= Span(1_000_000) {
         writeln!(
             out,
-            "  times are multiples of {}: nothing shorter can be told",
+            "  the clock advances in steps of {}: shorter times are unknown",
             time(quality.clock_grain)
         )?;
     }
@@ -417,13 +421,13 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
         (quality.duplicates, "packet", "captured twice (left out)"),
         (quality.dropped, "packet", "dropped by the capturing machine"),
         (quality.missing_bytes, "byte", "missing in the capture, though acknowledged"),
-        (quality.coalesced, "segment", "longer than the wire allows: made one by the capturing machine"),
-        (quality.incomplete_fragments, "packet", "of which not all fragments came"),
+        (quality.coalesced, "segment", "longer than the wire allows: coalesced by the capturing machine"),
+        (quality.incomplete_fragments, "packet", "with missing fragments"),
         (quality.netbeui, "packet", "of NetBEUI, which is not read"),
         (quality.ipx, "packet", "of IPX, which is not read"),
         (quality.cut_headers, "packet", "cut within the headers"),
         (quality.without_start, "connection", "that began before the capture"),
-        (quality.skipped_bytes, "byte", "of SMB connections in no message that could be told"),
+        (quality.skipped_bytes, "byte", "of SMB connections outside any recognised message"),
     ];
     let plain = plain.map(|(count, one, what)| (count, one, what.to_owned()));
     let told = told.map(|(count, what)| (count, "packet", what));
@@ -507,9 +511,6 @@ mod tests {
         let told = told("labelled/nagle_lan-client.pcapng.gz", None);
         let (first, rest) = told.split_once('\n').unwrap();
         assert!(first.contains("TCP_NODELAY → about "), "{first}");
-        assert!(
-            rest.contains("|  waiting for delayed acknowledgments\n"),
-            "{rest}"
-        );
+        assert!(rest.contains("|  waiting for delayed ACKs\n"), "{rest}");
     }
 }

@@ -129,14 +129,14 @@ pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
     }
     Some(match cause {
         Cause::ClientThink => {
-            "Nothing on the server or the network shortens that: look at the client's program and disk."
+            "The server and the network cannot shorten it: examine the client's program and disk."
         }
         Cause::ServerThink => {
-            "Nothing on the client or the network shortens that: look at the server's program and disk."
+            "The client and the network cannot shorten it: examine the server's program and disk."
         }
-        Cause::Bandwidth => "Only a faster path or less data shortens that.",
+        Cause::Bandwidth => "Only a faster path or less data shortens it.",
         Cause::RoundTrips if usual_block(copy) >= LARGE => {
-            "Requests are as large as SMB1's mostly get: only a shorter way, or several files at a time, shortens that."
+            "Requests are as large as most SMB1 requests get: only lower latency or more requests in flight help."
         }
         Cause::Capture => "Capture it again, at one of the two ends.",
         _ => return None,
@@ -158,15 +158,10 @@ fn because(copy: &Copy) -> String {
     let moving = copy.requests.iter().filter(|row| row.bytes > 0);
     let requests = moving.map(|row: &Requests| row.count).sum();
     let words = match cause {
-        Cause::RoundTrips if requests > 0 => {
-            format!("waiting for {}", many(requests, "round trip"))
-        }
+        Cause::RoundTrips if requests > 0 => many(requests, "round trip"),
         other => other.label().to_owned(),
     };
-    format!(
-        " {:.0} % of the time was {words}.",
-        percent(spent, copy.wall)
-    )
+    format!(" {:.0} % of the time: {words}.", percent(spent, copy.wall))
 }
 
 #[cfg(test)]
@@ -224,14 +219,15 @@ mod tests {
     #[test]
     fn a_tree_that_goes_both_ways_says_how_much_went_which_way() {
         let told = first_line("suricata-xp-filecontainer.pcap");
-        let begin = "Copy of 37 files, 19.4 KB to the client and 646.7 KB to the server, half";
+        let begin = "Copy of 37 files, 19.4 KB to the client and 646.7 KB to the server, median";
         assert!(told.starts_with(begin), "{told}");
     }
 
     #[test]
     fn a_copy_without_a_cure_says_which_machine_to_look_at() {
         let told = first_line("suricata-xp-filecontainer.pcap");
-        let end = "Nothing on the server or the network shortens that: look at the client's program and disk.";
+        let end =
+            "The server and the network cannot shorten it: examine the client's program and disk.";
         assert!(told.ends_with(end), "{told}");
         assert!(
             told.contains("1 request (READ_ANDX) of 4096 bytes."),
@@ -239,9 +235,7 @@ mod tests {
         );
         let told = first_line("labelled/raw60k-client.pcapng.gz");
         assert!(
-            told.contains(
-                "80 % of the time was waiting for 131 round trips. Requests are as large"
-            ),
+            told.contains("80 % of the time: 131 round trips. Requests are as large"),
             "{told}"
         );
     }

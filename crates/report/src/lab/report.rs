@@ -54,7 +54,7 @@ fn packets(out: &mut String, summary: &Summary) {
     let [there, back] = ways.map(counts);
     let names = [
         "sent",
-        "sent again",
+        "retransmitted",
         "timeouts",
         "sending card full",
         "lost",
@@ -88,7 +88,7 @@ fn counts(way: &Way) -> [u64; 7] {
 }
 
 fn causes(out: &mut String, summary: &Summary) {
-    let _ = writeln!(out, "\nWaited for");
+    let _ = writeln!(out, "\nTime spent on");
     let mut causes: Vec<_> = summary.causes_ns.iter().collect();
     causes.sort_by_key(|(_, ns)| std::cmp::Reverse(**ns));
     let total: u64 = summary.causes_ns.values().sum();

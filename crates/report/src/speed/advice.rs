@@ -67,7 +67,7 @@ pub fn no_service(error: &SpeedError) -> String {
         }
         ErrorKind::PermissionDenied => "Ports below 1024 are root's: name a higher one.".into(),
         ErrorKind::AddrNotAvailable => {
-            "That address is none of this machine's: name one of its own, or the port alone for all of them.".into()
+            "This machine does not have that address: use one of its addresses, or the port alone for all of them.".into()
         }
         _ => "Check the name or address, and that the network is up.".into(),
     }
@@ -83,10 +83,10 @@ pub fn why(measured: &Measured) -> String {
             report.wanted.unwrap_or_default()
         ),
         (Some(End::Empty), _) => "the other end closed without a byte".into(),
-        (Some(End::Silent), _) => "then nothing more was heard of the other end".into(),
+        (Some(End::Silent), _) => "the other end went silent".into(),
         (Some(End::Interrupted), _) => "it was interrupted".into(),
         (_, Some(error)) => error.clone(),
-        _ => "it did not end well".into(),
+        _ => "the transfer failed".into(),
     }
 }
 

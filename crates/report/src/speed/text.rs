@@ -22,17 +22,17 @@ pub fn report(measured: &Measured) -> String {
     if waited > whole * LONG_WAIT && report.bytes > 0 {
         let _ = writeln!(
             out,
-            "  the first byte came after {}; from then on {}",
+            "  first byte after {}; then {}",
             time(waited),
             speed(report.rate_since_first_byte())
         );
     }
     if measured.is_complete() && whole < SHORT_S {
-        out.push_str("  too short to mean much: try again with a larger --mb\n");
+        out.push_str("  too short to be meaningful: repeat with a larger --mb\n");
     }
     match &measured.tcp {
         Some(tcp) => out.push_str(&tcp_lines(report.role, tcp)),
-        None => out.push_str("  TCP: this system does not say what it counted\n"),
+        None => out.push_str("  TCP: this system does not report its counters\n"),
     }
     out
 }
@@ -43,7 +43,7 @@ pub fn visitor(measured: &Measured) -> String {
     if let Some(tcp) = measured.tcp.filter(|tcp| tcp.retransmissions > 0) {
         let _ = write!(
             out,
-            ", {} segments sent again",
+            ", {} segments retransmitted",
             grouped(tcp.retransmissions.into())
         );
     }
@@ -75,7 +75,7 @@ pub fn second(
         None => out.push_str(" MB"),
     }
     if let Some(tcp) = tcp.filter(|tcp| tcp.retransmissions > 0) {
-        let _ = write!(out, "  {} sent again", tcp.retransmissions);
+        let _ = write!(out, "  {} retransmitted", tcp.retransmissions);
     }
     out
 }
@@ -125,7 +125,7 @@ fn sender_lines(tcp: &TcpFigures) -> String {
     let of = tcp
         .segments_sent
         .map_or_else(String::new, |sent| format!(" of {}", grouped(sent.into())));
-    let _ = writeln!(out, ", {again}{of} segments sent again");
+    let _ = writeln!(out, ", {again}{of} segments retransmitted");
     if let (Some(busy), Some(window)) = (tcp.busy_us, tcp.window_limited_us)
         && busy > 0
     {

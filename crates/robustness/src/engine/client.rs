@@ -1,6 +1,6 @@
 //! One client of a [`super::world::World`]: its connection, what it learnt from replies, what it may still be sent.
 
-use super::world::Flag;
+use super::flag::Flag;
 use coax_server::Connection;
 use coax_wire::{
     block::Block,

@@ -4,6 +4,8 @@
 //! those of transactions, [`script`] reads bytes as a series of steps.
 
 pub mod client;
+pub mod flag;
+mod material;
 pub mod request;
 pub mod script;
 pub mod transaction;

@@ -1,7 +1,7 @@
 //! Bytes as a story: clients come, ask, wait and go, in every dialect, on one server.
 
 use super::{
-    request,
+    material, request,
     world::{Options, World},
 };
 use crate::choices::Choices;
@@ -119,8 +119,8 @@ fn change_header(world: &mut World, client: usize, choices: &mut Choices<'_>) {
     let own = &mut world.clients[client];
     let header = &mut own.header;
     match choices.below(6) {
-        0 => header.tid = Tid(request::number_of(&own.known.tids, choices)),
-        1 => header.uid = Uid(request::number_of(&own.known.uids, choices)),
+        0 => header.tid = Tid(material::number_of(&own.known.tids, choices)),
+        1 => header.uid = Uid(material::number_of(&own.known.uids, choices)),
         2 => header.pid = Pid(choices.u32()),
         3 => header.flags = Flags(choices.u8()),
         4 => header.flags2 = Flags2(choices.u16()),
@@ -218,7 +218,7 @@ pub fn connect(world: &mut World, client: usize, dialect: &str, share: &str) {
         let bytes = format!("\x04{share}\0\x04\0\x04A:\0");
         world.request(client, c::TREE_CONNECT, &block(&[], bytes.as_bytes()))
     } else {
-        let path = request::encode(
+        let path = material::encode(
             &format!("\\\\COAX\\{share}"),
             unicode,
             HEADER_LEN + 1 + 8 + 2 + 1,
@@ -236,7 +236,7 @@ pub fn connect(world: &mut World, client: usize, dialect: &str, share: &str) {
 /// Opens a file with the core protocol's OPEN; its FID if that went well.
 pub fn open(world: &mut World, client: usize) -> Option<u16> {
     let unicode = world.clients[client].header.unicode();
-    let path = request::encode("\\A.TXT", unicode, HEADER_LEN + 1 + 4 + 2 + 1);
+    let path = material::encode("\\A.TXT", unicode, HEADER_LEN + 1 + 4 + 2 + 1);
     let bytes = [&[4], path.as_slice()].concat();
     let replies = world.request(client, c::OPEN, &block(&[0x42, 0x16], &bytes));
     Block::first(replies.last()?).ok()?.word(0).ok()

@@ -2,7 +2,7 @@
 
 use super::{
     client::Known,
-    request::{data, encode, name, number, number_of},
+    material::{data, encode, name, number, number_of},
 };
 use crate::choices::Choices;
 use coax_wire::{command as c, header::HEADER_LEN};

@@ -1,6 +1,6 @@
 //! A server on an in-memory file system, its clients, and what must hold after every step.
 
-use super::client::Client;
+use super::{client::Client, flag::Flag};
 use crate::choices::Choices;
 use coax_logon::{
     accounts::{Accounts, User},
@@ -11,14 +11,11 @@ use coax_server::{
     config::{Config, Limits, Security, Signing},
     memfs::{MemFs, MemOptions},
     share::{Share, ShareKind, ShareOptions},
-    table::{Census, Exclusive, Tables, Wake},
+    table::{Census, Exclusive, Tables},
     vfs::FsTime,
 };
 use coax_wire::time::{Span, Time};
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, Mutex};
 
 /// When it begins: midnight of 2026-11-21.
 pub const START: Time = Time(1_795_219_200_000_000_000);
@@ -31,23 +28,6 @@ struct Locked(Mutex<Tables>);
 impl Exclusive for Locked {
     fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
         work(&mut self.0.lock().unwrap());
-    }
-}
-
-/// Whether a connection asked to be woken.
-#[derive(Debug, Default)]
-pub struct Flag(AtomicBool);
-
-impl Flag {
-    /// Whether it asked since this was called last.
-    pub fn take(&self) -> bool {
-        self.0.swap(false, Ordering::SeqCst)
-    }
-}
-
-impl Wake for Flag {
-    fn wake(&self) {
-        self.0.store(true, Ordering::SeqCst);
     }
 }
 

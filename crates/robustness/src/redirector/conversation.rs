@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     choices::Choices,
-    engine::world::{Flag, Options, START, World},
+    engine::{
+        flag::Flag,
+        world::{Options, START, World},
+    },
 };
 use coax_client::{Direction, Existing, JobId, Outcome, Tail, Transmit};
 use coax_netbios::{Accept, Session, SessionConfig};

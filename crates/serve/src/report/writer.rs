@@ -263,7 +263,9 @@ impl Reporter {
                     match missing.swap(0, Ordering::Relaxed) {
                         0 => {}
                         lost => {
-                            let text = format!("{lost} lines were lost: nobody read them in time");
+                            let text = format!(
+                                "{lost} log lines were lost: the reader of the log is too slow"
+                            );
                             write(Told::Line(Line::Notice { text }, Timestamp::now()));
                         }
                     }

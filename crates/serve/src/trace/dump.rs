@@ -17,6 +17,8 @@ use coax_wire::{
     },
 };
 
+use super::blocks::each_block;
+
 /// What every NTLMSSP message begins with ([MS-NLMP] 2.2.1).
 const NTLMSSP: &[u8] = b"NTLMSSP\0";
 /// Bytes in a line.
@@ -41,7 +43,7 @@ pub(super) fn header(header: &Header) -> String {
 pub(super) fn message(command: u8, message: &[u8], tail: usize) -> String {
     let mut out = String::new();
     let mut end = HEADER_LEN;
-    super::each_block(command, message, |command, block| {
+    each_block(command, message, |command, block| {
         end = block.bytes_offset.saturating_add(block.bytes.len());
         one(&mut out, command, block);
     });

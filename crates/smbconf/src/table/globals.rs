@@ -1,6 +1,6 @@
 //! Parameters of the server as a whole that are honoured.
 
-use super::{Parameter, slot};
+use super::parameter::{Parameter, slot};
 use crate::log_level::LOG_LEVEL;
 use crate::sockopt::SOCKET_OPTIONS;
 use crate::value::{

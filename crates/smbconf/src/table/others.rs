@@ -1,6 +1,6 @@
 //! Parameters that change how the file is read, and those without an effect of their own.
 
-use super::{Effect, Parameter, Scope};
+use super::parameter::{Effect, Parameter, Scope};
 
 /// They change how the file is read.
 pub(super) const READING: &[Parameter] = &[

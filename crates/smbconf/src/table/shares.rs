@@ -1,6 +1,6 @@
 //! Parameters of shares that are honoured.
 
-use super::{Parameter, slot};
+use super::parameter::{Parameter, slot};
 use crate::value::{
     BOOL, CASE_MODE, COMMAND, COUNT, HOSTS, LETTER_CASE, MANGLED_NAMES, MAP_READONLY, MEBIBYTES,
     MODE, NAMES as USERS, PASSWORD, PATH, PATTERNS, STRICT_LOCKING, TEXT, WORDS,

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use super::*;
 use crate::explain;
 use crate::load::{Outcome, load_text};
+use crate::settings::{GlobalSettings, ShareSettings};
 
 /// The tunables of Samba's old performance document, under every name it or its successors used.
 const OLD_TUNABLES: &[(&str, bool)] = &[

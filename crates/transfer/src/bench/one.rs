@@ -29,7 +29,7 @@ impl Bench<'_> {
         row: &mut Row,
         told: &mut dyn FnMut(bool),
     ) -> Result<(), Error> {
-        let mut connection = Connection::open(&self.plan.place, profile, &self.plan.options)?;
+        let mut connection = crate::client::open(&self.plan.place, profile, &self.plan.options)?;
         row.dialect = Some(connection.link().dialect.name);
         // what it took to connect is no part of a copy
         connection.exchanges();
@@ -113,7 +113,7 @@ impl Bench<'_> {
             return true;
         }
         drop(connection);
-        let again = Connection::open(&self.plan.place, profile, &self.plan.options);
+        let again = crate::client::open(&self.plan.place, profile, &self.plan.options);
         again.is_ok_and(|mut connection| connection.run(delete(), &mut Nothing).is_ok())
     }
 

@@ -35,7 +35,7 @@ pub struct Options {
     pub transport: Option<Transport>,
     /// The password may be sent in clear text or as an LM response where the server knows nothing better.
     pub allow_weak: bool,
-    /// Ask for signed messages.
+    /// Request SMB signing.
     pub sign: bool,
     /// Keep a record of every exchange.
     pub record: bool,
@@ -65,8 +65,15 @@ struct Route {
     transport: Transport,
 }
 
-/// See [`Connection::open`].
-pub(super) fn open(
+/// Connects, negotiates, logs on and connects the share.
+///
+/// Without a port, coax tries the profile's port, then the other of 445 and 139. On 139 it calls the server by its name,
+/// then `*SMBSERVER`. Without a user it tries `GUEST`, then an anonymous log-on. What differed from the first choice is in
+/// [`Connection::notes`].
+///
+/// # Errors
+/// Why the last choice did not work.
+pub fn open(
     location: &Location,
     profile: &Arc<Profile>,
     options: &Options,

@@ -8,7 +8,6 @@ mod connection;
 pub mod copy;
 mod error;
 pub mod local;
-pub mod ops;
 mod socket;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
@@ -16,8 +15,8 @@ pub mod testkit;
 mod tests;
 pub mod url;
 
-pub use connect::Options;
-pub use connection::{Breaker, Connection};
+pub use connect::{Options, open};
+pub use connection::{Breaker, Connection, ops};
 pub use error::plain;
 pub use error::{Attempt, Error};
 pub use url::{BadLocation, Location};

@@ -73,9 +73,9 @@ impl Served {
     /// Connects as the default redirector.
     ///
     /// # Errors
-    /// [`Connection::open`]'s.
+    /// [`open`](crate::client::open)'s.
     pub fn connect(&self) -> Result<Connection, Error> {
-        Connection::open(&self.location(""), &modern(), &Options::default())
+        crate::client::open(&self.location(""), &modern(), &Options::default())
     }
 
     /// Ends the server.

@@ -20,7 +20,7 @@ fn a_file_goes_there_and_back_unchanged_over_either_transport() {
     let served = Served::start("", None);
     for place in [served.location(""), served.nbt("")] {
         let data = noise(SIZE);
-        let mut connection = Connection::open(&place, &modern(), &Options::default()).unwrap();
+        let mut connection = crate::client::open(&place, &modern(), &Options::default()).unwrap();
         let mut source = tempfile::tempfile().unwrap();
         source.write_all(&data).unwrap();
         let mut source = FileEnd::new(source, "source", 0);
@@ -62,7 +62,7 @@ fn progress_is_told_and_every_exchange_is_kept_if_that_is_asked_for() {
         record: true,
         ..Options::default()
     };
-    let mut connection = Connection::open(&served.location(""), &modern(), &options).unwrap();
+    let mut connection = crate::client::open(&served.location(""), &modern(), &options).unwrap();
     let mut told = Vec::new();
     let get = Operation::Copy(CopySpec::get("A.BIN"));
     connection
@@ -134,9 +134,9 @@ fn a_wrong_password_is_what_the_server_says_it_is() {
     let mut place = served.location("");
     place.user = Some("anna".into());
     place.password = Some("right".into());
-    Connection::open(&place, &modern(), &Options::default()).unwrap();
+    crate::client::open(&place, &modern(), &Options::default()).unwrap();
     place.password = Some("wrong".into());
-    let error = Connection::open(&place, &modern(), &Options::default())
+    let error = crate::client::open(&place, &modern(), &Options::default())
         .err()
         .unwrap();
     let status = error.smb().and_then(SmbError::status);
@@ -152,7 +152,7 @@ fn every_dialect_can_be_had_alone() {
             dialect: Some(dialect.name),
             ..Options::default()
         };
-        let connection = Connection::open(&served.location(""), &modern(), &options)
+        let connection = crate::client::open(&served.location(""), &modern(), &options)
             .unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
         assert_eq!(connection.link().dialect.name, dialect.name);
     }
@@ -165,7 +165,7 @@ fn where_nobody_listens_the_addresses_that_were_tried_are_named() {
         .local_addr()
         .unwrap();
     let place: Location = format!("smb://{free}/DATA").parse().unwrap();
-    let error = Connection::open(&place, &modern(), &Options::default())
+    let error = crate::client::open(&place, &modern(), &Options::default())
         .err()
         .unwrap();
     assert!(
@@ -190,7 +190,9 @@ fn a_peer_that_speaks_nonsense_is_an_error() {
         transport: Some(Transport::Direct445),
         ..Options::default()
     };
-    let error = Connection::open(&place, &modern(), &options).err().unwrap();
+    let error = crate::client::open(&place, &modern(), &options)
+        .err()
+        .unwrap();
     assert!(matches!(error, Error::Smb(SmbError::Session(_))), "{error}");
     nonsense.join().unwrap();
 }

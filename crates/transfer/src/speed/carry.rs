@@ -14,7 +14,11 @@ use coax_wire::time::{Span, Time};
 use rustix::net::{RecvFlags, recv};
 use socket2::SockRef;
 
-use super::{Event, Limits, Stop, kernel::Kernel};
+use super::{
+    kernel::Kernel,
+    limits::{Event, Limits},
+    stop::Stop,
+};
 
 /// Bytes handed to TCP at once.
 const SEND_BYTES: usize = 256 * 1024;

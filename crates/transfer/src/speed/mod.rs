@@ -8,15 +8,17 @@ pub mod carry;
 pub mod ceiling;
 pub mod connect;
 mod kernel;
+mod limits;
 pub mod serve;
 pub mod stop;
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use coax_speed::{Role, Sample, TcpFigures};
+use coax_speed::Role;
 
 pub use carry::Measured;
 pub use connect::{SpeedError, Way};
+pub use limits::{Event, Limits};
 pub use stop::Stop;
 
 /// The port visitors receive from, unless another is named: the one mTCP's examples use.
@@ -35,30 +37,6 @@ pub struct Order {
     pub way: Way,
     /// What to move.
     pub limits: Limits,
-}
-
-/// How much is moved, and how.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Stop after so many bytes.
-    pub bytes: Option<u64>,
-    /// Stop after this time.
-    pub time: Option<Duration>,
-    /// Give up if nothing moves for so long.
-    pub idle: Duration,
-    /// Receiver: copy the bytes into memory, as an ordinary program does, instead of having the kernel discard them.
-    pub copy: bool,
-}
-
-/// What is told while a transfer is made.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// Waiting for a peer here.
-    Listening(SocketAddr),
-    /// The connection stands; the peer's address.
-    Connected(SocketAddr),
-    /// Another second passed: what moved in it, in all, and what TCP says.
-    Second(Sample, u64, Option<&'a TcpFigures>),
 }
 
 /// Makes a connection and one transfer over it. A transfer that did not end well is no error here: see

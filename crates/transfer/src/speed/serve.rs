@@ -32,7 +32,7 @@ pub struct Service {
     pub discard: SocketAddr,
     /// What a visitor of the source is given.
     pub limits: Limits,
-    /// Visitors at a time; more are turned away.
+    /// Maximum concurrent transfers.
     pub visitors: usize,
     /// Whether visitors from public addresses are let in.
     pub allow_public: bool,

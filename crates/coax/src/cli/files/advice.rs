@@ -136,7 +136,7 @@ fn refused(
         SmbError::Signature {
             command: command::SESSION_SETUP_ANDX,
         } => vec![
-            "the password may be another there, or somebody alters messages on the way".into(),
+            "the password on the server may differ, or somebody alters messages in transit".into(),
             "Samba 4.17 signs this answer wrongly unless the log-on is by extended security: --as modern has that".into(),
         ],
         SmbError::Refused { command, .. } => {
@@ -215,7 +215,7 @@ fn shares(location: &Location, profile: &Arc<Profile>, options: &Options) -> Vec
         service: "IPC",
         ..options.clone()
     };
-    let list = Connection::open(&ipc, profile, &options).and_then(|mut c| c.shares());
+    let list = coax_transfer::client::open(&ipc, profile, &options).and_then(|mut c| c.shares());
     match list {
         Ok(list) if !list.is_empty() => {
             let shown = list.iter().filter(|share| !share.name.ends_with('$'));
@@ -238,13 +238,13 @@ fn log_on(location: &Location, profile: &Profile, options: &Options, tree: bool)
         .and_then(|name| Dialect::by_name(name.as_bytes()));
     if tree && dialect.is_some_and(|dialect| dialect.shape == NegotiateShape::Core) {
         return vec![format!(
-            "{} knows no users: the share must take guests, or have a password of its own",
+            "{} has no user accounts: the share must allow guests or have a share password",
             options.dialect.unwrap_or_default()
         )];
     }
     if tree {
         return vec![format!(
-            "{user} may not use this share; ask whoever runs the server"
+            "{user} may not use this share; ask the administrator of the server"
         )];
     }
     let old = dialect.is_some_and(|dialect| !dialect.is_nt());
@@ -269,7 +269,7 @@ fn unfit_hints(unfit: &Unfit) -> Vec<String> {
             "--allow-weak sends it: who listens on the cable has the password within hours".into(),
             "without --dialect, or with a newer one, a better proof may be agreed on".into(),
         ],
-        Unfit::GuestCannotSign => vec!["log on as somebody: smb://USER@HOST/SHARE".into()],
+        Unfit::GuestCannotSign => vec!["log on as a user: smb://USER@HOST/SHARE".into()],
         Unfit::Unmappable {
             character, page, ..
         } => {

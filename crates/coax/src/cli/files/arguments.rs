@@ -36,23 +36,23 @@ pub struct Common {
     /// Behave as this redirector; 'coax profiles' lists them
     #[arg(long = "as", value_name = "PROFILE", default_value = coax_catalog::clients::DEFAULT)]
     pub profile: String,
-    /// Offer this dialect alone: as it stands on the wire ("LANMAN2.1"), or core, coreplus, lanman1, lanman2, nt1
+    /// Offer only this dialect: its protocol string ("LANMAN2.1"), or core, coreplus, lanman1, lanman2, nt1
     #[arg(long, value_name = "NAME", value_parser = dialect)]
     pub dialect: Option<&'static str>,
     /// The code page of names on servers without Unicode: 437, 850, 852, 866, 932 …
     #[arg(long, value_name = "N", default_value = "850", value_parser = code_page)]
     pub code_page: CodePage,
-    /// The server's NetBIOS name, if it is not the one in the URL
+    /// The server's NetBIOS name if it differs from the URL
     #[arg(long, value_name = "NETBIOS-NAME", value_parser = coax_smbconf::value::NETBIOS_NAME.read)]
     pub called: Option<String>,
-    /// What is spoken at the port: nbt as on 139, direct as on 445 [default: by port and profile]
+    /// Transport on the port: nbt (as on 139) or direct (as on 445) [default: by port and profile]
     #[arg(long, value_name = "nbt|direct", value_parser = transport)]
     pub transport: Option<Transport>,
-    /// Let the password be sent in clear text or as an LM response where the server knows nothing better: anybody on the
-    /// cable can read or break it
+    /// Send the password in plaintext or as an LM response if the server supports nothing better. Anybody on the network
+    /// can read or break it
     #[arg(long)]
     pub allow_weak: bool,
-    /// Ask for signed messages
+    /// Request SMB signing
     #[arg(long)]
     pub sign: bool,
     /// Report as one JSON object
@@ -63,13 +63,13 @@ pub struct Common {
 /// What `get` and `put` take.
 #[derive(Args, Clone, Debug)]
 pub struct CopyOptions {
-    /// Copy folders with all that is in them
+    /// Copy folders with their contents
     #[arg(short, long)]
     pub recursive: bool,
-    /// Leave files alone that are there already [default: they are replaced, once the copy is whole]
+    /// Skip files that exist [default: replace them once the copy is complete]
     #[arg(short, long)]
     pub no_clobber: bool,
-    /// Go on with a broken copy even if nothing shows that it is of the same file
+    /// Resume an interrupted copy even without evidence that it is of the same file
     #[arg(long)]
     pub resume: bool,
     /// Read each copy back and compare it with the original, byte by byte
@@ -83,7 +83,7 @@ pub struct LsArgs {
     /// Folder, file, or pattern with * and ?; a server alone lists its shares
     #[arg(value_name = "URL", value_parser = LocationParser)]
     pub place: Location,
-    /// Folders within as well
+    /// List subfolders too
     #[arg(short, long)]
     pub recursive: bool,
     #[command(flatten)]
@@ -137,10 +137,10 @@ pub struct RmArgs {
     /// Files, or patterns with * and ?
     #[arg(value_name = "URL", required = true, value_parser = LocationParser)]
     pub places: Vec<Location>,
-    /// Folders as well, with all that is in them
+    /// Delete folders with their contents too
     #[arg(short, long)]
     pub recursive: bool,
-    /// What is not there is no error
+    /// Ignore missing files
     #[arg(short, long)]
     pub force: bool,
     #[command(flatten)]
@@ -154,7 +154,7 @@ pub struct MkdirArgs {
     /// Folders to make
     #[arg(value_name = "URL", required = true, value_parser = LocationParser)]
     pub places: Vec<Location>,
-    /// The folders on the way to it as well; one that is there already is no error
+    /// Create parent folders too; ignore existing ones
     #[arg(short, long)]
     pub parents: bool,
     #[command(flatten)]
@@ -179,7 +179,7 @@ pub struct MvArgs {
     /// File or folder
     #[arg(value_name = "URL", value_parser = LocationParser)]
     pub from: Location,
-    /// Its new name, or /PATH in the share, or a URL in the same share; a folder takes it in
+    /// Its new name, /PATH in the share, or a URL in the same share; into an existing folder it moves
     #[arg(value_name = "NEW")]
     pub to: String,
     /// Replace a file that has the new name
@@ -193,7 +193,7 @@ pub struct MvArgs {
 /// `coax stat`'s arguments.
 #[derive(Args, Clone, Debug)]
 pub struct StatArgs {
-    /// File or folder; a share alone tells of its disk
+    /// File or folder; for a share alone, its disk space
     #[arg(value_name = "URL", value_parser = LocationParser)]
     pub place: Location,
     #[command(flatten)]
@@ -207,7 +207,7 @@ pub struct SharesArgs {
     /// The server, as smb://HOST
     #[arg(value_name = "URL", value_parser = LocationParser)]
     pub place: Location,
-    /// Hidden shares as well (their names end with $)
+    /// List hidden shares too (names ending in $)
     #[arg(short, long)]
     pub all: bool,
     #[command(flatten)]

@@ -11,9 +11,10 @@ use coax_client::{CopySpec, FileStat, Operation};
 use serde_json::{Value, json};
 
 use super::{
-    Done, GetArgs, Stop,
+    arguments::GetArgs,
+    outcome::{Done, Failure, Stop},
     progress::Progress,
-    session::{Failure, Session},
+    session::Session,
     text,
 };
 use coax_transfer::client::{

@@ -9,10 +9,11 @@ use std::{
 use coax_wire::dialect::Generation;
 
 use super::{
-    Done, PutArgs, Stop,
+    arguments::PutArgs,
     get::Tally,
+    outcome::{Done, Failure, Stop},
     progress::Progress,
-    session::{Failure, Session},
+    session::Session,
 };
 use coax_transfer::client::{
     Location,
@@ -44,7 +45,7 @@ pub fn put(args: &PutArgs) -> Result<Done, Stop> {
     let (place, locals) = split(&args.places)?;
     if args.options.verify && locals.iter().any(|local| local == "-") {
         return Err(Stop::Usage(
-            "--verify needs a file to compare with, and standard input is none".into(),
+            "--verify needs a file to compare with, not standard input".into(),
         ));
     }
     let began = Instant::now();

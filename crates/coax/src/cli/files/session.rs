@@ -1,13 +1,16 @@
 //! A verb's connection, and what is said when something fails.
 
 use coax_catalog::clients;
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use coax_client::{Error as SmbError, profile::Profile};
-use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::{Common, Stop, advice};
+use super::{
+    advice,
+    arguments::Common,
+    outcome::{Failure, Stop},
+};
 use crate::cli::{credentials::VARIABLE, prompt};
 use coax_transfer::client::{
     Connection, Error, Location, Options,
@@ -20,46 +23,6 @@ pub struct Session {
     pub connection: Connection,
     /// Server, share and user.
     pub location: Location,
-}
-
-/// What went wrong, with what, and what to try.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// File or place.
-    pub subject: String,
-    /// What happened.
-    pub why: String,
-    /// The server's own word for it.
-    pub status: Option<String>,
-    /// What to try, or what there is instead.
-    pub hints: Vec<String>,
-}
-
-impl Failure {
-    /// A failure that says all itself.
-    pub fn new(subject: impl Into<String>, why: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            why: why.into(),
-            status: None,
-            hints: Vec::new(),
-        }
-    }
-
-    /// For scripts.
-    pub fn json(&self) -> Value {
-        json!({"subject": self.subject, "error": self.why, "status": self.status, "hints": self.hints})
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}: {}", self.subject, self.why)?;
-        for hint in &self.hints {
-            write!(f, "\n  {hint}")?;
-        }
-        Ok(())
-    }
 }
 
 impl Session {
@@ -92,7 +55,7 @@ impl Session {
             service,
         };
         let location = with_password(location)?;
-        match Connection::open(&location, &profile, &options) {
+        match coax_transfer::client::open(&location, &profile, &options) {
             Ok(connection) => {
                 for note in connection.notes() {
                     eprintln!("note: {note}");
@@ -129,7 +92,7 @@ impl Session {
         match &error.fault {
             Fault::Changed => failure
                 .hints
-                .push("nothing was replaced; copy it again when nobody writes to it".into()),
+                .push("nothing was replaced; repeat the copy when nobody writes to the file".into()),
             Fault::Differs { .. } => failure.hints.push(
                 "nothing was replaced; something between the two disks alters data: try again, and another cable, card or driver"
                     .into(),

@@ -6,8 +6,9 @@ use coax_wire::status::Status;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Common, Done, LsArgs, MkdirArgs, MvArgs, PathsArgs, RmArgs, SharesArgs, StatArgs, Stop,
-    session::{Failure, Session},
+    arguments::{Common, LsArgs, MkdirArgs, MvArgs, PathsArgs, RmArgs, SharesArgs, StatArgs},
+    outcome::{Done, Failure, Stop},
+    session::Session,
     text,
 };
 use coax_transfer::client::{

@@ -1,8 +1,9 @@
 //! `coax lab`: predicts.
 
+mod named;
 mod sweep;
 
-use std::{fs, io::Write as _, path::PathBuf, process::ExitCode};
+use std::{io::Write as _, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
@@ -11,13 +12,14 @@ use coax_lab::{Tap, scenario::Scenario};
 use coax_report::{
     files::write_whole,
     lab::{
-        data, keys,
+        keys,
         plots::{self, sequence::Part},
         predictions, report,
         run::{self, Summary},
         tables,
     },
 };
+use named::named;
 use sweep::SweepArgs;
 
 /// Arguments of `coax lab`.
@@ -31,36 +33,36 @@ pub struct LabArgs {
 enum What {
     /// Run a scenario: a file, or the name of one that comes with the lab
     Run(RunArgs),
-    /// Run a copy put together from names
+    /// Run a copy with components chosen by name
     Copy(Box<CopyArgs>),
-    /// Run a scenario over a grid of parameters, on all processors
+    /// Run a scenario over a parameter grid on all CPUs
     Sweep(SweepArgs),
-    /// Published figures beside what the lab makes of them
+    /// Compare published figures with the lab's predictions
     Tables(TablesArgs),
 }
 
 #[derive(Debug, Args)]
 struct Common {
-    /// Change one value, as client.stack.mss=1450, link.delay="31 ms" or client.profile.read.block=4096
+    /// Override a value, as client.stack.mss=1450, link.delay="31 ms" or client.profile.read.block=4096
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// All chance comes from this number
+    /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Write what the client's card sees as pcapng, and beside it FILE.truth.json: what every nanosecond was spent on
+    /// Write a pcapng capture, and the ground truth (causes per nanosecond) in FILE.truth.json
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Where the capture is taken
+    /// Capture point
     #[arg(long, value_name = "PLACE", default_value = "client")]
     #[arg(value_parser = ["client", "server", "wire"])]
     tap: String,
-    /// Draw sequence numbers against time, and what the time was spent on
+    /// Plot sequence numbers over time with the causes of waiting
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Draw this part of the copy only, in seconds from its beginning
+    /// Plot only this interval, in seconds from the start of the copy
     #[arg(long, value_name = "A..B", requires = "svg", value_parser = Part::parse)]
     span: Option<Part>,
 }
@@ -75,7 +77,7 @@ struct RunArgs {
 
 #[derive(Debug, Args)]
 struct CopyArgs {
-    /// The redirector; its usual TCP stack and machine come with it
+    /// Redirector profile; selects its usual TCP stack and machine
     #[arg(long, value_name = "PROFILE")]
     client: String,
     /// The client's TCP stack
@@ -96,13 +98,13 @@ struct CopyArgs {
     /// The server's machine
     #[arg(long, value_name = "MACHINE")]
     server_machine: Option<String>,
-    /// What is between them
+    /// The network link
     #[arg(long)]
     link: Option<String>,
     /// Size of the file, as 42MB or 42MiB
     #[arg(long)]
     size: Option<String>,
-    /// The client writes (as it does if nothing is said)
+    /// The client writes (default)
     #[arg(long, conflicts_with = "from_server")]
     to_server: bool,
     /// The client reads
@@ -122,7 +124,7 @@ struct TablesArgs {
     /// Print docs/evidence/predictions.md
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Draw the table's figures side by side
+    /// Plot the table's figures side by side
     #[arg(long, value_name = "FILE", requires = "name")]
     svg: Option<PathBuf>,
 }
@@ -152,20 +154,6 @@ pub fn main(args: &LabArgs) -> ExitCode {
         _ if succeeded => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
-}
-
-fn named(name: &str) -> Result<Scenario> {
-    if data::SCENARIOS.iter().any(|(known, _)| *known == name) {
-        return data::scenario(name);
-    }
-    let text = fs::read_to_string(name).with_context(|| {
-        let known: Vec<&str> = data::SCENARIOS.iter().map(|(name, _)| *name).collect();
-        format!(
-            "{name} cannot be read, and no scenario of the lab has this name; there are {}",
-            known.join(", ")
-        )
-    })?;
-    Ok(Scenario::parse(name, &text)?)
 }
 
 fn composed(args: &CopyArgs) -> Result<Scenario> {

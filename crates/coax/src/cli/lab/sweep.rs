@@ -25,10 +25,10 @@ pub(super) struct SweepArgs {
     /// Vary one value: KEY=V1,V2,... or KEY=A..B:N (N values from A to B) or KEY=A..B*F (each F times the one before)
     #[arg(long, value_name = "KEY=VALUES")]
     grid: Vec<String>,
-    /// Change one value for all runs
+    /// Override a value for all runs
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// All chance comes from this number
+    /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Print one JSON object
@@ -51,7 +51,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
     if let Some(seed) = args.seed {
         set.push(format!("seed={seed}"));
     }
-    let sweep = Sweep::new(super::named(&args.scenario)?, &set, &args.grid)?;
+    let sweep = Sweep::new(super::named::named(&args.scenario)?, &set, &args.grid)?;
     if args.svg.is_some() {
         plots::check(&sweep)?;
     }

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::report;
-use crate::cli::{hello::hello, print};
+use crate::cli::{
+    hello::hello,
+    output::{print, print_diagnostics},
+};
 use coax_serve::Bound;
 use coax_serve::prepare::{Prepared, Rejected};
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
@@ -49,7 +51,7 @@ struct Serves<'a> {
     nbt: Vec<SocketAddr>,
     /// Addresses for SMB directly over TCP.
     direct: Vec<SocketAddr>,
-    /// Whether names are answered for at UDP port 137.
+    /// Whether the server answers name queries on UDP port 137.
     names: bool,
 }
 
@@ -84,7 +86,7 @@ pub(super) fn check(settings: &Settings, mut said: Vec<Diagnostic>) -> ExitCode 
     if settings.json {
         return json(&said, Some(serves(settings, bound, users)));
     }
-    report(&said);
+    print_diagnostics(&said);
     print(&hello(settings, &bound, &local_addresses()))
 }
 
@@ -92,7 +94,7 @@ pub(super) fn check(settings: &Settings, mut said: Vec<Diagnostic>) -> ExitCode 
 pub(super) fn failed(said: Vec<Diagnostic>, as_json: bool) -> ExitCode {
     match as_json {
         true => drop(json(&said, None)),
-        false => report(&said),
+        false => print_diagnostics(&said),
     }
     ExitCode::FAILURE
 }

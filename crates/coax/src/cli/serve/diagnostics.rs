@@ -15,10 +15,10 @@ pub struct DiagnosticArgs {
     #[arg(long, value_name = "CLIENT")]
     pub trace: Option<ClientChoice>,
     /// Write what clients send and get to a capture file (pcapng) that tshark and 'coax explain' read. Its TCP headers
-    /// are made up. The file holds the contents of files and log-ons as they are on the wire: only its owner may read it
+    /// are synthetic. The file contains file data and log-ons as on the wire: only its owner may read it
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Stop capturing when the file has this size
+    /// Maximum size of the capture file
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size, requires = "pcap")]
     pub pcap_limit: Option<u64>,
 }

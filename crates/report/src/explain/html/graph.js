@@ -274,6 +274,6 @@ function said(graph, causes, place) {
   const it = graph.points[place], before = place > 0 ? graph.points[place - 1] : null;
   const cause = causes[it[5]];
   const waited = before ? time((it[0] - before[0]) / 1e9) + " after the point before: " : "";
-  return [el("strong", {}, "Frame " + number(it[1])), " at " + (it[0] / 1e9).toFixed(6) + " s, " + number(it[2]) + " bytes on" + (it[6] ? ", sent again" : "") + ". ",
+  return [el("strong", {}, "Frame " + number(it[1])), " at " + (it[0] / 1e9).toFixed(6) + " s, " + number(it[2]) + " bytes on" + (it[6] ? ", retransmitted" : "") + ". ",
     waited, swatch(cause.cause), el("strong", {}, cause.cause), " – " + cause.words + "."];
 }

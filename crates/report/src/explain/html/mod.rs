@@ -10,7 +10,7 @@ use anyhow::Result;
 
 use serde_json::{Value, json};
 
-use super::{Explained, breakdown, json, text};
+use super::{breakdown, explained::Explained, json, text};
 use crate::files::write_whole;
 
 const PAGE: &str = include_str!("page.html");

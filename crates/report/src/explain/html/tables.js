@@ -61,7 +61,7 @@ function advised(copy, all, title, id) {
       typeof one.change === "string" && one.title && !changes.length && el("p", {}, harmless(one.change)),
       changes.length > 0 && el("ul", {}, changes.map((change) => el("li", {}, changeLine(change)))),
       gain(copy, one.predicted_s),
-      typeof one.share === "number" && el("p", { class: "faint" }, "Against " + percent(one.share, 1) + " of the time" + (one.cause ? ", mostly " + one.cause : "")),
+      typeof one.share === "number" && el("p", { class: "faint" }, "Affects " + percent(one.share, 1) + " of the copy time" + (one.cause ? ", mostly " + one.cause : "")),
       Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, (one.frames.length > 1 ? "See frames " : "See frame ") + one.frames.map(number).join(", ")),
       rest.length > 0 && el("p", { class: "faint" }, rest.map(([key, value]) => key + ": " + value).join("; ")),
       one.source && el("p", { class: "faint" }, "Source: " + harmless(one.source)));
@@ -118,7 +118,7 @@ function treeBar(tree) {
   const parts = all.map(([from, to, colour, words]) => [from, to, colour, words + " " + (to - from).toFixed(0) + " %"]).filter(([from, to]) => to - from > 0);
   const made = bar(parts, parts.map((it) => it[3]).join(", "));
   made.setAttribute("class", "stack thin");
-  const told = [bytes(tree.bytes) + " in " + number(tree.files) + " files", "half of them of at most " + bytes(tree.median_bytes), time(tree.seconds), time(tree.seconds_per_file) + " a file"];
+  const told = [bytes(tree.bytes) + " in " + number(tree.files) + " files", "median size " + bytes(tree.median_bytes), time(tree.seconds), time(tree.seconds_per_file) + " a file"];
   return el("figure", {}, el("p", { id: "tree-facts" }, told.map((text) => badge("", text))), made,
     el("ul", { class: "legend" }, parts.map((it) => el("li", {}, swatch(it[2]), it[3]))));
 }
@@ -188,10 +188,10 @@ function copyTable(capture, shown, choose) {
 const FAULTS = {
   cut_packets: ["packet", "cut to the snap length"], out_of_order: ["packet", "out of order"], duplicates: ["packet", "captured twice (left out)"],
   dropped: ["packet", "dropped by the capturing machine"], missing_bytes: ["byte", "missing in the capture, though acknowledged"], holes: ["hole", "that these bytes leave"],
-  coalesced: ["segment", "longer than the wire allows: made one by the capturing machine"], incomplete_fragments: ["packet", "of which not all fragments came"],
+  coalesced: ["segment", "longer than the wire allows: coalesced by the capturing machine"], incomplete_fragments: ["packet", "with missing fragments"],
   unknown_links: ["packet", "of a link type that is not read"], netbeui: ["packet", "of NetBEUI, which is not read"], ipx: ["packet", "of IPX, which is not read"],
   cut_headers: ["packet", "cut within the headers"], connections_without_start: ["connection", "that began before the capture"],
-  skipped_bytes: ["byte", "of SMB connections in no message that could be told"],
+  skipped_bytes: ["byte", "of SMB connections outside any recognised message"],
 };
 
 function quality(capture) {
@@ -205,7 +205,7 @@ function quality(capture) {
 }
 
 function place(vantage) {
-  return { client: "taken at the client", server: "taken at the server", between: "taken between client and server" }[vantage] || "taken at an unknown place";
+  return { client: "taken at the client", server: "taken at the server", between: "taken between client and server" }[vantage] || "capture point unknown";
 }
 
 function badge(kind, text) {

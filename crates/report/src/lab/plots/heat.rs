@@ -1,6 +1,6 @@
 //! A sweep over two keys as a heat map, over more as several.
 
-use super::{lines::told, titles};
+use super::{lines::told, titles::titles};
 use crate::{
     lab::sweep::{Run, Swept, grid::Axis, quantity::shown},
     plot::{self, Anchor, Area, Scale, Svg, axis, heat as colour, ink_on, number, text_width},

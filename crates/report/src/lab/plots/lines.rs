@@ -1,6 +1,6 @@
 //! A sweep over one key: a line if its values are numbers, bars if they are names.
 
-use super::{legend, titles};
+use super::{legend, titles::titles};
 use crate::{
     lab::sweep::{Run, Swept},
     plot::{self, Anchor, Area, Scale, Svg, axis, grid, number, text_width},

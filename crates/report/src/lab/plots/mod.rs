@@ -7,6 +7,7 @@ mod lines;
 pub mod sequence;
 #[cfg(test)]
 mod tests;
+mod titles;
 
 use anyhow::{Result, ensure};
 
@@ -53,15 +54,4 @@ pub fn sweep(swept: &Swept) -> String {
     } else {
         heat::heat(swept, panels(&swept.axes))
     }
-}
-
-/// What a picture of a sweep is headed, and what stands beneath.
-fn titles(swept: &Swept) -> (String, String) {
-    let keys: Vec<&str> = swept.axes.iter().map(|axis| axis.key.as_str()).collect();
-    let title = format!("Seconds of the copy by {}", keys.join(", "));
-    let about = match swept.title.as_str() {
-        "" => format!("scenario {}", swept.scenario),
-        title => title.to_owned(),
-    };
-    (title, about)
 }

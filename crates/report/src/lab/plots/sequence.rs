@@ -362,7 +362,7 @@ impl<'a> Graph<'a> {
         let mut entries = vec![
             Entry::new("ack", How::Line, "acknowledged"),
             Entry::new("window", How::Line, "edge of the window"),
-            Entry::new("mark sent-again", How::Line, "sent again"),
+            Entry::new("mark sent-again", How::Line, "retransmitted"),
             Entry::new("lost", How::Cross, "did not arrive"),
         ];
         let has = |wanted: &dyn Fn(&Seen) -> bool| {
@@ -370,7 +370,7 @@ impl<'a> Graph<'a> {
                 .any(|seen| self.role(seen) == Role::Data && wanted(seen))
         };
         if !has(&|seen| matches!(seen.sent, Sent::FastRetransmit | Sent::Timeout)) {
-            entries.retain(|entry| entry.text != "sent again");
+            entries.retain(|entry| entry.text != "retransmitted");
         }
         if !has(&|seen| seen.happened != Happened::Sent) {
             entries.retain(|entry| entry.text != "did not arrive");

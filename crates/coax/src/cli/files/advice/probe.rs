@@ -16,7 +16,7 @@ use coax_wire::{
     smb::negotiate::security,
 };
 
-use coax_transfer::client::{Connection, Error, Location, Options};
+use coax_transfer::client::{Error, Location, Options};
 
 /// How long the server is asked before the person is told what is known by then. (JFileServer 1.4.0 leaves some log-ons
 /// without an answer, and a redirector waits a minute for one.)
@@ -83,7 +83,7 @@ fn dialects_within(
                 dialect: Some(dialect.name),
                 ..options.clone()
             };
-            let taken = match Connection::open(&guest, &profile, &options) {
+            let taken = match coax_transfer::client::open(&guest, &profile, &options) {
                 // Whatever else is wrong, the dialect was taken.
                 Err(error) => matches!(
                     error.smb(),
@@ -103,7 +103,8 @@ pub(super) fn insists_on_signatures(location: &Location) -> bool {
     let guest = as_guest(location);
     let heard = within(PATIENCE, move |heard| {
         let newest = clients::by_name(clients::DEFAULT);
-        let opened = newest.map(|newest| Connection::open(&guest, &newest, &Options::default()));
+        let opened =
+            newest.map(|newest| coax_transfer::client::open(&guest, &newest, &Options::default()));
         let insists = opened.is_some_and(|opened| match opened {
             Ok(connection) => connection.link().security & security::SIGNATURES_REQUIRED != 0,
             Err(error) => is_about_signatures(&error),

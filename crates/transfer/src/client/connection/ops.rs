@@ -3,7 +3,8 @@
 use coax_client::{DiskSpace, Entry, Error as SmbError, FileStat, Operation, Outcome};
 use coax_wire::status::Status;
 
-use super::{Connection, Error, local::Nothing};
+use super::Connection;
+use crate::client::{Error, local::Nothing};
 
 /// A share, as the server's list has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

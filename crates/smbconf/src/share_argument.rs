@@ -1,16 +1,16 @@
-//! The shares of the command line.
+//! Shares of the command line, written as the section of smb.conf that they stand for.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::{ServeArgs, ServeError};
-use coax_smbconf::diagnostic::Diagnostic;
-use coax_smbconf::settings::{GuestAccess, ShareSettings};
+use crate::diagnostic::Diagnostic;
+use crate::settings::{GuestAccess, ShareSettings};
+use crate::table::{Effect, find};
 
 /// The longest share name that DOS and Windows 9x list (KB Q160843); they list none with a space (KB Q145949).
 const NAME_MAX: usize = 12;
 
-/// `NAME=DIR`, `NAME=DIR:ro` or `NAME=DIR:rw`.
+/// `NAME=DIR`, `NAME=DIR:ro` or `NAME=DIR:rw`, as in `--share`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareArg {
     /// The share's name.
@@ -77,67 +77,73 @@ pub fn share_name(folder: &str) -> String {
     }
 }
 
-/// `DIR` and every `--share`, beginning as `template`.
-pub(super) fn from_arguments(
-    args: &ServeArgs,
-    template: &ShareSettings,
-) -> Result<Vec<ShareSettings>, ServeError> {
-    let mut arguments = Vec::new();
-    if let Some(dir) = &args.dir {
-        let folder = folder(dir)?;
-        let name = folder
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        arguments.push(ShareArg {
+impl ShareArg {
+    /// A share named after its folder.
+    ///
+    /// # Errors
+    /// The folder is missing.
+    pub fn of_folder(dir: &Path) -> Result<Self, Diagnostic> {
+        let dir = folder(dir)?;
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        Ok(Self {
             name: share_name(&name),
-            dir: folder,
             read_only: false,
-        });
+            dir,
+        })
     }
-    arguments.extend(args.shares.iter().cloned());
-    arguments
-        .into_iter()
-        .map(|share| settings(&share, args.guest_access(), template))
-        .collect()
+
+    /// The share's settings; what the argument does not say is as in `template`.
+    ///
+    /// # Errors
+    /// The folder is missing, or its name is not UTF-8.
+    pub fn settings(
+        &self,
+        guest: GuestAccess,
+        template: &ShareSettings,
+    ) -> Result<ShareSettings, Diagnostic> {
+        let folder = folder(&self.dir)?;
+        let path = folder
+            .to_str()
+            .ok_or_else(|| refused(&self.dir, "its name is not UTF-8"))?;
+        let yes_no = |on| if on { "yes" } else { "no" };
+        let mut share = ShareSettings {
+            name: self.name.clone(),
+            ..template.clone()
+        };
+        for (parameter, value) in [
+            ("path", path.replace('%', "%%").as_str()),
+            ("read only", yes_no(self.read_only)),
+            ("guest ok", yes_no(guest != GuestAccess::None)),
+            ("coax:guest read only", yes_no(guest != GuestAccess::Rw)),
+        ] {
+            set(&mut share, parameter, value).map_err(|why| refused(&self.dir, &why))?;
+        }
+        Ok(share)
+    }
 }
 
-fn settings(
-    share: &ShareArg,
-    guest: GuestAccess,
-    template: &ShareSettings,
-) -> Result<ShareSettings, ServeError> {
-    let folder = folder(&share.dir)?;
-    let path = folder
-        .to_str()
-        .ok_or_else(|| failed(&share.dir, "its name is not UTF-8"))?;
-    Ok(ShareSettings {
-        name: share.name.clone(),
-        path: path.replace('%', "%%"),
-        read_only: share.read_only,
-        guest_ok: guest != GuestAccess::None,
-        guest_read_only: guest != GuestAccess::Rw,
-        ..template.clone()
-    })
+/// Sets a parameter as its line in smb.conf does.
+fn set(share: &mut ShareSettings, parameter: &str, value: &str) -> Result<(), String> {
+    match find(parameter).map(|found| found.parameter.effect) {
+        Some(Effect::Share(slot)) => (slot.set)(share, value).map(drop),
+        _ => Err(format!("shares have no parameter '{parameter}'")),
+    }
 }
 
 /// The folder's full path, if it is one.
-fn folder(dir: &Path) -> Result<PathBuf, ServeError> {
+fn folder(dir: &Path) -> Result<PathBuf, Diagnostic> {
     let path = dir
         .canonicalize()
-        .map_err(|error| failed(dir, &error.to_string()))?;
+        .map_err(|error| refused(dir, &error.to_string()))?;
     if path.is_dir() {
         Ok(path)
     } else {
-        Err(failed(dir, "it is not a folder"))
+        Err(refused(dir, "it is not a folder"))
     }
 }
 
-fn failed(dir: &Path, why: &str) -> ServeError {
-    ServeError::Failed(vec![Diagnostic::error(format!(
-        "cannot share '{}': {why}",
-        dir.display()
-    ))])
+fn refused(dir: &Path, why: &str) -> Diagnostic {
+    Diagnostic::error(format!("cannot share '{}': {why}", dir.display()))
 }
 
 #[cfg(test)]
@@ -188,5 +194,21 @@ mod tests {
             assert!(share(wrong).is_err(), "{wrong}");
         }
         assert!(share("my games=/x").unwrap_err().contains("MY_GAMES"));
+    }
+
+    #[test]
+    fn a_share_argument_means_the_same_as_its_section_in_smb_conf() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        let argument: ShareArg = format!("GAMES={}:ro", path.display()).parse().unwrap();
+        let conf = format!(
+            "[GAMES]\npath = {}\nread only = yes\nguest ok = yes\ncoax:guest read only = yes\n",
+            path.display()
+        );
+        let section = crate::load::load_text("t", &conf).settings.shares.remove(0);
+        let share = argument
+            .settings(GuestAccess::Ro, &ShareSettings::default())
+            .unwrap();
+        assert_eq!(format!("{share:?}"), format!("{section:?}"));
     }
 }

@@ -1,5 +1,7 @@
 //! One connection to one share, blocking.
 
+pub mod ops;
+
 use std::{
     collections::VecDeque,
     io,
@@ -13,7 +15,7 @@ use coax_client::{
 };
 
 use super::{
-    Error, Location, Options, connect,
+    Error,
     local::{LocalEnd, Nothing, One},
     socket::{Received, Socket},
 };
@@ -33,22 +35,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, negotiates, logs on and connects the share.
-    ///
-    /// Without a port the profile's is tried, then the other of 445 and 139; on 139 the server is called by its name and
-    /// as `*SMBSERVER`; without a user it is tried as `GUEST` and then anonymously. What differed from the first
-    /// choice is in [`notes`](Self::notes).
-    ///
-    /// # Errors
-    /// Why the last choice that was tried did not work.
-    pub fn open(
-        location: &Location,
-        profile: &Arc<Profile>,
-        options: &Options,
-    ) -> Result<Self, Error> {
-        connect::open(location, profile, options)
-    }
-
     /// Over a fresh socket. The target's transport is the socket's.
     pub(super) fn begin(
         socket: Socket,
