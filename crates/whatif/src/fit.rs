@@ -1,12 +1,13 @@
 //! From a first guess to one whose run spends its time as the copy did.
 
+use crate::constants::{FIRST_SEED, FIT_ROUNDS, GOOD_MISS};
 use coax_cause::Cause;
 
 use crate::{
     Why,
-    guess::{Congestion, Guess, Loss, Ring},
+    observation::Observation,
+    parameters::{Congestion, Loss, ModelParameters, Ring},
     run::Bench,
-    seen::Seen,
     used::Set,
     windows::Windows,
 };
@@ -14,36 +15,29 @@ use crate::{
 /// A guess that was run, and what its run looks like at the size of the copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Fit {
-    pub(crate) guess: Guess,
-    pub(crate) model: Seen,
+    pub(crate) guess: ModelParameters,
+    pub(crate) model: Observation,
     /// How far the model is off: its time, how it is spent, and what part of it is lost.
     pub(crate) misses: f64,
     /// The how-manieth structure it is.
     turn: usize,
 }
 
-/// Corrections of a guess.
-const ROUNDS: usize = 6;
-/// A model that is as near as this is not made better.
-const NEAR: f64 = 0.01;
-/// The seed of runs, where chance is not what is asked about.
-pub(crate) const SEED: u64 = 1;
-
 /// What is fitted, and to what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     bench: &'a Bench,
     sets: &'a [Set],
-    seen: &'a Seen,
+    seen: &'a Observation,
 }
 
 impl<'a> Task<'a> {
-    pub(crate) const fn of(bench: &'a Bench, sets: &'a [Set], seen: &'a Seen) -> Self {
+    pub(crate) const fn of(bench: &'a Bench, sets: &'a [Set], seen: &'a Observation) -> Self {
         Self { bench, sets, seen }
     }
 
     /// The best of a few structures, each corrected; then the ones that are nearly as good.
-    pub(crate) fn fit(&self, first: Guess, hints: Hints) -> Result<Vec<Fit>, Why> {
+    pub(crate) fn fit(&self, first: ModelParameters, hints: Hints) -> Result<Vec<Fit>, Why> {
         let mut all = Vec::new();
         let mut failed = None;
         let mut now = first.clone();
@@ -72,15 +66,15 @@ impl<'a> Task<'a> {
         Ok(all)
     }
 
-    fn run(&self, guess: Guess) -> Result<Fit, Why> {
+    fn run(&self, guess: ModelParameters) -> Result<Fit, Why> {
         let mut sets = self.sets.to_vec();
         sets.extend(guess.sets());
-        let model = self.bench.run(&sets, &[], SEED)?;
+        let model = self.bench.run(&sets, &[], FIRST_SEED)?;
         let model = model.of_size(self.seen.bytes);
         let shown = guess.shown(self.seen, &model);
         let misses =
             (model.wall / self.seen.wall.max(1.0) - 1.0).abs() + shown.distance(&model) / 2.0;
-        let misses = misses + self.seen.losses_apart(&model) + guess.handicap();
+        let misses = misses + self.seen.losses_apart(&model) + guess.prior_penalty();
         Ok(Fit {
             guess,
             model,
@@ -89,12 +83,12 @@ impl<'a> Task<'a> {
         })
     }
 
-    fn correct(&self, guess: Guess) -> Result<Fit, Why> {
+    fn correct(&self, guess: ModelParameters) -> Result<Fit, Why> {
         let mut now = self.run(guess)?;
         let mut best = now.clone();
         let mut in_vain = 0;
-        for _ in 0..ROUNDS {
-            if best.misses < NEAR || in_vain >= 2 {
+        for _ in 0..FIT_ROUNDS {
+            if best.misses < GOOD_MISS || in_vain >= 2 {
                 break;
             }
             let mut guess = now.guess.clone();
@@ -116,7 +110,7 @@ impl<'a> Task<'a> {
 /// Puts the best first: of those that are as good as told apart, the one that was tried first.
 fn rank(all: &mut [Fit]) {
     all.sort_by(|a, b| a.misses.total_cmp(&b.misses));
-    let least = all.first().map_or(0.0, |best| best.misses * 1.1) + NEAR / 2.0;
+    let least = all.first().map_or(0.0, |best| best.misses * 1.1) + GOOD_MISS / 2.0;
     let alike = all
         .iter()
         .enumerate()
@@ -146,21 +140,21 @@ pub(crate) struct Hints {
 }
 
 /// Makes other structures of a guess, where the copy asks for them.
-type Choice = fn(&Guess, &Seen, Hints) -> Vec<Guess>;
+type Choice = fn(&ModelParameters, &Observation, Hints) -> Vec<ModelParameters>;
 
 const CHOICES: [Choice; 6] = [windows, pace, acknowledgments, congestion, losses, buffer];
 
-fn itself(guess: &Guess, _: &Seen, _: Hints) -> Vec<Guess> {
+fn itself(guess: &ModelParameters, _: &Observation, _: Hints) -> Vec<ModelParameters> {
     vec![guess.clone()]
 }
 
 /// Windows that the capture does not show to be as narrow as it shows them.
-fn windows(guess: &Guess, _: &Seen, hints: Hints) -> Vec<Guess> {
+fn windows(guess: &ModelParameters, _: &Observation, hints: Hints) -> Vec<ModelParameters> {
     guess.other_windows(&hints.windows)
 }
 
 /// Whose pace it is: the path's, or a machine's.
-fn pace(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
+fn pace(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<ModelParameters> {
     let carrying = seen.spent(Cause::Bandwidth) + seen.spent(Cause::Queueing);
     if carrying < seen.wall / 50.0 {
         return Vec::new();
@@ -168,11 +162,11 @@ fn pace(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
     guess.of_others(hints.segment)
 }
 
-fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
+fn acknowledgments(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec<ModelParameters> {
     let held = seen.spent(Cause::NagleDelayedAck);
     let mut all = Vec::new();
     if held < seen.wall / 100.0 && guess.hold > 0.0 {
-        all.push(Guess {
+        all.push(ModelParameters {
             hold: 0.0,
             ..guess.clone()
         });
@@ -183,7 +177,7 @@ fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
     if held >= seen.wall / 100.0 {
         let who = [[true; 2], [true, false], [false, true], [false; 2]];
         let others = who.into_iter().filter(|who| *who != guess.nagle);
-        all.extend(others.map(|nagle| Guess {
+        all.extend(others.map(|nagle| ModelParameters {
             nagle,
             ..guess.clone()
         }));
@@ -191,7 +185,7 @@ fn acknowledgments(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
     all
 }
 
-fn congestion(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
+fn congestion(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec<ModelParameters> {
     const KEPT: [Cause; 5] = [
         Cause::SlowStart,
         Cause::SendWindow,
@@ -206,7 +200,7 @@ fn congestion(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
     [Congestion::None, Congestion::From(2), Congestion::From(10)]
         .into_iter()
         .filter(|congestion| *congestion != guess.congestion)
-        .map(|congestion| Guess {
+        .map(|congestion| ModelParameters {
             congestion,
             // what has window scaling begins with ten segments (RFC 6928), what has not with one or two (RFC 5681)
             is_unlikely: congestion != guess.congestion && congestion != Congestion::None,
@@ -215,17 +209,17 @@ fn congestion(guess: &Guess, seen: &Seen, _: Hints) -> Vec<Guess> {
         .collect()
 }
 
-fn losses(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
+fn losses(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<ModelParameters> {
     if guess.loss == Loss::None {
         return Vec::new();
     }
     let every = seen.segments / seen.lost.max(1.0);
-    let with = |loss| Guess {
+    let with = |loss| ModelParameters {
         loss,
         ..guess.clone()
     };
     let repairs = seen.spent(Cause::Timeout) + seen.spent(Cause::FastRecovery);
-    let by_timer = |loss| Guess {
+    let by_timer = |loss| ModelParameters {
         fast_retransmit: false,
         timer: hints
             .timer
@@ -235,7 +229,7 @@ fn losses(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
     let mut all = vec![with(Loss::Periodic(every))];
     if repairs > seen.wall / 20.0 {
         all.push(by_timer(guess.loss));
-        all.extend(rings(hints).into_iter().map(|ring| Guess {
+        all.extend(rings(hints).into_iter().map(|ring| ModelParameters {
             congestion: Congestion::None,
             is_unlikely: false,
             ..by_timer(Loss::Ring(ring))
@@ -260,12 +254,12 @@ fn rings(hints: Hints) -> Vec<Ring> {
     )
 }
 
-fn buffer(guess: &Guess, seen: &Seen, hints: Hints) -> Vec<Guess> {
+fn buffer(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<ModelParameters> {
     let kept = seen.spent(Cause::SendWindow);
     if kept < seen.wall / 20.0 || guess.loss != Loss::None {
         return Vec::new();
     }
-    vec![Guess {
+    vec![ModelParameters {
         send_buffer: hints.on_its_way,
         congestion: Congestion::None,
         ..guess.clone()

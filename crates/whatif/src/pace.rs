@@ -1,19 +1,12 @@
 //! Whose pace it is that a sender's data comes at: the path's, or a machine's.
 
+use crate::constants::{
+    DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD, MIN_FRAME, MIN_WIDE_AREA_RTT,
+    PRIOR_PENALTY,
+};
 use coax_explain::report::Direction;
 
-use crate::guess::{Guess, Loss, NETWORKS_PS};
-
-/// The one of them that a path is taken for whose pace is a machine's.
-pub(crate) const FAST_PS: f64 = NETWORKS_PS[1];
-/// Headers and framing of a segment on Ethernet, bytes.
-pub(crate) const OVERHEAD: f64 = 78.0;
-/// The smallest frame with its framing, bytes.
-const SMALLEST: f64 = 84.0;
-/// No network within a house takes so long for the handshake, old machines' time for it included.
-const AFAR: f64 = 8e6;
-/// See [`Guess::handicap`].
-const UNLIKELY: f64 = 0.03;
+use crate::parameters::{Loss, ModelParameters};
 
 /// Whose pace a sender's data comes at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +17,7 @@ enum Pacer {
     Open,
 }
 
-impl Guess {
+impl ModelParameters {
     /// The same with its pace taken for somebody else's, as far as the capture leaves that open. What comes at no
     /// network's own pace may come at that of the machine that gives or takes it: the client, which is the old one mostly,
     /// or the server. `bytes` has the longest segment.
@@ -43,7 +36,7 @@ impl Guess {
     /// The likelier of them, before anything was run.
     pub(crate) fn likeliest(self, bytes: u32) -> Self {
         // hardly any network lies between those of 10 and of 100 Mbit/s, or of those and of 1,000
-        let is_between = self.path_ps < NETWORKS_PS[0];
+        let is_between = self.path_ps < ETHERNET_PS_PER_BYTE[0];
         match (self.pacer(bytes), self.by_request()) {
             (Pacer::Machine, _) => self.by_machine(bytes, 0),
             (_, Some(guess)) if is_between => Self {
@@ -55,11 +48,11 @@ impl Guess {
     }
 
     /// How much better a reading has to fit that is not the likelier one.
-    pub(crate) fn handicap(&self) -> f64 {
+    pub(crate) fn prior_penalty(&self) -> f64 {
         // chance does not strike at one place
         let is_chance = matches!(self.loss, Loss::Random(_) | Loss::Periodic(_));
         let doubts = [self.is_unlikely, self.at_one_place && is_chance];
-        doubts.into_iter().filter(|doubt| *doubt).count() as f64 * UNLIKELY
+        doubts.into_iter().filter(|doubt| *doubt).count() as f64 * PRIOR_PENALTY
     }
 
     pub(crate) fn is_by_machine(&self) -> bool {
@@ -71,14 +64,14 @@ impl Guess {
     /// packet takes about as much for those of the handshake.
     fn pacer(&self, bytes: u32) -> Pacer {
         let ps = self.pace_seen(bytes);
-        if !self.path_known || ps <= FAST_PS || is_networks(ps) {
+        if !self.path_known || ps <= DEFAULT_PS_PER_BYTE || is_networks(ps) {
             return Pacer::Path;
         }
-        let carried = 2.0 * SMALLEST * ps / 1000.0;
-        let each = (f64::from(bytes) + OVERHEAD) * ps / 1000.0;
-        if self.shaken < carried * 0.9 || (self.shaken / each - 1.0).abs() < 0.3 {
+        let carried = 2.0 * MIN_FRAME * ps / 1000.0;
+        let each = (f64::from(bytes) + FRAME_OVERHEAD) * ps / 1000.0;
+        if self.handshake_rtt < carried * 0.9 || (self.handshake_rtt / each - 1.0).abs() < 0.3 {
             Pacer::Machine
-        } else if self.shaken < carried * 2.0 {
+        } else if self.handshake_rtt < carried * 2.0 {
             Pacer::Path
         } else {
             Pacer::Open
@@ -89,22 +82,22 @@ impl Guess {
     fn pace_seen(&self, bytes: u32) -> f64 {
         let each = self.segment.iter().copied().fold(0.0, f64::max);
         if each > 0.0 {
-            each * 1000.0 / (f64::from(bytes) + OVERHEAD)
+            each * 1000.0 / (f64::from(bytes) + FRAME_OVERHEAD)
         } else {
             self.path_ps
         }
     }
 
     /// The way there and back, if a path of this pace carried the handshake.
-    pub(crate) fn way(shaken: f64, path_ps: f64) -> f64 {
-        (shaken - 2.0 * SMALLEST * path_ps / 1000.0).max(0.0)
+    pub(crate) fn way(handshake_rtt: f64, path_ps: f64) -> f64 {
+        (handshake_rtt - 2.0 * MIN_FRAME * path_ps / 1000.0).max(0.0)
     }
 
     fn by_machine(&self, bytes: u32, side: usize) -> Self {
-        let each = (f64::from(bytes) + OVERHEAD) * self.path_ps / 1000.0;
+        let each = (f64::from(bytes) + FRAME_OVERHEAD) * self.path_ps / 1000.0;
         Self {
-            path_ps: FAST_PS,
-            round_trip: Self::way(self.shaken, FAST_PS),
+            path_ps: DEFAULT_PS_PER_BYTE,
+            round_trip: Self::way(self.handshake_rtt, DEFAULT_PS_PER_BYTE),
             segment: [0, 1].map(|one| if one == side { each } else { 0.0 }),
             is_unlikely: self.pacer(bytes) != Pacer::Machine,
             ..self.clone()
@@ -115,7 +108,7 @@ impl Guess {
         let path_ps = self.pace_seen(bytes);
         Self {
             path_ps,
-            round_trip: Self::way(self.shaken, path_ps),
+            round_trip: Self::way(self.handshake_rtt, path_ps),
             segment: [0.0; 2],
             is_unlikely: self.pacer(bytes) == Pacer::Machine,
             ..self.clone()
@@ -134,10 +127,10 @@ impl Guess {
     /// in, as far as the handshake allows it and a network of the time is as slow.
     fn slowest(&self) -> f64 {
         let room: f64 = [0, 1].map(|side| self.usual_at_far_end(side)).iter().sum();
-        let by_room = self.path_ps + room * 1000.0 / (self.block + OVERHEAD);
-        let by_handshake = self.shaken * 1000.0 / (2.0 * SMALLEST);
-        let by_network = if self.shaken < AFAR {
-            NETWORKS_PS[0]
+        let by_room = self.path_ps + room * 1000.0 / (self.block + FRAME_OVERHEAD);
+        let by_handshake = self.handshake_rtt * 1000.0 / (2.0 * MIN_FRAME);
+        let by_network = if self.handshake_rtt < MIN_WIDE_AREA_RTT {
+            ETHERNET_PS_PER_BYTE[0]
         } else {
             by_room
         };
@@ -149,14 +142,14 @@ impl Guess {
     /// less, and the way there and back is shorter by what it takes of the handshake's.
     fn over(&self, path_ps: f64) -> Self {
         let more = path_ps - self.path_ps;
-        let carried = more * (self.block + OVERHEAD) / 1000.0;
+        let carried = more * (self.block + FRAME_OVERHEAD) / 1000.0;
         let room = [0, 1].map(|side| self.usual_at_far_end(side));
         let all = room.iter().sum::<f64>().max(1.0);
         let mut guess = self.clone();
         for (think, room) in guess.think.iter_mut().zip(room) {
             *think = (*think - carried * room / all).max(0.0);
         }
-        guess.round_trip = (guess.round_trip - more * 2.0 * SMALLEST / 1000.0).max(0.0);
+        guess.round_trip = (guess.round_trip - more * 2.0 * MIN_FRAME / 1000.0).max(0.0);
         guess.path_ps = path_ps;
         guess
     }
@@ -173,7 +166,9 @@ impl Guess {
     /// The same with the time that a path of this pace takes for a request's data taken by the machine that gets it: where
     /// the answer to a few segments is all that is seen of their arrival, the capture says no more.
     fn by_request(&self) -> Option<Self> {
-        let faster = NETWORKS_PS.into_iter().find(|ps| ps * 1.2 < self.path_ps)?;
+        let faster = ETHERNET_PS_PER_BYTE
+            .into_iter()
+            .find(|ps| ps * 1.2 < self.path_ps)?;
         if !self.is_weak || !self.path_known || self.is_by_machine() || is_networks(self.path_ps) {
             return None;
         }
@@ -183,7 +178,7 @@ impl Guess {
         };
         let mut guess = Self {
             path_ps: faster,
-            round_trip: Self::way(self.shaken, faster),
+            round_trip: Self::way(self.handshake_rtt, faster),
             is_assumed: true,
             is_unlikely: true,
             ..self.clone()
@@ -200,23 +195,23 @@ impl Guess {
 /// Whether it is a network's own pace: nothing passes it faster than that, and little is seen to pass much slower.
 fn is_networks(ps: f64) -> bool {
     let is_of = |network: &f64| (0.97..1.12).contains(&(ps / network));
-    NETWORKS_PS.iter().any(is_of)
+    ETHERNET_PS_PER_BYTE.iter().any(is_of)
 }
 
 #[cfg(test)]
 #[allow(clippy::indexing_slicing, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::guess::Congestion;
+    use crate::parameters::Congestion;
 
     /// Data that comes at so many nanoseconds a byte, and a handshake of so many microseconds.
-    fn guess(ns: f64, handshake_us: f64) -> Guess {
-        Guess {
+    fn guess(ns: f64, handshake_us: f64) -> ModelParameters {
+        ModelParameters {
             round_trip: handshake_us * 1000.0,
             path_ps: ns * 1000.0,
             path_known: true,
             far_end: Some(1),
-            shaken: handshake_us * 1000.0,
+            handshake_rtt: handshake_us * 1000.0,
             is_assumed: false,
             is_unlikely: false,
             segment: [0.0; 2],
@@ -224,7 +219,7 @@ mod tests {
             most_think: [1e6; 2],
             is_weak: false,
             overlaps: false,
-            longest: 1460.0 + OVERHEAD,
+            longest: 1460.0 + FRAME_OVERHEAD,
             rare: [0.0; 2],
             fixed: [0.5; 2],
             block: 4096.0,
@@ -264,7 +259,7 @@ mod tests {
         // 614 bytes at 4,640 ns take 2,850 us
         assert_eq!(guess(4640.0, 3290.0).pacer(536), Pacer::Machine);
         let likeliest = guess(4640.0, 3290.0).likeliest(536);
-        assert_eq!(likeliest.path_ps, FAST_PS);
+        assert_eq!(likeliest.path_ps, DEFAULT_PS_PER_BYTE);
         assert!((likeliest.segment[0] - 2_849_000.0).abs() < 1000.0);
         let other = &likeliest.of_others(536)[0];
         assert!((other.path_ps / 4_640_000.0 - 1.0).abs() < 1e-9 && other.is_unlikely);
@@ -273,7 +268,7 @@ mod tests {
     #[test]
     fn a_path_of_which_nothing_is_known_is_no_slower_than_the_far_machines_time_and_the_handshake_allow()
      {
-        let mut open = Guess {
+        let mut open = ModelParameters {
             path_known: false,
             think: [100_000.0, 200_000.0],
             ..guess(80.0, 3000.0)
@@ -281,32 +276,32 @@ mod tests {
         let [fast, slow] = &open.of_unknown_path()[..] else {
             panic!("two paths");
         };
-        assert!((slow.path_ps - 80_000.0 - 2e8 / (4096.0 + OVERHEAD)).abs() < 1.0);
+        assert!((slow.path_ps - 80_000.0 - 2e8 / (4096.0 + FRAME_OVERHEAD)).abs() < 1.0);
         assert!(slow.think[1].abs() < 1.0 && slow.think[0] == 100_000.0);
         // and what the handshake took is no longer for it
         let shorter = (slow.path_ps - 80_000.0) * 0.168;
         assert!((3e6 - slow.round_trip - shorter).abs() < 1.0);
-        let carried = 0.9 * 80.0 * (4096.0 + OVERHEAD);
+        let carried = 0.9 * 80.0 * (4096.0 + FRAME_OVERHEAD);
         assert!((fast.think[1] - 200_000.0 - carried).abs() < 1.0);
         // as long for its two packets as they took
-        open.shaken = 168.0 * 90.0;
+        open.handshake_rtt = 168.0 * 90.0;
         assert_eq!(open.slowest(), 90_000.0);
         // within a house no network is slower than the slowest usual one
         open.think = [1e9; 2];
-        open.shaken = 3e6;
-        assert_eq!(open.slowest(), NETWORKS_PS[0]);
-        open.shaken = 20e6;
-        assert!(open.slowest() > 10.0 * NETWORKS_PS[0]);
+        open.handshake_rtt = 3e6;
+        assert_eq!(open.slowest(), ETHERNET_PS_PER_BYTE[0]);
+        open.handshake_rtt = 20e6;
+        assert!(open.slowest() > 10.0 * ETHERNET_PS_PER_BYTE[0]);
     }
 
     #[test]
     fn what_only_the_next_request_tells_may_be_the_machines_that_makes_it() {
-        let weak = Guess {
+        let weak = ModelParameters {
             is_weak: true,
             ..guess(628.0, 4130.0)
         };
         let likeliest = weak.clone().likeliest(1460);
-        assert_eq!(likeliest.path_ps, FAST_PS);
+        assert_eq!(likeliest.path_ps, DEFAULT_PS_PER_BYTE);
         let more = likeliest.think[0] - weak.think[0];
         assert!((more - 548.0 * 4096.0).abs() < 1.0, "{more}");
         assert_eq!(likeliest.think[1], weak.think[1]);

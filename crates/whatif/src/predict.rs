@@ -1,5 +1,9 @@
 //! The model of a copy, and what it says of changes.
 
+use crate::constants::{
+    FIRST_SEED, MAX_CAUSE_DIFFERENCE, MAX_MISS, MAX_MODEL_BYTES, MAX_MODEL_REQUESTS,
+    MAX_PAIRED_CHANGES, MIN_REQUESTS, MIN_UNCERTAINTY,
+};
 use std::sync::{Arc, atomic::Ordering};
 
 use coax_catalog::files;
@@ -9,30 +13,24 @@ use toml::Value;
 
 use crate::{
     Why,
-    fit::{Fit, Hints, SEED, Task},
-    guess::{Congestion, Guess, Loss},
+    fit::{Fit, Hints, Task},
+    observation::{Observation, sender},
+    parameters::{Congestion, Loss, ModelParameters},
     rare::Rare,
     run::{Bench, Known, tap},
-    seen::{Seen, sender},
     used::{self, Used},
     windows::Windows,
 };
 
-/// Bytes and requests of a copy that are run; more of the same follows from them.
-const MOST_BYTES: u64 = 4_000_000;
-const MOST_REQUESTS: u64 = 2_000;
-/// A copy of fewer requests or shorter than this says too little.
-const LEAST_REQUESTS: f64 = 2.0;
-/// The model may miss the measured time by so much, and no more.
-pub const MAY_MISS: f64 = 0.25;
-/// What is always left open.
-const ALWAYS: f64 = 0.04;
-/// A model that spends its time as the copy did differs from it by less than this part of it.
-const ALIKE: f64 = 0.2;
 /// Seeds beside the first, where there is chance.
-const SEEDS: [u64; 6] = [SEED + 1, SEED + 2, SEED + 3, SEED + 4, SEED + 5, SEED + 6];
-/// Changes that are tried in pairs: those that alone bring most.
-const PAIRED: usize = 4;
+const SEEDS: [u64; 6] = [
+    FIRST_SEED + 1,
+    FIRST_SEED + 2,
+    FIRST_SEED + 3,
+    FIRST_SEED + 4,
+    FIRST_SEED + 5,
+    FIRST_SEED + 6,
+];
 
 /// How long a copy takes, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +57,7 @@ pub struct Pair {
 pub struct Model {
     bench: Bench,
     sets: Vec<used::Set>,
-    seen: Seen,
+    seen: Observation,
     rare: Rare,
     fits: Vec<Variant>,
     hints: Hints,
@@ -70,9 +68,9 @@ pub struct Model {
 /// A way to read the capture: a guess, its seed, and what its run looks like at the size of the copy.
 #[derive(Debug)]
 struct Variant {
-    guess: Guess,
+    guess: ModelParameters,
     seed: u64,
-    model: Seen,
+    model: Observation,
     /// The best guess with other losses by chance.
     is_by_chance: bool,
 }
@@ -100,17 +98,17 @@ impl Model {
         let unknown = Why::TooLittle("its connection is not known");
         let connection = capture.connections.get(copy.connection);
         let connection = connection.ok_or_else(|| unknown.clone())?;
-        let seen = Seen::of(capture, copy).ok_or(unknown)?;
+        let seen = Observation::of(capture, copy).ok_or(unknown)?;
         let used = used::of(connection, copy, client)?;
-        if !used.is_bulk && seen.requests < LEAST_REQUESTS || seen.wall <= 0.0 {
+        if !used.is_bulk && seen.requests < MIN_REQUESTS || seen.wall <= 0.0 {
             return Err(Why::TooLittle("a request or two say nothing of the next"));
         }
         let bench = bench(connection, copy, &used);
         let rare = Rare::of(copy, &seen, used.is_serial);
         let hints = hints(connection, copy.direction);
-        let first = Guess {
+        let first = ModelParameters {
             at_one_place: hints.burst_place.is_some(),
-            ..Guess::first(&seen, &used, connection, copy).with(rare.parts)
+            ..ModelParameters::first(&seen, &used, connection, copy).with(rare.parts)
         };
         let mut sets = used.sets;
         if !does_so(&bench, &sets, &first, &seen) {
@@ -165,7 +163,7 @@ impl Model {
         let mid = median(likely);
         let low = all.iter().copied().fold(mid, f64::min);
         let high = all.iter().copied().fold(mid, f64::max);
-        let open = ALWAYS + self.unsure;
+        let open = MIN_UNCERTAINTY + self.unsure;
         Ok(Range {
             low: low * (1.0 - open.min(0.9)) / 1e9,
             mid: mid / 1e9,
@@ -180,7 +178,7 @@ impl Model {
             .collect();
         alone.sort_by(|a, b| a.1.total_cmp(&b.1));
         let least = alone.first()?.1;
-        alone.truncate(PAIRED);
+        alone.truncate(MAX_PAIRED_CHANGES);
         let mut best: Option<([usize; 2], f64)> = None;
         for (place, (one, _)) in alone.iter().enumerate() {
             for (other, _) in alone.iter().skip(place + 1) {
@@ -220,7 +218,7 @@ impl Model {
         let scaled = changed.wall * self.seen.wall / variant.model.wall.max(1.0);
         // causes say nothing where the model spends its time on others
         let seen = variant.guess.shown(&self.seen, &variant.model);
-        let is_alike = seen.distance(&variant.model) < ALIKE;
+        let is_alike = seen.distance(&variant.model) < MAX_CAUSE_DIFFERENCE;
         let by_cause = if is_alike {
             seen.in_proportion(&variant.model, &changed)
         } else {
@@ -237,7 +235,7 @@ impl Model {
     /// A model that misses the copy is none.
     fn judge(&self, fits: &[Fit]) -> Result<(), Why> {
         let best = fits.first().ok_or(Why::TooLittle("no model"))?;
-        if (best.model.wall / self.seen.wall - 1.0).abs() <= MAY_MISS {
+        if (best.model.wall / self.seen.wall - 1.0).abs() <= MAX_MISS {
             return Ok(());
         }
         Err(Why::Misses {
@@ -251,12 +249,14 @@ impl Model {
         let best = fits
             .first()
             .map_or(0.0, |fit| (fit.model.wall / self.seen.wall - 1.0).abs());
-        let may_miss = (best * 1.5).clamp(0.05, MAY_MISS);
+        let may_miss = (best * 1.5).clamp(0.05, MAX_MISS);
         // and no reading spends the time on other causes than the copy did, unless the best does
         let apart = |fit: &Fit| fit.guess.shown(&self.seen, &fit.model).distance(&fit.model);
-        let may_differ = (fits.first().map_or(0.0, apart) * 1.5).max(MAY_MISS);
-        let mut guesses: Vec<(Guess, u64)> =
-            fits.iter().map(|fit| (fit.guess.clone(), SEED)).collect();
+        let may_differ = (fits.first().map_or(0.0, apart) * 1.5).max(MAX_MISS);
+        let mut guesses: Vec<(ModelParameters, u64)> = fits
+            .iter()
+            .map(|fit| (fit.guess.clone(), FIRST_SEED))
+            .collect();
         if let Some(best) = fits.first() {
             guesses.extend(self.readings(&best.guess));
         }
@@ -274,22 +274,22 @@ impl Model {
                     guess,
                     seed,
                     model,
-                    is_by_chance: seed != SEED,
+                    is_by_chance: seed != FIRST_SEED,
                 });
             }
         }
     }
 
     /// What else the capture allows of a guess that fits: with which seeds.
-    fn readings(&self, guess: &Guess) -> Vec<(Guess, u64)> {
+    fn readings(&self, guess: &ModelParameters) -> Vec<(ModelParameters, u64)> {
         // the server's share is known from requests without data
         let open = if self.seen.bare.is_some() { 1 } else { 2 };
-        let mut all: Vec<Guess> = (0..open)
+        let mut all: Vec<ModelParameters> = (0..open)
             .flat_map(|side| other_shares(guess, side))
             .collect();
         all.extend(guess.other_windows(&self.hints.windows));
         // a connection that was under way before its capture may have its slow start behind it
-        all.extend(self.hints.is_late.then(|| Guess {
+        all.extend(self.hints.is_late.then(|| ModelParameters {
             congestion: Congestion::None,
             ..guess.clone()
         }));
@@ -297,7 +297,8 @@ impl Model {
         all.extend(guess.holding());
         all.extend(guess.ticking());
         all.extend(guess.of_unknown_path());
-        let mut all: Vec<(Guess, u64)> = all.into_iter().map(|guess| (guess, SEED)).collect();
+        let mut all: Vec<(ModelParameters, u64)> =
+            all.into_iter().map(|guess| (guess, FIRST_SEED)).collect();
         if matches!(guess.loss, Loss::Random(_)) {
             all.extend(SEEDS.map(|seed| (guess.clone(), seed)));
         }
@@ -307,7 +308,10 @@ impl Model {
 
 /// Where its model runs, and how much of it.
 fn bench(connection: &Connection, copy: &Copy, used: &Used) -> Bench {
-    let most = used.block.saturating_mul(MOST_REQUESTS).min(MOST_BYTES);
+    let most = used
+        .block
+        .saturating_mul(MAX_MODEL_REQUESTS)
+        .min(MAX_MODEL_BYTES);
     let least = if used.is_bulk { 0 } else { used.block };
     Bench {
         tap: tap(connection.vantage),
@@ -319,14 +323,14 @@ fn bench(connection: &Connection, copy: &Copy, used: &Used) -> Bench {
 }
 
 /// Whether a client's profile, as it is, moves data as was seen: then it is to choose again when something is changed.
-fn does_so(bench: &Bench, sets: &[used::Set], first: &Guess, seen: &Seen) -> bool {
+fn does_so(bench: &Bench, sets: &[used::Set], first: &ModelParameters, seen: &Observation) -> bool {
     let mut sets = sets.to_vec();
-    let calm = Guess {
+    let calm = ModelParameters {
         loss: Loss::None,
         ..first.clone()
     };
     sets.extend(calm.sets());
-    let model = bench.run(&sets, &[], SEED);
+    let model = bench.run(&sets, &[], FIRST_SEED);
     model.is_ok_and(|model| model.main == seen.main)
 }
 
@@ -361,7 +365,7 @@ fn median(mut all: Vec<f64>) -> f64 {
 }
 
 /// The same with a machine's time all by the request, or all by the byte, where that is not known and matters.
-fn other_shares(guess: &Guess, side: usize) -> impl Iterator<Item = Guess> {
+fn other_shares(guess: &ModelParameters, side: usize) -> impl Iterator<Item = ModelParameters> {
     [-0.3, 0.3].into_iter().filter_map(move |more| {
         let mut guess = guess.clone();
         let share = guess.fixed.get_mut(side)?;

@@ -1,5 +1,6 @@
 //! One run in the lab, seen as a capture taken where the real one was.
 
+use crate::constants::{DISCARD_PORT, MAX_EVENTS, MAX_RUN_EVENTS};
 use std::{
     collections::HashMap,
     sync::{
@@ -18,14 +19,7 @@ use coax_lab::{
 };
 use toml::Value;
 
-use crate::{Why, seen::Seen, used::Set};
-
-/// So many of the lab's events a run may have. A copy of 4 MB has some 30,000.
-const MOST_OF_RUN: u64 = 200_000;
-/// A port on which nobody speaks SMB: discard (RFC 863).
-const NO_SMB: u16 = 9;
-/// All runs of a model together have so many of the lab's events, and what the last one began.
-pub const MOST_OF_ALL: u64 = 3_000_000;
+use crate::{Why, observation::Observation, used::Set};
 
 /// Where and how runs are made.
 #[derive(Clone, Debug)]
@@ -42,11 +36,11 @@ pub(crate) struct Bench {
 }
 
 /// See [`Bench::known`].
-pub(crate) type Known = Arc<Mutex<HashMap<String, Result<Seen, Why>>>>;
+pub(crate) type Known = Arc<Mutex<HashMap<String, Result<Observation, Why>>>>;
 
 impl Bench {
     /// Runs what these values describe, the later before the earlier.
-    pub(crate) fn run(&self, sets: &[Set], changes: &[Set], seed: u64) -> Result<Seen, Why> {
+    pub(crate) fn run(&self, sets: &[Set], changes: &[Set], seed: u64) -> Result<Observation, Why> {
         const OF_SMB: [&str; 2] = ["client.profile", "server.config"];
         let is_of_smb = |(path, _): &Set| OF_SMB.iter().any(|part| path.starts_with(part));
         if self.is_bulk && changes.iter().any(is_of_smb) {
@@ -75,15 +69,15 @@ impl Bench {
         seen
     }
 
-    fn made(&self, scenario: &Scenario) -> Result<Seen, Why> {
+    fn made(&self, scenario: &Scenario) -> Result<Observation, Why> {
         let mut setup = CopySetup::of(scenario).map_err(lab)?;
         setup.taps = vec![self.tap];
         let spent = self.spent.load(Ordering::Relaxed);
-        let left = MOST_OF_ALL.saturating_sub(spent);
+        let left = MAX_EVENTS.saturating_sub(spent);
         if left == 0 {
             return Err(Why::TooMuch);
         }
-        let most = left.min(MOST_OF_RUN);
+        let most = left.min(MAX_RUN_EVENTS);
         let (seen, events) = if self.is_bulk {
             sent(&setup, most)
         } else {
@@ -106,7 +100,7 @@ fn is_replaced(path: &str, changes: &[Set]) -> bool {
 }
 
 /// What a capture of it shows, and how many events it took.
-fn seen(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
+fn seen(setup: &CopySetup, most: u64) -> (Result<Observation, Why>, u64) {
     let mut result = copy_within(setup, most);
     let events = result.world.events();
     if let Err(why) = result.copied {
@@ -122,9 +116,9 @@ fn seen(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
 }
 
 /// The same of as many bytes sent one way without SMB.
-fn sent(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
+fn sent(setup: &CopySetup, most: u64) -> (Result<Observation, Why>, u64) {
     let mut world = World::new(&Setup {
-        port: NO_SMB,
+        port: DISCARD_PORT,
         ..setup.world.clone()
     });
     world.record(&setup.taps);
@@ -147,10 +141,10 @@ fn sent(setup: &CopySetup, most: u64) -> (Result<Seen, Why>, u64) {
     (read(&capture), events)
 }
 
-fn read(capture: &[u8]) -> Result<Seen, Why> {
+fn read(capture: &[u8]) -> Result<Observation, Why> {
     let capture = coax_explain::explain(capture).map_err(lab)?;
     let copy = capture.copies.iter().max_by_key(|copy| copy.bytes);
-    copy.and_then(|copy| Seen::of(&capture, copy))
+    copy.and_then(|copy| Observation::of(&capture, copy))
         .ok_or(Why::TooLittle("the model's own copy is not in its capture"))
 }
 

@@ -1,5 +1,9 @@
 //! What a copy's client, server and TCPs were seen to be and to use, as values of a scenario.
 
+use crate::constants::{
+    MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS, MIN_ONE_WAY_RATIO,
+    MIN_PROGRAM_RATIO, SPLIT_REQUEST_RATIO,
+};
 use coax_cause::Cause;
 use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb};
 use coax_wire::{dialect::Dialect, time::Span};
@@ -9,22 +13,6 @@ use crate::{Why, windows::Windows};
 
 /// A value of a scenario and its path.
 pub(crate) type Set = (String, Value);
-
-/// Bytes of a message that are not file data, at most, with the session header.
-const HEAD: u64 = 68;
-/// No request of SMB1 moves more: 128 KiB are more than the counts of large reads and writes are used for.
-const MOST_BLOCK: u64 = 0x2_0000;
-/// Requests of one kind around the data that are made again in the model.
-const MOST_STEPS: u64 = 8;
-/// So much larger than its fields' is the share of the client's segments that a request cut in two has.
-const CUT: f64 = 1.6;
-
-/// Fewer segments of data are no bulk transfer.
-const LEAST_SEGMENTS: u64 = 10;
-/// One byte in so many goes the other way at most.
-const LEAST_ONE_WAY: u64 = 20;
-/// One part in so many of the time is its programs' at most.
-const MOST_OF_PROGRAMS: u64 = 4;
 
 /// A command that moves data, as profiles name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +86,7 @@ impl<'a> Moving<'a> {
         Ok(Self {
             main,
             method: Method::of(&main.command)?,
-            block: main.usual_bytes.max(mean).min(MOST_BLOCK),
+            block: main.usual_bytes.max(mean).min(MAX_BLOCK),
             at_once: at_once(connection, copy, main),
         })
     }
@@ -153,11 +141,11 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
         Direction::ToServer => (client, server),
         Direction::ToClient => (server, client),
     };
-    if own.data_segments < LEAST_SEGMENTS {
+    if own.data_segments < MIN_BULK_SEGMENTS {
         return Err(Why::TooLittle("a few segments say nothing of the next"));
     }
-    let answers = other.bytes.saturating_mul(LEAST_ONE_WAY);
-    if answers > own.bytes || programs > copy.wall.0 / MOST_OF_PROGRAMS {
+    let answers = other.bytes.saturating_mul(MIN_ONE_WAY_RATIO);
+    if answers > own.bytes || programs > copy.wall.0 / MIN_PROGRAM_RATIO {
         return Err(Why::NotBulk);
     }
     let mut sets = Vec::new();
@@ -225,11 +213,13 @@ fn is_cut(connection: &Connection) -> bool {
             0
         };
         requests = row.count.saturating_add(requests);
-        let segments = each.saturating_add(HEAD).div_ceil(u64::from(mss));
+        let segments = each
+            .saturating_add(MAX_MESSAGE_HEADER)
+            .div_ceil(u64::from(mss));
         needed = row.count.saturating_mul(segments).saturating_add(needed);
     }
     let sent = client.data_segments.saturating_sub(client.retransmissions);
-    requests > 4 && sent as f64 >= needed as f64 + (CUT - 1.0) * requests as f64
+    requests > 4 && sent as f64 >= needed as f64 + (SPLIT_REQUEST_RATIO - 1.0) * requests as f64
 }
 
 fn carriage(sets: &mut Vec<Set>, connection: &Connection, is_cut: bool) {
@@ -280,7 +270,8 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
         |known: Option<u32>, unknown: u64| known.map_or(unknown, u64::from).clamp(1024, whole);
     let server = fits(smb.server_max_buffer, 16_644);
     let client = fits(smb.client_max_buffer, whole);
-    let is_large = method == Method::Andx && block.saturating_add(HEAD) > server.min(client);
+    let is_large =
+        method == Method::Andx && block.saturating_add(MAX_MESSAGE_HEADER) > server.min(client);
     number(sets, "server.config.max_buffer", server);
     number(sets, "client.profile.buffers.announced", client);
     let mpx = smb.max_mpx.map_or(50, u64::from);
@@ -414,11 +405,7 @@ fn steps(sets: &mut Vec<Set>, copy: &Copy, by: Moving<'_>) {
         let list = if is_last { &mut after } else { &mut before };
         let step = fixed(step);
         let is_open = is_open(&step);
-        let times = if is_open {
-            1
-        } else {
-            row.count.min(MOST_STEPS)
-        };
+        let times = if is_open { 1 } else { row.count.min(MAX_STEPS) };
         for _ in 0..times {
             let place = if is_open { 0 } else { list.len() };
             list.insert(place, step.clone());

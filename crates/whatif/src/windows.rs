@@ -1,12 +1,9 @@
 //! How wide windows are. Both SYNs tell by what their numbers are to be multiplied (RFC 7323 2.2); in a capture without
 //! them the analyser takes a window to be as wide as what it saw on its way shows, and it may be wider.
 
+use crate::constants::{MAX_WINDOW_SCALE, UNLIMITED_WINDOW};
 use coax_explain::report::{Connection, Side};
 
-/// No window scale is larger (RFC 7323 2.3).
-const MOST_SCALE: u8 = 14;
-/// A window as wide as this holds back nothing that a model is run for.
-const WIDE: u64 = 4 << 20;
 /// How wide the windows of client and server are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Windows {
@@ -42,8 +39,8 @@ fn wide(connection: &Connection, side: usize) -> Option<u64> {
     let own = connection.sides.get(side);
     let own = own.filter(|_| !connection.has_start && !is_known)?;
     let said = u64::from(own.max_window);
-    let more = MOST_SCALE.saturating_sub(own.least_scale);
-    Some((said << more).clamp(said, said.max(WIDE)))
+    let more = MAX_WINDOW_SCALE.saturating_sub(own.least_scale);
+    Some((said << more).clamp(said, said.max(UNLIMITED_WINDOW)))
 }
 
 /// Whether what the other side sent filled this one's window, as wide as it is said to be.
@@ -66,5 +63,5 @@ fn is_short(connection: &Connection, side: &Side) -> bool {
 /// The shift that a window so wide needs.
 pub(crate) fn scale(bytes: u64) -> u8 {
     let fits = |shift: &u8| bytes >> shift <= u64::from(u16::MAX);
-    (0..MOST_SCALE).find(fits).unwrap_or(MOST_SCALE)
+    (0..MAX_WINDOW_SCALE).find(fits).unwrap_or(MAX_WINDOW_SCALE)
 }

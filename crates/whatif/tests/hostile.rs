@@ -10,7 +10,7 @@ use coax_explain::{
     report::{Capture, Connection, Copy, Direction, Requests, Side, Vantage},
 };
 use coax_lab::Tap;
-use coax_whatif::{MOST_EVENTS, Model};
+use coax_whatif::{MAX_EVENTS, Model};
 use coax_wire::time::Span;
 use common::{bytes, chance::Chance, file, labelled};
 use toml::Value;
@@ -68,7 +68,7 @@ fn tried_as(capture: &Capture, advised: &Capture) -> u64 {
             most = most.max(model.events());
         }
     }
-    assert!(most <= MOST_EVENTS + ONE_RUN, "{most}");
+    assert!(most <= MAX_EVENTS + ONE_RUN, "{most}");
     most
 }
 

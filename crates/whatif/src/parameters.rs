@@ -1,12 +1,15 @@
 //! What a capture does not say outright, and is fitted.
 
+use crate::constants::{
+    BSD_FAST_TIMEOUT, DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD,
+    MAX_MODERN_NS_PER_BYTE, MAX_SEGMENTS_OF_SMALL_BLOCK, NS_PER_MS,
+};
 use coax_cause::Cause;
 use coax_explain::report::{Connection, Copy, Direction, Side, Vantage};
 use toml::Value;
 
 use crate::{
-    pace::{FAST_PS, OVERHEAD},
-    seen::{MACHINES, Seen, sender},
+    observation::{MACHINES, Observation, sender},
     used::{Set, Used},
     windows::{Windows, scale},
 };
@@ -57,7 +60,7 @@ pub(crate) enum Congestion {
 
 /// Values that are fitted: times in nanoseconds.
 #[derive(Clone, Debug)]
-pub(crate) struct Guess {
+pub(crate) struct ModelParameters {
     /// The way there and back.
     pub(crate) round_trip: f64,
     /// What the path takes for a byte, picoseconds; and whether anything is known of it.
@@ -66,7 +69,7 @@ pub(crate) struct Guess {
     /// The machine (client 0, server 1) to which the path is between it and where the capture was taken.
     pub(crate) far_end: Option<usize>,
     /// What the handshake took, both ways.
-    pub(crate) shaken: f64,
+    pub(crate) handshake_rtt: f64,
     /// The path is taken for faster than it seems: what there is too much of is a machine's.
     pub(crate) is_assumed: bool,
     /// The capture allows it, and something else is likelier.
@@ -113,17 +116,14 @@ pub(crate) struct Guess {
     pub(crate) wide: [Option<u64>; 2],
 }
 
-const MILLI: f64 = 1e6;
-/// What a byte of a request takes at most on a machine as young as window scaling: 100 MB/s from its disk.
-const MODERN_BYTE: f64 = 10.0;
-/// The clock by which BSD's kind of stack sends delayed acknowledgments (`tcp_fasttimo`).
-pub(crate) const BEAT: f64 = 200.0 * MILLI;
-/// What a byte takes on Ethernet of 10, 100 and 1,000 Mbit/s.
-pub(crate) const NETWORKS_PS: [f64; 3] = [800_000.0, 80_000.0, 8_000.0];
-
-impl Guess {
+impl ModelParameters {
     /// What can be said before anything was run.
-    pub(crate) fn first(seen: &Seen, used: &Used, connection: &Connection, copy: &Copy) -> Self {
+    pub(crate) fn first(
+        seen: &Observation,
+        used: &Used,
+        connection: &Connection,
+        copy: &Copy,
+    ) -> Self {
         let think = machines(seen, used, copy);
         let more = if used.is_serial { 1.05 } else { 10.0 };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
@@ -135,11 +135,11 @@ impl Guess {
             path_ps,
             path_known: seen.path_ps.is_some(),
             far_end: far_end(connection),
-            shaken: seen.round_trip,
+            handshake_rtt: seen.round_trip,
             think,
             most_think: think.map(|think| think * more + 1000.0),
             is_weak: is_weak(connection, copy.direction, used.block),
-            longest: f64::from(sender(connection, copy.direction).largest_segment) + OVERHEAD,
+            longest: f64::from(sender(connection, copy.direction).largest_segment) + FRAME_OVERHEAD,
             fast_retransmit: fast || seen.lost == 0.0,
             hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
             nagle: [waits_for_acks; 2],
@@ -155,10 +155,10 @@ impl Guess {
     fn plain(used: &Used, direction: Direction) -> Self {
         Self {
             round_trip: 0.0,
-            path_ps: FAST_PS,
+            path_ps: DEFAULT_PS_PER_BYTE,
             path_known: false,
             far_end: None,
-            shaken: 0.0,
+            handshake_rtt: 0.0,
             is_assumed: false,
             is_unlikely: false,
             segment: [0.0; 2],
@@ -172,7 +172,7 @@ impl Guess {
             block: used.block as f64,
             loss: Loss::None,
             at_one_place: false,
-            timer: if used.is_modern { 200.0 } else { 1000.0 } * MILLI,
+            timer: if used.is_modern { 200.0 } else { 1000.0 } * NS_PER_MS,
             fast_retransmit: true,
             congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
             hold: 0.0,
@@ -196,7 +196,7 @@ impl Guess {
     }
 
     /// What is lost, and after how long it is sent again.
-    fn repairs(&mut self, seen: &Seen) {
+    fn repairs(&mut self, seen: &Observation) {
         let timeouts = seen.spent(Cause::Timeout);
         // what cost no time was sent again in vain, or was no loss; what is sent less at once after a loss is its cost too
         let repairs = timeouts + seen.spent(Cause::FastRecovery) + seen.spent(Cause::SendWindow);
@@ -204,23 +204,23 @@ impl Guess {
             self.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
         }
         if timeouts > seen.wall / 100.0 {
-            self.timer = (timeouts / seen.lost.max(1.0)).clamp(MILLI, 3000.0 * MILLI);
+            self.timer = (timeouts / seen.lost.max(1.0)).clamp(NS_PER_MS, 3000.0 * NS_PER_MS);
         }
     }
 
     /// What part of the machines' time is the same whatever the size. What the server takes for a request without data
     /// is. What comes faster than by any network of the time comes at the pace of a machine's own memory: a byte of a
     /// request takes no longer; nor does it on machines as young as window scaling.
-    fn share(&mut self, seen: &Seen) {
+    fn share(&mut self, seen: &Observation) {
         let ([_, server], [_, share], [_, rare]) = (self.think, &mut self.fixed, self.rare);
         if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
             let least = if seen.is_uneven { 0.9 } else { 0.0 };
             *share = (bare / server).clamp(least, 1.0).max(rare);
         }
-        let is_memory = self.path_known && self.path_ps <= NETWORKS_PS[2] * 0.88;
+        let is_memory = self.path_known && self.path_ps <= ETHERNET_PS_PER_BYTE[2] * 0.88;
         let by_byte = match (is_memory, self.is_modern) {
             (true, _) => self.path_ps / 1000.0 * self.block,
-            (false, true) => MODERN_BYTE * self.block,
+            (false, true) => MAX_MODERN_NS_PER_BYTE * self.block,
             (false, false) => return,
         };
         for (share, think) in self.fixed.iter_mut().zip(self.think) {
@@ -249,14 +249,14 @@ impl Guess {
     pub(crate) fn ticking(&self) -> Option<Self> {
         let is_open = self.nagle != [false; 2] && !self.is_modern && self.tick == 0.0;
         is_open.then(|| Self {
-            hold: BEAT,
-            tick: BEAT,
+            hold: BSD_FAST_TIMEOUT,
+            tick: BSD_FAST_TIMEOUT,
             ..self.clone()
         })
     }
 
     /// Corrects what the model, run with this guess, got wrong of `seen`.
-    pub(crate) fn correct(&mut self, seen: &Seen, model: &Seen) {
+    pub(crate) fn correct(&mut self, seen: &Observation, model: &Observation) {
         let requests = seen.requests.max(1.0);
         let seen = &self.shown(seen, model);
         let machines = self.think.iter_mut().zip(self.most_think);
@@ -283,7 +283,7 @@ impl Guess {
             &[Cause::Timeout, Cause::FastRecovery]
         };
         let timeouts = ratio(seen, model, repairs);
-        self.timer = (self.timer * timeouts).clamp(MILLI, 60_000.0 * MILLI);
+        self.timer = (self.timer * timeouts).clamp(NS_PER_MS, 60_000.0 * NS_PER_MS);
         if self.tick == 0.0 {
             self.hold *= ratio(seen, model, &[Cause::NagleDelayedAck]);
         }
@@ -292,7 +292,7 @@ impl Guess {
 
     /// What a copy would show of this guess, `model` being what a run of it shows: where nothing is known of the path, what
     /// it takes for bytes is part of what the machine at the far end seems to take.
-    pub(crate) fn shown(&self, seen: &Seen, model: &Seen) -> Seen {
+    pub(crate) fn shown(&self, seen: &Observation, model: &Observation) -> Observation {
         if self.path_known {
             return seen.clone();
         }
@@ -302,7 +302,7 @@ impl Guess {
         seen.with_carrying(model, far)
     }
 
-    fn correct_path(&mut self, seen: &Seen, model: &Seen) {
+    fn correct_path(&mut self, seen: &Observation, model: &Observation) {
         const CARRYING: [Cause; 2] = [Cause::Bandwidth, Cause::Queueing];
         let carrying: f64 = CARRYING.iter().map(|cause| seen.spent(*cause)).sum();
         let by_time = carrying > seen.wall * 0.15;
@@ -325,7 +325,7 @@ impl Guess {
         }
     }
 
-    fn correct_loss(&mut self, seen: &Seen, model: &Seen) {
+    fn correct_loss(&mut self, seen: &Observation, model: &Observation) {
         let factor = (seen.lost / model.lost.max(0.5)).clamp(0.3, 3.0);
         match &mut self.loss {
             Loss::Random(part) => *part = (*part * factor).min(0.5),
@@ -469,7 +469,7 @@ impl Guess {
 }
 
 /// What client and server seem to take for a request.
-fn machines(seen: &Seen, used: &Used, copy: &Copy) -> [f64; 2] {
+fn machines(seen: &Observation, used: &Used, copy: &Copy) -> [f64; 2] {
     let each = |cause| seen.spent(cause) / seen.requests.max(1.0);
     MACHINES.map(|cause| {
         // where requests overlap, a machine's time shows now and then, and then whole
@@ -479,7 +479,7 @@ fn machines(seen: &Seen, used: &Used, copy: &Copy) -> [f64; 2] {
     })
 }
 
-/// See [`Guess::far_end`].
+/// See [`ModelParameters::far_end`].
 const fn far_end(connection: &Connection) -> Option<usize> {
     match connection.vantage {
         Some(Vantage::Client) => Some(1),
@@ -493,8 +493,8 @@ fn quantity(value: f64, unit: &str) -> Value {
 }
 
 /// By how much more time went to some causes than in the model; 1 where there is too little of it to tell.
-fn ratio(seen: &Seen, model: &Seen, causes: &[Cause]) -> f64 {
-    let sum = |of: &Seen| causes.iter().map(|cause| of.spent(*cause)).sum::<f64>();
+fn ratio(seen: &Observation, model: &Observation, causes: &[Cause]) -> f64 {
+    let sum = |of: &Observation| causes.iter().map(|cause| of.spent(*cause)).sum::<f64>();
     let (seen_time, model_time) = (sum(seen), sum(model));
     let least = seen.wall / 200.0;
     if seen_time < least || model_time < least {
@@ -511,21 +511,18 @@ fn usual_share(block: u64) -> f64 {
 
 /// A path of which no pace was seen takes what it was seen to take altogether, for what both sides said; if that is
 /// nothing, it is as fast as 100 Mbit/s, or as what it carried shows at least.
-fn unknown_path(seen: &Seen, connection: &Connection) -> f64 {
+fn unknown_path(seen: &Observation, connection: &Connection) -> f64 {
     let carrying = seen.spent(Cause::Bandwidth) + seen.spent(Cause::Queueing);
     if carrying > seen.wall / 20.0 {
-        let said = |side: &Side| side.bytes as f64 + side.data_segments as f64 * OVERHEAD;
+        let said = |side: &Side| side.bytes as f64 + side.data_segments as f64 * FRAME_OVERHEAD;
         let of_both: f64 = connection.sides.iter().map(said).sum();
         let moved: u64 = connection.requests.iter().map(|row| row.bytes).sum();
         let of_copy = seen.bytes as f64 / moved.max(seen.bytes).max(1) as f64;
         return carrying * 1000.0 / (of_both * of_copy).max(1.0);
     }
     let at_least = seen.wall * 1000.0 / seen.bytes.max(1) as f64;
-    FAST_PS.min(at_least * 0.9)
+    DEFAULT_PS_PER_BYTE.min(at_least * 0.9)
 }
-
-/// Of blocks of no more segments their pace is seen by what follows them at best, where they are sent.
-const FEW_SEGMENTS: u64 = 4;
 
 fn is_weak(connection: &Connection, direction: Direction, block: u64) -> bool {
     let longest = u64::from(sender(connection, direction).largest_segment);
@@ -533,7 +530,8 @@ fn is_weak(connection: &Connection, direction: Direction, block: u64) -> bool {
         Direction::ToClient => Vantage::Client,
         Direction::ToServer => Vantage::Server,
     };
-    block <= longest.saturating_mul(FEW_SEGMENTS) && connection.vantage != Some(arrives_at)
+    block <= longest.saturating_mul(MAX_SEGMENTS_OF_SMALL_BLOCK)
+        && connection.vantage != Some(arrives_at)
 }
 
 fn offers_scale(connection: &Connection, side: usize) -> bool {
@@ -554,9 +552,9 @@ fn hold(connection: &Connection, direction: Direction, is_modern: bool, is_seen:
 
 fn usual_hold(is_modern: bool) -> f64 {
     if is_modern {
-        42.0 * MILLI
+        42.0 * NS_PER_MS
     } else {
-        200.0 * MILLI
+        200.0 * NS_PER_MS
     }
 }
 

@@ -1,15 +1,14 @@
 //! What is read off a copy in a capture, be it one from the world or one of the model's: the same instrument for both,
 //! so that what it gets wrong it gets wrong twice.
 
+use crate::constants::{BSD_FAST_TIMEOUT, LOSS_DEVIATIONS};
 use coax_cause::{Account, Cause};
 use coax_explain::report::{Capture, Connection, Copy, Direction, Requests, Side};
 use coax_wire::time::Span;
 
-use crate::guess::BEAT;
-
 /// See the module. Times are nanoseconds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observation {
     /// Bytes of the file.
     pub(crate) bytes: u64,
     pub(crate) wall: f64,
@@ -34,7 +33,7 @@ pub(crate) struct Seen {
     pub(crate) lost: f64,
 }
 
-impl Seen {
+impl Observation {
     /// Of `copy`, which was found in `capture`.
     pub(crate) fn of(capture: &Capture, copy: &Copy) -> Option<Self> {
         let connection = capture.connections.get(copy.connection)?;
@@ -145,7 +144,7 @@ impl Seen {
             less += wrong.clamp(0.0, after.all(kind));
             more += (-wrong).max(0.0);
         }
-        let chance = CHANCE / after.lost.max(1.0).sqrt();
+        let chance = LOSS_DEVIATIONS / after.lost.max(1.0).sqrt();
         let repairs = chance.min(1.0) * after.all(REPAIRS);
         [less + repairs, more + repairs]
     }
@@ -192,8 +191,6 @@ const KINDS: [&[Cause]; 9] = [
 ];
 
 const REPAIRS: &[Cause] = &[Cause::FastRecovery, Cause::Timeout, Cause::SendWindow];
-/// So many times the deviation of a number of losses, which is its root, is left open.
-const CHANCE: f64 = 1.5;
 
 /// The side that sends the file.
 pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {
@@ -216,8 +213,8 @@ fn causes(account: &Account) -> [f64; Cause::COUNT] {
 
 fn is_beating(row: &Requests) -> bool {
     let median = row.response_median.unwrap_or_default().0 as f64;
-    let beats = (median / BEAT).round();
-    beats >= 1.0 && (median / (beats * BEAT) - 1.0).abs() < 0.01
+    let beats = (median / BSD_FAST_TIMEOUT).round();
+    beats >= 1.0 && (median / (beats * BSD_FAST_TIMEOUT) - 1.0).abs() < 0.01
 }
 
 fn is_uneven(row: &Requests, way: Option<Span>) -> bool {
@@ -238,8 +235,8 @@ fn bare(rows: &[Requests], way: Span) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn spending(spent: &[(Cause, f64)]) -> Seen {
-        let mut seen = Seen::default();
+    fn spending(spent: &[(Cause, f64)]) -> Observation {
+        let mut seen = Observation::default();
         for (cause, time) in spent {
             seen.causes[*cause as usize] = *time;
         }
