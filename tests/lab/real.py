@@ -84,7 +84,7 @@ def in_lab(case, window, scale):
               "congestion": {"reno": "new-reno"}.get(case.congestion, case.congestion)}
     if case.receive_buffer:
         values |= {"window": window, "scale": scale}
-    command = ["cargo", "run", "-q", "--locked", "-p", "coax-lab", "--example", "linux_pair", "--"]
+    command = [str(ROOT / "target" / "debug" / "examples" / "linux_pair")]
     command += [f"{key}={value}" for key, value in values.items()]
     output = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=600).stdout
     result = json.loads(output)
@@ -249,7 +249,7 @@ def main():
     if reason := impossible():
         print(f"SKIPPED: no link can be emulated here: {reason}")
         return 1 if arguments.strict else 0
-    subprocess.run(["cargo", "build", "-q", "--locked", "-p", "coax-lab", "--example", "linux_pair"], check=True, cwd=ROOT)
+    subprocess.run(["cargo", "build", "-q", "--locked", "--workspace", "--example", "linux_pair"], check=True, cwd=ROOT)
     cases = [SMALL] if arguments.small else [case for case in CASES if arguments.only in case.name]
     if not cases:
         raise SystemExit(f"no case is called `{arguments.only}`")
