@@ -1,16 +1,16 @@
-//! Counts of all rows, for reports, and for tests that nothing leaks.
+//! Counts of all table rows, for reports and for tests that check for leaks.
 
 use super::Tables;
 use crate::budget::Resource;
 
-/// How many rows there are of each kind.
+/// The number of rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// Connections.
     pub connections: usize,
     /// Opens.
     pub opens: usize,
-    /// Files that are open or are being removed.
+    /// Files that are open or that the server is removing.
     pub files: usize,
     /// Files marked for deletion.
     pub doomed: usize,
@@ -20,7 +20,7 @@ pub struct Census {
     pub deadlines: usize,
     /// Parked opens that wait for an oplock break, a close or the end of a creation.
     pub tickets: usize,
-    /// Files and opens whose times of last write, and files whose reserved space, are kept here.
+    /// Files and opens for which the tables keep a last-write time, and files with reserved space.
     pub write_times: usize,
     /// Byte-range locks granted.
     pub locks: usize,

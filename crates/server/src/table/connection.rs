@@ -1,4 +1,4 @@
-//! A connection of the server, as the tables know it.
+//! A connection of the server, as the tables see it.
 
 use super::{Event, OpenId, ShareId, Ticket, Wake};
 use crate::budget::Account;
@@ -10,7 +10,7 @@ use alloc::{
 };
 use coax_wire::time::Time;
 
-/// What one connection may hold. Each is refused with its own [`Refusal`].
+/// Limits of one connection. The tables report each exceeded limit with its own [`Refusal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Open files and folders.
@@ -19,7 +19,7 @@ pub struct Limits {
     pub locks: usize,
     /// Waiting byte ranges plus waiting change notifications.
     pub waits: usize,
-    /// Bytes of change notifications buffered for one open folder, as they go on the wire.
+    /// Bytes of change notifications buffered for one open folder, in wire format.
     pub notify_bytes: usize,
 }
 
@@ -37,20 +37,20 @@ impl Default for Limits {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) wake: Arc<dyn Wake>,
-    /// What others are told of who it is.
+    /// The name of the connection in reports to others.
     pub(super) label: String,
     pub(super) events: Vec<Event>,
     pub(super) opens: BTreeSet<OpenId>,
     /// Its opens, locks and memory.
     pub(super) account: Arc<Account>,
-    /// Where it is from, if that is known.
+    /// The address of the client, if known.
     pub(super) address: Option<String>,
-    /// The NetBIOS name it gave as its own.
+    /// The NetBIOS name that the client gave.
     pub(super) name: Option<String>,
-    /// Not before then is it probed again.
+    /// The earliest time of the next probe.
     pub(super) probe_again: Option<Time>,
     pub(super) waits: usize,
-    /// Log-ons that wait, and until when.
+    /// Waiting log-ons and their deadlines.
     pub(super) log_ons: BTreeMap<Ticket, Time>,
     /// Trees connected, by share.
     pub(super) trees: BTreeMap<ShareId, usize>,

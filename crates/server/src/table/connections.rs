@@ -1,4 +1,4 @@
-//! Connections: who takes part, and what each may hold.
+//! Connections and their limits.
 
 use super::connection::Connection;
 use super::{ConnId, Doomed, Open, OpenId, Refusal, ShareId, Tables, Wake};
@@ -11,12 +11,12 @@ use alloc::{
 };
 
 impl Tables {
-    /// Registers a connection from nowhere in particular; `wake` is called when it has events.
+    /// Registers a connection without an address. The tables call `wake` when the connection has events.
     pub fn add_connection(&mut self, wake: Arc<dyn Wake>) -> ConnId {
         self.add_connection_from(wake, "")
     }
 
-    /// Registers a connection from `address`, which shares that address' budgets; `""`: it has an address of its own.
+    /// Registers a connection from `address`. It shares the budgets of that address. An empty address is never shared.
     pub fn add_connection_from(&mut self, wake: Arc<dyn Wake>, address: &str) -> ConnId {
         let id = ConnId(self.next_id());
         let address = Some(address).filter(|address| !address.is_empty());
@@ -46,21 +46,21 @@ impl Tables {
         id
     }
 
-    /// Says who a connection is, for others' reports.
+    /// Sets the name of a connection in the reports of others.
     pub fn label(&mut self, conn: ConnId, label: String) {
         if let Some(connection) = self.connections.get_mut(&conn) {
             connection.label = label;
         }
     }
 
-    /// What [`Self::label`] said; nothing for one that is gone.
+    /// Returns the name set by [`Self::label`], or `None` if the connection is gone.
     pub fn label_of(&self, conn: ConnId) -> Option<&str> {
         let connection = self.connections.get(&conn)?;
         Some(&connection.label)
     }
 
-    /// Forgets a connection and all it holds: opens, locks, waiting locks, notifications, parked requests.
-    /// Returns the names whose deletion falls due by it, as [`close`](Self::close) does.
+    /// Removes a connection with its opens, locks, waiting locks, notifications and parked requests. Returns the names
+    /// to delete now, as [`close`](Self::close) does.
     pub fn drop_connection(&mut self, conn: ConnId) -> Vec<Doomed> {
         let Some(connection) = self.connections.remove(&conn) else {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Tables {
             .into_iter()
             .filter_map(|open| self.close(open).ok()?.delete)
             .collect();
-        // Its row is gone, so closing counted nothing.
+        // The row is already gone, so closing the opens did not count them down.
         for resource in [Resource::Opens, Resource::Locks] {
             let held = connection.account.held(resource);
             connection.account.give(resource, held);
@@ -83,14 +83,14 @@ impl Tables {
         doomed
     }
 
-    /// The account of a connection: what it holds is reserved there.
+    /// The account of a connection, which counts its resources.
     pub fn account(&self, conn: ConnId) -> Option<&Arc<Account>> {
         self.connections
             .get(&conn)
             .map(|connection| &connection.account)
     }
 
-    /// What all connections hold.
+    /// The usage of all connections together.
     pub fn total(&self) -> &Usage {
         &self.total
     }
@@ -102,7 +102,7 @@ impl Tables {
         budgets
     }
 
-    /// One connection less is from `address`, which is forgotten with the last.
+    /// Counts down the connections of `address`, and removes the address with its last connection.
     fn leave_address(&mut self, address: &str) {
         if let Some((_, connections)) = self.addresses.get_mut(address) {
             *connections = connections.saturating_sub(1);
@@ -112,7 +112,8 @@ impl Tables {
         }
     }
 
-    /// Counts a tree that `conn` connects, unless all connections together have `limit` (0: no limit) of that share.
+    /// Counts a tree connect of `conn`. Fails if all connections together already have `limit` (0: no limit) of that
+    /// share.
     pub fn add_tree(&mut self, conn: ConnId, share: ShareId, limit: usize) -> bool {
         let held = |connection: &Connection| connection.trees.get(&share).copied().unwrap_or(0);
         if limit > 0 && self.connections.values().map(held).sum::<usize>() >= limit {
@@ -124,7 +125,7 @@ impl Tables {
         true
     }
 
-    /// A tree was disconnected.
+    /// Counts a tree disconnect.
     pub fn drop_tree(&mut self, conn: ConnId, share: ShareId) {
         let connection = self.connections.get_mut(&conn);
         if let Some(count) = connection.and_then(|connection| connection.trees.get_mut(&share)) {
@@ -142,7 +143,7 @@ impl Tables {
         opens.filter_map(|open| self.opens.get(open))
     }
 
-    /// Whether `conn` may have one more open, as far as budgets go.
+    /// Whether the budgets allow `conn` one more open.
     pub(super) fn may_open(&self, conn: ConnId) -> Result<(), Refusal> {
         let account = self.account(conn).ok_or(Refusal::UnknownConnection)?;
         account
@@ -152,7 +153,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Counts an open that [`Self::may_open`] has allowed, or one that is closed.
+    /// Counts an open that [`Self::may_open`] has allowed, or a close.
     pub(super) fn count_open(&mut self, conn: ConnId, id: OpenId, opened: bool) {
         let Some(connection) = self.connections.get_mut(&conn) else {
             return;
@@ -164,7 +165,7 @@ impl Tables {
         }
     }
 
-    /// Whether `conn` may have `more` locks, as far as budgets go.
+    /// Whether the budgets allow `conn` this many more locks.
     pub(super) fn may_have_locks(&self, conn: ConnId, more: usize) -> Result<(), Refusal> {
         let account = self.account(conn).ok_or(Refusal::UnknownConnection)?;
         account

@@ -1,13 +1,13 @@
-//! What an open knows of the disk beneath it.
+//! What the tables record of writes and syncs through one open.
 
 use crate::vfs::VfsError;
 
-/// What an open knows of the disk beneath it.
+/// Writes and syncs through one open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct DiskState {
     /// The client has written through this open.
     pub(super) wrote: bool,
-    /// The folder has been synced since the open, and since the last rename.
+    /// The server has synced the folder since the open and since the last rename.
     pub(super) name_synced: bool,
     pub(super) failure: Option<Failure>,
 }
@@ -16,7 +16,7 @@ pub(super) struct DiskState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) error: VfsError,
-    /// A request on this open was answered with the error.
+    /// The server has answered a request on this open with the error.
     pub(super) reported: bool,
 }
 
@@ -29,7 +29,7 @@ impl DiskState {
         Err(failure.error)
     }
 
-    /// The file or a folder above it was renamed.
+    /// Notes a rename of the file or of a folder above it.
     pub(super) fn renamed(&mut self) {
         self.name_synced = false;
     }

@@ -1,5 +1,6 @@
-//! Which opens may trust the disk: after a failed fsync the kernel marks the pages it could not write as clean, so a
-//! later fsync succeeds although the data is lost. Every open that wrote to the file is told, and writes no more.
+//! Sync errors of open files. After a failed fsync the kernel marks the pages that it could not write as clean. A later
+//! fsync then succeeds although the data is lost. So every open that wrote to the file gets the error and accepts no
+//! more writes.
 
 use super::disk_state::Failure;
 use super::{OpenId, Tables};
@@ -7,11 +8,11 @@ use crate::vfs::{FileId, VfsError};
 use alloc::string::String;
 
 impl Tables {
-    /// Notes that `open` is about to write, or to change the length. Returns how often the length was set or cut before:
-    /// while that number stays, the file is no shorter than it was.
+    /// Notes that `open` is about to write or to change the length. Returns the number of length changes so far: while
+    /// that number stays the same, the file has not become shorter.
     ///
     /// # Errors
-    /// The error of an earlier sync that may have lost data of this open. It stands until the client opens the file
+    /// The error of an earlier sync that may have lost data of this open. It stays until the client opens the file
     /// anew.
     pub fn begin_write(&mut self, open: OpenId) -> Result<u64, VfsError> {
         let Some(open) = self.opens.get_mut(&open) else {
@@ -23,15 +24,15 @@ impl Tables {
         Ok(file.map_or(0, |file| file.resizes))
     }
 
-    /// The length of a file was set, or its contents were replaced.
+    /// Notes that a request set the length of a file or replaced its contents.
     pub fn resized(&mut self, file: FileId) {
         if let Some(file) = self.files.get_mut(&file) {
             file.resizes = file.resizes.wrapping_add(1);
         }
     }
 
-    /// Notes that the file of `open` is about to be synced. Returns the path whose folder must be synced as well, if
-    /// that has not been done since the open or since the last rename.
+    /// Notes that the server is about to sync the file of `open`. Returns the path if the server must also sync its
+    /// folder, because it has not done so since the open or since the last rename.
     ///
     /// # Errors
     /// As [`Self::begin_write`].
@@ -43,7 +44,7 @@ impl Tables {
         Ok((!open.disk.name_synced).then(|| open.request.path.clone()))
     }
 
-    /// The folder that holds `path` has been synced for `open`.
+    /// Notes that the server has synced the folder of `path` for `open`.
     pub fn name_synced(&mut self, open: OpenId, path: &str) {
         if let Some(open) = self.opens.get_mut(&open)
             && open.request.path == path
@@ -52,8 +53,8 @@ impl Tables {
         }
     }
 
-    /// A sync through `by` failed with `error`, which its client is told now. All opens that wrote to the file or to
-    /// one of its streams fail from now on.
+    /// Notes that a sync through `by` failed with `error`, which the server now reports to its client. From now on all
+    /// opens that wrote to the file or to one of its streams fail.
     pub fn sync_failed(&mut self, by: OpenId, error: VfsError) {
         let Some(file) = self.opens.get(&by).map(|open| open.request.file) else {
             return;
@@ -70,7 +71,8 @@ impl Tables {
         }
     }
 
-    /// The error of a failed sync that no request on `open` was answered with: its close is the last chance.
+    /// The error of a failed sync that the server has not yet reported on `open`. The close is the last chance to
+    /// report it.
     pub fn unreported_sync_failure(&self, open: OpenId) -> Option<VfsError> {
         let failure = self.opens.get(&open)?.disk.failure?;
         (!failure.reported).then_some(failure.error)

@@ -1,17 +1,18 @@
-//! Failed log-ons: how long the next one from the same address must wait.
+//! Failed log-ons: the delay before the next log-on from the same address.
 //!
-//! **Policy.** An address may fail [`FREE_BY_ADDRESS`] times. After that every failure makes all log-ons from that
-//! address wait, right or wrong, on whatever connection: 1 s, doubled by each further failure, 30 s at most. So an
-//! attacker gains nothing by more connections, or by leaving before the answer.
+//! **Policy.** An address may fail [`FREE_BY_ADDRESS`] times. After that every failure delays all log-ons from that
+//! address, on all connections and with any password. The delay is 1 s, doubles with each further failure, and is 30 s
+//! at most. So an attacker gains nothing from more connections, or from a disconnect before the answer.
 //!
-//! Failures are also counted by user, over all addresses: after [`FREE_BY_USER`] of them each failure makes the address
-//! that it came from wait, 1 s to 8 s, from its first failure on. Whoever has not failed himself waits for nobody: an
-//! attacker cannot lock a user out who logs on from another address.
+//! The server also counts failures by user, over all addresses. After [`FREE_BY_USER`] of them each failure delays the
+//! address that it came from by 1 s to 8 s, from the first failure of that address on. An address without a failure has
+//! no delay. So an attacker cannot lock out a user who logs on from another address.
 //!
-//! A log-on that succeeds forgets the user's failures, and the address's if they were all that user's: who mistypes
-//! starts afresh, and an attacker with an account of his own does not. Failures are forgotten after 15 minutes.
+//! A successful log-on clears the failures of its user. It clears the failures of the address only if they all were
+//! that user's. So a user who mistypes starts afresh, and an attacker with a valid account does not. Failures expire
+//! after 15 minutes.
 //!
-//! Both tables are bounded. When one is full, the entry that failed longest ago goes.
+//! Both tables are bounded. A full table drops the entry with the oldest last failure.
 
 use super::Ticket;
 use alloc::{
@@ -20,45 +21,46 @@ use alloc::{
 };
 use coax_wire::time::{Span, Time};
 
-/// Failures from one address before log-ons from there wait: a user who mistypes twice, and Windows clients that try
-/// the password of the desktop first, notice nothing.
+/// Failures from one address before the server delays its log-ons. A user may mistype twice, and Windows clients try
+/// the desktop password first.
 pub(super) const FREE_BY_ADDRESS: u32 = 3;
 
-/// Failures of one user, from anywhere, before each makes its address wait.
+/// Failures of one user, from all addresses, before each further failure delays its address.
 pub(super) const FREE_BY_USER: u32 = 10;
 
-/// The longest wait after a failure from an address: some 100 guesses an hour.
+/// The longest delay after a failure from an address: about 100 guesses an hour.
 pub(super) const MAX_WAIT_BY_ADDRESS: Span = Span::from_secs(30);
 
-/// The longest wait that other addresses' failures cause: a user who mistypes during an attack can sit it out.
+/// The longest delay caused by failures from other addresses. It is short enough for a user who mistypes during an
+/// attack.
 pub(super) const MAX_WAIT_BY_USER: Span = Span::from_secs(8);
 
-/// When failures are forgotten.
+/// The lifetime of a failure.
 pub(super) const FORGOTTEN_AFTER: Span = Span::from_secs(15 * 60);
 
-/// Addresses and users remembered: some 100 KiB each.
+/// The maximum number of addresses and of users in the tables: about 100 KiB each.
 pub(super) const MAX_REMEMBERED: usize = 1_024;
 
-/// Log-ons that one connection may have waiting.
+/// The maximum number of waiting log-ons of one connection.
 pub(super) const MAX_WAITING: usize = 4;
 
-/// Whether a log-on may be judged.
+/// Whether the server may check a log-on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Now.
     Now,
-    /// Not before the deadline; [`super::Event::Retry`] comes then.
+    /// Not before the deadline. [`super::Event::Retry`] comes then.
     Wait {
-        /// The ticket under which it comes.
+        /// The ticket of that event.
         ticket: Ticket,
-        /// When.
+        /// The deadline.
         deadline: Time,
     },
-    /// Never: the connection has too many waiting.
+    /// Never: the connection has too many waiting log-ons.
     Refused,
 }
 
-/// What is remembered of failed log-ons.
+/// The failed log-ons.
 #[derive(Debug, Default)]
 pub(super) struct FailedLogOns {
     pub(super) addresses: BTreeMap<String, Address>,
@@ -74,9 +76,9 @@ pub(super) struct Failures {
 #[derive(Debug, Default)]
 pub(super) struct Address {
     pub(super) failures: Failures,
-    /// Log-ons wait until then.
+    /// The end of the delay.
     pub(super) until: Time,
-    /// Whose failures these are; none if several users' or nobody's.
+    /// The user of all failures; `None` for several users or unknown users.
     pub(super) user: Option<String>,
 }
 
@@ -91,7 +93,7 @@ impl Failures {
     }
 }
 
-/// The wait after failure number `count` of which `free` cause none: 1 s, doubled each time.
+/// The delay after failure number `count`, of which the first `free` cause none: 1 s, doubled each time.
 pub(super) fn wait(count: u32, free: u32, most: Span) -> Span {
     let Some(doublings) = count.checked_sub(free.saturating_add(1)) else {
         return Span(0);
@@ -100,7 +102,7 @@ pub(super) fn wait(count: u32, free: u32, most: Span) -> Span {
     Span(seconds.saturating_mul(1_000_000_000)).min(most)
 }
 
-/// Makes room for one more.
+/// Removes the oldest entry if the table is full.
 pub(super) fn make_room<T>(table: &mut BTreeMap<String, T>, key: &str, last: impl Fn(&T) -> Time) {
     if table.len() < MAX_REMEMBERED || table.contains_key(key) {
         return;

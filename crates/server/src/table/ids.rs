@@ -1,4 +1,4 @@
-//! Identities of what the tables hold, and why the tables refuse.
+//! Identifiers of table rows, and the errors of the tables.
 
 use crate::vfs::FileId;
 
@@ -6,7 +6,7 @@ use crate::vfs::FileId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub u64);
 
-/// One open: what a FID of a connection stands for. Never reused.
+/// One open: the object behind a FID of a connection. Never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpenId(pub u64);
 
@@ -15,17 +15,17 @@ pub struct OpenId(pub u64);
 pub struct Ticket(pub u64);
 
 /// A share, as the engine numbers them. Two shares of the same root should have the same number: change notification
-/// is found by share and path.
+/// looks up watchers by share and path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShareId(pub u32);
 
-/// Why the tables refuse to do something, whatever else is open.
+/// Why the tables refuse a request, independent of other opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The connection was never registered or has been dropped.
     #[error("unknown connection")]
     UnknownConnection,
-    /// No such open (any more).
+    /// No such open, or no longer.
     #[error("unknown open")]
     UnknownOpen,
     /// The connection has as many opens as [`Limits::opens`] allows.
@@ -39,7 +39,7 @@ pub enum Refusal {
     TooManyWaits,
 }
 
-/// What a deadline is of.
+/// The kind of a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
     Break(OpenId),

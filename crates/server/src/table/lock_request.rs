@@ -1,4 +1,4 @@
-//! Requests for byte-range locks, and those that wait.
+//! Requests for byte-range locks, and waiting requests.
 
 use super::{
     ConnId, LockError, LockKind, LockRange, OpenId, Refusal, Ticket,
@@ -7,7 +7,7 @@ use super::{
 use alloc::vec::Vec;
 use coax_wire::time::{Span, Time};
 
-/// A range and the process that locks it: the entries of LOCKING_ANDX name a process each ([MS-CIFS] 2.2.4.32.1).
+/// A range and the process that locks it: each entry of LOCKING_ANDX names a process ([MS-CIFS] 2.2.4.32.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockSpan {
     /// The process (16 bits).
@@ -21,46 +21,46 @@ pub struct LockSpan {
 pub enum Wait {
     /// Not at all.
     No,
-    /// So long (LOCKING_ANDX's Timeout in ms).
+    /// At most this long (LOCKING_ANDX's Timeout in ms).
     For(Span),
-    /// Until it is granted or cancelled (Timeout 0xFFFFFFFF).
+    /// Until the lock is granted or cancelled (Timeout 0xFFFFFFFF).
     Forever,
 }
 
-/// A lock request: all spans or none.
+/// A lock request: the tables grant all spans or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockRequest {
-    /// Through which open.
+    /// The open that locks.
     pub open: OpenId,
-    /// What to lock.
+    /// The ranges to lock.
     pub spans: Vec<LockSpan>,
-    /// How.
+    /// Exclusive or shared.
     pub kind: LockKind,
-    /// How long to wait for it.
+    /// How long to wait.
     pub wait: Wait,
-    /// LOCKING_ANDX's TypeOfLock without CANCEL_LOCK: a cancel must name the same. Anything for other commands.
+    /// LOCKING_ANDX's TypeOfLock without CANCEL_LOCK: a cancel must have the same. Other commands may pass any value.
     pub lock_type: u8,
 }
 
-/// How a lock request ended.
+/// The result of a lock request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockOutcome {
     /// All spans are locked.
     Granted,
-    /// None is.
+    /// No span is locked.
     Failed(LockError),
-    /// It waits: park it until [`Event::Lock`]. [`Tables::next_deadline`] knows when its time is up.
+    /// The request waits: park it until [`Event::Lock`]. [`Tables::next_deadline`] includes its timeout.
     Waiting(Ticket),
-    /// Refused whatever else is locked.
+    /// Refused, independent of other locks.
     Refused(Refusal),
 }
 
-/// Whether a cancel found something.
+/// The result of a cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// The waiting request that has this span has failed ([`Event::Lock`] with [`LockError::Conflict`]).
+    /// The waiting request with this span has failed ([`Event::Lock`] with [`LockError::Conflict`]).
     Done,
-    /// None has: ERRDOS/ERRcancelviolation.
+    /// No waiting request has this span: ERRDOS/ERRcancelviolation.
     NotFound,
 }
 
@@ -89,10 +89,11 @@ impl LockRequest {
         self.kind.excludes(kind) && self.spans.iter().any(|span| span.range.overlaps(range))
     }
 
-    /// Locks all spans, or none and returns the offset of the one that cannot be had.
+    /// Locks all spans, or locks none and returns the offset of the first conflict.
     pub(super) fn lock(&self, locks: &mut RangeLocks, earlier: &[Waiter]) -> Result<(), u64> {
         for (done, (owner, range)) in self.owned().enumerate() {
-            // Cheapest first: many may wait, but then few of them are not kept by a lock that is held.
+            // The held locks come first because they are cheap to check: of many waiting requests, most conflict with a
+            // held lock.
             if locks.conflicts(owner, range, self.kind)
                 || earlier
                     .iter()

@@ -1,8 +1,8 @@
-//! Locking through opens: several ranges at once, waiting, cancelling, which error.
+//! Byte-range locking through opens: several ranges at once, waiting, cancelling, error codes.
 //!
-//! Waiting locks of a file form a queue. One is granted as soon as all its ranges are free and no *earlier* waiting one
-//! wants any of them (unless both are shared); a lock that has come later is held up by those that wait, too, even by
-//! its own process's. A request's ranges are granted together or not at all.
+//! The waiting locks of a file form a queue. The table grants one as soon as all its ranges are free and no *earlier*
+//! waiting lock wants any of them, unless both are shared. A new lock also queues behind waiting locks, even those of
+//! its own process. The ranges of a request are granted together or not at all.
 
 use super::lock_request::Waiter;
 use super::lock_request::{Cancelled, LockOutcome, LockRequest, LockSpan, Wait};
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use coax_wire::time::Time;
 
 impl Tables {
-    /// Locks. What succeeds breaks level II oplocks on the file. Locking nothing succeeds and does nothing.
+    /// Locks ranges. A success breaks level II oplocks on the file. An empty request succeeds without effect.
     pub fn lock(&mut self, now: Time, request: LockRequest) -> LockOutcome {
         let (conn, file) = match self.may_lock(&request) {
             Ok(found) => found,
@@ -43,8 +43,9 @@ impl Tables {
         }
     }
 
-    /// Unlocks, in order, until a span is not locked exactly so by exactly that process through this open: the ones
-    /// before it stay unlocked. If a range is locked both ways, the exclusive lock goes first.
+    /// Unlocks the spans in order, up to the first one that this process has not locked with exactly this range through
+    /// this open. The earlier ones stay unlocked. If a range has an exclusive and a shared lock, the exclusive one is
+    /// removed first.
     pub fn unlock(&mut self, id: OpenId, spans: &[LockSpan]) -> Result<(), LockError> {
         let request = self
             .opens
@@ -78,8 +79,8 @@ impl Tables {
         }
     }
 
-    /// LOCKING_ANDX with CANCEL_LOCK: fails the oldest waiting lock request of this open and type that has exactly this
-    /// span among its own.
+    /// LOCKING_ANDX with CANCEL_LOCK: fails the oldest waiting lock request of this open and type that contains exactly
+    /// this span.
     pub fn cancel_lock(&mut self, id: OpenId, span: LockSpan, lock_type: u8) -> Cancelled {
         let Some(file) = self.opens.get(&id).map(|open| open.request.file) else {
             return Cancelled::NotFound;
@@ -101,8 +102,8 @@ impl Tables {
         }
     }
 
-    /// Gives up a waiting lock request (NT_CANCEL): there will be no [`Event::Lock`] for it. If it has been decided
-    /// meanwhile, returns how.
+    /// Withdraws a waiting lock request (NT_CANCEL), so that no [`Event::Lock`] comes for it. If the table has already
+    /// decided the request, returns the result.
     pub fn withdraw_lock(&mut self, id: OpenId, ticket: Ticket) -> Option<Result<(), LockError>> {
         let request = &self.opens.get(&id)?.request;
         let (conn, file) = (request.conn, request.file);
@@ -113,8 +114,8 @@ impl Tables {
         decided
     }
 
-    /// Whether byte-range locks let process `pid` read (or `write`) through `id`: if not, STATUS_FILE_LOCK_CONFLICT
-    /// (ERRDOS/ERRlock). Nothing keeps anybody from reading or writing no bytes.
+    /// Whether byte-range locks allow process `pid` to read (or `write`) through `id`. If not:
+    /// STATUS_FILE_LOCK_CONFLICT (ERRDOS/ERRlock). Reads and writes of zero bytes are always allowed.
     pub fn may_io(&self, id: OpenId, pid: u16, range: LockRange, write: bool) -> bool {
         let file = self
             .opens
@@ -123,7 +124,7 @@ impl Tables {
         !file.is_some_and(|file| file.locks.forbids_io(Owner { open: id, pid }, range, write))
     }
 
-    /// The connection whose lock forbids [`Self::may_io`].
+    /// The connection whose lock makes [`Self::may_io`] false.
     pub fn io_lock_holder(
         &self,
         id: OpenId,
@@ -138,7 +139,7 @@ impl Tables {
         Some(self.opens.get(&blocker)?.request.conn)
     }
 
-    /// The connection whose lock forbids this one.
+    /// The connection whose lock conflicts with this one.
     pub fn lock_holder(&self, id: OpenId, span: LockSpan, kind: LockKind) -> Option<ConnId> {
         let file = self.files.get(&self.opens.get(&id)?.request.file)?;
         let owner = Owner {
@@ -149,7 +150,7 @@ impl Tables {
         Some(self.opens.get(&blocker)?.request.conn)
     }
 
-    /// Whether anything is locked in the open's file: if not, [`may_io`](Self::may_io) need not be asked.
+    /// Whether the file of the open has any locks. If not, [`may_io`](Self::may_io) is always true.
     pub fn has_locks(&self, id: OpenId) -> bool {
         let file = self
             .opens
@@ -158,7 +159,7 @@ impl Tables {
         file.is_some_and(|file| !file.locks.is_empty())
     }
 
-    /// The open is being closed: its locks go, what waits through it fails.
+    /// Closes the lock state of an open: removes its locks and fails its waiting locks.
     pub(super) fn drop_locks(&mut self, id: OpenId) {
         let Some(request) = self.opens.get(&id).map(|open| &open.request) else {
             return;
@@ -227,8 +228,8 @@ impl Tables {
         Ok((open.conn, open.file))
     }
 
-    /// Which error NT gives: LOCK_NOT_GRANTED at the first failure at an offset through an open, FILE_LOCK_CONFLICT
-    /// while it fails at the same offset, and always from 0xEF000000 up to 2^63.
+    /// Selects the error as NT does: LOCK_NOT_GRANTED for the first failure at an offset through an open,
+    /// FILE_LOCK_CONFLICT for repeated failures at the same offset, and always from 0xEF000000 up to 2^63.
     fn lock_error(&mut self, id: OpenId, offset: u64) -> LockError {
         const ALWAYS_CONFLICT: core::ops::Range<u64> = 0xEF00_0000..1 << 63;
         let before = match self.opens.get_mut(&id) {
@@ -277,7 +278,7 @@ impl Tables {
         Some(waiter)
     }
 
-    /// Grants what can be granted of the locks that wait, in the order they came.
+    /// Grants waiting locks that no longer conflict, in order of arrival.
     fn serve_waiters(&mut self, file: FileId) {
         let mut granted = false;
         let mut next = 0;

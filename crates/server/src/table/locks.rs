@@ -1,11 +1,12 @@
 //! The byte-range locks of one file ([MS-CIFS] 3.3.5.30; [MS-FSA] 2.1.5.8, 2.1.5.9, 2.1.4.10).
 //!
-//! A lock belongs to an open and a process on it. Ranges are 64 bits wide and mandatory for everybody else's reads and
-//! writes. Shared locks go with shared ones; an exclusive one goes with nothing, except that its owner may lay shared
-//! ones over it. A lock of length 0 sits *between* two bytes and conflicts with ranges that have it strictly inside.
+//! A lock belongs to an open and a process on it. Ranges are 64 bits wide and mandatory for the reads and writes of all
+//! others. Shared locks are compatible with shared locks. An exclusive lock is compatible with none, except that its
+//! owner may add shared locks over it. A lock of length 0 lies *between* two bytes and conflicts with ranges that have
+//! that point strictly inside.
 //!
-//! Locks are kept by the magnitude of their length, in order of their offset: of each magnitude only those that begin
-//! less than one length before a range can overlap it, so that asking costs O(log n), not O(n).
+//! The table groups locks by the magnitude of their length and sorts each group by offset. In each group only locks
+//! that begin less than one length before a range can overlap it. So a query costs O(log n), not O(n).
 
 use super::OpenId;
 use alloc::{
@@ -13,19 +14,19 @@ use alloc::{
     vec::Vec,
 };
 
-/// A range of bytes. At most the last byte has offset `u64::MAX`.
+/// A range of bytes. The offset of its last byte is at most `u64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LockRange {
     /// First byte.
     pub offset: u64,
-    /// How many bytes; 0 is the point before `offset`.
+    /// The number of bytes; 0 is the point before `offset`.
     pub length: u64,
 }
 
-/// Who else may have the range.
+/// Who else may lock the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockKind {
-    /// Nobody.
+    /// No other owner.
     Exclusive,
     /// Other readers.
     Shared,
@@ -34,17 +35,18 @@ pub enum LockKind {
 /// Why a lock or unlock failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
-    /// STATUS_LOCK_NOT_GRANTED (ERRDOS/ERRlock): the range is taken.
+    /// STATUS_LOCK_NOT_GRANTED (ERRDOS/ERRlock): another lock covers the range.
     #[error("lock not granted")]
     NotGranted,
-    /// STATUS_FILE_LOCK_CONFLICT (ERRDOS/ERRlock): the range is still taken: tried before, or waited in vain.
+    /// STATUS_FILE_LOCK_CONFLICT (ERRDOS/ERRlock): another lock still covers the range, after a retry or a timed-out
+    /// wait.
     #[error("file lock conflict")]
     Conflict,
-    /// STATUS_RANGE_NOT_LOCKED (ERRDOS/ERRnotlocked): no such lock; also what a lock that waited gets when its open is
+    /// STATUS_RANGE_NOT_LOCKED (ERRDOS/ERRnotlocked): no such lock. A waiting lock also gets it when its open is
     /// closed.
     #[error("range not locked")]
     RangeNotLocked,
-    /// STATUS_INVALID_LOCK_RANGE: the range goes past the last possible byte.
+    /// STATUS_INVALID_LOCK_RANGE: the range ends past the last possible byte.
     #[error("invalid lock range")]
     InvalidRange,
 }
@@ -82,7 +84,7 @@ impl LockRange {
         Self { offset, length }
     }
 
-    /// Whether all its bytes have an offset of 64 bits.
+    /// Whether the offsets of all bytes fit in 64 bits.
     pub const fn is_valid(self) -> bool {
         self.length == 0 || self.offset.checked_add(self.length - 1).is_some()
     }
@@ -102,7 +104,7 @@ impl LockRange {
 }
 
 impl LockKind {
-    /// Whether locks of these kinds by different owners exclude each other where they overlap.
+    /// Whether locks of these kinds by different owners conflict where they overlap.
     pub(super) fn excludes(self, other: Self) -> bool {
         self == Self::Exclusive || other == Self::Exclusive
     }
@@ -113,12 +115,12 @@ impl RangeLocks {
         self.owned.is_empty()
     }
 
-    /// Whether a lock held keeps `owner` from locking.
+    /// Whether a held lock prevents `owner` from locking.
     pub(super) fn conflicts(&self, owner: Owner, range: LockRange, kind: LockKind) -> bool {
         self.blocker(owner, range, kind).is_some()
     }
 
-    /// The open whose lock keeps `owner` from locking, if one does.
+    /// The open whose lock prevents `owner` from locking.
     pub(super) fn blocker(&self, owner: Owner, range: LockRange, kind: LockKind) -> Option<OpenId> {
         let mut overlapping = self.overlapping(range);
         let found = overlapping.find(|held| {
@@ -129,13 +131,13 @@ impl RangeLocks {
         found.map(|held| held.owner.open)
     }
 
-    /// Whether a lock held keeps `owner` from reading or writing: others' exclusive locks both, shared locks, even its
-    /// own, writing.
+    /// Whether a held lock prevents `owner` from reading or writing. Exclusive locks of others prevent both; shared
+    /// locks, even the owner's, prevent writing.
     pub(super) fn forbids_io(&self, owner: Owner, range: LockRange, write: bool) -> bool {
         self.io_blocker(owner, range, write).is_some()
     }
 
-    /// The open whose lock keeps `owner` from reading or writing, if one does.
+    /// The open whose lock prevents `owner` from reading or writing.
     pub(super) fn io_blocker(&self, owner: Owner, range: LockRange, write: bool) -> Option<OpenId> {
         if range.length == 0 {
             return None;
@@ -163,7 +165,7 @@ impl RangeLocks {
             .insert((owner.open, owner.pid, range, kind, self.serial));
     }
 
-    /// Takes away one lock of exactly this owner and range: an exclusive one if there is one, else the oldest.
+    /// Removes one lock of exactly this owner and range: an exclusive one if there is one, else the oldest.
     pub(super) fn remove(&mut self, owner: Owner, range: LockRange) -> bool {
         let Owner { open, pid } = owner;
         let from = (open, pid, range, LockKind::Exclusive, 0);
@@ -175,7 +177,7 @@ impl RangeLocks {
         true
     }
 
-    /// Takes away the lock most recently granted to exactly this owner, range and kind.
+    /// Removes the newest lock of exactly this owner, range and kind.
     pub(super) fn remove_newest(&mut self, owner: Owner, range: LockRange, kind: LockKind) {
         let Owner { open, pid } = owner;
         let all = (open, pid, range, kind, 0)..=(open, pid, range, kind, u64::MAX);
@@ -184,7 +186,7 @@ impl RangeLocks {
         }
     }
 
-    /// Takes away all locks of an open; returns how many.
+    /// Removes all locks of an open and returns their number.
     pub(super) fn remove_open(&mut self, open: OpenId) -> usize {
         let first = LockRange::new(0, 0);
         let last = LockRange::new(u64::MAX, u64::MAX);
@@ -212,7 +214,7 @@ impl RangeLocks {
                 .checked_shr(u64::BITS.saturating_sub(*bits))
                 .unwrap_or(0);
             let from = (range.offset.saturating_sub(longest), 0);
-            // Beginnings at or after the last byte's successor cannot overlap.
+            // Ranges that begin after the last byte cannot overlap.
             let to = (range.offset.saturating_add(range.length), u64::MAX);
             locks
                 .range(from..=to)

@@ -1,4 +1,4 @@
-//! Which log-on waits: the tables ask [`FailedLogOns`] and keep the deadlines.
+//! Delays of log-ons: the tables ask [`FailedLogOns`] and keep the deadlines.
 
 use super::failed_log_ons::MAX_WAITING;
 use super::failed_log_ons::Turn;
@@ -7,7 +7,7 @@ use alloc::collections::BTreeMap;
 use coax_wire::time::{Span, Time};
 
 impl Tables {
-    /// Whether a log-on from `address` may be judged now.
+    /// Whether the server may now check a log-on from `address`.
     pub fn log_on_turn(&mut self, now: Time, conn: ConnId, address: &str) -> Turn {
         let known = self.failed_log_ons.addresses.get(address);
         let Some(deadline) = known.map(|known| known.until).filter(|until| *until > now) else {
@@ -26,17 +26,18 @@ impl Tables {
         Turn::Wait { ticket, deadline }
     }
 
-    /// A log-on failed: how long the next one from `address` waits. `user` is the account it was for, if there is such.
+    /// Counts a failed log-on and returns the delay of the next one from `address`. `user` is its account, if that
+    /// exists.
     pub fn log_on_failed(&mut self, now: Time, address: &str, user: Option<&str>) -> Span {
         self.failed_log_ons.failed(now, address, user)
     }
 
-    /// A log-on of `user` succeeded.
+    /// Notes a successful log-on of `user`.
     pub fn log_on_succeeded(&mut self, address: &str, user: &str) {
         self.failed_log_ons.succeeded(address, user);
     }
 
-    /// A waiting log-on's time has come.
+    /// Ends the delay of a waiting log-on.
     pub(super) fn end_log_on_wait(&mut self, conn: ConnId, ticket: Ticket) {
         if let Some(connection) = self.connections.get_mut(&conn) {
             connection.log_ons.remove(&ticket);
@@ -44,7 +45,7 @@ impl Tables {
         }
     }
 
-    /// A log-on does not wait any longer.
+    /// Removes a waiting log-on.
     pub fn forget_log_on(&mut self, conn: ConnId, ticket: Ticket) {
         let connection = self.connections.get_mut(&conn);
         if let Some(deadline) = connection.and_then(|conn| conn.log_ons.remove(&ticket)) {
@@ -53,7 +54,7 @@ impl Tables {
         }
     }
 
-    /// Forgets the waiting log-ons of a connection that is gone.
+    /// Removes the waiting log-ons of a closed connection.
     pub(super) fn drop_log_ons(&mut self, conn: ConnId, waiting: BTreeMap<Ticket, Time>) {
         for (ticket, deadline) in waiting {
             self.deadlines

@@ -1,4 +1,4 @@
-//! Mailboxes: what one connection's request means for another connection.
+//! Mailboxes: the pending events of each connection.
 
 use super::event::{Event, Wake};
 use super::{ConnId, LockError, Tables, Ticket};
@@ -13,7 +13,7 @@ impl Tables {
         }
     }
 
-    /// Takes the outcome of a waiting lock out of the mailbox, if it has been decided.
+    /// Takes the result of a waiting lock out of the mailbox, if the table has decided it.
     pub(super) fn take_lock_outcome(
         &mut self,
         conn: ConnId,
@@ -29,8 +29,7 @@ impl Tables {
         }
     }
 
-    /// The connections whose mailboxes were empty and are not any more, to be woken after unlocking.
-    /// [`super::locked`] does it.
+    /// The connections whose empty mailboxes have received events. [`super::locked`] wakes them after unlocking.
     pub fn take_wakes(&mut self) -> Vec<Arc<dyn Wake>> {
         core::mem::take(&mut self.wakes)
     }

@@ -1,20 +1,23 @@
-//! What all connections of the server share: opens and share modes, oplocks, byte-range locks, change notification.
+//! The state that all connections of the server share: opens and share modes, oplocks, byte-range locks, change
+//! notification.
 //!
-//! Pure data: no IO, no lock, no clock. A driver keeps the one [`Tables`] behind an [`Exclusive`]; an engine locks it
-//! for table work only ([`locked`]) and never across a file operation. What concerns *another* connection (an oplock
-//! break, a parked request that may run now) goes into that connection's mailbox ([`Tables::take_events`]), and its
-//! [`Wake`] is called after unlocking.
+//! Pure data: no IO, no lock, no clock. A driver keeps the one [`Tables`] behind an [`Exclusive`]. An engine locks it
+//! for table work only ([`locked`]) and never across a file operation. Events for *another* connection (an oplock
+//! break, a parked request that may now run) go into its mailbox ([`Tables::take_events`]), and the engine calls its
+//! [`Wake`] after unlocking.
 //!
-//! **Parking.** A request that must wait is given a [`Ticket`]; the engine parks it under that ticket and gets
-//! - [`Event::Retry`] for an open that waited for an oplock break or for others to close the file: it calls
-//!   [`Tables::open`] or [`Tables::open_patiently`] anew;
-//! - [`Event::Lock`] for a waiting lock: the table has granted or failed it, the engine only answers;
-//! - [`Event::Notify`] for a change notification: the changes, or why there will be none.
+//! **Parking.** A request that must wait gets a [`Ticket`]. The engine parks it under that ticket and receives one of
+//! these events:
+//! - [`Event::Retry`] for an open that waited for an oplock break or for a close of the file: the engine calls
+//!   [`Tables::open`] or [`Tables::open_patiently`] again;
+//! - [`Event::Lock`] for a waiting lock: the table has granted or failed it, and the engine only answers;
+//! - [`Event::Notify`] for a change notification: the changes, or the reason why there are none.
 //!
-//! **Timers** (break time-outs, lock waits, patient opens and delayed log-ons) are kept here: some driver calls [`Tables::expire`] when
-//! [`Tables::next_deadline`] has passed. Any connection may do it, at any time, with the same result.
+//! **Timers** (break time-outs, lock waits, patient opens and delayed log-ons) are part of the tables. Some driver
+//! calls [`Tables::expire`] when [`Tables::next_deadline`] has passed. Any connection may do so, at any time, with the
+//! same result.
 //!
-//! Everything iterates in a defined order, so that the same calls give the same events.
+//! All iterations have a defined order, so that the same calls give the same events.
 
 mod census;
 mod connection;
@@ -82,23 +85,23 @@ use coax_wire::time::{Span, Time};
 use core::fmt::Debug;
 use ids::Timer;
 
-/// How long the holder of an oplock may take to answer a break before the server revokes it: `OplockBreakWait` of NT
-/// servers, 35 s (KB Q888562; the timer is [MS-CIFS] 3.3.2.1).
+/// The time that the holder of an oplock has to answer a break, before the server revokes the oplock: `OplockBreakWait`
+/// of NT servers, 35 s (KB Q888562; the timer is [MS-CIFS] 3.3.2.1).
 pub const OPLOCK_BREAK_TIMEOUT: Span = Span::from_secs(35);
 
 /// Settings of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How long the holder of an oplock may take to give it up.
+    /// The time that the holder of an oplock has to answer a break.
     pub break_timeout: Span,
-    /// After so many breaks of an exclusive or batch oplock on one file, none is granted on it until all have closed
-    /// it (smb.conf `oplock contention limit`). 0: no limit.
+    /// After this many breaks of an exclusive or batch oplock on one file, the server grants none on it until all
+    /// clients have closed it (smb.conf `oplock contention limit`). 0: no limit.
     pub contention_limit: u32,
-    /// How long after the first write through an open its time shows.
+    /// The delay after the first write through an open until its time is visible.
     pub write_time_delay: Span,
-    /// What one connection may hold.
+    /// Limits of one connection.
     pub limits: Limits,
-    /// What one connection, one address and all may hold.
+    /// Budgets of one connection, of one address and of all connections.
     pub budgets: Budgets,
 }
 
@@ -114,13 +117,13 @@ impl Default for Config {
     }
 }
 
-/// How the engine reaches the tables. The driver of real connections has a mutex behind this, the lab a cell.
+/// Exclusive access of an engine to the tables. The driver of real connections uses a mutex, the lab a cell.
 pub trait Exclusive: Send + Sync + Debug {
-    /// Calls `work` exactly once with the tables, nobody else having them meanwhile.
+    /// Calls `work` exactly once with exclusive access to the tables.
     fn with(&self, work: &mut dyn FnMut(&mut Tables));
 }
 
-/// Does `work` with the tables, and after unlocking wakes the connections that got events by it.
+/// Runs `work` on the tables. After unlocking, wakes the connections that got events from it.
 pub fn locked<T>(tables: &dyn Exclusive, work: impl FnOnce(&mut Tables) -> T) -> T {
     let mut work = Some(work);
     let mut result = None;
@@ -140,15 +143,15 @@ pub fn locked<T>(tables: &dyn Exclusive, work: impl FnOnce(&mut Tables) -> T) ->
     }
 }
 
-/// All that connections share. See the [module](self).
+/// The state that all connections share. See the [module](self).
 #[derive(Debug, Default)]
 pub struct Tables {
     config: Config,
     last_id: u64,
     connections: BTreeMap<ConnId, connection::Connection>,
-    /// What all connections hold.
+    /// The usage of all connections.
     total: Arc<Usage>,
-    /// What those of one address hold, and how many they are.
+    /// The usage of the connections of one address, and their number.
     addresses: BTreeMap<String, (Arc<Usage>, usize)>,
     opens: BTreeMap<OpenId, Open>,
     files: BTreeMap<FileId, File>,
@@ -158,37 +161,37 @@ pub struct Tables {
     watches: watches::Watches,
     observed: observed::Observed,
     deadlines: BTreeSet<(Time, Timer)>,
-    /// What parked opens wait for.
+    /// The files that parked opens wait for.
     tickets: BTreeMap<Ticket, FileId>,
     wakes: Vec<Arc<dyn Wake>>,
     evictions: evictions::Evictions,
-    /// How far the wall clock is ahead of the clock of deadlines, nanoseconds.
+    /// The wall clock minus the clock of deadlines, in nanoseconds.
     wall_offset_ns: i64,
     write_times: shown_times::WriteTimes,
     failed_log_ons: failed_log_ons::FailedLogOns,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
-    /// Names that went a moment ago.
+    /// Recently removed or renamed names.
     pub(crate) tunnel: crate::tunnel::Tunnel,
 }
 
-/// What all opens of one file have in common.
+/// The state that all opens of one file share.
 #[derive(Debug, Default)]
 struct File {
     /// Oldest first.
     opens: BTreeSet<OpenId>,
-    /// Delete pending: which name goes when the last open is closed.
+    /// Delete pending: the name to remove when the last open is closed.
     doomed: Option<Doomed>,
-    /// Closed by all; the engine is removing the name.
+    /// All opens are closed; the engine is removing the name.
     deleting: bool,
     locks: locks::RangeLocks,
     waiting: Vec<lock_request::Waiter>,
     /// Requests that wait for the break of the exclusive or batch oplock.
     parked: Vec<(ConnId, Ticket)>,
-    /// Opens that share modes forbid, and that wait for a close.
+    /// Opens with a sharing violation that wait for a close.
     open_waiters: Vec<open_waiter::OpenWaiter>,
     contentions: u32,
-    /// How often the contents were cut or replaced, or the length set, since the first of the opens.
+    /// The number of truncations, replacements and length changes since the first of the opens.
     resizes: u64,
 }
 
@@ -201,13 +204,13 @@ impl Tables {
         }
     }
 
-    /// When [`expire`](Self::expire) has something to do.
+    /// The next time at which [`expire`](Self::expire) has work.
     pub fn next_deadline(&self) -> Option<Time> {
         self.deadlines.first().map(|(time, _)| *time)
     }
 
-    /// Ends what has taken too long by `now`: an oplock whose holder did not answer its break is taken to be gone, a
-    /// lock that waited its time has failed.
+    /// Ends waits whose deadline is at or before `now`: revokes an oplock whose holder did not answer its break, and
+    /// fails a lock whose wait timed out.
     pub fn expire(&mut self, now: Time) {
         while let Some(&(time, timer)) = self.deadlines.first() {
             if time > now {
@@ -224,13 +227,13 @@ impl Tables {
         }
     }
 
-    /// The wall clock was stepped: it is `offset_ns` nanoseconds ahead of the [`Time`] that engines are given. Deadlines
-    /// do not move; time stamps shown to clients do.
+    /// Notes a step of the wall clock, which is now `offset_ns` nanoseconds ahead of the [`Time`] of the engines.
+    /// Deadlines do not move; time stamps for clients do.
     pub fn set_wall_offset(&mut self, offset_ns: i64) {
         self.wall_offset_ns = offset_ns;
     }
 
-    /// The wall clock's time at `now`: for time stamps only, never for deadlines.
+    /// The wall clock's time at `now`, for time stamps only and never for deadlines.
     pub fn wall(&self, now: Time) -> Time {
         Time(now.0.saturating_add_signed(self.wall_offset_ns))
     }
