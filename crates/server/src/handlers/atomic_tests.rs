@@ -1,4 +1,4 @@
-//! Requests that fail leave everything as it was.
+//! A failed request leaves everything unchanged.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
 
 use crate::{
@@ -107,7 +107,7 @@ fn read_only(server: &TestServer, read_only: bool) {
     });
 }
 
-/// A file open to be deleted when it is closed, on a disk that has become read-only meanwhile.
+/// An open with delete-on-close on a disk that has become read-only since.
 fn undeletable(server: &TestServer) -> (TestClient, u16) {
     server.fs.add_file("F", b"x").unwrap();
     let mut client = server.client("NT LM 0.12");

@@ -1,4 +1,4 @@
-//! Budgets over the wire: each refusal is clear, takes nothing, and all that was reserved comes back.
+//! Budgets over the wire: each refusal is clear and reserves nothing, and all reservations are released.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::{
@@ -49,7 +49,7 @@ fn few_opens(address: usize, total: usize) -> TestServer {
     })
 }
 
-/// How many of the server's files the client can open.
+/// Counts the files that the client can open.
 fn opens(client: &mut TestClient) -> usize {
     let open = |number: &usize| {
         let name = number.to_string();
@@ -66,7 +66,7 @@ fn held(server: &TestServer) -> [usize; 3] {
     })
 }
 
-/// Sends the first message of a transaction of 40,000 bytes whose rest is missing.
+/// Sends the first message of a transaction of 40,000 bytes and no secondary.
 fn half_send(client: &mut TestClient) -> Option<u32> {
     let request = Request {
         kind: Kind::Transaction2,
@@ -127,7 +127,7 @@ fn half_sent_transactions_of_all_clients_together_stay_within_the_budget() {
         .map(|number| server.client_from(&std::format!("10.0.0.{number}:1"), NT))
         .collect();
     let answers: Vec<Option<u32>> = clients.iter_mut().map(half_send).collect();
-    // A client is told to go on by an interim reply.
+    // An interim reply asks the client to continue.
     let taken = answers.iter().filter(|answer| **answer == Some(0)).count();
     let refused = Some(Status::INSUFF_SERVER_RESOURCES.0);
     assert_eq!(taken, 4);

@@ -1,8 +1,8 @@
-//! Stories of copying and moving in the server.
+//! Copies and moves on the server.
 
 use super::*;
 
-/// COPY or MOVE within the tree, paths without buffer formats.
+/// COPY or MOVE within the tree; paths have no buffer formats.
 fn copy(
     client: &mut TestClient,
     command: u8,

@@ -1,4 +1,4 @@
-//! The core protocol and MICROSOFT NETWORKS 1.03 as their specification draws them: every request and every reply byte
+//! The core protocol and MICROSOFT NETWORKS 1.03 as specified: tests compare every request and every reply byte
 //! for byte, headers included (Microsoft Networks SMB File Sharing Protocol, November 1988; sections in the names).
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use crate::{
 use alloc::{string::ToString, sync::Arc, vec::Vec};
 use coax_wire::command as c;
 
-/// An end of a conversation: what it says and hears is the whole message.
+/// One end of a conversation, which sends and receives whole messages.
 pub(super) struct Wire {
     pub(super) client: TestClient,
     pub(super) tid: u16,
@@ -39,12 +39,12 @@ impl Wire {
         }
     }
 
-    /// A connection in that dialect to a share, as section 4 has it.
+    /// A connection to a share in that dialect (section 4).
     fn connected(server: &TestServer, dialect: &str) -> Self {
         Self::connected_to(server, dialect, b"\x04\\\\COAX\\DISK\0\x04\0\x04A:\0")
     }
 
-    /// The same with share, password and device given.
+    /// As `connected`, with share, password and device given.
     fn connected_to(server: &TestServer, dialect: &str, names: &[u8]) -> Self {
         let mut wire = Self::new(server);
         let count = [dialect.len() as u8 + 2, 0];
@@ -87,14 +87,14 @@ impl Wire {
         assert!(self.client.raw_answer().is_none(), "one reply");
     }
 
-    /// This request has this reply.
+    /// Checks that this request has this reply.
     #[track_caller]
     pub(super) fn ok(&mut self, command: u8, request: &[u8], reply: &[u8]) {
         self.send(command, request);
         self.hear(command, [0; 4], reply);
     }
 
-    /// This request is refused: only the header and an empty block come back (section 5).
+    /// Checks that the server refuses this request: the reply is the header and an empty block (section 5).
     #[track_caller]
     pub(super) fn refused(&mut self, command: u8, request: &[u8], class: u8, code: u8) {
         self.send(command, request);
@@ -202,11 +202,11 @@ fn an_open_says_attributes_time_size_and_access() {
         b"\x02\x42\0\x06\0\x04\0\x04\\A\0",
         b"\x07\x01\0\x20\0\0\xdf\0\x6b\x03\0\0\0\x02\0\0\0",
     );
-    // a second open that denies writing meets the first, which may write: ERRbadshare
+    // a second open that denies writing conflicts with the first, which may write: ERRbadshare
     wire.refused(c::OPEN, b"\x02\x20\0\x06\0\x04\0\x04\\A\0", DOS, 32);
     wire.refused(c::OPEN, b"\x02\x40\0\x06\0\x04\0\x04\\B\0", DOS, 2);
     wire.refused(c::OPEN, b"\x02\x40\0\x06\0\x06\0\x04\\X\\B\0", DOS, 3);
-    // a handle for reading does not write
+    // a read-only handle does not allow writes
     wire.ok(
         c::OPEN,
         b"\x02\x40\0\x06\0\x04\0\x04\\A\0",
@@ -225,7 +225,7 @@ fn an_open_by_file_control_block_gets_what_it_can_and_its_mode_excludes_others()
         b"\x02\xff\0\x16\0\x04\0\x04\\A\0",
         b"\x07\x01\0\x20\0\0\xdf\0\x6b\x03\0\0\0\x02\0\0\0",
     );
-    // the same circuit may open it again so, another may not at all
+    // the same circuit may open it again in this mode, another may not open it at all
     wire.ok(
         c::OPEN,
         b"\x02\x00\0\x16\0\x04\0\x04\\A\0",
@@ -299,7 +299,7 @@ fn a_raw_read_of_core_plus_is_given_no_byte_and_read_takes_over() {
     let mut wire = Wire::connected(&server, CORE_PLUS);
     let opened = b"\x07\x01\0\x20\0\0\xdf\0\x6b\x06\0\0\0\0\0\0\0";
     wire.ok(c::OPEN, b"\x02\x40\0\x06\0\x04\0\x04\\A\0", opened);
-    // handle, offset, most, least, time-out, reserved
+    // handle, offset, maximum, minimum, timeout, reserved
     wire.send(c::READ_RAW, b"\x08\x01\0\0\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0");
     assert_eq!(
         wire.client.raw_answer(),
@@ -319,7 +319,7 @@ fn a_search_over_two_requests_goes_on_from_the_last_entrys_status() {
     for name in ["A.TXT", "B.TXT", "C.DOC"] {
         server.fs.add_file(name, b"xy").unwrap();
     }
-    // 5.22: at most one entry; pattern, no search status
+    // 5.22: at most one entry; pattern, empty search status
     wire.send(c::SEARCH, b"\x02\x01\0\0\0\x0e\0\x04\\????.TXT\0\x05\0\0");
     let first = wire.client.raw_answer().unwrap();
     let entry = &first[32 + 1 + 2 + 2 + 3..];
@@ -368,7 +368,7 @@ fn files_are_renamed_and_deleted_by_wildcards() {
         DOS,
         2,
     );
-    // onto a name there is: DOS knows no better reason than ERRnoaccess (5.11)
+    // the new name exists: ERRnoaccess is the closest DOS error (5.11)
     let onto = b"\x01\0\0\x12\0\x04\\B1.OLD\0\x04\\A1.NEW\0";
     wire.refused(c::RENAME, onto, DOS, 5);
     assert!(server.fs.contents("A2.NEW").is_ok());
@@ -388,7 +388,7 @@ fn attributes_and_times_are_set_and_hidden_files_are_deleted_only_when_asked() {
     let query = b"\0\x04\0\x04\\A\0";
     let hidden = b"\x0a\x22\0\x80\x8d\xff\x6a\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     wire.ok(c::QUERY_INFORMATION, query, hidden);
-    // a time of zero leaves it
+    // a time of zero keeps the file's time
     let plain = b"\x08\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\x04\\A\0\x04\0";
     wire.ok(c::SET_INFORMATION, plain, EMPTY);
     let shown = b"\x0a\x20\0\x80\x8d\xff\x6a\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -485,7 +485,7 @@ fn a_job_is_opened_written_closed_and_gone_from_the_queue() {
         inner.shares.push(Arc::new(printer));
     });
     let mut wire = Wire::connected_to(&server, CORE, b"\x04\\\\COAX\\LASER\0\x04\0\x04LPT1:\0");
-    // 5.23: two bytes of set-up data, graphics mode, who prints
+    // 5.23: two bytes of set-up data, graphics mode, user
     wire.ok(
         c::OPEN_PRINT_FILE,
         b"\x02\x02\0\x01\0\x05\0\x04JIM\0",
@@ -498,7 +498,7 @@ fn a_job_is_opened_written_closed_and_gone_from_the_queue() {
     );
     wire.ok(c::CLOSE_PRINT_FILE, b"\x01\x01\0\0\0", EMPTY);
     wire.refused(c::CLOSE_PRINT_FILE, b"\x01\x01\0\0\0", DOS, 6);
-    // 5.26: ten from the first; none there, restart at the first
+    // 5.26: ten from the first; the queue is empty, restart at the first
     wire.ok(
         c::GET_PRINT_QUEUE,
         b"\x02\x0a\0\0\0\0\0",
@@ -516,10 +516,10 @@ fn a_raw_write_of_core_plus_is_refused_before_its_data_and_write_takes_over() {
         b"\x03\0\0\0\0\0\0\x04\0\x04\\A\0",
         b"\x01\x01\0\0\0",
     );
-    // handle, count in all, reserved, offset, time-out, mode, reserved, data here, their place
+    // handle, total count, reserved, offset, timeout, mode, reserved, data length, data offset
     let request = b"\x0c\x01\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     wire.send(c::WRITE_RAW, request);
-    // ERRuseSTD; the final reply's form, with a count of none, says that no data is awaited
+    // ERRuseSTD; the final reply's form with a count of 0 says that the server expects no data
     wire.hear(c::WRITE_COMPLETE, [SERVER, 0, 251, 0], b"\x01\0\0\0\0");
     let write = b"\x05\x01\0\x03\0\0\0\0\0\0\0\x06\0\x01\x03\0abc";
     wire.ok(c::WRITE, write, b"\x01\x03\0\0\0");

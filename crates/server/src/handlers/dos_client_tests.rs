@@ -1,6 +1,6 @@
-//! What the real-mode redirector of MS-DOS said to Windows 98 over NetBEUI, replayed block for block: requests out of
-//! tests/captures/dos-win98-netbeui.pcap (frame numbers beside them), replies as that server gave them where they do not
-//! carry its own names, numbers and clock.
+//! Replays a session of MS-DOS's real-mode redirector with Windows 98 over NetBEUI: the requests of
+//! tests/captures/dos-win98-netbeui.pcap (frame numbers beside them), and that server's replies where they do not
+//! contain its names, numbers and clock.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::core_tests::Wire;
@@ -13,7 +13,7 @@ use coax_wire::{command as c, header::Tid};
 
 const EMPTY: &[u8] = b"\0\0\0";
 const DOS: u8 = 1;
-/// Frame 97 and others: any name, no search status.
+/// Frame 97 and others: any name, empty search status.
 const ANY: &[u8] = b"\x04\\????????.???\0\x05\0\0";
 
 fn server() -> TestServer {
@@ -32,7 +32,7 @@ fn server() -> TestServer {
     server
 }
 
-/// Frames 75 to 81: negotiate, then log on and connect in one chain.
+/// Frames 75 to 81: negotiate, then log-on and tree connect in one chain.
 fn connected(server: &TestServer) -> Wire {
     let mut wire = Wire::new(server);
     wire.send(
@@ -72,7 +72,7 @@ fn the_negotiate_of_a_dos_client_chooses_its_best_dialect_and_one_chain_connects
     wire.ok(c::TREE_DISCONNECT, EMPTY, EMPTY);
 }
 
-/// `DIR` in a folder: frames 97 to 106. The names found under attribute 0x16.
+/// `DIR` in a folder: frames 97 to 106. Returns the names found with attributes 0x16.
 fn dir(wire: &mut Wire) -> Vec<Vec<u8>> {
     wire.send(c::SEARCH, &[b"\x02\x14\0\x08\0\x12\0", ANY].concat());
     let label = wire.client.raw_answer().unwrap();
@@ -83,10 +83,10 @@ fn dir(wire: &mut Wire) -> Vec<Vec<u8>> {
     let entries: Vec<Vec<u8>> = listed[40..].chunks(43).map(<[u8]>::to_vec).collect();
     assert_eq!(entries.len(), usize::from(listed[33]));
     let mut key = entries.last().unwrap()[..21].to_vec();
-    // the redirector's own bytes of the search status, as it sent them
+    // the redirector's bytes of the search status, unchanged
     key[17..].copy_from_slice(b"\x83\0\0\x01");
     let next = [b"\x02\x14\0\0\0\x1a\0\x04\0\x05\x15\0", key.as_slice()].concat();
-    // as the capture's Windows 98 server ends it
+    // the capture's Windows 98 server ends the search in this way
     wire.refused(c::SEARCH, &next, DOS, 18);
     entries
         .into_iter()
@@ -109,7 +109,7 @@ fn a_dos_client_lists_copies_deletes_and_makes_folders_as_it_did() {
     let open = b"\x0f\xff\0\0\0\x07\0\x02\0\x16\0\x20\0\x1e\x29\xf6\x5d\x12\0\0\0\0\0\0\0\0\0\0\0\0\0\x0a\0\\TEST.TXT\0";
     wire.send(c::OPEN_ANDX, open);
     let opened = wire.client.raw_answer().unwrap();
-    // handle, archive; access 2, file, no pipe, created, and the oplock it asked for, which Windows 98 never gives
+    // handle, archive; access 2, file, no pipe, created, and the requested oplock, which Windows 98 never grants
     assert_eq!(opened[32..41], *b"\x0f\xff\0\0\0\x01\0\x20\0");
     assert_eq!(opened[45..57], *b"\0\0\0\0\x02\0\0\0\0\0\x02\x80");
     let data = [b'x'; 0x464];
@@ -117,21 +117,21 @@ fn a_dos_client_lists_copies_deletes_and_makes_folders_as_it_did() {
     wire.ok(c::WRITE, &[&write[..], &data].concat(), b"\x01\x64\x04\0\0");
     wire.ok(c::CLOSE, b"\x03\x01\0\x1e\x29\xf6\x5d\0\0", EMPTY);
     assert_eq!(server.fs.contents("TEST.TXT").unwrap(), data);
-    // frames 119 to 124: open it to read, close it without a time
+    // frames 119 to 124: open the file for reading, close it without a time
     let open = b"\x0f\xff\0\0\0\x07\0\0\0\x16\0\0\0\x22\x29\xf6\x5d\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x0a\0\\TEST.TXT\0";
     wire.send(c::OPEN_ANDX, open);
     let opened = wire.client.raw_answer().unwrap();
-    // the time of the close came back as it went (it is even), and the size
+    // the time that the close set comes back unchanged (it is even), and the size
     assert_eq!(
         opened[32..49],
         *b"\x0f\xff\0\0\0\x02\0\x20\0\x1e\x29\xf6\x5d\x64\x04\0\0"
     );
     assert_eq!(opened[49..57], *b"\0\0\0\0\0\0\x01\x80");
     wire.ok(c::CLOSE, b"\x03\x02\0\xff\xff\xff\xff\0\0", EMPTY);
-    // frames 128 to 131: is it a folder? no; delete it, read-only ones too
+    // frames 128 to 131: check whether it is a folder (no); delete it, also if read-only
     wire.refused(c::CHECK_DIRECTORY, b"\0\x0b\0\x04\\TEST.TXT\0", DOS, 3);
     wire.ok(c::DELETE, b"\x01\x01\0\x0b\0\x04\\TEST.TXT\0", EMPTY);
-    // frames 156 to 185: make a folder, list, remove it
+    // frames 156 to 185: create a folder, list it, remove it
     wire.ok(c::CREATE_DIRECTORY, b"\0\x07\0\x04\\TEST\0", EMPTY);
     assert_eq!(dir(&mut wire), [&b"."[..], b"..", b"TEST"]);
     wire.ok(c::DELETE_DIRECTORY, b"\0\x07\0\x04\\TEST\0", EMPTY);

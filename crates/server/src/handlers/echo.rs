@@ -4,10 +4,10 @@ use crate::context::{Call, Flow, Outcome, Reply};
 use crate::session::SignedRequest;
 use coax_wire::{block::BlockWriter, status::Status};
 
-/// How many replies one ECHO may ask for: Windows clients ask for one; more is an amplifier.
+/// Most replies to one ECHO. Windows clients ask for one; a higher limit would make the server an amplifier.
 const MAX_ECHOES: u16 = 100;
 
-/// Answers ECHO as many times as asked, numbering the replies from 1.
+/// Sends as many replies as the client asks for, numbered from 1.
 pub fn echo(call: &mut Call<'_>) -> Outcome {
     let count = call.block.word(0)?.min(MAX_ECHOES);
     let data = call.block.bytes;
@@ -32,7 +32,7 @@ fn put_echo(reply: &mut Reply, number: u16, data: &[u8]) {
     block.finish(0);
 }
 
-/// A process of the client ended: closes what it has open.
+/// PROCESS_EXIT: closes the files of a client process that has ended.
 pub fn process_exit(call: &mut Call<'_>) -> Outcome {
     let (pid, uid) = (call.header.pid, call.header.uid);
     let fids = call

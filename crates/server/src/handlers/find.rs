@@ -35,19 +35,19 @@ use coax_wire::{
     time::ZoneMinutesWest,
 };
 
-/// Names of the old levels have 8-bit lengths, bytes.
+/// The old levels have 8-bit name lengths, in bytes.
 const MAX_OLD_NAME: usize = 255;
 
-/// Whether this client is shown 8.3 names only: one before NT's dialect that does not say that it knows others
-/// ([MS-CIFS] 2.2.3.1, SMB_FLAGS2_LONG_NAMES).
+/// Whether this client sees 8.3 names only: its dialect is older than NT's and it does not claim long names ([MS-CIFS]
+/// 2.2.3.1, SMB_FLAGS2_LONG_NAMES).
 pub(super) fn knows_short_names_only(call: &Call<'_>) -> bool {
     call.generation() < Generation::Nt && !call.header.flags2.has(Flags2::LONG_NAMES)
 }
 
-/// Splits a search's path and finds its folder.
+/// Splits the path of a search and finds its folder.
 ///
 /// # Errors
-/// Those of the path; `OBJECT_PATH_NOT_FOUND`.
+/// Path errors; `OBJECT_PATH_NOT_FOUND`.
 pub(super) fn locate(call: &Call<'_>, text: &str) -> Result<(String, SearchPath)> {
     let path =
         SearchPath::parse(text, super::open::path_rules(call)).map_err(super::open::path_status)?;
@@ -60,7 +60,7 @@ pub(super) fn locate(call: &Call<'_>, text: &str) -> Result<(String, SearchPath)
     Ok((folder, path))
 }
 
-/// A tree's share and folder, held while the connection is worked on.
+/// A tree's share and folder, held while the connection is borrowed.
 pub(super) struct Ground {
     pub share: Arc<Share>,
     pub vfs: Arc<dyn Vfs>,
@@ -120,7 +120,7 @@ pub fn find_first2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow
     Ok(answer(Some(sid), walked, list))
 }
 
-/// TRANS2_FIND_NEXT2. At the end it finds nothing and succeeds, as real servers have it.
+/// TRANS2_FIND_NEXT2. At the end it succeeds without entries, as real servers do.
 pub fn find_next2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = FindNext2::parse(whole.parameters())?;
     let level = Level::of(request.level).ok_or(Status::INVALID_LEVEL)?;
@@ -145,7 +145,7 @@ pub fn find_next2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow>
     Ok(answer(None, walked, list))
 }
 
-/// What a first search is told that finds nothing: DOS clients take the end of a search for an answer, NT's do not.
+/// The status of a first search that finds nothing: DOS clients accept the end of a search, NT clients do not.
 fn nothing_found(call: &Call<'_>) -> Status {
     if call.generation() == Generation::Nt {
         Status::NO_SUCH_FILE
@@ -168,8 +168,8 @@ fn answer(sid: Option<Sid>, walked: Walked, list: EntryList) -> TransFlow {
     TransReply::new(found.to_bytes(), list.into_bytes()).into()
 }
 
-/// Stands the search where the client wants to go on: after the last entry, or after the one whose name it gives, or
-/// after the one whose resume key it gives if that name is gone or missing.
+/// Moves the search to the client's resume point: after the last entry, after the entry with the given name, or, if
+/// that name is gone or missing, after the entry with the given resume key.
 fn go_on(
     call: &Call<'_>,
     whole: &Transaction,
@@ -195,7 +195,7 @@ fn go_on(
     Ok(())
 }
 
-/// What a client wants to see of each entry, and how many.
+/// The client's parameters: fields of each entry, and number of entries.
 struct Listing {
     level: Level,
     flags: u16,
@@ -234,8 +234,8 @@ impl Listing {
         Ok((walked, shown.list))
     }
 
-    /// The volume's label as the one entry there is, for DOS and OS/2, which ask for it as the core protocol does
-    /// ([MS-CIFS] 2.2.1.2.4, SMB_FILE_ATTRIBUTE_VOLUME). NT's clients do not ask like this.
+    /// Returns the volume label as the only entry. DOS and OS/2 ask for it as in the core protocol ([MS-CIFS]
+    /// 2.2.1.2.4, SMB_FILE_ATTRIBUTE_VOLUME); NT clients do not.
     fn label(&self, call: &Call<'_>, whole: &Transaction) -> Result<(Walked, EntryList)> {
         let share = call.share()?;
         let times = call.vfs()?.stat("")?;
@@ -265,7 +265,7 @@ impl Listing {
     }
 }
 
-/// Turns what is found into entries of the list.
+/// Encodes found files as entries of the list.
 struct Shown<'a> {
     call: &'a Call<'a>,
     walk: &'a Walk<'a>,
@@ -308,8 +308,8 @@ impl Shown<'_> {
         })
     }
 
-    /// The name this client is shown, encoded: the long one, if the client knows such, can write it, and will not take
-    /// it for a pattern (KB Q140558).
+    /// The encoded name for this client: the long name if the client knows long names, can encode this one, and will
+    /// not take it for a pattern (KB Q140558).
     fn name(&self, found: &Found<'_>, short: &str) -> Vec<u8> {
         if found.place > Place::PARENT {
             if self.short_names || !is_legal_long(found.name) {
@@ -328,7 +328,8 @@ impl Shown<'_> {
         self.encode_short(short)
     }
 
-    /// How large the file's extended attributes are, or the list of those wanted. What cannot be opened has none.
+    /// The size of the file's extended attributes, or the list of the requested ones. A file that cannot be opened has
+    /// none.
     fn eas(&self, found: &Found<'_>) -> (u32, Vec<u8>) {
         if !self.list.level.has_ea_size() {
             return (0, Vec::new());
@@ -359,7 +360,7 @@ impl Shown<'_> {
     }
 }
 
-/// An attribute that a file does not have, as lists show it.
+/// A list entry for an attribute that a file lacks.
 fn without_value(name: &[u8]) -> Ea<'_> {
     Ea {
         flags: 0,
@@ -377,7 +378,7 @@ pub fn find_close2(call: &mut Call<'_>) -> Outcome {
     call.done_empty()
 }
 
-/// FIND_NOTIFY_CLOSE: the searches it would end exist no more ([MS-CIFS] 2.2.4.49), so there is nothing to do.
+/// FIND_NOTIFY_CLOSE: does nothing, because the searches it closes are obsolete ([MS-CIFS] 2.2.4.49).
 pub fn find_notify_close(call: &mut Call<'_>) -> Outcome {
     find_close2::Request::parse(&call.block)?;
     call.done_empty()

@@ -1,4 +1,4 @@
-//! Stories of TRANS2 searches.
+//! TRANS2 searches.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -85,7 +85,7 @@ fn words(client: &TestClient, words: &[u16], name: &str) -> Vec<u8> {
     words.chain(client.string(name, 0)).collect()
 }
 
-/// Takes an answer's messages together.
+/// Joins the messages of an answer.
 fn whole(client: &mut TestClient, first: Answer) -> (Vec<u8>, Vec<u8>) {
     let (mut parameters, mut data, mut next) = (vec![], vec![], Some(first.ok()));
     while let Some(answer) = next {
@@ -321,7 +321,7 @@ fn names_that_windows_would_take_for_patterns_go_by_their_8_3_names() {
     );
 }
 
-/// Names of an SMB_INFO_STANDARD listing in OEM.
+/// OEM names of an SMB_INFO_STANDARD listing.
 fn standard(client: &mut TestClient, pattern: &str, asked: u16) -> Vec<String> {
     let parameters = words(client, &[0x16, 99, asked, 1, 0, 0], pattern);
     let answer = trans2(client, 1, &parameters, 60_000);
@@ -447,7 +447,7 @@ fn the_size_of_extended_attributes_is_told() {
         let parameters = words(&client, &[0, 9, 0, BOTH, 0, 0], name);
         let answer = trans2(&mut client, 1, &parameters, 1_000);
         let (_, data) = whole(&mut client, answer);
-        // The list's length, and for each attribute four bytes, name, zero, value.
+        // The list's length, then four bytes, name, zero and value of each attribute.
         let want = if name == "file1" {
             0
         } else {

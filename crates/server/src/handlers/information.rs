@@ -1,6 +1,6 @@
-//! Attributes, times and disk sizes as the core and LAN Manager 1 dialects ask for them: QUERY_INFORMATION,
-//! SET_INFORMATION, QUERY_INFORMATION2, SET_INFORMATION2, QUERY_INFORMATION_DISK, IOCTL. [MS-CIFS] 3.3.5.11, 3.3.5.12,
-//! 3.3.5.32, 3.3.5.33, 3.3.5.34, 3.3.5.60.
+//! Attributes, times and disk sizes of the core and LAN Manager 1 dialects: QUERY_INFORMATION, SET_INFORMATION,
+//! QUERY_INFORMATION2, SET_INFORMATION2, QUERY_INFORMATION_DISK, IOCTL. [MS-CIFS] 3.3.5.11, 3.3.5.12, 3.3.5.32,
+//! 3.3.5.33, 3.3.5.34, 3.3.5.60.
 
 use super::{
     open::{client_path, utime},
@@ -30,7 +30,7 @@ pub(super) fn zone(call: &Call<'_>) -> ZoneMinutesWest {
     ZoneMinutesWest(call.conn.server.config.time_zone_minutes)
 }
 
-/// Creation, last access and last write as DOS has them.
+/// Creation, last access and last write in DOS format.
 pub(super) fn dos_times(call: &Call<'_>, facts: &Facts) -> DosTimes {
     let zone = zone(call);
     let dos = |time: FsTime| DosDateTime::from_unix_ns(time.0, zone);
@@ -41,7 +41,7 @@ pub(super) fn dos_times(call: &Call<'_>, facts: &Facts) -> DosTimes {
     }
 }
 
-/// What a request to set these times asks for.
+/// The metadata change for these times.
 pub(super) fn dos_changes(call: &Call<'_>, times: &DosTimes) -> Changes {
     let zone = zone(call);
     Changes {
@@ -52,7 +52,7 @@ pub(super) fn dos_changes(call: &Call<'_>, times: &DosTimes) -> Changes {
     }
 }
 
-/// A size for a field of 32 bits: the largest number there is for what does not fit.
+/// A size as a 32-bit field; larger sizes become the maximum.
 fn clip(size: u64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
@@ -71,8 +71,8 @@ pub fn query(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SET_INFORMATION. Attributes of 0 take all away; NORMAL, which DOS does not know, leaves them as NT servers do. The
-/// directory bit is not minded: DOS sends back what it read.
+/// SET_INFORMATION. Attributes of 0 clear all; NORMAL, which DOS does not know, keeps them, as on NT servers. The
+/// server ignores the directory bit, because DOS sends back the attributes that it read.
 pub fn set(call: &mut Call<'_>) -> Outcome {
     let request = Request::parse(&call.block, call.unicode())?;
     let path = client_path(call, request.path, Wildcards::Refuse)?;
@@ -101,7 +101,7 @@ pub fn query2(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SET_INFORMATION2. DOS sets times through opens for reading too, so no right but the tree's is asked for.
+/// SET_INFORMATION2. DOS sets times through read-only opens too, so only the tree's access right counts.
 pub fn set2(call: &mut Call<'_>) -> Outcome {
     let request = Request2::parse(&call.block)?;
     let changes = dos_changes(call, &request.times);
@@ -117,7 +117,7 @@ pub fn query_disk(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// IOCTL: no device control is offered, and servers say so with ERRSRV/ERRerror whatever the file.
+/// IOCTL: not supported; servers answer ERRSRV/ERRerror for every file.
 pub fn ioctl(call: &mut Call<'_>) -> Outcome {
     ioctl::Request::parse(&call.block)?;
     Err(Status::INVALID_SMB.into())

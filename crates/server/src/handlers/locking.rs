@@ -39,8 +39,8 @@ pub fn unlock_byte_range(call: &mut Call<'_>) -> Outcome {
     call.done_empty()
 }
 
-/// LOCK_AND_READ: what is locked is what was asked for, even where the file ends before it. A read that fails leaves
-/// nothing locked.
+/// LOCK_AND_READ: locks the whole requested range, even beyond the end of the file. If the read fails, it removes the
+/// lock.
 pub fn lock_and_read(call: &mut Call<'_>) -> Outcome {
     let request = read::Request::parse(&call.block)?;
     transfer::report_failure(call, request.fid)?;
@@ -60,8 +60,8 @@ pub fn lock_and_read(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// WRITE_AND_UNLOCK. The data is written even if its range turns out not to be locked, and writing nothing neither
-/// unlocks nor cuts the file, as Windows has it (raw.write write unlock).
+/// WRITE_AND_UNLOCK. It writes the data even if the range is not locked. A write of no bytes neither unlocks nor
+/// truncates, as in Windows (raw.write write unlock).
 pub fn write_and_unlock(call: &mut Call<'_>) -> Outcome {
     let request = write::Request::parse(&call.block)?;
     transfer::report_failure(call, request.fid)?;
@@ -75,8 +75,8 @@ pub fn write_and_unlock(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// LOCKING_ANDX: an oplock's end is acknowledged, then ranges are unlocked, then locked or cancelled. What was unlocked
-/// stays so if the rest fails.
+/// LOCKING_ANDX: acknowledges an oplock break, then unlocks ranges, then locks or cancels others. Ranges stay unlocked
+/// if a later step fails.
 pub fn locking_andx(call: &mut Call<'_>) -> Outcome {
     let request = Request::parse(&call.block)?;
     if call.retry.is_none()
@@ -100,7 +100,7 @@ pub fn locking_andx(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Everything but the locks themselves; the flow if that was all.
+/// Everything except the locks; returns the flow if the request has no locks.
 fn before_locking(call: &mut Call<'_>, request: &Request) -> Result<Option<Flow>> {
     if request.is(kind::OPLOCK_RELEASE) {
         let level = match request.oplock_level {
@@ -125,7 +125,7 @@ fn before_locking(call: &mut Call<'_>, request: &Request) -> Result<Option<Flow>
     Ok(None)
 }
 
-/// Of several ranges only the first is cancelled, as Windows does it (raw.lock async).
+/// Windows cancels only the first of several ranges (raw.lock async).
 fn cancel(call: &mut Call<'_>, request: &Request) -> Outcome {
     if let Some(range) = request.locks.first() {
         let waiting_type = request.kind & !kind::CANCEL;
@@ -147,7 +147,7 @@ fn lock_at_once(call: &mut Call<'_>, fid: Fid, offset: u32, count: u32) -> Resul
     }
 }
 
-/// A range of the process in the request's header.
+/// A range owned by the process in the request's header.
 fn own_span(call: &Call<'_>, offset: u32, count: u32) -> LockSpan {
     LockSpan {
         pid: (call.header.pid.0 & 0xffff) as u16,

@@ -1,4 +1,4 @@
-//! Stories of byte-range locks between two clients.
+//! Byte-range locks between two clients.
 
 use crate::{
     share::ShareOptions,

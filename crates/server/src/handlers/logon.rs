@@ -1,4 +1,4 @@
-//! Whether somebody is let in, as whom, and what would let in who is not.
+//! Authentication: whether a user may log on, as whom, and which setting would allow a refused log-on.
 
 use crate::{
     config::{MapToGuest, Security},
@@ -18,7 +18,7 @@ use coax_logon::{
 };
 use coax_wire::{codepage::CodePage, status::Status};
 
-/// The server's code page, as log-ons need it.
+/// The server's code page, for log-ons.
 #[derive(Clone, Copy, Debug)]
 pub struct Page(pub CodePage);
 
@@ -32,7 +32,7 @@ impl OemCodePage for Page {
     }
 }
 
-/// What a client sends to prove who it is.
+/// The client's authentication data.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof<'a> {
     /// The case-insensitive field.
@@ -41,26 +41,26 @@ pub struct Proof<'a> {
     pub unicode: &'a [u8],
     /// NTLMSSP negotiated extended session security.
     pub extended: bool,
-    /// The challenge it answers, if not the connection's own.
+    /// The challenge that it answers, unless it is the connection's own.
     pub challenge: Option<[u8; 8]>,
 }
 
-/// Somebody who was let in.
+/// A successful log-on.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     /// User; `None` for a guest.
     pub user: Option<String>,
-    /// How, in words.
+    /// The authentication method, in words.
     pub how: &'static str,
-    /// What both sides share now.
+    /// The session key.
     pub session_key: Option<SessionKey>,
-    /// The name that a guest tried.
+    /// The user name that a guest tried.
     pub tried: Option<String>,
     /// The proof itself, for NTLMSSP.
     pub verified: Option<Verified>,
 }
 
-/// A guest, and why.
+/// A guest, and the reason.
 pub fn guest(how: &'static str) -> Admitted {
     Admitted {
         user: None,
@@ -71,11 +71,11 @@ pub fn guest(how: &'static str) -> Admitted {
     }
 }
 
-/// Has a log-on wait, or a try of a share's password, that comes too soon after failed ones from the same address. To be
-/// asked before anything else is done.
+/// Delays a log-on, or an attempt at a share password, that follows failed ones from the same address too soon. Call
+/// this before anything else.
 ///
 /// # Errors
-/// `LOGON_FAILURE` if too many wait already, or the request is cancelled.
+/// `LOGON_FAILURE` if too many wait already, or if the client cancels the request.
 pub fn wait_for_turn(call: &Call<'_>) -> Result<Option<Park>> {
     let (server, conn) = (&call.conn.server, call.conn.id);
     if let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) {
@@ -93,7 +93,7 @@ pub fn wait_for_turn(call: &Call<'_>) -> Result<Option<Park>> {
     }
 }
 
-/// Notes a password that was wrong. What follows from it is said in words, if anything does.
+/// Records a wrong password. Returns the consequence in words, if there is one.
 pub fn note_failure(call: &Call<'_>, account: Option<&str>) -> Option<String> {
     let address = call.conn.peer.host();
     let server = &call.conn.server;
@@ -102,17 +102,17 @@ pub fn note_failure(call: &Call<'_>, account: Option<&str>) -> Option<String> {
     (seconds > 0).then(|| format!("; the next log-on from {address} waits {seconds} s"))
 }
 
-/// Notes a password that was right.
+/// Records a right password.
 pub fn note_success(call: &Call<'_>, account: &str) {
     let address = call.conn.peer.host();
     let server = &call.conn.server;
     server.locked(|tables| tables.log_on_succeeded(address, account));
 }
 
-/// Lets `user` in, perhaps as a guest.
+/// Logs `user` on, perhaps as a guest.
 ///
 /// # Errors
-/// `LOGON_FAILURE`, `ACCOUNT_DISABLED`; the reason and the setting that would help go into an event.
+/// `LOGON_FAILURE`, `ACCOUNT_DISABLED`; an event carries the reason and the setting that would allow the log-on.
 pub fn admit(call: &mut Call<'_>, user: &str, domain: &str, proof: Proof<'_>) -> Result<Admitted> {
     let config = &call.conn.server.config;
     if config.security == Security::Share {
@@ -149,7 +149,7 @@ pub fn admit(call: &mut Call<'_>, user: &str, domain: &str, proof: Proof<'_>) ->
     }
 }
 
-/// A guest who gave the name of somebody he is not.
+/// A guest who sent the name of an existing user.
 fn guest_who_tried(how: &'static str, user: &str) -> Admitted {
     Admitted {
         tried: Some(user.into()),
@@ -177,7 +177,7 @@ fn check(
         extended_session_security: proof.extended,
     };
     match verify(&claim, account, &call.conn.server.config.policy) {
-        // No response at all: a client that ignored the challenge and sent the password.
+        // No response: the client ignored the challenge and sent the password.
         Err(Refusal::UnknownResponse) => plaintext(call, proof, account),
         verified => verified,
     }
@@ -195,12 +195,12 @@ fn refused(call: &mut Call<'_>, user: &str, refusal: Refusal, waits: &str) -> Re
     refuse(call, user, Status::LOGON_FAILURE, why, refusal.setting())
 }
 
-/// Blank fields: nothing, or the single zero of anonymous clients.
+/// Blank fields: empty, or the single zero byte of anonymous clients.
 fn is_blank(field: &[u8]) -> bool {
     field.is_empty() || field == [0]
 }
 
-/// Without challenge responses passwords come as they are.
+/// Without a challenge, the client sends plaintext passwords.
 fn is_plaintext(call: &Call<'_>, proof: &Proof<'_>) -> bool {
     !call.challenges() && proof.challenge.is_none()
 }

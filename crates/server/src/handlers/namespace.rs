@@ -27,8 +27,8 @@ use coax_wire::{
     status::Status,
 };
 
-/// CREATE_DIRECTORY. A client without NT statuses is told ERRnoaccess if the name is taken, as DOS's MKDIR answers
-/// (*SMB Core Protocol* 5.8; NT servers do so in all dialects).
+/// CREATE_DIRECTORY. If the name exists, a client without NT statuses gets ERRnoaccess, which DOS's MKDIR expects (*SMB
+/// Core Protocol* 5.8); NT servers answer so in all dialects.
 pub fn create_directory(call: &mut Call<'_>) -> Outcome {
     let request = directory::Request::parse(&call.block, call.unicode())?;
     let path = client_path(call, request.path, Wildcards::Refuse)?;
@@ -39,7 +39,8 @@ pub fn create_directory(call: &mut Call<'_>) -> Outcome {
     call.done_empty()
 }
 
-/// DELETE_DIRECTORY. The core protocol knows no ERRbadfile here, only ERRbadpath (*SMB Core Protocol* 5.9).
+/// DELETE_DIRECTORY. The core protocol defines ERRbadpath for this command but not ERRbadfile (*SMB Core Protocol*
+/// 5.9).
 pub fn delete_directory(call: &mut Call<'_>) -> Outcome {
     let request = directory::Request::parse(&call.block, call.unicode())?;
     let path = client_path(call, request.path, Wildcards::Refuse)?;
@@ -53,8 +54,8 @@ pub fn delete_directory(call: &mut Call<'_>) -> Outcome {
     finish(call, step)
 }
 
-/// CHECK_DIRECTORY. Clients walk down a path with it and stop at ERRbadpath, whatever is missing
-/// ([MS-CIFS] 2.2.4.17.2).
+/// CHECK_DIRECTORY. Clients check each folder of a path and stop at ERRbadpath, so every missing component gets that
+/// error ([MS-CIFS] 2.2.4.17.2).
 pub fn check_directory(call: &mut Call<'_>) -> Outcome {
     check(call).map_err(|error| {
         let bad_path = [
@@ -99,7 +100,7 @@ pub fn rename(call: &mut Call<'_>) -> Outcome {
     rename_files(call, &old, &new, search)
 }
 
-/// An NT client without NT statuses is told ERRrename if the new name is taken, as NT servers do.
+/// If the new name exists, an NT client without NT statuses gets ERRrename, as from NT servers.
 fn rename_files(
     call: &mut Call<'_>,
     old: &Selection,
@@ -114,8 +115,8 @@ fn rename_files(
     finish(call, step)
 }
 
-/// NT_RENAME: renames, links or copies one file. Servers answer levels that do not exist with `ACCESS_DENIED`, and the
-/// reserved one with `INVALID_PARAMETER`.
+/// NT_RENAME: renames, links or copies one file. Servers answer undefined levels with `ACCESS_DENIED` and the reserved
+/// level with `INVALID_PARAMETER`.
 pub fn nt_rename(call: &mut Call<'_>) -> Outcome {
     let request = rename::NtRequest::parse(&call.block, call.unicode())?;
     if has_wildcards(&call.text(request.old)) || has_wildcards(&call.text(request.new)) {
@@ -144,7 +145,7 @@ pub fn nt_rename(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// A new name of no length is the old one in the share's root ([MS-CIFS] 2.2.4.66).
+/// An empty new name means the old name in the share's root ([MS-CIFS] 2.2.4.66).
 fn into_root(call: &Call<'_>, new: ClientPath, old: &ClientPath) -> Result<ClientPath> {
     match old.last() {
         Some(name) if new.is_root() => {
@@ -217,7 +218,7 @@ fn copy_or_move(call: &mut Call<'_>, moves: bool) -> Outcome {
     }
 }
 
-/// The path of the file that failed, terminated, as the client writes paths.
+/// The zero-terminated path of the file that failed, in the client's syntax.
 fn failed_path(call: &mut Call<'_>, path: &str) -> Vec<u8> {
     let unicode = call.unicode();
     let mut bytes = Vec::new();
@@ -245,7 +246,7 @@ fn copy_spec(call: &Call<'_>, request: &copy::Request<'_>, moves: bool) -> Resul
         _ => return Err(Status::INVALID_PARAMETER.into()),
     };
     let source = selection(call, request.source)?;
-    // A file that is named is copied whatever its attributes; a pattern finds what DIR shows.
+    // A copy by name ignores attributes; a copy by pattern takes the files that DIR lists.
     let search = match source {
         Selection::One(_) => SearchAttributes(0x16),
         Selection::Many(_) => SearchAttributes(0),
@@ -268,7 +269,7 @@ fn copy_spec(call: &Call<'_>, request: &copy::Request<'_>, moves: bool) -> Resul
     })
 }
 
-/// The second tree, in which the request's user must be allowed to write.
+/// The second tree; the request's user needs write access to it.
 fn target_place(call: &Call<'_>, tid2: Tid) -> Result<Place> {
     let tid = if tid2 == copy::SAME_TREE {
         call.header.tid
@@ -281,12 +282,12 @@ fn target_place(call: &Call<'_>, tid2: Tid) -> Result<Place> {
     Place::of_tree(call, tid)
 }
 
-/// What a path selects whose last component may be a pattern.
+/// What a path selects; its last component may be a pattern.
 fn selection(call: &Call<'_>, raw: WireStr<'_>) -> Result<Selection> {
     Selection::parse(&call.text(raw), path_rules(call)).map_err(|error| path_status(error).into())
 }
 
-/// The stream that a rename leads to, if the new name is one.
+/// The target stream of a rename, if the new name is a stream.
 fn stream_beside(call: &Call<'_>, raw: WireStr<'_>) -> Result<Option<ClientPath>> {
     let stream = ClientPath::stream_beside(&call.text(raw), path_rules(call));
     stream.map_err(|error| path_status(error).into())
@@ -299,7 +300,7 @@ fn finish(call: &mut Call<'_>, step: Step) -> Outcome {
     }
 }
 
-/// What a client without NT statuses is told where a command's own error table differs from the general one.
+/// The DOS error of a command whose error table differs from the general one, for clients without NT statuses.
 pub(super) fn in_dos(call: &Call<'_>, error: Error, table: &[(Status, Status)]) -> Error {
     let status = error.status();
     match table.iter().find(|(general, _)| *general == status) {

@@ -1,4 +1,4 @@
-//! Stories of making, deleting and renaming, in the dialects that do it.
+//! Creating, deleting and renaming, in all dialects with these commands.
 
 use crate::{
     memfs::{Call, Fault},
@@ -42,7 +42,7 @@ fn set_attributes(server: &TestServer, path: &str, attributes: u32) {
     file.set_attribute(DosAttrib::NAME, &blob).unwrap();
 }
 
-/// NT_CREATE_ANDX of a file or folder that exists. Returns the FID.
+/// NT_CREATE_ANDX of an existing file or folder. Returns the FID.
 fn nt_open(client: &mut TestClient, path: &str, access: u32, share: u16, options: u32) -> u16 {
     let reply = nt_create(client, path, access, share, options, 1, 0).ok();
     let bytes = reply.block().words.to_vec();
@@ -96,7 +96,7 @@ fn folders_are_made_checked_and_removed_in_every_generation() {
     }
 }
 
-/// What a command answers for each path: a core client its DOS error code, an NT client its status.
+/// The error of a command for each path: the DOS code of a core client, the NTSTATUS of an NT client.
 fn assert_refused(server: &TestServer, command: u8, cases: &[(&str, u32, Status)]) {
     let (core, nt) = (&mut server.client(CORE), &mut server.client(NT));
     for (path, code, status) in cases {
@@ -497,7 +497,7 @@ fn readers_change_nothing() {
     client.paths(c::CHECK_DIRECTORY, &[], &["D"]).ok();
 }
 
-/// A path as COPY and MOVE have it, in UTF-16LE behind one byte of padding or a terminator's second half.
+/// A path of COPY and MOVE: UTF-16LE after one byte of padding or the second half of a terminator.
 fn client_path(text: &str) -> Vec<u8> {
     text.encode_utf16()
         .chain([0])

@@ -14,7 +14,7 @@ use coax_wire::{
     time::{DosDateTime, FileTime, Time, ZoneMinutesWest},
 };
 
-/// Chooses the best dialect both sides speak and says what this server can do in it.
+/// Chooses the best dialect that both sides support and announces the server's capabilities in it.
 pub fn negotiate(call: &mut Call<'_>) -> Outcome {
     if call.conn.client.dialect.is_some() {
         return Err(Status::INVALID_SMB.into());
@@ -52,7 +52,7 @@ fn is_smb2_only(request: &Request<'_>) -> bool {
     names.peek().is_some() && names.all(|name| name.starts_with(b"SMB 2."))
 }
 
-/// Reports a client that speaks no SMB1: it negotiates SMB 2 dialects alone, or begins with an SMB2 header.
+/// Reports a client without SMB1: it offers SMB 2 dialects only, or begins with an SMB2 header.
 pub fn refuse_smb2(conn: &mut Context) {
     conn.events.push_back(Event::Refused {
         what: String::from("to negotiate"),
@@ -62,14 +62,14 @@ pub fn refuse_smb2(conn: &mut Context) {
     });
 }
 
-/// What a user can do about a client that speaks no SMB1.
+/// Advice to the user of a client without SMB1.
 pub const SMB2_ONLY: &str = "it speaks only SMB2 or later, and this server speaks SMB1: allow SMB1 on the client (Windows \
     10 and 11: the feature \"SMB 1.0/CIFS Client\"; Samba's tools: \"client min protocol = NT1\"; Linux: mount option vers=1.0)";
 
 fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
     let extended = dialect.is_nt()
         && call.conn.server.config.extended_security
-        // A share's password is proved by a response to a challenge, for which this has no room.
+        // A share password needs a challenge, and this reply has no field for one.
         && call.conn.server.config.security == Security::User
         && call.header.flags2.has(Flags2::EXTENDED_SECURITY);
     call.conn.client.extended_security = extended;
@@ -117,10 +117,10 @@ fn security_mode(call: &Call<'_>, signing: bool) -> u8 {
     mode
 }
 
-/// CAP_UNIX and CAP_MPX_MODE are never offered: Linux 2.6 smbfs breaks on the first where the extensions are not
-/// complete, and multiplexed mode does not exist over TCP. Raw data cannot be signed ([MS-CIFS] 3.3.5.24), so raw mode is
-/// withdrawn where every client must sign. Where signing is only offered, raw mode is offered too, as Samba does, and a
-/// connection that really signs is refused raw requests (`handlers::raw`).
+/// The server never offers CAP_UNIX or CAP_MPX_MODE: Linux 2.6 smbfs fails with an incomplete CAP_UNIX, and multiplexed
+/// mode does not exist over TCP. Raw data cannot be signed ([MS-CIFS] 3.3.5.24), so the server does not offer raw mode
+/// if it requires signing. If it only offers signing, it offers raw mode too, as Samba does, and refuses raw requests
+/// on connections that sign (`handlers::raw`).
 fn capabilities(call: &Call<'_>, extended: bool) -> u32 {
     let config = &call.conn.server.config;
     let mut caps =
@@ -151,8 +151,8 @@ fn challenge(call: &Call<'_>, extended: bool) -> Vec<u8> {
     call.conn.challenge.to_vec()
 }
 
-/// Names in the reply: OEM for LAN Manager; for NT in UTF-16 wherever CAP_UNICODE is offered, whatever the request's
-/// flags say, and never aligned. So NT and Samba do, and nmap reads nothing else ([MS-CIFS] 2.2.4.52.2 leaves it open).
+/// Names in the reply: OEM for LAN Manager. For NT always unaligned UTF-16 if the server offers CAP_UNICODE, whatever
+/// the request's flags. NT and Samba do this, and nmap requires it; [MS-CIFS] 2.2.4.52.2 does not specify it.
 fn name(call: &Call<'_>, dialect: &Dialect, name: &str) -> Vec<u8> {
     let unicode = dialect.shape == NegotiateShape::Nt && call.conn.server.config.unicode;
     let mut bytes = call.encode_as(name, unicode);

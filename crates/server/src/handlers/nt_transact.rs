@@ -1,4 +1,4 @@
-//! NT_TRANSACT: creating with a security descriptor and extended attributes, controls, change notification, security
+//! NT_TRANSACT: creates with a security descriptor and extended attributes, controls, change notification, security
 //! descriptors. [MS-CIFS] 3.3.5.59.
 
 use super::{
@@ -31,7 +31,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// NT_TRANSACT_CREATE. What is given besides the name is checked before anything is created.
+/// NT_TRANSACT_CREATE. It checks descriptor and attributes before it creates anything.
 pub fn create(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = Create::parse(&whole.parameters, &whole.data, whole.string(CREATE_NAME))?;
     let text = call.text(request.open.path);
@@ -61,14 +61,14 @@ fn created(opened: &coax_wire::smb::nt_create_andx::Response) -> TransFlow {
     TransReply::new(out.into_vec(), Vec::new()).into()
 }
 
-/// Controls that are told apart ([MS-FSCC] 2.3).
+/// Supported controls ([MS-FSCC] 2.3).
 mod fsctl {
     pub const PIPE_TRANSCEIVE: u32 = 0x0011_c017;
     pub const SET_SPARSE: u32 = 0x0009_00c4;
 }
 
-/// NT_TRANSACT_IOCTL. A file is as sparse as the file system makes it, so asking for that is granted; snapshots, object
-/// identifiers and everything else is not supported.
+/// NT_TRANSACT_IOCTL. FSCTL_SET_SPARSE succeeds, because the file system decides how sparse a file is. Snapshots,
+/// object identifiers and all other controls are not supported.
 pub fn ioctl(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = Ioctl::parse(&whole.setup)?;
     let opened = call.file(request.fid)?;
@@ -85,8 +85,8 @@ pub fn ioctl(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     }
 }
 
-/// NT_TRANSACT_NOTIFY_CHANGE. The answer's records stand in the parameters. It waits until something changes, the client
-/// cancels, or the folder is closed.
+/// NT_TRANSACT_NOTIFY_CHANGE. The reply's parameters contain the records. The request waits until something changes,
+/// the client cancels it, or the folder is closed.
 pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = NotifyChange::parse(&whole.setup)?;
     match call.retry.clone() {
@@ -121,7 +121,7 @@ pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFl
     }
 }
 
-/// Takes a waiting request back. The folder may be closed by now.
+/// Withdraws a waiting request. The folder may already be closed.
 fn cancel(call: &Call<'_>, fid: Fid) -> crate::Error {
     let open = call.file(fid).ok().and_then(|opened| opened.open);
     if let (Some(open), Some(ticket)) = (open, call.ticket) {
@@ -143,7 +143,7 @@ fn changes(outcome: &NotifyOutcome, room: usize) -> Result<TransFlow> {
         let is_last = i + 1 == records.len();
         emit_change(record.action as u32, &record.path, is_last, &mut out);
     }
-    // Too many for the client: it lists the folder anew when it is told of none.
+    // The records exceed the client's buffer: an empty reply makes the client list the folder again.
     let records = if out.len() > room {
         Vec::new()
     } else {
@@ -152,7 +152,7 @@ fn changes(outcome: &NotifyOutcome, room: usize) -> Result<TransFlow> {
     Ok(TransReply::new(records, Vec::new()).into())
 }
 
-/// NT_TRANSACT_RENAME: reserved and never implemented ([MS-CIFS] 2.2.7.5). Windows looks at the handle, renames nothing
+/// NT_TRANSACT_RENAME: reserved and never implemented ([MS-CIFS] 2.2.7.5). Windows checks the handle, renames nothing
 /// and answers success (raw.rename nttransrename).
 pub fn rename(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let fid = Reader::new(&whole.parameters).u16("FID")?;
@@ -160,12 +160,12 @@ pub fn rename(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     Ok(TransReply::default().into())
 }
 
-/// Quotas are the system's business.
+/// Quotas: not supported, the operating system manages them.
 pub fn quota(_call: &mut Call<'_>, _whole: &Transaction) -> Result<TransFlow> {
     Err(Status::NOT_SUPPORTED.into())
 }
 
-/// NT_TRANSACT_QUERY_SECURITY_DESC. If the client has no room it is told how much it needs.
+/// NT_TRANSACT_QUERY_SECURITY_DESC. If the client's buffer is too small, the reply contains the needed length.
 pub fn query_security_desc(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = SecurityDesc::parse(&whole.parameters)?;
     let bytes = security::query(call, request.fid, request.information)?.to_bytes();

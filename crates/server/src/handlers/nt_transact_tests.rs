@@ -1,4 +1,4 @@
-//! Change notification, creates with descriptor and attributes, controls: over the wire.
+//! Change notification, creates with descriptor and attributes, and controls over the wire.
 
 use crate::testkit::{Answer, TestClient, TestServer};
 use coax_wire::{
@@ -37,7 +37,7 @@ fn parts(answer: &Answer) -> (Vec<u8>, Vec<u8>) {
     (response.parameters.to_vec(), response.data.to_vec())
 }
 
-/// CREATE's parameters.
+/// Parameters of NT_TRANSACT_CREATE.
 fn create(
     client: &TestClient,
     path: &str,
@@ -105,7 +105,7 @@ fn a_waiting_client_is_told_what_another_creates() {
     other.close(sub).ok();
     let told = watcher.answer().expect("a change");
     assert_eq!(changes(told), [(1, "sub".into())]);
-    // What happens while nobody waits is told to the next request, at once.
+    // The next request reports at once the changes that happened while no request waited.
     for name in ["D\\b", "D\\sub\\c"] {
         let fid = other.open(name);
         other.close(fid).ok();

@@ -31,13 +31,14 @@ use coax_wire::{
     time::{FileTime, TimeChange, Utime, ZoneMinutesWest},
 };
 
-/// What OPEN_ANDX's extended reply says of a user's rights, whoever it is ([MS-SMB] 2.2.4.1.2): the standard rights.
+/// Maximal access rights in OPEN_ANDX's extended reply, for users and guests alike ([MS-SMB] 2.2.4.1.2): the standard
+/// rights.
 const STANDARD_RIGHTS: u32 = 0x001f_0000;
-/// Rights of an open for reading, and for writing, as DOS clients mean them ([MS-CIFS] 2.2.4.3.1).
+/// Rights of a DOS open for reading and for writing ([MS-CIFS] 2.2.4.3.1).
 const READ_RIGHTS: u32 = 0x0012_0089;
 const WRITE_RIGHTS: u32 = 0x0012_0116;
 
-/// The path that a string of the request means.
+/// Decodes a string of the request as a path.
 ///
 /// # Errors
 /// `OBJECT_NAME_INVALID`, `OBJECT_PATH_SYNTAX_BAD`, `OBJECT_PATH_NOT_FOUND`.
@@ -49,7 +50,7 @@ pub(super) fn client_path(
     parse_path(call, &call.text(raw), wildcards)
 }
 
-/// The same from text.
+/// Decodes text as a path.
 ///
 /// # Errors
 /// As [`client_path`].
@@ -57,7 +58,7 @@ pub(super) fn parse_path(call: &Call<'_>, text: &str, wildcards: Wildcards) -> R
     ClientPath::parse(text, path_rules(call), wildcards).map_err(|error| path_status(error).into())
 }
 
-/// How this client writes paths.
+/// The path syntax that this client uses.
 pub(super) fn path_rules(call: &Call<'_>) -> PathRules {
     if call.generation() == Generation::Nt {
         PathRules::NT
@@ -75,7 +76,7 @@ pub(super) fn path_status(error: PathError) -> Status {
     }
 }
 
-/// Times as LAN Manager dialects send them: local seconds.
+/// Converts a time that LAN Manager dialects send: local seconds.
 pub(super) fn utime(call: &Call<'_>, time: FsTime) -> Utime {
     Utime::from_unix_ns(
         time.0,
@@ -83,7 +84,7 @@ pub(super) fn utime(call: &Call<'_>, time: FsTime) -> Utime {
     )
 }
 
-/// A time to be set, if the client names one.
+/// A time to set, if the client sends one.
 pub(super) fn set_time(call: &Call<'_>, time: Utime) -> Option<FsTime> {
     match time.change(ZoneMinutesWest(call.conn.server.config.time_zone_minutes)) {
         TimeChange::Set(ns) => Some(FsTime(ns)),
@@ -91,7 +92,7 @@ pub(super) fn set_time(call: &Call<'_>, time: Utime) -> Option<FsTime> {
     }
 }
 
-/// Runs an open and hands what it opened to `reply`.
+/// Runs an open and passes the opened file to `reply`.
 fn answer(
     call: &mut Call<'_>,
     spec: &OpenSpec,
@@ -103,10 +104,10 @@ fn answer(
     }
 }
 
-/// The DOS access mode that opens a program to run it.
+/// The DOS access mode for execution.
 const EXECUTE: u16 = 3;
 
-/// What a DOS access mode asks for: rights and what others may do.
+/// Decodes a DOS access mode: rights and sharing.
 ///
 /// # Errors
 /// `BAD_ACCESS` for modes that do not exist.
@@ -132,8 +133,8 @@ fn dos_mode(mode: AccessMode) -> Result<(u32, Sharing)> {
     Ok((rights, Sharing::Dos(deny)))
 }
 
-/// NT's mode bits for the write-through bit of a DOS access mode ([MS-CIFS] 2.2.4.3.1: when the response is returned,
-/// data is on the disk). smbd 4.17 ignores the bit.
+/// The NT write-through mode bit for the write-through bit of a DOS access mode. [MS-CIFS] 2.2.4.3.1: the data is on
+/// disk when the server replies. smbd 4.17 ignores the bit.
 fn dos_mode_bits(mode: AccessMode) -> u32 {
     match mode.write_through() {
         true => durability::FILE_WRITE_THROUGH,
@@ -141,7 +142,7 @@ fn dos_mode_bits(mode: AccessMode) -> u32 {
     }
 }
 
-/// The oplock that a core open's header flags ask for.
+/// The oplock that the header flags of a core open request.
 fn core_oplock(call: &Call<'_>) -> OplockWish {
     match (
         call.header.flags.has(Flags::OPLOCK),
@@ -161,8 +162,8 @@ fn grant_core_oplock(call: &mut Call<'_>, oplock: Oplock) {
     };
 }
 
-/// Hidden and system files are opened by who says so, but compatibility with real servers asks no more than that they
-/// exist: DOS redirectors set the search attributes from what DOS gives them, which is always 0x16.
+/// Opens hidden and system files without regard to the search attributes, as real servers do. DOS redirectors copy the
+/// search attributes from DOS, which always sends 0x16.
 pub fn open(call: &mut Call<'_>) -> Outcome {
     let request = Open::parse(&call.block, call.unicode())?;
     if call.share()?.is_ipc() {
@@ -192,9 +193,8 @@ pub fn open(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// What OPEN's reply says of the access. Under the core protocol 0, 1 or 2 (section 5.1 of its specification), and so
-/// for a file control block's open, which asks for whatever there is; otherwise the mode asked, sharing and all, as
-/// Windows says it (raw.open openold).
+/// The access field of OPEN's reply. Core clients and opens of file control blocks (which ask for any access) get 0, 1
+/// or 2 (core protocol 5.1). Others get the requested mode with its sharing bits, as from Windows (raw.open openold).
 fn mode_told(call: &Call<'_>, asked: u16, granted: u32) -> u16 {
     const BY_CONTROL_BLOCK: u16 = 0xff;
     if call.generation() <= Generation::CorePlus || asked & 0xff == BY_CONTROL_BLOCK {
@@ -215,7 +215,7 @@ fn job_opened(call: &mut Call<'_>, fid: Fid, access_mode: u16) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// CREATE: cuts an existing file to nothing.
+/// CREATE: truncates an existing file.
 pub fn create(call: &mut Call<'_>) -> Outcome {
     create_file(call, IfExists::Overwrite)
 }
@@ -263,7 +263,7 @@ fn core_create(
     })
 }
 
-/// CREATE_TEMPORARY: a file in the given folder under a name that is free.
+/// CREATE_TEMPORARY: creates a file with an unused name in the given folder.
 pub fn create_temporary(call: &mut Call<'_>) -> Outcome {
     const ATTEMPTS: u64 = 100;
     let request = Create::parse(&call.block, call.unicode())?;
@@ -316,7 +316,7 @@ pub fn open_andx(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// OPEN_ANDX of a printer: whatever the name, a job begins.
+/// OPEN_ANDX on a printer: starts a job and ignores the name.
 fn begin_print_job(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Outcome {
     let name = call.text(request.path);
     let response = open_andx::Response {
@@ -334,7 +334,7 @@ fn begin_print_job(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Out
     Ok(Flow::Done)
 }
 
-/// 0 read, 1 write, 2 both.
+/// Access in the reply: 0 read, 1 write, 2 both.
 pub(super) fn granted_mode(rights: u32) -> u16 {
     match (
         rights & access::READ_DATA != 0,
@@ -346,7 +346,7 @@ pub(super) fn granted_mode(rights: u32) -> u16 {
     }
 }
 
-/// The action word of OPEN_ANDX and TRANS2_OPEN2: what was done, and whether an oplock came with it.
+/// The action word of OPEN_ANDX and TRANS2_OPEN2: what the open did, and whether it got an oplock.
 pub(super) fn open_action(opened: &Opened) -> u16 {
     const OPLOCK_GRANTED: u16 = 0x8000;
     let done = match opened.action {
@@ -368,7 +368,7 @@ pub(super) fn open_andx_spec(
 ) -> Result<OpenSpec> {
     let (rights, sharing) = dos_mode(request.access_mode)?;
     let (if_exists, create) = match dos_disposition(request.open_mode) {
-        // To open for execution and fail if it exists is to create, as NT servers have it.
+        // NT servers treat "open for execution, fail if it exists" as create.
         Err(_) if request.open_mode & 0x13 == 0 && request.access_mode.access() == EXECUTE => {
             (IfExists::Fail, true)
         }
@@ -397,7 +397,7 @@ pub(super) fn open_andx_spec(
 /// The open mode of OPEN_ANDX ([MS-CIFS] 2.2.4.41.1).
 ///
 /// # Errors
-/// `BAD_ACCESS` for a mode that neither opens nor creates.
+/// `BAD_ACCESS` if the mode neither opens nor creates.
 pub(super) fn dos_disposition(open_mode: u16) -> Result<(IfExists, bool)> {
     let create = open_mode & 0x10 != 0;
     match open_mode & 0x3 {
@@ -435,10 +435,10 @@ pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// What NT_CREATE_ANDX and NT_TRANSACT_CREATE ask for, in the engine's terms.
+/// Decodes an open from the fields of NT_CREATE_ANDX and NT_TRANSACT_CREATE.
 ///
 /// # Errors
-/// `INVALID_PARAMETER` for combinations that [MS-CIFS] 2.2.4.64.1 forbids, and those of the path.
+/// `INVALID_PARAMETER` for combinations that [MS-CIFS] 2.2.4.64.1 forbids; path errors.
 pub(super) fn nt_spec(call: &Call<'_>, request: &nt::Request<'_>, text: &str) -> Result<OpenSpec> {
     let path = parse_path(call, &rooted(call, request.root, text)?, Wildcards::Refuse)?;
     let (if_exists, create) = match request.disposition {
@@ -487,9 +487,9 @@ fn nt_wanted(request: &nt::Request<'_>) -> Wanted {
 fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {
     const DELETE: u32 = 0x0001_0000;
     const IMPLIES_DELETE: u32 = 0x1200_0000;
-    // Options above 24 bits do not exist; FILE_RESERVE_OPFILTER is for local callers.
+    // Option bits above 24 are undefined; only local callers use FILE_RESERVE_OPFILTER.
     const INVALID_OPTIONS: u32 = 0xff10_0000;
-    // FILE_SYNCHRONOUS_IO_ALERT and _NONALERT want SYNCHRONIZE, which generic rights include.
+    // FILE_SYNCHRONOUS_IO_ALERT and _NONALERT require SYNCHRONIZE, which generic rights include.
     const SYNCHRONOUS: u32 = 0x30;
     const MAY_SYNCHRONIZE: u32 = 0xf010_0000;
     let has = |bits: u32| request.options & bits != 0;
@@ -514,7 +514,7 @@ fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The path counted from the share's root.
+/// The path relative to the share's root.
 fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<alloc::string::String> {
     if root == 0 {
         return Ok(text.into());
@@ -525,8 +525,8 @@ fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<alloc::string::Strin
     Ok(alloc::format!("{folder}\\{text}"))
 }
 
-/// What an extended reply says of a file: that it has no extended attributes, no named streams, and that it is no
-/// reparse point ([MS-SMB] 2.2.4.9.2).
+/// File status flags of an extended reply: no extended attributes, no named streams, no reparse point ([MS-SMB]
+/// 2.2.4.9.2).
 fn file_status(call: &Call<'_>, opened: &Opened) -> u16 {
     const NO_EAS: u16 = 1;
     const NO_SUBSTREAMS: u16 = 2;

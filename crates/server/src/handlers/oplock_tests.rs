@@ -1,4 +1,4 @@
-//! Stories of oplocks and of opens that wait, between two clients.
+//! Oplocks and waiting opens between two clients.
 
 use crate::{
     config::Config,
@@ -59,7 +59,7 @@ impl Oplocks for TestClient {
         assert!(self.answer().is_none(), "the open waits");
     }
 
-    /// FID and level of the break that has come.
+    /// FID and level of the received oplock break.
     #[track_caller]
     fn asked_to_give_up(&mut self) -> (u16, u16) {
         let asked = self.answer().expect("a break");

@@ -1,11 +1,11 @@
-//! Changes of names and the opens that stand in their way: they wait a second for the file to be closed, as opens do
-//! (KB150384), and what is to be deleted goes with the last open.
+//! Changes of names wait up to a second for conflicting opens to close, as opens do (KB150384); a file marked for
+//! deletion is deleted at its last close.
 
 use super::*;
 
 const READ: u32 = 0x0012_0089;
 
-/// Posts a core command with these paths, which is not answered at once.
+/// Posts a core command with these paths; the server does not answer it at once.
 fn post(client: &mut TestClient, command: u8, paths: &[&str]) -> coax_wire::header::Mid {
     let mut bytes = Vec::new();
     for path in paths {

@@ -1,5 +1,5 @@
-//! Named pipes: opening, reading and writing them like files, and the transactions of TRANSACTION on `\PIPE\`.
-//! [MS-CIFS] 2.2.5, 3.3.5.57.
+//! Named pipes: opens, reads and writes as on files, and the transactions of TRANSACTION on `\PIPE\`. [MS-CIFS] 2.2.5,
+//! 3.3.5.57.
 
 use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::{
@@ -27,11 +27,11 @@ use coax_wire::{
     time::{FileTime, Utime},
 };
 
-/// Rights of a pipe's open: reading, writing, their attributes, READ_CONTROL, SYNCHRONIZE.
+/// Rights of an open pipe: reading, writing, their attributes, READ_CONTROL, SYNCHRONIZE.
 const RIGHTS: u32 = 0x0012_019f;
 /// FILE_ATTRIBUTE_NORMAL.
 const NORMAL: u32 = 0x80;
-/// Bytes that NT says a pipe takes on the disk.
+/// Allocation size that NT reports for a pipe, bytes.
 const ALLOCATION: u64 = 4096;
 
 /// Subcommands of TRANSACTION on pipes ([MS-CIFS] 2.2.5).
@@ -55,7 +55,7 @@ pub(super) fn is_pipe(call: &Call<'_>, fid: Fid) -> bool {
         .is_ok_and(|file| matches!(file.kind, OpenKind::Pipe(_)))
 }
 
-/// The service a name means.
+/// The service of a pipe name.
 ///
 /// # Errors
 /// `OBJECT_NAME_NOT_FOUND`.
@@ -108,7 +108,7 @@ pub(super) fn nt_create_andx(call: &mut Call<'_>, request: &nt::Request<'_>) -> 
     Ok(Flow::Done)
 }
 
-/// What an open pipe looks like to NT clients.
+/// The attributes of an open pipe for NT clients.
 fn nt_response(fid: Fid, extended: bool) -> nt::Response {
     nt::Response {
         fid,
@@ -123,7 +123,7 @@ fn nt_response(fid: Fid, extended: bool) -> nt::Response {
     }
 }
 
-/// OPEN_ANDX on `IPC$`: names of pipes begin with `PIPE\` there, with or without backslashes before.
+/// OPEN_ANDX on `IPC$`: names of pipes begin with `PIPE\`, with or without leading backslashes.
 pub(super) fn open_andx(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Outcome {
     const PREFIX: &str = "PIPE\\";
     let name = call.text(request.path);
@@ -222,8 +222,8 @@ pub(super) fn write(call: &mut Call<'_>, request: &write::Request<'_>) -> Outcom
     Ok(Flow::Done)
 }
 
-/// WRITE_ANDX to a pipe. A raw message's first block begins with the message's length, which is not part of it
-/// ([MS-CIFS] 2.2.4.43.1).
+/// WRITE_ANDX to a pipe. The first block of a raw message begins with the message's length, which is not part of the
+/// message ([MS-CIFS] 2.2.4.43.1).
 pub(super) fn write_andx(call: &mut Call<'_>, request: &write_andx::Request<'_>) -> Outcome {
     const RAW_START: u16 = write_andx::mode::RAW_PIPE | write_andx::mode::MESSAGE_START;
     let data = if request.mode & RAW_START == RAW_START {
@@ -244,7 +244,7 @@ pub(super) fn write_andx(call: &mut Call<'_>, request: &write_andx::Request<'_>)
     Ok(Flow::Done)
 }
 
-/// RAP on `\PIPE\LANMAN`: needs no open pipe, and is answered on every tree, as real servers do.
+/// RAP on `\PIPE\LANMAN`: works without an open pipe and on every tree, as on real servers.
 pub fn remote_administration(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let peer = &call.conn.peer;
     let name = peer.calling.as_deref().unwrap_or(&peer.address);
@@ -268,7 +268,7 @@ fn must_be_ipc(call: &Call<'_>) -> Result<()> {
     }
 }
 
-/// TRANSACTION on `\PIPE\`: the first setup word says what, the second on which FID.
+/// TRANSACTION on `\PIPE\`: the first setup word is the subcommand, the second the FID.
 pub fn transact(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     use subcommand as s;
     must_be_ipc(call)?;
@@ -309,7 +309,7 @@ fn exchange(pipe: &mut Pipe, asker: &Asker<'_>, whole: &Transaction) -> Result<T
     }
     pipe.write(asker, &whole.data)?;
     if pipe.available() == 0 {
-        // A fragment that is not the last has no answer yet.
+        // Only the last fragment has an answer.
         return Ok(TransReply::default());
     }
     Ok(data_reply(pipe.read(whole.max_data)?))
@@ -328,7 +328,7 @@ fn words_reply(words: &[u16]) -> TransReply {
     TransReply::new(out.into_vec(), Vec::new())
 }
 
-/// PeekNmPipe ([MS-CIFS] 2.2.5.5): bytes in the pipe, in the message, and the state "connected".
+/// PeekNmPipe ([MS-CIFS] 2.2.5.5): bytes in the pipe, bytes in the message, and the state "connected".
 fn peek(pipe: &Pipe, whole: &Transaction) -> TransReply {
     const CONNECTED: u16 = 3;
     let clip = |bytes: usize| bytes.min(0xffff) as u16;
@@ -368,7 +368,7 @@ fn query_info(call: &Call<'_>, whole: &Transaction, fid: Fid) -> Result<TransFlo
     Ok(TransReply::new(Vec::new(), out.into_vec()).into())
 }
 
-/// CallNmPipe: opens, exchanges one message, closes.
+/// CallNmPipe: opens the pipe, exchanges one message, closes it.
 fn call_pipe(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let mut pipe = Pipe::new(service(call, &whole.name)?);
     let asker = Asker {
@@ -378,12 +378,12 @@ fn call_pipe(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     exchange(&mut pipe, &asker, whole).map(TransFlow::Reply)
 }
 
-/// FSCTL_PIPE_TRANSCEIVE: the same exchange under NT_TRANSACT_IOCTL ([MS-FSCC] 2.3.47).
+/// FSCTL_PIPE_TRANSCEIVE: the same exchange in NT_TRANSACT_IOCTL ([MS-FSCC] 2.3.47).
 pub(super) fn transceive(call: &mut Call<'_>, whole: &Transaction, fid: Fid) -> Result<TransFlow> {
     with_pipe(call, fid, |pipe, asker| exchange(pipe, asker, whole)).map(TransFlow::Reply)
 }
 
-/// What NT_TRANSACT_CREATE answers on `IPC$`.
+/// NT_TRANSACT_CREATE on `IPC$`.
 pub(super) fn nt_open(call: &mut Call<'_>, name: &str) -> Result<nt::Response> {
     let service = served(call, Service::by_name(name))?;
     Ok(nt_response(open_pipe(call, service)?, false))

@@ -1,4 +1,4 @@
-//! Pipes over the wire: as smbclient and Windows use them, and as DOS clients ask RAP.
+//! Pipes over the wire: as smbclient and Windows use them, and RAP requests of DOS clients.
 
 use crate::testkit::{Answer, TestClient, TestServer};
 use coax_wire::{
@@ -18,7 +18,7 @@ fn ipc_client(dialect: &str) -> TestClient {
     client
 }
 
-/// A TRANSACTION of `setup`, on `name`.
+/// A TRANSACTION with `setup` on `name`.
 fn transaction(
     client: &mut TestClient,
     name: &str,
@@ -130,7 +130,7 @@ fn shares_are_listed_by_writing_and_reading_a_pipe() {
     let words = [0xff, 0, fid, 0, 0, 1024, 1024, 0xffff, 0xffff, 1024];
     let ack = client.request(c::READ_ANDX, &words, b"").ok();
     assert_eq!(ack.message[usize::from(ack.word(6)) + 2], ptype::BIND_ACK);
-    // The raw pipe's length prefix is no part of the message.
+    // The length prefix of the raw pipe is not part of the message.
     let call = share_enum();
     let prefixed = [&(call.len() as u16).to_le_bytes()[..], &call].concat();
     let written = write_andx(&mut client, fid, 0xc, &prefixed).ok();

@@ -33,7 +33,7 @@ pub fn write_print_file(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// CLOSE_PRINT_FILE. What is no job is not closed, and refused with the general error of servers (raw.close).
+/// CLOSE_PRINT_FILE. For a FID that is no print job, it closes nothing and fails with ERRSRV/ERRerror (raw.close).
 pub fn close_print_file(call: &mut Call<'_>) -> Outcome {
     let opened = call.file(Fid(call.block.word(0)?))?;
     if !matches!(opened.kind, OpenKind::PrintJob(_)) {
@@ -45,14 +45,14 @@ pub fn close_print_file(call: &mut Call<'_>) -> Outcome {
     call.done_empty()
 }
 
-/// GET_PRINT_QUEUE: a job leaves the queue when it is whole, so the queue is empty.
+/// GET_PRINT_QUEUE: the reply is always empty, because a complete job leaves the queue.
 pub fn get_print_queue(call: &mut Call<'_>) -> Outcome {
     must_be_printer(call)?;
     print::emit_empty_queue(call.out());
     Ok(Flow::Done)
 }
 
-/// SEND_SINGLE_BLOCK: messages between users, which this server does not take (ERRmsgoff, core protocol section 6.1).
+/// SEND_SINGLE_BLOCK: the server does not accept messages between users (ERRmsgoff, core protocol section 6.1).
 pub fn messages(_call: &mut Call<'_>) -> Outcome {
     Err(Status::MESSAGES_OFF.into())
 }

@@ -1,4 +1,5 @@
-//! What a file is: TRANS2_QUERY_PATH_INFORMATION, TRANS2_QUERY_FILE_INFORMATION ([MS-CIFS] 3.3.5.57.7, 3.3.5.57.9).
+//! File metadata queries: TRANS2_QUERY_PATH_INFORMATION, TRANS2_QUERY_FILE_INFORMATION ([MS-CIFS] 3.3.5.57.7,
+//! 3.3.5.57.9).
 
 use super::{
     information::dos_times,
@@ -36,7 +37,7 @@ const PATH_AT: usize = 6;
 /// TRANS2_QUERY_PATH_INFORMATION.
 ///
 /// # Errors
-/// Those of the path; `INVALID_LEVEL`; `INVALID_DEVICE_REQUEST` on `IPC$`; `BUFFER_TOO_SMALL`.
+/// Path errors; `INVALID_LEVEL`; `INVALID_DEVICE_REQUEST` on `IPC$`; `BUFFER_TOO_SMALL`.
 pub fn by_path(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let code = whole.parameters().u16("information level")?;
     if call.tree()?.share.vfs().is_none() {
@@ -73,8 +74,8 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     reply(whole, level, data)
 }
 
-/// Levels of a fixed form fit or fail; of names and lists as much is sent as fits, with `BUFFER_OVERFLOW`
-/// ([MS-FSA] 2.1.5.12). Clients of the LAN Manager dialects say how much they take of what has no fixed form.
+/// Levels of fixed size fit or fail; names and lists are truncated with `BUFFER_OVERFLOW` ([MS-FSA] 2.1.5.12). Clients
+/// of the LAN Manager dialects send a limit for levels of variable size.
 fn reply(whole: &Transaction, level: Level, data: Vec<u8>) -> Result<TransFlow> {
     let has_names = matches!(
         level,
@@ -103,8 +104,8 @@ fn file_data(
     }
 }
 
-/// The attributes asked for. A list too long for the client is told as an empty one where all are asked for, as NT
-/// does: OS/2 asks again with more room.
+/// The requested attributes. If the list of all attributes exceeds the client's buffer, the reply is an empty list, as
+/// from NT: OS/2 then asks again with a larger buffer.
 fn ea_data(
     call: &Call<'_>,
     whole: &Transaction,
@@ -168,7 +169,7 @@ fn fixed_data(call: &Call<'_>, level: Level, subject: &Subject) -> Result<Vec<u8
     Ok(out.into_vec())
 }
 
-/// Names of the file; the one whose deletion is pending does not count. Unix counts a folder's subfolders too.
+/// The file's link count, without a name that is pending deletion. Unix also counts the subfolders of a folder.
 fn links(subject: &Subject) -> u32 {
     let names = if subject.facts.is_directory() {
         1
@@ -184,13 +185,13 @@ fn ea_size(call: &Call<'_>, level: Level, subject: &Subject) -> Result<u32> {
     }
     match subject.file(call) {
         Ok(file) => eas::size(call, &*file),
-        // A file that may not be read may still be asked about.
+        // A client may query a file that it may not read.
         Err(error) if error.status() == Status::ACCESS_DENIED => Ok(0),
         Err(error) => Err(error),
     }
 }
 
-/// What NT says of named pipes.
+/// File information of named pipes, as NT reports it.
 fn pipe_data(call: &Call<'_>, fid: Fid, level: Level) -> Result<Vec<u8>> {
     const PIPE_BUFFER: u64 = 4096;
     let refused = match level {

@@ -1,7 +1,7 @@
 //! Raw mode: READ_RAW, WRITE_RAW ([MS-CIFS] 3.3.5.24, 3.3.5.26), and the refusal of multiplexed mode, which needs a
 //! datagram transport (3.3.5.25, 3.3.5.27).
 //!
-//! While a raw write waits for its data, the next message of the connection *is* that data, whatever it looks like.
+//! While a raw write waits for its data, the next message of the connection *is* that data, whatever its contents.
 
 use crate::{
     context::{Call, Context, Flow, Outcome, Reply, Tail},
@@ -22,10 +22,10 @@ use coax_wire::{
     time::Time,
 };
 
-/// The interim reply's number for files: how much a pipe still holds is not known.
+/// The interim reply's Available field for files; only pipes have remaining data.
 const NOT_A_PIPE: u16 = 0xffff;
 
-/// READ_RAW. Whatever hinders it is told by an empty reply; the client then learns more from another kind of read.
+/// READ_RAW. An empty reply reports every error; the client then gets the reason from another kind of read.
 pub fn read_raw(call: &mut Call<'_>) -> Outcome {
     let tail = read(call).unwrap_or_default();
     call.conn.send_raw(tail);
@@ -52,7 +52,7 @@ fn raw_mode_is_on(call: &Call<'_>) -> bool {
     dialect.is_some_and(|dialect| dialect.raw) && !call.conn.signing.is_active()
 }
 
-/// A break may have crossed with the raw read and be taken for its data: an empty reply clears that up (SMB-LM1X, "Open
+/// If a break crosses the raw read, the client may take it for the data. An empty reply resolves this (SMB-LM1X, "Open
 /// and X", oplocks).
 fn break_is_unanswered(call: &mut Call<'_>) -> bool {
     let raw = &mut call.conn.raw;
@@ -62,8 +62,8 @@ fn break_is_unanswered(call: &mut Call<'_>) -> bool {
         })
 }
 
-/// WRITE_RAW: writes the data it brings and asks for the rest. If there is no rest, or something is wrong, the final
-/// reply comes at once.
+/// WRITE_RAW: writes the data in the request and asks for the rest. If there is no rest, or on an error, it sends the
+/// final reply at once.
 pub fn write_raw(call: &mut Call<'_>) -> Outcome {
     let mut written = 0;
     let begun = begin_write(call, &mut written);
@@ -94,7 +94,8 @@ fn begin_write(call: &mut Call<'_>, written: &mut usize) -> Result<Option<Awaite
     transfer::report_failure(call, fid)?;
     transfer::check_write(call, fid, offset, u64::from(request.count))?;
     let through = request.mode & mode::WRITE_THROUGH != 0;
-    // What came with the request is written all the same: its count tells the client where to go on (SMB-LM1X 9.2.23).
+    // The server writes the data of the request even so: the count tells the client where to continue (SMB-LM1X
+    // 9.2.23).
     let goes_on = promised > 0 && call.conn.server.config.write_raw && raw_mode_is_on(call);
     *written = match goes_on {
         true => transfer::write_part(call, fid, offset, request.data)?,
@@ -120,7 +121,7 @@ fn begin_write(call: &mut Call<'_>, written: &mut usize) -> Result<Option<Awaite
     }))
 }
 
-/// Takes the data of a raw write. A write that nobody waits for keeps its error for the next request on the FID.
+/// Takes the data of a raw write. An unacknowledged write keeps its error for the next request on the FID.
 pub fn data(conn: &mut Context, now: Time, message: &[u8]) {
     let Some(awaited) = conn.raw.awaited.take() else {
         return;
@@ -163,8 +164,8 @@ pub fn data(conn: &mut Context, now: Time, message: &[u8]) {
     }
 }
 
-/// Less than was promised is written as it is: a client that cannot go on sends an empty message. More is an error, and
-/// nothing of it is written.
+/// Writes less data than announced as it is: a client that cannot continue sends an empty message. More data is an
+/// error, and nothing is written.
 fn write_rest(
     call: &mut Call<'_>,
     awaited: &Awaited,
@@ -184,8 +185,8 @@ fn write_rest(
     Ok(())
 }
 
-/// READ_MPX, WRITE_MPX and their secondary requests: clients fall back to standard reads and writes on this answer, and
-/// give up on a reset.
+/// READ_MPX, WRITE_MPX and their secondary requests: after this error, clients fall back to standard reads and writes;
+/// after a reset they give up.
 pub fn multiplexed(_call: &mut Call<'_>) -> Outcome {
     Err(Status::USE_STANDARD.into())
 }

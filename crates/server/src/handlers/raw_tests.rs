@@ -1,4 +1,4 @@
-//! Stories of raw reads and writes.
+//! Raw reads and writes.
 
 use crate::{
     config::Config,

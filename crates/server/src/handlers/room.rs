@@ -1,4 +1,4 @@
-//! How much data fits into a reply.
+//! The data capacity of a reply.
 
 use crate::context::Call;
 use coax_wire::{dialect::Generation, header::HEADER_LEN};
@@ -6,7 +6,7 @@ use coax_wire::{dialect::Generation, header::HEADER_LEN};
 /// Words, counts and buffer format of READ's reply.
 pub(super) const READ_OVERHEAD: usize = 1 + 10 + 2 + 3;
 
-/// How much data fits into a reply that is no larger than what the client takes, behind what the chain has answered.
+/// Data capacity of a reply within the client's buffer, after the chain's earlier replies.
 pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
     let before = call.reply.out.len().max(HEADER_LEN);
     call.client_buffer()
@@ -17,13 +17,13 @@ pub(super) fn room_for_data(call: &Call<'_>, overhead: usize) -> usize {
 /// Words, counts and pad of READ_ANDX's reply.
 pub(super) const READ_ANDX_OVERHEAD: usize = 1 + 24 + 2 + 1;
 
-/// Most that fits into a NetBIOS session message of 17 length bits beside its headers.
+/// Most data in a NetBIOS session message with a 17-bit length, less its headers.
 pub(super) const LARGEST_READ: usize = 0x1_ffff - HEADER_LEN - READ_ANDX_OVERHEAD;
 
-/// How much to read. Once CAP_LARGE_READX was offered, a read comes back full whatever the client said of its own
-/// capabilities and buffer: pysmb states neither and takes a short reply for the end of the file, and Samba looks at
-/// nothing but dialect and `large readwrite` either. In a chain replies share one message, which is the client's buffer.
-/// The high half of the count is a timeout's for clients that do not know large reads.
+/// Length of a read. If the server offered CAP_LARGE_READX, it returns the full length, whatever the client's own
+/// capabilities and buffer: pysmb sends neither and takes a short reply for the end of the file. Samba also checks only
+/// the dialect and `large readwrite`. In a chain, all replies share one message of the client's buffer size. For
+/// clients without large reads, the high half of the count belongs to a timeout.
 pub(super) fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
     use coax_wire::{command::READ_ANDX, smb::negotiate::cap};
     let count = match call.conn.client.capabilities & cap::LARGE_READX {

@@ -1,7 +1,7 @@
 //! SEARCH, FIND, FIND_UNIQUE, FIND_CLOSE: [MS-CIFS] 3.3.5.47, 3.3.5.48, 3.3.5.49.
 //!
-//! The resume key of each entry names the search and the entry's place, so that a client may go on after whichever entry
-//! it likes, and as often as it likes.
+//! The resume key of each entry contains the search and the entry's position, so a client may resume after any entry,
+//! repeatedly.
 
 use super::find::{Ground, locate};
 use crate::search::Place;
@@ -29,12 +29,12 @@ use coax_wire::{
     time::{DosDateTime, ZoneMinutesWest},
 };
 
-/// SEARCH: the search stays until another needs its place.
+/// SEARCH: the search stays open until the table needs its slot.
 pub fn search(call: &mut Call<'_>) -> Outcome {
     serve(call, true)
 }
 
-/// FIND: the same, and FIND_CLOSE may end it.
+/// FIND: as SEARCH, but FIND_CLOSE may end it.
 pub fn find(call: &mut Call<'_>) -> Outcome {
     serve(call, true)
 }
@@ -44,7 +44,7 @@ pub fn find_unique(call: &mut Call<'_>) -> Outcome {
     serve(call, false)
 }
 
-/// FIND_CLOSE. What is not there any more is closed.
+/// FIND_CLOSE. Closing a search that no longer exists succeeds.
 pub fn find_close(call: &mut Call<'_>) -> Outcome {
     let request = Request::parse(&call.block, call.unicode())?;
     let key = request.resume_key.ok_or(Status::INVALID_SMB)?;
@@ -59,13 +59,13 @@ fn serve(call: &mut Call<'_>, keep: bool) -> Outcome {
         Some(key) => go_on(call, &request, key)?,
         None => begin(call, &request, keep)?,
     };
-    // Names are never in Unicode here, nor are they long ([MS-CIFS] 2.2.4.58).
+    // Names here are never Unicode and never long ([MS-CIFS] 2.2.4.58).
     call.header.flags2.0 &= !(Flags2::UNICODE | Flags2::IS_LONG_NAME);
     emit_response(count, &entries, call.out());
     Ok(Flow::Done)
 }
 
-/// A new search. One that finds nothing is not kept.
+/// Starts a search. A search without results is not kept.
 fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16, Vec<u8>)> {
     let text = call.text(request.path);
     let attributes = SearchAttributes(request.search_attributes);
@@ -73,7 +73,8 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
         return volume(call);
     }
     if text.is_empty() {
-        // MS-DOS clients go on with a search that found nothing as if it had a key; it must find nothing again.
+        // MS-DOS clients resume a search without results as if it had a key; the resumed search must find nothing
+        // again.
         return Err(Status::NO_MORE_FILES.into());
     }
     let (folder, path) = locate(call, &text)?;
@@ -83,7 +84,7 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
     search.short_names = true;
     search.pattern = fcb_text(page, &path.pattern);
     search.sid = Sid(1);
-    // The search needs its number before it has entries, as their keys hold it.
+    // The search needs its number before it has entries, because their keys contain it.
     if keep {
         let limit = call.conn.server.config.limits.searches;
         search.reserve(&call.conn.account)?;
@@ -100,11 +101,12 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
     }
 }
 
-/// Goes on after the entry that the key came with. A search that is gone has no more entries.
+/// Resumes after the entry with the given key. A search that no longer exists has no more entries.
 ///
-/// An end without entries is an error before NT LM 0.12, as in Samba 2 and in Windows 98 (capture dos-win98-netbeui.pcap):
-/// clients of that time may ask until they get one. It is one in every dialect for the search of one name, as in Samba 4.17. The end of an NT client's pattern is a success with
-/// no entries (smbtorture raw.search).
+/// Before NT LM 0.12, an end without entries is an error, as in Samba 2 and Windows 98 (capture
+/// dos-win98-netbeui.pcap): those clients may repeat the request until they get one. A search for one name ends in an
+/// error in every dialect, as in Samba 4.17. For an NT client, a pattern ends in success without entries (smbtorture
+/// raw.search).
 fn go_on(call: &mut Call<'_>, request: &Request<'_>, key: ResumeKey) -> Result<(u16, Vec<u8>)> {
     let taken = call.conn.searches.take(sid_of(&key), call.header.tid);
     let mut search = taken.ok_or(Status::NO_MORE_FILES)?;
@@ -152,7 +154,7 @@ fn fill(
     Ok((walked.count as u16, entries.into_vec()))
 }
 
-/// The volume's label, as DOS has it: an entry whose name is parted after eight characters.
+/// The volume label as a DOS entry: a dot splits the name after eight characters.
 fn volume(call: &Call<'_>) -> Result<(u16, Vec<u8>)> {
     let share = call.share()?;
     let label = call
@@ -170,7 +172,7 @@ fn volume(call: &Call<'_>) -> Result<(u16, Vec<u8>)> {
         key: ResumeKey {
             pattern: [b'?'; 11],
             reserved: Attributes::VOLUME.0 as u8,
-            // No search has this number: going on finds nothing.
+            // No search has this number, so resuming it finds nothing.
             server: [0xff, 0xff, 0, 0, 0],
             ..ResumeKey::default()
         },
@@ -184,22 +186,22 @@ fn volume(call: &Call<'_>) -> Result<(u16, Vec<u8>)> {
     Ok((1, entries.into_vec()))
 }
 
-/// The bits of a key's first byte that are the server's.
+/// The server's bits of a key's first byte.
 const SERVER_BITS: u8 = 0x1f;
 
-/// The number of the search that a key is of.
+/// The number of the search in a key.
 fn sid_of(key: &ResumeKey) -> Sid {
     let [low, high, ..] = key.server;
     Sid(u16::from_le_bytes([low, high]))
 }
 
-/// The place of the entry that a key came with.
+/// The entry position in a key.
 fn place_of(key: &ResumeKey) -> Place {
     let [_, _, a, b, c] = key.server;
     Place(u32::from_le_bytes([a, b, c, 0]))
 }
 
-/// How entries are shown to this client.
+/// The form of entries for this client.
 struct Shown {
     page: CodePage,
     zone: ZoneMinutesWest,
@@ -226,7 +228,7 @@ impl Shown {
         entry.emit(out);
     }
 
-    /// The 8.3 name; in its own case if it is one and the client knows that names have case.
+    /// The 8.3 name; in its own case if the file's name is an 8.3 name and the client knows case.
     fn name(&self, found: &Found<'_>) -> Vec<u8> {
         if found.place <= Place::PARENT {
             return found.name.as_bytes().into();
@@ -238,8 +240,8 @@ impl Shown {
     }
 }
 
-/// What a pattern of the core protocol looks for. One that no 8.3 name can fit is taken for a long name's, which clients
-/// of later dialects send here.
+/// Decodes a pattern of the core protocol. A pattern that no 8.3 name can match is a long name's: clients of later
+/// dialects send these here.
 fn fcb_mask(page: CodePage, pattern: &str) -> Mask {
     let (base, extension) = pattern.split_once('.').unwrap_or((pattern, ""));
     let fits = page.encode_lossy(base).len() <= 8 && page.encode_lossy(extension).len() <= 3;
@@ -249,7 +251,7 @@ fn fcb_mask(page: CodePage, pattern: &str) -> Mask {
     }
 }
 
-/// The pattern's eleven characters in a control block.
+/// The pattern as the eleven characters of a file control block.
 fn fcb_text(page: CodePage, pattern: &str) -> [u8; 11] {
     let mut fields = [b' '; 11];
     let (base, extension) = pattern.split_once('.').unwrap_or((pattern, ""));

@@ -1,4 +1,4 @@
-//! Stories of searches in the core protocol's form, byte for byte where it matters.
+//! Searches of the core protocol, compared byte for byte where the layout matters.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -69,7 +69,7 @@ fn ask(
     Ok(found)
 }
 
-/// Names of a whole search, fetched `at_once` at a time.
+/// Names of a whole search, `at_once` entries per request.
 fn all(client: &mut TestClient, path: &str, attributes: u16, at_once: u16) -> Vec<String> {
     let Ok(mut found) = ask(client, c::SEARCH, [at_once, attributes], path, b"") else {
         return vec![];

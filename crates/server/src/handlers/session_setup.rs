@@ -21,7 +21,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// Clients, by what they call themselves, whose requests say whether names count to the letter.
+/// Clients, by native OS or LAN manager, whose caseless flag is reliable.
 const FLAG_CASE: [&str; 2] = ["CIFS VFS Client for Linux", "Samba"];
 
 /// Logs on, in one step or in several.
@@ -30,7 +30,7 @@ pub fn session_setup(call: &mut Call<'_>) -> Outcome {
     if let Some(park) = end_siblings(call, &request) {
         return Ok(Flow::Park(park));
     }
-    // Share-level security asks for no password here.
+    // Share-level security does not check passwords here.
     if call.conn.server.config.security == Security::User
         && let Some(park) = logon::wait_for_turn(call)?
     {
@@ -68,8 +68,8 @@ pub fn session_setup(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// With `reset on zero vc`, a client that sets up its first virtual circuit ([MS-CIFS] 2.2.4.53.1, VcNumber) holds no
-/// other connection: those it has are closed before it is answered. As in Samba this comes before the log-on is judged.
+/// With `reset on zero vc`, the first virtual circuit of a client ([MS-CIFS] 2.2.4.53.1, VcNumber) closes the client's
+/// other connections before the reply. As in Samba, this happens before authentication.
 fn end_siblings(call: &mut Call<'_>, request: &Request<'_>) -> Option<Park> {
     let begins = call.conn.server.config.reset_on_zero_vc && request.vc_number == 0;
     if !begins || call.ticket.is_some() {
@@ -106,7 +106,7 @@ fn plain_logon(call: &mut Call<'_>, request: &Request<'_>, proof: Proof<'_>) -> 
     welcome(call, request, uid, &admitted, None)
 }
 
-/// A SPNEGO or NTLMSSP token.
+/// An SPNEGO or NTLMSSP token.
 fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> Outcome {
     let uid = call.header.uid;
     let known = call.conn.sessions.take_pending(uid);
@@ -204,10 +204,10 @@ fn refuse_token(call: &mut Call<'_>, why: &str) -> Status {
     status
 }
 
-/// Signs from this reply on, if configuration and client want it.
+/// Signs from this reply on, if configuration and client ask for it.
 ///
 /// # Errors
-/// `ACCESS_DENIED` if signing is required and this log-on gives no key.
+/// `ACCESS_DENIED` if signing is required and this log-on yields no key.
 fn sign_from_here(call: &mut Call<'_>, signer: Option<Signer>) -> Result<()> {
     let required = call.conn.server.config.signing == Signing::Required;
     let offered = call.conn.server.config.signing != Signing::Off;
@@ -252,7 +252,7 @@ fn welcome(
     Ok(Flow::Done)
 }
 
-/// Operating system and LAN manager as the client names them.
+/// The client's native operating system and LAN manager.
 fn native_names(call: &Call<'_>, request: &Request<'_>) -> String {
     let text = |name: Option<WireStr<'_>>| name.map(|name| call.text(name)).unwrap_or_default();
     let (os, lan_man) = (text(request.native_os), text(request.native_lan_man));
@@ -276,7 +276,7 @@ fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
     .emit(call.out());
 }
 
-/// Logs off: closes what the user has open.
+/// Logs off: closes the user's open files.
 pub fn logoff(call: &mut Call<'_>) -> Outcome {
     let (uid, now) = (call.header.uid, call.now);
     crate::ops::close::leave(call.conn, now, Leaving::User(uid));

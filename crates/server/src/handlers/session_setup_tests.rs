@@ -1,4 +1,4 @@
-//! Who is let in, and how it is signed.
+//! Authentication at session set-up, and signing.
 
 use crate::{
     config::{Config, MapToGuest, Security, Signing},
@@ -113,7 +113,7 @@ fn an_lm_response_is_refused_with_the_setting_that_would_allow_it() {
     assert_eq!(refusal(&mut client).1.as_deref(), Some("lanman auth = yes"));
 }
 
-/// Both responses are admitted, and passwords in clear beside them.
+/// The server accepts both responses and plaintext passwords.
 fn beside_plaintext(lanman: bool) -> Config {
     Config {
         policy: Policy {
@@ -290,7 +290,7 @@ fn an_extended_log_on_under_a_uid_that_nobody_was_given_is_refused() {
     assert_ne!(told.status(), Status::BAD_UID.to_wire(true));
 }
 
-/// What was refused, and why the connection ends.
+/// The reported refusal, and the reason why the connection ends.
 fn refusals(client: &mut TestClient) -> Vec<Event> {
     core::iter::from_fn(|| client.conn.poll_event())
         .filter(|event| matches!(event, Event::Refused { .. } | Event::Fatal { .. }))

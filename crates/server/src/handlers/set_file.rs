@@ -1,4 +1,4 @@
-//! Changing what a file is: TRANS2_SET_PATH_INFORMATION, TRANS2_SET_FILE_INFORMATION ([MS-CIFS] 3.3.5.57.8,
+//! Changes of file metadata: TRANS2_SET_PATH_INFORMATION, TRANS2_SET_FILE_INFORMATION ([MS-CIFS] 3.3.5.57.8,
 //! 3.3.5.57.10).
 
 use super::{
@@ -37,13 +37,13 @@ use coax_wire::{
 
 /// Offset of the path in the parameters.
 const PATH_AT: usize = 6;
-/// Levels that [MS-CIFS] 2.2.2.3.4 lets be set through opens only: disposition, allocation, end of file.
+/// Levels that only opens can set ([MS-CIFS] 2.2.2.3.4): disposition, allocation, end of file.
 const BY_FID_ONLY: core::ops::RangeInclusive<u16> = 0x0102..=0x0104;
-/// Mode bits that can be set ([MS-FSCC] 2.4.31), and two that exclude each other.
+/// Settable mode bits ([MS-FSCC] 2.4.31), and two mutually exclusive ones.
 const MODES: u32 = 0x3e;
 const SYNCHRONOUS: u32 = 0x30;
 
-/// The offset of a bad extended attribute, which no server tells.
+/// The offset of a bad extended attribute; servers always send 0.
 fn done() -> TransFlow {
     TransReply::new(vec![0, 0], Vec::new()).into()
 }
@@ -51,7 +51,7 @@ fn done() -> TransFlow {
 /// TRANS2_SET_FILE_INFORMATION.
 ///
 /// # Errors
-/// `INVALID_HANDLE`, `INVALID_LEVEL`, `ACCESS_DENIED`, `INVALID_PARAMETER`, `DISK_FULL`; what the file system says.
+/// `INVALID_HANDLE`, `INVALID_LEVEL`, `ACCESS_DENIED`, `INVALID_PARAMETER`, `DISK_FULL`; file system errors.
 pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let mut parameters = whole.parameters();
     let fid = Fid(parameters.u16("FID")?);
@@ -90,7 +90,7 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
 /// TRANS2_SET_PATH_INFORMATION.
 ///
 /// # Errors
-/// Those of the path; as [`by_fid`]; `SHARING_VIOLATION` from what opens the file to change it.
+/// Path errors; as [`by_fid`]; `SHARING_VIOLATION` from the open that the change needs.
 pub fn by_path(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let code = whole.parameters().u16("information level")?;
     let path = client_path(call, whole.string(PATH_AT), Wildcards::Refuse)?;
@@ -122,7 +122,7 @@ pub fn by_path(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
             });
         }
         SetFile::Rename(rename) => return rename_path(call, &path, &rename),
-        // Of an open that is closed at once nothing remains.
+        // The open closes at once, so its state does not matter.
         SetFile::Position(_) => drop(Subject::at(call, &path)?),
         SetFile::Mode(mode) => {
             legal_mode(mode)?;
@@ -132,7 +132,7 @@ pub fn by_path(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     Ok(done())
 }
 
-/// Changes times and attributes through an open, whose next write is then again a first one.
+/// Changes times and attributes through an open. The next write through it counts as a first write again.
 fn change_open(call: &mut Call<'_>, fid: Fid, changes: &Changes) -> Result<()> {
     let subject = Subject::of(call, fid)?;
     subject.must_have(call, access::WRITE_ATTRIBUTES)?;
@@ -143,7 +143,7 @@ fn change_open(call: &mut Call<'_>, fid: Fid, changes: &Changes) -> Result<()> {
     Ok(())
 }
 
-/// What FileBasicInformation asks for ([MS-FSA] 2.1.5.15.2).
+/// Decodes FileBasicInformation ([MS-FSA] 2.1.5.15.2).
 fn basic_changes(subject: &Subject, basic: &Basic) -> Result<Changes> {
     let sent = Attributes(basic.attributes);
     let is_directory = subject.facts.is_directory();
@@ -187,7 +187,7 @@ fn legal_mode(mode: u32) -> Result<u32> {
     Ok(mode)
 }
 
-/// Where a rename leads: a plain name in the same folder, or it is refused as NT servers refuse it.
+/// Decodes the target of a rename: a plain name in the same folder. Rejects others as NT servers do.
 fn new_path(call: &Call<'_>, old: &str, rename: &Rename<'_>) -> Result<ClientPath> {
     if rename.root != 0 {
         return Err(Status::INVALID_PARAMETER.into());
@@ -213,8 +213,8 @@ fn rename_path(call: &mut Call<'_>, old: &ClientPath, rename: &Rename<'_>) -> Re
     }
 }
 
-/// Opens the file, does `work` through the open and closes it: what is set by path meets share modes and oplocks too.
-/// With `refuse` nothing is done: NT servers find out that the level is none of those for paths only after opening.
+/// Opens the file, runs `work` through the open and closes it, so that changes by path respect share modes and oplocks.
+/// With `refuse` it only opens the file: NT servers detect an invalid level for paths after the open.
 fn opened(
     call: &mut Call<'_>,
     path: ClientPath,

@@ -105,7 +105,7 @@ fn the_change_time_is_the_time_of_last_write_unless_a_client_set_it() {
     let fid = client.open("\\F");
     client.close(fid).ok();
     let hour = |hours| hours_ago(hours);
-    // An archive is unpacked: the file's date is old, the time at which the disk was told so is not.
+    // A client unpacks an archive: it sets an old date, and the change time must not be old.
     client
         .set_path(0x101, "\\F", &basic([0, 0, hour(500), 0], 0))
         .ok();
@@ -290,7 +290,7 @@ fn a_file_marked_for_deletion_has_no_link_and_goes_at_the_close() {
         .refused(Status::OBJECT_NAME_NOT_FOUND);
 }
 
-/// Creates with all rights, sharing all.
+/// Creates with all rights, sharing everything.
 fn nt_open(client: &mut TestClient, path: &str) -> u16 {
     let name = client.string(path, 32 + 1 + 48 + 2);
     let mut words = Writer::default();

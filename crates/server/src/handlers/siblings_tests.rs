@@ -1,4 +1,4 @@
-//! A client that begins anew, and what work of a connection may touch.
+//! A client that reconnects, and which shares the work of a connection may touch.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::{
@@ -17,7 +17,7 @@ use coax_wire::{
 use std::vec::Vec;
 
 const NT: &str = "NT LM 0.12";
-/// NT_CREATE_ANDX: read and write, and nobody else may.
+/// NT_CREATE_ANDX: read and write, without sharing.
 const ALONE: u32 = 0x0012_019f;
 
 fn server(reset: bool) -> TestServer {
@@ -42,7 +42,7 @@ fn deliver(client: &mut TestClient) {
     client.conn.handle_wake(now);
 }
 
-/// Holds F so that nobody else may open it.
+/// Holds F open without sharing.
 fn holder(server: &TestServer, address: &str) -> TestClient {
     let mut client = server.client_from(address, NT);
     exclusive(&mut client).ok();

@@ -1,4 +1,4 @@
-//! Names that differ by case alone, and names that only this side of the wire can have.
+//! Names that differ only in case, and names that only local programs can create.
 
 use crate::{
     config::Config,
@@ -29,7 +29,7 @@ fn with_files(files: &[&str]) -> TestServer {
     server
 }
 
-/// Logs on again as a client that calls itself so; paths are to the letter unless `caseless`.
+/// Logs on again as a client with this name; paths are case-sensitive unless `caseless`.
 fn introduce(client: &mut TestClient, native: &str, caseless: bool) {
     client.header.flags2.0 &= !Flags2::UNICODE;
     let words = [0xff, 0, 16_644, 50, 1, 0, 0, 0, 0, 0, 0, 0x50, 0];
@@ -44,7 +44,8 @@ fn a_linux_client_without_nocase_renames_by_case_alone() {
     let server = with_files(&["a.txt"]);
     let mut client = server.client(NT);
     introduce(&mut client, "CIFS VFS Client for Linux", false);
-    // mv looks for the new name first: were it found, it would be the same file, and the kernel would do nothing.
+    // mv looks up the new name first. If the server found it, it would be the same file, and the kernel would do
+    // nothing.
     client
         .query_path(0x101, "\\A.TXT")
         .refused(Status::OBJECT_NAME_NOT_FOUND);

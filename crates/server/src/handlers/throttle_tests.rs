@@ -1,4 +1,4 @@
-//! Log-ons that come too soon after failed ones wait, and nobody else does.
+//! A log-on waits if it follows failed ones too soon; other clients do not wait.
 
 use crate::{
     config::{Config, MapToGuest, Security},
@@ -39,7 +39,7 @@ fn client(server: &TestServer, address: &str) -> TestClient {
     client
 }
 
-/// Sends a log-on; its answer is waited for by nobody.
+/// Sends a log-on without waiting for the answer.
 fn post(client: &mut TestClient, user: &str, password: &str) {
     let nt = response::ntlm_v1(&hash::nt_hash(password), b"12345678").bytes;
     let words = [0xff, 0, 0xffff, 50, 1, 0, 0, 0, 24, 0, 0, 0x50, 0];
@@ -50,7 +50,7 @@ fn post(client: &mut TestClient, user: &str, password: &str) {
     client.post(c::SESSION_SETUP_ANDX, &block);
 }
 
-/// The status of a log-on that is answered at once.
+/// The status of a log-on that the server answers at once.
 #[track_caller]
 fn try_at_once(client: &mut TestClient, user: &str, password: &str) -> Status {
     post(client, user, password);
@@ -144,7 +144,7 @@ fn many_connections_of_one_address_guess_no_faster_than_one() {
             guesses += refusals(client).len();
         }
     }
-    // 4 at once, then after 1, 2, 4, 8, 16 and 30 s: 120 s have room for six waits and two more of 30 s.
+    // 4 at once, then after 1, 2, 4, 8, 16 and 30 s: 120 s allow six waits and two more of 30 s.
     assert!((8..=12).contains(&guesses), "{guesses}");
 }
 

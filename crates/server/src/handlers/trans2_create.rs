@@ -1,4 +1,4 @@
-//! Creating with extended attributes: TRANS2_OPEN2, TRANS2_CREATE_DIRECTORY ([MS-CIFS] 3.3.5.57.2, 3.3.5.57.13).
+//! Creates with extended attributes: TRANS2_OPEN2, TRANS2_CREATE_DIRECTORY ([MS-CIFS] 3.3.5.57.2, 3.3.5.57.13).
 
 use super::{
     namespace::in_dos,
@@ -21,7 +21,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// The attributes that the transaction's data asks for; many clients send no list at all where they want none.
+/// The extended attributes in the transaction's data; many clients send no list if they want none.
 fn wanted_eas(whole: &Transaction) -> Result<Vec<Ea<'_>>> {
     if whole.data.len() < 4 {
         return Ok(Vec::new());
@@ -31,10 +31,12 @@ fn wanted_eas(whole: &Transaction) -> Result<Vec<Ea<'_>>> {
     Ok(list)
 }
 
-/// TRANS2_OPEN2. Attributes are given to a file that is created or overwritten. The answer's access mode is the one asked for, as NT servers have it.
+/// TRANS2_OPEN2. It sets attributes only on a created or overwritten file. The reply's access mode is the requested
+/// one, as on NT servers.
 ///
 /// # Errors
-/// As OPEN_ANDX, but `OBJECT_NAME_COLLISION` for what shall neither open nor create; `EA_LIST_INCONSISTENT` and those of [`eas::set`].
+/// As OPEN_ANDX, but `OBJECT_NAME_COLLISION` for a mode that neither opens nor creates; `EA_LIST_INCONSISTENT` and
+/// those of [`eas::set`].
 pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = Request::parse(&whole.parameters)?;
     let list = wanted_eas(whole)?;
@@ -64,8 +66,8 @@ pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     Ok(TransReply::new(response.to_vec(), Vec::new()).into())
 }
 
-/// The length of the list of the file's attributes. If it cannot be told of a file that was only opened, the open fails;
-/// one that was created or overwritten has at least what it was given.
+/// The length of the list of the file's attributes. If it cannot be read, the open of an existing file fails; a created
+/// or overwritten file has at least the attributes that were set.
 fn ea_size(call: &mut Call<'_>, opened: &Opened, given: &[Ea<'_>]) -> Result<u32> {
     let size = match &call.file(opened.fid)?.file {
         Some(file) => eas::size(call, &**file),
@@ -94,13 +96,13 @@ const DIRECTORY_PATH_AT: usize = 4;
 pub fn create_directory(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let list = wanted_eas(whole)?;
     let path = client_path(call, whole.string(DIRECTORY_PATH_AT), Wildcards::Refuse)?;
-    // An NT client without NT statuses is told ERRrename here, as NT servers do (base.samba3error).
+    // An NT client without NT statuses gets ERRrename here, as from NT servers (base.samba3error).
     let taken = [(Status::OBJECT_NAME_COLLISION, Status::DOS_RENAME_EXISTS)];
     modify::make_dir(call, &path, &list).map_err(|error| in_dos(call, error, &taken))?;
     Ok(TransReply::new(alloc::vec![0, 0], Vec::new()).into())
 }
 
-/// TRANS2 functions that no server offers: FSCTL, IOCTL2, FIND_NOTIFY_FIRST, FIND_NOTIFY_NEXT, SESSION_SETUP,
+/// TRANS2 functions that no server implements: FSCTL, IOCTL2, FIND_NOTIFY_FIRST, FIND_NOTIFY_NEXT, SESSION_SETUP,
 /// REPORT_DFS_INCONSISTENCY ([MS-CIFS] 2.2.6.10 to 2.2.6.15).
 ///
 /// # Errors
@@ -109,7 +111,7 @@ pub fn not_implemented(_: &mut Call<'_>, _: &Transaction) -> Result<TransFlow> {
     Err(Status::NOT_IMPLEMENTED.into())
 }
 
-/// TRANS2_GET_DFS_REFERRAL: no path leads elsewhere ([MS-CIFS] 2.2.6.16).
+/// TRANS2_GET_DFS_REFERRAL: the server has no referrals ([MS-CIFS] 2.2.6.16).
 ///
 /// # Errors
 /// `NOT_FOUND`.

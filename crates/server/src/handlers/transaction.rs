@@ -1,6 +1,6 @@
-//! Transactions: TRANSACTION, TRANSACTION2 and NT_TRANSACT, put together from their pieces, served through one table,
-//! and answered in as many messages as the client's buffer needs. [MS-CIFS] 3.3.5.29, 3.3.5.30, 3.3.5.36, 3.3.5.37,
-//! 3.3.5.49, 3.3.5.50.
+//! Transactions: TRANSACTION, TRANSACTION2 and NT_TRANSACT. This module assembles them from their messages, dispatches
+//! them through one table, and splits each answer to fit the client's buffer. [MS-CIFS] 3.3.5.29, 3.3.5.30, 3.3.5.36,
+//! 3.3.5.37, 3.3.5.49, 3.3.5.50.
 
 mod answer;
 mod assembly;
@@ -23,10 +23,10 @@ use coax_wire::{
     status::Status,
 };
 
-/// The smallest buffer replies are cut for: what claims less could not take any reply ([MS-CIFS] 2.2.4.53.1 asks for
+/// Smallest buffer that replies are split for: a smaller one could not hold any reply ([MS-CIFS] 2.2.4.53.1 requires
 /// 1,024).
 const SMALLEST_BUFFER: usize = 512;
-/// Largest assembled transaction that may wait, bytes: about what a single message holds.
+/// Largest assembled transaction that may wait, bytes: about the size of a single message.
 const MAX_KEPT: usize = 0x1_0000;
 
 /// TRANSACTION.
@@ -59,7 +59,7 @@ pub fn nt_transact_secondary(call: &mut Call<'_>) -> Outcome {
     secondary(call, Kind::NtTransact)
 }
 
-/// Serves a transaction that came whole; of one that did not, asks for the rest with an interim reply.
+/// Serves a complete transaction; answers an incomplete one with an interim reply.
 fn primary(call: &mut Call<'_>, kind: Kind) -> Outcome {
     let request = Request::parse(kind, &call.block, call.unicode())?;
     match assembly::begin(call, &request)? {
@@ -68,7 +68,7 @@ fn primary(call: &mut Call<'_>, kind: Kind) -> Outcome {
     }
 }
 
-/// Takes a further piece, silently unless it is the last, which brings the answer under the first message's command.
+/// Takes a secondary message. Only the last one has an answer, which carries the first message's command.
 fn secondary(call: &mut Call<'_>, kind: Kind) -> Outcome {
     if call.header.command == kind.secondary() {
         call.header.command = kind.command();
@@ -82,7 +82,7 @@ fn secondary(call: &mut Call<'_>, kind: Kind) -> Outcome {
     };
     let flow = run(call, &whole)?;
     if matches!(flow, Flow::Park(_)) {
-        // The last piece's message does not hold the transaction, so that is kept beside it.
+        // The last secondary does not contain the transaction, so the parked request keeps it.
         if whole.len() > MAX_KEPT {
             return Err(Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Transactions)));
         }
@@ -110,13 +110,13 @@ fn run(call: &mut Call<'_>, whole: &Transaction) -> Outcome {
     }
 }
 
-/// Whether NT clients take the status for a warning, with which an answer of the usual form comes ([MS-ERREF] 2.3).
+/// Whether NT clients treat the status as a warning, which comes with a normal answer ([MS-ERREF] 2.3).
 fn is_warning(status: Status) -> bool {
     status.0 >> 30 == 2
 }
 
-/// Cuts an answer to what the client takes and writes it into as many messages as it needs. Data that is cut off is
-/// told by `BUFFER_OVERFLOW`; parameters are cut without a word, for clients that ask for none where a function has some.
+/// Truncates an answer to the client's limits and splits it into as many messages as needed. `BUFFER_OVERFLOW` reports
+/// truncated data. Truncated parameters are not reported, because some clients ask for none where a function has some.
 fn answer(call: &mut Call<'_>, whole: &Transaction, mut reply: TransReply) -> Flow {
     reply.parameters.truncate(whole.max_parameters);
     if reply.data.len() > whole.max_data {
@@ -145,7 +145,7 @@ fn answer(call: &mut Call<'_>, whole: &Transaction, mut reply: TransReply) -> Fl
     }
 }
 
-/// How much of an answer has been written.
+/// The written part of an answer.
 struct Pieces<'a> {
     kind: Kind,
     reply: &'a TransReply,
@@ -159,7 +159,7 @@ impl Pieces<'_> {
         self.parameters >= self.reply.parameters.len() && self.data >= self.reply.data.len()
     }
 
-    /// Appends the next piece's block. The setup words stand in the first.
+    /// Appends the next message's block. The first block contains the setup words.
     fn put(&mut self, out: &mut Writer, first: bool) {
         let setup: &[u8] = if first { &self.reply.setup } else { &[] };
         let parameters = self.reply.parameters.get(self.parameters..).unwrap_or(&[]);

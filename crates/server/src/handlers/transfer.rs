@@ -30,8 +30,8 @@ pub fn read(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13). A count of more than is there is a wrong
-/// parameter, not a malformed message (raw.write bad-write).
+/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13). A count above the data's length is an
+/// invalid parameter, not a malformed message (raw.write bad-write).
 pub fn write(call: &mut Call<'_>) -> Outcome {
     let request = match write::Request::parse(&call.block) {
         Err(coax_wire::Error::Outside { .. }) => return Err(Status::INVALID_PARAMETER.into()),
@@ -53,8 +53,8 @@ pub fn write(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// WRITE_AND_CLOSE: the file is closed even if the write failed. With nothing to write it does nothing at all, as
-/// Windows has it (raw.write write close).
+/// WRITE_AND_CLOSE: closes the file even if the write fails. With a count of zero it neither writes nor truncates nor
+/// closes, as Windows (raw.write write close).
 pub fn write_and_close(call: &mut Call<'_>) -> Outcome {
     let request = write::AndClose::parse(&call.block)?;
     let fid = call.file(request.fid)?.fid;
@@ -72,8 +72,7 @@ pub fn write_and_close(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SEEK: the position it sets is its own; reads and writes move it, and NT's position information does not see it
-/// (raw.seek).
+/// SEEK sets a position of its own. Reads and writes move it; NT's position information does not show it (raw.seek).
 pub fn seek(call: &mut Call<'_>) -> Outcome {
     let request = seek::Request::parse(&call.block)?;
     ops::transfer::report_failure(call, request.fid)?;
@@ -81,7 +80,7 @@ pub fn seek(call: &mut Call<'_>) -> Outcome {
     let file = opened.file.as_ref().ok_or(Status::INVALID_DEVICE_REQUEST)?;
     let from = |base: u64| {
         let base = i64::try_from(base).unwrap_or(i64::MAX);
-        // A position before the beginning is the beginning ([MS-CIFS] 2.2.4.19.1).
+        // A position before the beginning becomes the beginning ([MS-CIFS] 2.2.4.19.1).
         base.saturating_add(i64::from(request.offset)).max(0) as u64
     };
     let position = match request.mode {
@@ -98,7 +97,7 @@ pub fn seek(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// FLUSH: of one file, or with FID 0xFFFF of all that the process has open ([MS-CIFS] 3.3.5.8).
+/// FLUSH: of one file, or with FID 0xFFFF of all open files of the process ([MS-CIFS] 3.3.5.8).
 pub fn flush(call: &mut Call<'_>) -> Outcome {
     let fid = Fid(call.block.word(0)?);
     if fid == Fid(0xffff) {
@@ -131,7 +130,8 @@ fn close_file(call: &mut Call<'_>, fid: Fid, modified: Utime) -> Result<()> {
     ops::close::close(call.conn, fid, modified, now)
 }
 
-/// READ_ANDX. Short only at the end of the file, whatever the size of the client's buffer, once large reads were offered.
+/// READ_ANDX. If the server offered large reads, the reply is short only at the end of the file, whatever the client's
+/// buffer.
 pub fn read_andx(call: &mut Call<'_>) -> Outcome {
     let request = read_andx::Request::parse(&call.block)?;
     if super::pipe::is_pipe(call, request.fid) {

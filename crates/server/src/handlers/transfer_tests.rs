@@ -1,4 +1,4 @@
-//! Whole stories of reading and writing, in the dialects that do it.
+//! Reading and writing from open to close, in all dialects.
 
 use crate::testkit::{TestServer, block};
 use coax_wire::{command as c, status::Status};
@@ -84,7 +84,7 @@ fn a_read_is_full_once_large_reads_were_offered_whatever_the_client_said_of_itse
     client.conn.context.client.capabilities = 0;
     client.conn.context.client.max_buffer = 4_356;
     let fid = client.open("BIG");
-    // 65,534 bytes; the high half of the count is part of a timeout to this client
+    // 65,534 bytes; for this client the high half of the count belongs to a timeout
     let words = [0xff, 0, fid, 0, 0, 0xfffe, 0, 3, 0, 0, 0, 0];
     let reply = client.request(c::READ_ANDX, &words, b"").ok();
     assert_eq!((reply.word(5), reply.word(7)), (0xfffe, 0));

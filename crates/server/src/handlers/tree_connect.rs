@@ -18,7 +18,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// A core client's tree connect: perhaps without any session set-up before it.
+/// TREE_CONNECT of a core client, which may have no session.
 pub fn tree_connect(call: &mut Call<'_>) -> Outcome {
     let request = tree_connect::Request::parse(&call.block)?;
     if let Some(park) = wait_for_turn(call)? {
@@ -32,7 +32,7 @@ pub fn tree_connect(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// A LAN Manager or NT client's.
+/// TREE_CONNECT_ANDX of a LAN Manager or NT client.
 pub fn tree_connect_andx(call: &mut Call<'_>) -> Outcome {
     const DISCONNECT_FIRST: u16 = 1;
     const EXTENDED_RESPONSE: u16 = 8;
@@ -102,7 +102,7 @@ fn connect(
     Ok((tid, share))
 }
 
-/// Shares' passwords are guessed as users' are: who fails waits.
+/// Throttles guesses of share passwords like guesses of user passwords: a client waits after a failure.
 fn wait_for_turn(call: &Call<'_>) -> Result<Option<Park>> {
     match call.conn.server.config.security {
         Security::Share => logon::wait_for_turn(call),
@@ -110,7 +110,7 @@ fn wait_for_turn(call: &Call<'_>) -> Result<Option<Park>> {
     }
 }
 
-/// Notes whether a share's password was right, if one was given.
+/// Records whether a share's password was right, if the client sent one.
 fn note_password(call: &mut Call<'_>, share: &Share, password: &[u8], by_password: Access) {
     let passwords = &share.admission.passwords;
     let has_password = passwords.read.is_some() || passwords.write.is_some();
@@ -136,7 +136,7 @@ fn find_share(call: &mut Call<'_>, path: &str) -> Result<Arc<Share>> {
     })
 }
 
-/// Refuses who may do nothing there.
+/// Refuses a user without any access to the share.
 fn admit(call: &mut Call<'_>, share: &Share, by_password: Access) -> Result<()> {
     let by_name = share.access(call.session()?.user.as_deref());
     if by_name.max(by_password) != Access::None {
@@ -174,7 +174,7 @@ fn add_tree(call: &mut Call<'_>, share: &Arc<Share>, by_password: Access) -> Res
     tid.ok_or_else(|| Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Trees)))
 }
 
-/// Core clients connect trees without logging on; where users must log on, they are guests.
+/// Core clients connect trees without logging on; under user-level security they become guests.
 fn admit_without_session(call: &mut Call<'_>) -> Result<()> {
     let share_level = call.conn.server.config.security == Security::Share;
     if share_level || call.generation() <= Generation::Lanman1 {
@@ -184,12 +184,12 @@ fn admit_without_session(call: &mut Call<'_>) -> Result<()> {
     Err(Status::BAD_UID.into())
 }
 
-/// The last component of `\\server\share`; old clients send the share alone.
+/// The last component of `\\server\share`; old clients send only the share.
 fn share_name(path: &str) -> &str {
     path.rsplit(['\\', '/']).next().unwrap_or(path)
 }
 
-/// The client may say what kind of share it expects; `?????` is any ([MS-CIFS] 2.2.4.55.1).
+/// The client may name the kind of share that it expects; `?????` is any ([MS-CIFS] 2.2.4.55.1).
 fn check_service(call: &mut Call<'_>, share: &Share, service: &str) -> Result<()> {
     let matches = match service.to_ascii_uppercase().as_str() {
         "" | "?????" => true,
@@ -209,14 +209,14 @@ fn check_service(call: &mut Call<'_>, share: &Share, service: &str) -> Result<()
     Err(refuse(call, &share.name, Status::BAD_DEVICE_TYPE, &why, None).into())
 }
 
-/// Disks are asked for as `A:`; who names the local drive they are to become is understood.
+/// The device type of a disk is `A:`; some clients send the local drive letter instead, and the server accepts it.
 fn is_drive(service: &str) -> bool {
     matches!(service.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic())
 }
 
-/// Share-level passwords open a share to guests, each for its kind of access: sent in clear, or as the LM or NTLM
-/// response to the challenge of a server that encrypts passwords ([MS-CIFS] 3.2.4.2.4). Old clients upper-case what they
-/// send, so case is not compared.
+/// Checks the password of share-level security; each password gives guests one kind of access. Clients send it in
+/// clear, or as the LM or NTLM response to the challenge if the server encrypts passwords ([MS-CIFS] 3.2.4.2.4). Old
+/// clients send upper case, so the comparison ignores case.
 fn by_password(call: &Call<'_>, share: &Share, password: &[u8]) -> Access {
     if call.conn.server.config.security != Security::Share {
         return Access::None;
@@ -273,13 +273,13 @@ fn refuse(
     status
 }
 
-/// Closes what is open on the tree and forgets it.
+/// Closes the tree's open files and removes the tree.
 pub fn tree_disconnect(call: &mut Call<'_>) -> Outcome {
     disconnect(call, call.header.tid);
     call.done_empty()
 }
 
-/// Closes what is open on a tree and forgets it, transactions that were still coming in included.
+/// Closes a tree's open files and removes the tree and its incomplete transactions.
 pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
     let now = call.now;
     call.conn.transactions.retain(|pending| !pending.is_of(tid));

@@ -1,5 +1,5 @@
-//! What a volume is and how much room it has: TRANS2_QUERY_FS_INFORMATION, TRANS2_SET_FS_INFORMATION ([MS-CIFS]
-//! 3.3.5.57.5, 2.2.6.5).
+//! Volume information and free space: TRANS2_QUERY_FS_INFORMATION, TRANS2_SET_FS_INFORMATION ([MS-CIFS] 3.3.5.57.5,
+//! 2.2.6.5).
 
 use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::{
@@ -20,19 +20,19 @@ use coax_wire::{
     time::FileTime,
 };
 
-/// Bytes in a sector, whatever the disk's own are: the only size DOS knows.
+/// Reported bytes per sector, whatever the disk uses: DOS knows only this size.
 const SECTOR: u16 = 512;
-/// DOS clients are told of clusters of so many sectors, so that 16-bit counts reach 2 GB, and of no more than 2 GB:
-/// that is where their arithmetic ends (Q127852).
+/// Sectors per cluster for DOS clients: 16-bit counts then reach 2 GB. Larger sizes overflow DOS's arithmetic, so the
+/// server reports at most 2 GB (Q127852).
 const DOS_SECTORS: u16 = 64;
-/// NT 4 fails its first query with error 234 where the file system's name has eight characters or more (Q239447).
+/// NT 4 fails its first query with error 234 if the file system's name has eight characters or more (Q239447).
 const MAX_FS_NAME: usize = 7;
-/// Longest label of a FAT volume, characters: all that DOS and OS/2 have room for.
+/// Longest FAT volume label, characters: the limit of DOS and OS/2.
 const MAX_DOS_LABEL: usize = 11;
-/// Longest name of a file, characters.
+/// Longest file name, characters.
 const MAX_NAME: u32 = 255;
 
-/// A volume's size in units that a client can count.
+/// A volume's size in units that fit the client's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Units {
     total: u64,
@@ -51,7 +51,7 @@ impl Units {
         }
     }
 
-    /// As DOS counts.
+    /// Units for DOS clients.
     fn dos(space: Space) -> Self {
         let units = Self::of(space, DOS_SECTORS);
         let most = u64::from(u16::MAX);
@@ -63,7 +63,7 @@ impl Units {
     }
 }
 
-/// QUERY_INFORMATION_DISK's answer. What NT clients are told is right up to 1 TB: there units grow with the disk.
+/// QUERY_INFORMATION_DISK's reply. For NT clients the unit grows with the disk, and the sizes are right up to 1 TB.
 pub(super) fn disk_units(generation: Generation, space: Space) -> Response {
     let mut units = Units::dos(space);
     if generation == Generation::Nt {
@@ -86,7 +86,7 @@ pub(super) fn disk_units(generation: Generation, space: Space) -> Response {
 /// TRANS2_QUERY_FS_INFORMATION.
 ///
 /// # Errors
-/// `INVALID_LEVEL`; `ACCESS_DENIED` on `IPC$`; what the file system says.
+/// `INVALID_LEVEL`; `ACCESS_DENIED` on `IPC$`; file system errors.
 pub fn query(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let code = whole.parameters().u16("information level")?;
     let level = Level::of(code).ok_or(Status::INVALID_LEVEL)?;
@@ -123,7 +123,7 @@ fn volume_data(call: &Call<'_>, level: Level) -> Result<Vec<u8>> {
     Ok(out.into_vec())
 }
 
-/// The label in SMB_INFO_VOLUME. OS/2 and Windows 9x take its length to include the terminating zero.
+/// The label in SMB_INFO_VOLUME. OS/2 and Windows 9x expect a length that includes the terminating zero.
 fn dos_label(call: &Call<'_>, share: &Share) -> Vec<u8> {
     if call.unicode() {
         return call.encode(&share.volume);
@@ -148,12 +148,12 @@ fn attributes(share: &Share) -> u32 {
     keeps
 }
 
-/// A serial number that stays with server and share, and differs between shares: clients tell changed floppies by it.
+/// The serial number: stable for a server and share, different for each share. Clients detect changed floppies by it.
 fn serial(server: &str, share: &str) -> u32 {
     hash(0, server, share)
 }
 
-/// An identifier that stays with server and share, in the form of a name-based GUID (RFC 9562 section 5.8: version 8).
+/// The object identifier: stable for a server and share, a name-based GUID (RFC 9562 section 5.8: version 8).
 fn object_id(server: &str, share: &str) -> [u8; 16] {
     let mut id = [0; 16];
     for (seed, part) in (1..).zip(id.chunks_mut(4)) {
@@ -164,7 +164,7 @@ fn object_id(server: &str, share: &str) -> [u8; 16] {
     id
 }
 
-/// FNV-1a of both names without case.
+/// FNV-1a of both names, case-insensitive.
 fn hash(seed: u32, server: &str, share: &str) -> u32 {
     let bytes = server.bytes().chain([0]).chain(share.bytes());
     bytes.fold(0x811c_9dc5 ^ seed, |hash: u32, byte| {
@@ -172,7 +172,7 @@ fn hash(seed: u32, server: &str, share: &str) -> u32 {
     })
 }
 
-/// TRANS2_SET_FS_INFORMATION: nothing of a volume can be set.
+/// TRANS2_SET_FS_INFORMATION: no property of a volume can be set.
 ///
 /// # Errors
 /// `NOT_SUPPORTED`.

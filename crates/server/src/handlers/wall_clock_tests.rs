@@ -1,10 +1,10 @@
-//! A stepped wall clock: time stamps follow it, deadlines do not.
+//! After a step of the wall clock, time stamps follow it and deadlines do not.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::testkit::TestServer;
 use coax_wire::time::FileTime;
 
-/// An hour, nanoseconds.
+/// One hour in nanoseconds.
 const HOUR: i64 = 3_600_000_000_000;
 
 #[test]
@@ -12,7 +12,7 @@ fn negotiate_tells_the_stepped_time_of_day() {
     let server = TestServer::new();
     let told = || {
         let answer = server.connect().negotiate(&["NT LM 0.12"]);
-        // SystemTime lies at byte 23 of the words ([MS-CIFS] 2.2.4.52.2).
+        // SystemTime is at byte 23 of the words ([MS-CIFS] 2.2.4.52.2).
         u64::from_le_bytes(answer.block().words[23..31].try_into().unwrap())
     };
     let before = told();

@@ -1,4 +1,4 @@
-//! What the handlers of transactions answer.
+//! Answers of transaction handlers.
 
 use crate::{
     context::{Call, Park},
@@ -8,7 +8,7 @@ use crate::{
 use alloc::vec::Vec;
 use coax_wire::status::Status;
 
-/// What a transaction's handler answers.
+/// The answer of a transaction's handler.
 #[derive(Clone, Debug, Default)]
 pub struct TransReply {
     /// Setup words as bytes.
@@ -17,8 +17,8 @@ pub struct TransReply {
     pub parameters: Vec<u8>,
     /// Data.
     pub data: Vec<u8>,
-    /// `OK`, or what comes with an answer (`BUFFER_OVERFLOW`, `NOTIFY_ENUM_DIR` …). Errors without an answer are returned
-    /// as errors.
+    /// `OK`, or a status that comes with an answer (`BUFFER_OVERFLOW`, `NOTIFY_ENUM_DIR` …). Statuses without an answer
+    /// are returned as errors.
     pub status: Status,
 }
 
@@ -32,18 +32,18 @@ impl TransReply {
         }
     }
 
-    /// The same under a status.
+    /// An answer of parameters and data with a status.
     pub fn with_status(self, status: Status) -> Self {
         Self { status, ..self }
     }
 }
 
-/// How a transaction's handler ended when it did not fail.
+/// How a transaction's handler ended if it did not fail.
 #[derive(Debug)]
 pub enum TransFlow {
     /// With an answer.
     Reply(TransReply),
-    /// It waits: it runs again, with the same transaction and [`Call::retry`] set.
+    /// It waits and runs again later, with the same transaction and [`Call::retry`] set.
     Park(Park),
 }
 

@@ -1,4 +1,4 @@
-//! Putting transactions together from messages in any order.
+//! Assembles transactions from messages in any order.
 
 use crate::{
     budget::{Lease, Resource},
@@ -13,10 +13,10 @@ use coax_wire::{
     status::Status,
 };
 
-/// Takes a transaction's first message: gives the transaction if that was all, else awaits the rest.
+/// Takes a transaction's first message: returns a complete transaction, or keeps an incomplete one.
 ///
 /// # Errors
-/// `INVALID_SMB` for counts that contradict each other; `INSUFF_SERVER_RESOURCES` for more than a connection may hold.
+/// `INVALID_SMB` for inconsistent counts; `INSUFF_SERVER_RESOURCES` above the connection's limit.
 pub(super) fn begin(call: &mut Call<'_>, request: &Request<'_>) -> Result<Option<Transaction>> {
     let limit = call.conn.server.config.limits.transaction_bytes;
     let (parameters, data) = (size(request.total_parameters), size(request.total_data));
@@ -45,7 +45,7 @@ pub(super) fn begin(call: &mut Call<'_>, request: &Request<'_>) -> Result<Option
     }
 }
 
-/// Reserves memory for a transaction of `bytes` bytes whose rest is awaited.
+/// Reserves memory for an incomplete transaction of `bytes` bytes.
 fn reserve(call: &Call<'_>, bytes: usize) -> Result<Lease> {
     let lease = call
         .conn
@@ -54,11 +54,11 @@ fn reserve(call: &Call<'_>, bytes: usize) -> Result<Lease> {
     lease.map_err(|_| Status::INSUFF_SERVER_RESOURCES.because(Reason::Limit(Limit::Memory)))
 }
 
-/// Takes a further piece: gives the transaction if it was the last.
+/// Takes a secondary message: returns the transaction if it is complete.
 ///
 /// # Errors
-/// `INVALID_SMB` for counts that contradict each other and for a piece of nothing that was begun. The transaction is
-/// forgotten then.
+/// `INVALID_SMB` for inconsistent counts, which discards the transaction, and for a message without a matching
+/// transaction.
 pub(super) fn add(call: &mut Call<'_>, kind: Kind) -> Result<Option<Transaction>> {
     let mut pending = take(call.conn, Key::of(kind, &call.header)).ok_or(Status::INVALID_SMB)?;
     let piece = Secondary::parse(kind, &call.block)?;
@@ -72,7 +72,8 @@ pub(super) fn add(call: &mut Call<'_>, kind: Kind) -> Result<Option<Transaction>
     }
 }
 
-/// Forgets the longest untouched until the rest is within the limit: clients that give up say nothing.
+/// Discards the least recently used transactions until the rest is within the limit: clients do not report that they
+/// gave up.
 fn make_room(waiting: &mut Vec<Pending>, limit: usize) {
     let mut held: usize = waiting.iter().map(Pending::cost).sum();
     while held > limit && waiting.len() > 1 {

@@ -1,4 +1,4 @@
-//! The one table of transactions: what names each, and who serves it.
+//! The table of transactions: the key of each, and its handler.
 
 use super::Serve;
 use crate::{error::Result, handlers as h, transaction::Transaction};
@@ -10,10 +10,10 @@ use coax_wire::{
     status::Status,
 };
 
-/// What names a function.
+/// The key of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
-    /// TRANSACTION's name, compared without case. One that ends with `\` stands for all that begin with it.
+    /// TRANSACTION's name, compared without case. A name that ends with `\` matches all names that begin with it.
     Name(&'static str),
     /// TRANSACTION2's subcommand ([MS-CIFS] 2.2.6).
     Trans2(u16),
@@ -21,7 +21,7 @@ enum Route {
     Nt(u16),
 }
 
-/// Every transaction served; of names, the first that fits counts.
+/// Every supported transaction; for names, the first match counts.
 const ROUTES: &[(Route, Serve)] = &[
     (Route::Trans2(FIND_FIRST2), h::find::find_first2),
     (Route::Trans2(FIND_NEXT2), h::find::find_next2),
@@ -69,7 +69,7 @@ fn tested() -> &'static [(Route, Serve)] {
     TESTED
 }
 
-/// The subcommands and functions served, for tests that must leave none out.
+/// The supported subcommands and functions, for tests that must cover all.
 #[cfg(test)]
 pub(crate) fn functions() -> impl Iterator<Item = (Kind, u16)> {
     ROUTES.iter().filter_map(|(route, _)| match route {
@@ -79,10 +79,10 @@ pub(crate) fn functions() -> impl Iterator<Item = (Kind, u16)> {
     })
 }
 
-/// Who serves a transaction.
+/// The handler of a transaction.
 ///
 /// # Errors
-/// What servers say of functions they do not know: `INVALID_SMB` in NT_TRANSACT, `NOT_SUPPORTED` in TRANSACTION and
+/// As real servers answer unknown functions: `INVALID_SMB` in NT_TRANSACT, `NOT_SUPPORTED` in TRANSACTION and
 /// `INVALID_FUNCTION` in TRANSACTION2.
 pub(super) fn find(whole: &Transaction) -> Result<Serve> {
     let mut found = ROUTES.iter().find(|(route, _)| route.fits(whole));

@@ -1,4 +1,4 @@
-//! Transactions in pieces, in both directions.
+//! Transactions in several messages, in both directions.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The ticket that the next parked mirror waits for.
 static TICKET: AtomicU64 = AtomicU64::new(0);
 
-/// Answers with what it was sent. Parameters that begin with `park` wait first.
+/// Echoes parameters and data. Parameters that begin with `park` wait first.
 pub(super) fn mirror(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     if whole.parameters.starts_with(b"park") && call.retry.is_none() {
         let ticket = crate::table::Ticket(TICKET.fetch_add(1, Ordering::SeqCst) + 1_000_000);
@@ -83,7 +83,7 @@ fn post(client: &mut TestClient, request: &Request<'_>) -> Mid {
     client.post(request.kind.command(), &block)
 }
 
-/// A piece of `parameters` and `data`, by their ranges.
+/// The message with these ranges of `parameters` and `data`.
 fn piece<'a>(
     whole: &Request<'a>,
     parameters: core::ops::Range<usize>,
@@ -100,7 +100,7 @@ fn piece<'a>(
     }
 }
 
-/// Sends a secondary of the request that was sent last.
+/// Sends a secondary of the previous request.
 fn post_piece(client: &mut TestClient, mid: Mid, piece: &Secondary<'_>) {
     let block = emitted(|out| piece.emit(out));
     client.post_as(mid, piece.kind.secondary(), &block);
@@ -189,7 +189,7 @@ fn an_answer_is_cut_into_messages_that_the_client_takes() {
         let mut client = server.client("NT LM 0.12");
         client.conn.context.client.max_buffer = 1_024;
         post(&mut client, &request(kind, &parameters, &data));
-        // Each message has room for 1,024 bytes less header, words and padding.
+        // Each message holds 1,024 bytes less header, words and padding.
         let messages = if kind == Kind::NtTransact { 12 } else { 11 };
         assert_eq!(
             collect(&mut client, kind),
