@@ -1,4 +1,4 @@
-//! Who may log on: the users of the command line and those of the password file.
+//! The accounts that may log on: users from the command line and from the password file.
 
 use std::{fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
 
@@ -11,10 +11,10 @@ use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 /// The largest password file read, bytes: some 100,000 users.
 const MAX_PASSWORD_FILE: u64 = 16 << 20;
 
-/// All who may log on.
+/// Collects all accounts that may log on.
 ///
 /// # Errors
-/// A user named twice; a password file that cannot be read, and where.
+/// A user is defined twice, or the password file cannot be read; the error gives the place.
 pub(super) fn accounts(settings: &Settings, warnings: &mut Vec<Diagnostic>) -> Result<Accounts> {
     let mut accounts = Accounts::default();
     for user in &settings.users {
@@ -32,7 +32,7 @@ pub(super) fn accounts(settings: &Settings, warnings: &mut Vec<Diagnostic>) -> R
     Ok(accounts)
 }
 
-/// The text of a password file, overwritten when it is no longer needed, and the file's permission bits.
+/// Reads a password file and its permission bits. The text is overwritten in memory when it is dropped.
 fn password_file(path: &Path) -> std::io::Result<(Zeroizing<String>, u32)> {
     let file = File::open(path)?;
     let found = file.metadata()?;
@@ -48,7 +48,7 @@ fn password_file(path: &Path) -> std::io::Result<(Zeroizing<String>, u32)> {
     Ok((text, found.mode()))
 }
 
-/// Hashes are as good as passwords for logging on: nobody else should read them.
+/// Warns if other users can read the file: a hash is enough to log on, as a password is.
 fn readable_by_others(path: &Path, mode: u32) -> Option<Diagnostic> {
     let who = match (mode & 0o004 != 0, mode & 0o040 != 0) {
         (true, _) => "every user of this machine",
@@ -60,7 +60,7 @@ fn readable_by_others(path: &Path, mode: u32) -> Option<Diagnostic> {
     Some(Diagnostic::warning(message).help(format!("run: chmod 600 '{path}'")))
 }
 
-/// Names of users in the shares' lists that nobody can log on with.
+/// User names in the shares' lists that have no account.
 pub(super) fn unknown_users(settings: &Settings, accounts: &Accounts) -> Vec<Diagnostic> {
     let guest = settings.global.guest_account.as_str();
     let is_unknown = |name: &&str| {

@@ -1,4 +1,4 @@
-//! Who may connect: places for clients, in all and for each address, before and after they log on.
+//! Admission control: limits on connected clients, in total and per address, before and after log-on.
 
 use std::{
     collections::HashMap,
@@ -8,34 +8,34 @@ use std::{
 
 use super::budgets::Clients;
 
-/// The places for clients.
+/// Enforces the client limits.
 #[derive(Debug)]
 pub(super) struct Admission {
     limits: Clients,
     taken: Mutex<Taken>,
 }
 
-/// Places that are taken.
+/// The clients counted so far.
 #[derive(Debug, Default)]
 struct Taken {
     all: Count,
     by_address: HashMap<IpAddr, Count>,
 }
 
-/// Clients, and how many of them have not logged on.
+/// The number of clients, and how many of them have not logged on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     clients: usize,
     pending: usize,
 }
 
-/// Why there is no place.
+/// Why a client is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPlace {
-    /// All are taken.
+    /// The total limit is reached.
     #[error("{0} clients are connected, which is as many as may be")]
     All(usize),
-    /// All that one address may have are taken.
+    /// The limit per address is reached.
     #[error("{0} clients of its address are connected, which is as many as may be")]
     Address(usize),
     /// Too many clients have not logged on yet.
@@ -49,7 +49,7 @@ pub(super) enum NoPlace {
 }
 
 impl Admission {
-    /// Nobody is connected yet.
+    /// Creates the limits without any client.
     pub(super) fn new(limits: Clients) -> Arc<Self> {
         Arc::new(Self {
             limits,
@@ -57,10 +57,11 @@ impl Admission {
         })
     }
 
-    /// Gives a client at `address` a place. The first of an address is let in whatever others do before they log on.
+    /// Admits a client at `address`. The first client of an address is admitted even if clients of other addresses
+    /// exhaust the limit for clients that have not logged on.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The limit that is reached.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Result<Seat, NoPlace> {
         let limits = &self.limits;
         let mut taken = self.lock();
@@ -106,7 +107,7 @@ impl Admission {
     }
 }
 
-/// A client's place, until it is dropped.
+/// An admitted client; dropping it frees its place.
 #[derive(Debug)]
 pub(super) struct Seat {
     admission: Arc<Admission>,
@@ -115,7 +116,7 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// The client has logged on.
+    /// Records that the client has logged on.
     pub(super) fn settle(&mut self) {
         if std::mem::take(&mut self.pending) {
             self.admission.change(self.address, |count| {
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_clients_of_one_address_leave_places_to_others() {
+    fn clients_of_one_address_that_do_not_log_on_leave_room_for_other_addresses() {
         let admission = admission();
         let _silent: Vec<Seat> = (0..3).map(|_| admission.admit(at(1)).unwrap()).collect();
         assert_eq!(
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_logged_on_counts_no_longer_as_pending() {
+    fn a_client_that_logged_on_no_longer_counts_as_pending() {
         let admission = admission();
         let mut seats = Vec::new();
         for _ in 0..6 {
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_given_back_exactly_once_and_nothing_is_remembered() {
+    fn a_seat_is_freed_exactly_once_and_leaves_no_entry_behind() {
         let admission = admission();
         for settles in [false, true] {
             let mut seat = admission.admit(at(1)).unwrap();

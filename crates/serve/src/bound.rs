@@ -1,8 +1,8 @@
-//! Addresses of a running server.
+//! The addresses that a running server listens on.
 
 use std::net::SocketAddr;
 
-/// Where the server really listens.
+/// The addresses that the sockets are bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
     /// NetBIOS sessions.

@@ -1,4 +1,4 @@
-//! What the server may use, derived from what the system gives it: the one table of budgets.
+//! Resource limits of the server, derived from the system's limits and the settings.
 //!
 //! | what | unit | one connection | one address | all | why |
 //! |---|---|---|---|---|---|
@@ -17,53 +17,53 @@ use coax_server::budget::{Budgets, Caps};
 use coax_smbconf::settings::Settings;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Most clients at once where the settings name no number.
+/// Maximum number of clients if the settings do not limit it.
 const MAX_CLIENTS: u64 = 20_000;
-/// How many eighths of the descriptors clients may take; their open files have the rest.
+/// Eighths of the descriptors that client sockets may use; their open files use the rest.
 const CLIENT_EIGHTHS: u64 = 5;
 /// Descriptors for listeners, the log, the runtime and the name service.
 const OWN_DESCRIPTORS: u64 = 64;
-/// Descriptors of a share: its root and its lock.
+/// Descriptors per share: its root and its lock.
 const SHARE_DESCRIPTORS: u64 = 2;
-/// Most descriptors set aside for what is open for the time of one request.
+/// Maximum number of descriptors reserved for files that are open during one request only.
 const MOST_TRANSIENT: u64 = 1_024;
-/// Locks of all clients.
+/// Byte-range locks of all clients.
 const LOCKS: usize = 1 << 20;
-/// Bounds of the memory that may lie waiting, bytes.
+/// Minimum and maximum of the memory for pending data of all clients, bytes.
 const MEMORY: (u64, u64) = (64 << 20, 1 << 30);
-/// The most that one connection may have lying, bytes.
+/// Maximum memory for pending data of one connection, bytes.
 const MEMORY_OF_ONE: usize = 8 << 20;
 
-/// How many clients there may be.
+/// Limits on the number of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clients {
-    /// All.
+    /// In total.
     pub(super) total: usize,
-    /// Of one address.
+    /// Per address.
     pub(super) address: usize,
-    /// That have not logged on.
+    /// In total, not logged on.
     pub(super) pending: usize,
-    /// Of one address that have not logged on.
+    /// Per address, not logged on.
     pub(super) pending_address: usize,
 }
 
-/// What the system gives, and what the settings ask for.
+/// The system's limits, and the values that the settings ask for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Means {
     /// Descriptors that the process may have (RLIMIT_NOFILE).
     pub(super) descriptors: u64,
     /// The machine's memory, bytes.
     pub(super) memory_bytes: u64,
-    /// `max smbd processes`; 0: no number is named.
+    /// `max smbd processes`; 0: not set.
     pub(super) max_clients: u32,
     /// `max open files`.
     pub(super) max_open_files: u32,
-    /// Shares.
+    /// The number of shares.
     pub(super) shares: usize,
 }
 
 impl Means {
-    /// What this process has.
+    /// Reads the limits of this process.
     pub(super) fn of_this_process(max_clients: u32, max_open_files: u32, shares: usize) -> Self {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let system = rustix::system::sysinfo();
@@ -76,7 +76,7 @@ impl Means {
         }
     }
 
-    /// How many clients there may be.
+    /// Limits on the number of clients.
     pub(super) fn clients(&self) -> Clients {
         let wanted = match u64::from(self.max_clients) {
             0 => MAX_CLIENTS,
@@ -92,7 +92,7 @@ impl Means {
         }
     }
 
-    /// What they may hold together.
+    /// The budgets that all clients share.
     pub(super) fn budgets(&self) -> Budgets {
         let opens = size(self.usable()).saturating_sub(self.clients().total);
         let connection = usize::try_from(self.max_open_files).unwrap_or(usize::MAX);
@@ -125,7 +125,7 @@ fn size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// The budgets of this process, after it raised its limit of descriptors as far as it may.
+/// Raises the process's descriptor limit to its hard limit and reads the resulting means.
 pub(super) fn means(settings: &Settings) -> Means {
     raise_file_limit();
     let global = &settings.global;
@@ -136,11 +136,11 @@ pub(super) fn means(settings: &Settings) -> Means {
     )
 }
 
-/// Every client needs a descriptor, and every file it opens: as many as we may have.
+/// Raises the soft descriptor limit to the hard limit: every client and every open file needs a descriptor.
 fn raise_file_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // If not, clients are fewer; accepting says so when it comes to that.
+    // On failure the server admits fewer clients and reports that when it refuses one.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_may_have_all_places_unless_there_are_very_few() {
+    fn one_address_cannot_take_all_places_unless_there_are_very_few() {
         let clients = means(1 << 20, 50).clients();
         assert_eq!((clients.total, clients.address), (50, 44));
         assert_eq!((clients.pending, clients.pending_address), (25, 12));

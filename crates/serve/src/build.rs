@@ -1,4 +1,4 @@
-//! From settings to the engine's server: configuration, shares on their folders, and users.
+//! Builds the engine's server from the settings: configuration, shares with their folders, and users.
 
 use std::{path::Path, sync::Arc};
 
@@ -35,10 +35,10 @@ use coax_smbconf::{
     usermap::UsernameMap,
 };
 
-/// The server that `settings` ask for.
+/// Builds the server that `settings` describe.
 ///
 /// # Errors
-/// Every folder that cannot be shared, a user list that cannot be read, a code page nobody has.
+/// Every folder that cannot be shared, a user list that cannot be read, or an unknown code page.
 pub(super) fn server(
     settings: &Settings,
     warnings: &mut Vec<Diagnostic>,
@@ -170,7 +170,7 @@ impl config::UserNames for MappedNames {
     }
 }
 
-/// NTLMv2 is always admitted; `ntlm auth` says whether what is weaker is.
+/// NTLMv2 is always accepted; `ntlm auth` decides whether weaker responses are.
 fn policy(global: &GlobalSettings) -> Policy {
     Policy {
         lanman: global.lanman_auth,
@@ -208,7 +208,7 @@ fn newest(level: Protocol) -> Generation {
     }
 }
 
-/// The shares that can be served, and their folders; why the others cannot goes to `reject`.
+/// Returns the shares that can be served, with their folders. `reject` receives the reason for every other share.
 fn shares(
     settings: &Settings,
     reject: &mut impl FnMut(anyhow::Error),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn every_available_share_is_there_and_ipc_always() {
+    fn the_server_has_every_available_share_and_always_ipc() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
         let built = built(&format!(
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_and_the_settings_agree_on_who_may_do_what() {
+    fn the_engine_grants_the_access_rights_that_the_settings_define() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
         let lists = [
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_differs_from_client_to_client_is_refused_and_one_that_does_not_is_expanded() {
+    fn a_path_with_client_macros_is_rejected_and_one_with_server_macros_is_expanded() {
         let error = built("[A]\npath = /srv/%U\n").unwrap_err().to_string();
         assert!(error.contains("%U"), "{error}");
         let folder = tempfile::tempdir().unwrap();
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_is_shown_no_larger_than_the_settings_admit() {
+    fn the_reported_disk_size_does_not_exceed_the_setting() {
         let folder = tempfile::tempdir().unwrap();
         let space = |option: &str| {
             let share = format!("[A]\npath = {}\n{option}\n", folder.path().display());
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gives_passwords_away_is_admitted_only_where_the_settings_say_so() {
+    fn weak_password_methods_are_accepted_only_if_the_settings_allow_them() {
         let folder = tempfile::tempdir().unwrap();
         let share = format!("[A]\npath = {}\n", folder.path().display());
         let policy = |options: &str| {

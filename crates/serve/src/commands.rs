@@ -1,4 +1,5 @@
-//! Running the commands that smb.conf names (`print command`), apart from the process that serves clients.
+//! Runs the commands of smb.conf (`print command`) in a process of their own, apart from the process that serves
+//! clients.
 //!
 //! The serving process may start no program ([`super::sandbox`]). So [`Runner::start`] starts a second coax process before
 //! the sandbox closes; it reads one order a line from its standard input, runs it with `/bin/sh`, and answers with one line.
@@ -17,46 +18,46 @@ use serde::{Deserialize, Serialize};
 
 use super::sandbox::privileges::Account;
 
-/// A command that has not ended by then is killed, or no other would ever run.
+/// A command that runs longer is killed so that the next one can run.
 const LONGEST: Duration = Duration::from_secs(600);
-/// How often a running command is looked at.
+/// Poll interval for a running command.
 const LOOK: Duration = Duration::from_millis(20);
-/// The hidden verb of the process that runs commands.
+/// The hidden subcommand that starts the command-running process.
 pub const VERB: &str = "run-commands";
 
 /// A command ready to run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
-    /// What the shell is given.
+    /// The command line for the shell.
     pub(super) line: String,
-    /// Where it runs.
+    /// Its working directory.
     pub(super) folder: String,
 }
 
-/// Who runs commands.
+/// Runs commands, in this process or in another one.
 #[derive(Debug, Default)]
 pub(super) enum Runner {
     /// This process.
     #[default]
     Here,
-    /// A process of its own.
+    /// The command-running process.
     Apart(Mutex<Apart>),
 }
 
-/// The other process.
+/// The pipes to the command-running process.
 #[derive(Debug)]
 pub(super) struct Apart {
     orders: ChildStdin,
     answers: BufReader<ChildStdout>,
-    // Kept so that it can be waited for.
+    // Kept so that the process can be reaped.
     _process: Child,
 }
 
 impl Runner {
-    /// Starts the other process; it goes on as `user` if one is named.
+    /// Starts the command-running process, which switches to `user` if one is given.
     ///
     /// # Errors
-    /// The system does not start it.
+    /// The system cannot start the process.
     pub(super) fn start(user: Option<&str>) -> std::io::Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .arg(VERB)
@@ -79,7 +80,7 @@ impl Runner {
     /// Runs a command to its end.
     ///
     /// # Errors
-    /// How it failed, in words that follow the command's name.
+    /// The failure as a phrase that follows the command's name.
     pub(super) fn run(&self, order: &Order) -> Result<(), String> {
         match self {
             Self::Here => run(order),
@@ -110,10 +111,10 @@ impl Apart {
     }
 }
 
-/// The other process: runs orders from standard input until there are no more.
+/// Main loop of the command-running process: runs orders from standard input until it ends.
 ///
 /// # Errors
-/// It cannot become `user`, or an order is not readable.
+/// The process cannot switch to `user`, or an order is malformed.
 pub fn serve_orders(user: Option<&str>) -> Result<(), String> {
     if let Some(user) = user {
         Account::find(user)?.assume()?;
@@ -147,7 +148,7 @@ fn run(order: &Order) -> Result<(), String> {
     }
 }
 
-/// How it ended; `None` if it had to be killed.
+/// Waits for the exit status; `None` if the command was killed.
 fn end_of(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     while began.elapsed() < LONGEST {
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_fails_says_how() {
+    fn a_failed_command_reports_its_exit_status() {
         let order = Order {
             line: "exit 3".into(),
             folder: "/".into(),

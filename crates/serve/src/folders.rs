@@ -1,5 +1,5 @@
-//! The shares' folders while the server runs: one that disappears or comes back is reported, and so is another server that
-//! has the same one.
+//! Watches the shares' folders while the server runs. It reports folders that disappear or return, and other servers
+//! that share the same folder.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,26 +19,26 @@ pub(super) struct Folder {
     pub(super) path: String,
     /// The folder.
     pub(super) disk: Arc<DiskFs>,
-    /// Somebody may write there.
+    /// Whether any user may write to the share.
     pub(super) writes: bool,
 }
 
-/// What is known of a folder that several shares may have.
+/// State of one folder, which several shares may use.
 #[derive(Debug)]
 struct Watch {
     folder: Folder,
     claim: Claim,
-    /// That another server has it was said.
+    /// Whether the other server that shares the folder was reported.
     said: bool,
 }
 
-/// Watches the folders until the server stops. Each is looked at on a thread of its own share's, so that one that hangs
-/// keeps nobody waiting.
+/// Watches the folders until the server stops. Each check uses a thread of its own share, so a hung folder does not
+/// delay others.
 pub(super) fn watch(host: &Arc<Host>, folders: Vec<Folder>, period: Duration) {
     let mut seen = Vec::new();
     for folder in folders {
         let id = folder.disk.id();
-        // Two shares of one folder are no two servers.
+        // Two shares of this server may use the same folder; only the first claims it.
         let claims = !seen.contains(&id);
         seen.push(id);
         let watch = Watch {
@@ -79,7 +79,7 @@ impl Watch {
         let change = self.folder.disk.check();
         if let Some(change) = &change {
             reporter.notice(self.in_words(change));
-            // The lock was on the folder that was there before.
+            // The lock belongs to the folder that was there before.
             self.claim = Claim::Unknown;
         }
         if !claims || matches!(self.claim, Claim::Ours(_)) {

@@ -1,24 +1,24 @@
-//! Who a client is, by the rules of `data/clients-guess.toml`.
+//! Identifies the client's operating system with the rules of `data/clients-guess.toml`.
 
 use coax_catalog::recognition::{ClientFeatures, client};
 
-/// What is known about a client.
+/// The client's properties that the rules test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clues<'a> {
     /// Dialects offered, in order.
     pub(super) offered: &'a [String],
-    /// System and LAN manager, as it names them.
+    /// NativeOS and NativeLanMan from the session setup.
     pub(super) native: &'a str,
-    /// The NetBIOS name it calls itself by.
+    /// The calling NetBIOS name.
     pub(super) calling: Option<&'a str>,
-    /// The NetBIOS name it called us by.
+    /// The called NetBIOS name.
     pub(super) called: Option<&'a str>,
 }
 
 /// A guess and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Guess {
-    /// Who it seems to be.
+    /// The most likely client system.
     pub(super) who: String,
     /// Why.
     pub(super) why: String,
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_guess_about_an_unknown_client_repeats_what_it_said() {
+    fn the_guess_for_an_unknown_client_quotes_its_dialects() {
         let offered = ["MICROSOFT NETWORKS DEC".to_string()];
         let unknown = guess(&Clues {
             offered: &offered,

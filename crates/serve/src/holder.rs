@@ -1,4 +1,4 @@
-//! Which program holds a port, as far as `/proc` tells.
+//! Finds the program that holds a port, from `/proc`.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -19,8 +19,8 @@ pub(super) enum Kind {
     Udp,
 }
 
-/// Who holds a port: `smbd (process 812)`, or whose it is if the process belongs to somebody else. `None` if `/proc` does not
-/// show the socket.
+/// The program that holds a port, as `smbd (process 812)`, or the owning user if the process belongs to another user.
+/// `None` if `/proc` does not list the socket.
 pub(super) fn of(address: SocketAddr, kind: Kind) -> Option<String> {
     let socket = tables(kind).find_map(|table| {
         let text = std::fs::read_to_string(table).ok()?;
@@ -52,7 +52,7 @@ struct Entry {
     uid: u32,
 }
 
-/// The socket of a line, if it is in the way of `wanted`.
+/// Parses a line; `None` if its socket does not conflict with `wanted`.
 fn entry(line: &str, wanted: SocketAddr, kind: Kind) -> Option<Entry> {
     let mut fields = line.split_whitespace();
     let (address, port) = fields.nth(1)?.split_once(':')?;
@@ -74,7 +74,7 @@ fn overlaps(a: IpAddr, b: IpAddr) -> bool {
     a.is_unspecified() || b.is_unspecified() || a == b
 }
 
-/// An address as the kernel prints it: words of 32 bits in the machine's byte order.
+/// Parses an address as the kernel prints it: 32-bit words in native byte order.
 fn ip(hex: &str) -> Option<IpAddr> {
     let word = |at: usize| u32::from_str_radix(hex.get(at..at.checked_add(8)?)?, 16).ok();
     match hex.len() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_holder_of_a_port_is_named_with_its_process() {
+    fn the_holder_of_a_port_is_reported_with_its_process_id() {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let us = format!("(process {})", std::process::id());

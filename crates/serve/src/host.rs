@@ -1,4 +1,4 @@
-//! What all clients share.
+//! State that all clients share.
 
 use std::sync::{
     Arc,
@@ -18,33 +18,33 @@ use super::{
 };
 use coax_smbconf::settings::Settings;
 
-/// Clients that are being turned away at a time; those beyond are turned away without a word.
+/// Clients that receive a refusal at the same time; the server closes further connections without a reply.
 const REFUSALS: usize = 64;
 
-/// The server as its clients' tasks see it.
+/// The server state that client tasks use.
 #[derive(Debug)]
 pub(super) struct Host {
     /// The engine's shared half.
     pub(super) server: Arc<Server>,
     /// The clock.
     pub(super) clock: Arc<Clock>,
-    /// Where events are told.
+    /// Receives the events.
     pub(super) reporter: Reporter,
     /// The threads that serve clients.
     pub(super) pool: Pool,
-    /// Where finished print jobs go.
+    /// Receives finished print jobs.
     pub(super) printing: Printing,
-    /// Where clients' bytes are captured, if they are.
+    /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
-    /// How it was configured.
+    /// The settings.
     pub(super) settings: Settings,
-    /// How sessions are held.
+    /// Configuration of the session layer.
     pub(super) session: SessionConfig,
-    /// Places for clients.
+    /// Limits on the number of clients.
     pub(super) admission: Arc<Admission>,
-    /// Leave to touch the shares' disks.
+    /// Passes for access to the shares' disks.
     pub(super) lanes: Lanes,
-    /// Places for clients that are being turned away.
+    /// Limits the refusals in progress.
     pub(super) refusals: Arc<Semaphore>,
     /// How long a client may take to log on.
     pub(super) logon_timeout: Span,
@@ -53,7 +53,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// A server at its start.
+    /// Creates the state of a server that starts.
     pub(super) fn new(
         server: Arc<Server>,
         settings: Settings,
@@ -84,7 +84,7 @@ impl Host {
         }
     }
 
-    /// Waits for a limited time until log lines and captured packets are written.
+    /// Waits, for a limited time, until log lines and captured packets are written.
     pub(super) fn flush(&self) {
         self.capture.iter().for_each(Capture::flush);
         self.reporter.flush();
@@ -95,13 +95,13 @@ impl Host {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Tells everybody to finish.
+    /// Asks all tasks to finish.
     pub(super) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.stop.send_replace(true);
     }
 
-    /// The wall clock shows `wall_ns`: from now on the engine's time stamps agree with it. Deadlines stay.
+    /// Sets the engine's time stamps to the wall clock `wall_ns`. Deadlines do not change.
     pub(super) fn follow_wall_clock(&self, wall_ns: u64) {
         let offset = self.clock.wall_offset_ns(wall_ns);
         self.server.locked(|tables| tables.set_wall_offset(offset));
@@ -122,23 +122,23 @@ pub(super) fn disks(server: &Server) -> impl Iterator<Item = ShareId> {
         .map(|share| share.id)
 }
 
-/// The threads that serve clients, counted: tokio runs them.
+/// The threads that serve clients, run by tokio and counted here.
 #[derive(Debug)]
 pub(super) struct Pool {
     threads: usize,
     busy: AtomicUsize,
-    /// Work given to a thread so far.
+    /// Number of jobs given to a thread so far.
     jobs: AtomicUsize,
 }
 
 impl Pool {
-    /// Whether somebody waits, or will soon, for a thread to become free. Threads `inside` a share's disk are there beside
-    /// the others.
+    /// Whether clients wait, or will soon wait, for a free thread. The `inside` threads that are in a share's disk come
+    /// in addition to the others.
     pub(super) fn is_crowded(&self, inside: usize) -> bool {
         self.busy.load(Ordering::Relaxed) >= self.threads.saturating_add(inside)
     }
 
-    /// How often work was given to a thread so far.
+    /// Number of jobs given to a thread so far.
     #[cfg(test)]
     pub(super) fn jobs(&self) -> usize {
         self.jobs.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! How many threads may be in one share's disk at a time.
+//! Limits the number of threads in one share's disk.
 //!
 //! A hung disk blocks every thread that calls it. Each share therefore has a lane with a limited number of passes. Work that
 //! may touch the share's disk takes a pass; without one it waits as a task, which costs no thread. Work that may touch
@@ -27,16 +27,16 @@ pub(super) struct Lanes {
     most: usize,
 }
 
-/// Leave to touch a disk, until it is dropped.
+/// Permission to access a disk; dropping it returns the permission.
 #[derive(Debug)]
 pub(super) struct Pass {
     reach: Reach,
-    /// Work that touches no disk needs none.
+    /// `None` for work that accesses no disk.
     permit: Option<(OwnedSemaphorePermit, Arc<AtomicUsize>)>,
 }
 
 impl Pass {
-    /// What it is good for.
+    /// The disks that the pass covers.
     pub(super) fn reach(&self) -> Reach {
         self.reach
     }
@@ -72,12 +72,12 @@ impl Lanes {
             .sum()
     }
 
-    /// How many passes are given out.
+    /// The number of passes in use.
     pub(super) fn inside(&self) -> usize {
         self.inside.load(Ordering::Relaxed)
     }
 
-    /// How many passes of a share's lane are given out.
+    /// The number of passes in use in a share's lane.
     pub(super) fn load(&self, share: ShareId) -> usize {
         let lane = self.lane(Reach::Share(share));
         let free = lane.map_or(self.most, |lane| lane.available_permits());
@@ -103,7 +103,7 @@ impl Lanes {
         self.pass(reach, permit)
     }
 
-    /// Waits for a pass of whichever of `shares` has one first.
+    /// Waits for the first free pass of any lane of `shares`.
     pub(super) async fn first_of(&self, shares: &[ShareId]) -> Pass {
         type Waiting =
             Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_full_lane_keeps_nobody_from_another() {
+    async fn a_full_lane_does_not_block_another_lane() {
         let lanes = Lanes::new([1, 2].map(ShareId).into_iter(), 2);
         let (hung, other) = (Reach::Share(ShareId(1)), Reach::Share(ShareId(2)));
         let held = [lanes.try_pass(hung).unwrap(), lanes.try_pass(hung).unwrap()];

@@ -1,10 +1,10 @@
 //! `coax serve`: real sockets, real folders, threads and the clock around the engine.
 //!
-//! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a thread
-//! of the pool serve the client with plain blocking calls ([`link`]). The engine is told the time by one [`coax_clock::Clock`] and
-//! reaches another client through its waker ([`wake`]). Changes that programs on this machine make in folders that clients
-//! watch come from [`local`]. What happens is told by [`report`]. [`names`] answers for our NetBIOS
-//! names.
+//! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a
+//! thread of the pool serve the client with plain blocking calls ([`link`]). One [`coax_clock::Clock`] gives the engine
+//! the time; the engine reaches another client through that client's waker ([`wake`]). [`local`] reports changes that
+//! local programs make in folders that clients watch. [`report`] writes events. [`names`] answers NetBIOS name queries
+//! for the server's names.
 
 mod accounts;
 mod admission;
@@ -72,9 +72,10 @@ use self::{
 };
 use coax_smbconf::settings::Settings;
 
-/// Threads beyond those, for what cannot wait for a turn.
+/// Additional threads for work that must not queue behind clients.
 const SPARE_THREADS: usize = 16;
-/// How often a step of the wall clock is looked for: file times that the engine makes up are wrong for as long.
+/// Interval between checks for a step of the wall clock. File times that the engine generates can be wrong for this
+/// long.
 const WALL_CLOCK_PERIOD: Duration = Duration::from_secs(10);
 /// How long clients have to finish when the server shuts down.
 const GRACE: Duration = Duration::from_secs(10);
@@ -85,30 +86,30 @@ pub struct Running {
     runtime: Runtime,
     host: Arc<Host>,
     bound: Bound,
-    /// Where names are answered for.
+    /// Address of the name service.
     names: Option<SocketAddr>,
     /// Closed once no client is left.
     gone: mpsc::Receiver<()>,
 }
 
-/// Serves until a signal says to stop: the first lets clients finish what they asked, the second does not. `greet` is
-/// called once clients can connect.
+/// Serves until a stop signal. After the first signal clients finish their pending requests; the second signal stops at
+/// once. `greet` runs once clients can connect.
 ///
 /// # Errors
-/// What kept it from starting: a folder, an address, the system.
+/// The reason the server could not start: a folder, an address, or the system.
 pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
     let Prepared {
         parts,
         log,
         warnings,
     } = Prepared::new(&settings)?;
-    // Both concern the whole process only as long as it has no threads.
+    // Both affect the whole process only while it has a single thread.
     let capture = open_capture(&settings)?;
     let (runner, confinement) = confine(&settings)?;
     let reporter = Reporter::start(&settings, log)?;
     end_with_the_runtime(&reporter);
     let threads = Threads::new(Tuning::default(), parts.folders.len())?;
-    // Before anybody learns that it runs, and may send one.
+    // The handlers are installed before the server announces that it runs.
     let signals = threads.runtime.block_on(async { Signals::new() })?;
     let parts = Parts {
         runner,
@@ -124,7 +125,7 @@ pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
     running.until_signalled(signals)
 }
 
-/// What an operator sends.
+/// The signals that the server handles.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -140,7 +141,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the signal to stop; at every hang-up signal before it, log files are opened anew.
+    /// Waits for a stop signal. Every hang-up signal (SIGHUP) before it reopens the log files.
     async fn stop(&mut self, reporter: &Reporter) {
         loop {
             tokio::select! {
@@ -159,7 +160,7 @@ struct Threads {
 }
 
 impl Threads {
-    /// Threads for clients of `shares` shares: those that a hung disk keeps are there beside the others.
+    /// Creates threads for clients of `shares` shares. Threads that a hung disk can block come in addition.
     fn new(tuning: Tuning, shares: usize) -> Result<Self> {
         let in_disks = shares.saturating_add(1).saturating_mul(tuning.passes());
         let threads = tuning.threads.saturating_add(SPARE_THREADS);
@@ -178,7 +179,7 @@ impl Running {
     /// Starts serving.
     ///
     /// # Errors
-    /// As [`run`].
+    /// The same as [`run`].
     pub fn start(settings: Settings, reporter: Reporter) -> Result<Self> {
         let Prepared { parts, .. } = Prepared::new(&settings)?;
         let threads = Threads::new(Tuning::default(), parts.folders.len())?;
@@ -216,12 +217,12 @@ impl Running {
         })
     }
 
-    /// Where it listens.
+    /// The addresses that the server listens on.
     pub fn bound(&self) -> &Bound {
         &self.bound
     }
 
-    /// Where NetBIOS names are answered for, if they are.
+    /// The address of the name service, if it runs.
     pub fn names(&self) -> Option<SocketAddr> {
         self.names
     }
@@ -245,18 +246,18 @@ impl Running {
         Ok(())
     }
 
-    /// Stops: no new clients, requests in flight are finished, connections are closed.
+    /// Stops the server: it accepts no new clients, finishes requests in flight and closes connections.
     pub fn stop(mut self) {
         self.host.stop();
         let gone = async { tokio::time::timeout(GRACE, self.gone.recv()).await };
-        // Clients that take longer are cut off with the runtime.
+        // Dropping the runtime disconnects clients that take longer.
         let _ = self.runtime.block_on(gone);
         self.runtime.shutdown_background();
         self.host.flush();
     }
 }
 
-/// Opens the file to capture to, while any file may be opened.
+/// Opens the capture file before the sandbox restricts file access.
 fn open_capture(settings: &Settings) -> Result<Option<pcap::Target>> {
     let Some(pcap) = &settings.pcap else {
         return Ok(None);
@@ -267,7 +268,7 @@ fn open_capture(settings: &Settings) -> Result<Option<pcap::Target>> {
     Ok(Some(target))
 }
 
-/// Starts what the sandbox would forbid, and closes the sandbox.
+/// Starts the processes that the sandbox would forbid, then enters the sandbox.
 fn confine(settings: &Settings) -> Result<(Runner, sandbox::Report)> {
     if !settings.global.sandbox {
         let off = sandbox::Report::off("'coax:sandbox = no'");
@@ -297,7 +298,7 @@ fn open_doors(
     alive: mpsc::Sender<()>,
 ) -> Result<(Bound, Option<SocketAddr>)> {
     let mut bound = sockets.bound()?;
-    // Whoever started us waits for this line, so it is the first.
+    // Supervisors and scripts wait for this line, so it comes first.
     host.reporter.tell(Line::Listening {
         nbt: bound.nbt.first().map(ToString::to_string),
         direct: bound.direct.first().map(ToString::to_string),
@@ -333,8 +334,8 @@ fn open_doors(
     Ok((bound, names_at))
 }
 
-/// Looks at the shares' folders as the user who serves, on a thread of its own: a disk that hangs must not keep the server
-/// from starting.
+/// Checks the shares' folders under the serving user's account. It uses a separate thread so that a hung disk does not
+/// delay the start.
 fn report_share_problems(host: &Arc<Host>) {
     let host = host.clone();
     tokio::task::spawn_blocking(move || {
@@ -349,8 +350,8 @@ fn report_share_problems(host: &Arc<Host>) {
     });
 }
 
-/// A runtime whose threads fail serves nobody, and would stay so: the process ends instead, for whoever supervises it to
-/// start it again. This is so if epoll fails, for instance.
+/// Ends the process if a runtime thread panics, for example because epoll failed, so that a supervisor can restart it.
+/// Otherwise the process would stay up without serving clients.
 fn end_with_the_runtime(reporter: &Reporter) {
     let (reporter, usual) = (reporter.clone(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
@@ -366,7 +367,7 @@ fn end_with_the_runtime(reporter: &Reporter) {
     }));
 }
 
-/// Whether a source file is of the runtime's own threads, clients' tasks not among them.
+/// Whether a source file belongs to the runtime's own threads, not to client tasks.
 fn is_in_the_runtime(file: &str) -> bool {
     file.contains("tokio-") && file.contains("/src/runtime/")
 }

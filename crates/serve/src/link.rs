@@ -1,8 +1,8 @@
-//! One client: its socket, its engine, and what waits to be sent to it.
+//! One client: its socket, its engine, and its unsent data.
 //!
 //! The engine and the outbox are behind a mutex that is nearly always free: the thread that serves the client takes it
-//! for each request, and whoever delivers a wake or a time-out takes it in between. Reading needs no lock, so a thread
-//! can wait in `recv` while an oplock break goes out.
+//! for each request, and the task that delivers a wake or a time-out takes it in between. Reading needs no lock, so a
+//! thread can wait in `recv` while an oplock break goes out.
 
 use std::{
     net::SocketAddr,
@@ -37,9 +37,9 @@ use super::{
 };
 use coax_smbconf::macros::MacroValues;
 
-/// The longest time a thread serves one client while others wait for a thread.
+/// Maximum time a thread serves one client while others wait for a thread.
 const TURN_MS: u64 = 20;
-/// What a client that has got so far as to use a share may make us allocate on its word, bytes.
+/// Maximum buffer size allocated from a length that a client with a connected share announces, bytes.
 const HINT: usize = 128 * 1024;
 /// "No deadline".
 const NEVER: u64 = u64::MAX;
@@ -50,34 +50,34 @@ pub(super) struct Link {
     pub(super) host: Arc<Host>,
     /// The socket.
     pub(super) socket: Socket,
-    /// Rung when another connection's doings concern this one.
+    /// Wakes this client when another connection's action affects it.
     pub(super) waker: Arc<Waker>,
     address: String,
     number: u64,
-    /// When the engine wants to be called, nanoseconds; [`NEVER`].
+    /// The engine's next deadline, nanoseconds, or [`NEVER`].
     deadline: AtomicU64,
-    /// How long it may take to log on.
+    /// The log-on time limit.
     pub(super) logon: LogonTimer,
-    /// Whether the peer is to be probed.
+    /// Whether the peer must be probed.
     probe: AtomicBool,
-    /// Where its bytes are captured, if they are.
+    /// The client's packet capture, if enabled.
     tap: Option<Mutex<Tap>>,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
-    /// Made with the first message, when the names are known.
+    /// Created with the first message, when the NetBIOS names are known.
     engine: Option<Connection>,
     outbox: Outbox,
-    /// The disks that sending what is in `outbox` may touch.
+    /// The disks that sending the `outbox` may access.
     unsent: Reach,
     story: Story,
-    /// The memory of messages received or sent in part.
+    /// Memory reserved for partially received or sent messages.
     lease: Option<Lease>,
 }
 
 impl Link {
-    /// A client that has just connected.
+    /// Creates the link of a client that has just connected.
     pub(super) fn new(
         host: Arc<Host>,
         socket: Socket,
@@ -116,7 +116,7 @@ impl Link {
         }
     }
 
-    /// When the engine wants [`Self::attend`] to be called.
+    /// The engine's next deadline, when it needs [`Self::attend`].
     pub(super) fn deadline(&self) -> Option<Time> {
         match self.deadline.load(Ordering::Acquire) {
             NEVER => None,
@@ -124,7 +124,7 @@ impl Link {
         }
     }
 
-    /// Whether something waits to be sent.
+    /// Whether data is unsent.
     pub(super) fn has_unsent(&self) -> bool {
         !self.lock().outbox.is_empty()
     }
@@ -139,13 +139,14 @@ impl Link {
         self.lock().engine.as_ref().is_none_or(Connection::is_idle)
     }
 
-    /// Whether the peer is to be probed; says so once.
+    /// Whether the peer must be probed; the call clears the request.
     pub(super) fn take_probe(&self) -> bool {
         self.probe.load(Ordering::Relaxed) && self.probe.swap(false, Ordering::AcqRel)
     }
 
-    /// Delivers wakes and time-outs, and if the client is `ready`, serves it until it has nothing to ask; `pass` is leave
-    /// to touch the disks that this was waiting for. Closes what it held if that was its last turn and touches no disk.
+    /// Delivers wakes and time-outs. If the client is `ready`, serves it until it sends no more requests; `pass`
+    /// permits access to the disks that the turn waited for. After the last turn it closes the client's opens if that
+    /// accesses no disk.
     pub(super) fn turn(
         &self,
         session: &mut Session,
@@ -174,11 +175,11 @@ impl Link {
         }
     }
 
-    /// Delivers wakes and time-outs while a thread serves the client or while it waits for a disk. `Ok(false)`: they have
-    /// to wait, because somebody has the engine or because a disk may be touched.
+    /// Delivers wakes and time-outs while a thread serves the client or while the client waits for a disk. `Ok(false)`:
+    /// they must wait, because another thread holds the engine or because they may access a disk.
     ///
     /// # Errors
-    /// The connection is over.
+    /// The connection has ended.
     pub(super) fn interject(&self) -> Result<bool, End> {
         let mut inner = match self.inner.try_lock() {
             Ok(inner) => inner,
@@ -192,12 +193,12 @@ impl Link {
         }
     }
 
-    /// Whether somebody has the engine: it cannot be interjected now.
+    /// Whether another thread holds the engine, so that [`Self::interject`] would fail.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self.inner.try_lock(), Err(TryLockError::WouldBlock))
     }
 
-    /// Ends service, and says on which shares files are to be closed ([`Self::close_share`]) before [`Self::close`].
+    /// Ends service and returns the shares whose files must be closed ([`Self::close_share`]) before [`Self::close`].
     pub(super) fn hang_up(&self) -> Vec<ShareId> {
         match &mut self.lock().engine {
             Some(engine) => {
@@ -208,7 +209,7 @@ impl Link {
         }
     }
 
-    /// Closes what the client held on one share. If the engine panics, [`Self::close`] will find out again.
+    /// Closes the client's opens on one share. If the engine panics, [`Self::close`] reports it.
     pub(super) fn close_share(&self, share: ShareId) {
         let now = self.host.clock.now();
         let mut inner = self.lock();
@@ -226,7 +227,7 @@ impl Link {
         held.is_some_and(|shares| !shares.is_empty())
     }
 
-    /// Delivers wakes and time-outs, and sends what comes of them.
+    /// Delivers wakes and time-outs, and sends the resulting messages.
     fn attend(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         if !self.waker.is_pending() && !self.is_due(self.host.clock.now()) {
             return Ok(());
@@ -253,7 +254,7 @@ impl Link {
         self.deadline().is_some_and(|deadline| deadline <= now)
     }
 
-    /// Leave to touch the disks in `reach`: the pass at hand, or a free one.
+    /// A pass for the disks in `reach`: the one at hand, or a free one.
     fn leave(&self, reach: Reach, at_hand: &mut Option<Pass>) -> Result<Option<Pass>, TurnOutcome> {
         if reach == Reach::Nothing {
             return Ok(None);
@@ -265,7 +266,8 @@ impl Link {
         pass.map(Some).ok_or(TurnOutcome::Wait(reach))
     }
 
-    /// Closes what the client held, and tells the end of its story. The engine may have panicked; it may do so again.
+    /// Closes the client's opens and reports the end of the connection. The engine may have panicked before and may
+    /// panic again.
     pub(super) fn close(&self, end: &End) {
         let mut inner = self.lock();
         let mut engine = inner.engine.take();
@@ -276,7 +278,7 @@ impl Link {
             inner
                 .story
                 .note("closing its files failed: a defect of coax");
-            // Its opens and locks must not stand in others' way for ever.
+            // Its opens and locks must not block other clients for ever.
             let dropping = AssertUnwindSafe(|| engine.as_mut().map(Connection::abandon));
             let _ = catch_unwind(dropping);
         }
@@ -305,7 +307,7 @@ impl Link {
         loop {
             self.messages(session, &mut pass)?;
             self.attend(&mut pass)?;
-            // What is not needed now must not be held while the client thinks.
+            // The pass must not be held while the client is idle.
             pass = None;
             if self.host.is_stopping() {
                 return Err(TurnOutcome::Over(End::Stopping));
@@ -315,7 +317,7 @@ impl Link {
             {
                 return Err(TurnOutcome::Over(end));
             }
-            // Without need to read nothing is read: it takes a buffer, and an idle client has none.
+            // Reading needs a buffer, and an idle client has none.
             if !ready {
                 return Ok(TurnOutcome::Idle);
             }
@@ -334,7 +336,7 @@ impl Link {
         }
     }
 
-    /// Serves every whole message that has come.
+    /// Serves every complete message received.
     fn messages(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         loop {
             self.session_bytes(session, pass)?;
@@ -357,7 +359,7 @@ impl Link {
         }
     }
 
-    /// Serves one message, unless no pass is free for the disks that it may touch.
+    /// Serves one message, unless no pass is free for the disks that it may access.
     fn message(
         &self,
         peer: Option<Peer>,
@@ -420,7 +422,7 @@ impl Link {
         }
     }
 
-    /// After the engine did something: sends, reports, and notes its next deadline.
+    /// After an engine call: sends, reports, and records the next deadline.
     fn settle(&self, inner: &mut Inner) -> Result<(), TurnOutcome> {
         let Inner {
             engine: Some(engine),
@@ -470,7 +472,7 @@ impl Link {
         }
     }
 
-    /// A print job is whole.
+    /// Hands a complete print job to the printing thread.
     fn print(&self, story: &Story, job: Job<'_>) {
         let settings = &self.host.settings;
         let peer = self.address.parse::<SocketAddr>().ok();
@@ -485,7 +487,7 @@ impl Link {
         }
     }
 
-    /// Sends what an earlier turn had to leave.
+    /// Sends the data that an earlier turn could not send.
     fn flush_again(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         let mut inner = self.lock();
         if inner.outbox.is_empty() {
@@ -503,7 +505,7 @@ impl Link {
         }
     }
 
-    /// Sends what the session layer has to say: the answer to a session request, a keep-alive.
+    /// Sends the session layer's own packets: the answer to a session request, a keep-alive.
     fn session_bytes(
         &self,
         session: &mut Session,
@@ -518,7 +520,7 @@ impl Link {
         }
     }
 
-    /// Reads; 0 if nothing came.
+    /// Reads from the socket; 0 if no data arrived.
     fn receive(
         &self,
         session: &mut Session,
@@ -551,14 +553,14 @@ impl Link {
         }
     }
 
-    /// A panic under the lock ends the connection, but what it held must still be closed.
+    /// A panic under the lock ends the connection, but its opens must still be closed.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    /// Reserves the memory of messages that came or went in part.
+    /// Reserves memory for partially received or sent messages.
     fn count_memory(&mut self, session: &Session) -> Result<(), Exceeded> {
         let received = match session.waiting_bytes() {
             0 => 0,

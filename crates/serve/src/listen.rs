@@ -22,16 +22,16 @@ use tokio::{
 use super::{holder, host::Host, link::Link, refuse, report::Line, socket, task};
 use coax_smbconf::settings::{Listener, SocketOption};
 
-/// Connections that the system holds for us until we accept them.
+/// Length of the accept queue.
 const BACKLOG: i32 = 1024;
-/// Between two keep-alive probes that are not answered.
+/// Interval between unanswered keep-alive probes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(15);
-/// Keep-alive probes that are not answered before the client is given up.
+/// Unanswered keep-alive probes after which the connection is closed.
 const PROBES: u32 = 4;
-/// How long to wait when the system has no descriptor for another client.
+/// Wait time when the process has no free descriptor for another client.
 const OUT_OF_FILES: Duration = Duration::from_millis(200);
 
-/// A port that is listened at.
+/// A listening port.
 #[derive(Debug)]
 pub(super) struct Door {
     listener: std::net::TcpListener,
@@ -39,7 +39,7 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Where it is.
+    /// Its local address.
     pub(super) fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -50,11 +50,11 @@ impl Door {
     }
 }
 
-/// Listens at `wanted`, or at its fallback port if this process may not use the first. A port that another program holds
-/// is an error: clients would find that program and not this server.
+/// Listens at `wanted`, or at its fallback port if this process may not bind the first. A port that another program
+/// holds is an error: clients would reach that program instead of this server.
 ///
 /// # Errors
-/// Says which address, why not, and what to do.
+/// The address, the reason and the remedy.
 pub(super) fn open(
     wanted: Listener,
     transport: Transport,
@@ -82,13 +82,13 @@ fn bind(address: SocketAddr, options: &[SocketOption]) -> std::io::Result<Socket
         Type::STREAM,
         Some(Protocol::TCP),
     )?;
-    // A restarted server must not wait until the connections of the last one are forgotten.
+    // A restarted server must not wait for connections in TIME-WAIT.
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
     for option in options {
-        // What clients' sockets inherit; an option that the system refuses is left as it was.
+        // Accepted sockets inherit the options; an option that the system refuses keeps its value.
         let _ = socket::apply(&SockRef::from(&socket), *option);
     }
     socket.set_nonblocking(true)?;
@@ -159,7 +159,7 @@ pub(super) async fn accept(
                     host.reporter
                         .notice(format!("cannot accept clients at the moment: {error}"));
                 }
-                // Who waits is at least told that it waits in vain.
+                // Accepts and closes the waiting client so that it does not wait in vain.
                 drop(spare.take());
                 let accepted = timeout(OUT_OF_FILES, listener.accept()).await;
                 if let Ok(Ok((stream, peer))) = accepted {
@@ -177,12 +177,12 @@ pub(super) async fn accept(
     }
 }
 
-/// A descriptor to give up when there is no other, so that the client in front can be accepted and closed.
+/// A spare descriptor. The server frees it when no other is left, to accept and close the next client.
 fn spare_descriptor() -> Option<std::fs::File> {
     std::fs::File::open("/dev/null").ok()
 }
 
-/// Whether accepting failed because that one client went away.
+/// Whether accept failed because the client disconnected.
 fn is_the_peers(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
@@ -231,7 +231,7 @@ fn welcome(
     Ok(())
 }
 
-/// Reports that a client was not let in.
+/// Reports that a client was refused.
 fn refused(host: &Host, peer: SocketAddr, why: &str, setting: &str) {
     host.reporter.tell(Line::Refused {
         client: None,
@@ -243,7 +243,7 @@ fn refused(host: &Host, peer: SocketAddr, why: &str, setting: &str) {
     });
 }
 
-/// Tells a client that there is no place for it, unless too many are being told.
+/// Sends a client a refusal, unless too many refusals are in progress.
 fn turn_away(host: &Arc<Host>, stream: TcpStream, transport: Transport) {
     if let Ok(place) = host.refusals.clone().try_acquire_owned() {
         tokio::spawn(async move {
@@ -253,8 +253,8 @@ fn turn_away(host: &Arc<Host>, stream: TcpStream, transport: Transport) {
     }
 }
 
-/// Has the system notice clients that are gone without a word: by probes when nothing is on its way to them, and else by
-/// what they do not acknowledge, which TCP alone would repeat for a quarter of an hour.
+/// Makes the system detect dead clients: by keep-alive probes when no data is in flight, otherwise by unacknowledged
+/// data. TCP alone would retransmit that data for a quarter of an hour.
 fn keep_alive(host: &Host, stream: &std::net::TcpStream) -> std::io::Result<()> {
     let seconds = match host.settings.global.keepalive_seconds {
         0 => return Ok(()),
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_that_another_program_holds_is_an_error_and_no_reason_to_take_another_port() {
+    fn a_port_that_another_program_holds_is_an_error_without_a_fallback() {
         let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let fallback_port = Some(free.local_addr().unwrap().port());

@@ -1,8 +1,8 @@
-//! Change notification for what programs on this machine do: the kernel's inotify watches the folders that clients watch.
+//! Change notification for local programs: the kernel's inotify watches the folders that clients watch.
 //!
 //! The engine calls [`LocalChanges`] when a client's first watch of a folder begins and when its last one ends, so only
-//! those folders are watched, and never their subfolders (as in Samba). inotify also reports what clients do through this
-//! server, which the engine has reported already: [`sift`] leaves that out.
+//! those folders are watched, and never their subfolders (as in Samba). inotify also reports what clients do through
+//! this server, which the engine has reported already: [`sift`] drops those events.
 
 mod sift;
 
@@ -31,18 +31,18 @@ use self::sift::{Deed, Seen, Sieve};
 use super::{host::Host, report::Reporter};
 use coax_disk::{DiskFile, decode_name};
 
-/// Folders watched at most: each costs the kernel about 1 KB, and its default limit for a user is 8,192 and more.
+/// Maximum number of watched folders. Each costs the kernel about 1 KB; its default limit per user is at least 8,192.
 const WATCHES_MAX: usize = 8192;
-/// What the kernel reports is looked at so long after the first event: by then the engine has reported what a client
-/// did, which it does after the disk has done it.
+/// Delay between the first kernel event and its processing. The engine reports a client's change only after the disk
+/// operation, so the delay lets that report arrive first.
 const SETTLE: Duration = Duration::from_millis(50);
-/// Events looked at in one go.
+/// Maximum number of events processed at a time.
 const BATCH: usize = 16_384;
 
 /// A folder: its share, and its path relative to the share's root.
 type Folder = (ShareId, String);
 
-/// The watches of this server's folders.
+/// The inotify watches of this server's folders.
 #[derive(Debug)]
 pub(super) struct LocalChanges {
     inotify: OwnedFd,
@@ -54,14 +54,14 @@ pub(super) struct LocalChanges {
 #[derive(Debug, Default)]
 struct State {
     watched: BTreeMap<Folder, i32>,
-    /// One object may be two shares' folder.
+    /// Two shares may have the same folder.
     folders: BTreeMap<i32, BTreeSet<Folder>>,
     sieve: Sieve,
-    /// That a folder cannot be watched was said once.
+    /// Whether the failure to watch a folder was reported.
     complained: bool,
 }
 
-/// Begins to watch, if the system can and a share wants it, until the server stops.
+/// Starts watching, until the server stops, if the system supports it and a share wants it.
 pub(super) fn start(host: &Arc<Host>) {
     let wanted = |share: &Arc<coax_server::share::Share>| share.options.kernel_change_notify;
     if !host.server.shares.iter().any(wanted) {
@@ -79,7 +79,7 @@ pub(super) fn start(host: &Arc<Host>) {
     tokio::spawn(follow(changes, host.clone()));
 }
 
-/// Passes on what the kernel reports.
+/// Forwards the kernel's events.
 async fn follow(changes: Arc<LocalChanges>, host: Arc<Host>) {
     let Ok(ready) = register(changes.clone()) else {
         return;
@@ -99,7 +99,7 @@ async fn follow(changes: Arc<LocalChanges>, host: Arc<Host>) {
     }
 }
 
-/// As [`super::task`] does for sockets: the descriptor is owned and never replaced.
+/// Sound for the same reason as in [`super::task`]: the descriptor is owned and never replaced.
 #[allow(deprecated)]
 fn register(changes: Arc<LocalChanges>) -> std::io::Result<AsyncFd<Arc<LocalChanges>>> {
     AsyncFd::with_interest(changes, Interest::READABLE)
@@ -117,8 +117,8 @@ impl AsFd for LocalChanges {
     }
 }
 
-/// A client's first watch of a folder began, or its last one ended. The watch stands before the client's request is
-/// answered or parked.
+/// Called when the first watch of a folder begins or the last one ends. The kernel's watch exists before the client's
+/// request is answered or parked.
 impl Wake for LocalChanges {
     fn wake(&self) {
         let Some(server) = self.server.upgrade() else {
@@ -132,7 +132,7 @@ impl Wake for LocalChanges {
         } in changed
         {
             if watched && let Some(vfs) = watchable(&server, share) {
-                // Without the lock: a disk that hangs must not hold up other shares.
+                // Called without the lock: a hung disk must not block other shares.
                 let outcome = self.watch(&*vfs, &path);
                 self.note(&server, (share, path), outcome);
             } else {
@@ -159,7 +159,7 @@ impl LocalChanges {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps or ends the watch of a folder, whichever clients want by now: other threads may have been faster.
+    /// Keeps or ends the watch of a folder, as clients want it now: another thread may have changed that meanwhile.
     fn note(&self, server: &Server, folder: Folder, outcome: Result<i32, Errno>) {
         let mut state = self.state();
         if let Ok(watch) = outcome {
@@ -185,7 +185,7 @@ impl LocalChanges {
         }
     }
 
-    /// Through the open folder's descriptor: a path could lead elsewhere by now.
+    /// Uses the open folder's descriptor: the path may resolve to another folder by now.
     fn watch(&self, vfs: &dyn Vfs, path: &str) -> Result<i32, Errno> {
         let how = OpenHow {
             read: true,
@@ -215,12 +215,12 @@ impl LocalChanges {
         folders.remove(folder);
         if folders.is_empty() {
             state.folders.remove(&watch);
-            // A folder that was removed has lost its watch already.
+            // The kernel drops the watch of a removed folder itself.
             let _ = inotify::remove_watch(&self.inotify, watch);
         }
     }
 
-    /// Reads and passes on what is there. Whether that was all.
+    /// Reads and forwards pending events; returns whether none are left.
     fn read(&self) -> bool {
         let Some(server) = self.server.upgrade() else {
             return true;
@@ -272,7 +272,7 @@ fn pass_on(server: &Server, deed: Deed) {
 }
 
 impl State {
-    /// Events that wait, whether the kernel lost some, and whether these were all.
+    /// Returns the pending events, whether the kernel lost some, and whether none are left.
     fn collect(&mut self, inotify: &OwnedFd) -> (Vec<Seen>, bool, bool) {
         let mut buffer = [MaybeUninit::uninit(); 16_384];
         let mut reader = Reader::new(inotify, &mut buffer);

@@ -1,4 +1,4 @@
-//! Which of the kernel's events are news: those that are not the echo of what this server did itself.
+//! Filters the kernel's events: drops those that this server's own changes caused.
 
 use std::{
     collections::VecDeque,
@@ -11,7 +11,7 @@ use coax_server::{
 };
 use rustix::fs::inotify::ReadFlags;
 
-/// The kernel reports what this server did within this time.
+/// Maximum delay of the kernel's event for a change by this server.
 const ECHO_MAX: Duration = Duration::from_secs(1);
 
 /// One event of the kernel, in a folder that is watched.
@@ -28,7 +28,7 @@ pub(super) struct Seen {
 pub(super) enum SeenKind {
     Created,
     Removed,
-    /// Moved away, or here. The two halves of a move have the same number.
+    /// Moved from or to this folder. Both halves of a move have the same cookie.
     MovedFrom(u32),
     MovedTo(u32),
     Modified(NotifyFilter),
@@ -50,14 +50,14 @@ pub(super) enum Deed {
     },
 }
 
-/// What this server did a moment ago, of which the kernel's report may still come.
+/// Recent changes by this server whose kernel events may still arrive.
 #[derive(Debug, Default)]
 pub(super) struct Sieve {
     own: VecDeque<(Instant, OwnChange)>,
 }
 
 impl Seen {
-    /// `name` in `folder`; nothing if the event is none that clients are told of.
+    /// An event for `name` in `folder`; `None` if clients do not receive events of this kind.
     pub(super) fn new(
         (share, folder): &(ShareId, String),
         name: &str,
@@ -88,7 +88,7 @@ impl Seen {
     }
 }
 
-/// What an IN_ATTRIB may stand for: times, permissions, extended attributes.
+/// Changes that IN_ATTRIB covers: times, permissions, extended attributes.
 const ATTRIBUTES: NotifyFilter = NotifyFilter::ATTRIBUTES
     .or(NotifyFilter::LAST_WRITE)
     .or(NotifyFilter::LAST_ACCESS)
@@ -96,8 +96,8 @@ const ATTRIBUTES: NotifyFilter = NotifyFilter::ATTRIBUTES
     .or(NotifyFilter::SECURITY);
 
 impl Sieve {
-    /// What is news of what was `seen`, in its order. `own` is what this server did since the last call; `is_written`
-    /// says of a path whether a client has it open for writing, so that changes of it are the client's.
+    /// Returns the events of `seen` that others caused, in order. `own` lists this server's changes since the last
+    /// call. `is_written` tells whether a client has a path open for writing; its changes are then the client's.
     pub(super) fn sift(
         &mut self,
         now: Instant,
@@ -151,12 +151,12 @@ impl Sieve {
         })
     }
 
-    /// Whether this server did it: each deed of its own accounts for one event of a name.
+    /// Whether this server caused the event: each own change explains one event of a name.
     fn takes(&mut self, event: &Seen, kind: OwnKind) -> bool {
         let is_it = |(_, own): &(Instant, OwnChange)| own.kind == kind && is_of(own, event);
         let found = self.own.iter().position(is_it);
         if let Some(entry) = found.and_then(|at| self.own.get_mut(at)) {
-            // It still accounts for changes of what is there: attributes are kept after a file was created.
+            // The entry still explains attribute changes: the server stores attributes after it creates a file.
             entry.1.kind = OwnKind::Modified;
         }
         found.is_some()
@@ -213,7 +213,7 @@ mod tests {
     const WRITTEN: SeenKind = SeenKind::Modified(NotifyFilter::SIZE);
 
     #[test]
-    fn what_clients_did_is_no_news_and_what_others_did_is() {
+    fn changes_by_clients_are_dropped_and_changes_by_others_are_reported() {
         let mut sieve = Sieve::default();
         let own = vec![own("a", OwnKind::Appeared), own("b", OwnKind::Vanished)];
         let events = vec![
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_of_ours_accounts_for_one_event_of_a_name() {
+    fn each_own_change_explains_one_event_of_a_name() {
         let mut sieve = Sieve::default();
         let now = Instant::now();
         let twice = vec![seen("a", SeenKind::Created), seen("a", SeenKind::Created)];
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_of_a_change_of_ours_may_come_later_but_not_much() {
+    fn the_event_of_an_own_change_may_arrive_later_within_a_limit() {
         let mut sieve = Sieve::default();
         let now = Instant::now();
         let ours = vec![own("a", OwnKind::Appeared), own("b", OwnKind::Appeared)];
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_halves_of_a_move_are_a_renaming_unless_one_lies_elsewhere() {
+    fn both_halves_of_a_move_become_a_rename_unless_one_is_elsewhere() {
         let mut sieve = Sieve::default();
         let events = vec![
             seen("a", SeenKind::MovedFrom(7)),

@@ -1,4 +1,4 @@
-//! The kernel's events on a real folder, and what a client that watches it is told.
+//! Kernel events on a real folder, and the notifications that a watching client receives.
 
 use std::{fs, path::Path, sync::mpsc};
 
@@ -100,7 +100,7 @@ impl Story {
         assert!(matches!(outcome, WatchOutcome::Waiting(_)), "{outcome:?}");
     }
 
-    /// Waits for the kernel's next event and passes on what there is.
+    /// Waits for the kernel's next event and forwards the pending events.
     fn read(&self) {
         let mut ready = [PollFd::new(&self.changes.inotify, PollFlags::IN)];
         let long = Timespec {
@@ -111,7 +111,7 @@ impl Story {
         self.changes.read();
     }
 
-    /// What the client has been told since it asked last.
+    /// The notifications that the client received since its last request.
     fn told(&self) -> Vec<(NotifyAction, String)> {
         let events = self.server.locked(|tables| tables.take_events(self.conn));
         let outcomes = events.into_iter().filter_map(|event| match event {
@@ -135,7 +135,7 @@ fn touch(path: &Path) {
 }
 
 #[test]
-fn a_client_that_watches_a_folder_is_told_what_local_programs_do() {
+fn a_client_that_watches_a_folder_is_notified_of_local_changes() {
     let story = Story::new("");
     story.watch();
     touch(&story.at("new"));
@@ -147,7 +147,7 @@ fn a_client_that_watches_a_folder_is_told_what_local_programs_do() {
         recursive: false,
         buffer_bytes: 0,
     };
-    // What came with the file's creation is collected for the next request.
+    // Events of the file's creation are collected for the next request.
     let outcome = story.server.locked(|tables| tables.watch(&rest));
     assert!(matches!(outcome, WatchOutcome::Ready(_)), "{outcome:?}");
     story.watch();
@@ -162,7 +162,7 @@ fn a_client_that_watches_a_folder_is_told_what_local_programs_do() {
 }
 
 #[test]
-fn what_a_client_did_is_reported_once() {
+fn a_change_by_a_client_is_reported_once() {
     let story = Story::new("");
     story.watch();
     touch(&story.at("F"));
@@ -173,7 +173,7 @@ fn what_a_client_did_is_reported_once() {
     story.watch();
     story.read();
     assert_eq!(story.told(), []);
-    // A client writes through an open file: its writes are its own business.
+    // A client writes through an open file: other clients are not notified of its writes.
     let open = story.open("F", access::WRITE_DATA, false);
     fs::write(story.at("F"), b"longer").unwrap();
     story.read();
@@ -201,14 +201,14 @@ fn only_watched_folders_are_watched_and_not_their_subfolders() {
 }
 
 #[test]
-fn kernel_change_notify_switches_it_off() {
+fn the_setting_kernel_change_notify_disables_local_notification() {
     let story = Story::new("kernel change notify = no");
     story.watch();
     assert_eq!(story.watches(), 0);
 }
 
 #[test]
-fn events_that_the_kernel_lost_make_clients_list_the_folder_anew() {
+fn lost_kernel_events_make_clients_list_the_folder_again() {
     let story = Story::new("");
     story.watch();
     story.server.locked(|tables| tables.report_lost());
