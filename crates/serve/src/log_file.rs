@@ -1,4 +1,4 @@
-//! smb.conf's `log file`: the lines of text once more in a file, which is put aside when it has grown enough.
+//! smb.conf's `log file`: a copy of the text lines in a file, which is rotated at its maximum size.
 
 use std::{
     fs::{File, OpenOptions},
@@ -11,15 +11,15 @@ use std::{
 pub(super) struct LogFile {
     path: PathBuf,
     file: File,
-    /// It was begun, and not gone on with.
+    /// Whether [`Self::open`] created the file.
     is_new: bool,
     len: u64,
-    /// The length at which it is put aside as `.old`, bytes; 0: never.
+    /// The size at which the file is renamed to `.old`, bytes; 0: never.
     max: u64,
 }
 
 impl LogFile {
-    /// Goes on with the file at `path`, or begins it.
+    /// Opens the file at `path` for appending, or creates it.
     pub(super) fn open(path: &Path, max_kib: u32) -> std::io::Result<Self> {
         let was_there = path.exists();
         let (file, len) = opened(path)?;
@@ -32,10 +32,10 @@ impl LogFile {
         })
     }
 
-    /// Goes on with whatever has its name now, after another program has put the file aside.
+    /// Reopens the file by its name, after another program has rotated it.
     ///
     /// # Errors
-    /// What keeps it from being written; lines go on to the file that was open before.
+    /// The new file cannot be opened; lines continue to go to the previous one.
     pub(super) fn reopen(&mut self) -> std::io::Result<()> {
         (self.file, self.len) = opened(&self.path)?;
         Ok(())
@@ -46,15 +46,15 @@ impl LogFile {
         &self.path
     }
 
-    /// Leaves no file that was not there before it was opened: nothing was written.
+    /// Deletes the file if [`Self::open`] created it and nothing was written.
     pub(super) fn discard(self) {
         if self.is_new && self.len == 0 {
-            // An empty log that stays is no harm.
+            // An empty log file left behind does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 
-    /// Appends `text`, which ends with a line's end.
+    /// Appends `text`, which ends with a line feed.
     pub(super) fn write(&mut self, text: &[u8]) -> std::io::Result<()> {
         if self.max > 0 && self.len >= self.max {
             self.put_aside()?;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_on_where_it_stopped_and_is_put_aside_when_it_has_grown_enough() {
+    fn it_appends_to_an_existing_file_and_rotates_at_the_maximum_size() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, "before\n").unwrap();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_it_grows() {
+    fn without_a_maximum_size_the_log_file_is_never_rotated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let mut log = LogFile::open(&path, 0).unwrap();

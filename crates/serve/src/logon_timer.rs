@@ -1,4 +1,4 @@
-//! How long a client may be connected before it logs on.
+//! The time limit for a client to log on.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -9,10 +9,10 @@ use coax_wire::time::{Span, Time};
 
 use super::{outcome::End, story::Story};
 
-/// How long a client may take to log on after a refusal: somebody may be typing a password.
+/// Time limit after a refused log-on: the user may be typing a password.
 const TYPING: Span = Span::from_secs(60);
 
-/// The time until a client has logged on, or connected a share without.
+/// Measures the time until a client logs on, or connects to a share without logging on.
 #[derive(Debug)]
 pub(super) struct LogonTimer {
     connected: Time,
@@ -23,7 +23,7 @@ pub(super) struct LogonTimer {
 }
 
 impl LogonTimer {
-    /// A client connected at `now` and has `limit`.
+    /// Starts the timer for a client that connected at `now`.
     pub(super) fn start(now: Time, limit: Span) -> Self {
         Self {
             connected: now,
@@ -38,12 +38,12 @@ impl LogonTimer {
         self.known.load(Ordering::Acquire)
     }
 
-    /// When the client is given up unless it logs on before.
+    /// When the client is disconnected if it has not logged on.
     pub(super) fn due(&self) -> Option<Time> {
         (!self.is_known()).then(|| Time(self.due.load(Ordering::Acquire)))
     }
 
-    /// Why the client is given up, if its time is over.
+    /// The reason to disconnect the client, if its time is over.
     pub(super) fn overdue(&self, now: Time) -> Option<End> {
         let due = self.due().filter(|due| *due <= now)?;
         let seconds = Duration::from_nanos((due - self.connected).0).as_secs();
@@ -52,7 +52,7 @@ impl LogonTimer {
         )))
     }
 
-    /// Whether the client has logged on just now.
+    /// Records the client's state; returns whether it has just logged on.
     pub(super) fn note(&self, story: &Story) -> bool {
         if self.is_known() {
             return false;

@@ -1,4 +1,4 @@
-//! Being found by name: the NetBIOS name service on UDP port 137, one node for each network that clients can reach us on.
+//! The NetBIOS name service on UDP port 137, with one node for each network from which clients can reach this server.
 
 use std::{
     io::ErrorKind,
@@ -18,18 +18,18 @@ use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 use super::{holder, host::Host, report::Reporter};
 use coax_smbconf::settings::Settings;
 
-/// No datagram of the name service is longer than this by much (RFC 1002 section 4.2: 576 bytes).
+/// Receive buffer size. RFC 1002 section 4.2 limits datagrams of the name service to 576 bytes.
 const DATAGRAM: usize = 1500;
 
 /// The name service of this machine.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What to send from, and what receives: where we were told to be, and that network's broadcast address.
+    /// The sockets at the configured address and at that network's broadcast address; the first one sends.
     sockets: Vec<UdpSocket>,
     nodes: Vec<Node>,
 }
 
-/// We, on one network.
+/// This server's node on one network.
 #[derive(Debug)]
 struct Node {
     service: NameService,
@@ -70,10 +70,11 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Binds what the settings ask for; `None` if they ask for nothing.
+    /// Binds the sockets that the settings ask for; `None` if the name service is off.
     ///
     /// # Errors
-    /// Why names are not answered for. Clients that know our address can do without, so the server starts all the same.
+    /// The reason the name service is unavailable. The server starts nevertheless: clients that know its address can
+    /// connect.
     pub(super) fn open(settings: &Settings) -> Result<Option<Self>, String> {
         let Some(wanted) = settings.listen.names else {
             return Ok(None);
@@ -86,7 +87,7 @@ impl Bound {
         })
     }
 
-    /// Whether it answers at the port that clients ask.
+    /// Whether it uses the standard port that clients query.
     pub(super) fn is_at_the_usual_port(&self) -> bool {
         let first = self.sockets.first().and_then(|s| s.local_addr().ok());
         first.is_some_and(|address| address.port() == 137)
@@ -107,10 +108,10 @@ impl Bound {
 }
 
 impl Names {
-    /// Claims our names where `bound` is. Must be called within the runtime.
+    /// Registers the server's names on the networks of `bound`. Must be called within the runtime.
     ///
     /// # Errors
-    /// A name that is no NetBIOS name; the system.
+    /// A name is not a valid NetBIOS name, or the system refuses a socket.
     pub(super) fn start(host: &Host, bound: Bound) -> Result<Self, String> {
         let nodes = bound.networks.into_iter();
         let sockets = bound.sockets.into_iter().map(UdpSocket::from_std);
@@ -129,7 +130,7 @@ impl Names {
         self.sockets.first()?.local_addr().ok()
     }
 
-    /// Answers until the server stops, and then releases the names. `alive` is held meanwhile.
+    /// Answers queries until the server stops, then releases the names. It holds `alive` until then.
     pub(super) async fn run(mut self, host: Arc<Host>, alive: mpsc::Sender<()>) {
         let mut buffers = vec![[0; DATAGRAM]; 2];
         let mut stopping = false;
@@ -170,14 +171,14 @@ impl Names {
             .min()
     }
 
-    /// A datagram belongs to the network its sender is on; one from elsewhere to the first.
+    /// Assigns a datagram to the network of its sender; the first network receives datagrams from other networks.
     fn handle(
         &mut self,
         host: &Host,
         received: std::io::Result<(usize, SocketAddr)>,
         buffer: &[u8],
     ) {
-        // An ICMP error about an earlier answer is of no interest.
+        // An ICMP error about an earlier answer is ignored.
         let Ok((len, SocketAddr::V4(from))) = received else {
             return;
         };
@@ -202,7 +203,7 @@ impl Names {
                     Destination::Broadcast => SocketAddrV4::new(node.network.broadcast(), port),
                     Destination::Addr(to) => to,
                 };
-                // The name service repeats what matters; a network that is down now may be up then.
+                // The name service repeats important datagrams; a network that is down now may be up then.
                 let _ = socket.send_to(&transmit.bytes, to).await;
             }
             while let Some(event) = node.service.poll_event() {
@@ -251,7 +252,7 @@ fn node(host: &Host, network: Network) -> Result<Node, String> {
     Ok(Node { service, network })
 }
 
-/// The networks on which clients can connect to us: those of the addresses that we listen at for NetBIOS sessions.
+/// The networks of the addresses that listen for NetBIOS sessions.
 fn networks(settings: &Settings, wanted: Ipv4Addr) -> Vec<Network> {
     let listens = |address: Ipv4Addr| {
         let mut at = settings
@@ -278,8 +279,8 @@ fn networks(settings: &Settings, wanted: Ipv4Addr) -> Vec<Network> {
     chosen.map(Network::from).collect()
 }
 
-/// One socket at every address; or one at the address wanted and one at its broadcast address, where the system delivers
-/// broadcasts to nobody else.
+/// One socket for all addresses, or one at `wanted` and one at its broadcast address: the system delivers broadcasts
+/// only to the latter.
 fn sockets(
     wanted: Ipv4Addr,
     port: u16,

@@ -1,5 +1,4 @@
-//! What waits to be sent to a client: messages with their session header, sent in order and as far as the client takes
-//! them.
+//! The send queue of a client: messages with their session headers, sent in order as far as the client accepts them.
 
 use std::{
     collections::VecDeque,
@@ -13,9 +12,9 @@ use rustix::{fd::OwnedFd, io::Errno};
 use super::{pcap::Tap, socket::Socket};
 use coax_disk::DiskFile;
 
-/// Bytes of a page.
+/// Page size, bytes.
 const PAGE: u64 = 4096;
-/// Stands in for what a file has lost since its length was promised.
+/// Replaces bytes that a file lost after the reply announced its length.
 const ZEROS: [u8; 4096] = [0; 4096];
 
 /// Messages to send, oldest first.
@@ -26,11 +25,11 @@ pub(super) struct Outbox {
     sent_total: u64,
 }
 
-/// One message, and how much of it is sent.
+/// One message and its send position.
 #[derive(Debug)]
 struct Entry {
     framing: [u8; 4],
-    /// How many bytes of `framing` there are to send: none for what is no message, a keep-alive for instance.
+    /// Bytes of `framing` to send: 0 if the entry is not a message, for example a keep-alive.
     framing_len: usize,
     message: Transmit,
     sent: usize,
@@ -66,7 +65,7 @@ impl Outbox {
         self.queue.is_empty()
     }
 
-    /// Bytes of memory that wait to be sent.
+    /// Unsent bytes in memory.
     pub(super) fn waiting_bytes(&self) -> usize {
         let of = |entry: &Entry| match &entry.message.tail {
             Tail::Bytes(bytes) => entry.message.head.len().saturating_add(bytes.len()),
@@ -80,9 +79,8 @@ impl Outbox {
         self.sent_total
     }
 
-    /// Sends as much as the client takes without making us wait for long; the rest stays. Gives back the largest buffer that
-    /// is done with.
-    /// `tap` sees what was sent.
+    /// Sends as much as the client accepts without a long wait; the rest stays queued. Returns the largest buffer that
+    /// is no longer needed. `tap` captures the bytes sent.
     pub(super) fn flush(
         &mut self,
         socket: &Socket,
@@ -113,7 +111,7 @@ impl Outbox {
 }
 
 impl Entry {
-    /// Sends until all is sent (`true`) or the client takes no more.
+    /// Sends until the queue is empty (`true`) or the client accepts no more.
     fn send(&mut self, socket: &Socket, tap: Option<&Mutex<Tap>>) -> Result<bool, Errno> {
         self.load_strange(tap.is_some())?;
         self.load_uneven()?;
@@ -147,7 +145,7 @@ impl Entry {
         socket.send(&self.unsent().map(IoSlice::new), more)
     }
 
-    /// Shows the next `sent` bytes, which the kernel has taken.
+    /// Captures the next `sent` bytes, which the kernel has accepted.
     fn show(&self, sent: usize, tap: &Mutex<Tap>) {
         let mut left = sent;
         let parts = self.unsent().map(|part| {
@@ -159,7 +157,7 @@ impl Entry {
         tap.sent(&parts.concat());
     }
 
-    /// What is in memory and not sent yet, in order.
+    /// The unsent bytes in memory, in order.
     fn unsent(&self) -> [&[u8]; 3] {
         let framing = self.framing.get(..self.framing_len).unwrap_or_default();
         let tail = match &self.message.tail {
@@ -187,7 +185,7 @@ impl Entry {
         }
         let start = head.len();
         head.resize(start.saturating_add(uneven), 0);
-        // Where the file has ended meanwhile zeros stay: the length was promised.
+        // Zeros stay where the file has become shorter: the reply announced the length.
         let room = head.get_mut(start..).unwrap_or_default();
         rustix::io::pread(fd, room, at)?;
         if let Tail::File { offset, len, .. } = tail {
@@ -197,7 +195,8 @@ impl Entry {
         Ok(())
     }
 
-    /// Reads a tail whose file the kernel does not know, or any if its bytes are to be seen.
+    /// Reads a tail whose file is not on disk into memory; with `any`, reads every tail, so that its bytes can be
+    /// captured.
     fn load_strange(&mut self, any: bool) -> Result<(), Errno> {
         if let Tail::File { file, offset, len } = &self.message.tail
             && (any || disk_file(&self.message.tail).is_none())
@@ -210,7 +209,7 @@ impl Entry {
     }
 }
 
-/// The descriptor and offset of a tail that lies in a file on disk.
+/// The descriptor and offset of a tail that is in a file on disk.
 fn disk_file(tail: &Tail) -> Option<(&OwnedFd, u64)> {
     match tail {
         Tail::File { file, offset, .. } => {
@@ -221,8 +220,8 @@ fn disk_file(tail: &Tail) -> Option<(&OwnedFd, u64)> {
     }
 }
 
-/// From the page cache, or zeros where the file has ended: the length was promised. A file that cannot be read ends the
-/// connection, which is the one way left to say so.
+/// Sends from the page cache, or zeros where the file has ended: the reply announced the length. A read error ends the
+/// connection: the reply header is already sent, so no status can report it.
 fn send_file(socket: &Socket, fd: &OwnedFd, offset: u64, len: usize) -> Result<usize, Errno> {
     match socket.send_file(fd, offset, len) {
         Ok(Some(sent)) => Ok(sent),
@@ -232,7 +231,7 @@ fn send_file(socket: &Socket, fd: &OwnedFd, offset: u64, len: usize) -> Result<u
     }
 }
 
-/// For file systems that `sendfile` does not work on.
+/// For file systems that do not support `sendfile`.
 fn send_read(socket: &Socket, fd: &OwnedFd, offset: u64, len: usize) -> Result<usize, Errno> {
     let mut bytes = vec![0; len.min(64 * 1024)];
     let read = rustix::io::pread(fd, &mut *bytes, offset)?;

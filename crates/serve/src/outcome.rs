@@ -9,23 +9,23 @@ pub(super) enum End {
     Closed,
     /// The server is shutting down.
     Stopping,
-    /// Anything else, in words.
+    /// Another reason, as text.
     Because(String),
 }
 
 /// How a turn of serving a client ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TurnOutcome {
-    /// The client has nothing to ask.
+    /// The client has no pending request.
     Idle,
-    /// The client does not take what we have to send.
+    /// The client does not accept the data to send.
     Blocked,
-    /// The client asks on, but others are waiting for a thread.
+    /// The client has more requests, but others wait for a thread.
     Again,
-    /// What comes next may touch disks for which no pass is free.
+    /// The next step may access disks for which no pass is free.
     Wait(Reach),
-    /// The connection is over, and what it held is to be closed.
+    /// The connection has ended, and its opens must be closed.
     Over(End),
-    /// The connection is over, and what it held is closed.
+    /// The connection has ended, and its opens are closed.
     Gone,
 }

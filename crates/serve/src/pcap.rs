@@ -1,8 +1,8 @@
-//! `--pcap`: what clients send and get, as a capture file that tshark and `coax explain` read.
+//! `--pcap`: writes the clients' traffic to a capture file that tshark and `coax explain` read.
 //!
-//! The bytes and their times are real: those that the server's system calls read and wrote. What TCP did with them is not
-//! known here, so segments, acknowledgments, windows and the handshake are made up: each run of bytes is one segment, and
-//! the next data of the other side acknowledges it.
+//! The bytes and times are those of the server's system calls. The server cannot see TCP, so the capture contains
+//! synthetic segments, ACKs, windows and handshakes: each run of bytes is one segment, and the next data of the other
+//! side acknowledges it.
 
 use std::{
     fs::{File, OpenOptions, Permissions},
@@ -30,16 +30,17 @@ use coax_smbconf::settings::ClientChoice;
 
 use super::{report::Reporter, socket::Socket, trace::Selection};
 
-/// Bytes that may wait for a slow disk; packets beyond them are dropped, and counted.
+/// Bytes queued for a slow disk; the capture drops and counts packets beyond this limit.
 const WAITING_BYTES: usize = 32 << 20;
-/// Packets that may wait.
+/// Packets queued at most.
 const WAITING_PACKETS: usize = 16_384;
-/// Bytes written at once, about.
+/// Approximate size of one write, bytes.
 const BATCH: usize = 256 << 10;
-/// Bytes of one connection kept until its client's name is known.
+/// Bytes of one connection held until its client's name is known.
 const HELD_BYTES: usize = 64 << 10;
 const TTL: u8 = 64;
-/// Both windows are so wide that nothing seems to wait for them: what the real ones were is not known.
+/// Both windows are at their maximum, so that the capture never appears receive window limited: the real windows are
+/// unknown.
 const WINDOW: u16 = u16::MAX;
 /// Options of both SYNs: window scale 7 (RFC 7323), padded to a word.
 const SYN_OPTIONS: &[u8] = &[1, 3, 3, 7];
@@ -53,15 +54,15 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Creates or empties `path`; its owner alone may read it.
+    /// Creates or truncates `path`, readable only by its owner.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(super) fn open(path: &Path, limit: u64) -> std::io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         let file = options.open(path)?;
-        // One that was there before may have been readable to others.
+        // An existing file may have been readable by others.
         file.set_permissions(Permissions::from_mode(0o600))?;
         Ok(Self {
             file,
@@ -71,7 +72,7 @@ impl Target {
     }
 }
 
-/// Takes packets from every thread and never makes one wait.
+/// Accepts packets from every thread without blocking.
 #[derive(Clone, Debug)]
 pub(super) struct Capture {
     packets: SyncSender<Message>,
@@ -82,14 +83,14 @@ pub(super) struct Capture {
 struct State {
     waiting_bytes: AtomicUsize,
     dropped: AtomicU64,
-    /// The limit is reached or the disk failed: nothing more is written.
+    /// The limit is reached or the disk failed: the writer writes nothing more.
     over: AtomicBool,
 }
 
 #[derive(Debug)]
 enum Message {
     Packet(Vec<u8>),
-    /// Answer, by being dropped, when everything before this is written.
+    /// The writer drops this when everything before it is written.
     Flush(SyncSender<()>),
 }
 
@@ -97,7 +98,7 @@ impl Capture {
     /// Writes to `target` on a thread of its own.
     ///
     /// # Errors
-    /// The system gives no thread, or the first blocks cannot be written.
+    /// The system cannot start a thread, or the first blocks cannot be written.
     pub(super) fn start(target: Target, reporter: Reporter) -> std::io::Result<Self> {
         let (packets, taken) = sync_channel(WAITING_PACKETS);
         let state = Arc::new(State::default());
@@ -123,7 +124,7 @@ impl Capture {
         Ok(Self { packets, state })
     }
 
-    /// Waits until everything captured so far is written, though not for long if the disk is slow.
+    /// Waits, for a limited time, until everything captured so far is written.
     pub(super) fn flush(&self) {
         let (done, written) = sync_channel(0);
         if self.packets.try_send(Message::Flush(done)).is_ok() {
@@ -215,7 +216,7 @@ impl Writer {
         ));
     }
 
-    /// Tells once that packets are missing, and at the end how many.
+    /// Reports once that packets are missing, and at the end their number.
     fn tell_of_drops(&mut self, at_end: bool) {
         let dropped = self.state.dropped.load(Ordering::Relaxed);
         if dropped == 0 || (self.told_of_drops && !at_end) {
@@ -235,10 +236,10 @@ pub(super) struct Tap {
     capture: Capture,
     client: End,
     server: End,
-    /// What is not written yet because the client's name is not known.
+    /// Packets held until the client's name is known.
     held: Option<Vec<Vec<u8>>>,
     held_bytes: usize,
-    /// The client is not among those to capture.
+    /// The client is not selected for capture.
     off: bool,
 }
 
@@ -266,7 +267,7 @@ const ACK: Flags = Flags {
 };
 
 impl Tap {
-    /// Captures a client, if clients are captured and this one may be among them.
+    /// Starts the capture of a client, if capture is on and the client may be selected.
     pub(super) fn begin(
         capture: Option<&Capture>,
         trace: Option<&ClientChoice>,
@@ -283,7 +284,7 @@ impl Tap {
         Some(Self::new(capture, client, server, selection))
     }
 
-    /// Begins with a handshake. `selection` says whether the client is captured, if that is known by now.
+    /// Starts with a handshake. `selection` tells whether the client is captured, if that is already known.
     pub(super) fn new(
         capture: Capture,
         client: SocketAddr,
@@ -310,7 +311,7 @@ impl Tap {
         tap
     }
 
-    /// The client's name is known: it is captured, with what was held, or not.
+    /// Called when the client's name is known: writes or discards the packets held so far.
     pub(super) fn decide(&mut self, captured: bool) {
         let Some(held) = self.held.take() else {
             return;
@@ -332,7 +333,7 @@ impl Tap {
         self.data(From::Server, bytes);
     }
 
-    /// The connection is over.
+    /// Ends the connection in the capture.
     pub(super) fn end(&mut self) {
         self.decide(false);
         let fin = Flags { fin: true, ..ACK };
@@ -341,8 +342,8 @@ impl Tap {
         self.segment(From::Server, ACK, &[]);
     }
 
-    /// The other side acknowledges with its next data: when it really did is not known, and an acknowledgment of its own
-    /// would look as if the sender had waited for it.
+    /// The other side's next data carries the ACK. Its real time is unknown, and a separate ACK would look as if the
+    /// sender had waited for it.
     fn data(&mut self, from: From, bytes: &[u8]) {
         for part in bytes.chunks(MAX_PAYLOAD) {
             self.segment(from, Flags { psh: true, ..ACK }, part);

@@ -1,7 +1,7 @@
-//! Everything that can keep a server from starting, done before it starts.
+//! Performs every step that can prevent the server from starting, before it starts.
 //!
-//! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password file,
-//! opens the shares' folders and the log file, and binds the ports. A check then lets go of them.
+//! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password
+//! file, opens the shares' folders and the log file, and binds the ports. A check then releases them.
 
 use coax_netbios::Transport;
 use coax_server::Server;
@@ -24,11 +24,11 @@ use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 pub struct Prepared {
     pub(super) parts: Parts,
     pub(super) log: Option<LogFile>,
-    /// What will not be as the settings ask, though clients can be served.
+    /// Settings that cannot be honoured although clients can be served.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What a running server is made of.
+/// The resources of a running server.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) server: Server,
@@ -36,17 +36,17 @@ pub(super) struct Parts {
     pub(super) sockets: Sockets,
     /// Runs print commands.
     pub(super) runner: Runner,
-    /// Where to write a capture.
+    /// The capture file.
     pub(super) capture: Option<pcap::Target>,
-    /// Whom to go on as.
+    /// The account to switch to.
     pub(super) account: Option<Account>,
 }
 
 impl Prepared {
-    /// Takes from the system what `settings` need.
+    /// Acquires the resources that `settings` need.
     ///
     /// # Errors
-    /// All that keeps the server from starting.
+    /// Every reason that prevents the start.
     pub fn new(settings: &Settings) -> Result<Self, Rejected> {
         let mut warnings = Vec::new();
         let server = build::server(settings, &mut warnings);
@@ -81,21 +81,21 @@ impl Prepared {
         }
     }
 
-    /// Where it would listen.
+    /// The addresses that the server would listen on.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The system does not report an address.
     pub fn bound(&self) -> std::io::Result<Bound> {
         self.parts.sockets.bound()
     }
 
-    /// Who could log on, by name.
+    /// Names of the accounts that could log on.
     pub fn users(&self) -> Vec<String> {
         let accounts = self.parts.server.accounts.iter();
         accounts.map(|user| user.name.clone()).collect()
     }
 
-    /// Gives everything back: nothing was served and nothing is left behind.
+    /// Releases everything and leaves no files behind.
     pub fn discard(self) {
         self.log.into_iter().for_each(LogFile::discard);
     }
@@ -112,7 +112,7 @@ impl Sockets {
     /// Binds every address that `settings` name.
     ///
     /// # Errors
-    /// Each address that clients could not connect to. Names that are not answered for are a warning.
+    /// Each address that cannot be bound. An unavailable name service is a warning only.
     pub(super) fn open(
         settings: &Settings,
         warnings: &mut Vec<Diagnostic>,

@@ -1,8 +1,8 @@
-//! `print command`: what becomes of a print job once it is whole.
+//! `print command`: runs a command for each complete print job.
 //!
-//! One thread runs the commands of all printers, one after the other in the order of the jobs, so that a client never waits
-//! for a printer and a thousand jobs are not a thousand processes. What a client said of itself reaches the shell as single
-//! words ([`expand_command`]).
+//! One thread runs the commands of all printers, one after the other in the order of the jobs, so that a client never
+//! waits for a printer and a thousand jobs are not a thousand processes. Strings from the client reach the shell as
+//! single words ([`expand_command`]).
 
 use std::{
     path::Path,
@@ -19,7 +19,7 @@ use coax_smbconf::{
     settings::Settings,
 };
 
-/// Jobs that wait for their command; those beyond stay in their folder.
+/// Jobs queued for their command; further jobs stay in their folder.
 const WAITING: usize = 1024;
 
 /// A finished job.
@@ -29,7 +29,7 @@ pub(super) struct Job<'a> {
     pub(super) share: &'a str,
     /// Its file, relative to the share's folder.
     pub(super) path: &'a str,
-    /// What the client called it.
+    /// The job's name from the client.
     pub(super) name: &'a str,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn is_needed(settings: &Settings) -> bool {
     shares.any(|share| share.printable && !share.print_command.is_empty())
 }
 
-/// Where finished jobs go.
+/// Queues finished jobs.
 #[derive(Debug)]
 pub(super) struct Printing {
     orders: Option<SyncSender<Waiting>>,
@@ -56,7 +56,7 @@ impl Printing {
     /// Starts the thread, if any share has a command; `runner` runs it.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     pub(super) fn start(
         settings: &Settings,
         reporter: &Reporter,
@@ -75,10 +75,10 @@ impl Printing {
         })
     }
 
-    /// Has the share's command run for a job, `client` being who sent it.
+    /// Queues the share's command for a job from `client`.
     ///
     /// # Errors
-    /// Why it will not run: too many wait. A share without a command leaves its jobs where they are, which is no error.
+    /// The queue is full. A share without a command keeps its jobs in the folder, which is not an error.
     pub(super) fn take(
         &self,
         settings: &Settings,
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_gets_the_job_s_file_and_name_and_whose_it_is() {
+    fn the_command_receives_the_job_s_file_name_and_user() {
         let client = MacroValues {
             user: "anna",
             client_name: "ATTIC",
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_client_chose_is_taken_for_an_option() {
+    fn no_string_from_a_client_becomes_a_command_option() {
         let hostile = "-rf";
         let client = MacroValues {
             user: hostile,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_says_of_itself_runs_nothing_in_the_shell() {
+    fn strings_from_a_client_execute_nothing_in_the_shell() {
         let client = MacroValues {
             user: "x; touch owned",
             client_name: "$(touch owned)",

@@ -1,4 +1,4 @@
-//! What is wrong with the shares' folders, found when the server starts.
+//! Finds problems of the shares' folders when the server starts.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use rustix::{
 
 use coax_smbconf::settings::{CaseMode, Settings, ShareSettings};
 
-/// Less than this free is reported whatever the disk's size, bytes.
+/// Free space below this is reported regardless of the disk's size, bytes.
 const LITTLE: u64 = 16 << 20;
-/// Less than this free is reported if it is less than a hundredth of the disk, bytes.
+/// Free space below this is reported if it is also less than 1 % of the disk, bytes.
 const LESS_THAN_A_HUNDREDTH: u64 = 1 << 30;
 
-/// What a folder and its file system are like.
+/// Properties of a folder and its file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Folder {
     /// The server's user may create files in it, as far as permissions say.
     pub(super) may_write: bool,
     /// The file system is mounted read-only.
     pub(super) read_only: bool,
-    /// It keeps extended attributes of users.
+    /// The file system supports user extended attributes.
     pub(super) keeps_attributes: bool,
-    /// It tells upper from lower case.
+    /// File names are case-sensitive.
     pub(super) tells_case: bool,
     /// Bytes free for the server's user, and of all.
     pub(super) space: (u64, u64),
@@ -31,19 +31,19 @@ pub(super) struct Folder {
     pub(super) out_of_inodes: bool,
 }
 
-/// Something wrong with a share's folder.
+/// A problem of a share's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
-    /// What.
+    /// The problem.
     pub(super) text: String,
-    /// What to do about it.
+    /// The remedy.
     pub(super) remedy: String,
 }
 
-/// Looks at a folder without changing it.
+/// Inspects a folder without changing it.
 ///
 /// # Errors
-/// What the system says of the folder.
+/// The system's error for the folder.
 pub(super) fn look(path: &Path) -> Result<Folder, Errno> {
     let wanted = Want::WRITE_OK | Want::EXEC_OK;
     let access = rustix::fs::accessat(CWD, path, wanted, AtFlags::EACCESS);
@@ -65,7 +65,8 @@ fn space(disk: &StatVfs) -> (u64, u64) {
     (bytes(disk.f_bavail), bytes(disk.f_blocks))
 }
 
-/// Linux marks folders that ignore case on file systems that can do both; FAT, exFAT and NTFS ignore it everywhere.
+/// Whether names are case-sensitive. Linux flags case-insensitive folders on file systems that support both; FAT, exFAT
+/// and NTFS are always case-insensitive.
 fn tells_case(path: &Path) -> bool {
     /// FS_CASEFOLD_FL (linux/fs.h).
     const CASEFOLD: u32 = 0x4000_0000;
@@ -81,7 +82,7 @@ fn tells_case(path: &Path) -> bool {
     !IGNORE_CASE.contains(&kind) && !folds().unwrap_or(false)
 }
 
-/// What is wrong with a share's folder.
+/// The problems of a share's folder.
 pub(super) fn problems(share: &ShareSettings, path: &Path, folder: Folder) -> Vec<Problem> {
     let path = path.display();
     let name = &share.name;
@@ -148,7 +149,7 @@ fn space_problems(path: &str, folder: Folder, add: &mut impl FnMut(String, Strin
     }
 }
 
-/// Why nobody can write to a share that the settings allow writing to.
+/// Why a share is read-only in practice although the settings allow writing.
 pub fn why_not_writable(share: &ShareSettings) -> Option<&'static str> {
     let folder = look(Path::new(&share.path.replace("%%", "%"))).ok()?;
     write_obstacle(share, folder)
@@ -166,12 +167,12 @@ fn write_obstacle(share: &ShareSettings, folder: Folder) -> Option<&'static str>
     }
 }
 
-/// Whether the settings let anybody write.
+/// Whether the settings allow any user to write.
 fn writable(share: &ShareSettings) -> bool {
     share.printable || !share.read_only || !share.write_list.is_empty()
 }
 
-/// What is wrong with all shares' folders, as share, folder and problem.
+/// The problems of all shares' folders, as share, folder and problem.
 pub(super) fn all(settings: &Settings) -> Vec<(String, String, Problem)> {
     let mut found = Vec::new();
     for share in settings.shares.iter().filter(|share| share.available) {

@@ -1,4 +1,4 @@
-//! Turning clients away so that they know: a negative session response, or an SMB error.
+//! Refuses clients with a reply: a negative session response, or an SMB error.
 
 use std::{io::ErrorKind, net::Shutdown, time::Duration};
 
@@ -13,14 +13,14 @@ use coax_wire::{
 use socket2::SockRef;
 use tokio::{net::TcpStream, time::timeout};
 
-/// How long a client may take to say what it wants, and then to hear that it cannot have it.
+/// Time limit for the client's first packet and the refusal.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// First byte of a session request (RFC 1002 section 4.3.1).
 const SESSION_REQUEST: u8 = 0x81;
 
-/// Reads what the client begins with, answers that the server is full, and closes.
+/// Reads the client's first packet, answers that the server is full, and closes.
 pub(super) async fn turn_away(stream: TcpStream, transport: Transport) {
-    // A client that says nothing, or does not take its answer, goes without.
+    // A client that sends nothing or does not read is closed without a reply.
     let _ = timeout(PATIENCE, answer_and_close(stream, transport)).await;
 }
 
@@ -31,11 +31,11 @@ async fn answer_and_close(stream: TcpStream, transport: Transport) -> std::io::R
     let Some(answer) = answer(packet, transport.framing()) else {
         return Ok(());
     };
-    // A fresh connection has room for so few bytes.
+    // The empty send buffer of a new connection has room for these few bytes.
     stream.writable().await?;
     stream.try_write(&answer)?;
     SockRef::from(&stream).shutdown(Shutdown::Write)?;
-    // Closing with bytes unread would reset the connection, and take the answer with it.
+    // Closing with unread bytes would reset the connection and discard the answer.
     while read(&stream, &mut first).await? > 0 {}
     Ok(())
 }
@@ -50,7 +50,7 @@ async fn read(stream: &TcpStream, into: &mut [u8]) -> std::io::Result<usize> {
     }
 }
 
-/// What to answer to the first packet of a connection; nothing to what is neither a session request nor SMB.
+/// The answer to the first packet of a connection; `None` if it is neither a session request nor SMB.
 fn answer(packet: &[u8], framing: Framing) -> Option<Vec<u8>> {
     if packet.first() == Some(&SESSION_REQUEST) {
         return Some(Control::Negative(Refusal::InsufficientResources).emit());

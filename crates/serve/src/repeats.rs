@@ -11,7 +11,7 @@ const FIRST_WINDOW: Span = Span::from_secs(10);
 /// The window doubles each time up to this: a client that never stops costs a few lines an hour.
 const LONGEST_WINDOW: Span = Span::from_secs(640);
 
-/// What of one client's refusals was reported, and what was only counted.
+/// The refusals of one client: those reported and those only counted.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     seen: Vec<Seen>,
@@ -21,24 +21,24 @@ pub(super) struct Repeats {
 
 #[derive(Debug)]
 struct Seen {
-    /// The last one.
+    /// The most recent one.
     line: RefusedLine,
     count: u64,
     window: Span,
     until: Time,
 }
 
-/// What is to be reported.
+/// A report to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    /// A refusal; its `repeated` says how often it came since the last report.
+    /// A refusal; `repeated` is its number of repetitions since the last report.
     Refusal(Box<RefusedLine>),
     /// The number of refusals of other kinds.
     Others(u64),
 }
 
 impl Repeats {
-    /// Takes a refusal; gives it back if it is to be reported now.
+    /// Records a refusal; returns it if it must be reported now.
     pub(super) fn take(&mut self, now: Time, line: RefusedLine) -> Option<RefusedLine> {
         if let Some(seen) = self.seen.iter_mut().find(|seen| seen.is_same(&line)) {
             seen.count = seen.count.saturating_add(1);
@@ -59,13 +59,13 @@ impl Repeats {
         Some(line)
     }
 
-    /// When [`Self::due`] has something to do.
+    /// When [`Self::due`] must be called.
     pub(super) fn deadline(&self) -> Option<Time> {
         let seen = self.seen.iter().map(|seen| seen.until);
         seen.chain(self.others.map(|(_, until)| until)).min()
     }
 
-    /// What was counted in windows that are over. A refusal that did not come again is forgotten.
+    /// Reports of the windows that have ended. A refusal that was not repeated is forgotten.
     pub(super) fn due(&mut self, now: Time) -> Vec<Report> {
         let mut reports = Vec::new();
         self.seen.retain_mut(|seen| {
@@ -86,7 +86,7 @@ impl Repeats {
         reports
     }
 
-    /// All that was counted: the client is gone.
+    /// Reports of all counted refusals, when the client has disconnected.
     pub(super) fn finish(&mut self) -> Vec<Report> {
         let mut reports: Vec<Report> = self.seen.iter_mut().filter_map(Seen::report).collect();
         self.seen.clear();
@@ -96,7 +96,7 @@ impl Repeats {
 }
 
 impl Seen {
-    /// Whether both are the same refusal: the fields beside the path (an offset, a length) may differ.
+    /// Whether both are the same refusal: fields other than the path (an offset, a length) may differ.
     fn is_same(&self, other: &RefusedLine) -> bool {
         let line = &self.line;
         (line.command, &line.share, &line.path, &line.user)
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_stays_away_is_forgotten_and_reported_at_once_when_it_comes_again() {
+    fn a_refusal_without_repetition_is_forgotten_and_reported_at_once_when_it_returns() {
         let (mut repeats, now) = (Repeats::default(), Time(1_000));
         repeats.take(now, refusal("A"));
         repeats.take(now, refusal("A"));

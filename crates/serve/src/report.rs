@@ -1,4 +1,4 @@
-//! What the server tells of its clients: one JSON object a line, or a line of text.
+//! The server's events: one JSON object per line, or a line of text.
 
 #[cfg(test)]
 #[allow(
@@ -16,36 +16,36 @@ use serde::Serialize;
 
 use coax_smbconf::log_level::Class;
 
-/// An event of the server or of one client. `client` numbers clients from 1 in the order they came.
+/// An event of the server or of one client. `client` numbers clients from 1 in connection order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Line {
     /// The server accepts clients.
     Listening {
-        /// Where the NetBIOS session service is, if it is.
+        /// Address of the NetBIOS session service, if enabled.
         nbt: Option<String>,
-        /// Where SMB directly over TCP is, if it is.
+        /// Address of direct SMB over TCP, if enabled.
         direct: Option<String>,
     },
-    /// Something is wrong with a share's folder.
+    /// A share's folder has a problem.
     ShareProblem {
         /// The share.
         share: String,
         /// Its folder.
         path: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// Something to know about the server itself.
+    /// A notice about the server itself.
     Notice {
-        /// What.
+        /// The text.
         text: String,
     },
     /// A client connected.
     Connected {
-        /// Which.
+        /// The client's number.
         client: u64,
         /// Its address and port.
         address: String,
@@ -54,44 +54,44 @@ pub enum Line {
     },
     /// A dialect was agreed.
     Negotiated {
-        /// Which client.
+        /// The client's number.
         client: u64,
-        /// What it offered, in order.
+        /// The dialects offered, in order.
         offered: Vec<String>,
-        /// What was chosen; nothing if the server serves none of them.
+        /// The dialect selected; `None` if the server supports none of them.
         dialect: Option<&'static str>,
     },
-    /// Somebody logged on.
+    /// A user logged on.
     LoggedOn {
-        /// Which client.
+        /// The client's number.
         client: u64,
-        /// The user; none for a guest.
+        /// The user; `None` for a guest.
         user: Option<String>,
-        /// With what proof.
+        /// The authentication method.
         how: &'static str,
         /// The user name that a guest gave.
         tried: Option<String>,
-        /// System and LAN manager, as the client names them.
+        /// NativeOS and NativeLanMan as the client sent them.
         native: String,
     },
     /// A share was connected.
     Tree {
-        /// Which client.
+        /// The client's number.
         client: u64,
         /// The share.
         share: String,
     },
-    /// Something was refused.
+    /// The server refused a client or a request.
     Refused {
-        /// Which client; none if it was turned away at the door.
+        /// The client's number; `None` if it was refused when it connected.
         client: Option<u64>,
         /// Its address.
         address: String,
-        /// What it wanted.
+        /// The operation refused.
         what: String,
-        /// What it was told.
+        /// The status in the reply.
         status: Option<String>,
-        /// Why.
+        /// The reason.
         why: String,
         /// The smb.conf line or option that would allow it.
         setting: Option<String>,
@@ -102,20 +102,20 @@ pub enum Line {
     Request(Box<RequestLine>),
     /// A message's fields and bytes (`log level` 10).
     Message(Box<MessageLine>),
-    /// A client had requests refused that are not listed one by one: too many different ones at a time.
+    /// Refused requests of a client that are only counted, because too many different ones occurred at a time.
     RefusalsOmitted {
-        /// Which client.
+        /// The client's number.
         client: u64,
-        /// How many.
+        /// Their number.
         count: u64,
     },
-    /// Who a client is: told once, as soon as it uses a share, or at its end.
+    /// A client's identity: reported once, when it first uses a share or when it disconnects.
     Client(Box<ClientLine>),
-    /// A client is gone.
+    /// A client disconnected.
     Disconnected {
-        /// Which.
+        /// The client's number.
         client: u64,
-        /// Why.
+        /// The reason.
         why: String,
         /// SMB messages received.
         requests: u64,
@@ -123,7 +123,7 @@ pub enum Line {
         bytes_in: u64,
         /// Bytes sent, session headers included.
         bytes_out: u64,
-        /// How long it was connected, seconds.
+        /// Duration of the connection, seconds.
         seconds: u64,
     },
 }
@@ -131,7 +131,7 @@ pub enum Line {
 /// A request of a client, and its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RequestLine {
-    /// Which client.
+    /// The client's number.
     pub client: u64,
     /// Every command of the chain with its fields as `name=value`.
     pub request: String,
@@ -143,7 +143,7 @@ pub struct RequestLine {
     pub pid: u32,
     /// MID of the request.
     pub mid: u16,
-    /// The answer's status, or that there was none.
+    /// The reply's status, or a note that there was none.
     pub result: String,
     /// From the request's arrival to its answer, microseconds.
     pub microseconds: u64,
@@ -166,10 +166,10 @@ impl std::fmt::Display for RequestLine {
     }
 }
 
-/// A message's fields and bytes, without what authenticates anybody.
+/// A message's fields and bytes without authentication data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MessageLine {
-    /// Which client.
+    /// The client's number.
     pub client: u64,
     /// `in` from the client, `out` to it.
     pub direction: &'static str,
@@ -192,7 +192,7 @@ impl std::fmt::Display for MessageLine {
 /// A refused request of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RefusedLine {
-    /// Which client.
+    /// The client's number.
     pub client: u64,
     /// Its address and port.
     pub address: String,
@@ -210,11 +210,11 @@ pub struct RefusedLine {
     pub fields: String,
     /// The reply's status.
     pub status: String,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// The smb.conf line or option that would allow it.
     pub setting: Option<String>,
-    /// How often the same was refused again since it was last reported; 0 when it is reported at once.
+    /// Repetitions of the refusal since its last report; 0 in the first report.
     pub repeated: u64,
 }
 
@@ -243,40 +243,40 @@ impl std::fmt::Display for RefusedLine {
     }
 }
 
-/// Who a client is, and what it got.
+/// A client's identity and the result of its log-on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClientLine {
-    /// Which.
+    /// The client's number.
     pub client: u64,
     /// Its address and port.
     pub address: String,
     /// Its NetBIOS name, if it gave one.
     pub name: Option<String>,
-    /// What it seems to be.
+    /// The guessed client system.
     pub guess: String,
-    /// Why one would think so.
+    /// The reason for the guess.
     pub why: String,
-    /// The dialect agreed.
+    /// The negotiated dialect.
     pub dialect: Option<&'static str>,
     /// `nbt` or `direct`.
     pub transport: &'static str,
-    /// The user, `guest`, or nothing if nobody logged on.
+    /// The user, `guest`, or `None` if no user logged on.
     pub log_on: Option<String>,
-    /// The proof it gave.
+    /// The authentication method.
     pub how: Option<&'static str>,
-    /// Why it is a guest, if it is one.
+    /// Why the client is a guest, if it is one.
     pub guest_because: Option<String>,
-    /// What was refused so far, each with the setting that would allow it.
+    /// The refusals so far, each with the setting that would allow it.
     pub refused: Vec<String>,
 }
 
 impl Line {
-    /// The `log level` from which on a line of text is printed: 0 errors and what the server itself says, 1 clients, 2
-    /// refusals and everything else.
+    /// The minimum `log level` at which the line is printed as text: 0 errors and the server's own notices, 1 clients,
+    /// 2 refusals and everything else.
     fn level(&self) -> u8 {
         match self {
             Self::Listening { .. } | Self::ShareProblem { .. } | Self::Notice { .. } => 0,
-            // These exist only where they are wanted.
+            // The server creates these lines only if they are enabled.
             Self::Request(_) | Self::Message(_) => 0,
             Self::Client(_)
             | Self::Disconnected { .. }
@@ -293,7 +293,7 @@ impl Line {
 }
 
 impl Line {
-    /// The part of the server that a line is about, for `log level`.
+    /// The line's debug class, for `log level`.
     fn class(&self) -> Class {
         match self {
             Self::LoggedOn { .. } => Class::Auth,
@@ -361,7 +361,7 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// Why somebody is a guest, in words.
+/// Text that explains why a client is a guest.
 pub(super) fn guest_because(how: &str, tried: Option<&str>) -> String {
     match tried {
         Some(name) if how == "wrong password" => format!("wrong password for {name:?}"),
@@ -453,7 +453,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_s_lines_show_the_name_that_was_tried_and_why_it_made_a_guest() {
+    fn a_guest_s_lines_show_the_name_it_sent_and_why_it_became_a_guest() {
         let line = |how, tried: Option<&str>| {
             let client = ClientLine {
                 log_on: Some("nobody".into()),

@@ -10,7 +10,7 @@ use coax_server::table::{Exclusive, Tables};
 pub(super) struct SharedTables(Mutex<Tables>);
 
 impl SharedTables {
-    /// Takes over the tables.
+    /// Wraps the tables.
     pub(super) fn new(tables: Tables) -> Self {
         Self(Mutex::new(tables))
     }

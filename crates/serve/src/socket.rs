@@ -16,17 +16,17 @@ use socket2::SockRef;
 
 use coax_smbconf::settings::SocketOption;
 
-/// How long a thread stays with a client that has just been served, waiting for its next request.
+/// How long a thread waits for the next request of a client it has just served.
 pub(super) const LINGER: Duration = Duration::from_millis(10);
-/// How long a thread waits for room in a client's window before the rest is left to the client's task.
+/// How long a thread waits for space in the send buffer before it leaves the rest to the client's task.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What a read brought.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// So many bytes, at least one.
+    /// The number of bytes, at least one.
     Bytes(usize),
-    /// Nothing came in time.
+    /// No data arrived in time.
     Nothing,
     /// The peer has closed its side.
     Closed,
@@ -37,7 +37,7 @@ pub(super) enum Received {
 pub(super) struct Socket(OwnedFd);
 
 impl Socket {
-    /// Takes over an accepted connection and sets its options. Options that the system refuses are left as they were.
+    /// Wraps an accepted connection and sets its options. Options that the system refuses keep their values.
     pub(super) fn new(
         stream: std::net::TcpStream,
         options: &[SocketOption],
@@ -47,14 +47,13 @@ impl Socket {
         stream.set_read_timeout(Some(LINGER))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         for option in options {
-            // A buffer larger than the system allows, or an option that it does not know, is no reason to turn a
-            // client away.
+            // A buffer size above the system's limit or an unknown option does not justify a refusal.
             let _ = apply(&SockRef::from(&stream), *option);
         }
         Ok(Self(stream.into()))
     }
 
-    /// Reads what is there into `space`; if nothing is, waits for [`LINGER`] or, without `wait`, not at all.
+    /// Reads available data into `space`. Without data it waits for [`LINGER`], or not at all without `wait`.
     pub(super) fn receive(&self, space: &mut [u8], wait: bool) -> Result<Received, Errno> {
         let flags = if wait {
             RecvFlags::empty()
@@ -72,7 +71,7 @@ impl Socket {
         }
     }
 
-    /// Sends some of `parts`; 0 bytes if there is no room for long. `more`: they are not the end of a message.
+    /// Sends some of `parts`; 0 bytes if the send buffer stays full. `more`: the message continues after them.
     pub(super) fn send(&self, parts: &[IoSlice<'_>], more: bool) -> Result<usize, Errno> {
         let mut flags = SendFlags::NOSIGNAL;
         flags.set(SendFlags::MORE, more);
@@ -81,8 +80,8 @@ impl Socket {
         })
     }
 
-    /// Sends up to `len` bytes of `file` at `offset` from the page cache; `None` if the file ends there, 0 bytes if there
-    /// is no room for long.
+    /// Sends up to `len` bytes of `file` at `offset` from the page cache; `None` if the file ends there, 0 bytes if the
+    /// send buffer stays full.
     pub(super) fn send_file(
         &self,
         file: &OwnedFd,
@@ -99,8 +98,8 @@ impl Socket {
         Ok((!ended).then_some(sent))
     }
 
-    /// Says that nothing more will be sent, and drops what the peer has sent meanwhile: closing a socket with unread bytes
-    /// would reset the connection, and take the last reply with it.
+    /// Shuts down sending and discards unread data: closing a socket with unread bytes would reset the connection and
+    /// lose the last reply.
     pub(super) fn finish(&self) {
         if rustix::net::shutdown(&self.0, Shutdown::Write).is_err() {
             return;
@@ -114,14 +113,14 @@ impl Socket {
         }
     }
 
-    /// Has the system ask the peer whether it is still there if it has said nothing for `idle`. A peer that has forgotten
-    /// the connection answers with a reset.
+    /// Makes the system send keep-alive probes after `idle` without data. A peer that no longer knows the connection
+    /// answers with a reset.
     pub(super) fn probe_after(&self, idle: Duration) -> std::io::Result<()> {
         let socket = SockRef::from(&self.0);
         socket.set_tcp_keepalive(&socket2::TcpKeepalive::new().with_time(idle))
     }
 
-    /// Our address on this connection.
+    /// The local address of this connection.
     pub(super) fn local_address(&self) -> Option<SocketAddr> {
         SockRef::from(&self.0).local_addr().ok()?.as_socket()
     }

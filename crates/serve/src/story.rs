@@ -1,4 +1,4 @@
-//! What is told of one client, from its first byte to its last.
+//! Records and reports the events of one client, from its first byte to its last.
 
 use std::{net::IpAddr, time::Instant};
 
@@ -16,14 +16,14 @@ use super::{
 };
 use coax_smbconf::macros::MacroValues;
 
-/// Refusals that a client's line lists; a client that tries on and on is not listed on and on.
+/// Maximum number of refusals that a client's line lists.
 const REFUSALS: usize = 8;
 
-/// One client's story so far.
+/// The state of one client's report.
 #[derive(Debug)]
 pub(super) struct Story {
     reporter: Reporter,
-    /// What guests are called.
+    /// The guest account's name.
     guest: String,
     began: Instant,
     framing: Framing,
@@ -35,14 +35,14 @@ pub(super) struct Story {
     uses_a_share: bool,
     fatal: Option<String>,
     repeats: Repeats,
-    /// Only if its requests are logged.
+    /// Present only if the client's requests are logged.
     trace: Option<Box<Trace>>,
     requests: u64,
     bytes_in: u64,
 }
 
 impl Story {
-    /// A client has connected.
+    /// Starts the report of a client that has connected.
     pub(super) fn begin(host: &Host, number: u64, address: String, transport: Transport) -> Self {
         let transport_name = match transport {
             Transport::Nbt139 => "nbt",
@@ -79,47 +79,48 @@ impl Story {
         }
     }
 
-    /// How messages to it are framed.
+    /// The framing of messages to the client.
     pub(super) fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// Whether it got so far as to connect to a share.
+    /// Whether the client has connected to a share.
     pub(super) fn uses_a_share(&self) -> bool {
         self.uses_a_share
     }
 
-    /// Whether it logged on, or connected a share without.
+    /// Whether the client has logged on, or connected to a share without logging on.
     pub(super) fn is_known(&self) -> bool {
         self.uses_a_share || self.line.log_on.is_some()
     }
 
-    /// Whether something was refused to it.
+    /// Whether the server refused a request of the client.
     pub(super) fn was_refused(&self) -> bool {
         !self.line.refused.is_empty()
     }
 
-    /// How it calls itself and us.
+    /// Records the calling and called NetBIOS names.
     pub(super) fn names(&mut self, calling: Option<&str>, called: Option<&str>) {
         self.line.name = calling.map(Into::into);
         self.called = called.map(Into::into);
     }
 
-    /// Its names are known: its requests are logged from here on if the settings say so, or if it is `selected`.
+    /// Called when the client's names are known. Logs its requests from now on if the settings ask for it, or if the
+    /// client is `selected`.
     pub(super) fn trace(&mut self, host: &Host, selected: bool) {
         let page = host.server.config.code_page;
         let who = (self.line.client, &self.reporter, page);
         self.trace = Trace::new(&host.settings, selected, who).map(Box::new);
     }
 
-    /// A message goes to it.
+    /// Records a message to the client.
     pub(super) fn reply(&mut self, transmit: &Transmit) {
         if let Some(trace) = &mut self.trace {
             trace.reply(transmit);
         }
     }
 
-    /// It sent a message.
+    /// Records a message from the client.
     pub(super) fn request(&mut self, framing: Framing, message: &[u8]) {
         self.framing = framing;
         if let Some(trace) = &mut self.trace {
@@ -132,7 +133,7 @@ impl Story {
             .saturating_add(4);
     }
 
-    /// The engine reports something.
+    /// Records an event of the engine.
     pub(super) fn event(&mut self, now: Time, event: Event) {
         let client = self.line.client;
         match event {
@@ -196,7 +197,7 @@ impl Story {
         }
     }
 
-    /// What the client's part of a command's macros stands for; `addresses` are its and ours.
+    /// The values of a command's client macros; `addresses` are the client's and the server's.
     pub(super) fn macros(&self, addresses: Option<(IpAddr, IpAddr)>) -> MacroValues<'_> {
         MacroValues {
             client_name: self.line.name.as_deref().unwrap_or_default(),
@@ -210,20 +211,20 @@ impl Story {
         }
     }
 
-    /// Something about this client that is the server's fault.
+    /// Reports a server-side problem with this client.
     pub(super) fn note(&self, text: &str) {
         self.reporter
             .notice(format!("[{}] {text}", self.line.client));
     }
 
-    /// Why the engine wants the connection closed.
+    /// Why the engine closes the connection.
     pub(super) fn fatal(&mut self) -> String {
         self.fatal
             .take()
             .unwrap_or_else(|| "it was told to go".into())
     }
 
-    /// It is gone.
+    /// Reports the end of the connection.
     pub(super) fn end(&mut self, end: &End, bytes_out: u64) {
         self.tell_who();
         self.trace.iter_mut().for_each(|trace| trace.end());
@@ -262,7 +263,7 @@ impl Story {
         });
     }
 
-    /// A request was refused after log-on.
+    /// Records a request that was refused after log-on.
     fn request_refused(&mut self, now: Time, refused: RefusedRequest) {
         let user = refused.user.unwrap_or_else(|| self.guest.clone());
         let line = RefusedLine {
@@ -284,12 +285,12 @@ impl Story {
         }
     }
 
-    /// When [`Self::report_repeats`] has something to do.
+    /// When [`Self::report_repeats`] must be called.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.repeats.deadline()
     }
 
-    /// Reports how often refusals came again.
+    /// Reports the repetitions of refusals.
     pub(super) fn report_repeats(&mut self, now: Time) {
         let due = self.repeats.due(now);
         self.report(due);

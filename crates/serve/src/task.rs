@@ -1,5 +1,5 @@
-//! A client's task: it sleeps until the client, another client's doings or a deadline want something, and then has a
-//! thread do it.
+//! A client's task: it sleeps until data, a wake from another client or a deadline arrives, then hands the work to a
+//! thread.
 //!
 //! *Cold*, a connection is this task and no thread. When bytes come, it turns *hot*: a thread of the pool takes the
 //! session over and stays while the client keeps asking, reading and writing with plain blocking calls. The socket is
@@ -22,30 +22,30 @@ use super::{
     outcome::{End, TurnOutcome},
 };
 
-/// How long a client may take nothing of what is sent to it before it is given up.
+/// The client is disconnected if it accepts no data for this long.
 const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A deadline that has passed is met after this long all the same, so that none can spin.
+/// Minimum wait even for a deadline that has passed, so that the task cannot spin.
 const SOONEST: Duration = Duration::from_millis(1);
 
-/// When wakes are to be delivered and somebody has the engine, they are tried again after this long.
+/// Retry interval for wakes while another thread holds the engine.
 const ANEW: Duration = Duration::from_millis(20);
-/// How long a client that has closed its side and waits for a disk is waited for.
+/// How long the server keeps a client that has closed its side while its request waits for a disk.
 const HALF_CLOSED: Duration = Duration::from_secs(60);
-/// A peer that is to be probed is probed if it has said nothing for this long.
+/// Idle time before a requested probe is sent.
 const PROBE_IDLE: Duration = Duration::from_secs(1);
-/// How long a peer is probed: a reset takes one round trip.
+/// Duration of a probe: a reset takes one round trip.
 const PROBE_TIME: Duration = Duration::from_secs(3);
-/// A keep-alive time that is as good as none (Linux admits no more).
+/// The longest keep-alive time that Linux accepts, in effect none.
 const NO_KEEPALIVE: Duration = Duration::from_secs(32_767);
 
-/// Why a cold connection is looked at.
+/// Why a cold connection needs service.
 enum Cue {
-    /// The client sent something, or takes something again.
+    /// The socket is readable or writable again.
     Ready,
     /// A wake or a deadline.
     Attend,
-    /// It is over.
+    /// The connection has ended.
     Over(End),
 }
 
@@ -66,13 +66,13 @@ pub(super) async fn attend(link: Arc<Link>, session: Session, seat: Seat) {
     drop(seat);
 }
 
-/// Closes what the client held, share by share: a disk that hangs keeps open what is on it, and nothing else. A panic in
-/// there is dealt with in there.
+/// Closes the client's opens, share by share, so that a hung disk delays only its own files. The calls handle panics
+/// themselves.
 async fn close(link: Arc<Link>, end: End) {
     let host = link.host.clone();
     let mut left = link.hang_up();
     while !left.is_empty() {
-        // A disk that many threads are in may hang: it comes last.
+        // A disk with many threads in it may hang, so it comes last.
         left.sort_by_key(|share| host.lanes.load(*share));
         let pass = host.lanes.first_of(&left).await;
         let Reach::Share(share) = pass.reach() else {
@@ -91,18 +91,18 @@ async fn close(link: Arc<Link>, end: End) {
 
 struct Client {
     link: Arc<Link>,
-    /// Here while cold, with the thread while hot.
+    /// Present while cold; the thread has it while hot.
     session: Option<Session>,
     last_heard: Time,
-    /// Since when it takes nothing, and how many bytes it had taken by then.
+    /// When the client stopped accepting data, and the bytes sent by then.
     blocked: Option<(Instant, u64)>,
     seat: Seat,
 }
 
 impl Client {
-    /// Why it ended, unless it is closed already.
+    /// Serves until the connection ends; returns the reason, unless the link is already closed.
     async fn live(&mut self) -> Option<End> {
-        // A client that connects has something to ask.
+        // A client that connects will send a request.
         let mut rest = TurnOutcome::Again;
         loop {
             self.note_blocked(rest == TurnOutcome::Blocked);
@@ -127,7 +127,7 @@ impl Client {
         }
     }
 
-    /// Waits for something to do.
+    /// Waits for the next cue.
     async fn cold(&mut self) -> Cue {
         if self.link.waker.is_pending() {
             return Cue::Attend;
@@ -158,7 +158,7 @@ impl Client {
         }
     }
 
-    /// Has a thread serve the client, and delivers wakes and time-outs meanwhile.
+    /// Lets a thread serve the client and delivers wakes and time-outs meanwhile.
     async fn hot(&mut self, ready: bool, pass: Option<Pass>) -> TurnOutcome {
         let Some(mut session) = self.session.take() else {
             return TurnOutcome::Over(End::Because(
@@ -197,8 +197,8 @@ impl Client {
         }
     }
 
-    /// Waits for a pass for the disks in `reach`, and delivers wakes and time-outs meanwhile. The end, if the client gives
-    /// up waiting.
+    /// Waits for a pass for the disks in `reach` and delivers wakes and time-outs meanwhile. Returns the end of the
+    /// connection if the client gives up.
     async fn gate(&mut self, reach: Reach) -> Result<Pass, End> {
         let host = self.link.host.clone();
         let (pass, gone) = (host.lanes.pass_for(reach), gives_up(self.link.clone()));
@@ -221,7 +221,7 @@ impl Client {
         }
     }
 
-    /// How long until wakes and time-outs are to be delivered; sooner or later again if that was not possible.
+    /// The time until the next delivery of wakes and time-outs, or until the retry if the last one failed.
     fn next_interjection(&self, last: &Result<bool, End>) -> Option<Duration> {
         match last {
             Ok(true) => self
@@ -233,8 +233,8 @@ impl Client {
         }
     }
 
-    /// Delivers wakes and time-outs, unless somebody has the engine (who will do it) or they have to wait for a disk. An
-    /// end that was found before stays.
+    /// Delivers wakes and time-outs, unless another thread holds the engine (and will deliver them) or they must wait
+    /// for a disk. An earlier end is kept.
     async fn interject(&self, last: Result<bool, End>) -> Result<bool, End> {
         self.probe();
         last?;
@@ -243,11 +243,11 @@ impl Client {
         }
         let link = self.link.clone();
         let done = self.link.host.pool.run(move || link.interject()).await;
-        // The thread that serves the client finds what went wrong.
+        // The thread that serves the client finds the error.
         done.unwrap_or(Ok(true))
     }
 
-    /// Has the system find out whether the peer is still there, if that is wanted.
+    /// Makes the system probe the peer if a probe was requested.
     fn probe(&self) {
         if !self.link.take_probe() || self.link.socket.probe_after(PROBE_IDLE).is_err() {
             return;
@@ -260,7 +260,7 @@ impl Client {
                     0 => NO_KEEPALIVE,
                     seconds => Duration::from_secs(u64::from(seconds)),
                 };
-                // If it fails the peer is probed more often, which harms nobody.
+                // On failure the system probes the peer more often, which is harmless.
                 let _ = link.socket.probe_after(usual);
             }
         });
@@ -279,7 +279,7 @@ impl Client {
         .min()
     }
 
-    /// When `deadtime` is over.
+    /// When `deadtime` expires.
     fn dead_at(&self) -> Option<Time> {
         let minutes = u64::from(self.link.host.settings.global.deadtime_minutes);
         (minutes > 0).then(|| self.last_heard + Span::from_secs(minutes.saturating_mul(60)))
@@ -311,8 +311,8 @@ impl Client {
     }
 }
 
-/// Waits until a client whose request waits for a disk is gone: it reset the connection, or it closed its side and a while
-/// has passed.
+/// Waits until a client whose request waits for a disk gives up: it resets the connection, or [`HALF_CLOSED`] passes
+/// after it closes its side.
 async fn gives_up(link: Arc<Link>) {
     let Ok(registered) = register(link, Interest::READABLE) else {
         return std::future::pending().await;
@@ -330,8 +330,8 @@ async fn gives_up(link: Arc<Link>) {
     }
 }
 
-/// Has the runtime watch the link's socket. Deprecated because a type could close its descriptor while it is watched; a
-/// [`Link`] owns its socket, never replaces it, and is kept alive by the registration.
+/// Registers the link's socket with the runtime. Deprecated because a type could close its descriptor while it is
+/// watched; a [`Link`] owns its socket, never replaces it, and is kept alive by the registration.
 #[allow(deprecated)]
 fn register(link: Arc<Link>, interest: Interest) -> std::io::Result<AsyncFd<Arc<Link>>> {
     AsyncFd::with_interest(link, interest)

@@ -1,7 +1,7 @@
 //! `log level` 3 and above: every request with its fields, result and duration; at 10, fields and bytes of every message.
 //!
-//! A client's connection has a [`Trace`] only if its requests are wanted, so a server that does not trace pays one test of
-//! an option a request.
+//! A connection has a [`Trace`] only if its requests are logged. Without tracing the cost is one test of an `Option`
+//! per request.
 
 mod blocks;
 mod dump;
@@ -29,27 +29,27 @@ use coax_smbconf::{
     settings::{ClientChoice, Settings},
 };
 
-/// The level from which on requests are logged.
+/// The minimum level at which requests are logged.
 const REQUESTS: u8 = 3;
-/// The level from which on bytes are logged.
+/// The minimum level at which bytes are logged.
 const BYTES: u8 = 10;
-/// Requests that may wait for their answer; the oldest beyond them is logged without one.
+/// Requests that may wait for their reply; beyond this limit the oldest is logged without one.
 const WAITING: usize = 128;
 
 /// Whether a client is one of those that `--trace` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
-    /// It is.
+    /// The client is selected.
     Yes,
-    /// It is not.
+    /// The client is not selected.
     No,
-    /// It may be: its name is not known yet.
+    /// Unknown: the client's name is not known yet.
     Undecided,
 }
 
 impl Selection {
-    /// Whether the client with this number and address (with port) is meant; without a choice all are. Its name is known
-    /// once `name` is given.
+    /// Whether the client with this number and address (with port) is selected; without a selection all are. `name` is
+    /// `None` until the name is known.
     pub(super) fn of(
         choice: Option<&ClientChoice>,
         number: u64,
@@ -70,7 +70,7 @@ impl Selection {
     }
 }
 
-/// What is logged of one client's requests.
+/// The request log of one client.
 #[derive(Debug)]
 pub(super) struct Trace {
     levels: LogLevels,
@@ -109,10 +109,10 @@ impl Trace {
         })
     }
 
-    /// A message came.
+    /// Records a message from the client.
     pub(super) fn request(&mut self, message: &[u8]) {
         let Ok(header) = Header::parse(message) else {
-            // Data of a raw write, or what is no SMB message.
+            // Data of a raw write, or not an SMB message.
             self.raw("in", message.len());
             return;
         };
@@ -136,13 +136,13 @@ impl Trace {
             text,
         };
         match header.command {
-            // It has no answer of its own.
+            // NT_CANCEL has no reply.
             code::NT_CANCEL => self.finish(&request, "no reply".into()),
             _ => self.waiting.push_back(request),
         }
     }
 
-    /// A message goes out.
+    /// Records a message to the client.
     pub(super) fn reply(&mut self, transmit: &Transmit) {
         let Ok(header) = Header::parse(&transmit.head) else {
             return self.raw_reply(transmit.len());
@@ -169,14 +169,14 @@ impl Trace {
         }
     }
 
-    /// The connection is over: what has no answer will have none.
+    /// Logs the requests without a reply when the connection ends.
     pub(super) fn end(&mut self) {
         for request in std::mem::take(&mut self.waiting) {
             self.finish(&request, "no reply".into());
         }
     }
 
-    /// The server asks something itself: that the client gives up an oplock.
+    /// Records a request by the server: an oplock break.
     fn own_request(&mut self, header: &Header, message: &[u8]) {
         let text = format!("oplock break to the client: {}", self.text(header, message));
         if self.levels.of(Class::Locking) >= REQUESTS {
@@ -301,7 +301,7 @@ fn is_notify(message: &[u8]) -> bool {
     request.is_some_and(|request| request.function == NOTIFY_CHANGE)
 }
 
-/// The status of a header: an NTSTATUS, or class and code, which the table holds in the same form.
+/// The status of a header: an NTSTATUS, or class and code in the form of the status table.
 fn status(wire: u32) -> String {
     match Status(wire) {
         Status::OK => "OK".into(),

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use coax_wire::time::Span;
 
-/// Threads that serve clients at the same time; more clients than that take turns.
+/// Threads that serve clients at the same time; additional clients take turns.
 const THREADS: usize = 512;
-/// How long a client may take to log on, or to connect a share where nobody logs on.
+/// Time limit to log on, or to connect to a share without logging on.
 const LOGON_TIMEOUT: Span = Span::from_secs(10);
-/// How often it is looked whether the shares' folders are there.
+/// Interval between checks of the shares' folders.
 const FOLDER_PERIOD: Duration = Duration::from_secs(5);
 
-/// What tests set otherwise.
+/// Values that tests override.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
     /// Threads that serve clients.
     pub(super) threads: usize,
     /// How long a client may take to log on.
     pub(super) logon_timeout: Span,
-    /// How often the shares' folders are looked at.
+    /// Interval between checks of the shares' folders.
     pub(super) folder_period: Duration,
 }
 

@@ -1,4 +1,5 @@
-//! What code in a serving process can reach: tried from within, in a process of its own, because nothing leaves the sandbox.
+//! Tests what code in a serving process can reach, from within. It uses a separate process, because a process cannot
+//! leave the sandbox.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 use std::{
@@ -41,7 +42,7 @@ fn main() {
         no_program_can_be_started();
     }
     println!("test result: ok");
-    // The folder outside can no longer be removed from here.
+    // The sandboxed process can no longer remove the folder outside.
     let _ = outside.keep();
 }
 

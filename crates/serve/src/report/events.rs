@@ -1,4 +1,4 @@
-//! docs/events.md, made from one example of each event.
+//! Generates docs/events.md from one example of each event.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ struct Event {
     example: Line,
 }
 
-/// The events of a day, in the order in which they are likely to come.
+/// One example of each event, in the order in which they usually occur.
 fn events() -> Vec<Event> {
     let event = |when, example| Event { when, example };
     let mut all = of_the_server();
@@ -358,7 +358,7 @@ fn json(line: &Line) -> Value {
 }
 
 #[test]
-fn docs_events_is_in_step_with_the_events() {
+fn docs_events_matches_the_events() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/events.md");
     if std::env::var_os("COAX_BLESS").is_some() {
         std::fs::write(path, page()).unwrap();

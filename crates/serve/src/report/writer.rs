@@ -1,4 +1,4 @@
-//! Writes lines: from every thread, and none waits for it.
+//! Writes lines from every thread without blocking.
 
 use std::{
     io::Write,
@@ -25,27 +25,27 @@ use coax_smbconf::{
 /// is added.
 pub const SCHEMA: u32 = 1;
 
-/// Lines that may wait for a slow terminal or a full pipe; what comes beyond them is dropped, and counted.
+/// Lines queued for a slow terminal or a full pipe; the reporter drops and counts further lines.
 const WAITING_LINES: usize = 4096;
 
-/// Bytes of dumped messages that may wait.
+/// Bytes of dumped messages queued at most.
 const WAITING_BYTES: usize = 16 << 20;
 
-/// Lines written at once.
+/// Lines per write.
 const BATCH: usize = 64;
 
-/// What a [`Reporter`] hands on.
+/// An item that a [`Reporter`] passes to its writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     /// A line, and when its event happened.
     Line(Line, Timestamp),
     /// The queue is empty: the writer should flush the lines it holds.
     Pause,
-    /// Log files should be opened anew.
+    /// Log files must be reopened.
     Reopen,
 }
 
-/// What is to be written where, at the next pause.
+/// Text to write at the next pause, by destination.
 struct Pages {
     json: bool,
     log_level: LogLevels,
@@ -67,7 +67,7 @@ impl Pages {
         }
     }
 
-    /// Opens the log file anew and tells that, in the new file too.
+    /// Reopens the log file and reports that, in the new file too.
     fn reopen(&mut self) {
         self.put();
         let done = match &mut self.file {
@@ -109,8 +109,8 @@ impl Pages {
     }
 
     fn put(&mut self) {
-        // Nobody may be reading, or the log's disk may be full; that is no reason to stop serving.
-        // The log comes first: who reads a line here finds it there.
+        // Write errors do not stop the server: the reader may be gone, or the log's disk may be full. The log is
+        // written first, so that every line printed is already in it.
         let _ = self.file.as_mut().map(|file| file.write(&self.text));
         let _ = if self.json {
             put(std::io::stdout().lock(), &self.out)
@@ -122,7 +122,7 @@ impl Pages {
     }
 }
 
-/// A line as JSON has it: with its time and the version of its form.
+/// The JSON form of a line, with time and schema version.
 #[derive(Serialize)]
 pub(super) struct Stamped<'a> {
     /// RFC 3339, UTC, microseconds.
@@ -142,7 +142,7 @@ impl<'a> Stamped<'a> {
     }
 }
 
-/// What a line takes beyond the room that every line takes, bytes.
+/// Memory of a line beyond its fixed size, bytes.
 fn weight(line: &Line) -> usize {
     match line {
         Line::Message(message) => message.dump.len(),
@@ -150,7 +150,7 @@ fn weight(line: &Line) -> usize {
     }
 }
 
-/// The text of a line without control characters: names come from clients, and none may forge a line of the log.
+/// The text of a line without control characters: a name from a client must not forge a log line.
 pub(super) fn one_line(line: &Line) -> String {
     let text = line.to_string();
     // A message's bytes stand in lines of their own, and hold no control characters.
@@ -168,7 +168,7 @@ pub(super) fn one_line(line: &Line) -> String {
     out
 }
 
-/// Where the log file is, if there is one.
+/// The path of the log file, if one is configured.
 pub(crate) fn log_path(settings: &Settings) -> Option<String> {
     settings.global.log_file.as_deref().map(one_for_all)
 }
@@ -176,7 +176,7 @@ pub(crate) fn log_path(settings: &Settings) -> Option<String> {
 /// The log file that the settings ask for.
 ///
 /// # Errors
-/// Says which file, and why it cannot be written.
+/// The file and the reason it cannot be written.
 pub(crate) fn log_file(settings: &Settings) -> Result<Option<LogFile>, String> {
     let Some(path) = log_path(settings) else {
         return Ok(None);
@@ -186,7 +186,7 @@ pub(crate) fn log_file(settings: &Settings) -> Result<Option<LogFile>, String> {
         .map_err(|error| format!("cannot write the log file {path}: {error}"))
 }
 
-/// Samba keeps a log for each client by macros like `%m`; here is one for all, and they stand for its own name.
+/// Expands macros like `%m`, with which Samba writes one log per client, for the single log file of this server.
 fn one_for_all(path: &str) -> String {
     let own = MacroValues {
         client_name: "coax",
@@ -203,16 +203,16 @@ fn put(mut out: impl Write, text: &[u8]) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Takes lines from every thread and never makes one wait.
+/// Accepts lines from every thread without blocking.
 #[derive(Clone, Debug)]
 pub struct Reporter {
     lines: SyncSender<Message>,
     lost: Arc<AtomicU64>,
-    /// Bytes of dumped messages that wait.
+    /// Queued bytes of dumped messages.
     waiting_bytes: Arc<AtomicUsize>,
 }
 
-/// What goes to the writing thread.
+/// A message to the writing thread.
 enum Message {
     Line(Line, Timestamp),
     /// Answer when everything before this is written.
@@ -225,7 +225,7 @@ impl Reporter {
     /// Writes JSON to standard output, or text up to `log level` to standard error; and text to the log file.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     pub(crate) fn start(settings: &Settings, log: Option<LogFile>) -> std::io::Result<Self> {
         let mut pages = Pages::new(settings, log);
         Self::to(move |told| match told {
@@ -235,10 +235,10 @@ impl Reporter {
         })
     }
 
-    /// Hands every line to `write`, on a thread of its own.
+    /// Passes every line to `write`, on a separate thread.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     pub fn to(mut write: impl FnMut(Told) + Send + 'static) -> std::io::Result<Self> {
         let (lines, taken) = sync_channel(WAITING_LINES);
         let lost = Arc::new(AtomicU64::new(0));
@@ -270,7 +270,7 @@ impl Reporter {
                         }
                     }
                     write(Told::Pause);
-                    // Dropping them is the answer to whoever waits.
+                    // Dropping the senders wakes the waiting threads.
                     drop(waiting);
                 }
             })?;
@@ -281,7 +281,7 @@ impl Reporter {
         })
     }
 
-    /// Tells `line`.
+    /// Reports `line`.
     pub fn tell(&self, line: Line) {
         let weight = weight(&line);
         let before = self.waiting_bytes.fetch_add(weight, Ordering::Relaxed);
@@ -299,7 +299,7 @@ impl Reporter {
         }
     }
 
-    /// Waits until everything told so far is written, though not for long if nobody reads it.
+    /// Waits, for a limited time, until every line reported so far is written.
     pub fn flush(&self) {
         let (done, written) = sync_channel(0);
         if self.lines.try_send(Message::Flush(done)).is_ok() {
@@ -308,14 +308,14 @@ impl Reporter {
         }
     }
 
-    /// Has log files opened anew, as after another program has put them aside.
+    /// Reopens log files, after another program has rotated them.
     pub fn reopen(&self) {
         if let Err(TrySendError::Full(_)) = self.lines.try_send(Message::Reopen) {
             self.notice("too busy to open log files anew; send the signal again");
         }
     }
 
-    /// Tells something about the server itself.
+    /// Reports a notice about the server itself.
     pub fn notice(&self, text: impl Into<String>) {
         self.tell(Line::Notice { text: text.into() });
     }
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_file_that_cannot_be_written_is_told_and_nothing_else() {
+    fn a_log_file_that_cannot_be_written_causes_only_a_notice() {
         let mut settings = Settings::default();
         settings.global.log_file = Some("/no/such/folder/log".into());
         let trouble = log_file(&settings).unwrap_err();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_file_that_was_put_aside_goes_on_under_its_name_when_it_is_opened_anew() {
+    fn a_rotated_log_file_is_recreated_under_its_name_when_it_is_reopened() {
         let folder = tempfile::tempdir().unwrap();
         let (path, aside) = (folder.path().join("log"), folder.path().join("log.1"));
         let mut settings = Settings::default();
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_nobody_takes_are_counted_and_do_not_block() {
+    fn unread_lines_are_counted_and_do_not_block() {
         let (hold, held) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         let reporter = Reporter::to(move |told| {

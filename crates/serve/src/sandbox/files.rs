@@ -45,7 +45,7 @@ fn confine(policy: &Policy) -> Result<RulesetStatus, RulesetError> {
         .handle_access(AccessFs::from_all(NEWEST))?
         .create()?;
     for (path, rights) in &policy.paths {
-        // What is missing needs no rule: it cannot be opened either.
+        // A missing path needs no rule: it cannot be opened anyway.
         let Ok(file) = PathFd::new(path) else {
             continue;
         };

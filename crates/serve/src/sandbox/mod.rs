@@ -1,8 +1,9 @@
-//! The sandbox around a serving process: what the process can reach if a client ever makes it run foreign code.
+//! The sandbox of the serving process: it limits what foreign code can reach if a client ever makes the process run it.
 //!
 //! [`enter`] runs before any thread exists, because a Landlock domain holds for the calling thread and those it starts.
-//! [`files`] limits the process to the folders of [`Policy`]; [`syscalls`] limits it to the system calls of a file server;
-//! [`privileges`] gives up root once the ports are bound. What the system cannot do is reported at start, never ignored.
+//! [`files`] limits the process to the folders of [`Policy`]; [`syscalls`] limits it to the system calls of a file
+//! server; [`privileges`] gives up root once the ports are bound. The server reports protections that the system lacks
+//! when it starts.
 
 mod files;
 mod policy;
@@ -13,7 +14,7 @@ pub use policy::{Policy, Rights};
 
 use std::fmt;
 
-/// What protects the process, and what is missing on this machine.
+/// The protections of the process, active and missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The protections in force, in words.

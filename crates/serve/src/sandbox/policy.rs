@@ -1,4 +1,4 @@
-//! Which files the server needs, from its settings.
+//! Derives the files that the server needs from its settings.
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,9 @@ pub enum Rights {
 /// The files that the server needs while it serves; everything else is out of reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Paths and what may be done beneath each.
+    /// Paths and the rights beneath each.
     pub paths: Vec<(PathBuf, Rights)>,
-    /// A share that lets symbolic links lead anywhere (`wide links`), so that no list of folders would be right.
+    /// A share with `wide links`: symbolic links may lead anywhere, so no list of folders can be complete.
     pub unconfined_share: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub struct Policy {
 const TIME_ZONE: [&str; 3] = ["/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo"];
 
 impl Policy {
-    /// What a server with these settings needs: its shares, its log, and the files that users come from.
+    /// The files that a server with these settings needs: shares, log, and user databases.
     pub fn new(settings: &Settings, folder_of: impl Fn(&ShareSettings) -> Option<String>) -> Self {
         let mut policy = Self::default();
         for share in settings.shares.iter().filter(|share| share.available) {
@@ -39,7 +39,7 @@ impl Policy {
         }
         let global = &settings.global;
         let users = [global.password_file(), global.username_map.as_deref()];
-        // The folder and not the file: whoever edits the file replaces it by another.
+        // The folder instead of the file: editors replace the file by a new one.
         let folders = users.into_iter().flatten().filter_map(|file| file.parent());
         policy.allow(folders, Rights::Read);
         policy.allow(TIME_ZONE.iter().map(Path::new), Rights::Read);

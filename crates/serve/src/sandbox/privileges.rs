@@ -48,10 +48,10 @@ impl Account {
         })
     }
 
-    /// Has the whole process go on as this user, with the user's groups and no capabilities.
+    /// Switches the whole process to this user, with the user's groups and without capabilities.
     ///
     /// # Errors
-    /// Says why the server must not go on: it was told to give up its rights and cannot.
+    /// The process cannot give up its privileges; the server must not continue.
     pub(crate) fn assume(&self) -> Result<(), String> {
         if geteuid() == self.user {
             return Ok(());

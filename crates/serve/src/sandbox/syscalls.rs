@@ -1,8 +1,8 @@
 //! seccomp: the system calls that a file server needs, and no others.
 //!
-//! What is not on the list fails with ENOSYS ("no such system call"), as on an older kernel: libraries that try a newer call
-//! first then take the older one. So no program can be started, no process traced, no file system mounted, no kernel module
-//! loaded, and no memory made executable.
+//! A call that is not on the list fails with ENOSYS ("no such system call"), as on an older kernel: libraries that try
+//! a newer call first then take the older one. So the process cannot start programs, trace processes, mount file
+//! systems, load kernel modules, or make memory executable.
 //!
 //! The list is what `strace` shows of a server under the clients of `scripts/test --only peers`, and what the C library and tokio use in
 //! its place on other kernels.

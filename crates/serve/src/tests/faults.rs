@@ -1,4 +1,4 @@
-//! File systems that misbehave: one that blocks, and one that brings its thread down.
+//! Faulty file systems: one that blocks, and one that panics.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use coax_server::{
 
 use super::*;
 
-/// The disk of share DATA, and what befalls whoever uses it.
+/// The disk of share DATA, with a fault that runs at each use.
 struct Trap(Box<dyn Fn() + Send + Sync>);
 
 impl fmt::Debug for Trap {
@@ -98,11 +98,11 @@ fn a_panic_ends_that_connection_with_a_reason_and_no_other() {
 }
 
 #[test]
-fn a_disk_that_hangs_holds_up_its_client_alone_and_the_answer_comes_in_the_end() {
+fn a_hung_disk_blocks_only_its_client_and_the_answer_arrives_in_the_end() {
     let (let_go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let server = with_disk(move || {
-        // It fails when the other end is dropped, and that is what lets go.
+        // `recv` fails when the test drops the sender, which releases the disk.
         let _ = wait.lock().unwrap().recv();
     });
     let mut waiting = server.direct();
@@ -124,7 +124,7 @@ fn a_disk_that_hangs_holds_up_its_client_alone_and_the_answer_comes_in_the_end()
 }
 
 #[test]
-fn a_disk_that_hangs_keeps_a_few_threads_however_many_clients_wait_for_it() {
+fn a_hung_disk_blocks_few_threads_however_many_clients_wait_for_it() {
     const CLIENTS: usize = 300;
     const THREADS: usize = 16;
     let (let_go, wait) = mpsc::channel::<()>();
@@ -136,7 +136,7 @@ fn a_disk_that_hangs_keeps_a_few_threads_however_many_clients_wait_for_it() {
         other.path().display()
     );
     let server = with_disk_among(&options, THREADS, move || {
-        // It fails when the other end is dropped, and that is what lets go.
+        // `recv` fails when the test drops the sender, which releases the disk.
         let _ = wait.lock().unwrap().recv();
     });
     let mut waiting: Vec<Client> = (0..CLIENTS).map(|_| server.direct()).collect();
@@ -153,7 +153,7 @@ fn a_disk_that_hangs_keeps_a_few_threads_however_many_clients_wait_for_it() {
         client.echo(b"not held up");
     }
     assert!(server.running.host.lanes.inside() <= THREADS / 8);
-    // Who gives up waiting is let go although the disk still hangs.
+    // The server releases clients that give up, although the disk still hangs.
     drop(waiting.split_off(CLIENTS / 2));
     drop(let_go);
     for client in &mut waiting {

@@ -1,4 +1,4 @@
-//! What keeps clients from each other's troubles: clocks, budgets, time limits.
+//! Isolation of clients from each other: clocks, budgets, time limits.
 
 use coax_wire::time::Span;
 
@@ -61,7 +61,7 @@ fn a_wall_clock_that_is_stepped_back_postpones_no_deadline() {
     );
 }
 
-/// The default, but for what a test would wait too long for.
+/// The default tuning with shorter periods for tests.
 fn hasty() -> Tuning {
     Tuning {
         threads: 8,
@@ -71,7 +71,7 @@ fn hasty() -> Tuning {
 }
 
 #[test]
-fn clients_that_do_not_log_on_are_closed_with_a_reason_and_others_are_not() {
+fn only_clients_that_do_not_log_on_are_disconnected_with_a_reason() {
     let server = Fixture::tuned("security = share", hasty(), |_| {});
     let mut known = server.direct();
     known.use_the_share();
@@ -90,7 +90,7 @@ fn clients_that_do_not_log_on_are_closed_with_a_reason_and_others_are_not() {
 }
 
 #[test]
-fn a_client_that_never_pauses_is_closed_too_if_it_does_not_log_on() {
+fn a_client_that_never_pauses_is_also_disconnected_if_it_does_not_log_on() {
     let server = Fixture::tuned("", hasty(), |_| {});
     let mut client = server.direct();
     client.negotiate(CORE);
@@ -106,7 +106,7 @@ fn a_client_that_never_pauses_is_closed_too_if_it_does_not_log_on() {
 }
 
 #[test]
-fn a_client_without_a_place_is_told_so_in_its_protocol() {
+fn a_client_beyond_the_limit_receives_an_smb_error() {
     let server = Fixture::start("max smbd processes = 1\nsecurity = share");
     let mut first = server.direct();
     first.use_the_share();
@@ -133,7 +133,7 @@ fn a_client_without_a_place_is_told_so_in_its_protocol() {
 }
 
 #[test]
-fn silent_clients_of_one_address_do_not_fill_the_server() {
+fn clients_of_one_address_that_send_nothing_do_not_fill_the_server() {
     let server = Fixture::start("max smbd processes = 50\nsecurity = share");
     let silent: Vec<Client> = (0..50).map(|_| server.direct()).collect();
     let refused = |line: &Line| match line {
@@ -149,17 +149,17 @@ fn silent_clients_of_one_address_do_not_fill_the_server() {
 }
 
 #[test]
-fn what_clients_held_is_given_back_when_they_are_gone() {
+fn resources_of_clients_are_freed_when_they_disconnect() {
     let server = Fixture::start("security = share");
     std::fs::write(server.folder.path().join("FILE.TXT"), b"0123456789").unwrap();
     for _ in 0..20 {
         let mut client = server.direct();
         client.use_the_share_as_lanman();
         let fid = client.open_file();
-        // The server may still hold the lock of the client before, whose end it has not seen yet.
+        // The server may still hold the previous client's lock until it sees that client's disconnect.
         client.ask_lock(fid, 20_000);
         assert_eq!(client.receive()[5], 0);
-        // A message whose rest never comes.
+        // A message that stays incomplete.
         client
             .stream
             .write_all(b"\x00\x00\x10\x00\xffSMB\x2b")
@@ -174,7 +174,7 @@ fn what_clients_held_is_given_back_when_they_are_gone() {
         host.server
             .locked(|tables| [Opens, Locks, Memory].map(|which| tables.total().get(which)))
     };
-    // The driver looks at the folder now and then: that takes a pass, too.
+    // The periodic folder check also takes a pass.
     let until = Instant::now() + LONG;
     while held() != [0, 0, 0] || host.lanes.inside() > 0 {
         assert!(
@@ -211,7 +211,7 @@ fn a_share_whose_folder_is_removed_is_reported_and_served_again_when_it_is_back(
 }
 
 #[test]
-fn a_second_server_of_the_same_folder_says_so() {
+fn a_second_server_of_the_same_folder_reports_it() {
     let server = Fixture::tuned("", hasty(), |_| {});
     let path = server.folder.path().display().to_string();
     let mut settings =
@@ -222,7 +222,7 @@ fn a_second_server_of_the_same_folder_says_so() {
         direct: vec![anywhere],
         names: None,
     };
-    // Its own claim must stand first.
+    // The server's own claim must exist first.
     let claimed = || {
         let other = coax_disk::DiskFs::new(path.as_ref(), Default::default()).unwrap();
         matches!(other.claim(true), coax_disk::Claim::Theirs)

@@ -23,7 +23,7 @@ use coax_server::Server;
 use super::{report::Told, *};
 use coax_smbconf::load::load_text;
 
-/// Far longer than anything here takes.
+/// Time limit that no test reaches.
 const LONG: Duration = Duration::from_secs(20);
 
 struct Fixture {
@@ -41,7 +41,7 @@ impl Fixture {
         Self::build(options, threads, |_| {})
     }
 
-    /// As the options say, and with the server changed before it starts.
+    /// Builds a server with the options and applies `change` before it starts.
     fn build(options: &str, threads: usize, change: impl FnOnce(&mut Server)) -> Self {
         let tuning = Tuning {
             threads,
@@ -65,7 +65,7 @@ impl Fixture {
         let (tell, lines) = channel();
         let reporter = Reporter::to(move |told| {
             if let Told::Line(line, _) = told {
-                // The test may have seen enough.
+                // The test may have ended and dropped the receiver.
                 let _ = tell.send(line);
             }
         })
@@ -88,7 +88,7 @@ impl Fixture {
         Client::connect(self.running.bound().nbt[0])
     }
 
-    /// The first line from here on that `pick` picks.
+    /// The next line that `pick` accepts.
     fn line<T>(&self, mut pick: impl FnMut(&Line) -> Option<T>) -> T {
         let until = Instant::now() + LONG;
         loop {
@@ -137,7 +137,7 @@ impl Client {
         }
     }
 
-    /// A client whose address is another of this machine's.
+    /// Connects from another address of this machine.
     fn connect_from(address: &str, server: SocketAddr) -> Self {
         let socket =
             socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
@@ -227,7 +227,7 @@ fn request(command: u8, words: &[u8], bytes: &[u8]) -> Vec<u8> {
 const CORE: &[&str] = &["PC NETWORK PROGRAM 1.0"];
 
 #[test]
-fn a_client_that_offers_nothing_known_is_told_so() {
+fn a_client_that_offers_only_unknown_dialects_receives_no_dialect() {
     let server = Fixture::start("");
     assert_eq!(
         server.direct().negotiate(&["SOME OTHER PROTOCOL 3.1"]),
@@ -283,7 +283,7 @@ fn session_request(called: &str, calling: &str) -> Vec<u8> {
 }
 
 #[test]
-fn requests_in_one_packet_and_a_request_in_many_packets_are_served_alike() {
+fn several_requests_in_one_packet_and_one_in_many_packets_are_served() {
     let server = Fixture::start("");
     let mut client = server.direct();
     client.negotiate(CORE);
@@ -323,7 +323,7 @@ fn more_busy_clients_than_threads_are_all_served() {
 }
 
 #[test]
-fn idle_clients_cost_no_thread_and_still_answer() {
+fn idle_clients_use_no_thread_and_are_still_served() {
     let server = Fixture::with_threads("", 2);
     let mut clients: Vec<Client> = (0..200).map(|_| server.direct()).collect();
     for client in &mut clients {
@@ -335,7 +335,7 @@ fn idle_clients_cost_no_thread_and_still_answer() {
 }
 
 #[test]
-fn a_client_that_went_idle_is_looked_at_once_more_and_then_left_alone() {
+fn an_idle_client_is_served_once_more_and_then_uses_no_thread() {
     let server = Fixture::start("");
     let mut clients: Vec<Client> = (0..10).map(|_| server.direct()).collect();
     for client in &mut clients {
@@ -352,7 +352,7 @@ fn a_client_that_went_idle_is_looked_at_once_more_and_then_left_alone() {
 }
 
 #[test]
-fn clients_that_stop_in_the_middle_of_a_message_hold_up_nobody() {
+fn clients_that_stop_within_a_message_do_not_block_others() {
     let server = Fixture::with_threads("", 2);
     let mut dead: Vec<Client> = (0..20).map(|_| server.direct()).collect();
     for client in &mut dead {
@@ -373,7 +373,7 @@ fn clients_that_stop_in_the_middle_of_a_message_hold_up_nobody() {
 }
 
 #[test]
-fn clients_that_do_not_read_their_replies_hold_up_nobody_and_lose_nothing() {
+fn clients_that_do_not_read_their_replies_block_no_others_and_lose_no_data() {
     let server = Fixture::with_threads("", 2);
     let mut stuck: Vec<Client> = (0..3).map(|_| server.direct()).collect();
     let data = vec![0x5a; 16_000];
@@ -414,7 +414,7 @@ fn clients_that_do_not_read_their_replies_hold_up_nobody_and_lose_nothing() {
 }
 
 #[test]
-fn what_is_no_smb_ends_the_connection_with_a_reason() {
+fn data_that_is_not_smb_ends_the_connection_with_a_reason() {
     let server = Fixture::start("");
     let mut client = server.direct();
     client.send(b"GET / HTTP/1.1\r\nHost: localhost\r\nmore than a header's worth\r\n\r\n");
@@ -423,7 +423,7 @@ fn what_is_no_smb_ends_the_connection_with_a_reason() {
 }
 
 #[test]
-fn hosts_deny_turns_a_client_away_and_names_the_setting() {
+fn hosts_deny_refuses_a_client_and_reports_the_setting() {
     let server = Fixture::start("hosts deny = 127.");
     assert!(server.direct().is_closed());
     let setting = server.line(|line| match line {
@@ -434,7 +434,7 @@ fn hosts_deny_turns_a_client_away_and_names_the_setting() {
 }
 
 #[test]
-fn no_more_clients_are_served_than_the_limit_and_a_place_is_free_again_afterwards() {
+fn the_client_limit_holds_and_a_disconnect_frees_a_place() {
     let server = Fixture::start("max smbd processes = 2");
     let mut first = server.direct();
     first.negotiate(CORE);
@@ -512,7 +512,7 @@ fn name_query(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn our_name_is_answered_for_and_no_other() {
+fn the_name_service_answers_only_for_the_server_s_own_name() {
     let server = Fixture::start("netbios name = attic");
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     socket

@@ -16,7 +16,7 @@ fn reporter() -> (Reporter, Receiver<String>) {
     let (tell, lines) = channel();
     let reporter = Reporter::to(move |told| {
         if let Told::Line(Line::Notice { text }, _) = told {
-            // The test may have seen enough.
+            // The test may have ended and dropped the receiver.
             let _ = tell.send(text);
         }
     });
@@ -35,7 +35,7 @@ fn started(path: &Path, limit: u64) -> (Capture, Reporter, Receiver<String>) {
     (capture, reporter, lines)
 }
 
-/// The types of all blocks, if the file is made of whole ones.
+/// The types of all blocks; fails if the file ends within a block.
 fn blocks(bytes: &[u8]) -> Vec<u32> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (mut at, mut kinds) = (0, Vec::new());
@@ -85,7 +85,7 @@ fn a_connection_begins_with_a_handshake_and_ends_with_both_sides_closing() {
 }
 
 #[test]
-fn a_client_whose_name_is_not_known_yet_is_held_back_until_it_is() {
+fn packets_are_held_until_the_client_s_name_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.pcapng");
     let (capture, ..) = started(&path, 1 << 24);
@@ -129,7 +129,7 @@ fn at_its_limit_it_ends_with_a_whole_block_and_one_notice() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_blocks_nobody_and_what_is_dropped_is_counted() {
+fn a_blocked_disk_does_not_block_clients_and_dropped_packets_are_counted() {
     let (mut reading, writing) = std::io::pipe().unwrap();
     let (reporter, lines) = reporter();
     let target = Target {

@@ -1,4 +1,4 @@
-//! Reads of all lengths and beginnings: by the kernel, from memory, or some of both.
+//! Reads of many lengths and offsets: sent by the kernel, from memory, or both.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn raw_reads_give_the_file_byte_for_byte_wherever_they_begin_and_end() {
 }
 
 #[test]
-fn a_file_that_became_shorter_ends_earlier() {
+fn a_read_of_a_truncated_file_ends_at_the_new_length() {
     let server = Fixture::start("security = share");
     let path = server.folder.path().join("FILE.BIN");
     std::fs::write(&path, vec![7; 100_000]).unwrap();

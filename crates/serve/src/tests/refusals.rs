@@ -1,4 +1,4 @@
-//! What is reported of refused requests.
+//! The reports of refused requests.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{
     *,
 };
 
-/// A server whose share DATA nobody may write.
+/// A server whose share DATA is read-only.
 fn read_only(options: &str) -> Fixture {
     Fixture::build(options, 8, |server| {
         for share in &mut server.shares {
@@ -51,7 +51,7 @@ fn a_refused_write_is_one_line_with_client_user_request_reason_and_setting() {
 }
 
 #[test]
-fn the_same_refusal_again_and_again_is_two_lines_and_a_number() {
+fn a_repeated_refusal_produces_two_lines_and_a_count() {
     let server = read_only("");
     let mut client = server.direct();
     client.use_the_share();
@@ -93,7 +93,7 @@ fn looking_for_files_that_do_not_exist_is_not_reported() {
 }
 
 #[test]
-fn every_line_has_the_time_at_which_it_was_told() {
+fn every_line_has_the_time_of_its_event() {
     let (tell, told) = channel();
     let reporter = Reporter::to(move |told| {
         if let Told::Line(_, at) = told {
@@ -117,7 +117,7 @@ fn a_share_on_a_file_system_without_attributes_is_reported_at_the_start() {
     let (tell, lines) = channel();
     let reporter = Reporter::to(move |told| {
         if let Told::Line(line, _) = told {
-            // The test may have seen enough.
+            // The test may have ended and dropped the receiver.
             let _ = tell.send(line);
         }
     })

@@ -19,7 +19,7 @@ fn traced(options: &str, selected: bool) -> (Option<Trace>, Receiver<Line>) {
     let (tell, lines) = channel();
     let reporter = Reporter::to(move |told| {
         if let Told::Line(line, _) = told {
-            // The test may have seen enough.
+            // The test may have ended and dropped the receiver.
             let _ = tell.send(line);
         }
     })
@@ -79,7 +79,7 @@ const fn oem(raw: &[u8]) -> WireStr<'_> {
 }
 
 #[test]
-fn below_level_three_nothing_is_kept_of_a_client_that_is_not_traced() {
+fn below_level_three_an_untraced_client_has_no_trace_state() {
     assert!(traced("log level = 2", false).0.is_none());
     assert!(traced("log level = 2 vfs:3", false).0.is_some());
     assert!(traced("", true).0.is_some());
@@ -148,7 +148,7 @@ fn level_ten_has_the_headers_fields_and_every_byte_of_an_ordinary_message() {
     assert!(text.contains(".A.TXT."));
 }
 
-/// Every message that carries a secret, as the redirectors of the time send them.
+/// Every message that carries a secret, as clients of the time send it.
 fn secrets() -> Vec<Vec<u8>> {
     use session_setup_andx::Credentials;
     let set_up = |credentials: Credentials<'_>| {
@@ -213,7 +213,7 @@ fn rap(function: u16) -> Vec<u8> {
     })
 }
 
-/// A bind of a pipe that authenticates by itself.
+/// A pipe bind that carries its own authentication.
 fn bind(token: &[u8]) -> Vec<u8> {
     message(code::WRITE, 1, |out| {
         out.u8(5).zeros(10).u16(token.len() as u16 + 3);
@@ -221,7 +221,7 @@ fn bind(token: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Whether eight bytes of the password in a row stand in `text`, as text or in hexadecimal.
+/// Whether `text` contains eight consecutive bytes of the password, as text or in hexadecimal.
 fn leaks(text: &str) -> bool {
     let hex = |part: &[u8]| {
         let bytes: Vec<String> = part.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -287,7 +287,7 @@ fn a_chain_that_ends_in_a_tree_connect_shows_the_rest_and_not_its_password() {
 }
 
 #[test]
-fn bytes_that_belong_to_no_block_are_not_shown() {
+fn bytes_outside_all_blocks_are_not_shown() {
     let mut malformed = open("A.TXT", 1);
     malformed.extend(PASSWORD);
     let text = dump::message(code::OPEN, &malformed, 0);

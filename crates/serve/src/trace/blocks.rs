@@ -2,7 +2,7 @@
 
 use coax_wire::{block::Block, command as code, header::HEADER_LEN};
 
-/// Commands of a chain that are looked at.
+/// Maximum number of chained commands decoded.
 const MAX_CHAIN: usize = 8;
 
 /// Calls `each` with the commands of a chain and their blocks.

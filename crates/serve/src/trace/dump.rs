@@ -1,7 +1,7 @@
-//! Bytes of a message for people, without what authenticates anybody.
+//! Hex dumps of messages without authentication data.
 //!
-//! Bytes are shown block by block: those of blocks that hold passwords, responses to challenges or tokens are withheld, and
-//! so is whatever belongs to no block.
+//! The dump shows bytes block by block. It withholds blocks with passwords, challenge responses or tokens, and bytes
+//! outside all blocks.
 
 use std::fmt::Write;
 
@@ -19,9 +19,9 @@ use coax_wire::{
 
 use super::blocks::each_block;
 
-/// What every NTLMSSP message begins with ([MS-NLMP] 2.2.1).
+/// Signature of every NTLMSSP message ([MS-NLMP] 2.2.1).
 const NTLMSSP: &[u8] = b"NTLMSSP\0";
-/// Bytes in a line.
+/// Bytes per line.
 const WIDTH: usize = 16;
 
 /// The header's fields.
@@ -39,7 +39,7 @@ pub(super) fn header(header: &Header) -> String {
     )
 }
 
-/// The words and bytes of every block, and how many bytes follow in a tail of so many.
+/// The words and bytes of every block, and the length of the `tail` that follows, bytes.
 pub(super) fn message(command: u8, message: &[u8], tail: usize) -> String {
     let mut out = String::new();
     let mut end = HEADER_LEN;
@@ -86,18 +86,19 @@ fn one(out: &mut String, command: u8, block: &Block<'_>) {
     }
 }
 
-/// Whether a block's bytes hold nothing that authenticates anybody.
+/// Whether a block's bytes hold no authentication data.
 fn shown(command: u8, block: &Block<'_>) -> bool {
     match command {
         command if summary::is_secret(command) => false,
-        // They may carry the rest of a password change.
+        // It may carry the rest of a password change.
         code::TRANSACTION_SECONDARY => false,
         code::TRANSACTION => is_known_rap(block),
         _ => true,
     }
 }
 
-/// Whether a transaction is a pipe's, or a RAP function that carries no password: others change or check some.
+/// Whether a transaction is for a pipe or is a RAP function without a password. Other RAP functions change or check
+/// passwords.
 fn is_known_rap(block: &Block<'_>) -> bool {
     const KNOWN: &[u16] = &[
         rap::NET_SHARE_ENUM,
@@ -115,7 +116,7 @@ fn is_known_rap(block: &Block<'_>) -> bool {
         rap::NET_SERVER_ENUM3,
     ];
     let Ok(request) = Request::parse(Kind::Transaction, block, false) else {
-        // A reply, in which a server tells no password.
+        // A reply: servers send no passwords.
         return true;
     };
     if !request.setup.is_empty() {
@@ -125,7 +126,7 @@ fn is_known_rap(block: &Block<'_>) -> bool {
     function.is_ok_and(|function| KNOWN.contains(&function))
 }
 
-/// How many bytes stand before an NTLMSSP token, which binds of pipes carry too.
+/// The number of bytes before an NTLMSSP token, which pipe binds carry too.
 fn until_token(bytes: &[u8]) -> usize {
     bytes
         .windows(NTLMSSP.len())

@@ -13,13 +13,13 @@ use zeroize::Zeroizing;
 const NAME_MAX: usize = 256;
 /// Characters between the brackets of the flags.
 const FLAGS_WIDTH: usize = 11;
-/// The number of a user that this machine does not know: nobody's.
+/// The uid for a user that this machine does not know: that of `nobody`.
 const NO_UNIX_USER: &str = "65534";
 
-/// Whether a user can have this name.
+/// Checks that the name is valid for a user.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason the name is invalid.
 pub fn check_name(name: &str) -> Result<(), String> {
     let bad = |c: char| c == ':' || c.is_control();
     if name.is_empty() || name.trim() != name || name.chars().count() > NAME_MAX {
@@ -36,17 +36,18 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What proves that somebody is a user.
+/// The stored credentials of a user.
 #[derive(Clone, Debug)]
 pub enum Passwords {
     /// The hashes of a password.
     Hashes {
-        /// For DOS and Windows 9x; `None` if the password is too long or has characters that the code page lacks.
+        /// The LM hash, for DOS and Windows 9x; `None` if the password is too long or has characters that the code page
+        /// lacks.
         lm: Option<Hash>,
-        /// For all others.
+        /// The NT hash, for all other clients.
         nt: Hash,
     },
-    /// No password is asked for, where `null passwords` allows that.
+    /// The account has no password; `null passwords` must allow that.
     None,
 }
 
@@ -60,7 +61,7 @@ impl Passwords {
     }
 }
 
-/// A line about a user, as far as its fields are needed; what it holds beyond them is kept.
+/// The needed fields of a user's line; the rest is kept unchanged.
 #[derive(Clone, Debug)]
 pub struct Entry {
     name: String,
@@ -82,7 +83,7 @@ impl Entry {
         entry
     }
 
-    /// The user of `line` with other passwords; name, number and other flags stay.
+    /// The user of `line` with other passwords; name, uid and other flags stay.
     pub fn with_passwords(line: &str, passwords: Passwords) -> Self {
         let mut fields = line.trim_end().split(':');
         let mut entry = Self::new(fields.next().unwrap_or_default(), passwords.clone());
@@ -105,7 +106,7 @@ impl Entry {
         self.passwords = passwords;
     }
 
-    /// The line, `now` being the time of the change, seconds since 1970.
+    /// Formats the line; `now` is the time of the change, seconds since 1970.
     pub fn line(&self, now: u64) -> Zeroizing<String> {
         let mut line = Zeroizing::new(String::with_capacity(self.name.len().saturating_add(256)));
         let (lm, nt) = match &self.passwords {
@@ -125,7 +126,7 @@ impl Entry {
     }
 }
 
-/// `line` with the account disabled or enabled; `None` if it has no flags to say so.
+/// `line` with the account disabled or enabled; `None` if it has no flags field.
 pub fn with_disabled(line: &str, disabled: bool) -> Option<Zeroizing<String>> {
     let (before, rest) = line.split_once('[')?;
     let (flags, after) = rest.split_once(']')?;
@@ -138,7 +139,7 @@ pub fn with_disabled(line: &str, disabled: bool) -> Option<Zeroizing<String>> {
     )))
 }
 
-/// Whether `line` is about the user of that name, in any case.
+/// Whether `line` describes the user with that name, ignoring case.
 pub fn is_about(line: &[u8], name: &str) -> bool {
     let own = line.split(|b| *b == b':').next().unwrap_or_default();
     line.contains(&b':')
@@ -165,7 +166,7 @@ fn hex(hash: Option<&Hash>) -> Zeroizing<String> {
     text
 }
 
-/// The number of this machine's user of that name, so that Samba can use the file too.
+/// The uid of the local user with that name, so that Samba can use the file too.
 fn unix_uid(name: &str) -> Option<String> {
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
     users.lines().find_map(|line| {

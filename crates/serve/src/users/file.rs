@@ -1,4 +1,4 @@
-//! The password file as a whole: every line that is not about the user in question stays as it is, byte for byte.
+//! Edits the password file: every line about another user stays unchanged, byte for byte.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,28 +20,28 @@ use super::entry::{Entry, Passwords, is_about, with_disabled};
 
 /// How long to wait for another program that changes the file.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-/// How often to look whether it has finished.
+/// Poll interval for the lock.
 const LOCK_POLL: Duration = Duration::from_millis(20);
-/// The largest file taken, bytes.
+/// Maximum file size, bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Why a password file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system says no.
+    /// A system call failed.
     #[error("cannot {what} {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// Somebody else is changing it.
+    /// Another program is changing the file.
     #[error("{} is locked: another program is changing it", .0.display())]
     Locked(PathBuf),
-    /// It has no such user.
+    /// The file has no such user.
     #[error("there is no user '{0}'")]
     NoUser(String),
     /// The user's line has no flags.
@@ -53,18 +53,18 @@ pub enum FileError {
 #[derive(Debug)]
 pub struct PasswordFile {
     path: PathBuf,
-    /// The file as it was; it carries the lock.
+    /// The original file, which holds the lock.
     old: File,
     lines: Vec<Zeroizing<Vec<u8>>>,
 }
 
 impl PasswordFile {
-    /// Locks and reads the file, beginning it with mode 0600 if `create` says so.
+    /// Locks and reads the file; creates it with mode 0600 if `create` is set.
     ///
     /// # Errors
     /// It cannot be read or locked.
     pub fn open(path: &Path, create: bool) -> Result<Self, FileError> {
-        // What a link points to is replaced, not the link.
+        // Replaces the target of a symbolic link, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let io = |what| move |error| (what, error);
         let fail = |(what, error)| FileError::Io {
@@ -83,7 +83,7 @@ impl PasswordFile {
                 .map_err(io("open"))
                 .map_err(fail)?;
             match locked(&file).map_err(io("lock")).map_err(fail)? {
-                // Whoever held the lock may have put another file in its place.
+                // The previous holder of the lock may have replaced the file.
                 true if is_still_at(&file, &path) => break file,
                 _ if Instant::now() >= until => return Err(FileError::Locked(path)),
                 _ => std::thread::sleep(LOCK_POLL),
@@ -112,10 +112,10 @@ impl PasswordFile {
         true
     }
 
-    /// Takes a user out.
+    /// Removes a user.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// No user has that name.
     pub fn remove(&mut self, name: &str) -> Result<(), FileError> {
         let before = self.lines.len();
         self.lines.retain(|line| !is_about(line, name));
@@ -128,7 +128,7 @@ impl PasswordFile {
     /// Disables or enables a user.
     ///
     /// # Errors
-    /// There is none of that name, or its line has no flags.
+    /// No user has that name, or its line has no flags.
     pub fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<(), FileError> {
         let line = self.lines.iter_mut().find(|line| is_about(line, name));
         let line = line.ok_or_else(|| FileError::NoUser(name.into()))?;
@@ -139,10 +139,10 @@ impl PasswordFile {
         Ok(())
     }
 
-    /// Puts the changed file in the place of the old one, which stays as it was until then: a crash leaves one or the other.
+    /// Replaces the old file with the changed one atomically: after a crash one of the two is complete.
     ///
     /// # Errors
-    /// The new file cannot be written; the old one is untouched.
+    /// The new file cannot be written; the old one stays unchanged.
     pub fn save(self) -> Result<(), FileError> {
         self.replace().map_err(|error| FileError::Io {
             what: "replace",
@@ -171,11 +171,11 @@ impl PasswordFile {
         new.as_file().set_permissions(mode)?;
         new.as_file().sync_all()?;
         new.persist(&self.path).map_err(|refused| refused.error)?;
-        // The new name is on the disk only when the folder is.
+        // The rename is on disk only after the folder is synced.
         File::open(folder)?.sync_all()
     }
 
-    /// What each line about a user says, or why it cannot be read; lines are counted from 1.
+    /// Parses each user line; line numbers start at 1.
     pub fn users(text: &[u8]) -> Vec<(usize, Result<User, UserError>)> {
         let lines = text.split(|b| *b == b'\n').enumerate();
         let lines = lines.filter(|(_, line)| {
@@ -189,7 +189,7 @@ impl PasswordFile {
             .collect()
     }
 
-    /// The bytes of a file that is only looked at.
+    /// Reads a file without a lock.
     ///
     /// # Errors
     /// It cannot be read.
@@ -217,7 +217,7 @@ fn read(file: &File) -> std::io::Result<Zeroizing<Vec<u8>>> {
     Ok(bytes)
 }
 
-/// Takes the lock against other runs of coax and the one that Samba's smbpasswd takes; `false` if somebody has one.
+/// Takes the lock of coax and that of Samba's smbpasswd; `false` if another process holds either.
 fn locked(file: &File) -> std::io::Result<bool> {
     let free = |taken: Result<(), Errno>| -> std::io::Result<bool> {
         match taken {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_for_its_owner_alone_and_keeps_the_mode_it_is_given() {
+    fn a_new_file_is_private_to_its_owner_and_keeps_a_changed_mode() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users");
         assert!(set(&path, "bob", "x"));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_not_understood_stay_byte_for_byte() {
+    fn lines_that_cannot_be_parsed_stay_byte_for_byte() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users");
         let kept = b"# my users \xff\n\nbroken line\neve:me:nonsense\n+nis\n";
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn two_at_once_lose_nothing() {
+    fn concurrent_changes_are_not_lost() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users");
         std::thread::scope(|scope| {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link_and_what_it_points_to_is_changed() {
+    fn a_symbolic_link_stays_and_its_target_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (folder.path().join("real"), folder.path().join("link"));
         set(&real, "bob", "x");

@@ -1,4 +1,4 @@
-//! The server's own users: a password file in smbpasswd's format, which needs no user of this machine.
+//! The server's own users: a password file in smbpasswd format, independent of the machine's users.
 
 mod entry;
 mod file;
@@ -20,7 +20,7 @@ impl OemCodePage for Page {
     }
 
     fn encode_upper(&self, text: &str) -> Option<Vec<u8>> {
-        // All of it at once: a buffer that grows leaves copies of the password behind.
+        // Allocates the full size at once: a growing buffer would leave copies of the password in memory.
         let room = text.len().saturating_mul(4);
         let mut upper = Zeroizing::new(String::with_capacity(room));
         upper.extend(text.chars().map(|c| self.0.upper_char(c)));
