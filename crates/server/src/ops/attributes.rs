@@ -1,4 +1,4 @@
-//! DOS attributes and creation times of files: kept in `user.DOSATTRIB`, made up where nothing is kept.
+//! DOS attributes and creation times of files: stored in `user.DOSATTRIB`, derived from `stat` if nothing is stored.
 
 use crate::{
     error::Result,
@@ -10,22 +10,22 @@ use crate::{
 use alloc::vec::Vec;
 use coax_wire::time::{FileTime, Time};
 
-/// Space is told in units of this many bytes.
+/// Unit of reported allocation sizes, bytes.
 pub const CLUSTER: u64 = 4096;
 
-/// A file or folder as clients see it.
+/// The attributes of a file or folder, as clients see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What the file system says.
+    /// The result of `stat`.
     pub stat: Stat,
     /// DOS attributes.
     pub attributes: Attributes,
     /// When it was created, nanoseconds since 1970.
     pub created: FsTime,
-    /// Space that a client reserved and was promised, bytes.
+    /// Space that the server has reserved for a client, bytes.
     pub reserved: u64,
-    /// It may have a security descriptor of its own. Known from the kept attributes, which are read anyway; on shares
-    /// that keep none, any file may.
+    /// It may have a security descriptor of its own. The stored attributes, which are read anyway, contain this flag;
+    /// on shares without stored attributes, any file may have one.
     pub described: bool,
 }
 
@@ -44,8 +44,8 @@ impl Facts {
         }
     }
 
-    /// Space taken on the disk as clients see it, in whole clusters: 0 for folders. Holes count, as if they were filled;
-    /// what the disk needs to keep attributes does not.
+    /// Allocation size as clients see it, in whole clusters: 0 for folders. Holes count as if filled; the space of
+    /// stored attributes does not count.
     pub fn allocation(&self) -> u64 {
         if self.is_directory() {
             return 0;
@@ -54,9 +54,9 @@ impl Facts {
         taken.checked_next_multiple_of(CLUSTER).unwrap_or(taken)
     }
 
-    /// The same with the times that clients are to see at `now`: those of a file that is being written are held back
-    /// ([`crate::table::Tables::shown_times`]), the time of last change is that of the last write unless a client set it,
-    /// and `dos filetime resolution` rounds down to two seconds.
+    /// The same with the times that clients see at `now`. The server delays the times of a file that is being written
+    /// ([`crate::table::Tables::shown_times`]). The change time is the last write time unless a client has set it, and
+    /// `dos filetime resolution` rounds down to two seconds.
     pub fn seen(mut self, server: &Server, share: &Share, now: Time) -> Self {
         let id = self.stat.id;
         let (shown, reserved) =
@@ -75,7 +75,7 @@ impl Facts {
         self
     }
 
-    /// What `stat` and the kept attribute `blob` make of the file called `name`.
+    /// Combines `stat` and the stored attribute `blob` of the file `name`.
     pub fn new(share: &Share, name: &str, stat: Stat, blob: Option<&[u8]>) -> Self {
         let kept = blob.and_then(DosAttrib::decode);
         let mut attributes = match (&kept, stat.kind) {
@@ -123,10 +123,10 @@ fn is_hidden_by_name(share: &Share, name: &str) -> bool {
             .any(|pattern| crate::names::wildcard::Pattern::nt(pattern).matches(name))
 }
 
-/// The facts of what lies at `path`, whose `stat` is known.
+/// The attributes of the file at `path`, whose `stat` is known.
 ///
 /// # Errors
-/// What the file system says, but for attributes it does not keep.
+/// File system errors, except for attributes that the file system does not support.
 pub fn facts_at(vfs: &dyn Vfs, share: &Share, path: &str, stat: Stat) -> Result<Facts> {
     let blob = if share.options.store_dos_attributes {
         kept(vfs.attribute_in(path, &stat, DosAttrib::NAME))?
@@ -136,7 +136,7 @@ pub fn facts_at(vfs: &dyn Vfs, share: &Share, path: &str, stat: Stat) -> Result<
     Ok(Facts::new(share, name_of(path), stat, blob.as_deref()))
 }
 
-/// The facts of an open file that was opened as `path`.
+/// The attributes of an open file whose path at the open was `path`.
 ///
 /// # Errors
 /// As [`facts_at`].
@@ -150,11 +150,11 @@ pub fn facts_of(file: &dyn VfsFile, share: &Share, path: &str) -> Result<Facts> 
     Ok(Facts::new(share, name_of(path), stat, blob.as_deref()))
 }
 
-/// Keeps attributes and, if given, a creation time. The read-only attribute is the owner's write permission where the
-/// share keeps no attributes.
+/// Stores attributes and, if given, a creation time. On shares without stored attributes, the read-only attribute is
+/// the owner's write permission.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn keep(
     file: &dyn VfsFile,
     share: &Share,
@@ -185,10 +185,10 @@ pub fn keep(
     }
 }
 
-/// Notes in a file's kept attributes that it has a security descriptor of its own.
+/// Records in a file's stored attributes that it has a security descriptor of its own.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn mark_described(file: &dyn VfsFile, share: &Share) -> Result<()> {
     if !share.options.store_dos_attributes {
         return Ok(());

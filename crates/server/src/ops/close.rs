@@ -1,4 +1,4 @@
-//! Closing opens.
+//! Closes opens.
 
 use crate::{
     context::{Context, Leaving},
@@ -12,13 +12,13 @@ use crate::{
 use alloc::{string::String, vec::Vec};
 use coax_wire::{header::Fid, status::Status, time::Time};
 
-/// Closes an open; `modified` is the time of last write that the client asks for. Locks go, watches end, and the file
-/// is deleted if that was due.
+/// Closes an open; `modified` is the last write time that the client sends. This releases locks, ends watches, and
+/// deletes a file that is marked for deletion.
 ///
 /// # Errors
-/// `INVALID_HANDLE` for an unknown FID. The file system's error if the pending deletion, the print job or the time stamp
-/// fails. The error of an earlier failed sync, unless a reply has already reported it. The close frees the FID in every
-/// case, and clients can open a file again whose deletion failed.
+/// `INVALID_HANDLE` for an unknown FID. The file system's error if the pending deletion, the print job or the time
+/// stamp fails. The error of an earlier failed sync, unless a reply has already reported it. The close frees the FID in
+/// every case. If the deletion failed, clients can open the file again.
 pub fn close(conn: &mut Context, fid: Fid, modified: Option<FsTime>, now: Time) -> Result<()> {
     let file = conn.files.remove(fid).ok_or(Status::INVALID_HANDLE)?;
     let ended = end(conn, &file, modified, now);
@@ -26,11 +26,11 @@ pub fn close(conn: &mut Context, fid: Fid, modified: Option<FsTime>, now: Time) 
     Ok(ended.timed?)
 }
 
-/// What a close had to do, and how each part went.
+/// The results of the parts of a close.
 struct Ended {
     deleted: Result<()>,
     printed: Result<()>,
-    /// An earlier sync that may have lost data, if the client has not heard of it.
+    /// An earlier sync that may have lost data, unless a reply has already reported it.
     synced: Result<()>,
     timed: VfsResult<()>,
 }
@@ -49,7 +49,7 @@ fn end(conn: &mut Context, file: &OpenFile, modified: Option<FsTime>, now: Time)
     }
 }
 
-/// Closes opens without being asked to by a CLOSE: there is no reply to report a failure, so the log does.
+/// Closes opens without a CLOSE request: no reply can report a failure, so the log does.
 pub fn close_unasked(conn: &mut Context, fids: Vec<Fid>, now: Time) {
     for fid in fids {
         let Some(file) = conn.files.remove(fid) else {
@@ -68,20 +68,20 @@ pub fn close_unasked(conn: &mut Context, fids: Vec<Fid>, now: Time) {
     }
 }
 
-/// Where the file of an open lies now.
+/// The current path of an open's file.
 fn now_at(conn: &Context, file: &OpenFile) -> String {
     let row = |tables: &mut Tables| Some(tables.get(file.open?)?.request.path.clone());
     conn.server.locked(row).unwrap_or_else(|| file.path.clone())
 }
 
-/// Closes all that the connection holds.
+/// Closes all open files of the connection.
 pub fn close_everything(conn: &mut Context, now: Time) {
     let fids = conn.files.fids_where(|_| true);
     close_unasked(conn, fids, now);
 }
 
-/// Closes what a session or tree has open and cancels its waiting requests. A request that waited for one of these files
-/// to be closed is cancelled too: granted, it would outlive its session or tree.
+/// Closes the open files of a session or tree and cancels its waiting requests. It also cancels a request that waited
+/// for one of these files to close: otherwise that request would outlive its session or tree.
 pub fn leave(conn: &mut Context, now: Time, leaving: Leaving) {
     let fids = conn.files.fids_where(|file| leaving.opened(file));
     conn.set_leaving(Some(leaving));
@@ -90,8 +90,8 @@ pub fn leave(conn: &mut Context, now: Time, leaving: Leaving) {
     conn.set_leaving(None);
 }
 
-/// Sets the time of last write that the client asks for, or that its writes make ([`crate::table::Tables`]), and gives
-/// back what was reserved and not written to.
+/// Sets the last write time that the client sends, or that its writes cause ([`crate::table::Tables`]), and releases
+/// reserved space that was not written.
 fn settle(conn: &Context, file: &OpenFile, asked: Option<FsTime>, now: Time) -> VfsResult<()> {
     let (Some(opened), Some(open)) = (&file.file, file.open) else {
         return Ok(());
@@ -104,7 +104,7 @@ fn settle(conn: &Context, file: &OpenFile, asked: Option<FsTime>, now: Time) -> 
         (frees, tables.closing_write_time(now, open, asked))
     });
     if frees && file.access & access::WRITE_DATA != 0 {
-        // Nothing is lost if it cannot be given back.
+        // A failure to release it loses no data.
         let _ = opened.stat().and_then(|stat| opened.set_len(stat.size));
     }
     if modified.is_none() {
@@ -114,14 +114,14 @@ fn settle(conn: &Context, file: &OpenFile, asked: Option<FsTime>, now: Time) -> 
         modified,
         accessed: None,
     });
-    // Where only the owner may set times, the disk's own time of the last write is right enough.
+    // If only the owner may set times, the disk's own last write time is accurate enough.
     if asked.is_some() { set } else { Ok(()) }
 }
 
-/// Gives up the open's row in the tables; what is to be deleted now goes.
+/// Removes the open's row from the tables; deletes a file that is now due for deletion.
 ///
 /// # Errors
-/// What the file system says of the deletion.
+/// File system errors of the deletion.
 fn release(conn: &Context, file: &OpenFile, now: Time) -> Result<()> {
     let Some(open) = file.open else { return Ok(()) };
     let closed = conn.server.locked(|tables| tables.close(open));

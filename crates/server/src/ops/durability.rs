@@ -1,7 +1,8 @@
-//! When data must be on the disk before the reply, and what a failed sync means. docs/durability.md is the contract.
+//! When data must be on disk before the reply, and the consequences of a failed sync. docs/durability.md is the
+//! contract.
 //!
-//! Without `strict sync` nothing waits for the disk, as with smbd: neither FLUSH nor write-through, and `sync always` has
-//! no effect (smb.conf(5) of Samba 4.17, `strict sync`, `sync always`).
+//! Without `strict sync` no request waits for the disk, as in smbd: FLUSH and write-through do not sync, and `sync
+//! always` has no effect (smb.conf(5) of Samba 4.17, `strict sync`, `sync always`).
 
 use crate::{
     Server,
@@ -14,18 +15,18 @@ use crate::{
 };
 use coax_wire::header::Fid;
 
-/// NT's mode bit of an open whose writes all go through to the disk ([MS-FSCC] 2.4.26).
+/// NT's mode bit of an open with write-through for all writes ([MS-FSCC] 2.4.26).
 pub const FILE_WRITE_THROUGH: u32 = 0x0000_0002;
 
-/// Whether a write must be on the disk before its reply: because the request asks for it, because the open was made so
-/// or told so (SET_FILE_INFORMATION), or because the share does so always.
+/// Whether a write must be on disk before its reply: because of the request, the mode of the open (SET_FILE_INFORMATION
+/// can change it), or the share.
 pub fn is_write_through(file: &OpenFile, asked: bool) -> bool {
     let options = &file.share.options;
     let wanted = asked || file.mode & FILE_WRITE_THROUGH != 0;
     options.strict_sync && wanted || options.syncs_always()
 }
 
-/// After a write or a change of the length: syncs if it must go through to the disk.
+/// Called after a write or a change of the length: syncs a write-through.
 ///
 /// # Errors
 /// As [`flush`].
@@ -37,11 +38,11 @@ pub fn after_write(call: &Call<'_>, fid: Fid, asked: bool) -> Result<()> {
     }
 }
 
-/// FLUSH: waits until everything written to the file is on the disk, through whichever open, if the share takes flushes
-/// at their word (`strict sync`). smbd flushes through opens that only read, too.
+/// FLUSH: waits until all data written to the file through any open is on disk, if the share has `strict sync`. Like
+/// smbd, it also flushes through read-only opens.
 ///
 /// # Errors
-/// `INVALID_HANDLE`; what the file system says, now or at an earlier sync of this open.
+/// `INVALID_HANDLE`; file system errors, now or at an earlier sync of this open.
 pub fn flush(call: &Call<'_>, fid: Fid) -> Result<()> {
     flush_open(&call.conn.server, call.file(fid)?)
 }
@@ -53,11 +54,11 @@ fn flush_open(server: &Server, opened: &OpenFile) -> Result<()> {
     }
 }
 
-/// Flushes all files that the process has open on the connection, whatever their tree. One that fails does not keep the
-/// others from being flushed.
+/// Flushes all files that the process has open on the connection, on any tree. After a failure it continues with the
+/// other files.
 ///
 /// # Errors
-/// The first error ([MS-CIFS] 3.3.5.8), a failed write behind included.
+/// The first error ([MS-CIFS] 3.3.5.8), including a failed write-behind.
 pub fn flush_all(call: &mut Call<'_>) -> Result<()> {
     let (pid, uid) = (call.header.pid, call.header.uid);
     let of_process = |file: &OpenFile| (file.pid, file.uid) == (pid, uid);
@@ -77,7 +78,7 @@ pub fn flush_all(call: &mut Call<'_>) -> Result<()> {
     outcome
 }
 
-/// The error of a failed sync that may have lost data of an open about to be closed, if its client has not heard of it.
+/// Reports a failed sync that may have lost data of an open about to be closed, unless a reply has already reported it.
 ///
 /// # Errors
 /// That error.
@@ -89,8 +90,8 @@ pub fn unreported_failure(conn: &Context, opened: &OpenFile) -> Result<()> {
     failure.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Syncs the file and, once for each open and after each rename, the folder that holds its name: POSIX does not promise
-/// that an fsync of a new file keeps its name.
+/// Syncs the file. Once for each open and after each rename, it also syncs the folder that contains its name: POSIX
+/// does not guarantee that an fsync of a new file makes its name durable.
 fn sync(server: &Server, opened: &OpenFile) -> Result<()> {
     let Some(file) = &opened.file else {
         return Ok(());
@@ -120,17 +121,17 @@ fn sync_folder_of(opened: &OpenFile, path: &str) -> Result<()> {
         ..OpenHow::default()
     };
     match vfs.open(folder, read).and_then(|(folder, _)| folder.sync()) {
-        // A folder that may not be read, that a local program has moved away, or that cannot be synced at all: the data
-        // is on the disk, and an error would not improve the name's chances.
+        // The folder may be unreadable, moved by a local program, or not syncable at all. The data is on disk, and an
+        // error would not make the name more durable.
         Ok(()) | Err(VfsError::Denied | VfsError::NotFound | VfsError::Unsupported) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Syncs a file that the server itself has written, as COPY does, where the share puts every change on the disk.
+/// Syncs a file that the server itself has written, as COPY does, if the share syncs every change.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn after_copy(options: &ShareOptions, file: &dyn VfsFile) -> Result<()> {
     match options.syncs_always() {
         true => Ok(file.sync()?),

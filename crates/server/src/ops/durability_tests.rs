@@ -1,4 +1,4 @@
-//! Which requests sync, and what a failed sync does.
+//! Which requests sync, and the consequences of a failed sync.
 
 use crate::{
     config::Config,
@@ -27,15 +27,15 @@ const READ: u32 = 0x0012_0089;
 const READ_WRITE: u32 = 0x0012_019f;
 /// FILE_WRITE_THROUGH of NT_CREATE_ANDX and of FileModeInformation.
 const THROUGH: u32 = 2;
-/// The write-through bit of DOS access modes; reading and writing, sharing all.
+/// The write-through bit of DOS access modes; reading and writing, sharing everything.
 const DOS_THROUGH: u16 = 0x4042;
-/// Settings (`strict sync`, `sync always`) under which nothing waits for the disk.
+/// Settings (`strict sync`, `sync always`) without any sync.
 const FREE: [(bool, bool); 2] = [(false, false), (false, true)];
 
 type Opener = fn(&mut TestClient) -> u16;
 type Paths = &'static [&'static str];
 
-/// A server whose calls of the file system are recorded, and may fail.
+/// A server that records its file system calls and can make them fail.
 struct Bench {
     server: TestServer,
     disk: FaultyVfs,
@@ -74,7 +74,7 @@ impl Bench {
         self.server.client(dialect)
     }
 
-    /// What was synced by `work`, in order: the paths.
+    /// The paths that `work` synced, in order.
     fn synced(&self, work: impl FnOnce()) -> Vec<alloc::string::String> {
         self.disk.restart(never());
         work();
@@ -85,7 +85,7 @@ impl Bench {
             .collect()
     }
 
-    /// How often `work` syncs the file F.
+    /// Number of syncs of the file F by `work`.
     fn syncs(&self, work: impl FnOnce()) -> usize {
         self.synced(work).iter().filter(|path| *path == "F").count()
     }
@@ -418,7 +418,7 @@ fn after_a_failed_sync_the_open_writes_no_more_until_the_file_is_opened_anew() {
     bench.break_syncs_of_files();
     let failed = client.request(c::FLUSH, &[fid], b"");
     failed.refused(Status::UNEXPECTED_IO_ERROR);
-    // As the kernel does: the pages are clean now, and the next fsync succeeds.
+    // As in the kernel: the pages are clean after the failure, and the next fsync succeeds.
     bench.mend();
     let before = bench.server.fs.contents("F").unwrap();
     write(&mut client, fid, b"XY").refused(Status::UNEXPECTED_IO_ERROR);
@@ -462,7 +462,7 @@ fn a_failed_sync_is_told_to_all_who_wrote_to_the_file_and_to_nobody_else() {
     let failed = ann.request(c::FLUSH, &[by_ann], b"");
     failed.refused(Status::UNEXPECTED_IO_ERROR);
     bench.mend();
-    // Bob's data may be lost as well: his flush must not succeed.
+    // Bob's data may be lost too, so his flush must fail.
     let flush = bob.request(c::FLUSH, &[by_bob], b"");
     flush.refused(Status::UNEXPECTED_IO_ERROR);
     write(&mut bob, by_bob, b"gh").refused(Status::UNEXPECTED_IO_ERROR);

@@ -1,4 +1,4 @@
-//! Extended attributes of OS/2 and NT, kept by Samba's convention: the attribute `NAME` is `user.NAME`.
+//! Extended attributes of OS/2 and NT, stored by Samba's convention: the attribute `NAME` is `user.NAME`.
 
 use crate::{
     context::Call,
@@ -13,11 +13,11 @@ use coax_wire::{
     status::Status,
 };
 
-/// Where they are kept.
+/// Prefix of stored attributes.
 const PREFIX: &str = "user.";
-/// What else is kept there, and is not the client's: DOS attributes, and what Samba keeps for itself.
+/// Stored names that are not the client's: DOS attributes, and Samba's own attributes.
 const PRIVATE: &[&str] = &["DOSATTRIB", "SAMBA_PAI", "coax.sd"];
-/// Bytes that all attributes of a file together may take ([MS-FSCC] 2.4.16: the OS/2 limit).
+/// Most bytes for all attributes of a file ([MS-FSCC] 2.4.16: the OS/2 limit).
 const MAX_LIST: usize = 0xffff;
 
 /// An extended attribute.
@@ -39,7 +39,7 @@ impl From<Ea<'_>> for Owned {
 }
 
 impl Owned {
-    /// As lists on the wire hold it.
+    /// The form in lists on the wire.
     pub fn as_ea(&self) -> Ea<'_> {
         Ea {
             flags: 0,
@@ -49,10 +49,10 @@ impl Owned {
     }
 }
 
-/// All extended attributes of a file, in the order of their names. None where the share keeps none.
+/// All extended attributes of a file, sorted by name. Empty if the share stores none.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn list(call: &Call<'_>, file: &dyn VfsFile) -> Result<Vec<Owned>> {
     if !call.share()?.options.ea_support {
         return Ok(Vec::new());
@@ -60,7 +60,7 @@ pub fn list(call: &Call<'_>, file: &dyn VfsFile) -> Result<Vec<Owned>> {
     let page = call.conn.server.config.code_page;
     let mut eas = Vec::new();
     let names = match names(file) {
-        // What may not be read has none to show.
+        // A file without read access shows no attributes.
         Err(crate::Error::Vfs(VfsError::Denied)) => Vec::new(),
         names => names?,
     };
@@ -70,7 +70,7 @@ pub fn list(call: &Call<'_>, file: &dyn VfsFile) -> Result<Vec<Owned>> {
                 name: page.encode_lossy(&name),
                 value,
             }),
-            // It went in the meantime.
+            // The attribute was removed in the meantime.
             Err(VfsError::NoAttribute) => {}
             Err(error) => return Err(error.into()),
         }
@@ -78,7 +78,7 @@ pub fn list(call: &Call<'_>, file: &dyn VfsFile) -> Result<Vec<Owned>> {
     Ok(eas)
 }
 
-/// The attributes that `wanted` names, in its order. One that does not exist is there without a value, as NT has it.
+/// The attributes that `wanted` names, in its order. NT lists a missing attribute with an empty value.
 ///
 /// # Errors
 /// As [`list`]; `INVALID_EA_NAME`.
@@ -101,7 +101,7 @@ pub fn get(call: &Call<'_>, file: &dyn VfsFile, wanted: &[&[u8]]) -> Result<Vec<
         .collect())
 }
 
-/// Length of the list of all attributes of a file, bytes; 0 if there are none.
+/// Length of the list of all attributes of a file, bytes; 0 if it has none.
 ///
 /// # Errors
 /// As [`list`].
@@ -113,7 +113,7 @@ pub fn size(call: &Call<'_>, file: &dyn VfsFile) -> Result<u32> {
     Ok(ea::list_len(eas.iter().map(Owned::as_ea)) as u32)
 }
 
-/// Whether all names are legal: checked before anything is changed.
+/// Checks all names before any change.
 ///
 /// # Errors
 /// `INVALID_EA_NAME`.
@@ -125,11 +125,11 @@ pub fn check(changes: &[Ea<'_>]) -> Result<()> {
     }
 }
 
-/// Sets attributes, and removes those without a value.
+/// Sets attributes; an attribute without a value is removed.
 ///
 /// # Errors
-/// `INVALID_EA_NAME`, `EAS_NOT_SUPPORTED`, `EA_TOO_LARGE`; what the file system says. With the first three nothing was
-/// changed, unless it is the file system that finds them too large.
+/// `INVALID_EA_NAME`, `EAS_NOT_SUPPORTED`, `EA_TOO_LARGE`; file system errors. After the first three nothing has
+/// changed, unless the file system itself reports that they are too large.
 pub fn set(call: &Call<'_>, file: &dyn VfsFile, changes: &[Ea<'_>]) -> Result<()> {
     check(changes)?;
     if changes.is_empty() {
@@ -186,7 +186,7 @@ fn check_size(now: &[Owned], changes: &[Ea<'_>], page: CodePage) -> Result<()> {
     Ok(())
 }
 
-/// Names without prefix of the attributes that are the client's, in order.
+/// Names of the client's attributes without prefix, sorted.
 fn names(file: &dyn VfsFile) -> Result<Vec<String>> {
     let all = match file.attribute_names() {
         Ok(all) => all,
@@ -204,7 +204,7 @@ fn names(file: &dyn VfsFile) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Whether names are the same: case does not count.
+/// Compares names without case.
 fn is_same(a: &str, b: &str) -> bool {
     a.chars()
         .flat_map(char::to_uppercase)

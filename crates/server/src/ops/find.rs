@@ -1,8 +1,8 @@
-//! Walking a folder: names out of its index in batches, what lies under each from the file system, filtered as the
-//! client asked.
+//! Walks a folder: takes names out of its index in batches, reads the attributes of each from the file system, and
+//! filters them as the client requested.
 //!
-//! The index is asked under the tables' lock for a bounded stretch of names at a time; the file system is asked without
-//! it. A name that is there all along is met once, whatever is created and deleted meanwhile.
+//! The walk holds the tables' lock only while it reads a bounded batch of names, never during file system calls. It
+//! delivers a name that exists throughout exactly once, whatever is created and deleted meanwhile.
 
 use super::{
     attributes::{Facts, parent_of},
@@ -28,40 +28,40 @@ use alloc::{
 };
 use coax_wire::{codepage::CodePage, status::Status, time::Time};
 
-/// Names looked at in one go while the tables are locked.
+/// Most names examined under one lock of the tables.
 const STRETCH: usize = 4_096;
 
-/// Names taken out of the index in one go.
+/// Most names in one batch.
 const BATCH: usize = 256;
 
 /// A file or folder found.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// Its place.
+    /// Its position in the index.
     pub place: Place,
     /// Its name in the file system.
     pub name: &'a str,
     /// Its 8.3 name.
     pub short: ShortName,
-    /// What it is.
+    /// Its attributes.
     pub facts: Facts,
 }
 
-/// How a walk ended.
+/// The result of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walked {
-    /// Entries delivered.
+    /// Number of entries delivered.
     pub count: usize,
-    /// Nothing follows.
+    /// The walk reached the end.
     pub end: bool,
 }
 
-/// A stretch of names out of an index.
+/// A batch of names out of an index.
 #[derive(Debug, Default)]
 struct Batch {
     text: String,
     names: Vec<(Place, usize, ShortName)>,
-    /// Where the index was left.
+    /// The position after the last name read.
     place: Place,
     end: bool,
     generation: u64,
@@ -94,10 +94,10 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Opens the folder. `now` decides which times of writes are shown yet.
+    /// Opens the folder. `now` determines the visible write times.
     ///
     /// # Errors
-    /// `OBJECT_PATH_NOT_FOUND`; what the file system says.
+    /// `OBJECT_PATH_NOT_FOUND`; file system errors.
     pub fn begin(finder: Finder<'a>, folder: &str, now: Time) -> Result<Self> {
         let dir = finder.vfs.open_dir(folder).map_err(|error| match error {
             VfsError::NotFound | VfsError::NotADirectory => Status::OBJECT_PATH_NOT_FOUND.into(),
@@ -113,11 +113,11 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Delivers up to `max` entries from where `search` stands, until `sink` says that one has no room: that one is
-    /// delivered next time.
+    /// Delivers up to `max` entries, beginning where `search` stands, until `sink` reports that an entry does not fit.
+    /// The next call delivers that entry.
     ///
     /// # Errors
-    /// `OBJECT_PATH_NOT_FOUND` if the folder is gone; what the file system says of the folder.
+    /// `OBJECT_PATH_NOT_FOUND` if the folder is gone; file system errors for the folder.
     pub fn run(
         &self,
         search: &mut Search,
@@ -154,7 +154,8 @@ impl<'a> Walk<'a> {
         Ok(Walked { count, end: true })
     }
 
-    /// Opens what was found, if it may have extended attributes; that of most files is told without opening them.
+    /// Opens an entry if it may have extended attributes; for most files the kept attributes exclude this without an
+    /// open.
     pub fn open_for_attributes(&self, folder: &str, found: &Found<'_>) -> Option<Arc<dyn VfsFile>> {
         let options = &self.finder.share.options;
         let path = match found.place {
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
         self.finder.vfs.open(&path, how).ok().map(|(file, _)| file)
     }
 
-    /// What lies under a name; `None` if it is gone, may not be seen, or is no file or folder.
+    /// The attributes of a name; `None` if it is gone, hidden from the client, or neither file nor folder.
     fn facts(&self, folder: &str, place: Place, name: &str) -> Option<Facts> {
         let share = self.finder.share;
         let above = parent_of(folder);
@@ -206,7 +207,7 @@ impl<'a> Walk<'a> {
         Ok(batch)
     }
 
-    /// The next names that fit the search's mask.
+    /// The next names that match the search's pattern.
     fn stretch(&self, index: &DirIndex, search: &Search, max: usize) -> Batch {
         let mut batch = Batch {
             generation: index.generation(),
@@ -236,7 +237,7 @@ impl<'a> Walk<'a> {
         batch
     }
 
-    /// The file of one name.
+    /// The entry of a search for one name.
     fn one(&self, index: &DirIndex, name: &str, search: &Search, batch: &mut Batch) {
         batch.end = true;
         let id = index.lookup(name);
@@ -251,7 +252,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `.` and `..` come first, in the share's root too: clients have always been told so.
+    /// `.` and `..` come first, also in the share's root: SMB1 servers have always listed them.
     fn dots(&self, search: &Search, max: usize, batch: &mut Batch) {
         for (place, name) in [(Place::SELF, "."), (Place::PARENT, "..")] {
             if batch.place >= place || batch.names.len() >= max {
@@ -297,7 +298,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where a search stands in the present index. If that was made anew, the place is found again by the name there.
+/// The search's position in the current index. If the index was rebuilt, the name at the position identifies it.
 fn place_in(index: &DirIndex, search: &Search) -> Place {
     if search.generation == index.generation() || search.last.is_empty() {
         return search.place;
@@ -305,7 +306,7 @@ fn place_in(index: &DirIndex, search: &Search) -> Place {
     index.exact(&search.last).map_or(search.place, Place::of)
 }
 
-/// The place of the entry that a client calls `name`, in the present index of `folder`.
+/// The position of the entry that a client calls `name`, in the current index of `folder`.
 ///
 /// # Errors
 /// As [`Finder::with_index`].
@@ -317,8 +318,8 @@ pub fn place_of(finder: &Finder<'_>, folder: &str, name: &str) -> Result<Option<
     }
 }
 
-/// What a pattern looks for. Dialects before NT's, and NT's clients without Unicode, mean DOS's wildcards; a DOS program's
-/// `*.*` arrives as `????????.???`. Nothing at all is everything.
+/// Decodes a pattern. Clients of older dialects, and NT clients without Unicode, use DOS wildcards: a DOS program's
+/// `*.*` arrives as `????????.???`. An empty pattern matches everything.
 pub fn mask(pattern: &str, nt: bool) -> Mask {
     match pattern {
         "" | "*" | "*.*" | "????????.???" => Mask::All,
@@ -329,7 +330,7 @@ pub fn mask(pattern: &str, nt: bool) -> Mask {
     }
 }
 
-/// The 8.3 name as text, in upper case; `.` and `..` as they are.
+/// The 8.3 name as upper-case text; `.` and `..` unchanged.
 pub fn short_text<'a>(page: CodePage, found: &'a Found<'_>) -> Cow<'a, str> {
     if found.place <= Place::PARENT {
         return Cow::Borrowed(found.name);

@@ -1,8 +1,8 @@
-//! Changes of a file's metadata that happen all or not at all.
+//! Atomic changes of a file's metadata.
 //!
-//! A [`Journal`] passes changes on to a file and remembers what was there before, so that several of them (attributes,
-//! times, extended attributes, streams) can be taken back when one fails. Contents are not journalled: who changes both
-//! changes the contents last.
+//! A [`Journal`] applies changes to a file and records the old values. So it can undo several changes (attributes,
+//! times, extended attributes, streams) if one fails. It does not cover contents: callers that change both change the
+//! contents last.
 
 use crate::{
     error::Result,
@@ -15,23 +15,23 @@ use alloc::{
 };
 use core::any::Any;
 
-/// What undoes one change.
+/// The undo record of one change.
 #[derive(Debug)]
 enum Undo {
-    /// The attribute had this value, or did not exist.
+    /// The attribute's old value, or that it did not exist.
     Attribute(String, Option<Vec<u8>>),
     Writable(bool),
     Times(SetTimes),
 }
 
-/// A file whose metadata changes can be taken back.
+/// A file whose metadata changes can be undone.
 #[derive(Debug)]
 pub struct Journal {
     file: Arc<dyn VfsFile>,
     undo: spin::Mutex<Vec<Undo>>,
 }
 
-/// Runs `work`, which changes the file's metadata. If it fails, what it changed is as it was before.
+/// Runs `work`, which changes the file's metadata. If it fails, undoes its changes.
 ///
 /// # Errors
 /// Those of `work`.
@@ -48,7 +48,7 @@ pub fn atomically<T>(
 }
 
 impl Journal {
-    /// A journal of a file, empty.
+    /// An empty journal of a file.
     pub fn new(file: Arc<dyn VfsFile>) -> Arc<Self> {
         Arc::new(Self {
             file,
@@ -56,11 +56,11 @@ impl Journal {
         })
     }
 
-    /// Takes all changes back, the latest first. A change that cannot be taken back stays.
+    /// Undoes all changes, the latest first. A change that cannot be undone stays.
     pub fn roll_back(&self) {
         let undo = core::mem::take(&mut *self.undo.lock());
         for change in undo.into_iter().rev() {
-            // The caller reports the failure that made this necessary, which is more to the point than this one.
+            // The caller reports the original failure, which matters more than this one.
             let _ = match change {
                 Undo::Attribute(name, Some(value)) => self.file.set_attribute(&name, &value),
                 Undo::Attribute(name, None) => self.file.remove_attribute(&name),
@@ -81,7 +81,7 @@ impl Journal {
             Err(VfsError::NoAttribute | VfsError::Unsupported) => None,
             Err(error) => return Err(error),
         };
-        // Noted first: a change may be made and still fail, when it cannot be synced.
+        // Recorded first: a change may take effect and still fail, if its sync fails.
         self.note(Undo::Attribute(name.to_string(), before));
         change()
     }

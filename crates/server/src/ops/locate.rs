@@ -1,4 +1,4 @@
-//! From a client's path to the file it means: letter for letter, in another case, or by an 8.3 name.
+//! Finds the file of a client's path: by exact name, in another case, or by an 8.3 name.
 
 use super::attributes::{self, name_of, parent_of};
 use crate::vfs::path::join;
@@ -20,17 +20,17 @@ use crate::{
 use alloc::string::{String, ToString};
 use coax_wire::{status::Status, time::Time};
 
-/// Where a client's path leads. A vetoed name is missing, whether or not it is there.
+/// The file of a client's path. A vetoed name counts as missing, whether or not it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// The path in the file system's spelling; a missing last component in the client's.
+    /// The path in the file system's spelling; a missing last component keeps the client's.
     pub path: String,
-    /// What lies there; `None` if only the last component is missing.
+    /// The attributes of the file; `None` if only the last component is missing.
     pub stat: Option<Stat>,
 }
 
 impl Located {
-    /// What lies there.
+    /// The attributes of the file.
     ///
     /// # Errors
     /// `OBJECT_NAME_NOT_FOUND`.
@@ -39,26 +39,26 @@ impl Located {
     }
 }
 
-/// A share's folder together with what finds names in it.
+/// A share's folder and the context for looking up names in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Finder<'a> {
-    /// The server, for the cache of names.
+    /// The server, for the name cache.
     pub server: &'a Server,
     /// The share.
     pub share: &'a Share,
     /// Its folder.
     pub vfs: &'a dyn Vfs,
-    /// When the request is served.
+    /// The time of the request.
     pub now: Time,
-    /// Names count to the letter ([`Call::is_case_exact`](crate::context::Call::is_case_exact)).
+    /// Names are case-sensitive ([`Call::is_case_exact`](crate::context::Call::is_case_exact)).
     pub exact: bool,
 }
 
 impl Finder<'_> {
-    /// Finds what `path` means.
+    /// Finds the file of `path`.
     ///
     /// # Errors
-    /// `OBJECT_PATH_NOT_FOUND` if a folder on the way is missing or is a file; what the file system says.
+    /// `OBJECT_PATH_NOT_FOUND` if a folder of the path is missing or is a file; file system errors.
     pub fn locate(&self, path: &ClientPath) -> Result<Located> {
         let literal = path.as_str().to_string();
         match self.stat(&literal)? {
@@ -71,7 +71,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds the folder that `path` means.
+    /// Finds the folder of `path`.
     ///
     /// # Errors
     /// `OBJECT_PATH_NOT_FOUND`, `NOT_A_DIRECTORY`.
@@ -84,7 +84,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The spelling a new name gets: as the client gave it, or folded as `default case` and `preserve case` say.
+    /// The spelling of a new name: the client's, or folded by `default case` and `preserve case`.
     pub fn spelling(&self, path: &str) -> String {
         let name = name_of(path);
         let is_short = Mangler::new(self.server.config.code_page).is_legal(name);
@@ -104,8 +104,8 @@ impl Finder<'_> {
         join(parent_of(path), &folded)
     }
 
-    /// The name and, perhaps, the creation time that a new file gets: those of a file that went under this 8.3 name a
-    /// moment ago ([`crate::tunnel`]), else [`Self::spelling`].
+    /// The name, and perhaps the creation time, of a new file: those of a file that had this 8.3 name shortly before
+    /// ([`crate::tunnel`]), else [`Self::spelling`].
     pub fn reborn(&self, path: &str) -> (String, Option<FsTime>) {
         let (folder, name) = (parent_of(path), name_of(path));
         let gone = Mangler::new(self.server.config.code_page)
@@ -122,7 +122,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What to remember of a file that is about to lose its name, if its 8.3 name was generated.
+    /// The tunnel entry of a file that is about to lose its name, if its 8.3 name was generated.
     fn leaving(&self, folder: &str, change: Change<'_>) -> Option<(ShortName, Gone)> {
         let name = match change {
             Change::Added(_) => return None,
@@ -157,10 +157,10 @@ impl Finder<'_> {
         }
     }
 
-    /// Refuses a path that `veto files` hides. Every new name passes here, through [`Self::changing`].
+    /// Refuses a path that `veto files` hides. [`Self::changing`] checks every new name here.
     ///
     /// # Errors
-    /// `OBJECT_NAME_NOT_FOUND`, as Samba answers.
+    /// `OBJECT_NAME_NOT_FOUND`, as in Samba.
     pub fn refuse_vetoed(&self, path: &str) -> Result<()> {
         match self.is_vetoed(path) {
             true => Err(Status::OBJECT_NAME_NOT_FOUND.because(Reason::Veto)),
@@ -168,7 +168,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a component of `path` is a name that clients are told does not exist (`veto files`).
+    /// Whether a component of `path` matches `veto files`.
     pub fn is_vetoed(&self, path: &str) -> bool {
         let patterns = &self.share.options.veto_files;
         !patterns.is_empty()
@@ -179,7 +179,7 @@ impl Finder<'_> {
             })
     }
 
-    /// The parent exists or the path does not.
+    /// Fails unless the parent exists.
     fn missing(&self, path: String) -> Result<Located> {
         match self.stat(parent_of(&path))? {
             Some(stat) if stat.kind == Kind::Directory => Ok(Located { path, stat: None }),
@@ -187,7 +187,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds each component in its folder's index. The folder as the client spells it is tried whole first.
+    /// Finds each component in its folder's index. First it tries the whole folder path in the client's spelling.
     fn walk(&self, literal: &str) -> Result<Located> {
         let (parent, last) = literal.rsplit_once('/').unwrap_or(("", literal));
         let parent = match self.stat(parent)? {
@@ -195,7 +195,7 @@ impl Finder<'_> {
             Some(_) => return Err(Status::OBJECT_PATH_NOT_FOUND.into()),
             None => self.walk_folder(parent)?,
         };
-        // A vetoed name is found here, so that an 8.3 alias of it is vetoed too and not free for a new file.
+        // The lookup includes vetoed names, so that their 8.3 aliases are vetoed too and not available to new files.
         let Some(real) = self.look_up(&parent, last)? else {
             return Ok(Located {
                 path: join(&parent, last),
@@ -225,7 +225,7 @@ impl Finder<'_> {
         Ok(path)
     }
 
-    /// The real name in `folder` of what the client calls `name`, unless that is vetoed.
+    /// The real name in `folder` of the client's `name`, unless it is vetoed.
     fn find_in(&self, folder: &str, name: &str) -> Result<Option<String>> {
         let found = self.look_up(folder, name)?;
         Ok(found.filter(|real| !self.is_vetoed(real)))
@@ -240,10 +240,10 @@ impl Finder<'_> {
         })
     }
 
-    /// Asks something of a folder's index, which is read if it is not known or no longer good.
+    /// Runs a query on a folder's index. It reads the folder if the index is missing or stale.
     ///
     /// # Errors
-    /// `OBJECT_PATH_NOT_FOUND`; what the file system says.
+    /// `OBJECT_PATH_NOT_FOUND`; file system errors.
     pub fn with_index<T>(&self, folder: &str, question: impl Fn(&DirIndex) -> T) -> Result<T> {
         let stat = self.vfs.stat(folder).map_err(path_error)?;
         let stamp = Stamp::from(&stat);
@@ -264,7 +264,7 @@ impl Finder<'_> {
         Ok(answer)
     }
 
-    /// Reads a folder's names, into the index that is known of it if there is one: its 8.3 names stay.
+    /// Reads a folder's names into its existing index, if there is one, so that generated 8.3 names stay.
     fn read_index(&self, folder: &str, dir: &dyn VfsDir) -> Result<DirIndex> {
         let names = dir.names()?;
         let (known, generation) = self.server.locked(|tables| {
@@ -281,8 +281,8 @@ impl Finder<'_> {
         })
     }
 
-    /// Does `work`, which changes the names of `folder`, and enters the change in its index. A driver that watches the
-    /// disk learns of the change before the disk does, so that it is never taken for somebody else's.
+    /// Runs `work`, which changes the names of `folder`, and enters the change in its index. A driver that watches the
+    /// disk learns of the change before the disk does, so it never reports the change as external.
     ///
     /// # Errors
     /// As [`Self::refuse_vetoed`] for a new name; those of `work`.
@@ -340,7 +340,7 @@ impl Finder<'_> {
     }
 }
 
-/// The names that come and go with a change.
+/// The names that a change adds and removes.
 fn own_names(change: Change<'_>) -> [Option<(&str, OwnKind)>; 2] {
     let (gone, come) = match change {
         Change::Added(name) => (None, Some(name)),

@@ -1,4 +1,4 @@
-//! Finding files the way old clients spell them.
+//! Finding files with old clients' spellings.
 
 use crate::testkit::TestServer;
 use coax_wire::{command as c, status::Status};

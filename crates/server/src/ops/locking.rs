@@ -12,20 +12,20 @@ use crate::{
 use alloc::vec::Vec;
 use coax_wire::{header::Fid, status::Status};
 
-/// The locks a command asks for: all or none.
+/// The locks of a command: all or none.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// What to lock.
+    /// The ranges.
     pub spans: Vec<LockSpan>,
-    /// How.
+    /// The lock type.
     pub kind: LockKind,
-    /// How long to wait for it.
+    /// The timeout.
     pub wait: Wait,
-    /// LOCKING_ANDX's type of lock; a cancel must name the same.
+    /// LOCKING_ANDX's lock type; a cancel must name the same.
     pub lock_type: u8,
 }
 
-/// How a lock request ended.
+/// The result of a lock request that did not fail.
 #[derive(Clone, Copy, Debug)]
 pub enum Locking {
     /// Everything is locked.
@@ -34,11 +34,11 @@ pub enum Locking {
     Park(Park),
 }
 
-/// Locks; or, in a request that has been parked, says how its waiting ended.
+/// Locks; in a request that was parked, returns the result of the wait.
 ///
 /// # Errors
-/// `LOCK_NOT_GRANTED`, `FILE_LOCK_CONFLICT`, `INVALID_LOCK_RANGE`, `INVALID_HANDLE`; `FILE_LOCK_CONFLICT`
-/// also if NT_CANCEL ends it (raw.mux), `RANGE_NOT_LOCKED` if the file was closed meanwhile; `INSUFF_SERVER_RESOURCES`.
+/// `LOCK_NOT_GRANTED`, `FILE_LOCK_CONFLICT`, `INVALID_LOCK_RANGE`, `INVALID_HANDLE`; `FILE_LOCK_CONFLICT` also after
+/// NT_CANCEL (raw.mux), `RANGE_NOT_LOCKED` if the file was closed meanwhile; `INSUFF_SERVER_RESOURCES`.
 pub fn lock(call: &mut Call<'_>, fid: Fid, wish: Wish) -> Result<Locking> {
     if let Some(retry) = call.retry.take() {
         return waited(call, fid, &retry).map(|()| Locking::Locked);
@@ -87,7 +87,7 @@ pub fn lock(call: &mut Call<'_>, fid: Fid, wish: Wish) -> Result<Locking> {
     }
 }
 
-/// How the waiting of a parked request ended. The file may be closed by now.
+/// The result of a parked request's wait. The file may already be closed.
 fn waited(call: &Call<'_>, fid: Fid, retry: &Retry) -> Result<()> {
     let result = match (retry, call.ticket) {
         (Retry::Lock(result), _) => *result,
@@ -102,7 +102,7 @@ fn waited(call: &Call<'_>, fid: Fid, retry: &Retry) -> Result<()> {
     result.map_err(|error| lock_status(error).into())
 }
 
-/// Unlocks, in order, up to the first span that is not locked exactly so.
+/// Unlocks in order and stops at the first range without exactly this lock.
 ///
 /// # Errors
 /// `RANGE_NOT_LOCKED`, `INVALID_HANDLE`.
@@ -115,10 +115,10 @@ pub fn unlock(call: &Call<'_>, fid: Fid, spans: &[LockSpan]) -> Result<()> {
     unlocked.map_err(|error| lock_status(error).into())
 }
 
-/// Ends a waiting lock request of this type that has this span among its own: it fails with `FILE_LOCK_CONFLICT`.
+/// Ends a waiting lock request of this type that includes this range: the request fails with `FILE_LOCK_CONFLICT`.
 ///
 /// # Errors
-/// ERRDOS/ERRcancelviolation if there is none.
+/// ERRDOS/ERRcancelviolation if there is no such request.
 pub fn cancel(call: &Call<'_>, fid: Fid, span: LockSpan, lock_type: u8) -> Result<()> {
     let open = lockable(call, fid)?;
     let cancel = |tables: &mut crate::table::Tables| tables.cancel_lock(open, span, lock_type);
@@ -128,7 +128,7 @@ pub fn cancel(call: &Call<'_>, fid: Fid, span: LockSpan, lock_type: u8) -> Resul
     }
 }
 
-/// The client has given up its oplock down to `level`. Nobody answers this, and who waited for it may go on.
+/// Handles the client's oplock break acknowledgement down to `level`. It has no reply; waiting requests may continue.
 ///
 /// # Errors
 /// `INVALID_HANDLE`.

@@ -1,4 +1,4 @@
-//! What clients ask and change of files and folders besides their contents: by path, or through an open.
+//! Queries and changes of file and folder metadata, by path or through an open.
 
 use super::{
     attributes::{self, Facts, name_of, parent_of},
@@ -29,24 +29,24 @@ pub const WRITE_EA: u32 = 0x10;
 /// FILE_READ_EA.
 pub const READ_EA: u32 = 0x08;
 
-/// A file or folder asked about.
+/// The file or folder of a query.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// What it is, as clients see it now.
+    /// Its attributes, as clients see them now.
     pub facts: Facts,
-    /// Its path now.
+    /// Its current path.
     pub path: String,
-    /// The named stream of it that is meant.
+    /// Its named stream, if the request names one.
     pub stream: Option<String>,
     /// Its share.
     pub share: Arc<Share>,
-    /// It will be deleted when its last open is closed.
+    /// It is deleted at its last close.
     pub delete_pending: bool,
-    /// The open it was asked about through.
+    /// The open of a query by FID.
     pub open: Option<Through>,
 }
 
-/// The open through which a file is asked about.
+/// The open of a query by FID.
 #[derive(Clone, Debug)]
 pub struct Through {
     /// The file.
@@ -61,7 +61,7 @@ pub struct Through {
     pub mode: u32,
 }
 
-/// Times and attributes to be changed.
+/// Times and attributes to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changes {
     /// Creation.
@@ -72,7 +72,7 @@ pub struct Changes {
     pub modified: TimeChange,
     /// Last change.
     pub changed: TimeChange,
-    /// Settable attributes that replace those there are; `None` leaves them.
+    /// New settable attributes; `None` keeps the old ones.
     pub attributes: Option<u32>,
 }
 
@@ -89,11 +89,11 @@ impl Default for Changes {
 }
 
 impl Subject {
-    /// What lies at a path.
+    /// Finds the file or folder at a path.
     ///
     /// # Errors
-    /// `OBJECT_NAME_NOT_FOUND`, `OBJECT_PATH_NOT_FOUND`; `DELETE_PENDING` if it is about to go; what the file system
-    /// says.
+    /// `OBJECT_NAME_NOT_FOUND`, `OBJECT_PATH_NOT_FOUND`; `DELETE_PENDING` if it is marked for deletion; file system
+    /// errors.
     pub fn at(call: &Call<'_>, path: &ClientPath) -> Result<Self> {
         let (share, vfs) = (call.share()?, call.vfs()?);
         if matches!(path.kind(), PathKind::Stream(_)) && !share.options.streams {
@@ -132,10 +132,10 @@ impl Subject {
         })
     }
 
-    /// What `fid` has open.
+    /// Finds the file or folder that `fid` has open.
     ///
     /// # Errors
-    /// `INVALID_HANDLE`, also for pipes and print jobs; what the file system says.
+    /// `INVALID_HANDLE`, also for pipes and print jobs; file system errors.
     pub fn of(call: &Call<'_>, fid: Fid) -> Result<Self> {
         let opened = call.file(fid)?;
         let through = Through::new(opened)?;
@@ -157,10 +157,10 @@ impl Subject {
         })
     }
 
-    /// The file itself, opened if it was asked about by path.
+    /// The file's handle; opens the file after a query by path.
     ///
     /// # Errors
-    /// What the file system says.
+    /// File system errors.
     pub fn file(&self, call: &Call<'_>) -> Result<Arc<dyn VfsFile>> {
         match &self.open {
             Some(through) => Ok(through.file.clone()),
@@ -177,7 +177,7 @@ impl Subject {
         }
     }
 
-    /// Refuses what the tree, or the open it goes through, or by path the file's own descriptor, does not allow.
+    /// Checks an access against the tree, and against the open or, by path, the file's descriptor.
     ///
     /// # Errors
     /// `ACCESS_DENIED`.
@@ -201,7 +201,7 @@ impl Subject {
         Ok(())
     }
 
-    /// The path as clients write it: with backslashes, from the share's root.
+    /// The path in the client's syntax: backslashes, from the share's root.
     pub fn client_path(&self) -> String {
         let mut path = String::from("\\");
         path.push_str(&self.path.replace('/', "\\"));
@@ -212,10 +212,10 @@ impl Subject {
         path
     }
 
-    /// The name in 8.3 form: the name itself if it is one. The root has none.
+    /// The name in 8.3 form; a short name is its own 8.3 form. The root has none.
     ///
     /// # Errors
-    /// `OBJECT_NAME_NOT_FOUND`; what the file system says.
+    /// `OBJECT_NAME_NOT_FOUND`; file system errors.
     pub fn short_name(&self, call: &Call<'_>) -> Result<String> {
         let vfs = call.vfs()?;
         let server = &call.conn.server;
@@ -237,7 +237,7 @@ impl Subject {
     /// Changes times and attributes.
     ///
     /// # Errors
-    /// `ACCESS_DENIED` on trees that only read; what the file system says.
+    /// `ACCESS_DENIED` on read-only trees; file system errors.
     pub fn change(&self, call: &Call<'_>, changes: &Changes) -> Result<()> {
         match self.open {
             Some(_) => call.must_write()?,
@@ -258,7 +258,7 @@ impl Subject {
         Ok(())
     }
 
-    /// Attributes and time of creation.
+    /// Attributes and creation time.
     fn keep(&self, file: &dyn VfsFile, changes: &Changes) -> Result<()> {
         let created = asked(changes.created);
         let wanted = changes.attributes.map_or(self.facts.attributes, |sent| {
@@ -271,7 +271,7 @@ impl Subject {
         attributes::keep(file, &self.share, &self.facts, settable, created)
     }
 
-    /// Tells the shared table of the new times, and watchers of the change.
+    /// Updates the times in the shared table and notifies watchers.
     fn show(&self, call: &Call<'_>, changes: &Changes) {
         let open = self.open.as_ref().map(|through| through.open);
         let stat = &self.facts.stat;
@@ -309,7 +309,7 @@ impl Through {
 }
 
 impl Changes {
-    /// What watchers are told.
+    /// The change flags for watchers.
     fn filter(&self) -> Option<NotifyFilter> {
         let steps = [
             (self.attributes.is_some(), NotifyFilter::ATTRIBUTES),
@@ -324,7 +324,7 @@ impl Changes {
     }
 }
 
-/// Refuses what goes when its last open is closed.
+/// Refuses files with a pending deletion.
 fn check_stays(server: &Server, file: FileId) -> Result<()> {
     match server.locked(|tables| tables.is_delete_pending(file)) {
         true => Err(Status::DELETE_PENDING.into()),
@@ -332,7 +332,7 @@ fn check_stays(server: &Server, file: FileId) -> Result<()> {
     }
 }
 
-/// The stream that a client calls `name`, of what lies at `path`.
+/// The stream `name`, case-insensitive, of the file at `path`.
 fn stream_at(vfs: &dyn Vfs, path: &str, name: &str) -> Result<StreamFile> {
     let base = streams::open_base(vfs, path)?;
     let found = streams::find(&base, name)?;
@@ -346,8 +346,8 @@ fn asked(change: TimeChange) -> Option<FsTime> {
     }
 }
 
-/// Sets the length of a file through an open: FILE_WRITE_DATA is needed, and FILE_APPEND_DATA is not enough
-/// ([MS-FSA] 2.1.5.15.4).
+/// Sets the length of a file through an open. This requires FILE_WRITE_DATA; FILE_APPEND_DATA is not enough ([MS-FSA]
+/// 2.1.5.15.4).
 ///
 /// # Errors
 /// `ACCESS_DENIED`, `DISK_FULL`; as [`super::transfer::set_len`].

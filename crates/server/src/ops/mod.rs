@@ -1,5 +1,5 @@
-//! What requests mean: operations on files, whatever command asked for them. These alone talk to the file system and to
-//! the shared tables.
+//! Operations on files, independent of the command. Only this layer calls the file system and changes the shared
+//! tables.
 
 pub mod attributes;
 pub mod close;

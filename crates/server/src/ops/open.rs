@@ -1,8 +1,8 @@
-//! Opening and creating: one operation behind every command that opens.
+//! Opening and creating: one operation for every command that opens.
 //!
 //! An open happens completely or not at all. Every open takes these steps, in this order:
 //!
-//! 1. Look up the path, check the request against what is there, and resolve the rights.
+//! 1. Look up the path, check the request against the existing file, and resolve the rights.
 //! 2. Find a free FID and take a row of the shared tables: this covers limits, share modes, oplocks and pending deletions.
 //!    A file that does not exist yet has no identity to share; its row is reserved by path
 //!    ([`Tables::reserve`]). Only this step parks a request, and nothing has been changed before it.
@@ -43,13 +43,13 @@ use coax_wire::{header::Fid, status::Status};
 /// What an open did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It was there: opened.
+    /// It existed: opened.
     Opened = 1,
-    /// It was not: created.
+    /// It did not exist: created.
     Created = 2,
-    /// It was there: cut to nothing.
+    /// It existed: truncated.
     Overwritten = 3,
-    /// It was there: replaced.
+    /// It existed: replaced.
     Superseded = 0,
 }
 
@@ -58,9 +58,9 @@ pub enum Action {
 pub struct Opened {
     /// Its FID.
     pub fid: Fid,
-    /// What was done.
+    /// The action taken.
     pub action: Action,
-    /// The file as it is now.
+    /// The file's attributes now.
     pub facts: Facts,
     /// The oplock granted.
     pub oplock: Oplock,
@@ -68,25 +68,25 @@ pub struct Opened {
     pub access: u32,
 }
 
-/// How an open ended.
+/// The result of an open that did not fail.
 #[derive(Clone, Copy, Debug)]
 pub enum Opening {
-    /// It is open.
+    /// The file is open.
     Opened(Opened),
-    /// It waits for another's oplock.
+    /// The open waits for another's oplock or close.
     Park(Park),
 }
 
 /// Rights that a read-only file refuses: WRITE_DATA, APPEND.
 const WRITING: u32 = 0x6;
 
-/// How often a create that finds the file suddenly there, or an open that finds it gone, starts over.
+/// Most restarts of a create that finds the file suddenly there, or of an open that finds it gone.
 const ATTEMPTS: usize = 4;
 
-/// Opens or creates as `spec` says.
+/// Opens or creates as `spec` requests.
 ///
 /// # Errors
-/// What [MS-CIFS] 3.3.5.51 names: collisions, missing names and paths, access, sharing.
+/// As in [MS-CIFS] 3.3.5.51: collisions, missing names and paths, access, sharing.
 pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
     check_cancelled(call)?;
     if spec.path.kind() == &PathKind::Data && spec.wanted == Wanted::Directory {
@@ -125,7 +125,7 @@ pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
     Err(Status::OBJECT_NAME_NOT_FOUND.into())
 }
 
-/// Refuses an open that was parked and that now waits no longer.
+/// Refuses a parked open whose wait has ended.
 fn check_cancelled(call: &Call<'_>) -> Result<()> {
     let (Some(Retry::Cancelled), Some(ticket)) = (&call.retry, call.ticket) else {
         return Ok(());
@@ -144,7 +144,7 @@ struct Opener<'a, 'c> {
     vfs: &'a dyn Vfs,
 }
 
-/// A row of the shared tables, and the FID that the open will have.
+/// A row of the shared tables, and the reserved FID of the open.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     open: OpenId,
@@ -152,19 +152,19 @@ struct Row {
     fid: Fid,
 }
 
-/// A file that is open in the file system and is as the client asked for it.
+/// A file that is open in the file system and has the requested attributes.
 struct Held {
     file: Arc<dyn VfsFile>,
     path: String,
     action: Action,
     access: u32,
-    /// The file as it is now.
+    /// The file's attributes now.
     facts: Facts,
-    /// Space was reserved as the client asked.
+    /// Whether the requested space is reserved.
     reserved: bool,
 }
 
-/// What lies at a path that is opened.
+/// The file or folder at a path that is being opened.
 #[derive(Clone, Copy)]
 struct Subject<'a> {
     path: &'a str,
@@ -230,7 +230,7 @@ impl Opener<'_, '_> {
         Err(refused.into())
     }
 
-    /// A hidden or system file is only overwritten by who says so ([MS-FSA] 2.1.5.1.2.1).
+    /// Overwriting a hidden or system file requires these attributes in the request ([MS-FSA] 2.1.5.1.2.1).
     fn check_overwritten(&self, facts: &Facts) -> Result<()> {
         let kept = Attributes(facts.attributes.0 & (Attributes::HIDDEN.0 | Attributes::SYSTEM.0));
         if self.spec.overwrites() && !self.spec.attributes.contains(kept) {
@@ -258,7 +258,7 @@ impl Opener<'_, '_> {
         Ok(())
     }
 
-    /// A file that gets to be read-only cannot be deleted on close ([MS-FSA] 2.1.5.1).
+    /// A file that is to become read-only cannot be deleted on close ([MS-FSA] 2.1.5.1).
     fn check_deletable_as_asked(&self) -> Result<()> {
         let read_only = self.spec.attributes.contains(Attributes::READONLY);
         if self.spec.delete_on_close && read_only && !self.share.options.delete_readonly {
@@ -294,8 +294,8 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// The oplock that may be had. None is a batch oplock where the path names a stream, be it that of the data, as
-    /// Windows has it (raw.oplock stream1).
+    /// The grantable oplock. Windows grants no batch oplock on a path that names a stream, even the default stream
+    /// (raw.oplock stream1).
     fn oplock(&self, path: &str) -> OplockWish {
         let names_stream = self.spec.path.kind() != &PathKind::Plain;
         match self.spec.oplock {
@@ -317,7 +317,7 @@ impl Opener<'_, '_> {
         self.call.conn.client.capabilities & cap::LEVEL_II_OPLOCKS != 0
     }
 
-    /// Takes a row for what exists, and a FID for it.
+    /// Takes a row and a FID for an existing file.
     fn ask_tables(&mut self, request: &OpenRequest) -> Result<Asked> {
         let (now, patience) = (self.call.now, self.call.patience());
         self.take_row(request, |tables| {
@@ -325,7 +325,7 @@ impl Opener<'_, '_> {
         })
     }
 
-    /// The same for what is going to be created.
+    /// Takes a row and a FID for a file about to be created.
     fn reserve(&mut self, request: &OpenRequest) -> Result<Asked> {
         let now = self.call.now;
         self.take_row(request, |tables| tables.reserve(now, request))
@@ -357,8 +357,8 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// Opens it underneath. Reading is asked for even if the client only writes, so that compatibility opens may share
-    /// one handle; a file that may not be read is opened without.
+    /// Opens the file in the file system. It asks for read access even if the client only writes, so that compatibility
+    /// opens can share one handle; it omits read access if the file system refuses it.
     fn open_file(&self, path: &str, facts: &Facts, access: u32) -> Result<Arc<dyn VfsFile>> {
         let write = !facts.is_directory() && (access & WRITING != 0 || self.spec.overwrites());
         let how = OpenHow {
@@ -375,7 +375,7 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// Gives what is held its FID, or gives the table its row back.
+    /// Enters the FID of the held row, or returns the row to the table.
     fn install(&mut self, held: Result<Held>, row: Row) -> Result<Opening> {
         match held {
             Ok(held) => Ok(Opening::Opened(self.install_held(held, row))),
@@ -386,7 +386,7 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// Gives back the row of an open that failed. Others may have marked the file for deletion and closed it meanwhile.
+    /// Returns the row of a failed open. Meanwhile others may have marked the file for deletion and closed it.
     fn withdraw(&mut self, row: Row) {
         let server = &self.call.conn.server;
         let withdrawn = server.locked(|tables| tables.withdraw(row.open));
@@ -419,7 +419,7 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// The row that the connection keeps of what is held.
+    /// The connection's record of the open.
     fn open_file_of(&self, held: Held, row: Row, facts: &Facts) -> OpenFile {
         let kind = if facts.is_directory() {
             OpenKind::Directory

@@ -1,4 +1,4 @@
-//! Print jobs: beginning one, appending to it, closing it.
+//! Print jobs: start, append, close.
 
 use crate::{
     budget::Resource,
@@ -20,11 +20,11 @@ pub fn is_printer(call: &Call<'_>) -> bool {
         .is_ok_and(|share| matches!(share.kind, ShareKind::Printer(_)))
 }
 
-/// Begins a job. Whoever may connect to a printer may print: `read only` is about the files of its folder, and a printer's
-/// section in an ordinary smb.conf leaves it at its default, yes. Samba spools regardless of it, too.
+/// Starts a job. Every user who may connect to a printer may print. `read only` covers only the files of the spool
+/// folder, and ordinary printer sections leave it at its default, yes. Samba ignores it for spooling too.
 ///
 /// # Errors
-/// What the file system says; too many open files.
+/// File system errors; too many open files.
 pub fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
     let (share, vfs) = (call.share()?, call.vfs()?);
     let limit = call.conn.server.config.limits.opens;
@@ -58,10 +58,10 @@ pub fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
     Ok(fid)
 }
 
-/// Appends to a job, wherever the client says its data belongs: printers do not seek. `None`: `fid` is no job.
+/// Appends to a job and ignores the offset: printers do not seek. `None`: `fid` is no job.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn append(call: &mut Call<'_>, fid: Fid, data: &[u8]) -> Result<Option<usize>> {
     let Ok(opened) = call.file_mut(fid) else {
         return Ok(None);
@@ -72,11 +72,11 @@ pub fn append(call: &mut Call<'_>, fid: Fid, data: &[u8]) -> Result<Option<usize
     Ok(Some(job.append(&**file, data)?))
 }
 
-/// A job is closed: it appears under its own name and is reported. If the connection is gone, or nothing was written,
-/// it is deleted. A job that cannot be renamed is deleted, too: its client gets an error and prints again.
+/// Closes a job: it gets its final name, and an event reports it. If the connection is gone, or the job is empty, it is
+/// deleted. A job that cannot be renamed is deleted too: its client gets an error and prints again.
 ///
 /// # Errors
-/// `QUEUE_FULL`; what the file system says.
+/// `QUEUE_FULL`; file system errors.
 pub fn end(conn: &mut Context, file: &OpenFile) -> Result<()> {
     let (OpenKind::PrintJob(job), Some(vfs)) = (&file.kind, file.share.vfs()) else {
         return Ok(());

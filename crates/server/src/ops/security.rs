@@ -1,8 +1,9 @@
-//! Security descriptors of files: kept in `user.coax.sd` as clients set them, made up where none is kept.
+//! Security descriptors of files: stored in `user.coax.sd` as clients set them; the server makes one up for files
+//! without one.
 //!
-//! All clients act as one user of the system underneath, so whoever asks is the owner of what has no descriptor. A file
-//! that has one is opened, and changed by path, by whom it admits; what is created in a folder that has one inherits from
-//! it. Names are the share's: who may write on the tree may remove and rename what lies on it.
+//! All clients act as one user of the operating system, so every user owns the files that have no descriptor. A
+//! descriptor controls who may open its file and change it by path. A new file inherits from its folder's descriptor.
+//! Removing and renaming depend on the share: they require write access to the tree.
 
 mod check;
 pub mod right;
@@ -28,15 +29,15 @@ use coax_wire::{
     status::Status,
 };
 
-/// Extended attribute that keeps a descriptor.
+/// Extended attribute that contains the descriptor.
 const NAME: &str = "user.coax.sd";
-/// Largest descriptor taken, bytes: what an extended attribute holds.
+/// Largest accepted descriptor, bytes: the limit of an extended attribute.
 const MAX_BYTES: usize = 60_000;
 
-/// The parts of an open file's descriptor that `wanted` ([`info`]) names.
+/// Returns the parts of an open file's descriptor that `wanted` ([`info`]) selects.
 ///
 /// # Errors
-/// `INVALID_HANDLE`, `ACCESS_DENIED`; what the file system says.
+/// `INVALID_HANDLE`, `ACCESS_DENIED`; file system errors.
 pub fn query(call: &Call<'_>, fid: Fid, wanted: u32) -> Result<Descriptor> {
     let opened = call.file(fid)?;
     let readable = info::OWNER | info::GROUP | info::DACL;
@@ -61,7 +62,7 @@ pub fn query(call: &Call<'_>, fid: Fid, wanted: u32) -> Result<Descriptor> {
     Ok(whole.only(wanted))
 }
 
-/// Puts the parts that `which` names into an open file's descriptor.
+/// Sets the parts of an open file's descriptor that `which` selects.
 ///
 /// # Errors
 /// As [`query`]; `INVALID_SECURITY_DESCR` for one that does not decode.
@@ -89,7 +90,7 @@ pub fn set(call: &Call<'_>, fid: Fid, which: u32, bytes: &[u8]) -> Result<()> {
     atomically(file, |file| keep(call, &**file, &merged))
 }
 
-/// Gives a file just created the descriptor that its creator wants.
+/// Sets the creator's descriptor on a new file.
 ///
 /// # Errors
 /// As [`set`].
@@ -117,7 +118,7 @@ pub fn set_new(call: &Call<'_>, file: &dyn VfsFile, bytes: &[u8]) -> Result<()> 
     keep(call, file, &merged(whole, &given, parts))
 }
 
-/// Checks a descriptor before anything is done.
+/// Checks a descriptor before any change.
 ///
 /// # Errors
 /// `INVALID_SECURITY_DESCR`.
@@ -142,7 +143,7 @@ fn merged(mut whole: Descriptor, given: &Descriptor, which: u32) -> Descriptor {
         whole.dacl = Some(given.dacl.clone().unwrap_or(None).map(check::specific));
         let bits = control::DACL_PROTECTED | control::DACL_AUTO_INHERITED;
         whole.control = (whole.control & !bits) | (given.control & control::DACL_PROTECTED);
-        // [MS-DTYP] 2.5.3.4.2: what asks for inheritance has it from now on.
+        // [MS-DTYP] 2.5.3.4.2: a request for inheritance sets the inheritance flag.
         let asks = control::DACL_AUTO_INHERIT_REQ | control::DACL_AUTO_INHERITED;
         if given.control & asks == asks {
             whole.control |= control::DACL_AUTO_INHERITED;
@@ -151,7 +152,7 @@ fn merged(mut whole: Descriptor, given: &Descriptor, which: u32) -> Descriptor {
     whole
 }
 
-/// The descriptor that is kept with a file. One that does not decode counts as none.
+/// A file's stored descriptor. One that does not decode counts as missing.
 fn kept(file: &dyn VfsFile) -> Result<Option<Descriptor>> {
     decoded(file.attribute(NAME))
 }
@@ -173,19 +174,19 @@ fn keep(call: &Call<'_>, file: &dyn VfsFile, descriptor: &Descriptor) -> Result<
     mark_described(file, &*call.share()?)
 }
 
-/// The descriptor that the file at `path` has of its own.
+/// The descriptor of the file at `path` itself.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 fn descriptor_at(vfs: &dyn Vfs, path: &str) -> Result<Option<Descriptor>> {
     decoded(vfs.attribute(path, NAME))
 }
 
-/// The rights that the descriptor of the file at `path` gives whoever asks; its folder lets him delete it and read its
-/// attributes. `None` if it has no descriptor.
+/// The rights that the descriptor of the file at `path` grants the request's user. The folder also allows deleting the
+/// file and reading its attributes. `None` if it has no descriptor.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn granted(call: &Call<'_>, vfs: &dyn Vfs, path: &str) -> Result<Option<u32>> {
     let Some(own) = descriptor_at(vfs, path)? else {
         return Ok(None);
@@ -207,7 +208,7 @@ pub fn granted(call: &Call<'_>, vfs: &dyn Vfs, path: &str) -> Result<Option<u32>
     Ok(Some(lets.fold(own, |own, (_, lets)| own | lets)))
 }
 
-/// The rights that `descriptor` gives whoever asks.
+/// The rights that `descriptor` grants the request's user.
 ///
 /// # Errors
 /// `BAD_UID`.
@@ -221,10 +222,10 @@ fn granted_by(call: &Call<'_>, descriptor: &Descriptor) -> Result<u32> {
     Ok(check::granted(descriptor, &user, &groups))
 }
 
-/// The descriptor of a folder that is to get something new, which inherits from it.
+/// The descriptor of a folder in which a file is about to be created.
 ///
 /// # Errors
-/// `ACCESS_DENIED` if the folder does not let whoever asks add a file, or a folder; what the file system says.
+/// `ACCESS_DENIED` if the folder does not let the request's user add a file or folder; file system errors.
 pub fn of_folder_to_grow(
     call: &Call<'_>,
     vfs: &dyn Vfs,
@@ -245,10 +246,10 @@ pub fn of_folder_to_grow(
     Ok(Some(folder))
 }
 
-/// Gives a file or folder just created what it inherits from its folder's descriptor.
+/// Sets the descriptor that a new file or folder inherits from its folder.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn inherit(
     call: &Call<'_>,
     file: &dyn VfsFile,
@@ -262,7 +263,8 @@ pub fn inherit(
     }
 }
 
-/// What a file without a descriptor has: the asker owns it, and everybody may do what the tree lets the asker do.
+/// The descriptor of a file without a stored one: the request's user owns it, and everybody has that user's rights on
+/// the tree.
 fn default(call: &Call<'_>) -> Result<Descriptor> {
     let session = call.session()?;
     let owner = user_sid(&call.conn.server.config.name, session);
@@ -291,7 +293,8 @@ fn default(call: &Call<'_>) -> Result<Descriptor> {
     })
 }
 
-/// The SID of a session's user: the machine's domain made from its name, the user's number from his. A guest is 501.
+/// The SID of a session's user: a machine domain derived from the server's name and a number derived from the user's. A
+/// guest is 501.
 pub fn user_sid(server: &str, session: &Session) -> Sid {
     const GUEST: u32 = 501;
     const FIRST_USER: u32 = 1000;
@@ -303,7 +306,7 @@ pub fn user_sid(server: &str, session: &Session) -> Sid {
     Sid::new(5, &[21, machine[0], machine[1], machine[2], user])
 }
 
-/// FNV-1a of a name without case: the same name has the same number for ever.
+/// FNV-1a of a name without case: the number of a name never changes.
 fn hash(seed: u32, name: &str) -> u32 {
     const PRIME: u32 = 0x0100_0193;
     let start = 0x811c_9dc5 ^ seed;

@@ -1,4 +1,4 @@
-//! The list of a file's named streams, as clients ask for it.
+//! The list of a file's named streams.
 
 use super::metadata::Subject;
 use super::streams::{SUFFIX, attribute_of, length, names};
@@ -14,10 +14,10 @@ use coax_wire::{
     io::Writer,
 };
 
-/// FileStreamInformation of what `subject` is or belongs to: the data of a file, and its named streams.
+/// FileStreamInformation of the file of `subject`: its data and its named streams.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn information(call: &Call<'_>, subject: &Subject) -> Result<Vec<u8>> {
     let file = subject.file(call)?;
     let mut list = Vec::new();

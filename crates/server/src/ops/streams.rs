@@ -1,7 +1,7 @@
-//! Named streams of files and folders ([MS-FSA] 2.1.1.5), kept as Samba's `streams_xattr` keeps them: the stream `NAME` is
-//! the extended attribute `user.DosStream.NAME:$DATA`, whose value ends in one byte that is not the stream's.
+//! Named streams of files and folders ([MS-FSA] 2.1.1.5), stored as by Samba's `streams_xattr`: the stream `NAME` is
+//! the extended attribute `user.DosStream.NAME:$DATA`, whose value ends in one extra byte.
 //!
-//! So a stream is as long as the file system lets an attribute be; one that would be longer is a full disk.
+//! The file system's limit for attributes also limits a stream's length; a longer stream fails with `DISK_FULL`.
 
 use crate::vfs::{FileId, Kind, OpenHow, SetTimes, Stat, Vfs, VfsError, VfsFile, VfsResult};
 use alloc::{
@@ -13,16 +13,17 @@ use alloc::{
 use coax_wire::codepage::eq_ignore_case;
 use core::any::Any;
 
-/// How the names of attributes that hold streams begin,
+/// Prefix of attributes that contain streams.
 pub const PREFIX: &str = "user.DosStream.";
 
-/// and end.
+/// Suffix of attributes that contain streams.
 pub(super) const SUFFIX: &str = ":$DATA";
 
-/// Longest stream, bytes: an attribute of Linux (XATTR_SIZE_MAX), less the byte at its end. Most file systems hold less.
+/// Longest stream, bytes: Linux's limit for attributes (XATTR_SIZE_MAX), less the byte at its end. Most file systems
+/// allow less.
 pub const MAX_LEN: u64 = 65_535;
 
-/// A named stream as a file: its contents are the attribute's, all else is the file's that it belongs to.
+/// A named stream as a file: its contents are the attribute's, its metadata belongs to the file.
 #[derive(Debug)]
 pub struct StreamFile {
     base: Arc<dyn VfsFile>,
@@ -30,7 +31,7 @@ pub struct StreamFile {
     attribute: String,
 }
 
-/// Which stream of an object is called so; case does not count.
+/// Finds a stream of an object by name, case-insensitive.
 pub fn id_of(object: FileId, name: &str) -> FileId {
     let units = name.chars().flat_map(char::to_uppercase);
     let hash = units.fold(0xcbf2_9ce4_8422_2325, |hash: u64, c| {
@@ -42,10 +43,10 @@ pub fn id_of(object: FileId, name: &str) -> FileId {
     }
 }
 
-/// The file or folder whose streams are meant, open for reading, which is enough to change its attributes.
+/// Opens the file or folder of the streams for reading, which suffices to change its attributes.
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn open_base(vfs: &dyn Vfs, path: &str) -> VfsResult<Arc<dyn VfsFile>> {
     let how = OpenHow {
         read: true,
@@ -54,10 +55,10 @@ pub fn open_base(vfs: &dyn Vfs, path: &str) -> VfsResult<Arc<dyn VfsFile>> {
     Ok(vfs.open(path, how)?.0)
 }
 
-/// The names of an object's streams, in order.
+/// The names of an object's streams, sorted.
 ///
 /// # Errors
-/// What the file system says; one that keeps no attributes has no streams.
+/// File system errors; a file system without attributes has no streams.
 pub fn names(base: &dyn VfsFile) -> VfsResult<Vec<String>> {
     let all = match base.attribute_names() {
         Err(VfsError::Unsupported) => Vec::new(),
@@ -73,7 +74,7 @@ pub fn names(base: &dyn VfsFile) -> VfsResult<Vec<String>> {
     Ok(names)
 }
 
-/// The stream that a client calls so, if there is one.
+/// The stored name of the stream that a client calls `name`, if it exists.
 ///
 /// # Errors
 /// As [`names`].
@@ -83,10 +84,10 @@ pub fn find(base: &Arc<dyn VfsFile>, name: &str) -> VfsResult<Option<StreamFile>
     Ok(found.map(|known| StreamFile::new(base.clone(), &known)))
 }
 
-/// Removes a stream by its kept name.
+/// Removes a stream by its stored name.
 ///
 /// # Errors
-/// `NotFound`; what the file system says.
+/// `NotFound`; file system errors.
 pub fn remove(base: &dyn VfsFile, name: &str) -> VfsResult<()> {
     base.remove_attribute(&attribute_of(name)).map_err(missing)
 }
@@ -94,7 +95,7 @@ pub fn remove(base: &dyn VfsFile, name: &str) -> VfsResult<()> {
 /// Removes all streams, as overwriting an object does ([MS-FSA] 2.1.5.1.2.2).
 ///
 /// # Errors
-/// What the file system says.
+/// File system errors.
 pub fn remove_all(base: &dyn VfsFile) -> VfsResult<()> {
     for name in names(base)? {
         match remove(base, &name) {
@@ -106,7 +107,7 @@ pub fn remove_all(base: &dyn VfsFile) -> VfsResult<()> {
 }
 
 impl StreamFile {
-    /// The stream kept as `name`.
+    /// The stream with the stored name `name`.
     pub fn new(base: Arc<dyn VfsFile>, name: &str) -> Self {
         Self {
             base,
@@ -115,31 +116,31 @@ impl StreamFile {
         }
     }
 
-    /// Makes the stream, empty.
+    /// Creates the empty stream.
     ///
     /// # Errors
-    /// What the file system says.
+    /// File system errors.
     pub fn create(base: Arc<dyn VfsFile>, name: &str) -> VfsResult<Self> {
         base.set_attribute(&attribute_of(name), &[0])?;
         Ok(Self::new(base, name))
     }
 
-    /// Its name, as it is kept.
+    /// Its stored name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is in it.
+    /// Its contents.
     ///
     /// # Errors
-    /// `NotFound` if it was removed; what the file system says.
+    /// `NotFound` if it was removed; file system errors.
     pub fn contents(&self) -> VfsResult<Vec<u8>> {
         let mut value = self.base.attribute(&self.attribute).map_err(missing)?;
         value.pop();
         Ok(value)
     }
 
-    /// Changes what is in it, which is given without the byte at its end.
+    /// Changes its contents, without the byte at the end.
     fn change(&self, change: &mut dyn FnMut(&mut Vec<u8>)) -> VfsResult<()> {
         let mut whole = |value: &mut Vec<u8>| {
             value.pop();
@@ -252,12 +253,12 @@ pub(super) fn attribute_of(name: &str) -> String {
     format!("{PREFIX}{name}{SUFFIX}")
 }
 
-/// The length of a stream whose attribute has this value.
+/// The length of a stream, from its attribute's value.
 pub(super) fn length(value: &[u8]) -> u64 {
     (value.len() as u64).saturating_sub(1)
 }
 
-/// An attribute that is not there is a stream that is not there.
+/// A missing attribute means a missing stream.
 fn missing(error: VfsError) -> VfsError {
     match error {
         VfsError::NoAttribute => VfsError::NotFound,

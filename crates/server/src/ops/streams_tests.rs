@@ -32,7 +32,7 @@ fn fid(answer: Answer) -> u16 {
     u16::from_le_bytes([answer.message[38], answer.message[39]])
 }
 
-/// Opens with all rights, sharing all.
+/// Opens with all rights, sharing everything.
 fn open(client: &mut TestClient, path: &str, disposition: u32) -> u16 {
     fid(client.nt_create(path, ALL, (disposition, 0)))
 }
@@ -50,7 +50,7 @@ fn read(client: &mut TestClient, fid: u16) -> Vec<u8> {
     answer.bytes()[3..].to_vec()
 }
 
-/// A stream made, with this in it, and closed.
+/// Creates a stream with these contents and closes it.
 fn put(client: &mut TestClient, path: &str, data: &[u8]) {
     let fid = open(client, path, OPEN_IF);
     write(client, fid, 0, data).ok();
@@ -172,7 +172,7 @@ fn a_file_is_not_deleted_under_a_stream_whose_opener_does_not_share_that() {
     client.close(held).ok();
 }
 
-/// Opens for reading, or creates, and shares what `sharing` says.
+/// Opens for reading, or creates, with the given sharing.
 fn nt_create_sharing(client: &mut TestClient, path: &str, sharing: u32) -> Answer {
     nt_create_with(client, path, 0, sharing)
 }

@@ -12,15 +12,15 @@ use crate::{
 use alloc::sync::Arc;
 use coax_wire::{header::Fid, status::Status};
 
-/// Reads of this many bytes and more may go from page cache to socket in the kernel.
+/// Smallest read that may go from page cache to socket in the kernel, bytes.
 const SENDFILE_MIN: usize = 16_384;
-/// A kernel that moves pages without copying them does so this many at a time (Linux: the slots of a pipe); a range over
-/// more pages goes in pieces, and copying it is cheaper (docs/evidence/performance.md).
+/// Most pages that a kernel moves without copying in one call (Linux: the slots of a pipe). A larger range takes
+/// several calls, and copying it is cheaper (docs/evidence/performance.md).
 const SENDFILE_PAGES: u64 = 16;
-/// Bytes of a page.
+/// Page size, bytes.
 const PAGE: u64 = 4096;
 
-/// What a read gave: data in memory, or the promise of data in the file.
+/// The result of a read: data in memory, or a range of the file.
 #[derive(Debug)]
 pub struct Read {
     /// The data.
@@ -34,7 +34,7 @@ impl Read {
     }
 }
 
-/// An open that may do the I/O asked for.
+/// An open with the right for this I/O.
 #[derive(Clone, Debug)]
 struct Ready {
     file: Arc<dyn VfsFile>,
@@ -46,8 +46,7 @@ struct Ready {
 /// Reads up to `len` bytes at `offset`; fewer only at the end of the file.
 ///
 /// # Errors
-/// `INVALID_HANDLE`, `ACCESS_DENIED`, `FILE_LOCK_CONFLICT`, `INVALID_DEVICE_REQUEST` on folders; what the file system
-/// says.
+/// `INVALID_HANDLE`, `ACCESS_DENIED`, `FILE_LOCK_CONFLICT`, `INVALID_DEVICE_REQUEST` on folders; file system errors.
 pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
     let ready = ready(call, fid, access::READ_DATA)?;
     check_locks(call, fid, ready.open, offset, len as u64, false)?;
@@ -86,22 +85,22 @@ fn fetch(conn: &mut Context, ready: Ready, offset: u64, len: usize) -> Result<Re
     })
 }
 
-/// Whether the kernel sends a range of a file at less cost than reading and sending it. What lies before the first whole
-/// page does not count: it is sent with the reply's head.
+/// Whether the kernel sends a range of a file at less cost than reading and sending it. The part before the first whole
+/// page does not count, because it is sent with the reply's head.
 fn is_for_the_kernel(offset: u64, len: usize) -> bool {
     let uneven = (PAGE - offset % PAGE) % PAGE;
     let pages = (len as u64).saturating_sub(uneven).div_ceil(PAGE);
     len >= SENDFILE_MIN && pages <= SENDFILE_PAGES
 }
 
-/// Writes `data` at `offset` and says how much of it is in the file.
+/// Writes `data` at `offset` and returns how many bytes of it are in the file.
 ///
-/// A disk that fills up in the middle is reported as the short count if something was written, so that nothing is
-/// acknowledged that is not there, and as `DISK_FULL` if nothing was. With `through` the client wants the data on the
-/// disk before the reply; see [`durability::is_write_through`].
+/// If the disk fills up during the write, the short count reports it, so that the server acknowledges only written
+/// data. If nothing was written, the error is `DISK_FULL`. With `through` the client wants the data on disk before the
+/// reply; see [`durability::is_write_through`].
 ///
 /// # Errors
-/// As [`read`]; `DISK_FULL`; what a sync fails with, now or earlier.
+/// As [`read`]; `DISK_FULL`; errors of a sync, now or earlier.
 pub fn write(
     call: &mut Call<'_>,
     fid: Fid,
@@ -114,10 +113,10 @@ pub fn write(
     Ok(written)
 }
 
-/// The same for data of which more follows: nothing is synced yet.
+/// Writes a part of the data without a sync; more data follows.
 ///
 /// # Errors
-/// As [`read`]; `DISK_FULL`; what an earlier sync failed with.
+/// As [`read`]; `DISK_FULL`; errors of an earlier sync.
 pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Result<usize> {
     if let Some(spooled) = super::print::append(call, fid, data)? {
         return Ok(spooled);
@@ -148,8 +147,8 @@ pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Re
 }
 
 /// Before a write beyond the end of the file: reserves the space up to the end of the write (`strict allocate`). A full
-/// disk is an error now, and the length stays; without this the gap would take its space from whoever fills it later.
-/// Returns how long the file is at least.
+/// disk is then an error now, and the length stays; without the reservation a later write into the gap would fail.
+/// Returns a lower bound of the file's length.
 fn reserve_gap(
     opened: &OpenFile,
     ready: &Ready,
@@ -162,7 +161,7 @@ fn reserve_gap(
     } else {
         0
     };
-    // Sequential writes, and those at the beginning, save the system call.
+    // Writes at the end or the beginning need no system call.
     if !ready.reserves || offset <= known {
         return Ok(known);
     }
@@ -182,7 +181,7 @@ pub fn check_write(call: &Call<'_>, fid: Fid, offset: u64, len: u64) -> Result<(
     check_locks(call, fid, ready.open, offset, len, true)
 }
 
-/// Tells once that an earlier write behind on this FID has failed.
+/// Reports once that an earlier write-behind on this FID has failed.
 ///
 /// # Errors
 /// That failure; `INVALID_HANDLE`.
@@ -193,7 +192,7 @@ pub fn report_failure(call: &mut Call<'_>, fid: Fid) -> Result<()> {
     }
 }
 
-/// Sets the file's length. With `strict allocate` the space is reserved: a full disk is an error now and the length stays.
+/// Sets the file's length. `strict allocate` reserves the space: a full disk is an error now, and the length stays.
 ///
 /// # Errors
 /// As [`write`].
@@ -211,8 +210,8 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     note_resize(call, fid, ready.open, &before)
 }
 
-/// Gives the file at least `len` bytes of space, or takes what lies beyond ([MS-FSA] 2.1.5.15.1). A full disk is an
-/// error now.
+/// Reserves at least `len` bytes of space for the file, or truncates it ([MS-FSA] 2.1.5.15.1). A full disk is an error
+/// now.
 ///
 /// # Errors
 /// As [`write`].
@@ -234,7 +233,7 @@ pub fn set_allocation(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     note_resize(call, fid, ready.open, &before)
 }
 
-/// The length changed: its time shows at once, and the next write is a first one again.
+/// After a change of the length: the new time is visible at once, and the next write counts as a first one.
 fn note_resize(call: &mut Call<'_>, fid: Fid, open: OpenId, before: &Stat) -> Result<()> {
     let now = call.now;
     call.file_mut(fid)?.written = false;
@@ -245,7 +244,7 @@ fn note_resize(call: &mut Call<'_>, fid: Fid, open: OpenId, before: &Stat) -> Re
     Ok(())
 }
 
-/// The open, if it is a file's and has one of the rights in `rights`.
+/// The open, if it is a file with one of the rights in `rights`.
 fn ready(call: &Call<'_>, fid: Fid, rights: u32) -> Result<Ready> {
     let opened = call.file(fid)?;
     let (Some(file), Some(open)) = (&opened.file, opened.open) else {
@@ -302,7 +301,7 @@ fn check_locks(
     Err(Status::FILE_LOCK_CONFLICT.because(Reason::Locked(holder)))
 }
 
-/// Before a write: as before any change, and the first write's time is noted.
+/// Before a write: as before any change, and records the time of the first write.
 fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<u64> {
     if !call.file(fid)?.written {
         let (now, before) = (call.now, ready.file.stat()?);
@@ -313,8 +312,8 @@ fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<u64> {
     prepare_change(call, fid, ready.open, NotifyFilter::LAST_WRITE)
 }
 
-/// Before contents change: others' read caches end, watchers are told, and the open remembers. An open that lost data in
-/// a failed sync changes nothing more.
+/// Before a change of the contents: breaks others' read caches, notifies watchers, and marks the open as changed. An
+/// open that lost data in a failed sync cannot change anything.
 fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilter) -> Result<u64> {
     let opened = call.file_mut(fid)?;
     let first = !core::mem::replace(&mut opened.written, true);

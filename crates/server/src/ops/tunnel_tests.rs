@@ -1,4 +1,4 @@
-//! Programs of DOS that save by deleting and making anew keep the long names of their files.
+//! DOS programs that save by deleting and recreating a file keep its long name.
 
 use crate::{
     testkit::{TestClient, TestServer},

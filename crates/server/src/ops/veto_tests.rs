@@ -1,4 +1,4 @@
-//! `veto files` and `hide files` hold for every way to reach or to make a name.
+//! `veto files` and `hide files` apply to every command that reaches or creates a name.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::{
@@ -11,7 +11,7 @@ use coax_wire::{command as c, header::HEADER_LEN, status::Status};
 
 const NT: &str = "NT LM 0.12";
 
-/// Files of each kind: to be renamed, vetoed, vetoed under an 8.3 alias, and a folder of each.
+/// Files of each kind: to rename, vetoed, and vetoed under an 8.3 alias; and a folder of each.
 fn server(options: ShareOptions) -> TestServer {
     let options = ShareOptions {
         streams: true,
@@ -42,10 +42,10 @@ fn vetoing() -> TestServer {
     })
 }
 
-/// A way to make a name, as the client's request of that name is answered.
+/// A command that creates a name, with the server's answer.
 type Way = fn(&mut TestClient, &str) -> Answer;
 
-/// Every way in which a file or folder gets a name that the client chooses.
+/// Every command that gives a file or folder a name of the client's choice.
 const WAYS: &[(&str, Way)] = &[
     ("CREATE", |client, to| {
         client.paths(c::CREATE, &[0, 0, 0], &[to])
@@ -227,7 +227,7 @@ fn no_way_makes_a_vetoed_name_or_changes_what_has_one() {
             ("MYSECR~1.TXT", Status::OBJECT_NAME_NOT_FOUND),
             ("dir.exe\\new.txt", Status::OBJECT_PATH_NOT_FOUND),
         ] {
-            // These information levels rename within a folder, and a folder cannot become part of itself.
+            // These information levels rename only within a folder, and a folder cannot become part of itself.
             let within = way.starts_with("TRANS2_SET") || *way == "RENAME of a folder";
             if within && to.contains('\\') {
                 continue;
@@ -287,7 +287,7 @@ fn a_reader_makes_no_name_in_any_way() {
         });
         let before = everything(&server);
         let mut client = server.client(NT);
-        // An open file may only be renamed by who may delete it, so that way ends at its open.
+        // Renaming an open file requires the DELETE right, so this command fails at its open.
         if *way != "TRANS2_SET_FILE_INFORMATION" {
             run(&mut client, "new.txt").refused(Status::ACCESS_DENIED);
         }

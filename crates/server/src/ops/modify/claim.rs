@@ -1,4 +1,4 @@
-//! Having a file to oneself for a moment: an open in the shared tables without a FID.
+//! Claims exclusive use of a file for one operation: an open in the shared tables without a FID.
 
 use super::doomed::remove_doomed;
 use super::place::{Place, Step};
@@ -11,23 +11,23 @@ use crate::{
 };
 use coax_wire::status::Status;
 
-/// What a change needs of the object it changes.
+/// The access that a change needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish {
     /// Rights, as an NT access mask.
     access: u32,
-    /// What others may do meanwhile ([`share`]).
+    /// Sharing during the change ([`share`]).
     sharing: u32,
-    /// The contents will be replaced.
+    /// The change replaces the contents.
     overwrites: bool,
 }
 
 impl Wish {
-    /// To delete a file: nobody else has its data open ([MS-CIFS] 3.3.5.9).
+    /// To delete a file: no other open of its data ([MS-CIFS] 3.3.5.9).
     pub(super) const DELETE_FILE: Self = Self::new(access::DELETE, share::NONE);
-    /// To remove a folder: whoever has it open lets it be deleted.
+    /// To remove a folder: all opens of it share deletion.
     pub(super) const REMOVE_DIR: Self = Self::new(access::DELETE, share::ALL);
-    /// To rename: others may read and write if they let it be deleted.
+    /// To rename: others may read and write if they share deletion.
     pub(super) const RENAME: Self = Self::new(access::DELETE, share::READ | share::WRITE);
     /// To rename by SetPathInformation, which shares everything.
     pub(super) const RENAME_SHARED: Self = Self::new(access::DELETE, share::ALL);
@@ -35,9 +35,9 @@ impl Wish {
     pub(super) const CREATE: Self = Self::new(access::WRITE_DATA, share::NONE);
     /// To copy from.
     pub(super) const COPY_FROM: Self = Self::new(access::READ_DATA, share::READ | share::WRITE);
-    /// To copy from, and delete then.
+    /// To copy from, and then delete.
     pub(super) const MOVE_FROM: Self = Self::new(access::READ_DATA | access::DELETE, share::NONE);
-    /// To copy to, from the beginning.
+    /// To copy to, replacing the contents.
     pub(super) const OVERWRITE: Self = Self {
         overwrites: true,
         ..Self::new(access::WRITE_DATA, share::READ)
@@ -54,15 +54,15 @@ impl Wish {
     }
 }
 
-/// Whether the object was had.
+/// The result of a claim.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Claimed {
     Yes(OpenId),
     Park(Park),
 }
 
-/// Runs `work` while the object at `path` is claimed. If `work` marks it for deletion, it is gone afterwards, or when
-/// the last other open of it is closed.
+/// Runs `work` while it claims the object at `path`. If `work` marks the object for deletion, it is deleted afterwards,
+/// or when its last other open closes.
 ///
 /// # Errors
 /// `SHARING_VIOLATION`, `DELETE_PENDING`; those of `work`, and of the removal.
@@ -82,8 +82,7 @@ pub(super) fn claiming(
     worked.and(released).map(|()| Step::Done)
 }
 
-/// Claims an object, if need be after others have closed it within the time that opens wait too; [`release`] must
-/// follow.
+/// Claims an object. It waits for others to close the object, as long as opens do. [`release`] must follow.
 ///
 /// # Errors
 /// As [`claiming`].
@@ -96,7 +95,7 @@ pub(super) fn claim(
     ask(call, &request(call, place, object, wish))
 }
 
-/// The same of a request made of other things.
+/// The same, for a request built by another operation.
 ///
 /// # Errors
 /// As [`claiming`].
@@ -119,7 +118,7 @@ pub(super) fn ask(call: &Call<'_>, request: &OpenRequest) -> Result<Claimed> {
     }
 }
 
-/// Gives a claim back, and removes what was marked for deletion meanwhile.
+/// Releases a claim and deletes an object that was marked for deletion meanwhile.
 ///
 /// # Errors
 /// Those of the removal.
@@ -135,9 +134,8 @@ pub(super) fn release(call: &Call<'_>, place: &Place, open: OpenId) -> Result<()
     }
 }
 
-/// Has the oplocks broken that stand in the way of changing any of these objects, and waits a while for those who have
-/// one open to close it, so that none of them is changed before all of them can be: a request that is parked runs again
-/// from its beginning.
+/// Breaks all oplocks that conflict with changing any of these objects, and waits a while for their openers to close
+/// them. So none of the objects is changed before all can be: a parked request runs again from its beginning.
 pub(super) fn settle<'a>(
     call: &Call<'_>,
     place: &Place,
@@ -166,8 +164,8 @@ pub(super) fn settle<'a>(
     })
 }
 
-/// Sees that an object could be claimed as far as share modes and pending deletion go, breaking no oplock, or waits for
-/// others to close it.
+/// Checks share modes and pending deletions for a claim without breaking oplocks, or waits for others to close the
+/// object.
 ///
 /// # Errors
 /// `SHARING_VIOLATION`.
@@ -194,10 +192,10 @@ pub(super) fn must_fit(
     })
 }
 
-/// What becomes of a wait in the middle of a change of many files: it cannot be parked any more.
+/// Ends a wait in the middle of a change of many files, which can no longer be parked.
 ///
 /// # Errors
-/// `SHARING_VIOLATION` instead of the wait.
+/// `SHARING_VIOLATION` instead of a wait.
 pub(super) fn too_late_to_park(call: &Call<'_>, step: Step) -> Result<()> {
     match step {
         Step::Done => Ok(()),

@@ -1,4 +1,4 @@
-//! Copying and moving in the server: COPY, MOVE and NT_RENAME's copy.
+//! Copies and moves on the server: COPY, MOVE and NT_RENAME's copy.
 
 mod pour;
 
@@ -31,33 +31,33 @@ use alloc::{
 use coax_wire::{codepage::eq_ignore_case, status::Status};
 use core::cell::{Cell, RefCell};
 
-/// What to do with a file that is there already.
+/// The action if the target file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfTaken {
     /// Fail.
     Fail,
     /// Append to it.
     Append,
-    /// Put the copy in its place.
+    /// Replace it.
     Truncate,
 }
 
-/// A copy or a move as a command asks for it.
+/// The parameters of a copy or move.
 #[derive(Clone, Debug)]
 pub struct CopySpec {
-    /// What to copy.
+    /// The source.
     pub source: Selection,
-    /// Where to: a file, or the folder to copy into.
+    /// The target: a file, or a folder to copy into.
     pub target: ClientPath,
-    /// The tree that the target is in.
+    /// The tree of the target.
     pub target_place: Place,
-    /// Which files take part.
+    /// The search attributes.
     pub search: SearchAttributes,
-    /// How the client writes paths.
+    /// The client's path syntax.
     pub rules: PathRules,
-    /// What to do if the target file exists.
+    /// The action if the target file exists.
     pub if_taken: IfTaken,
-    /// Whether to create it if it does not.
+    /// Whether to create a missing target file.
     pub create: bool,
     /// The target must be a file.
     pub must_be_file: bool,
@@ -67,7 +67,7 @@ pub struct CopySpec {
     pub source_ascii: bool,
     /// The target is text that ends in Control-Z.
     pub target_ascii: bool,
-    /// Copy a folder with all beneath it.
+    /// Copy a folder with all its contents.
     pub tree: bool,
     /// Fail if extended attributes cannot be copied.
     pub need_eas: bool,
@@ -78,11 +78,11 @@ pub struct CopySpec {
 /// A copy that failed.
 #[derive(Clone, Debug)]
 pub struct CopyFailure {
-    /// Why.
+    /// The error.
     pub error: Error,
-    /// Files copied before.
+    /// Files copied before the failure.
     pub copied: u16,
-    /// Path of the source file that failed, if it was one file's fault.
+    /// Path of the source file that failed, if one file caused the failure.
     pub file: Option<String>,
 }
 
@@ -102,23 +102,23 @@ impl From<Status> for CopyFailure {
     }
 }
 
-/// How a copy went that did not fail.
+/// The result of a copy that did not fail.
 #[derive(Clone, Copy, Debug)]
 pub enum Copied {
-    /// So many files were copied.
+    /// The number of copied files.
     Files(u16),
-    /// It waits for another's oplock and has changed nothing yet.
+    /// It waits for another's oplock and has not changed anything.
     Park(Park),
 }
 
-/// How deep a tree copy goes.
+/// Deepest tree copy, in folders.
 const MAX_DEPTH: usize = 64;
 
-/// Copies or moves what `spec` says, file after file until one fails (LAN Manager 1.0 extensions 9.2.1, 9.2.10), and
-/// says how many.
+/// Copies or moves as `spec` requests, until one file fails (LAN Manager 1.0 extensions 9.2.1, 9.2.10). Returns the
+/// number of files.
 ///
 /// # Errors
-/// The first file's failure and what was done before it.
+/// The error of the first file that fails, and the work done before it.
 pub fn copy(call: &mut Call<'_>, spec: &CopySpec) -> core::result::Result<Copied, CopyFailure> {
     check_cancelled(call)?;
     let mut copier = Copier {
@@ -145,13 +145,13 @@ struct Item {
 }
 
 impl Item {
-    /// Its path, the name as the client sees it.
+    /// Its path, with the name as the client sees it.
     fn as_shown(&self) -> String {
         join(parent_of(&self.path), &self.shown)
     }
 }
 
-/// Where copies go.
+/// The target of copies.
 enum Goal {
     /// Into this folder.
     Folder(String),
@@ -162,7 +162,7 @@ enum Goal {
 /// The last step of a copy, which can still fail: a move removes its source.
 type Finish<'a> = &'a dyn Fn() -> Result<()>;
 
-/// A file that is copied.
+/// A file being copied.
 struct Original<'a> {
     file: &'a dyn VfsFile,
     facts: &'a Facts,
@@ -173,11 +173,11 @@ struct Copier<'a, 'c> {
     spec: &'a CopySpec,
     from: Place,
     copied: u16,
-    /// The target is one file for all, and the first is in it already.
+    /// All sources go into one target file, which already contains the first.
     appends: bool,
-    /// The file of a tree copy that is being copied.
+    /// The file that a tree copy is copying.
     at: Option<String>,
-    /// Files that could not be removed when they should have been, and why.
+    /// Files whose removal failed, with the error.
     left: RefCell<Vec<(String, Error)>>,
 }
 
@@ -201,7 +201,7 @@ impl Copier<'_, '_> {
         Ok(Copied::Files(self.copied))
     }
 
-    /// What is to be copied, and where to.
+    /// The source and the target.
     fn plan(&self) -> Result<(Vec<Item>, Goal)> {
         no_stream(&self.spec.target)?;
         let items = match &self.spec.source {
@@ -301,7 +301,7 @@ impl Copier<'_, '_> {
             Target::Free(to) if self.spec.moves || !eq_ignore_case(&to, source.path) => {
                 self.onto(source, &to, None)
             }
-            // A file is not copied onto itself.
+            // A file cannot be copied onto itself.
             _ => Err(Status::SHARING_VIOLATION.into()),
         }
     }
@@ -334,7 +334,7 @@ impl Copier<'_, '_> {
         })
     }
 
-    /// Between shares a move is a copy and a deletion.
+    /// Between shares, a move is a copy and a deletion.
     fn move_across(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
         if source.facts.is_directory() {
             return Err(Status::NOT_SAME_DEVICE.into());
@@ -345,7 +345,7 @@ impl Copier<'_, '_> {
         self.copy_onto(source, to, there)
     }
 
-    /// Copies one file, both ends claimed. A move removes the source as its last step, and is undone if that fails.
+    /// Copies one file while both ends are claimed. A move removes the source last; if that fails, it undoes the copy.
     fn copy_onto(&self, source: &Source<'_>, to: &str, there: Option<Stat>) -> Result<Step> {
         let object = (source.path, &source.facts.stat);
         let wish = match self.spec.moves {
@@ -370,7 +370,7 @@ impl Copier<'_, '_> {
             if self.from.vfs.stat(source.path) != Err(VfsError::NotFound) {
                 return Err(error);
             }
-            // It is gone and that could not be synced: the copy is all there is.
+            // The source is removed but the sync failed, so the copy is the only remaining file.
             unsynced.set(Some(error));
             Ok(())
         };
@@ -420,7 +420,7 @@ impl Copier<'_, '_> {
         })
     }
 
-    /// Copies a folder's contents into another, which is made if need be (LAN Manager 2.0 extensions 5.3).
+    /// Copies a folder's contents into another, and creates that if it is missing (LAN Manager 2.0 extensions 5.3).
     fn copy_tree(&mut self, item: &Item, goal: &Goal) -> Result<()> {
         let place = &self.spec.target_place;
         let top = match goal {

@@ -1,4 +1,4 @@
-//! Making folders, and files that nobody opens: targets of copies.
+//! Creates folders, and files without an open: targets of copies.
 
 use super::claim::{Wish, request};
 use super::place::{Place, no_stream};
@@ -18,11 +18,11 @@ use crate::{
 };
 use coax_wire::{info::ea::Ea, status::Status};
 
-/// Makes a folder with these extended attributes.
+/// Creates a folder with these extended attributes.
 ///
 /// # Errors
-/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; `ACCESS_DENIED` if the descriptor of the folder
-/// around does not let it grow; those of [`eas::set`]; what the file system says. The folder is not there afterwards.
+/// `OBJECT_NAME_COLLISION`, `OBJECT_PATH_NOT_FOUND`, `DELETE_PENDING`; `ACCESS_DENIED` if the parent's descriptor does
+/// not allow adding a folder; those of [`eas::set`]; file system errors. On failure the folder does not exist.
 pub fn make_dir(call: &Call<'_>, path: &ClientPath, eas: &[Ea<'_>]) -> Result<()> {
     let place = Place::to_change(call)?;
     no_stream(path)?;
@@ -53,12 +53,12 @@ pub fn make_dir(call: &Call<'_>, path: &ClientPath, eas: &[Ea<'_>]) -> Result<()
     })
 }
 
-/// Runs `work`, which creates what is not there at `path`, or fails and leaves nothing there. Other clients that want to
-/// open or create the same path wait meanwhile, and watchers hear of what was created.
+/// Runs `work`, which creates the file or folder at `path`, or fails and leaves nothing there. Other opens and creates
+/// of the same path wait meanwhile. Watchers are notified of the new name.
 ///
 /// # Errors
-/// `DELETE_PENDING` if the folder is about to be removed; `OBJECT_NAME_COLLISION` if another client creates the same;
-/// `TOO_MANY_OPENED_FILES`; those of `work`.
+/// `DELETE_PENDING` if the folder is about to be removed; `OBJECT_NAME_COLLISION` if another client creates the same
+/// path; `TOO_MANY_OPENED_FILES`; those of `work`.
 pub(super) fn creating<T>(
     call: &Call<'_>,
     place: &Place,
@@ -71,7 +71,7 @@ pub(super) fn creating<T>(
     let change = Change::Added(name_of(path));
     let made = place.finder(call).changing(parent_of(path), change, work);
     server.locked(|tables| {
-        // A row without a file has nothing to delete.
+        // A row without a file has no pending deletion.
         let _ = tables.withdraw(row);
         if made.is_ok() {
             tables.report_created(share, path, kind == Kind::Directory);

@@ -1,4 +1,4 @@
-//! Removing what was marked for deletion when its last open is closed.
+//! Removes files marked for deletion at their last close.
 
 use crate::{
     context::Context,
@@ -19,11 +19,11 @@ use crate::{
 };
 use coax_wire::{status::Status, time::Time};
 
-/// Removes a name whose deletion fell due, from the file system, the folder's index and the tables, and tells who
-/// watches the folder.
+/// Removes a name that is due for deletion from the file system, the folder's index and the tables, and notifies
+/// watchers of the folder.
 ///
 /// # Errors
-/// What the file system says; the tables have forgotten it in any case.
+/// File system errors; the tables have removed it in any case.
 pub(in crate::ops) fn remove_doomed(
     server: &Server,
     share: &Share,
@@ -43,7 +43,7 @@ pub(in crate::ops) fn remove_doomed(
     removed
 }
 
-/// The same where no reply reports a failure: a log event does.
+/// The same without a reply that could report a failure: a log event does.
 pub(in crate::ops) fn remove_doomed_for_others(
     conn: &mut Context,
     share: &Share,
@@ -54,7 +54,7 @@ pub(in crate::ops) fn remove_doomed_for_others(
     note_not_deleted(conn, share, &doomed.path, removed);
 }
 
-/// Reports in the log that something was to be deleted and is still there.
+/// Logs that a deletion failed.
 pub(in crate::ops) fn note_not_deleted(
     conn: &mut Context,
     share: &Share,
@@ -62,7 +62,7 @@ pub(in crate::ops) fn note_not_deleted(
     removed: Result<()>,
 ) {
     let Err(error) = removed else { return };
-    // What is no longer there need not be deleted.
+    // A name that no longer exists needs no deletion.
     if error != VfsError::NotFound.into() {
         conn.events.push_back(Event::NotDeleted {
             share: share.name.clone(),

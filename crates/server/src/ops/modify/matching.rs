@@ -1,4 +1,4 @@
-//! Which files a path means that may end in a pattern.
+//! Selects the files of a path that may end in a pattern.
 
 use super::place::{Place, knows_long_names};
 use crate::{
@@ -20,20 +20,20 @@ use alloc::{
 };
 use coax_wire::{codepage::eq_ignore_case, dialect::Generation, status::Status};
 
-/// What a path selects.
+/// The selection of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// One file or folder.
     One(ClientPath),
-    /// All in a folder that a pattern finds.
+    /// All matches of a pattern in a folder.
     Many(SearchPath),
 }
 
 impl Selection {
-    /// Judges a path whose last component may be a pattern.
+    /// Parses a path whose last component may be a pattern.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Path errors.
     pub fn parse(text: &str, rules: PathRules) -> core::result::Result<Self, PathError> {
         let last = text.rsplit(['\\', '/']).next().unwrap_or_default();
         if has_wildcards(last) {
@@ -43,7 +43,7 @@ impl Selection {
     }
 }
 
-/// A pattern together with which names it is held against.
+/// A pattern and the names that it is compared with.
 #[derive(Clone, Debug)]
 pub struct NamePattern {
     pattern: Pattern,
@@ -51,13 +51,13 @@ pub struct NamePattern {
 }
 
 impl NamePattern {
-    /// A pattern as this client means it: 8.3 names only, unless it knows long ones ([MS-CIFS] 2.2.4.7.1).
+    /// A pattern for this client: it matches 8.3 names only, unless the client knows long ones ([MS-CIFS] 2.2.4.7.1).
     pub fn new(call: &Call<'_>, text: &str) -> Self {
         let short = !knows_long_names(call);
         let text = match text {
-            // `*.*` as file control blocks have it: DOS redirectors send it whatever the dialect.
+            // `*.*` in the form of file control blocks, which DOS redirectors send in every dialect.
             "????????.???" => "*".to_string(),
-            // A part that is missing matches anything (*SMB Core Protocol* 5.10).
+            // A missing part matches anything (*SMB Core Protocol* 5.10).
             _ if short && text.starts_with('.') => format!("*{text}"),
             _ => text.to_string(),
         };
@@ -70,21 +70,21 @@ impl NamePattern {
     }
 }
 
-/// A file or folder that a pattern found.
+/// A file or folder that matches a pattern.
 #[derive(Clone, Debug)]
 pub struct Match {
     /// Its path.
     pub path: String,
     /// Its name as the client sees it: the 8.3 name if it knows no other.
     pub shown: String,
-    /// What it is.
+    /// Its attributes.
     pub facts: Facts,
 }
 
-/// What a pattern finds in a folder, in the order of the folder's index.
+/// The matches of a pattern in a folder, in the order of the folder's index.
 ///
 /// # Errors
-/// What the file system says. What vanishes meanwhile is not found.
+/// File system errors. Names that vanish meanwhile are skipped.
 pub fn matches(
     call: &Call<'_>,
     place: &Place,
@@ -117,7 +117,7 @@ pub fn matches(
     Ok(found)
 }
 
-/// A folder's names that fit a pattern, each with what the client is shown of it.
+/// A folder's names that match a pattern, each with the name that the client sees.
 fn fitting(
     call: &Call<'_>,
     place: &Place,
@@ -141,7 +141,7 @@ fn fitting(
     })
 }
 
-/// The folder of a search.
+/// The folder of a pattern.
 ///
 /// # Errors
 /// `OBJECT_PATH_NOT_FOUND`.

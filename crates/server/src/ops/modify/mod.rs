@@ -1,8 +1,8 @@
-//! Changing names: making and removing folders, deleting, renaming, linking, copying.
+//! Changes of names: creating and removing folders, deleting, renaming, linking, copying.
 //!
-//! Every change asks the shared tables first, as an open would ([`claim`]), so that share modes, oplocks and pending
-//! deletions are honoured; then the file system is changed, the folder's cached index with it, and whoever watches the
-//! folder is told.
+//! Every change first asks the shared tables, as an open does ([`claim`]), which enforces share modes, oplocks and
+//! pending deletions. Then it changes the file system and the folder's cached index, and notifies watchers of the
+//! folder.
 
 mod claim;
 mod copy;

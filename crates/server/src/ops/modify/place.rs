@@ -1,4 +1,4 @@
-//! Where a change happens, and what every change checks first.
+//! The folder of a change, and the checks common to all changes.
 
 use crate::ops::locate::Finder;
 use crate::{
@@ -16,7 +16,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// To read what is there.
+/// Access for reading.
 pub(super) const READ: OpenHow = OpenHow {
     read: true,
     write: false,
@@ -25,16 +25,16 @@ pub(super) const READ: OpenHow = OpenHow {
     truncate: false,
 };
 
-/// How a change went that did not fail.
+/// The result of a change that did not fail.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// It is done.
     Done,
-    /// It waits for another to give up an oplock or close a file, and has changed nothing yet.
+    /// It waits for another client's oplock or close and has not changed anything.
     Park(Park),
 }
 
-/// A share's folder, as a change reaches it.
+/// A share's folder, for changes.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The share.
@@ -52,10 +52,10 @@ impl Place {
         Self::of_tree(call, call.header.tid)
     }
 
-    /// The folder of the request's tree, to be changed.
+    /// The folder of the request's tree, for a change.
     ///
     /// # Errors
-    /// As [`Self::of`]; `ACCESS_DENIED` if the client may only read; `CANCELLED` if the change waited and was cancelled.
+    /// As [`Self::of`]; `ACCESS_DENIED` if the client may only read; `CANCELLED` if the waiting change was cancelled.
     pub fn to_change(call: &Call<'_>) -> Result<Self> {
         check_cancelled(call)?;
         call.must_write()?;
@@ -78,7 +78,7 @@ impl Place {
         })
     }
 
-    /// What finds names here.
+    /// The name lookup for this folder.
     pub fn finder<'a>(&'a self, call: &'a Call<'_>) -> Finder<'a> {
         Finder {
             server: &call.conn.server,
@@ -102,15 +102,15 @@ impl Place {
     }
 }
 
-/// Whether the client knows long names; one that does not means 8.3 names ([MS-CIFS] 2.2.4.7.1, SMB_FLAGS2_LONG_NAMES).
+/// Whether the client knows long names; otherwise it uses 8.3 names ([MS-CIFS] 2.2.4.7.1, SMB_FLAGS2_LONG_NAMES).
 pub(in crate::ops) fn knows_long_names(call: &Call<'_>) -> bool {
     call.header.flags2.has(Flags2::LONG_NAMES)
 }
 
-/// What `fid` has open, and may delete.
+/// The file that `fid` has open with the DELETE right.
 ///
 /// # Errors
-/// `INVALID_HANDLE`; `INVALID_DEVICE_REQUEST` for pipes and print jobs; `ACCESS_DENIED` if it may not delete.
+/// `INVALID_HANDLE`; `INVALID_DEVICE_REQUEST` for pipes and print jobs; `ACCESS_DENIED` without the right.
 pub(super) fn open_to_delete(call: &Call<'_>, fid: Fid) -> Result<(OpenId, Arc<dyn VfsFile>)> {
     let opened = call.file(fid)?;
     let open = opened.open.ok_or(Status::INVALID_DEVICE_REQUEST)?;
@@ -121,10 +121,10 @@ pub(super) fn open_to_delete(call: &Call<'_>, fid: Fid) -> Result<(OpenId, Arc<d
     Ok((open, file))
 }
 
-/// The name of the stream that a path names, where the share keeps streams.
+/// The stream name in a path, if the share supports streams.
 ///
 /// # Errors
-/// `OBJECT_NAME_INVALID` where it does not.
+/// `OBJECT_NAME_INVALID` if it does not.
 pub(super) fn stream_of<'a>(place: &Place, path: &'a ClientPath) -> Result<Option<&'a str>> {
     match path.kind() {
         PathKind::Stream(name) if place.share.options.streams => Ok(Some(name)),
@@ -132,7 +132,7 @@ pub(super) fn stream_of<'a>(place: &Place, path: &'a ClientPath) -> Result<Optio
     }
 }
 
-/// Refuses streams where a file or folder is meant.
+/// Refuses stream names for commands on files and folders.
 pub(super) fn no_stream(path: &ClientPath) -> Result<()> {
     match path.kind() {
         PathKind::Plain | PathKind::Data => Ok(()),
@@ -140,7 +140,7 @@ pub(super) fn no_stream(path: &ClientPath) -> Result<()> {
     }
 }
 
-/// Ends a change that was parked and then cancelled.
+/// Ends a parked change after its cancellation.
 ///
 /// # Errors
 /// `SHARING_VIOLATION` if it waited for a close, else `CANCELLED`.

@@ -1,4 +1,4 @@
-//! Deleting files and folders, at once or when they are closed.
+//! Deletes files and folders, at once or at the last close.
 
 use super::doomed::check_deletable;
 use super::place::{Place, READ, Step, no_stream, open_to_delete, stream_of};
@@ -51,11 +51,11 @@ pub fn remove_dir(call: &Call<'_>, path: &ClientPath) -> Result<Step> {
     )
 }
 
-/// Deletes a file, or all files that a pattern finds and `search` admits, one after the other until one cannot be
-/// deleted ([MS-CIFS] 3.3.5.9). Folders are never deleted.
+/// Deletes a file, or all files that match a pattern and `search`, until one cannot be deleted ([MS-CIFS] 3.3.5.9). It
+/// never deletes folders.
 ///
 /// # Errors
-/// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing is found or the file's attributes are not searched for;
+/// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing matches or the search attributes exclude the file;
 /// `FILE_IS_A_DIRECTORY`, `CANNOT_DELETE` (read-only), `SHARING_VIOLATION`.
 pub fn delete(call: &Call<'_>, selection: &Selection, search: SearchAttributes) -> Result<Step> {
     if let Selection::One(path) = selection {
@@ -74,8 +74,8 @@ pub fn delete(call: &Call<'_>, selection: &Selection, search: SearchAttributes) 
     }
 }
 
-/// On a printer share that the user may only read, a name that does not exist is reported as such. A job is spooled under a
-/// name of its own, so a client that deletes the file it printed to finds nothing, whatever its rights.
+/// On a read-only printer share, a missing name is reported as missing. A job is spooled under a name of its own, so a
+/// client that deletes the file it printed to finds nothing, whatever its rights.
 fn check_printer(call: &Call<'_>, path: &ClientPath) -> Result<()> {
     if print::is_printer(call) && call.must_write().is_err() {
         let place = Place::of(call)?;
@@ -127,7 +127,7 @@ fn delete_file(call: &Call<'_>, place: &Place, path: &str, facts: &Facts) -> Res
     if facts.stat.kind != Kind::File {
         return Err(Status::ACCESS_DENIED.because(Reason::NotAFile));
     }
-    // Held open until its name is gone and the tables have forgotten it, so that no other file gets its identity.
+    // The file stays open until its name is removed from disk and tables, so that no other file gets its identity.
     let held = place.vfs.open(path, READ).ok();
     let server = &call.conn.server;
     let step = claiming(
@@ -145,11 +145,11 @@ fn delete_file(call: &Call<'_>, place: &Place, path: &str, facts: &Facts) -> Res
     step
 }
 
-/// Marks an open file or folder for deletion at its last close, or takes that back (FileDispositionInformation,
+/// Marks an open file or folder for deletion at its last close, or clears the mark (FileDispositionInformation,
 /// [MS-FSCC] 2.4.11).
 ///
 /// # Errors
-/// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete; `CANNOT_DELETE` for a read-only file and the share's
+/// `INVALID_HANDLE`; `ACCESS_DENIED` without the DELETE right; `CANNOT_DELETE` for a read-only file and the share's
 /// root; `DIRECTORY_NOT_EMPTY`.
 pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()> {
     let (open, file) = open_to_delete(call, fid)?;

@@ -1,4 +1,4 @@
-//! Renaming, by path, by pattern and by open file; hard links.
+//! Renames by path, by pattern and by open file; hard links.
 
 use super::place::{Place, Step, knows_long_names, no_stream, open_to_delete, stream_of};
 use super::{
@@ -25,35 +25,35 @@ use crate::{
 use alloc::string::String;
 use coax_wire::{codepage::eq_ignore_case, header::Fid, status::Status};
 
-/// What is renamed.
+/// The source of a rename.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     /// Its path.
     pub(super) path: &'a str,
     /// Its name as the client wrote or sees it.
     pub(super) shown: &'a str,
-    /// What it is.
+    /// Its attributes.
     pub(super) facts: &'a Facts,
 }
 
-/// What lies where something is to be renamed to.
+/// The object at the target of a rename.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// The very thing that is renamed, under this very name.
+    /// The source itself, under this exact name.
     Itself,
-    /// Nothing, or the thing itself in another case: it can have this path.
+    /// Nothing, or the source in another case: the path is available.
     Free(String),
-    /// Something else.
+    /// Another file or folder.
     Taken(String, Stat),
 }
 
-/// Renames a file or folder, or all that a pattern finds and `search` admits, one after the other until one cannot be
-/// renamed; a pattern in `new` is filled in from each old name ([MS-CIFS] 3.3.5.10).
+/// Renames a file or folder, or all that match a pattern and `search`, until one cannot be renamed. A pattern in `new`
+/// is filled in from each old name ([MS-CIFS] 3.3.5.10).
 ///
 /// # Errors
-/// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing is found, or it is hidden or a system file and these are not
-/// searched for; `OBJECT_NAME_COLLISION`, `SHARING_VIOLATION`; `ACCESS_DENIED` for a folder in which something is
-/// open, or that would become a part of itself.
+/// `OBJECT_NAME_NOT_FOUND`; `NO_SUCH_FILE` if nothing matches, or if the search attributes exclude a hidden or system
+/// file; `OBJECT_NAME_COLLISION`, `SHARING_VIOLATION`; `ACCESS_DENIED` for a folder with open files, or for a move into
+/// itself.
 pub fn rename(
     call: &Call<'_>,
     old: &Selection,
@@ -108,7 +108,8 @@ fn rename_all(
     Ok(Step::Done)
 }
 
-/// The file or folder at a path, if its attributes are searched for. Folders need not be searched for by name.
+/// The file or folder at a path, if the search attributes include it. A folder named without a pattern is always
+/// included.
 ///
 /// # Errors
 /// As [`rename`].
@@ -145,7 +146,7 @@ fn new_path(new: &Selection, shown: &str, rules: PathRules) -> Result<ClientPath
     }
 }
 
-/// Renames one file or folder by its path. Whoever has it open must let it be deleted.
+/// Renames one file or folder by its path. All opens of it must share deletion.
 fn rename_one(
     call: &Call<'_>,
     place: &Place,
@@ -163,8 +164,7 @@ fn rename_one(
     })
 }
 
-/// Renames by path as SetPathInformation does it (FileRenameInformation, [MS-FSCC] 2.4.42): of oplocks it breaks batch
-/// oplocks only.
+/// Renames by path for SetPathInformation (FileRenameInformation, [MS-FSCC] 2.4.42): breaks only batch oplocks.
 ///
 /// # Errors
 /// As [`rename`] and [`rename_open`].
@@ -197,11 +197,11 @@ pub fn rename_path(
     rename_to(call, &place, &source, new, replace).map(|()| Step::Done)
 }
 
-/// Renames what is open as `fid` (FileRenameInformation, [MS-FSCC] 2.4.42). No oplock is broken.
+/// Renames the file that `fid` has open (FileRenameInformation, [MS-FSCC] 2.4.42). It breaks no oplock.
 ///
 /// # Errors
-/// `INVALID_HANDLE`; `ACCESS_DENIED` if the open may not delete, if what is to be replaced is open, read-only or a
-/// folder, or for folders as with [`rename`]; `OBJECT_NAME_COLLISION`.
+/// `INVALID_HANDLE`; `ACCESS_DENIED` without the DELETE right, if the target is open, read-only or a folder, or for
+/// folders as in [`rename`]; `OBJECT_NAME_COLLISION`.
 pub fn rename_open(call: &mut Call<'_>, fid: Fid, new: &ClientPath, replace: bool) -> Result<()> {
     let (open, file) = open_to_delete(call, fid)?;
     let place = Place::to_change(call)?;
@@ -245,7 +245,7 @@ fn rename_to(
     }
 }
 
-/// Only a file that nobody has open and that may be written is replaced, and only by a file.
+/// Replaces only a target file that is closed and writable, and only with a file.
 pub(super) fn check_replaceable(
     call: &Call<'_>,
     place: &Place,
@@ -267,7 +267,7 @@ pub(super) fn check_replaceable(
     Ok(())
 }
 
-/// Where `new` leads for this source.
+/// Locates the target `new` of this source.
 ///
 /// # Errors
 /// As [`crate::ops::locate::Finder::locate`].
@@ -282,7 +282,7 @@ pub(super) fn target_of(
     let last = new.last().unwrap_or_default();
     match located.stat {
         None if !knows_long_names(call) && eq_ignore_case(last, source.shown) => {
-            // A client of 8.3 names moves it and leaves its name alone: the long name stays.
+            // A client of 8.3 names moves the file without a new name: the long name stays.
             let parent = parent_of(&located.path);
             Ok(Target::Free(join(parent, name_of(source.path))))
         }
@@ -302,7 +302,7 @@ pub(super) fn target_of(
     }
 }
 
-/// Gives what lies at the source's path another one, everywhere: file system, indexes, tables, watchers.
+/// Renames the source in the file system, the indexes, the tables and for watchers.
 ///
 /// # Errors
 /// As [`rename`].
@@ -348,10 +348,10 @@ pub(super) fn move_name(
     Ok(())
 }
 
-/// Makes `new` another name of the file `old` (NT_RENAME with SMB_NT_RENAME_SET_LINK_INFO, [MS-CIFS] 3.3.5.53).
+/// Creates the hard link `new` to the file `old` (NT_RENAME with SMB_NT_RENAME_SET_LINK_INFO, [MS-CIFS] 3.3.5.53).
 ///
 /// # Errors
-/// As [`rename`]; `FILE_IS_A_DIRECTORY`; `NOT_SUPPORTED` where the file system knows no links.
+/// As [`rename`]; `FILE_IS_A_DIRECTORY`; `NOT_SUPPORTED` if the file system has no links.
 pub fn hard_link(
     call: &Call<'_>,
     old: &ClientPath,

@@ -1,4 +1,4 @@
-//! Deleting and renaming named streams.
+//! Deletes and renames named streams.
 
 use super::doomed::check_deletable;
 use super::place::{Place, Step};
@@ -25,10 +25,10 @@ use alloc::{
 };
 use coax_wire::{codepage::eq_ignore_case, header::Fid, status::Status};
 
-/// A stream that is there.
+/// An existing stream.
 struct Found {
     path: String,
-    /// Of the object that it belongs to.
+    /// The object that it belongs to.
     facts: Facts,
     base: Arc<dyn VfsFile>,
     stream: StreamFile,
@@ -53,10 +53,10 @@ pub(super) fn delete(
     })
 }
 
-/// Renames a stream that nobody has open; the new name is `:NAME`.
+/// Renames a stream that has no opens; the new name is `:NAME`.
 ///
 /// # Errors
-/// `INVALID_PARAMETER` if the new name is none of a stream of the same file; `OBJECT_NAME_COLLISION`; as [`delete`].
+/// `INVALID_PARAMETER` unless the new name is a stream of the same file; `OBJECT_NAME_COLLISION`; as [`delete`].
 pub(super) fn rename(
     call: &Call<'_>,
     place: &Place,
@@ -81,12 +81,12 @@ pub(super) fn rename(
     })
 }
 
-/// Renames the stream that `fid` has open, at `path` and with this name; it stays open under its new name. The data of
-/// an empty file that nobody has open can be renamed to, too ([MS-FSA] 2.1.5.15.12).
+/// Renames the stream that `fid` has open, at `path` and with this name; it stays open. The target may also be the data
+/// of an empty, closed file ([MS-FSA] 2.1.5.15.12).
 ///
 /// # Errors
-/// `INVALID_PARAMETER` if what is to be replaced is not empty or is open; `OBJECT_NAME_COLLISION`;
-/// `SHARING_VIOLATION` if others have the stream open.
+/// `INVALID_PARAMETER` if the target is not empty or is open; `OBJECT_NAME_COLLISION`; `SHARING_VIOLATION` if others
+/// have the stream open.
 pub(super) fn rename_open(
     call: &mut Call<'_>,
     place: &Place,
@@ -128,7 +128,7 @@ pub(super) fn rename_open(
     Ok(())
 }
 
-/// The stream's name in a path that renames one; `None`: the file's own data.
+/// The stream's name in the target path of a rename; `None`: the file's own data.
 fn new_name(new: &ClientPath) -> Result<Option<&str>> {
     match (new.is_root(), new.kind()) {
         (true, PathKind::Stream(to)) => Ok(Some(to.as_str())),
@@ -151,7 +151,7 @@ fn find(call: &Call<'_>, place: &Place, path: &ClientPath, name: &str) -> Result
     })
 }
 
-/// Does `work` while nobody else has the stream open.
+/// Runs `work` while the stream has no other opens.
 fn claiming(
     call: &Call<'_>,
     place: &Place,
@@ -180,7 +180,7 @@ fn claiming(
     worked.and(released).map(|()| Step::Done)
 }
 
-/// Whether the stream `from` may be called `to`: the kept name of the stream that it replaces, if there is one.
+/// Checks whether the stream `from` may be renamed to `to`. Returns the stored name of a stream that it replaces.
 fn make_way(
     call: &Call<'_>,
     base: &Arc<dyn VfsFile>,
@@ -206,7 +206,7 @@ fn make_way(
     Ok(Some(taken.name().to_string()))
 }
 
-/// Only the data of an empty file is replaced by a stream, and a folder has none.
+/// A stream may replace only the data of an empty file; a folder has no data.
 fn check_data(base: &dyn VfsFile, replace: bool) -> Result<()> {
     let stat = base.stat()?;
     if stat.kind != Kind::File {
@@ -227,7 +227,7 @@ fn copy(from: &StreamFile, base: &Arc<dyn VfsFile>, to: &str) -> Result<()> {
     Ok(new.write_at(0, &contents).map_err(|(_, error)| error)?)
 }
 
-/// Removes what was renamed or replaced, unless it is the new stream itself.
+/// Removes the renamed or replaced stream, unless it is the new stream itself.
 fn remove_others(base: &dyn VfsFile, names: [Option<&str>; 2], new: &str) -> Result<()> {
     let gone = names.into_iter().flatten().filter(|name| *name != new);
     for name in gone {

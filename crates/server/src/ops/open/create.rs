@@ -1,4 +1,4 @@
-//! Creating files and folders, and files together with a named stream.
+//! Creates files and folders, and files together with a named stream.
 
 use super::{Action, Asked, Held, Opener, Opening, Row, Subject, Wanted};
 use crate::{
@@ -16,21 +16,21 @@ use crate::{
 use alloc::{string::String, sync::Arc};
 use coax_wire::{security::Descriptor, status::Status};
 
-/// Something about to be created.
+/// A file or folder about to be created.
 struct New<'a> {
     path: String,
     is_directory: bool,
-    /// The time of creation that a name used shortly before brings back ([`crate::tunnel`]).
+    /// The creation time of a file that had this name shortly before ([`crate::tunnel`]).
     reborn: Option<FsTime>,
-    /// The named stream of it that is to be opened.
+    /// Its named stream to open.
     stream: Option<&'a str>,
-    /// The descriptor that it inherits from.
+    /// The folder's descriptor, from which it inherits.
     folder: Option<Descriptor>,
     access: u32,
 }
 
 impl Opener<'_, '_> {
-    /// Creates what is not there, with its named stream `stream` if the client opens one, and opens it.
+    /// Creates a missing file or folder, with its named stream `stream` if the client opens one, and opens it.
     pub(super) fn create(mut self, located: &Located, stream: Option<&str>) -> Result<Opening> {
         self.call.must_write()?;
         let access = self.access_to_new()?;
@@ -69,7 +69,7 @@ impl Opener<'_, '_> {
         self.enter(held, &new, row)
     }
 
-    /// Turns the reserved row into that of the file that was made.
+    /// Converts the reserved row into that of the new file.
     fn enter(&mut self, held: Result<Held>, new: &New<'_>, row: Row) -> Result<Opening> {
         let held = match held {
             Ok(held) => held,
@@ -83,7 +83,7 @@ impl Opener<'_, '_> {
         });
         match oplock {
             Some(oplock) => self.install(Ok(held), Row { oplock, ..row }),
-            // Another client has it open, so it stays.
+            // Another client has the file open, so it stays.
             None => self.install(Err(Status::SHARING_VIOLATION.into()), row),
         }
     }
@@ -98,7 +98,7 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// Makes a file or folder with all that it inherits and is to have. If that fails, it is not there afterwards.
+    /// Creates a file or folder with its inherited and requested metadata. If that fails, removes it again.
     fn make(&mut self, new: &New<'_>) -> Result<Held> {
         let (folder, change) = (parent_of(&new.path), Change::Added(name_of(&new.path)));
         let file = self.finder().changing(folder, change, || {
@@ -144,7 +144,7 @@ impl Opener<'_, '_> {
         })
     }
 
-    /// Makes a stream of the length that the client asks for.
+    /// Creates a stream of the requested length.
     pub(super) fn make_stream(&self, base: Arc<dyn VfsFile>, name: &str) -> Result<StreamFile> {
         let stream = StreamFile::create(base, name)?;
         if self.spec.length > 0 {
@@ -172,7 +172,7 @@ fn create_file(
     vfs.make_dir(path)?;
     let opened = streams::open_base(vfs, path);
     if opened.is_err() {
-        // Nobody can have put something into it: its path is reserved.
+        // Nobody can have written to it, because its path is reserved.
         let _ = vfs.remove_dir(path);
     }
     Ok(opened?)

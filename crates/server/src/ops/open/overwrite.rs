@@ -1,4 +1,4 @@
-//! Overwriting and superseding files, and what created and overwritten files are given ([MS-FSA] 2.1.5.1.2).
+//! Overwrites and supersedes files, and sets the metadata of created and overwritten files ([MS-FSA] 2.1.5.1.2).
 
 use super::Opener;
 use crate::{
@@ -15,15 +15,15 @@ use crate::{
 use alloc::{sync::Arc, vec::Vec};
 
 impl Opener<'_, '_> {
-    /// Overwrites a file: what it is now, and whether space was reserved.
+    /// Overwrites a file. Returns its attributes, and whether space was reserved.
     ///
-    /// Until the contents are cut, every step can be undone, and is if a later one fails. Afterwards nothing fails the
-    /// open any more: an error would tell the client that its file is as it was. If there is less space than asked for,
-    /// or the time of last write is not set, the reply says so; servers may ignore both ([MS-CIFS] 2.2.4.4.1,
-    /// 2.2.4.41.1).
+    /// Until the contents are truncated, every step can be undone, and is undone if a later one fails. Afterwards
+    /// nothing fails the open, because an error would tell the client that its file is unchanged. The reply shows if
+    /// there is less space than requested, or if the last write time is not set; servers may ignore both ([MS-CIFS]
+    /// 2.2.4.4.1, 2.2.4.41.1).
     ///
     /// # Errors
-    /// What the file system says; the file is as it was.
+    /// File system errors; the file is unchanged.
     pub(super) fn overwrite(
         &self,
         file: &Arc<dyn VfsFile>,
@@ -44,7 +44,7 @@ impl Opener<'_, '_> {
         });
         if let Err(error) = emptied {
             if extends {
-                // The space was not the file's before.
+                // The space did not belong to the file before.
                 let _ = file.set_len(facts.stat.size);
             }
             journal.roll_back();
@@ -60,7 +60,7 @@ impl Opener<'_, '_> {
         Ok((now, reserved))
     }
 
-    /// Everything about an overwritten file but its contents.
+    /// Everything of an overwritten file except its contents.
     fn prepare(&self, file: &Arc<Journal>, facts: &Facts) -> Result<()> {
         self.keep_attributes(&**file, facts, self.spec.created)?;
         if self.share.options.streams {
@@ -69,7 +69,7 @@ impl Opener<'_, '_> {
         self.give(&**file)
     }
 
-    /// What an overwritten file must be now, if the file system does not say.
+    /// The expected attributes of an overwritten file, if the file system cannot return them.
     fn facts_emptied(&self, before: &Facts) -> Facts {
         let mut facts = *before;
         facts.stat.size = 0;
@@ -81,7 +81,7 @@ impl Opener<'_, '_> {
         facts
     }
 
-    /// The attributes that a created or overwritten file is to have.
+    /// The attributes of a created or overwritten file.
     fn wanted_attributes(&self, facts: &Facts) -> Attributes {
         let asked = Attributes(self.spec.attributes.0 & Attributes::SETTABLE.0);
         if facts.is_directory() {
@@ -91,7 +91,7 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// Gives a created or overwritten file its attributes.
+    /// Sets the attributes of a created or overwritten file.
     pub(super) fn keep_attributes(
         &self,
         file: &dyn VfsFile,
@@ -106,7 +106,7 @@ impl Opener<'_, '_> {
         Ok(())
     }
 
-    /// Gives a created file its attributes, space and time.
+    /// Sets attributes, space and time of a created file.
     pub(super) fn dress(
         &self,
         file: &dyn VfsFile,
@@ -126,8 +126,7 @@ impl Opener<'_, '_> {
         Ok(self.set_write_time(file)?)
     }
 
-    /// Gives a created or overwritten file the extended attributes and the descriptor that the client sends with the
-    /// open.
+    /// Sets the extended attributes and the descriptor of the request on a created or overwritten file.
     pub(super) fn give(&self, file: &dyn VfsFile) -> Result<()> {
         let list: Vec<_> = self.spec.eas.iter().map(eas::Owned::as_ea).collect();
         eas::set(self.call, file, &list)?;
@@ -137,7 +136,7 @@ impl Opener<'_, '_> {
         security::set_new(self.call, file, &self.spec.descriptor)
     }
 
-    /// Gives a created or overwritten file the time of last write that the client names.
+    /// Sets the requested last write time of a created or overwritten file.
     fn set_write_time(&self, file: &dyn VfsFile) -> VfsResult<()> {
         match self.spec.modified {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! What an access mask amounts to on a tree and a file ([MS-CIFS] 2.2.1.4.1, [MS-FSA] 2.1.5.1.2.1).
+//! Resolves an access mask for a tree and a file ([MS-CIFS] 2.2.1.4.1, [MS-FSA] 2.1.5.1.2.1).
 
 use super::{Opener, WRITING};
 use crate::{
@@ -14,16 +14,16 @@ use crate::{
 };
 use coax_wire::status::Status;
 
-/// Asks for whatever may be had.
+/// MAXIMUM_ALLOWED: requests all available rights.
 const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
-/// Bits of an access mask that mean something.
+/// Defined bits of an access mask.
 const DEFINED: u32 = 0xf31f_01ff;
 /// Rights that change a file: WRITE_DATA, APPEND, WRITE_EA, DELETE_CHILD, WRITE_ATTRIBUTES, DELETE, WRITE_DAC,
 /// WRITE_OWNER.
 const CHANGING: u32 = 0x000d_0156;
 
 impl Opener<'_, '_> {
-    /// The rights that an open of the file at `path` gets.
+    /// The granted rights of an open of the file at `path`.
     ///
     /// # Errors
     /// `ACCESS_DENIED`; `PRIVILEGE_NOT_HELD` for the SACL of a file with a descriptor of its own.
@@ -55,7 +55,7 @@ impl Opener<'_, '_> {
         resolve(asked, allowed & granted, self.why_not(on_tree))
     }
 
-    /// The rights that an open which creates gets: whoever creates a file may do with it what the tree lets him.
+    /// The granted rights of an open that creates: the creator gets everything that the tree allows.
     ///
     /// # Errors
     /// `ACCESS_DENIED`.
@@ -71,7 +71,7 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// What keeps an open from changing a file: the tree, or else the file's attribute.
+    /// The reason why an open may not change a file: the tree, or else the file's attribute.
     fn why_not(&self, on_tree: u32) -> Reason {
         if on_tree & CHANGING == CHANGING {
             Reason::ReadOnlyFile
@@ -88,7 +88,7 @@ impl Opener<'_, '_> {
     }
 }
 
-/// Attributes may always be read, and NT servers say so of every open.
+/// Every open may read attributes, as on NT servers.
 fn resolve(asked: u32, allowed: u32, otherwise: Reason) -> Result<u32> {
     let asked = if asked & MAXIMUM_ALLOWED != 0 {
         (asked & !MAXIMUM_ALLOWED) | allowed

@@ -1,4 +1,4 @@
-//! An open as a command asks for it, whatever its words look like.
+//! The parameters of an open, independent of the command.
 
 use crate::{
     names::{attributes::Attributes, path::ClientPath},
@@ -8,55 +8,54 @@ use crate::{
 };
 use alloc::vec::Vec;
 
-/// What to do if the file exists.
+/// The action if the file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfExists {
     /// Open it.
     Open,
     /// Fail with `OBJECT_NAME_COLLISION`.
     Fail,
-    /// Cut it to nothing and open it.
+    /// Truncate and open it.
     Overwrite,
-    /// Put a new file in its place.
+    /// Replace it with a new file.
     Supersede,
 }
 
-/// What the open must be of.
+/// The required type of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// A file.
     File,
     /// A folder.
     Directory,
-    /// Either; a file if it is created.
+    /// Either; a create makes a file.
     Either,
 }
 
-/// An open as a command asks for it.
+/// The parameters of an open.
 #[derive(Clone, Debug)]
 pub struct OpenSpec {
-    /// Which file.
+    /// The path.
     pub path: ClientPath,
     /// Access mask; generic bits and MAXIMUM_ALLOWED are resolved here.
     pub access: u32,
-    /// What others may do.
+    /// Sharing.
     pub sharing: Sharing,
-    /// What to do if it exists.
+    /// The action if the file exists.
     pub if_exists: IfExists,
-    /// Whether to create it if it does not.
+    /// Whether to create a missing file.
     pub create: bool,
     /// Attributes of a created or overwritten file.
     pub attributes: Attributes,
-    /// Creation time of a created file, if the client gives one.
+    /// Creation time of a created file, if the client sends one.
     pub created: Option<FsTime>,
-    /// Time of last write of a created or overwritten file, if the client gives one.
+    /// Last write time of a created or overwritten file, if the client sends one.
     pub modified: Option<FsTime>,
     /// File or folder.
     pub wanted: Wanted,
-    /// The oplock asked for.
+    /// The requested oplock.
     pub oplock: OplockWish,
-    /// Others' copies of the contents are void whatever the disposition says: what opens the file will change its
-    /// length.
+    /// Breaks others' oplocks whatever the disposition, because the command changes the file's length after the open.
     pub resizes: bool,
     /// Delete it when this open is closed.
     pub delete_on_close: bool,
@@ -68,7 +67,7 @@ pub struct OpenSpec {
     pub mode: u32,
     /// Extended attributes of a created or overwritten file.
     pub eas: Vec<eas::Owned>,
-    /// The security descriptor of a created or overwritten file, as it came; empty if there is none.
+    /// The encoded security descriptor of a created or overwritten file; empty if the client sends none.
     pub descriptor: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Opening named streams ([MS-FSA] 2.1.5.1.1, 2.1.5.1.2).
+//! Opens named streams ([MS-FSA] 2.1.5.1.1, 2.1.5.1.2).
 
 use super::{Action, Asked, Held, IfExists, Opener, Opening, Subject, Wanted};
 use crate::{
@@ -20,14 +20,14 @@ use coax_wire::status::Status;
 struct Stream<'a> {
     path: &'a str,
     base: Arc<dyn VfsFile>,
-    /// Its name: as it is kept, or as the client has it if it is to be made.
+    /// Its name: the stored name, or the client's for a new stream.
     name: &'a str,
     access: u32,
     action: Action,
 }
 
 impl Opener<'_, '_> {
-    /// Opens the stream `name` of what is at a path. Both are made if they are missing and the client says so.
+    /// Opens the stream `name` of the file or folder at a path. Creates missing ones if the request allows it.
     pub(super) fn open_stream(self, located: &Located, name: &str) -> Result<Opening> {
         if self.spec.wanted == Wanted::Directory {
             return Err(Status::NOT_A_DIRECTORY.into());
@@ -92,9 +92,9 @@ impl Opener<'_, '_> {
         }
     }
 
-    /// Has the stream as the client asks for it, or leaves the file as it was.
+    /// Opens, truncates or creates the stream as requested; on failure the file is unchanged.
     fn hold_stream(&self, stream: &Stream<'_>) -> Result<Held> {
-        // Another client may have made it while this one waited for the tables.
+        // Another client may have created it while this request waited for the tables.
         if stream.action == Action::Created && streams::find(&stream.base, stream.name)?.is_some() {
             return Err(VfsError::Exists.into());
         }

@@ -1,10 +1,10 @@
-//! What a descriptor lets whom do, and what is inherited from it ([MS-DTYP] 2.5.3.2, 2.5.3.4).
+//! Access checks and inheritance of descriptors ([MS-DTYP] 2.5.3.2, 2.5.3.4).
 
 use super::right;
 use alloc::vec::Vec;
 use coax_wire::security::{Ace, Acl, Descriptor, Sid, ace_flag, ace_type, control};
 
-/// The rights that `descriptor` gives a user who belongs to `groups`. An absent or null list gives all.
+/// The rights that `descriptor` grants a user who belongs to `groups`. A missing or null list grants all.
 pub(super) fn granted(descriptor: &Descriptor, user: &Sid, groups: &[Sid]) -> u32 {
     let Some(Some(list)) = &descriptor.dacl else {
         return right::ALL;
@@ -32,7 +32,8 @@ pub(super) fn granted(descriptor: &Descriptor, user: &Sid, groups: &[Sid]) -> u3
     granted
 }
 
-/// What something new in a folder described by `folder` has, being `own` otherwise. `None` if it inherits nothing.
+/// The descriptor of a new object in a folder with the descriptor `folder`; `own` supplies the parts that are not
+/// inherited. `None` if it inherits nothing.
 pub(super) fn inherited(
     folder: &Descriptor,
     own: Descriptor,
@@ -63,7 +64,7 @@ pub(super) fn inherited(
     })
 }
 
-/// What a folder makes of an entry: one that counts for itself, and one to pass on where those differ.
+/// The inherited form of an entry: an effective entry, and one to pass on if it differs.
 fn for_folder(ace: &Ace, own: &Descriptor, mark: u8, aces: &mut Vec<Ace>) {
     let passes = ace.flags & ace_flag::NO_PROPAGATE == 0;
     let on = ace.flags & (ace_flag::OBJECT_INHERIT | ace_flag::CONTAINER_INHERIT);
@@ -85,7 +86,7 @@ fn for_folder(ace: &Ace, own: &Descriptor, mark: u8, aces: &mut Vec<Ace>) {
     }
 }
 
-/// An entry as it counts for what inherits it: its creator stands for Creator Owner.
+/// An effective inherited entry: the creator replaces Creator Owner.
 fn effective(ace: &Ace, own: &Descriptor, flags: u8) -> Ace {
     let creator = if ace.sid == Sid::creator_owner() {
         own.owner.clone()
@@ -101,7 +102,7 @@ fn effective(ace: &Ace, own: &Descriptor, flags: u8) -> Ace {
     }
 }
 
-/// The list with generic rights replaced by those they stand for, as it is kept.
+/// The list as stored: specific rights replace generic ones.
 pub(super) fn specific(mut list: Acl) -> Acl {
     for ace in &mut list.aces {
         ace.mask = expand_generic(ace.mask);
@@ -109,7 +110,7 @@ pub(super) fn specific(mut list: Acl) -> Acl {
     list
 }
 
-/// Replaces generic bits by what they stand for on files ([MS-CIFS] 2.2.1.4.1).
+/// Maps generic bits to file rights ([MS-CIFS] 2.2.1.4.1).
 pub fn expand_generic(mask: u32) -> u32 {
     const EXPANSIONS: [(u32, u32); 4] = [
         (0x8000_0000, 0x0012_0089),

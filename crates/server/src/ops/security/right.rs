@@ -14,13 +14,13 @@ pub const READ_ATTRIBUTES: u32 = 0x80;
 pub const DELETE: u32 = 0x0001_0000;
 /// READ_CONTROL: to read the descriptor.
 pub const READ_CONTROL: u32 = 0x0002_0000;
-/// WRITE_DAC: to change who may do what.
+/// WRITE_DAC: to change the list of rights.
 pub const WRITE_DAC: u32 = 0x0004_0000;
 /// WRITE_OWNER.
 pub const WRITE_OWNER: u32 = 0x0008_0000;
 /// ACCESS_SYSTEM_SECURITY: the SACL.
 pub const SYSTEM_SECURITY: u32 = 0x0100_0000;
-/// All there are.
+/// All rights.
 pub const ALL: u32 = 0x001f_01ff;
-/// A reader's.
+/// The rights of a reader.
 pub const READ: u32 = 0x0012_00a9;

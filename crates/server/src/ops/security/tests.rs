@@ -99,7 +99,7 @@ fn describe(client: &mut TestClient, fid: u16, control: u16, aces: &[(Sid, u8, u
         .ok();
 }
 
-/// Owner, and the list's entries.
+/// Owner, and the entries of the list.
 fn described(client: &mut TestClient, fid: u16) -> (Sid, Vec<(Sid, u8, u32)>) {
     let mut parameters = fid.to_le_bytes().to_vec();
     parameters.extend([0, 0, (info::DACL | info::OWNER) as u8, 0, 0, 0]);
@@ -119,7 +119,7 @@ fn rights(client: &mut TestClient, fid: u16) -> u32 {
     client.query_fid(1008, fid).ok().u32(0)
 }
 
-/// Opens, and tells the rights got.
+/// Opens and returns the granted rights.
 fn open(client: &mut TestClient, path: &str, access: u32) -> core::result::Result<u32, Answer> {
     let answer = client.nt_create(path, access, OPEN);
     if answer.status() != 0 {

@@ -1,4 +1,4 @@
-//! The copy of one file. If it fails, the target is as it was: not there, or with its old contents and attributes.
+//! Copies one file. If the copy fails, the target is unchanged: missing, or with its old contents and attributes.
 
 use super::{Copier, Finish, Original};
 use crate::ops::modify::place::{READ, Step};
@@ -21,12 +21,12 @@ use crate::{
 use alloc::{format, string::String, sync::Arc, vec::Vec};
 use coax_wire::status::Status;
 
-/// DOS's end of text.
+/// The end of a DOS text (Control-Z).
 const CONTROL_Z: u8 = 0x1a;
-/// How many names are tried for a backup.
+/// Most names tried for a backup.
 const ATTEMPTS: u64 = 1000;
 
-/// To write to what is there.
+/// Access for writing to an existing file.
 const WRITE: OpenHow = OpenHow {
     write: true,
     ..READ
@@ -38,14 +38,14 @@ const CREATE: OpenHow = OpenHow {
     ..WRITE
 };
 
-/// The old contents of a file that is being overwritten.
+/// The backup of a file that is being overwritten.
 struct Backup {
     file: Arc<dyn VfsFile>,
     path: String,
 }
 
 impl Copier<'_, '_> {
-    /// Into a file that did not exist.
+    /// Copies into a new file.
     pub(super) fn copy_new(&self, from: &Original<'_>, to: &str, finish: Finish<'_>) -> Result<()> {
         let place = &self.spec.target_place;
         creating(self.call, place, to, Kind::File, || {
@@ -61,7 +61,7 @@ impl Copier<'_, '_> {
         })
     }
 
-    /// Over a file, whose old contents are kept in another until the copy is complete.
+    /// Copies over a file and keeps a backup of its old contents until the copy is complete.
     pub(super) fn copy_over(
         &self,
         from: &Original<'_>,
@@ -95,7 +95,7 @@ impl Copier<'_, '_> {
         })
     }
 
-    /// To the end of a file.
+    /// Appends to a file.
     pub(super) fn append(&self, from: &Original<'_>, (to, there): (&str, &Facts)) -> Result<Step> {
         let place = &self.spec.target_place;
         claiming(self.call, place, (to, &there.stat), Wish::APPEND, |open| {
@@ -123,7 +123,7 @@ impl Copier<'_, '_> {
         server.locked(|tables| tables.report_modified(share, path, what));
     }
 
-    /// Copies a file's contents beside it.
+    /// Copies a file's contents to a backup beside it.
     fn back_up(&self, file: &dyn VfsFile, path: &str) -> Result<Backup> {
         let vfs = &*self.spec.target_place.vfs;
         let backup = backup_file(vfs, parent_of(path), self.call.now.0 / 1_000_000)?;
@@ -134,7 +134,7 @@ impl Copier<'_, '_> {
         copied.map(|()| backup)
     }
 
-    /// Puts the old contents back: into the file, so that it stays the same object, or else in its place.
+    /// Restores the old contents: into the file, so that it stays the same object, or else by replacing it.
     fn restore(&self, file: &dyn VfsFile, backup: &Backup, path: &str) {
         let vfs = &*self.spec.target_place.vfs;
         let restored = file
@@ -149,7 +149,7 @@ impl Copier<'_, '_> {
         }
     }
 
-    /// Removes a file of this copy. One that cannot be removed is reported in the log.
+    /// Removes a file of this copy. The log reports a failure.
     fn remove(&self, vfs: &dyn Vfs, path: &str) {
         let removed = vfs.remove_file(path).or_else(|_| vfs.remove_file(path));
         match removed {
@@ -158,7 +158,7 @@ impl Copier<'_, '_> {
         }
     }
 
-    /// The length, and where appending begins: over the Control-Z that ends a text.
+    /// The length, and the append position, which overwrites a final Control-Z of a text.
     fn end_of_text(&self, file: &dyn VfsFile) -> Result<(u64, u64)> {
         let size = file.stat()?.size;
         let Some(last) = size.checked_sub(1).filter(|_| self.spec.target_ascii) else {
@@ -169,7 +169,7 @@ impl Copier<'_, '_> {
         Ok((size, if byte == [CONTROL_Z] { last } else { size }))
     }
 
-    /// Pours the contents of one file into another from `at` on, as text if the client says so.
+    /// Copies the contents of one file into another from `at` on, as text if the client asks for it.
     fn pour(&self, from: &dyn VfsFile, to: &dyn VfsFile, at: u64) -> Result<()> {
         let end = pour_until(from, to, at, self.spec.source_ascii)?;
         if self.spec.target_ascii {
@@ -178,7 +178,7 @@ impl Copier<'_, '_> {
         durability::after_copy(&self.spec.target_place.share.options, to)
     }
 
-    /// Gives the copy the original's attributes, extended ones among them, and its time of last write.
+    /// Copies the attributes, extended attributes and last write time.
     fn dress(&self, from: &Original<'_>, to: &dyn VfsFile, path: &str) -> Result<()> {
         let share = &self.spec.target_place.share;
         self.copy_eas(from.file, to)?;
@@ -225,7 +225,7 @@ fn pour_all(from: &dyn VfsFile, to: &dyn VfsFile) -> Result<()> {
     pour_until(from, to, 0, false).map(drop)
 }
 
-/// Pours contents to `at` and on, if it is text up to its Control-Z, and says where they end.
+/// Copies contents to `at`, a text up to its Control-Z, and returns the end position.
 fn pour_until(from: &dyn VfsFile, to: &dyn VfsFile, mut at: u64, text: bool) -> Result<u64> {
     const BLOCK: usize = 1 << 16;
     let mut buffer = alloc::vec![0; BLOCK];
