@@ -4,7 +4,7 @@ extern crate std;
 use super::*;
 use proptest::prelude::*;
 
-/// The rules, written down without any thought of speed.
+/// A reference implementation of the rules, without optimisation.
 #[derive(Default)]
 struct Naive(Vec<(Owner, LockRange, LockKind)>);
 
@@ -43,7 +43,7 @@ impl Naive {
     }
 }
 
-/// Overlap by looking at first and last bytes, points apart.
+/// Reference check for overlap: compares first and last bytes, and treats points separately.
 fn overlap(a: LockRange, b: LockRange) -> bool {
     let first = |r: LockRange| i128::from(r.offset);
     let last = |r: LockRange| i128::from(r.offset) + i128::from(r.length) - 1;

@@ -1,8 +1,8 @@
 //! Change notification: NT_TRANSACT_NOTIFY_CHANGE ([MS-CIFS] 2.2.7.4, 3.3.5.59.4; [MS-FSCC] 2.4.42).
 //!
-//! From its first request on, an open folder collects changes, as many as the client's buffer takes; a later request
-//! gets what has been collected at once, or waits. Filter, depth and buffer size are those of the first request until
-//! the folder is closed. Watchers are found by folder, going up from the change: the cost is the depth of the path.
+//! From its first request on, an open folder collects changes, up to the size of the client's buffer. A later request
+//! gets the collected changes at once, or waits. The first request fixes filter, depth and buffer size until the folder
+//! is closed. A change finds its watchers by folder, from its own folder upwards, so its cost is the depth of the path.
 
 use super::watches::{NotifyAction, NotifyFilter, NotifyOutcome, WatchOutcome, WatchRequest};
 use super::watches::{Watch, ancestors};
@@ -40,7 +40,8 @@ impl Tables {
         WatchOutcome::Waiting(ticket)
     }
 
-    /// NT_CANCEL of a waiting notification: it will get no event. What is collected stays. Returns whether it waited.
+    /// NT_CANCEL of a waiting notification: no event follows. Collected changes stay. Returns whether the request was
+    /// waiting.
     pub fn cancel_watch(&mut self, open: OpenId, ticket: Ticket) -> bool {
         let Some(watch) = self.watches.watches.get_mut(&open) else {
             return false;
@@ -54,7 +55,7 @@ impl Tables {
         gone > 0
     }
 
-    /// Something has changed: `what` of the file or folder at `path`. Created and removed are
+    /// Reports a modification: `what` of the file or folder at `path` has changed. For creation and removal see
     /// [`created`](Self::report_created) and [`removed`](Self::report_removed).
     pub fn report_modified(&mut self, share: ShareId, path: &str, what: NotifyFilter) {
         self.note_own(share, path, OwnKind::Modified);
@@ -69,13 +70,13 @@ impl Tables {
             .contains_key(&(share, folder.to_string()))
     }
 
-    /// Changes were lost: every client that watches a folder is told to list it anew.
+    /// Reports lost changes: every client that watches a folder must list it again.
     pub fn report_lost(&mut self) {
         let touched = self.watches.overflow();
         self.tell(&touched);
     }
 
-    /// A watched folder was moved: its watches are those of its new path.
+    /// Moves the watches of a renamed folder to its new path.
     pub(super) fn move_watch(&mut self, share: ShareId, from: &str, to: &str, open: OpenId) {
         if !self.watches.watches.contains_key(&open) {
             return;
@@ -88,14 +89,14 @@ impl Tables {
         }
     }
 
-    /// A change of this server's own, in a folder that a client watches.
+    /// Notes a change made by this server in a folder that a client watches.
     pub(super) fn note_own(&mut self, share: ShareId, path: &str, kind: OwnKind) {
         if self.watches.has_watcher_of(share, path) {
             self.observed.note_own(share, path, kind);
         }
     }
 
-    /// A file or folder has been created.
+    /// Reports the creation of a file or folder.
     pub fn report_created(&mut self, share: ShareId, path: &str, is_directory: bool) {
         self.note_own(share, path, OwnKind::Appeared);
         let touched = self.watches.add(
@@ -107,7 +108,7 @@ impl Tables {
         self.tell(&touched);
     }
 
-    /// A file or folder has been removed.
+    /// Reports the removal of a file or folder.
     pub fn report_removed(&mut self, share: ShareId, path: &str, is_directory: bool) {
         self.note_own(share, path, OwnKind::Vanished);
         let touched = self.watches.add(
@@ -119,9 +120,9 @@ impl Tables {
         self.tell(&touched);
     }
 
-    /// A file or folder has been renamed: old and new name together if it stays in its folder, else removed there and
-    /// added here. Of a file, NT also reports attributes and creation time modified. To be called after
-    /// [`rename_paths`](Self::rename_paths).
+    /// Reports a rename: old and new name together if the object stays in its folder, else a removal there and an
+    /// addition here. For a file, NT also reports modified attributes and creation time. The caller must call
+    /// [`rename_paths`](Self::rename_paths) first.
     pub fn report_renamed(&mut self, share: ShareId, from: &str, to: &str, is_directory: bool) {
         self.note_own(share, from, OwnKind::Vanished);
         self.note_own(share, to, OwnKind::Appeared);
@@ -168,7 +169,7 @@ impl Tables {
         }
     }
 
-    /// The folder is being closed.
+    /// Ends the watch of a folder that is being closed.
     pub(super) fn unwatch(&mut self, id: OpenId) {
         let Some(watch) = self.watches.watches.remove(&id) else {
             return;
@@ -184,7 +185,7 @@ impl Tables {
         }
     }
 
-    /// The folder has been marked for deletion: what waits for changes in it has waited enough.
+    /// Ends the waiting notifications of a folder that is now marked for deletion.
     pub(super) fn end_watches_of(&mut self, folder: FileId) {
         let opens: Vec<OpenId> = self.opens_of_file(folder).map(|open| open.id).collect();
         for id in opens {

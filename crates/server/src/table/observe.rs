@@ -1,5 +1,5 @@
-//! Changes that programs on this machine make: a driver that watches the disk learns here which folders clients watch,
-//! and what this server itself has changed in them, so that it reports a change that a client made once and not twice.
+//! Changes by programs on this machine. The driver that watches the disk learns here which folders clients watch, and
+//! which changes this server itself has made. So it reports a client's change once and not twice.
 
 use super::observed::push_bounded;
 use super::observed::{FolderChange, Names, OwnChange};
@@ -7,8 +7,9 @@ use super::{ShareId, Tables, Wake};
 use alloc::{sync::Arc, vec::Vec};
 
 impl Tables {
-    /// This server is about to change names in a folder. To be called before the disk is: the disk's driver may hear of
-    /// it before this server's own report to watchers, which then adds nothing to [`Self::take_own_changes`].
+    /// Announces that this server is about to change names in a folder. The engine must call this before it changes the
+    /// disk: the driver may see the change before this server reports it to watchers. That report then adds nothing to
+    /// [`Self::take_own_changes`].
     pub(crate) fn announce(&mut self, share: ShareId, folder: &str, names: Names<'_>) {
         if self.observed.observer.is_none() || !self.is_watched(share, folder) {
             return;
@@ -23,7 +24,7 @@ impl Tables {
         }
     }
 
-    /// What was announced did not happen.
+    /// Retracts an announcement whose change failed.
     pub(crate) fn retract(&mut self, share: ShareId, folder: &str, names: Names<'_>) {
         for (name, kind) in names.into_iter().flatten() {
             let path = crate::vfs::path::join(folder, name);
@@ -31,18 +32,19 @@ impl Tables {
         }
     }
 
-    /// Registers the driver that watches the disk: `observer` is called, without the tables being locked, whenever
-    /// [`Self::take_folder_changes`] has something.
+    /// Registers the driver that watches the disk. The tables call `observer`, unlocked, whenever
+    /// [`Self::take_folder_changes`] has entries.
     pub fn observe(&mut self, observer: Arc<dyn Wake>) {
         self.observed.observer = Some(observer);
     }
 
-    /// Folders that clients have begun or ceased to watch since the last call, in order.
+    /// Folders for which a watch began or ended since the last call, in order.
     pub fn take_folder_changes(&mut self) -> Vec<FolderChange> {
         core::mem::take(&mut self.observed.folders)
     }
 
-    /// What this server has changed in watched folders since the last call, in order; of very many the last ones.
+    /// Changes made by this server in watched folders since the last call, in order. If there are too many, only the
+    /// newest.
     pub fn take_own_changes(&mut self) -> Vec<OwnChange> {
         self.observed.own.drain(..).collect()
     }
@@ -56,14 +58,14 @@ impl Tables {
         })
     }
 
-    /// Reports by `report` what others than this server's clients have changed.
+    /// Reports changes that did not come from clients of this server.
     pub(crate) fn report_foreign(&mut self, report: impl FnOnce(&mut Self)) {
         self.observed.foreign = true;
         report(self);
         self.observed.foreign = false;
     }
 
-    /// Tells the driver that a folder got its first watch or lost its last one.
+    /// Notes for the driver that a folder got its first watch or lost its last one.
     pub(super) fn note_folder(&mut self, share: ShareId, path: &str, watched: bool) {
         if self.observed.note_folder(share, path, watched)
             && let Some(observer) = &self.observed.observer

@@ -1,4 +1,4 @@
-//! What the driver that watches the disk has not taken yet.
+//! Entries for the driver that watches the disk, until it takes them.
 
 use super::{ShareId, Wake};
 use alloc::{
@@ -8,24 +8,24 @@ use alloc::{
     vec::Vec,
 };
 
-/// Own changes kept for a driver that is slow to take them; the oldest go.
+/// The maximum number of own changes kept for a slow driver; the oldest are dropped.
 pub(super) const OWN_CHANGES_MAX: usize = 4096;
 
-/// A folder that clients begin or cease to watch.
+/// The begin or end of watches on a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderChange {
     /// The share.
     pub share: ShareId,
     /// The folder, relative to the share's root.
     pub path: String,
-    /// The first watch of it began; else the last one ended.
+    /// True: the first watch began. False: the last one ended.
     pub watched: bool,
 }
 
-/// How this server changed what lies at a path.
+/// The kind of change that this server made at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnKind {
-    /// The name came to be: created or moved here.
+    /// The name is new: created or moved here.
     Appeared,
     /// The name is gone: removed or moved away.
     Vanished,
@@ -44,13 +44,13 @@ pub struct OwnChange {
     pub kind: OwnKind,
 }
 
-/// What is kept for the driver that watches the disk.
+/// Entries for the driver that watches the disk.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     pub(super) observer: Option<Arc<dyn Wake>>,
     pub(super) folders: Vec<FolderChange>,
     pub(super) own: VecDeque<OwnChange>,
-    /// Own changes of names that are in `own` already and have not been reported to watchers yet.
+    /// Own changes of names that are already in `own` and not yet reported to watchers.
     pub(super) announced: VecDeque<OwnChange>,
     /// The change that is being reported is not this server's own.
     pub(super) foreign: bool,
@@ -77,7 +77,7 @@ impl Observed {
         push_bounded(&mut self.own, OwnChange { share, path, kind });
     }
 
-    /// Whether the change had been announced; it is not any more.
+    /// Removes the announcement of a change; returns whether there was one.
     pub(super) fn forget(&mut self, share: ShareId, path: &str, kind: OwnKind) -> bool {
         let is_it = |own: &OwnChange| own.share == share && own.path == path && own.kind == kind;
         let at = self.announced.iter().position(is_it);
@@ -92,5 +92,5 @@ pub(super) fn push_bounded(changes: &mut VecDeque<OwnChange>, change: OwnChange)
     changes.push_back(change);
 }
 
-/// Names that are about to come to a folder or to go.
+/// Names that are about to appear in a folder or to vanish from it.
 pub(super) type Names<'a> = [Option<(&'a str, OwnKind)>; 2];

@@ -1,4 +1,4 @@
-//! Opens: as asked for, and as the tables know them.
+//! Opens: the request of the engine, and the row in the tables.
 
 use super::{
     ConnId, DenyMode, OpenId, Oplock, OplockWish, Refusal, ShareId, Ticket,
@@ -10,7 +10,7 @@ use crate::vfs::FileId;
 use alloc::string::String;
 use coax_wire::time::Time;
 
-/// What an open lets others do.
+/// What an open allows others to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// Share access bits ([`super::share`]) of an NT open.
@@ -19,88 +19,89 @@ pub enum Sharing {
     Dos(DenyMode),
 }
 
-/// One open asked for. The client may have this access to the file, which exists, or is created under a row that was
-/// reserved ([`Tables::reserve`]).
+/// A request for one open. The engine has checked that the client may have this access. The file exists, or the engine
+/// creates it under a reserved row ([`Tables::reserve`]).
 ///
-/// What has no handle of its own asks the same way and closes at once: unlink and rename with access
-/// [`access::DELETE`] and `Sharing::Nt(share::NONE)` (unlink), reading and writing shared (rename by the Rename
-/// commands); setting the length by path with [`access::WRITE_DATA`], all shared, and `overwrites`.
+/// Requests without a handle of their own open the same way and close at once. Unlink uses access [`access::DELETE`]
+/// and `Sharing::Nt(share::NONE)`. The Rename commands use the same access and share reading and writing. Setting the
+/// length by path uses [`access::WRITE_DATA`], shares everything, and sets `overwrites`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenRequest {
-    /// Which file or folder.
+    /// The file or folder.
     pub file: FileId,
-    /// For which connection,
+    /// The connection.
     pub conn: ConnId,
-    /// session (UID),
+    /// The session (UID).
     pub uid: u16,
-    /// process (the low 16 bits of the SMB header's PID; the high ones are not looked at)
+    /// The process (the low 16 bits of the SMB header's PID; the tables ignore the high bits).
     pub pid: u16,
-    /// and tree connect (TID).
+    /// The tree connect (TID).
     pub tree: u16,
-    /// The share `path` belongs to.
+    /// The share of `path`.
     pub share: ShareId,
-    /// Where the file is, as in [`crate::vfs`], in the spelling of the file system.
+    /// The path of the file, as in [`crate::vfs`], in the spelling of the file system.
     pub path: String,
-    /// The named stream of what lies there; `None` for the file or folder itself.
+    /// The named stream of the object; `None` for the file or folder itself.
     pub stream: Option<String>,
-    /// Whether it is a folder: those get no oplocks.
+    /// Whether it is a folder: folders get no oplocks.
     pub is_directory: bool,
-    /// Access mask, generic bits and MAXIMUM_ALLOWED resolved ([`access`]).
+    /// The access mask, with generic bits and MAXIMUM_ALLOWED resolved ([`access`]).
     pub access: u32,
-    /// What others may do meanwhile.
+    /// What others may do while this open lasts.
     pub sharing: Sharing,
-    /// The oplock the client asks for; [`OplockWish::None`] also where the share has oplocks turned off.
+    /// The requested oplock; [`OplockWish::None`] also if the share has oplocks turned off.
     pub oplock: OplockWish,
-    /// The client knows level II oplocks (CAP_LEVEL_II_OPLOCKS) and the share grants them.
+    /// The client supports level II oplocks (CAP_LEVEL_II_OPLOCKS) and the share grants them.
     pub level2: bool,
-    /// Grant whatever is asked for and never break it (smb.conf `fake oplocks`).
+    /// Grant every requested oplock and never break it (smb.conf `fake oplocks`).
     pub fake_oplocks: bool,
-    /// The open will replace or cut the contents (dispositions supersede, overwrite, truncate): caches of it are void.
+    /// The open will replace or truncate the contents (dispositions supersede, overwrite, truncate), so cached contents
+    /// become invalid.
     pub overwrites: bool,
     /// FILE_DELETE_ON_CLOSE: closing this open marks the file for deletion.
     pub delete_on_close: bool,
 }
 
-/// How an open ended.
+/// The result of an open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenOutcome {
-    /// It is open.
+    /// The file is open.
     Granted {
-        /// Its identity.
+        /// The new open.
         open: OpenId,
-        /// The oplock that comes with it.
+        /// The granted oplock.
         oplock: Oplock,
-        /// It joins this earlier open of the same process (compatibility mode and FCBs): both have one file position,
-        /// and the file must be open for reading and writing underneath, whatever each may do.
+        /// The open joins this earlier open of the same process (compatibility mode and FCBs). Both share one file
+        /// position. The file must be open for reading and writing on the disk, whatever each open may do.
         joins: Option<OpenId>,
     },
-    /// Another's oplock must be broken first: park the request until [`super::Event::Retry`].
+    /// Another open's oplock must break first: park the request until [`super::Event::Retry`].
     BreakFirst {
-        /// Park it under this.
+        /// The ticket of the parked request.
         ticket: Ticket,
-        /// When the holder's time is up; see [`Tables::next_deadline`].
+        /// The deadline of the holder; see [`Tables::next_deadline`].
         deadline: Time,
     },
     /// STATUS_SHARING_VIOLATION, ERRDOS/ERRbadshare.
     SharingViolation,
     /// STATUS_DELETE_PENDING.
     DeletePending,
-    /// Refused whatever else is open.
+    /// Refused, independent of other opens.
     Refused(Refusal),
 }
 
-/// An open, as the tables know it.
+/// An open in the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
-    /// Its identity.
+    /// The identity of the open.
     pub id: OpenId,
-    /// What was asked for; `path` follows renames.
+    /// The request of this open; `path` follows renames.
     pub request: OpenRequest,
-    /// The oplock it has now (while it is being broken, still the old one).
+    /// The current oplock. During a break it is still the old one.
     pub oplock: Oplock,
-    /// The oplock is being broken.
+    /// The pending break of the oplock.
     pub breaking: Option<Break>,
-    /// The open whose file position this one shares: its own, or that of the open it joined.
+    /// The open whose file position this one uses: itself, or the open that it joined.
     pub position_of: OpenId,
     /// Offset of the last byte-range lock that failed here.
     pub(super) failed_lock: Option<u64>,
@@ -108,31 +109,31 @@ pub struct Open {
     pub(super) share_access: u32,
 }
 
-/// A name whose deletion falls due. The file's entry stays, refusing opens with [`OpenOutcome::DeletePending`], until
-/// [`Tables::finish_delete`]; keep the file open until then, so that its [`FileId`] is not used again.
+/// A name to delete now. The file's entry stays and refuses opens with [`OpenOutcome::DeletePending`] until
+/// [`Tables::finish_delete`]. Keep the file open until then, so that the file system does not reuse its [`FileId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doomed {
-    /// Which file.
+    /// The file.
     pub file: FileId,
-    /// The share the path belongs to.
+    /// The share of the path.
     pub share: ShareId,
-    /// Its path now.
+    /// The current path.
     pub path: String,
-    /// Remove this named stream of it, and leave the rest.
+    /// The named stream to remove, without the rest of the file.
     pub stream: Option<String>,
-    /// Remove it as a folder.
+    /// Whether to remove it as a folder.
     pub is_directory: bool,
 }
 
-/// What closing brought about.
+/// The result of a close.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// Remove this name, then call [`Tables::finish_delete`], whether it could be removed or not.
+    /// The name to remove. Call [`Tables::finish_delete`] afterwards, even if the removal failed.
     pub delete: Option<Doomed>,
 }
 
 impl OpenRequest {
-    /// Access as share modes see it: overwriting writes.
+    /// The access for share modes: overwriting counts as writing.
     pub(super) fn effective_access(&self) -> u32 {
         if self.overwrites {
             self.access | access::WRITE_DATA
@@ -141,7 +142,7 @@ impl OpenRequest {
         }
     }
 
-    /// Touches attributes only: disturbs nobody's oplock.
+    /// Whether the open touches attributes only. Such an open breaks no oplock.
     pub(super) fn only_attributes(&self) -> bool {
         let access = self.effective_access();
         access & access::ATTRIBUTES_ONLY != 0 && access & !access::ATTRIBUTES_ONLY == 0
@@ -173,9 +174,8 @@ impl OpenRequest {
 }
 
 impl Open {
-    /// Whether the open is that of a process which `request` would join: the same process of the same session has it
-    /// open for writing in compatibility mode or by FCB, under the same name. A program opened in compatibility mode
-    /// is not joined.
+    /// Whether `request` joins this open: the same process of the same session has the file open for writing in
+    /// compatibility mode or by FCB, under the same name. A program opened in compatibility mode is not joined.
     pub(super) fn takes_in(&self, request: &OpenRequest) -> bool {
         let own = &self.request;
         let Some(deny) = own.joining() else {
@@ -188,7 +188,7 @@ impl Open {
             && !(deny == DenyMode::Compatibility && is_executable(&own.path))
     }
 
-    /// It counts neither as a reader of the file nor as a holder of an oplock.
+    /// Whether the open counts neither as a reader of the file nor as a holder of an oplock.
     pub(super) fn is_bystander(&self) -> bool {
         self.oplock == Oplock::None && self.request.only_attributes()
     }

@@ -1,9 +1,9 @@
-//! Opens that wait for a close: of what, and how long.
+//! Opens that wait for a close.
 
 use super::{ConnId, Ticket};
 use coax_wire::time::Time;
 
-/// An open that waits for somebody to close the file.
+/// An open that waits until another client closes the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenWaiter {
     pub(super) conn: ConnId,
@@ -14,17 +14,17 @@ pub(super) struct OpenWaiter {
 /// How long an open may wait for others to close the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Until then.
+    /// The deadline.
     pub until: Time,
-    /// Also for opens of its own connection: not of use to a client that has one request outstanding at a time.
+    /// Also wait for opens of the same connection. Useless for a client with one outstanding request at a time.
     pub own: bool,
 }
 
-/// What a parked open that is forgotten waited for.
+/// What a removed parked open was waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgotten {
-    /// A close: share modes forbid it, and that is what its client is told (raw.mux).
+    /// A close, because of a sharing violation. The client gets that error (raw.mux).
     OpenWaiter,
-    /// An oplock's break, or nothing any more.
+    /// An oplock break, or nothing any more.
     Other,
 }

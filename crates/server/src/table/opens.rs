@@ -58,12 +58,13 @@ impl Tables {
         }
     }
 
-    /// Whether `request` could be opened now as far as share modes and pending deletion go, breaking no oplock.
+    /// Whether share modes and pending deletions would allow `request` now. Breaks no oplock.
     pub fn would_fit(&self, request: &OpenRequest) -> bool {
         !self.is_delete_pending(request.file) && !matches!(self.fit(request), Fit::Conflicts)
     }
 
-    /// Closes an open: its locks, waiting locks and notifications go, whoever waited for its oplock may retry.
+    /// Closes an open. Removes its locks, waiting locks and notifications; requests that waited for its oplock may
+    /// retry.
     pub fn close(&mut self, id: OpenId) -> Result<Closed, Refusal> {
         if !self.opens.contains_key(&id) {
             return Err(Refusal::UnknownOpen);
@@ -80,7 +81,7 @@ impl Tables {
         self.count_open(request.conn, id, false);
         if let Some(file) = self.files.get_mut(&request.file) {
             file.opens.remove(&id);
-            // Commands that replace contents and open nothing for long, as COPY does, end here.
+            // Commands that replace contents and close at once, such as COPY, end here.
             if request.overwrites {
                 file.resizes = file.resizes.wrapping_add(1);
             }
@@ -95,19 +96,18 @@ impl Tables {
         })
     }
 
-    /// Marks the file of `id` for deletion when its last open is closed, or takes that back
-    /// (SetFileDispositionInformation, [MS-FSCC] 2.4.11). An open made with FILE_DELETE_ON_CLOSE marks it at its close
-    /// all the same.
+    /// Marks the file of `id` for deletion at its last close, or removes the mark (SetFileDispositionInformation,
+    /// [MS-FSCC] 2.4.11). An open made with FILE_DELETE_ON_CLOSE still marks the file when it closes.
     ///
-    /// The caller has checked that the open may delete, that the file is not read-only and a folder is empty.
+    /// The caller has checked that the open may delete, that the file is not read-only, and that a folder is empty.
     pub fn set_delete_pending(&mut self, id: OpenId, pending: bool) -> Result<(), Refusal> {
         let request = &self.opens.get(&id).ok_or(Refusal::UnknownOpen)?.request;
         self.mark(request.file, pending.then(|| request.doomed()));
         Ok(())
     }
 
-    /// Whether the file is marked for deletion (or is just being deleted): opens of it, and of new names in it if it
-    /// is a folder, are refused with STATUS_DELETE_PENDING.
+    /// Whether the file is marked for deletion, or the engine is deleting it. Opens of it fail with
+    /// STATUS_DELETE_PENDING; so do opens of new names in it if it is a folder.
     ///
     /// A stream goes with the file it belongs to.
     pub fn is_delete_pending(&self, file: FileId) -> bool {
@@ -117,7 +117,7 @@ impl Tables {
         })
     }
 
-    /// Whether the folder at this path is marked for deletion: nothing new is made in it.
+    /// Whether the folder at this path is marked for deletion. The server then creates nothing in it.
     pub fn is_folder_doomed(&self, share: ShareId, folder: &str) -> bool {
         let mut doomed = self
             .doomed
@@ -128,14 +128,14 @@ impl Tables {
         })
     }
 
-    /// The name given in [`Closed::delete`] has been removed, or could not be.
+    /// Notes that the engine has removed the name given in [`Closed::delete`], or has failed to.
     pub fn finish_delete(&mut self, file: FileId) {
         if self.files.get(&file).is_some_and(|entry| entry.deleting) {
             self.files.remove(&file);
         }
     }
 
-    /// An open.
+    /// Looks up an open.
     pub fn get(&self, open: OpenId) -> Option<&Open> {
         self.opens.get(&open)
     }
@@ -150,12 +150,12 @@ impl Tables {
         opens.filter_map(|open| self.opens.get(open))
     }
 
-    /// Opens of all connections.
+    /// The number of opens of all connections.
     pub fn open_count(&self) -> usize {
         self.opens.len()
     }
 
-    /// The connection whose open forbids `request` by its share mode, if one does.
+    /// The connection whose open conflicts with `request` by its share mode.
     pub fn sharing_holder(&self, request: &OpenRequest) -> Option<ConnId> {
         let wanted = (request.effective_access(), request.share_access());
         self.opens_of_file(request.file)
@@ -163,7 +163,7 @@ impl Tables {
             .map(|open| open.request.conn)
     }
 
-    /// Whether an open of another connection forbids `request`.
+    /// Whether an open of another connection conflicts with `request`.
     pub(super) fn others_forbid(&self, request: &OpenRequest) -> bool {
         let wanted = (request.effective_access(), request.share_access());
         self.opens_of_file(request.file).any(|open| {
@@ -188,7 +188,7 @@ impl Tables {
         first.map_or(Fit::Conflicts, |open| Fit::Joins(open.id))
     }
 
-    /// The oplock of an open that breaks none: `None` if it would have to, or share modes forbid it.
+    /// The oplock for an open that breaks none. `None` if it would have to break one, or on a sharing violation.
     pub(super) fn oplock_beside(&self, request: &OpenRequest) -> Option<Oplock> {
         let fits = !self.is_delete_pending(request.file)
             && !matches!(self.fit(request), Fit::Conflicts)
@@ -246,7 +246,7 @@ impl Tables {
         }
     }
 
-    /// After a close: forgets a file nobody has open, or says what to delete.
+    /// After a close: removes the row of a file without opens, or returns the name to delete.
     pub(super) fn settle(&mut self, id: FileId) -> Option<Doomed> {
         let file = self.files.get(&id).filter(|file| file.opens.is_empty())?;
         let doomed = file.doomed.clone();

@@ -1,9 +1,9 @@
-//! Oplocks: as asked for, as granted, and while they break.
+//! Oplocks: requested, granted and breaking.
 
 use super::Ticket;
 use coax_wire::time::Time;
 
-/// An oplock, as granted.
+/// A granted oplock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Oplock {
     /// None.
@@ -11,50 +11,50 @@ pub enum Oplock {
     None,
     /// Level II: the client may cache what it reads.
     LevelII,
-    /// Exclusive (level I): it may cache what it writes, and locks.
+    /// Exclusive (level I): the client may also cache writes and locks.
     Exclusive,
-    /// Batch: it may also keep the file open.
+    /// Batch: the client may also keep the file open.
     Batch,
 }
 
 impl Oplock {
-    /// Nobody else may have the file open while this one is not broken.
+    /// Whether this oplock must break before another client may open the file.
     pub(super) fn excludes(self) -> bool {
         matches!(self, Self::Exclusive | Self::Batch)
     }
 }
 
-/// An oplock, as asked for.
+/// A requested oplock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OplockWish {
     /// None.
     #[default]
     None,
-    /// Exclusive; level II if it cannot be.
+    /// Exclusive; level II if exclusive is impossible.
     Exclusive,
-    /// Batch; level II if it cannot be.
+    /// Batch; level II if batch is impossible.
     Batch,
 }
 
 /// An oplock break that the holder has not answered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// What the holder was told remains.
+    /// The remaining oplock that the break offers to the holder.
     pub to: Oplock,
-    /// When its time is up.
+    /// The deadline of the holder.
     pub deadline: Time,
 }
 
-/// Why an operation on a file must wait, or that it need not.
+/// Whether an operation on a file must wait for an oplock break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakOutcome {
     /// No exclusive or batch oplock is in the way.
     Clear,
     /// Park the request until [`Event::Retry`].
     Wait {
-        /// Park it under this.
+        /// The ticket of the parked request.
         ticket: Ticket,
-        /// When the holder's time is up.
+        /// The deadline of the holder.
         deadline: Time,
     },
 }

@@ -1,11 +1,11 @@
 //! Oplocks: granting, breaking, acknowledging ([MS-CIFS] 3.3.5, 3.3.4.2; [MS-FSA] 2.1.5.18).
 //!
 //! At most one open of a file has an exclusive or batch oplock. Another open of the file breaks it and waits until the
-//! holder has acknowledged, has closed or has taken too long. If share modes forbid that other open, only a batch
-//! oplock is broken (its holder may be keeping the file open without need); then it is judged anew.
+//! holder acknowledges, closes or times out. On a sharing violation the other open breaks only a batch oplock, because
+//! its holder may be keeping the file open without need. After the break the table checks the open again.
 //!
-//! Level II oplocks are broken to none by whatever changes the file, without waiting: by overwriting opens, writes and
-//! byte-range locks, those of the holder itself included.
+//! Every change of the file breaks level II oplocks to none, without waiting: overwriting opens, writes and byte-range
+//! locks, even those of the holder itself.
 
 use super::oplock::{Break, BreakOutcome, Oplock, OplockWish};
 use super::{ConnId, Event, Open, OpenId, OpenOutcome, OpenRequest, Refusal, Tables, Timer};
@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 use coax_wire::time::Time;
 
 impl Tables {
-    /// The client acknowledges a break, keeping `level` (LOCKING_ANDX with OPLOCK_RELEASE). Returns the oplock it has
-    /// then: never more than the break offered. An acknowledgement nobody waits for changes nothing.
+    /// Handles the client's acknowledgement of a break, which keeps `level` (LOCKING_ANDX with OPLOCK_RELEASE). Returns
+    /// the new oplock, never more than the break offered. An unexpected acknowledgement has no effect.
     pub fn acknowledge(&mut self, id: OpenId, level: Oplock) -> Result<Oplock, Refusal> {
         let open = self.opens.get(&id).ok_or(Refusal::UnknownOpen)?;
         if let Some(Break { to, .. }) = open.breaking {
@@ -27,8 +27,8 @@ impl Tables {
             .ok_or(Refusal::UnknownOpen)
     }
 
-    /// To be called before data, length or locks of the file change through `id`: breaks all level II oplocks on it,
-    /// the writer's own included, without waiting.
+    /// Breaks all level II oplocks on the file, the writer's own included, without waiting. The engine must call this
+    /// before data, length or locks of the file change through `id`.
     pub fn before_write(&mut self, id: OpenId) {
         if let Some(file) = self.opens.get(&id).map(|open| open.request.file) {
             self.break_level2(file);
@@ -56,8 +56,8 @@ impl Tables {
         }
     }
 
-    /// For what `conn` does to a file by its path without opening it: breaks an exclusive or batch oplock on it down
-    /// to `to` (level II or none), and level II oplocks if `to` is none.
+    /// Breaks the oplocks for an operation of `conn` on a file by path, without an open. Breaks an exclusive or batch
+    /// oplock to `to` (level II or none), and level II oplocks if `to` is none.
     pub fn break_oplocks(
         &mut self,
         now: Time,
@@ -72,8 +72,8 @@ impl Tables {
         outcome
     }
 
-    /// For renaming a file by its path through SET_PATH_INFORMATION: breaks a batch oplock on it down to `to`, and
-    /// leaves others alone. Windows asks for none (raw.oplock batch19, batch20; exclusive7).
+    /// Breaks the oplock for a rename by path through SET_PATH_INFORMATION: a batch oplock breaks to `to`, others stay.
+    /// Windows breaks to none (raw.oplock batch19, batch20; exclusive7).
     pub fn break_batch(
         &mut self,
         now: Time,
@@ -142,7 +142,7 @@ impl Tables {
         BreakOutcome::Wait { ticket, deadline }
     }
 
-    /// Asks the holder to give up its oplock, unless it has been asked already. Returns its deadline.
+    /// Asks the holder to give up its oplock, unless a break is pending. Returns the deadline of the holder.
     fn begin_break(&mut self, now: Time, id: OpenId, to: Oplock) -> Option<Time> {
         let timeout = self.config.break_timeout;
         let open = self.opens.get_mut(&id)?;
@@ -164,7 +164,7 @@ impl Tables {
         Some(deadline)
     }
 
-    /// The holder of a breaking oplock has `level` from now on; whoever waited for it may retry.
+    /// Ends a break: the holder keeps `level`, and requests that waited may retry.
     pub(super) fn finish_break(&mut self, id: OpenId, level: Oplock) {
         let Some(open) = self.opens.get_mut(&id) else {
             return;
@@ -184,7 +184,7 @@ impl Tables {
         }
     }
 
-    /// What can be granted, now that nobody's oplock is in the way.
+    /// The oplock to grant when no other open's oplock conflicts.
     pub(super) fn oplock_for(&self, request: &OpenRequest) -> Oplock {
         let wished = match request.oplock {
             OplockWish::None => return Oplock::None,

@@ -27,7 +27,7 @@ impl Paths {
     }
 
     pub(super) fn beneath(&self, share: ShareId, folder: &str) -> impl Iterator<Item = OpenId> {
-        // `0` is the character after `/`; everything non-empty lies beneath the root.
+        // `0` is the character after `/`. The root contains all non-empty paths.
         let (from, to) = match folder {
             "" => ("\0".to_string(), "\u{10FFFF}".to_string()),
             _ => (format!("{folder}/"), format!("{folder}0")),

@@ -1,4 +1,4 @@
-//! Where what is open lies: by path, for renames and removals of folders with something open in them.
+//! Opens by path, for renames and removals of folders with open files in them.
 
 use super::path_index::moved_path;
 use super::{OpenId, ShareId, Tables};
@@ -25,8 +25,7 @@ impl Tables {
         self.paths.beneath(share, folder).collect()
     }
 
-    /// A file or folder has been renamed: what is open at or beneath `from` is now at or beneath `to`, notifications
-    /// and names marked for deletion included.
+    /// Notes a rename of a file or folder: opens, notifications and marked deletions at or beneath `from` move to `to`.
     pub fn rename_paths(&mut self, share: ShareId, from: &str, to: &str) {
         let moved: Vec<OpenId> = self
             .paths

@@ -1,8 +1,8 @@
-//! Opens that share modes forbid, and that wait a while for the file to be closed.
+//! Opens that wait after a sharing violation until the file is closed.
 //!
-//! NT servers try an open that meets a sharing violation again for about a second before they refuse it
-//! (`SharingViolationRetries` 5, `SharingViolationDelay` 200 ms; KB150384): programs that close a file and open it again
-//! from another process at once depend on it.
+//! NT servers retry an open with a sharing violation for about a second before they refuse it
+//! (`SharingViolationRetries` 5, `SharingViolationDelay` 200 ms; KB150384). Programs depend on it when they close a
+//! file and open it again at once from another process.
 
 use super::open_waiter::OpenWaiter;
 use super::open_waiter::{Forgotten, Patience};
@@ -11,9 +11,8 @@ use crate::vfs::FileId;
 use coax_wire::time::Time;
 
 impl Tables {
-    /// Opens as [`Self::open`] does, but an open that share modes forbid waits as long as `patience` says:
-    /// [`OpenOutcome::BreakFirst`] then stands for the close that it waits for, and [`Event::Retry`] comes with that
-    /// close or at the end of its patience.
+    /// Opens like [`Self::open`], but waits after a sharing violation as `patience` allows. [`OpenOutcome::BreakFirst`]
+    /// then stands for the awaited close. [`Event::Retry`] comes with that close or at the end of the patience.
     pub fn open_patiently(
         &mut self,
         now: Time,
@@ -30,8 +29,8 @@ impl Tables {
         }
     }
 
-    /// Waits for the close of what forbids `request`, as long as `patience` says: [`Event::Retry`] comes with it, or at
-    /// the deadline. `None` if it is not worth waiting.
+    /// Waits for a close of the opens that conflict with `request`, as `patience` allows. [`Event::Retry`] comes with
+    /// the close or at the deadline. `None` if waiting is pointless.
     pub fn wait_for_close(
         &mut self,
         now: Time,
@@ -47,7 +46,7 @@ impl Tables {
         Some((ticket, deadline))
     }
 
-    /// A new ticket of somebody who waits for a close of `file` until `deadline`.
+    /// A new ticket for a request that waits until `deadline` for a close of `file`.
     pub(super) fn add_open_waiter(&mut self, conn: ConnId, file: FileId, deadline: Time) -> Ticket {
         let ticket = self.next_ticket();
         let waiter = OpenWaiter {
@@ -66,7 +65,7 @@ impl Tables {
         ticket
     }
 
-    /// Forgets a parked open: it will not be retried. Says what it waited for.
+    /// Removes a parked open, so that no retry follows. Returns what it was waiting for.
     pub fn forget_parked(&mut self, ticket: Ticket) -> Forgotten {
         let Some(id) = self.tickets.remove(&ticket) else {
             return Forgotten::Other;
@@ -80,7 +79,7 @@ impl Tables {
         }
     }
 
-    /// Somebody has closed the file: all that wait for it may try again.
+    /// After a close of the file, lets all its waiters retry.
     pub(super) fn wake_open_waiters(&mut self, id: FileId) {
         let open_waiters = match self.files.get_mut(&id) {
             Some(file) => core::mem::take(&mut file.open_waiters),
@@ -93,7 +92,7 @@ impl Tables {
         }
     }
 
-    /// A waiter's patience is at its end: it tries for the last time.
+    /// Ends the patience of a waiter, which retries for the last time.
     pub(super) fn end_patience(&mut self, id: FileId, ticket: Ticket) {
         if let Some(waiter) = self.take_open_waiter(id, ticket) {
             self.retry(waiter.conn, ticket);

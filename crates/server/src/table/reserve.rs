@@ -1,10 +1,10 @@
 //! Opens of files that do not exist yet.
 //!
-//! Who creates a file reserves the open's row first ([`Tables::reserve`]). The row has a provisional [`FileId`], because
-//! the file system gives the file its identity only when it creates it. It counts towards the limits, and other opens of
-//! the path wait until the file is there or the creation has failed. So the tables can refuse the open only before the
-//! disk is touched, and nobody opens a file between its creation and the creator's share mode. Afterwards
-//! [`Tables::created`] gives the row its real identity, or [`Tables::withdraw`] gives the row back.
+//! To create a file, the engine first reserves the row of the open ([`Tables::reserve`]). The row has a provisional
+//! [`FileId`], because the file system assigns the identity only when it creates the file. The row counts towards the
+//! limits. Other opens of the path wait until the file exists or the creation has failed. So the tables can refuse the
+//! open only before any change on the disk, and nobody opens the file before the creator's share mode applies.
+//! Afterwards [`Tables::created`] assigns the real identity, or [`Tables::withdraw`] removes the row.
 
 use super::{Closed, OpenId, OpenOutcome, OpenRequest, Oplock, Refusal, ShareId, Tables};
 use crate::vfs::FileId;
@@ -15,9 +15,9 @@ use coax_wire::time::Time;
 const PROVISIONAL: u64 = u64::MAX;
 
 impl Tables {
-    /// Reserves the row of an open that is going to create `request.path`; `request.file` and `request.stream` are not
-    /// looked at. Checks the limits, whether the folder is about to be removed, and whether the path is being created
-    /// already: [`OpenOutcome::BreakFirst`] then stands for the end of that creation.
+    /// Reserves the row of an open that will create `request.path`; ignores `request.file` and `request.stream`. Checks
+    /// the limits, whether the folder is marked for deletion, and whether another request is creating the path. In that
+    /// case [`OpenOutcome::BreakFirst`] stands for the end of that creation.
     pub fn reserve(&mut self, now: Time, request: &OpenRequest) -> OpenOutcome {
         if let Err(refusal) = self.may_open(request.conn) {
             return OpenOutcome::Refused(refusal);
@@ -45,11 +45,11 @@ impl Tables {
         self.grant(&reserved, Oplock::None, None)
     }
 
-    /// The file of a reserved row exists now and is `file`; `stream` is the named stream of it that is open. Returns the
-    /// oplock that comes with the open.
+    /// Assigns `file` to a reserved row, because the file now exists; `stream` is its open named stream. Returns the
+    /// oplock of the open.
     ///
-    /// `None`: somebody who reached the file by another path (a hard link, another share of the same folder) has opened
-    /// it since it was created, and share modes exclude this open. The row stays reserved.
+    /// `None`: another client has opened the file since its creation by another path (a hard link, another share of the
+    /// same folder), and the share modes conflict. The row stays reserved.
     pub fn created(
         &mut self,
         open: OpenId,
@@ -77,8 +77,8 @@ impl Tables {
         Some(oplock)
     }
 
-    /// Gives back the row of an open that did not come about: as [`Self::close`], but the open's own
-    /// FILE_DELETE_ON_CLOSE deletes nothing.
+    /// Removes the row of an open that failed. Like [`Self::close`], but the open's own FILE_DELETE_ON_CLOSE deletes
+    /// nothing.
     ///
     /// # Errors
     /// [`Refusal::UnknownOpen`].
@@ -89,12 +89,12 @@ impl Tables {
         self.close(open)
     }
 
-    /// Whether a file is being created at this path.
+    /// Whether a request is creating a file at this path.
     pub fn is_being_created(&self, share: ShareId, path: &str) -> bool {
         self.creation_at(share, path).is_some()
     }
 
-    /// Has `request` wait for the end of a creation at its path, if there is one.
+    /// Parks `request` until the end of a creation at its path, if there is one.
     pub(super) fn wait_for_creation(
         &mut self,
         now: Time,
@@ -106,13 +106,13 @@ impl Tables {
         Some(OpenOutcome::BreakFirst { ticket, deadline })
     }
 
-    /// The provisional identity of what is being created at this path.
+    /// The provisional identity of the file under creation at this path.
     fn creation_at(&self, share: ShareId, path: &str) -> Option<FileId> {
         let first = FileId {
             device: PROVISIONAL,
             ..FileId::default()
         };
-        // Almost always nothing is being created, and no path need be compared.
+        // Usually no creation is in progress, and the path comparison is unnecessary.
         self.files.range(first..).next()?;
         let rows = self.opens_at(share, path);
         let mut files = rows.iter().filter_map(|open| self.opens.get(open));

@@ -1,8 +1,8 @@
-//! Share modes: which opens of one file go together.
+//! Share modes: which opens of one file are compatible.
 //!
-//! NT opens say what others may do ([`share`] bits); DOS opens name a [`DenyMode`], which [`DenyMode::share`] turns
-//! into the same bits. [MS-CIFS] 2.2.4.3.1, 3.3.5.5; [MS-FSA] 2.1.5.1.2.2; *SMB File Sharing Protocol Extensions*
-//! (SMB-LM1X), deny modes of Open and X.
+//! NT opens state what others may do ([`share`] bits). DOS opens state a [`DenyMode`], which [`DenyMode::share`]
+//! converts to the same bits. [MS-CIFS] 2.2.4.3.1, 3.3.5.5; [MS-FSA] 2.1.5.1.2.2; *SMB File Sharing Protocol
+//! Extensions* (SMB-LM1X), deny modes of Open and X.
 
 /// Access mask bits that matter to the tables ([MS-CIFS] 2.2.1.4.1; for folders the same bits have other names).
 pub mod access {
@@ -25,11 +25,11 @@ pub mod access {
 
     pub(crate) const READING: u32 = READ_DATA | EXECUTE;
     pub(crate) const WRITING: u32 = WRITE_DATA | APPEND_DATA;
-    /// An open with nothing else disturbs nobody: no share mode is checked, no oplock broken.
+    /// An open with only these bits is free of share mode checks and breaks no oplock.
     pub(crate) const ATTRIBUTES_ONLY: u32 = READ_ATTRIBUTES | WRITE_ATTRIBUTES | SYNCHRONIZE;
 }
 
-/// Share access bits of NT_CREATE_ANDX ([MS-CIFS] 2.2.4.64.1): what others may do meanwhile.
+/// Share access bits of NT_CREATE_ANDX ([MS-CIFS] 2.2.4.64.1): what others may do while the open lasts.
 pub mod share {
     /// Nothing.
     pub const NONE: u32 = 0;
@@ -46,7 +46,7 @@ pub mod share {
 /// Sharing mode of a DOS open, bits 4–6 of the access mode ([MS-CIFS] 2.2.4.3.1, 2.2.4.41.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DenyMode {
-    /// 0, compatibility mode (DENY_DOS): what goes depends on the name, the access and the process.
+    /// 0, compatibility mode (DENY_DOS): compatibility depends on the name, the access and the process.
     Compatibility,
     /// 1, deny read, write and execute.
     All,
@@ -56,13 +56,13 @@ pub enum DenyMode {
     Read,
     /// 4, deny none.
     None,
-    /// Access mode 0xFF: open by a file control block, as DOS 1 programs do; for reading and writing.
+    /// Access mode 0xFF: an open by file control block, for reading and writing, as DOS 1 programs make it.
     Fcb,
 }
 
 impl DenyMode {
-    /// The share access this deny mode amounts to, for an open with access mask `wanted` of a file whose name is that
-    /// of a program or not ([`is_executable`]).
+    /// Converts this deny mode to share access, for an open with access mask `wanted`. `executable`: the file has the
+    /// name of a program ([`is_executable`]).
     pub fn share(self, wanted: u32, executable: bool) -> u32 {
         match self {
             Self::All | Self::Fcb => share::NONE,
@@ -81,7 +81,7 @@ impl DenyMode {
     }
 }
 
-/// Whether a path has the name of a program, which compatibility mode shares freely: `.exe`, `.com`, `.dll`, `.sym`.
+/// Whether a path has the name of a program: `.exe`, `.com`, `.dll`, `.sym`. Compatibility mode shares programs freely.
 pub fn is_executable(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let Some((_, extension)) = name.rsplit_once('.') else {
@@ -92,8 +92,8 @@ pub fn is_executable(path: &str) -> bool {
         .any(|program| extension.eq_ignore_ascii_case(program))
 }
 
-/// Whether two opens (access mask and share access of each) exclude each other ([MS-FSA] 2.1.5.1.2.2). An open that
-/// neither reads, writes, executes nor deletes conflicts with none.
+/// Whether two opens conflict, each given by access mask and share access ([MS-FSA] 2.1.5.1.2.2). An open that neither
+/// reads, writes, executes nor deletes conflicts with none.
 pub fn share_conflict((access1, share1): (u32, u32), (access2, share2): (u32, u32)) -> bool {
     const SHARED: [(u32, u32); 3] = [
         (access::WRITING, share::WRITE),

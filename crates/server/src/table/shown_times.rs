@@ -1,11 +1,11 @@
-//! Times of last write, and space reserved, as clients see them while a file is open.
+//! Last-write times and reserved space, as clients see them while a file is open.
 
 use super::OpenId;
 use crate::vfs::{FileId, FsTime, Stat};
 use alloc::collections::BTreeMap;
 use coax_wire::time::Time;
 
-/// Times of files that are open and were changed.
+/// The times of open files with changes.
 #[derive(Debug, Default)]
 pub(super) struct WriteTimes {
     pub(super) files: BTreeMap<FileId, Shown>,
@@ -13,30 +13,30 @@ pub(super) struct WriteTimes {
     pub(super) reserved: BTreeMap<FileId, u64>,
 }
 
-/// What is shown of a file.
+/// The values that clients see for a file.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) modified: FsTime,
-    /// A client set this time of last change: it is shown until the next change or until all have closed the file.
-    /// Without it, the time of last write is shown, as Samba does: Unix' time of last change is no more than a time of
-    /// copying or of a backup, and amiga-smbfs shows it as the file's date.
+    /// The change time that a client set. Clients see it until the next change or until all have closed the file.
+    /// Without it they see the last-write time, as with Samba: the ctime of Unix only tells when a file was copied or
+    /// backed up, and amiga-smbfs shows it as the file's date.
     pub(super) changed: Option<FsTime>,
-    /// A client set this time of last write: it is shown until all have closed the file.
+    /// The last-write time that a client set. Clients see it until all have closed the file.
     pub(super) set: Option<FsTime>,
 }
 
-/// What an open did to its file's times.
+/// The effects of one open on the times of its file.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// When its write will show.
+    /// When its write becomes visible.
     pub(super) due: Option<Time>,
-    /// A write has been scheduled or shown: no further one shows before the close.
+    /// A write is scheduled or visible: no further write becomes visible before the close.
     pub(super) triggered: bool,
-    /// It wrote: its close is the time of last write.
+    /// The open wrote: the time of its close becomes the last-write time.
     pub(super) wrote: bool,
-    /// It changed the length and wrote nothing since: the time shown is the time of last write.
+    /// The open changed the length and wrote nothing since: the visible time is the last-write time.
     pub(super) resized: bool,
-    /// A client set the time through it, or stopped its updates: writes leave it.
+    /// A client set the time through this open, or stopped its updates: writes do not change it.
     pub(super) frozen: bool,
 }
 
@@ -47,7 +47,7 @@ impl WriteTimes {
         rows.iter().sum()
     }
 
-    /// What was kept of one stream is now that of another.
+    /// Moves the values of one stream to another.
     pub(super) fn renamed(&mut self, from: FileId, to: FileId) {
         if let Some(shown) = self.files.remove(&from) {
             self.files.insert(to, shown);
@@ -57,7 +57,7 @@ impl WriteTimes {
         }
     }
 
-    /// What is shown of the file that is `now`, from now on.
+    /// The visible values of the file, whose current state is `now`.
     pub(super) fn shown(&mut self, now: &Stat) -> &mut Shown {
         self.files.entry(now.id).or_insert(Shown {
             modified: now.modified,

@@ -1,8 +1,9 @@
-//! Other connections of the same client: ending them when it begins anew, and finding out whether they are dead.
+//! Other connections of the same client: the server closes them when the client starts again, and probes whether they
+//! are dead.
 //!
-//! A machine that crashed leaves connections behind that nobody closed, with files open on them. Two connections are
-//! taken to be of one client if they come from one address, unless both gave a NetBIOS name and the names differ
-//! (several machines behind one router).
+//! A crashed machine leaves connections with open files behind. The server assumes that two connections belong to one
+//! client if they come from one address. The exception is two different NetBIOS names (several machines behind one
+//! router).
 
 use super::evictions::{EVICTION, Eviction, PROBES_APART};
 use super::{ConnId, Event, Tables, Ticket, Timer};
@@ -11,15 +12,15 @@ use alloc::{collections::BTreeSet, string::String, vec::Vec};
 use coax_wire::time::Time;
 
 impl Tables {
-    /// Tells who a connection says it is.
+    /// Sets the NetBIOS name that a connection gave.
     pub fn name_connection(&mut self, conn: ConnId, name: Option<String>) {
         if let Some(connection) = self.connections.get_mut(&conn) {
             connection.name = name;
         }
     }
 
-    /// Ends all other connections of the client of `conn` (smb.conf `reset on zero vc`), which get [`Event::Evicted`].
-    /// `None` if there are none; else what to wait for until they are closed ([`Event::Retry`]), and how long at most.
+    /// Ends all other connections of the client of `conn` (smb.conf `reset on zero vc`) with [`Event::Evicted`]. `None`
+    /// if there are none. Else returns the ticket for their close ([`Event::Retry`]) and the deadline.
     pub fn evict_siblings(&mut self, now: Time, conn: ConnId) -> Option<(Ticket, Time)> {
         let left: BTreeSet<ConnId> = self.siblings(conn).into_iter().collect();
         if left.is_empty() {
@@ -39,8 +40,8 @@ impl Tables {
         Some((ticket, deadline))
     }
 
-    /// A request on `conn` is kept from `file`: those connections of the same client that have it open get
-    /// [`Event::Probe`], for the client may have crashed and come back.
+    /// Probes other connections of the same client that have `file` open, because it blocks a request on `conn`. They
+    /// get [`Event::Probe`]: the client may have crashed and come back.
     pub(super) fn probe_siblings(&mut self, now: Time, conn: ConnId, file: FileId) {
         let holders: BTreeSet<ConnId> = self
             .opens_of_file(file)
@@ -58,7 +59,7 @@ impl Tables {
         }
     }
 
-    /// A connection is gone: nobody waits for it any more, and it waits for nobody.
+    /// Ends all waits for a closed connection, and all waits of that connection.
     pub(super) fn note_gone(&mut self, gone: ConnId) {
         let mut over = Vec::new();
         for (ticket, eviction) in &mut self.evictions.0 {
@@ -71,7 +72,7 @@ impl Tables {
             .for_each(|ticket| self.end_eviction(ticket));
     }
 
-    /// The log-on that waits under `ticket` goes on, whoever is left.
+    /// Continues the log-on that waits under `ticket`, even if connections remain.
     pub(super) fn end_eviction(&mut self, ticket: Ticket) {
         if let Some(eviction) = self.evictions.0.remove(&ticket) {
             self.deadlines

@@ -1,5 +1,5 @@
-//! What opens of named streams and opens of the file they belong to have to do with each other ([MS-FSA] 2.1.5.1.2,
-//! 2.1.5.4): each stream has share modes, locks and oplocks of its own, but all go with the file.
+//! Opens of named streams and of the file they belong to ([MS-FSA] 2.1.5.1.2, 2.1.5.4). Each stream has its own share
+//! modes, locks and oplocks, but the deletion of the file removes its streams.
 
 use super::{Doomed, Open, OpenRequest, Tables, access, share, share_conflict};
 use crate::vfs::FileId;
@@ -26,8 +26,8 @@ impl Tables {
         object.stream == 0 && self.opens_of_streams(object).next().is_some()
     }
 
-    /// Whether the request wants to delete an object of which a stream is open to somebody who does not share that. The
-    /// other way round nothing is forbidden.
+    /// Whether the request wants to delete an object while an open of one of its streams does not share deletion. The
+    /// reverse is always allowed.
     pub(super) fn streams_forbid(&self, request: &OpenRequest) -> bool {
         if request.file.stream != 0 || request.access & access::DELETE == 0 {
             return false;
@@ -37,8 +37,8 @@ impl Tables {
             .any(|open| share_conflict((open.request.access, open.share_access), wanted))
     }
 
-    /// After the close of a stream, of which `own` is to be removed: the object's deletion may have waited for it, and
-    /// takes the stream with it.
+    /// After the close of a stream, where `own` is the stream to remove. If the deletion of the object waited for this
+    /// close, it now removes the stream as well.
     pub(super) fn settle_object(&mut self, closed: FileId, own: Option<Doomed>) -> Option<Doomed> {
         if closed.stream == 0 {
             return own;
@@ -51,9 +51,9 @@ impl Tables {
         whole.or(own)
     }
 
-    /// The one open of a stream is now of the stream `to` of the same object, called `name` (`None`: the object's own
-    /// data). False, and nothing has changed, if `to` is open, or the stream is open to others as well, waited for, or
-    /// about to be deleted.
+    /// Changes the one open of a stream to the stream `to` of the same object with the name `name` (`None`: the
+    /// object's own data). Returns false without effect if `to` is open, or if the stream has other opens, waiters or a
+    /// pending deletion.
     pub fn rename_stream(&mut self, from: FileId, to: FileId, name: Option<String>) -> bool {
         let busy = self.files.get(&from).is_none_or(|file| {
             file.opens.len() != 1

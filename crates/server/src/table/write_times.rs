@@ -1,11 +1,12 @@
-//! Times of last write, and space reserved, as clients see them while a file is open.
+//! Last-write times and reserved space, as clients see them while a file is open.
 //!
-//! Windows does not show a write in the file's times at once, and programs count on it: one that writes, reads the time
-//! and later finds another believes that somebody else changed the file. So a first write shows two seconds later, or
-//! when its open is closed, and is then the time of that close; a change of the length shows at once; a time set by a
-//! client through an open stays whatever is written through it afterwards ([MS-FSA] 2.1.4.17, 2.1.5.4, 2.1.5.15.2).
+//! Windows does not show a write in the file's times at once, and programs rely on it. A program that writes, reads the
+//! time and later sees another time assumes a change by another program. So the first write becomes visible two seconds
+//! later or at the close of its open, and the time is then that of the close. A change of the length is visible at
+//! once. A time that a client sets through an open survives later writes through it ([MS-FSA] 2.1.4.17, 2.1.5.4,
+//! 2.1.5.15.2).
 //!
-//! What is on the disk moves with every write all the same: here is only what a client is told meanwhile.
+//! The times on the disk change with every write. This module only has the values for clients.
 
 use super::shown_times::Writer;
 use super::{OpenId, Tables};
@@ -13,7 +14,7 @@ use crate::vfs::{FileId, FsTime, Stat};
 use coax_wire::time::Time;
 
 impl Tables {
-    /// Something is about to be written through `open` to its file, which is `before`.
+    /// Notes that a write through `open` is about to begin; `before` is the state of the file.
     pub fn note_write(&mut self, now: Time, open: OpenId, before: &Stat) {
         self.write_times.shown(before);
         let writer = self.write_times.writers.entry(open).or_default();
@@ -27,7 +28,7 @@ impl Tables {
         }
     }
 
-    /// The length was changed through `open` of a file that was `before`: that shows at once.
+    /// Notes a change of the length through `open`; `before` is the state of the file. The new time is visible at once.
     pub fn note_resize(&mut self, now: Time, open: OpenId, before: &Stat) {
         self.settle_write_times(now, before.id);
         let writer = self.write_times.writers.entry(open).or_default();
@@ -43,8 +44,8 @@ impl Tables {
         self.write_times.shown(before).show(wall);
     }
 
-    /// A client set the time of last write of a file that is `before`: through `open`, or by its path, where it only
-    /// matters if somebody has the file open.
+    /// Notes that a client set the last-write time: through `open`, or by path, which only matters if the file is open.
+    /// `before` is the state of the file.
     pub fn set_write_time(&mut self, open: Option<OpenId>, before: &Stat, time: FsTime) {
         if self.opens_of_file(before.id).next().is_none() {
             return;
@@ -55,7 +56,7 @@ impl Tables {
         }
     }
 
-    /// Writes through `open` leave the time of last write (time -1 in [MS-FSCC] 2.4.7), or move it again (-2).
+    /// Stops (time -1 in [MS-FSCC] 2.4.7) or restarts (-2) the updates of the last-write time by writes through `open`.
     pub fn freeze_write_time(&mut self, open: OpenId, before: &Stat, frozen: bool) {
         self.write_times.shown(before);
         let writer = self.write_times.writers.entry(open).or_default();
@@ -63,16 +64,16 @@ impl Tables {
         writer.due = None;
     }
 
-    /// A client set the time of last change of a file that is `before`. No file system lets us keep it: it is shown
-    /// until all have closed the file.
+    /// Notes that a client set the change time; `before` is the state of the file. No file system can store it, so
+    /// clients see it only until all have closed the file.
     pub fn set_change_time(&mut self, before: &Stat, time: FsTime) {
         if self.opens_of_file(before.id).next().is_some() {
             self.write_times.shown(before).changed = Some(time);
         }
     }
 
-    /// A client reserved space for a file, bytes: it is told of it until all have closed the file, and then what lies
-    /// beyond the end is free again, as on NTFS.
+    /// Notes that a client reserved space, in bytes. Clients see the reservation until all have closed the file. Then
+    /// the space beyond the end of the file is free again, as on NTFS.
     pub fn set_reserved(&mut self, file: FileId, bytes: u64) {
         if self.opens_of_file(file).next().is_some() {
             self.write_times.reserved.insert(file, bytes);
@@ -85,7 +86,7 @@ impl Tables {
         reserved.get(&file).copied().unwrap_or(0)
     }
 
-    /// `open` is about to be closed: whether the file's reservation ends with it, if there was one.
+    /// Whether the close of `open` ends the file's reservation.
     pub fn ends_reservation(&mut self, open: OpenId) -> bool {
         let Some(file) = self.get(open).map(|open| open.request.file) else {
             return false;
@@ -94,7 +95,7 @@ impl Tables {
         is_last && self.write_times.reserved.remove(&file).is_some()
     }
 
-    /// Times of last write and last change to tell instead of those on the disk, if there are any.
+    /// The visible last-write and change times, if they differ from those on the disk.
     pub fn shown_times(&mut self, now: Time, file: FileId) -> Option<(FsTime, FsTime)> {
         if self.write_times.files.is_empty() {
             return None;
@@ -105,8 +106,8 @@ impl Tables {
         Some((modified, shown.changed.unwrap_or(modified)))
     }
 
-    /// `open` is about to be closed by a client that may name a time of last write: which one is to be set, if any.
-    /// Must be called before [`Self::close`].
+    /// The last-write time to set at the close of `open`, if any. The client may send one with the close. The caller
+    /// must call this before [`Self::close`].
     pub fn closing_write_time(
         &mut self,
         now: Time,
@@ -120,7 +121,7 @@ impl Tables {
         let wall = self.wall(now);
         let shown = self.write_times.files.get_mut(&file);
         let time = match &shown {
-            // What the close itself asks for stands above all (raw.close).
+            // The time in the close request has priority (raw.close).
             _ if asked.is_some() => asked,
             Some(shown) if writer.frozen => Some(shown.set.unwrap_or(shown.modified)),
             Some(shown) if writer.resized => Some(shown.modified),
@@ -128,7 +129,7 @@ impl Tables {
             _ => None,
         };
         if let (Some(shown), Some(time)) = (shown, time) {
-            // What was written through this open ends a time that a client set through another.
+            // Writes through this open replace a time that a client set through another open.
             if !writer.frozen {
                 shown.set = None;
             }
@@ -141,7 +142,7 @@ impl Tables {
         time
     }
 
-    /// Shows what has fallen due by `now`.
+    /// Makes the times visible that are due at `now`.
     fn settle_write_times(&mut self, now: Time, file: FileId) {
         let offset = self.wall_offset_ns;
         let opens = self.files.get(&file).into_iter().flat_map(|f| &f.opens);

@@ -1,4 +1,4 @@
-//! Connections: limits, mailboxes, wakes, and what remains of one that is gone.
+//! Connections: limits, mailboxes, wakes, and the clean-up after a disconnect.
 
 use super::*;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ impl Exclusive for Locked {
     }
 }
 
-/// Looks, when woken, whether the tables are unlocked.
+/// Checks in each wake that the tables are unlocked.
 #[derive(Debug, Default)]
 struct Looker(Mutex<Option<Arc<Locked>>>, AtomicUsize);
 

@@ -1,7 +1,7 @@
 //! Deleting on close, as base.delete expects it, and paths.
 //!
-//! Not followed: deltest16a and 17a, where Windows loses the deletion if another open has come after that of an existing
-//! file with delete on close. The file goes, as [MS-FSA] 2.1.5.5 has it (and as Samba does).
+//! Not implemented: deltest16a and 17a, where Windows drops the deletion if another open follows an open of an existing
+//! file with delete on close. This server deletes the file, as [MS-FSA] 2.1.5.5 specifies (and as Samba does).
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn on_close(conn: ConnId) -> OpenRequest {
 
 #[test]
 fn a_file_opened_with_delete_on_close_goes_when_it_is_closed() {
-    // deltest1, 10, 24: not reported as pending before; clearing the file's mark does not help it.
+    // deltest1, 10, 24: the deletion is not pending before the close; clearing the file's mark does not prevent it.
     let mut world = World::new();
     let client = world.client();
     let open = world.open(&on_close(client));
@@ -116,7 +116,7 @@ fn nobody_can_open_the_file_while_its_name_is_being_removed() {
     assert_eq!(world.try_open(&shared(client)), OpenOutcome::DeletePending);
     world.tables.finish_delete(FILE);
     let again = world.open(&shared(client));
-    // A second report must not tear down what has been opened since.
+    // A second report must not close what was opened since.
     world.tables.finish_delete(FILE);
     assert_eq!(world.tables.opens_of_file(FILE).count(), 1);
     assert_eq!(world.close(again), None);

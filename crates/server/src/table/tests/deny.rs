@@ -1,6 +1,7 @@
-//! Share modes. The matrices are what Windows grants by base.deny1 (one connection) and base.deny2 (two): a row for
-//! each first open, deny mode by deny mode, each for reading and writing, reading, writing; in a row the second opens in
-//! the same order. `B`: granted, may read and write; `R`, `W`: granted, may read or write; `-`: sharing violation.
+//! Share modes. The matrices list the results of Windows in base.deny1 (one connection) and base.deny2 (two). Each row
+//! is a first open: deny mode by deny mode, each for reading and writing, reading, writing. The columns are the second
+//! opens in the same order. `B`: granted, may read and write; `R`, `W`: granted, may read or write; `-`: sharing
+//! violation.
 
 use super::*;
 use proptest::prelude::*;
@@ -104,7 +105,7 @@ const DATA_ONE_CONNECTION: [&str; 18] = [
 ];
 
 fn dos(conn: ConnId, name: &str, deny: DenyMode, wanted: u32) -> OpenRequest {
-    // Access mode 0xFF knows no other access than both.
+    // Access mode 0xFF always means reading and writing.
     let access = if deny == DenyMode::Fcb {
         READ | WRITE
     } else {
@@ -203,7 +204,7 @@ fn another_process_of_the_same_client_does_not_join_a_compatibility_mode_open() 
 
 #[test]
 fn a_second_open_in_compatibility_mode_joins_the_first_one_and_one_that_denies_none_does_not() {
-    // base.denydos: the joined ones share a file position.
+    // base.denydos: joined opens share a file position.
     let mut world = World::new();
     let client = world.client();
     let compatible = dos(client, "a.txt", DenyMode::Compatibility, READ | WRITE);
@@ -311,7 +312,7 @@ fn an_open_for_attributes_goes_with_everything() {
     }
 }
 
-/// Whether NT lets two opens stand beside each other, as base.ntdeny1 and 2 predict it.
+/// Whether NT allows both opens, as base.ntdeny1 and 2 predict.
 fn predicted(share1: u32, access1: u32, share2: u32, access2: u32) -> bool {
     let busy = |access: u32| access & 0x1_0027 != 0;
     let fits = |access: u32, share: u32| {

@@ -1,4 +1,4 @@
-//! Locks that wait, as raw.lock expects them of Windows.
+//! Waiting locks, as raw.lock expects them of Windows.
 
 use super::{
     locking::{Locks, span},
@@ -22,7 +22,7 @@ impl Locks {
             .unwrap();
     }
 
-    /// How waiting locks of the first client have ended.
+    /// The results of the first client's waiting locks.
     fn ended(&mut self) -> Vec<(Ticket, Result<(), LockError>)> {
         let ended = |event| match event {
             Event::Lock { ticket, result } => (ticket, result),
@@ -66,7 +66,7 @@ fn a_lock_that_waits_in_vain_conflicts_when_its_time_is_up() {
     assert_eq!(locks.ended(), []);
     locks.sleep(Span(1));
     assert_eq!(locks.ended(), [(ticket, Err(Conflict))]);
-    // Parking does not count as a failure at the offset; running out of time does.
+    // Parking does not count as a failure at the offset; a timeout does.
     assert_eq!(locks.lock(0, 105, 10, Write), Err(NotGranted));
     let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
     assert_eq!(locks.lock(0, 100, 10, Write), Err(NotGranted));
@@ -147,7 +147,7 @@ fn a_request_for_two_ranges_is_granted_when_both_are_free() {
 }
 
 /// raw.lock multilock2 to 6 in one: (a) locks two ranges, (b) waits for both, (c) for the first alone, (d) locks and
-/// (e) waits for a third; then they are unlocked in turn. `jumps`: (c) does not have to wait for (b).
+/// (e) waits for a third. Then each unlocks in turn. `jumps`: (c) does not have to wait for (b).
 fn queue([a, b, c]: [LockKind; 3], jumps: bool) {
     let mut locks = Locks::new();
     let twenty = Wait::For(Span::from_secs(20));
@@ -166,7 +166,7 @@ fn queue([a, b, c]: [LockKind; 3], jumps: bool) {
         Vec::new()
     };
     assert_eq!(locks.ended(), expected);
-    // Not even the process that waits gets past itself.
+    // Even the waiting process itself must queue.
     assert_eq!(locks.lock_as(0, span(6, 100, 10), Write), Err(NotGranted));
     assert_eq!(locks.lock_as(0, span(2, 100, 10), Write), Err(Conflict));
     if jumps {

@@ -61,7 +61,7 @@ impl Locks {
         self.lock_as(open, span(1, offset, length), kind)
     }
 
-    /// Locks to write without waiting, as process 1, through one open after the other.
+    /// Makes write locks without waiting, as process 1, through one open after the other.
     fn lock_in_turn<const N: usize>(
         &mut self,
         opens: [usize; N],
@@ -101,7 +101,7 @@ impl Locks {
             .may_io(self.opens[open], pid, LockRange::new(offset, length), write)
     }
 
-    /// Whether process 1 may lock `first` and then `second`, in a fresh world.
+    /// Whether process 1 may lock `first` and then `second`, starting without locks.
     fn both(
         first: (usize, u16, u64, u64, LockKind),
         second: (usize, u16, u64, u64, LockKind),
@@ -115,7 +115,7 @@ impl Locks {
 
 #[test]
 fn which_locks_go_together() {
-    // base.lock LOCK4, LOCK5: (open, process, offset, length, kind) twice, and whether the second is granted.
+    // base.lock LOCK4, LOCK5: (open, process, offset, length, kind) twice, and whether the table grants the second.
     let table = [
         ((0, 1, 0, 4, Write), (0, 1, 2, 4, Write), false),
         ((0, 1, 10, 4, Read), (0, 1, 12, 4, Read), true),
@@ -241,8 +241,8 @@ fn locks_reach_to_the_last_byte_and_no_further() {
 
 #[test]
 fn the_first_failure_at_an_offset_is_not_granted_and_further_ones_conflict() {
-    // raw.lock errorcode: what counts is the offset of the last failure through the same open, whoever asks, however
-    // long the range, whatever has succeeded meanwhile.
+    // raw.lock errorcode: only the offset of the last failure through the same open counts. The process, the length and
+    // successful locks in between are irrelevant.
     let mut locks = Locks::new();
     locks.lock(0, 100, 10, Write).unwrap();
     assert_eq!(locks.lock_in_turn([1, 0], 100, 10), [Err(NotGranted); 2]);
@@ -311,7 +311,7 @@ fn several_ranges_are_locked_together_or_not_at_all() {
     );
     locks.lock(0, 0, 10, Write).unwrap();
     assert_eq!(locks.world.tables.unlock(locks.opens[0], &pair), Ok(()));
-    // The same range twice in one request excludes itself.
+    // The same range twice in one request conflicts with itself.
     let twice = [span(1, 0, 10), span(1, 5, 10)];
     assert_eq!(
         locks.ask(0, &twice, Write, Wait::No),
@@ -352,7 +352,7 @@ fn several_ranges_are_unlocked_up_to_the_first_that_is_not_locked() {
 
 #[test]
 fn locks_forbid_others_to_read_and_write() {
-    // base.lock LOCK4, LOCK7, raw.lock changetype: not even its owner writes where a shared lock is.
+    // base.lock LOCK4, LOCK7, raw.lock changetype: a shared lock forbids writes even to its owner.
     let mut locks = Locks::new();
     locks.lock(0, 120, 4, Write).unwrap();
     locks.lock(0, 130, 4, Read).unwrap();

@@ -1,4 +1,4 @@
-//! Scenarios. Facts about Windows are those smbtorture (Samba 4.17) checks; the test it comes from is named with each.
+//! Scenarios. Facts about Windows come from smbtorture (Samba 4.17); each test names its source there.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -99,7 +99,7 @@ impl World {
     }
 }
 
-/// An NT open of everything on [`FILE`], shared with nobody, without oplock; each test changes what matters to it.
+/// An NT open with all access on [`FILE`], without sharing or oplock. Each test changes what it needs.
 pub(super) fn request(conn: ConnId) -> OpenRequest {
     OpenRequest {
         file: FILE,

@@ -50,7 +50,7 @@ impl Watching {
         }
     }
 
-    /// Begins collecting without anything waiting.
+    /// Starts to collect, without a waiting request.
     fn collect(&mut self, open: OpenId, filter: NotifyFilter, recursive: bool) {
         let ticket = self.wait(open, filter, recursive);
         assert!(self.world.tables.cancel_watch(open, ticket));
@@ -146,7 +146,7 @@ fn two_requests_on_one_open_get_one_change_each() {
 
 #[test]
 fn everything_beneath_is_seen_if_asked_for() {
-    // recursive: its changes in its order, those of the third client request and the fourth included.
+    // recursive: the changes and order of that test, including those of the third and fourth request of the client.
     let mut watching = Watching::new();
     let folder = watching.folder("base");
     watching.collect(
@@ -312,7 +312,7 @@ fn both_names_of_a_rename_come_in_one_answer() {
 
 #[test]
 fn more_changes_than_the_buffer_takes_are_answered_with_none() {
-    // overflow: 32 bytes a record here.
+    // overflow: 32 bytes a record in this test.
     let mut watching = Watching::new();
     let folder = watching.folder("dir");
     watching.collect(folder, NAMES, true);
@@ -330,7 +330,7 @@ fn more_changes_than_the_buffer_takes_are_answered_with_none() {
     fill(&mut watching, 32);
     let nothing = WatchOutcome::Ready(NotifyOutcome::Changes(Vec::new()));
     assert_eq!(watching.watch(folder, NAMES, true), nothing);
-    // After that it collects again.
+    // Afterwards the folder collects again.
     fill(&mut watching, 2);
     assert_eq!(watching.collected(folder).len(), 2);
 }

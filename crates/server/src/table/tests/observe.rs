@@ -1,4 +1,4 @@
-//! What a driver that watches the disk is told: which folders, and what this server changes in them itself.
+//! The entries for a driver that watches the disk: watched folders, and this server's own changes in them.
 
 use super::*;
 use OwnKind::{Appeared, Modified, Vanished};

@@ -1,4 +1,4 @@
-//! Oplocks beside byte-range locks, on what is done by path, and when none are granted at all.
+//! Oplocks together with byte-range locks, with operations by path, and when the server grants none.
 
 use super::{
     oplocks::{attributes, batch, breaks, exclusive, open_after_break, oplock_of},
@@ -22,7 +22,7 @@ fn lock_start(open: OpenId) -> LockRequest {
 
 #[test]
 fn a_byte_range_lock_breaks_level_two() {
-    // brl1, brl3; no lock, no break.
+    // brl1, brl3; no break without a lock.
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     let first = world.open(&batch(shared(one)));

@@ -1,4 +1,4 @@
-//! Oplocks, as raw.oplock expects them of Windows; the name of its test stands at each.
+//! Oplocks, as raw.oplock expects them of Windows; each test names its source there.
 
 use super::*;
 
@@ -21,7 +21,7 @@ pub(super) fn attributes(request: OpenRequest) -> OpenRequest {
     OpenRequest { access, ..request }
 }
 
-/// As SMB_COM_DELETE asks.
+/// The request of SMB_COM_DELETE.
 fn unlink(conn: ConnId) -> OpenRequest {
     OpenRequest {
         access: access::DELETE,
@@ -29,7 +29,7 @@ fn unlink(conn: ConnId) -> OpenRequest {
     }
 }
 
-/// As SMB_COM_RENAME asks.
+/// The request of SMB_COM_RENAME.
 fn rename(conn: ConnId) -> OpenRequest {
     OpenRequest {
         sharing: Sharing::Nt(share::READ | share::WRITE),
@@ -37,7 +37,7 @@ fn rename(conn: ConnId) -> OpenRequest {
     }
 }
 
-/// As setting the length by path asks.
+/// The request to set the length by path.
 fn set_length(conn: ConnId) -> OpenRequest {
     OpenRequest {
         access: access::WRITE_DATA,
@@ -50,7 +50,7 @@ pub(super) fn breaks(open: OpenId, to: Oplock) -> Event {
     Event::OplockBreak { open, to }
 }
 
-/// Opens `second` against the oplock of `holder`, who is told to break to `to` and keeps `keeps`.
+/// Opens `second` against the oplock of `holder`. The break offers `to`, and the holder keeps `keeps`.
 pub(super) fn open_after_break(
     world: &mut World,
     holder: OpenId,
@@ -175,7 +175,7 @@ fn an_open_to_delete_breaks_an_exclusive_oplock_once() {
 
 #[test]
 fn the_disposition_decides_what_an_exclusive_oplock_breaks_to() {
-    // exclusive9: supersede and overwrite to none, open to level II; the opener gets level II.
+    // exclusive9: supersede and overwrite break to none, open breaks to level II; the opener gets level II.
     for (overwrites, to) in [(true, Oplock::None), (false, Oplock::LevelII)] {
         let mut world = World::new();
         let (one, two) = (world.client(), world.client());
@@ -230,7 +230,7 @@ fn unlink_and_rename_break_a_batch_oplock_before_they_fail() {
             assert_eq!(outcome, OpenOutcome::SharingViolation);
             assert_eq!(world.try_open(&second(two)), OpenOutcome::SharingViolation);
             assert_eq!(world.events(one), []);
-            // The holder's own write ends what it kept.
+            // The holder's own write breaks the rest of its oplock.
             world.tables.before_write(first);
             let expected = if keeps == Oplock::None {
                 Vec::new()
@@ -368,7 +368,7 @@ fn a_holder_that_does_not_answer_loses_its_oplock_when_its_time_is_up() {
         world.open_with_oplock(&batch(shared(client))).1,
         Oplock::LevelII
     );
-    // The late answer changes nothing.
+    // The late answer has no effect.
     assert_eq!(
         world.tables.acknowledge(first, Oplock::LevelII),
         Ok(Oplock::None)
