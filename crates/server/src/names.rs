@@ -1,8 +1,8 @@
-//! Names: what old clients call files, and what the files are called.
+//! Names: how old clients name files, and how the file system does.
 //!
-//! Everything here is pure: text in, text out. A client's path is split and judged by [`path`], its last part may be a
-//! pattern ([`wildcard`]), each part is looked up in a folder's [`index`], which also gives every file an 8.3 name
-//! ([`mangle`]); [`attributes`] says which of the files found the client wants to see.
+//! These modules are pure: text in, text out. [`path`] splits and checks a client's path, whose last component may be a
+//! pattern ([`wildcard`]). The folder's [`index`] looks up each component and gives every file an 8.3 name
+//! ([`mangle`]). [`attributes`] selects the files that the client wants to see.
 
 pub mod attributes;
 pub mod index;

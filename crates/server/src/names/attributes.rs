@@ -1,19 +1,19 @@
-//! DOS attributes: their bits, the rules by which searches use them, and how they are kept beside a file.
+//! DOS attributes: the bits, the rules for searches, and the format in the extended attribute.
 
 use alloc::vec::Vec;
 use coax_wire::time::FileTime;
 
-/// A file's attributes, in the 32-bit form ([MS-CIFS] 2.2.1.2.3, SMB_EXT_FILE_ATTR; [MS-FSCC] 2.6). The low byte is
-/// the 16-bit form's, SMB_FILE_ATTRIBUTES ([MS-CIFS] 2.2.1.2.4).
+/// The attributes of a file in the 32-bit form ([MS-CIFS] 2.2.1.2.3, SMB_EXT_FILE_ATTR; [MS-FSCC] 2.6). The low byte
+/// equals that of the 16-bit form, SMB_FILE_ATTRIBUTES ([MS-CIFS] 2.2.1.2.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Attributes(pub u32);
 
 impl Attributes {
-    /// No attributes at all (16-bit form).
+    /// No attributes (16-bit form).
     pub const NONE: Self = Self(0);
-    /// Must not be written or deleted.
+    /// Clients must not write or delete the file.
     pub const READONLY: Self = Self(0x0001);
-    /// Not shown in ordinary listings.
+    /// Hidden from ordinary listings.
     pub const HIDDEN: Self = Self(0x0002);
     /// Belongs to the operating system.
     pub const SYSTEM: Self = Self(0x0004);
@@ -23,7 +23,7 @@ impl Attributes {
     pub const DIRECTORY: Self = Self(0x0010);
     /// Changed since it was last archived.
     pub const ARCHIVE: Self = Self(0x0020);
-    /// None of the others (32-bit form only, and only alone).
+    /// No other attribute (32-bit form only, and only alone).
     pub const NORMAL: Self = Self(0x0080);
     /// Short-lived: keep it in memory if possible.
     pub const TEMPORARY: Self = Self(0x0100);
@@ -33,13 +33,13 @@ impl Attributes {
     pub const REPARSE_POINT: Self = Self(0x0400);
     /// Compressed on the server's disk.
     pub const COMPRESSED: Self = Self(0x0800);
-    /// Its data is not at hand.
+    /// The data is not immediately available.
     pub const OFFLINE: Self = Self(0x1000);
-    /// Left out of content indexing.
+    /// Excluded from content indexing.
     pub const NOT_CONTENT_INDEXED: Self = Self(0x2000);
-    /// Our own mark, never on the wire: the file has a security descriptor of its own. Samba leaves such bits alone.
+    /// A private mark, never on the wire: the file has its own security descriptor. Samba ignores such bits.
     pub const DESCRIBED: Self = Self(0x4000_0000);
-    /// What a client may set: read-only, hidden, system, archive, temporary, offline, not-indexed.
+    /// The bits that a client may set: read-only, hidden, system, archive, temporary, offline, not-indexed.
     pub const SETTABLE: Self = Self(0x3127);
 
     /// Whether all bits of `other` are set.
@@ -47,12 +47,12 @@ impl Attributes {
         self.0 & other.0 == other.0
     }
 
-    /// These and those.
+    /// The union of both.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// These but not those.
+    /// These bits without those of `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
@@ -62,12 +62,12 @@ impl Attributes {
         self.contains(Self::DIRECTORY)
     }
 
-    /// The 16-bit form: the six bits that DOS knows.
+    /// The 16-bit form: the six bits of DOS.
     pub const fn to_smb(self) -> u16 {
         (self.0 & 0x3f) as u16
     }
 
-    /// The 32-bit form: [`Self::NORMAL`] if there is nothing else to say, and not otherwise; no volume bit.
+    /// The 32-bit form, without the volume bit. [`Self::NORMAL`] if no other bit is set.
     pub const fn to_ext(self) -> u32 {
         match self.0 & !0x88 {
             0 => Self::NORMAL.0,
@@ -75,8 +75,8 @@ impl Attributes {
         }
     }
 
-    /// What these attributes, sent by a client to be set, make of a file that has `self`: settable bits are replaced,
-    /// the rest stays ([MS-CIFS] 2.2.4.10.1: a directory cannot be made a file nor a file a directory).
+    /// The new attributes of a file with the attributes `self` after a client sets `sent`. Only settable bits change
+    /// ([MS-CIFS] 2.2.4.10.1: a directory cannot become a file nor a file a directory).
     pub const fn after_set(self, sent: u32) -> Self {
         Self((self.0 & !Self::SETTABLE.0 & !Self::NORMAL.0) | (sent & Self::SETTABLE.0))
     }
@@ -84,18 +84,18 @@ impl Attributes {
 
 /// The SearchAttributes field of searches, deletes and renames ([MS-CIFS] 2.2.1.2.4 and 3.3.5.47).
 ///
-/// The low byte widens: hidden files, system files and directories are left out unless their bit is set; read-only
-/// and archive bits there change nothing. The high byte narrows: each bit set must be on the file.
+/// The low byte widens the search: it excludes hidden files, system files and directories unless their bit is set.
+/// Read-only and archive bits there have no effect. The high byte narrows it: the file must have each bit that is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchAttributes(pub u16);
 
 impl SearchAttributes {
-    /// What is left out unless asked for.
+    /// Attributes that a search excludes by default.
     const KEPT_BACK: u16 = 0x0016;
-    /// Bits 8.. that mean "must have" the bit 8 lower: read-only, hidden, system, directory, archive.
+    /// Each bit from 8 up requires the bit 8 lower: read-only, hidden, system, directory, archive.
     const MUST_HAVE: u16 = 0x0037;
 
-    /// Whether a file or directory with these attributes takes part.
+    /// Whether the search includes a file or directory with these attributes.
     pub const fn admits(self, attributes: Attributes) -> bool {
         let has = attributes.to_smb();
         let kept_back = has & Self::KEPT_BACK & !self.inclusive();
@@ -103,29 +103,29 @@ impl SearchAttributes {
         kept_back == 0 && has & must_have == must_have
     }
 
-    /// Whether the volume's label is asked for and nothing else, as DOS asks for it ([MS-CIFS] 3.3.5.47).
+    /// Whether the client asks for the volume label only, in the way of DOS ([MS-CIFS] 3.3.5.47).
     pub const fn wants_only_volume(self) -> bool {
         self.0 & 0x1f == Attributes::VOLUME.0 as u16
     }
 
-    /// Whether directories may appear.
+    /// Whether the search includes directories.
     pub const fn wants_directories(self) -> bool {
         self.inclusive() & Attributes::DIRECTORY.0 as u16 != 0
     }
 
-    /// The bits that widen; a bit that must be there is also let in.
+    /// The bits that widen the search. A required bit also widens it.
     const fn inclusive(self) -> u16 {
         (self.0 & 0xff) | ((self.0 >> 8) & Self::MUST_HAVE)
     }
 }
 
-/// What Samba keeps in the extended attribute [`DosAttrib::NAME`], and we do too, so that a folder can be served by
-/// either: DOS attributes and the time of creation.
+/// The contents of the extended attribute [`DosAttrib::NAME`]: DOS attributes and creation time. The format is Samba's,
+/// so that either server can serve a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DosAttrib {
-    /// The attributes, 32-bit form. The directory bit is not to be trusted: ask the file system.
+    /// The attributes, 32-bit form. The directory bit is unreliable: ask the file system.
     pub attributes: Attributes,
-    /// When the file was created, if recorded.
+    /// The creation time, if recorded.
     pub created: Option<FileTime>,
 }
 
@@ -134,11 +134,11 @@ impl DosAttrib {
     pub const NAME: &'static str = "user.DOSATTRIB";
     /// valid_flags: the attributes are valid.
     const VALID_ATTRIB: u32 = 0x01;
-    /// valid_flags: the time of creation is valid.
+    /// valid_flags: the creation time is valid.
     const VALID_CREATE_TIME: u32 = 0x10;
 
-    /// Reads every version Samba has written: the bare hexadecimal text of Samba 3 (`0x22`), and the NDR structures 1
-    /// to 5 that follow such a text, often empty, from Samba 3.5 on. `None` for anything else.
+    /// Decodes every version that Samba has written: the bare hexadecimal text of Samba 3 (`0x22`), and NDR structures
+    /// 1 to 5 from Samba 3.5 on, which follow such a text (often empty). `None` for anything else.
     pub fn decode(blob: &[u8]) -> Option<Self> {
         let text_len = blob.iter().position(|b| *b == 0).unwrap_or(blob.len());
         let text = core::str::from_utf8(blob.get(..text_len)?).ok()?;
@@ -163,7 +163,7 @@ impl DosAttrib {
         })
     }
 
-    /// Writes version 5, which Samba reads from 4.14 on (and writes itself).
+    /// Encodes version 5, which Samba reads and writes from 4.14 on.
     pub fn encode(self) -> Vec<u8> {
         let created = self.created.unwrap_or_default();
         let flags = match self.created {
@@ -171,7 +171,7 @@ impl DosAttrib {
             None => Self::VALID_ATTRIB,
         };
         let mut out = Vec::with_capacity(24);
-        // An empty text and its padding, the version, the union's discriminant and its padding.
+        // An empty text with padding, the version, the union's discriminant with padding.
         out.extend_from_slice(&[0, 0, 5, 0, 5, 0, 0, 0]);
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&self.attributes.0.to_le_bytes());
@@ -216,7 +216,7 @@ impl Ndr<'_> {
         self.take(4).map(u64::from_le_bytes)
     }
 
-    /// Attributes and time of creation, where this version keeps them.
+    /// The attributes and the creation time, if this version has them.
     fn info(&mut self, version: u16) -> Option<(u32, Option<u64>)> {
         let flags = if version == 1 {
             DosAttrib::VALID_CREATE_TIME
@@ -225,15 +225,15 @@ impl Ndr<'_> {
         };
         let attrib = self.u32()?;
         match version {
-            // Extended attributes' size, size, allocation.
+            // Size of the extended attributes, file size, allocation.
             1 | 3 => {
                 self.u32()?;
                 self.u64()?;
                 self.u64()?;
             }
-            // No flag of version 2 vouches for its times.
+            // Version 2 has no flag that marks its times as valid.
             2 => return Some((attrib, None)),
-            // The time that makes the file's identity.
+            // The time that is part of the file's identity.
             4 => drop(self.u64()?),
             5 => {}
             _ => return None,
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(Attributes(0x827).after_set(0x80), Attributes::COMPRESSED);
     }
 
-    /// What smbd 3.5 to 4.x store: the text, a pad, version and discriminant 3, then the fields.
+    /// The format of smbd 3.5 to 4.x: the text, a pad, version and discriminant 3, then the fields.
     fn version_3(text: &[u8]) -> Vec<u8> {
         let mut blob = text.to_vec();
         blob.resize(blob.len().next_multiple_of(2), 0);

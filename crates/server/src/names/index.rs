@@ -1,25 +1,24 @@
-//! A folder's names, findable in any case and by 8.3 name, without reading the folder again.
+//! An index of a folder's names, by any spelling of case and by 8.3 name, without another read of the folder.
 //!
-//! File systems beneath are mostly case-sensitive and know no 8.3 names; asking them by trial costs a listing of the
-//! folder for each look-up. A [`DirIndex`] is built once from the list of names and then kept up to date by those who
-//! create, remove and rename; whoever finds that the folder was changed behind the server's back brings it up to date
-//! with [`DirIndex::refresh`].
+//! Most file systems are case-sensitive and have no 8.3 names. Without an index each look-up would need a listing of
+//! the folder. The engine builds a [`DirIndex`] once from the list of names, and updates it when it creates, removes
+//! and renames files. If another program has changed the folder, [`DirIndex::refresh`] updates the index.
 //!
 //! # Which 8.3 name a file has
 //!
 //! 1. A name that is legal in DOS is its own 8.3 name, and no generated name ever equals the name of a file.
-//! 2. Of all others, the first whose first candidate is free gets it (`AVERYL~1.TEX`), the rest get later candidates,
-//!    which depend on the long name alone ([`super::mangle`]). "First" means in the order of the names' bytes while
-//!    building, and in order of arrival from then on.
+//! 2. Of all others, the first file whose first candidate is free gets that candidate (`AVERYL~1.TEX`). The rest get
+//!    later candidates, which depend on the long name alone ([`super::mangle`]). The order is that of the names' bytes
+//!    during a build, and order of arrival afterwards.
 //!
-//! So a file keeps its 8.3 name for as long as the index lives, whatever comes and goes around it, with one exception:
-//! a new file whose real name is that very 8.3 name takes it. A new index (after a restart, say) gives the same names
-//! as the last if the folder's names are the same; if a file that shares its beginning with others came or went
-//! meanwhile, the short `~1` form may have moved to another of them, and the hashed forms still stand. That is the
-//! price for names that look as users expect without a record beside the files.
+//! So a file keeps its 8.3 name for the lifetime of the index, independent of other files, with one exception: a new
+//! file whose real name equals that 8.3 name takes it. A new index (for instance after a restart) gives the same 8.3
+//! names if the folder's names are the same. If files with the same beginning were created or removed meanwhile, the
+//! short `~1` form may belong to another of them; the hashed forms do not change. This is the cost of 8.3 names that
+//! look familiar to users and need no stored record.
 //!
-//! Two files whose names differ only in case are both reachable: look-ups prefer the exact name, and one of the two
-//! has a generated 8.3 name.
+//! Two files whose names differ only in case are both reachable: look-ups prefer the exact name, and one of the two has
+//! a generated 8.3 name.
 
 use super::mangle::{Mangler, ShortName};
 use alloc::{string::String, vec::Vec};
@@ -27,39 +26,40 @@ use coax_wire::codepage::{eq_ignore_case, fold, upper_char};
 use core::hash::{BuildHasher, Hasher};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// A name's place in an index: fixed while the name is there, given to another name some time after it is gone.
+/// The position of a name in an index: fixed while the name exists; the index later reuses it for another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(u32);
 
 impl NameId {
-    /// The place as a number, for keys that clients keep.
+    /// The position as a number, for resume keys of clients.
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// The place of a number; it need not exist.
+    /// The position with this number; it may be unused.
     pub const fn from_number(number: u32) -> Self {
         Self(number)
     }
 }
 
-/// Candidates tried before an unrelated numbered name is made. Beyond a few, only contrived names get here.
+/// The number of candidates before the index makes an unrelated numbered name. Only artificial names need more than a
+/// few.
 const MAX_CANDIDATES: u32 = 64;
 
 /// The names of one folder.
 #[derive(Debug)]
 pub struct DirIndex {
     mangler: Mangler,
-    /// All names one after another, with gaps where names were removed.
+    /// All names concatenated, with gaps in place of removed names.
     text: String,
     /// Bytes of `text` that no entry uses.
     gaps: usize,
     entries: Vec<Entry>,
-    /// Entries that hold no name, to be used again.
+    /// Unused entries for reuse.
     free: Vec<u32>,
-    /// All names by their folded form.
+    /// All names by case-folded form.
     folded: HashTable<u32>,
-    /// Names whose 8.3 name cannot be found by folding, by that 8.3 name.
+    /// Names with a generated 8.3 name, by that 8.3 name.
     shorts: HashTable<u32>,
     hasher: DefaultHashBuilder,
     generation: u64,
@@ -68,9 +68,9 @@ pub struct DirIndex {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     start: u32,
-    /// 0: no name.
+    /// 0: the entry is unused.
     len: u16,
-    /// Whether it is in `shorts`.
+    /// Whether `shorts` contains the entry.
     listed: bool,
     short: ShortName,
 }
@@ -91,8 +91,7 @@ impl DirIndex {
         }
     }
 
-    /// The index of a folder that holds these names. The order in which they are given does not matter; a name given
-    /// twice counts once.
+    /// Builds the index of a folder with these names. Their order is irrelevant; duplicates count once.
     pub fn build<S: AsRef<str>>(mangler: Mangler, names: &[S]) -> Self {
         let mut index = Self::new(mangler);
         index.entries.reserve(names.len());
@@ -104,65 +103,64 @@ impl DirIndex {
         index
     }
 
-    /// Which making of the folder's index this is: places are comparable within one.
+    /// The generation of the index: positions are comparable within one generation only.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The same under a generation of its own.
+    /// Sets the generation.
     pub fn with_generation(self, generation: u64) -> Self {
         Self { generation, ..self }
     }
 
-    /// How many names there are.
+    /// The number of names.
     pub fn len(&self) -> usize {
         self.folded.len()
     }
 
-    /// Whether there are none.
+    /// Whether the index is empty.
     pub fn is_empty(&self) -> bool {
         self.folded.is_empty()
     }
 
-    /// The name at a place; `None` once it was removed.
+    /// The name at a position; `None` after its removal.
     pub fn name(&self, id: NameId) -> Option<&str> {
         self.live(id).map(|entry| self.text_of(entry))
     }
 
-    /// The 8.3 name of the name at a place.
+    /// The 8.3 name of the name at a position.
     pub fn short(&self, id: NameId) -> Option<ShortName> {
         self.live(id).map(|entry| entry.short)
     }
 
-    /// The same if it was generated, not the name itself in upper case.
+    /// The 8.3 name at a position, if generated.
     pub fn generated_short(&self, id: NameId) -> Option<ShortName> {
         let short = self.short(id)?;
         let own = self.mangler.legal(self.name(id)?);
         (own != Some(short)).then_some(short)
     }
 
-    /// Which file a client means: the one of exactly this name; else one that differs in case only; else the one with
-    /// this 8.3 name.
+    /// Finds the file that a client means: by exact name, else by name without case, else by 8.3 name.
     pub fn lookup(&self, name: &str) -> Option<NameId> {
         self.exact(name)
             .or_else(|| self.folded(name))
             .or_else(|| self.by_short(name))
     }
 
-    /// The file of exactly this name.
+    /// Finds the file with exactly this name.
     pub fn exact(&self, name: &str) -> Option<NameId> {
         self.exact_hashed(name, self.hash(name))
     }
 
-    /// All files whose names are this one but for case, in no order.
+    /// All files whose names equal this one without case, in no particular order.
     pub fn lookup_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NameId> + 'a {
         let same = self.folded.iter_hash(self.hash(name)).copied();
         same.filter(move |id| eq_ignore_case(self.name_at(*id), name))
             .map(NameId)
     }
 
-    /// The first name in the index's order, or the first after a given place. A name that is there all along is met
-    /// exactly once, whatever is inserted and removed between the calls.
+    /// The next name after a position, or the first name. An iteration returns a name that exists throughout exactly
+    /// once, even if other names are inserted and removed between the calls.
     pub fn next_after(&self, place: Option<NameId>) -> Option<NameId> {
         let start = place.map_or(0, |id| id.0.saturating_add(1));
         let rest = self.entries.get(usize::try_from(start).ok()?..)?;
@@ -170,7 +168,7 @@ impl DirIndex {
         Some(NameId(start.saturating_add(u32::try_from(ahead).ok()?)))
     }
 
-    /// All names with their places, in the index's order.
+    /// All names with their positions, in the order of the index.
     pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
         let live = self
             .entries
@@ -180,7 +178,7 @@ impl DirIndex {
         live.map(|(entry, id)| (NameId(id), self.text_of(entry)))
     }
 
-    /// Bytes of memory it takes, about.
+    /// The approximate memory use in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.text.capacity()
             + self.entries.capacity() * size_of::<Entry>()
@@ -189,7 +187,7 @@ impl DirIndex {
             + (self.folded.capacity() + self.shorts.capacity()) / 4
     }
 
-    /// A file was created. Returns its place; if the name was there already, that one's.
+    /// Adds a name. Returns its position, also if the name already exists.
     pub fn insert(&mut self, name: &str) -> Option<NameId> {
         if let Some(id) = self.exact(name) {
             return Some(id);
@@ -199,7 +197,7 @@ impl DirIndex {
         Some(NameId(id))
     }
 
-    /// A file was removed. Returns whether it was there, by exactly this name.
+    /// Removes a name. Returns whether exactly this name existed.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(NameId(id)) = self.exact(name) else {
             return false;
@@ -220,7 +218,7 @@ impl DirIndex {
         true
     }
 
-    /// A file was renamed, over another perhaps.
+    /// Renames a file, and replaces an existing target.
     pub fn rename(&mut self, from: &str, to: &str) -> Option<NameId> {
         if from != to {
             self.remove(from);
@@ -228,7 +226,7 @@ impl DirIndex {
         self.insert(to)
     }
 
-    /// Brings the index up to date with a new list of the folder's names. Files that stayed keep place and 8.3 name.
+    /// Updates the index to a new list of the folder's names. Remaining files keep position and 8.3 name.
     pub fn refresh<S: AsRef<str>>(&mut self, names: &[S]) {
         let mut stays = alloc::vec![false; self.entries.len()];
         let mut new: Vec<&str> = Vec::new();
@@ -253,8 +251,8 @@ impl DirIndex {
         self.insert_all(new.into_iter());
     }
 
-    /// Adds many names, in an order that depends on nothing but the names: first all become findable, then the legal
-    /// ones get their 8.3 names, then the others theirs.
+    /// Adds many names; the result depends only on the names. First it adds all names, then it assigns the 8.3 names of
+    /// the legal ones, then those of the others.
     fn insert_all<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let mut waiting: Vec<(bool, u32)> = Vec::new();
         for name in names {
@@ -275,7 +273,8 @@ impl DirIndex {
         }
     }
 
-    /// Makes a name findable; its 8.3 name comes later. `None` if it is empty or the index is full (4 GiB of names).
+    /// Adds a name without an 8.3 name, which follows later. `None` if the name is empty or the index is full (4 GiB of
+    /// names).
     fn add(&mut self, name: &str, hash: u64) -> Option<u32> {
         let start = u32::try_from(self.text.len()).ok()?;
         let len = u16::try_from(name.len()).ok().filter(|len| *len > 0)?;
@@ -308,7 +307,7 @@ impl DirIndex {
         Some(id)
     }
 
-    /// Gives an entry its 8.3 name.
+    /// Assigns the 8.3 name of an entry.
     fn assign(&mut self, id: u32) {
         let name = self.name_at(id);
         let Some(own) = self.mangler.legal(name) else {
@@ -325,17 +324,17 @@ impl DirIndex {
         }
         self.set_short(id, own, !by_folding);
         if let Some(other) = other {
-            // A file of that very name has come: whoever had it as a generated name yields.
+            // A file with exactly that name exists now, so the entry that had it as a generated name gets another.
             self.unlist(other);
             self.set_short(other, self.generate(other), true);
         }
     }
 
-    /// The first candidate that is no file's name and no file's 8.3 name.
+    /// The first candidate that is neither a file's name nor a file's 8.3 name.
     fn generate(&self, id: u32) -> ShortName {
         let basis = self.mangler.basis(self.name_at(id));
         let related = (0..MAX_CANDIDATES).map(|rank| basis.candidate(rank));
-        // Of one more number than there are names, one at least is free.
+        // With one more number than there are names, at least one is free.
         let numbered = (0..=self.len() as u32).map(|n| basis.numbered(id.wrapping_add(n)));
         related
             .chain(numbered)
@@ -387,7 +386,7 @@ impl DirIndex {
         (self.text, self.gaps) = (text, 0);
     }
 
-    /// Of the names that are this one but for case, the first by its bytes.
+    /// The first name by bytes that equals this one without case.
     fn folded(&self, name: &str) -> Option<NameId> {
         self.lookup_all(name).min_by_key(|id| self.name_at(id.0))
     }
@@ -398,7 +397,7 @@ impl DirIndex {
             .map(|id| NameId(*id))
     }
 
-    /// Whether there is a name that is this one but for case.
+    /// Whether a name equals this one without case.
     fn holds(&self, name: &str) -> bool {
         self.folded
             .find(self.hash(name), |id| {

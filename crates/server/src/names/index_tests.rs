@@ -30,7 +30,7 @@ fn short(index: &DirIndex, name: &str) -> String {
         .to_text(index.mangler.page())
 }
 
-/// Everything that must hold of any index at any time.
+/// Checks the invariants of an index.
 fn check(index: &DirIndex, names: &BTreeSet<String>) {
     assert_eq!(
         index
@@ -52,7 +52,7 @@ fn check(index: &DirIndex, names: &BTreeSet<String>) {
         );
         assert_eq!(found(index, name), Some(name), "exact name");
         let by_short = found(index, &text).unwrap();
-        // A twin in case may be the one whose exact name is asked for.
+        // A name that differs in case only may be the exact match of the look-up.
         assert!(
             by_short == name || eq_ignore_case(by_short, name),
             "{text} of {name} finds {by_short}"

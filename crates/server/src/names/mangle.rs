@@ -1,11 +1,11 @@
-//! 8.3 names for files whose names DOS cannot have.
+//! 8.3 names for files whose names are illegal in DOS.
 //!
-//! They look like Windows's: `A very long file name.text` is `AVERYL~1.TEX`. Which of several candidates a file gets
-//! depends on its neighbours, see [`super::index::DirIndex`]; this module says what is legal and which candidates a
-//! name has, in order. The first is the one users expect, shared by all names that begin alike; the others carry a
-//! hash of the long name (`AV3CFB~1.TEX`), so that a file which had to yield the first keeps its second wherever and
-//! whenever it is met again. Windows instead counts `~2`, `~3` in the order of creation, which a server that keeps no
-//! record beside the files cannot know after a restart.
+//! They look like those of Windows: `A very long file name.text` becomes `AVERYL~1.TEX`. Which candidate a file gets
+//! depends on its neighbours, see [`super::index::DirIndex`]. This module defines which names are legal, and the
+//! ordered candidates of a name. The first candidate is the one that users expect; names with the same beginning share
+//! it. The others contain a hash of the long name (`AV3CFB~1.TEX`). So a file that could not get the first candidate
+//! has the same second one at all times and places. Windows counts `~2`, `~3` in the order of creation instead. A
+//! server without stored records cannot know that order after a restart.
 
 use alloc::{string::String, vec::Vec};
 use coax_wire::codepage::{CodePage, UNDEFINED_BASE};
@@ -53,14 +53,14 @@ impl fmt::Debug for ShortName {
     }
 }
 
-/// Makes 8.3 names for clients of one code page.
+/// Generates 8.3 names for clients of one code page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mangler {
     page: CodePage,
 }
 
 impl Mangler {
-    /// For clients that use this code page.
+    /// A generator for clients with this code page.
     pub const fn new(page: CodePage) -> Self {
         Self { page }
     }
@@ -70,13 +70,14 @@ impl Mangler {
         self.page
     }
 
-    /// Whether DOS can have this name as it is, but for case: 1 to 8 bytes, perhaps a period and 1 to 3 bytes, no
-    /// spaces and no characters that DOS reserves or the code page lacks ([MS-CIFS] 2.2.1.1.1), and not a device's name.
+    /// Whether the name is legal in DOS, except for case: 1 to 8 bytes, optionally a period and 1 to 3 bytes. It must
+    /// have no spaces, no characters that DOS reserves or the code page lacks ([MS-CIFS] 2.2.1.1.1), and must not be a
+    /// device name.
     pub fn is_legal(self, name: &str) -> bool {
         self.legal(name).is_some()
     }
 
-    /// A legal name as DOS has it: in upper case. `None` if it is not legal.
+    /// A legal name in DOS's form, upper case. `None` if the name is not legal.
     pub fn legal(self, name: &str) -> Option<ShortName> {
         if name.len() > 36 || is_device(name) {
             return None; // 12 characters of at most 3 bytes
@@ -94,13 +95,13 @@ impl Mangler {
         Some(ShortName::join(left, right))
     }
 
-    /// An 8.3 name for a file that has no neighbours: its own if legal, else its first candidate.
+    /// The 8.3 name of a file without neighbours: its own name if legal, else its first candidate.
     pub fn short(self, name: &str) -> ShortName {
         self.legal(name)
             .unwrap_or_else(|| self.basis(name).candidate(0))
     }
 
-    /// What all 8.3 names generated for this name are made of.
+    /// The common parts of all 8.3 names generated for this name.
     pub fn basis(self, name: &str) -> Basis {
         let trimmed = name.trim_start_matches(['.', ' ']);
         let (base, extension) = trimmed.rsplit_once('.').unwrap_or((trimmed, ""));
@@ -120,7 +121,7 @@ impl Mangler {
         basis
     }
 
-    /// A part in upper case, if it is legal and fits.
+    /// Writes a part in upper case, if it is legal and fits.
     fn fill_legal<'a>(self, part: &str, out: &'a mut [u8]) -> Option<&'a [u8]> {
         let mut len = 0;
         for c in part.chars() {
@@ -132,8 +133,8 @@ impl Mangler {
         out.get(..len)
     }
 
-    /// Writes the capital of a character: how many bytes it took, 0 if they do not fit; `None` if the page lacks it, or
-    /// it stands for a byte that is another character in the page.
+    /// Writes the capital of a character and returns its length, or 0 if it does not fit. `None` if the page lacks it,
+    /// or if it stands for a byte that is another character in the page.
     fn put_upper(self, c: char, out: &mut [u8]) -> Option<usize> {
         let upper = self.page.upper_char(c);
         if upper.is_ascii() {
@@ -153,8 +154,8 @@ impl Mangler {
         }))
     }
 
-    /// Fills `out` with as much of a part as fits: upper case, no spaces and periods, `_` for what cannot be. Returns
-    /// how much there is, and how much of that lies within the first two bytes without splitting a character.
+    /// Fills `out` with as much of a part as fits: upper case, without spaces and periods, `_` for illegal characters.
+    /// Returns its length, and how much of that lies within the first two bytes without splitting a character.
     fn squeeze(self, part: &str, out: &mut [u8]) -> (u8, u8) {
         let (mut len, mut kept) = (0, 0);
         for c in part.chars().filter(|c| !matches!(c, ' ' | '.')) {
@@ -175,12 +176,12 @@ impl Mangler {
     }
 }
 
-/// What the 8.3 names generated for one long name are made of.
+/// The common parts of the 8.3 names generated for one long name.
 #[derive(Clone, Copy, Debug)]
 pub struct Basis {
     base: [u8; 6],
     base_len: u8,
-    /// How much of the base stands before a hash.
+    /// The number of bytes of the base before a hash.
     kept: u8,
     extension: [u8; 3],
     extension_len: u8,
@@ -188,8 +189,9 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// The candidate of this rank: 0 is `AVERYL~1.TEX`; each further one is two characters, four digits of a hash of the
-    /// long name and the rank, `~` and a digit: `AV3CFB~1.TEX`. The same name always has the same candidates.
+    /// The candidate of this rank. Rank 0 is `AVERYL~1.TEX`. Further candidates have two characters, four digits of a
+    /// hash of the long name and the rank, `~` and a digit: `AV3CFB~1.TEX`. The same name always has the same
+    /// candidates.
     pub fn candidate(&self, rank: u32) -> ShortName {
         let keep = usize::from(if rank == 0 { self.base_len } else { self.kept });
         let base = self.base.get(..keep).unwrap_or_default();
@@ -206,7 +208,7 @@ impl Basis {
         ShortName::join(stem.get(..len).unwrap_or_default(), self.extension())
     }
 
-    /// A name without anything of the long name, for the case that its candidates are all taken: `~` and 7 digits.
+    /// A name independent of the long name, for use when all candidates are taken: `~` and 7 digits.
     pub(super) fn numbered(&self, number: u32) -> ShortName {
         let mut stem = [b'~'; 8];
         for (i, digit) in stem.iter_mut().skip(1).enumerate() {
@@ -222,9 +224,9 @@ impl Basis {
     }
 }
 
-/// Whether clients that know long names can have this name as it is: none of the characters that NT reserves, no period
-/// or space at its end, which Windows cuts off, and not the name of a device ([MS-FSCC] 2.1.5.2). A file whose name is
-/// not legal can be shown under its 8.3 name instead, as Samba does.
+/// Whether clients with long names accept this name: no characters that NT reserves, no period or space at its end,
+/// which Windows strips, and not a device name ([MS-FSCC] 2.1.5.2). The server can show other files under their 8.3
+/// names, as Samba does.
 pub fn is_legal_long(name: &str) -> bool {
     !name.is_empty()
         && !name.ends_with(['.', ' '])
@@ -237,7 +239,7 @@ pub fn is_legal_long(name: &str) -> bool {
         })
 }
 
-/// Whether DOS and Windows take this name for a device's, whatever its extension.
+/// Whether DOS and Windows treat this name as a device, with any extension.
 fn is_device(name: &str) -> bool {
     const DEVICES: [&str; 5] = ["AUX", "CON", "NUL", "PRN", "CLOCK$"];
     let base = name.split('.').next().unwrap_or(name).trim_end();
@@ -252,7 +254,7 @@ fn is_device(name: &str) -> bool {
     DEVICES.iter().any(|name| name.eq_ignore_ascii_case(base)) || is_port()
 }
 
-/// Characters that DOS gives a meaning ([MS-CIFS] 2.2.1.1.1), controls included.
+/// Characters with a special meaning in DOS ([MS-CIFS] 2.2.1.1.1), including control characters.
 fn is_reserved(c: char) -> bool {
     matches!(
         c,
@@ -276,7 +278,7 @@ fn is_reserved(c: char) -> bool {
     )
 }
 
-/// Whether a character stands for a byte that was none in the encoding it came from.
+/// Whether a character stands for a byte that was invalid in its original encoding.
 fn is_stray(c: char) -> bool {
     (UNDEFINED_BASE..=UNDEFINED_BASE + 0xff).contains(&u32::from(c))
 }
@@ -286,14 +288,14 @@ fn hex_digit(nibble: u64) -> u8 {
     if n < 10 { b'0' + n } else { b'A' + n - 10 }
 }
 
-/// FNV-1a: names depend on it, so it must never change.
+/// FNV-1a. Names depend on it, so it must never change.
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
         (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// SplitMix64's finisher: spreads the hash anew for every rank.
+/// The finaliser of SplitMix64: mixes the hash differently for every rank.
 fn mix(hash: u64, rank: u32) -> u64 {
     let mut z = hash.wrapping_add(u64::from(rank).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -318,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_stray_byte_that_is_a_letter_of_the_page_is_none_in_an_8_3_name() {
-        // Byte 0xec is the small letter ý in code page 850, and no capital.
+        // Byte 0xec is the small letter ý in code page 850, which is not a capital.
         assert_eq!(m().legal("OFIF\u{efec}"), None);
         let generated = m().short("ofiF\u{efec}\u{fffd}.\u{fffd}..");
         assert_eq!(generated.as_bytes(), b"OFIF__~1");

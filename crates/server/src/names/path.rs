@@ -1,14 +1,14 @@
-//! A client's path, split and judged, with NT's distinctions of what is wrong with it.
+//! Splits and checks a client's path, with the error codes of NT.
 //!
-//! The rules were taken from what NT answers ([MS-CIFS] 2.2.1.1, and the error codes that interoperability tests
-//! expect): `..` out of the root is a syntax error; `.` is an invalid name if it comes last and a path not found if
-//! anything follows; empty components do not count; an illegal character anywhere is an invalid name.
+//! The rules follow the answers of NT ([MS-CIFS] 2.2.1.1, and the error codes that interoperability tests expect). A
+//! `..` out of the root is a syntax error. A `.` is an invalid name in the last component, and a path not found before
+//! others. Empty components are ignored. An illegal character anywhere is an invalid name.
 
 use super::wildcard::has_wildcards;
 use alloc::{borrow::ToOwned, string::String};
 use coax_wire::codepage::utf16;
 
-/// What is wrong with a path, in NT's terms. DOS clients are told less; that translation is not made here.
+/// The error of a path, in NT's terms. The translation for DOS clients, which have fewer codes, happens elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// STATUS_OBJECT_NAME_INVALID: a character or a component that no name may have.
@@ -17,15 +17,15 @@ pub enum PathError {
     /// STATUS_OBJECT_PATH_SYNTAX_BAD: the path leaves the share's root.
     #[error("path leaves the root")]
     PathSyntaxBad,
-    /// STATUS_OBJECT_PATH_NOT_FOUND: something comes after a `.`.
+    /// STATUS_OBJECT_PATH_NOT_FOUND: a component follows a `.`.
     #[error("path not found")]
     PathNotFound,
 }
 
-/// How a kind of client writes paths.
+/// The path syntax of a kind of client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRules {
-    /// Periods and spaces at a component's end do not count, as in DOS, where `FOO.` is `FOO`.
+    /// Periods and spaces at the end of a component are ignored, as in DOS, where `FOO.` is `FOO`.
     pub trims_trailing: bool,
     /// `name:stream` names a stream; otherwise a colon is an illegal character.
     pub streams: bool,
@@ -34,8 +34,8 @@ pub struct PathRules {
 }
 
 impl PathRules {
-    /// NT and whoever speaks NT LM 0.12: names are taken literally, streams exist, a slash is no separator on the wire
-    /// (interoperability tests expect it to be an invalid name).
+    /// NT and all clients with NT LM 0.12: names are literal, streams exist, and a slash is not a separator
+    /// (interoperability tests expect an invalid name).
     pub const NT: Self = Self {
         trims_trailing: false,
         streams: true,
@@ -48,7 +48,7 @@ impl PathRules {
         slashes: true,
     };
 
-    /// Whether this character parts components.
+    /// Whether this character separates components.
     const fn separates(self, c: char) -> bool {
         c == '\\' || (c == '/' && self.slashes)
     }
@@ -63,19 +63,19 @@ pub enum Wildcards {
     InLast,
 }
 
-/// What a path names.
+/// The kind of object that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathKind {
     /// A file or directory.
     Plain,
-    /// A file's data, named as the stream it is: `NAME::$DATA`. No folder has it.
+    /// A file's data, named as a stream: `NAME::$DATA`. Folders have none.
     Data,
-    /// A stream of a file other than its data; the name as sent, without `:$DATA`.
+    /// A named stream of a file; the name as sent, without `:$DATA`.
     Stream(String),
 }
 
-/// A path beneath a share's root: no component is empty, `.`, `..`, or holds a separator, a NUL or another illegal
-/// character. Names are as the client wrote them; which files they mean is for [`super::index`].
+/// A path beneath a share's root. No component is empty, `.` or `..`, or contains a separator, a NUL or another illegal
+/// character. Names are in the client's spelling; [`super::index`] finds the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPath {
     /// Components joined by `/`.
@@ -88,7 +88,7 @@ pub struct ClientPath {
 const MAX_COMPONENT: usize = 255;
 
 impl ClientPath {
-    /// Splits and judges a path, already decoded; `\` and `/` both separate.
+    /// Splits and checks a decoded path; `\` and `/` both separate.
     pub fn parse(raw: &str, rules: PathRules, wildcards: Wildcards) -> Result<Self, PathError> {
         let mut parser = Parser {
             rules,
@@ -114,11 +114,11 @@ impl ClientPath {
         })
     }
 
-    /// Another stream of a file that is named elsewhere: `:NAME`, `:NAME:$DATA` or `::$DATA`, as renames of streams say
-    /// where to ([MS-FSCC] 2.4.42). `None` if `raw` is no such name.
+    /// Parses the name of another stream of the same file: `:NAME`, `:NAME:$DATA` or `::$DATA`, the target of stream
+    /// renames ([MS-FSCC] 2.4.42). `None` if `raw` has another form.
     ///
     /// # Errors
-    /// What is wrong with the name.
+    /// The error of the name.
     pub fn stream_beside(raw: &str, rules: PathRules) -> Result<Option<Self>, PathError> {
         match raw.strip_prefix(':').filter(|_| rules.streams) {
             Some(stream) => Ok(Some(Self {
@@ -129,10 +129,10 @@ impl ClientPath {
         }
     }
 
-    /// What is called `name` in this folder.
+    /// The path of `name` in this folder.
     ///
     /// # Errors
-    /// What is wrong with the name.
+    /// The error of the name.
     pub fn child(&self, name: &str, rules: PathRules) -> Result<Self, PathError> {
         if name.is_empty() || name.contains(['\\', '/']) {
             return Err(PathError::NameInvalid);
@@ -180,7 +180,7 @@ impl ClientPath {
         self.components().next_back()
     }
 
-    /// Whether the last component is a pattern.
+    /// Whether the last component has wildcards.
     pub fn has_wildcards(&self) -> bool {
         self.last().is_some_and(has_wildcards)
     }
@@ -190,24 +190,24 @@ impl ClientPath {
         &self.kind
     }
 
-    /// Whether a separator ended it, which some clients do to say that they mean a directory.
+    /// Whether the path ended with a separator. Some clients mark a directory that way.
     pub const fn has_trailing_separator(&self) -> bool {
         self.trailing_separator
     }
 }
 
-/// A search's path: the folder, and the pattern as the client sent it.
+/// The path of a search: the folder, and the pattern as the client sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchPath {
     /// Where to search.
     pub folder: ClientPath,
-    /// What to search for: everything after the last separator, trailing periods included (`*.` is not `*`). Empty if
-    /// nothing came after it, which asks for all files ([MS-CIFS] 3.3.5.47).
+    /// The pattern: everything after the last separator, with trailing periods (`*.` differs from `*`). Empty means all
+    /// files ([MS-CIFS] 3.3.5.47).
     pub pattern: String,
 }
 
 impl SearchPath {
-    /// Splits and judges. The folder is judged first and by itself, as NT does.
+    /// Splits and checks the path. Checks the folder first and separately, as NT does.
     pub fn parse(raw: &str, rules: PathRules) -> Result<Self, PathError> {
         let cut = raw.rfind(|c| rules.separates(c)).map_or(0, |at| at + 1);
         let (folder, pattern) = (
@@ -235,7 +235,7 @@ impl SearchPath {
     }
 }
 
-/// What a component was that nothing may follow.
+/// A component that must be the last.
 enum Last {
     Pattern,
     Stream(PathKind),
@@ -308,8 +308,8 @@ impl Parser {
     }
 }
 
-/// What follows a colon: `stream`, `stream:$DATA`, or `:$DATA`, which is the file itself ([MS-FSCC] 2.1.5). Types
-/// other than `$DATA` name nothing that a client can open.
+/// Parses the text after a colon: `stream`, `stream:$DATA`, or `:$DATA`, which is the file itself ([MS-FSCC] 2.1.5).
+/// Clients cannot open types other than `$DATA`.
 fn parse_stream(text: &str) -> Result<PathKind, PathError> {
     let (name, kind) = text.split_once(':').unwrap_or((text, ""));
     let data = kind.eq_ignore_ascii_case("$DATA");
@@ -328,7 +328,7 @@ fn parse_stream(text: &str) -> Result<PathKind, PathError> {
     })
 }
 
-/// Characters that no name and no pattern holds. Separators and colons are dealt with before.
+/// Characters that are illegal in names and patterns. The caller has already handled separators and colons.
 fn is_illegal(c: char) -> bool {
     matches!(c, '\0'..='\x1f' | '|' | '/')
 }

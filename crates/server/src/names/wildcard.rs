@@ -1,14 +1,14 @@
-//! Wildcards: which names a pattern finds, and what a pattern makes of a name when renaming.
+//! Wildcards: which names a pattern matches, and which new name a rename pattern gives.
 //!
-//! There are two families. NT's five characters ([MS-FSA] 2.1.4.4) are matched by [`Pattern`]; what dialects before NT
-//! LM 0.12 send with `*` and `?` only is first translated to them, which is exactly how NT keeps DOS's meaning. The
-//! core protocol's SEARCH comes from DOS's file control blocks, where name and extension are padded fields, and is
-//! matched by [`FcbPattern`].
+//! There are two families. [`Pattern`] matches NT's five characters ([MS-FSA] 2.1.4.4). Dialects before NT LM 0.12 send
+//! only `*` and `?`; a translation to NT's characters keeps the DOS meaning, as NT itself does it. The SEARCH command
+//! of the core protocol uses the file control blocks of DOS, where name and extension are padded fields. [`FcbPattern`]
+//! matches those.
 
 use alloc::{string::String, vec::Vec};
 use coax_wire::codepage::upper_char;
 
-/// Whether a name holds any wildcard character ([MS-CIFS] 2.2.1.1.3).
+/// Whether a name contains a wildcard character ([MS-CIFS] 2.2.1.1.3).
 pub fn has_wildcards(name: &str) -> bool {
     name.contains(['*', '?', '<', '>', '"'])
 }
@@ -22,17 +22,17 @@ enum Step {
     Star,
     /// `?`: one character.
     Question,
-    /// `<`, DOS_STAR: any characters or none, through the name's last period at most (or, past it, to the end).
+    /// `<`, DOS_STAR: any characters or none, up to and including the name's last period, or after it up to the end.
     DosStar,
-    /// `>`, DOS_QM: one character that is no period; before a period and at the end nothing.
+    /// `>`, DOS_QM: one character other than a period; nothing before a period and at the end.
     DosQuestion,
     /// `"`, DOS_DOT: a period; at the end nothing.
     DosDot,
 }
 
-/// States held at once while matching: one before each step and one after the last.
+/// Words of the state set: one state before each step and one after the last.
 const WORDS: usize = 5;
-/// Steps a pattern may have. A name is at most 255 characters; more steps match nothing.
+/// The maximum number of steps. A name is at most 255 characters; longer patterns match nothing.
 const MAX_STEPS: usize = WORDS * 64 - 1;
 
 /// A compiled pattern. Matching ignores case and takes at most (name length × pattern length) steps.
@@ -42,7 +42,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// A pattern as NT's dialect sends it: all five characters mean what [MS-FSA] 2.1.4.4 says.
+    /// Parses a pattern of the NT dialect: all five characters have the meaning of [MS-FSA] 2.1.4.4.
     pub fn nt(text: &str) -> Self {
         let mut steps: Vec<Step> = Vec::with_capacity(text.len());
         for c in text.chars() {
@@ -64,13 +64,13 @@ impl Pattern {
         Self { steps }
     }
 
-    /// A pattern as dialects before NT LM 0.12 send it: `?` may also stand for nothing at the end of a part, and a
-    /// period need not be there, so `*.*` finds all and `*.` finds names without extension.
+    /// Parses a pattern of dialects before NT LM 0.12: `?` may also match nothing at the end of a part, and a period is
+    /// optional. So `*.*` matches all names and `*.` matches names without extension.
     pub fn dos(text: &str) -> Self {
         Self::nt(&translate_dos(text))
     }
 
-    /// Whether this name is found.
+    /// Whether the pattern matches this name.
     pub fn matches(&self, name: &str) -> bool {
         match self.steps.as_slice() {
             [] => return name.is_empty(),
@@ -91,7 +91,7 @@ impl Pattern {
                 return false;
             }
         }
-        // At the end nothing is consumed; only the steps that may stand for nothing are passed.
+        // The end consumes nothing; only steps that may match nothing are skipped.
         self.advance(
             states,
             Place {
@@ -102,12 +102,12 @@ impl Pattern {
         .has(self.steps.len())
     }
 
-    /// Whether every name is found.
+    /// Whether the pattern matches every name.
     pub fn matches_all(&self) -> bool {
         self.steps == [Step::Star]
     }
 
-    /// The states after one character; at the end of the name, the states reachable without any.
+    /// The states after one character. At the end of the name, the states reachable without a character.
     fn advance(&self, mut now: States, place: Place) -> States {
         let mut next = States::default();
         for (i, step) in self.steps.iter().enumerate() {
@@ -128,7 +128,7 @@ impl Pattern {
     }
 }
 
-/// Where in a name the matcher is.
+/// The position of the matcher in a name.
 #[derive(Clone, Copy)]
 struct Place {
     /// The character there, upper-cased; `None` at the end.
@@ -136,7 +136,7 @@ struct Place {
     is_last_dot: bool,
 }
 
-/// What a step does with the character at hand.
+/// The effect of a character on a step.
 enum Consumes {
     Nothing,
     AndStays,
@@ -144,7 +144,7 @@ enum Consumes {
 }
 
 impl Step {
-    /// Whether the step may stand for nothing here, and what it does with the character.
+    /// Whether the step may match nothing here, and the effect of the character.
     fn on(self, place: Place) -> (bool, Consumes) {
         let at_end = place.c.is_none();
         let takes = |yes: bool| {
@@ -195,8 +195,8 @@ impl States {
     }
 }
 
-/// Rewrites a pattern of `*` and `?` so that NT's matcher gives it DOS's meaning: `?` becomes `>`; a period before `?`
-/// or `*` or at the end becomes `"`; `*` before a period becomes `<`.
+/// Rewrites a pattern of `*` and `?` so that NT's matcher gives it the DOS meaning: `?` becomes `>`; a period before
+/// `?` or `*` or at the end becomes `"`; `*` before a period becomes `<`.
 pub fn translate_dos(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
@@ -211,14 +211,15 @@ pub fn translate_dos(pattern: &str) -> String {
     out
 }
 
-/// A pattern as DOS's file control blocks have it: eight characters and three, padded with spaces, `?` for any
-/// character or padding. This is how the core protocol's SEARCH matches ([MS-CIFS] 2.2.4.58), against 8.3 names only.
+/// A pattern in the form of DOS file control blocks: eight characters and three, padded with spaces, `?` for any
+/// character or padding. The SEARCH command of the core protocol matches this way ([MS-CIFS] 2.2.4.58), against 8.3
+/// names only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FcbPattern([char; 11]);
 
 impl FcbPattern {
-    /// From the text of a pattern; `*` fills its field with `?`. A pattern whose last character is a `*` without any
-    /// period (`*`, `AB*`) finds every extension, as on NT.
+    /// Parses the text of a pattern; `*` fills its field with `?`. A pattern that ends in `*` without a period (`*`,
+    /// `AB*`) matches every extension, as on NT.
     pub fn new(text: &str) -> Self {
         let mut fields = [' '; 11];
         let (base, extension) = match text.split_once('.') {
@@ -232,8 +233,8 @@ impl FcbPattern {
         Self(fields)
     }
 
-    /// Whether this 8.3 name is found. Longer names never are. The entries `.` and `..` count as a name without
-    /// extension.
+    /// Whether the pattern matches this 8.3 name. It never matches longer names. The entries `.` and `..` count as
+    /// names without extension.
     pub fn matches(&self, short_name: &str) -> bool {
         let (base, extension) = match short_name {
             "." | ".." => (short_name, ""),
@@ -269,9 +270,9 @@ fn field_matches(field: &[char], text: &str) -> bool {
     found && chars.next().is_none()
 }
 
-/// The new name that a rename's or copy's destination pattern makes of a source name (`REN *.A *.B`): name and
-/// extension apart, `?` takes the source's character in that place, `*` takes the rest of the source's part, other
-/// characters stand for themselves. A pattern that ends in `*` and has no period takes the source's extension along.
+/// The new name that the destination pattern of a rename or copy gives for a source name (`REN *.A *.B`). Name and
+/// extension are separate: `?` copies the source character at that position, `*` copies the rest of the source part,
+/// and other characters are literal. A pattern that ends in `*` without a period keeps the source's extension.
 pub fn expand_destination(pattern: &str, source: &str) -> String {
     let (source_base, source_extension) = source.rsplit_once('.').unwrap_or((source, ""));
     let (base, extension) = match pattern.rfind(['.', '"']) {

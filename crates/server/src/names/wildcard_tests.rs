@@ -145,7 +145,7 @@ fn rename_patterns_take_characters_from_the_source() {
     }
 }
 
-/// What the specification says, by plain backtracking.
+/// The rules of the specification, by plain backtracking.
 fn reference(pattern: &[char], name: &[char], last_dot: Option<usize>, at: usize) -> bool {
     let Some((&p, rest)) = pattern.split_first() else {
         return at == name.len();
