@@ -12,7 +12,7 @@ use coax_wire::{
 };
 use hashbrown::HashMap;
 
-/// What an open is of.
+/// The type of an open.
 #[derive(Debug)]
 pub enum OpenKind {
     /// A file.
@@ -30,67 +30,67 @@ pub enum OpenKind {
 pub struct OpenFile {
     /// Its FID.
     pub fid: Fid,
-    /// What it is of.
+    /// Its type.
     pub kind: OpenKind,
     /// The file or folder; none for pipes.
     pub file: Option<Arc<dyn VfsFile>>,
     /// Its row in the shared table; none for pipes.
     pub open: Option<OpenId>,
-    /// Which object; meaningless for pipes.
+    /// Its object; undefined for pipes.
     pub id: FileId,
     /// The share.
     pub share: Arc<Share>,
-    /// Path when it was opened; the shared table has the one it has now.
+    /// Path at the open; the shared table contains the current one.
     pub path: String,
     /// Rights granted, as an NT access mask.
     pub access: u32,
-    /// Tree.
+    /// Its tree.
     pub tid: Tid,
-    /// Session.
+    /// Its session.
     pub uid: Uid,
-    /// Process that opened it.
+    /// Its process.
     pub pid: Pid,
-    /// NT's FILE_POSITION_INFORMATION: where the last read ended, or what the client has set.
+    /// NT's FILE_POSITION_INFORMATION: the end of the last read, or the value that the client has set.
     pub position: u64,
-    /// SEEK's position, and errors kept for later.
+    /// SEEK's position, and deferred errors.
     pub stream: Stream,
     /// NT's mode information (write-through, sequential …).
     pub mode: u32,
-    /// Whether a write happened since the open: its time is set at the close if the client names one.
+    /// Whether a write happened since the open: a close with a time then sets that time.
     pub written: bool,
 }
 
-/// What reads, writes and seeks leave behind for those that follow on the same FID.
+/// State that reads, writes and seeks leave for later requests on the same FID.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stream {
-    /// Where SEEK stands: it moves with reads and writes, too.
+    /// SEEK's position; reads and writes move it too.
     pub position: u64,
-    /// The open whose position this is: its own, or that of the compatibility open it joined. None for pipes.
+    /// The open that owns the position: itself, or the compatibility open that it joined. None for pipes.
     pub position_of: Option<OpenId>,
-    /// Whether other FIDs have the same position.
+    /// Whether other FIDs share the position.
     pub shared: bool,
-    /// How long the file is at least, as far as this open knows.
+    /// A lower bound of the file's length, as far as this open knows.
     pub known: KnownLength,
-    /// A write behind failed after its client had been told to go on: the next request on the FID says so
-    /// ([MS-CIFS] 3.3.5.26).
+    /// A write-behind failed after its acknowledgement: the next request on the FID reports the error ([MS-CIFS]
+    /// 3.3.5.26).
     pub failed: Option<Status>,
 }
 
-/// A length that a file does not fall short of, so that a write at its end needs no look at the disk. A local program that
-/// shortens the file meanwhile is not seen.
+/// A lower bound of a file's length, so that a write at its end needs no system call. It does not notice when a local
+/// program truncates the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownLength {
     /// Bytes.
     pub bytes: u64,
-    /// It holds while this is [`crate::table::Tables::begin_write`]'s number.
+    /// It is valid while [`crate::table::Tables::begin_write`] returns this number.
     pub resizes: u64,
 }
 
-/// The opens of a connection. FIDs are never 0 or 0xFFFF and come round only after all others.
+/// The opens of a connection. FIDs are never 0 or 0xFFFF; a FID is reused only after all others.
 #[derive(Debug, Default)]
 pub struct Files {
     files: HashMap<u16, OpenFile>,
-    /// The FID given last.
+    /// The FID assigned last.
     next: u16,
 }
 
@@ -100,12 +100,12 @@ impl Files {
         self.files.get(&fid.0)
     }
 
-    /// The same, to be changed.
+    /// The open of `fid`, mutable.
     pub fn find_mut(&mut self, fid: Fid) -> Option<&mut OpenFile> {
         self.files.get_mut(&fid.0)
     }
 
-    /// The FID that the next open gets, or none if `limit` are open. It stays free until [`Self::insert`].
+    /// The FID of the next open, or none if `limit` are open. It stays free until [`Self::insert`].
     pub fn free_fid(&self, limit: usize) -> Option<Fid> {
         if self.files.len() >= limit.min(65_000) {
             return None;
@@ -123,7 +123,7 @@ impl Files {
         }
     }
 
-    /// Adds an open under its own FID.
+    /// Adds an open under its FID.
     pub fn insert(&mut self, mut file: OpenFile) {
         if file.stream.position_of.is_some() && file.stream.position_of != file.open {
             let one = file.stream.position_of;
@@ -139,7 +139,7 @@ impl Files {
         self.files.insert(file.fid.0, file);
     }
 
-    /// Moves the position of an open, and with it that of all that have the same.
+    /// Moves the position of an open and of all that share it.
     pub fn reposition(&mut self, fid: Fid, change: impl Fn(&mut OpenFile)) {
         let Some(file) = self.files.get_mut(&fid.0) else {
             return;
@@ -169,7 +169,8 @@ impl Files {
         self.files.values()
     }
 
-    /// FIDs of the opens that `which` picks, in ascending order: what is done to each may show in the next reply.
+    /// FIDs of the opens that `which` selects, in ascending order, because the order of their changes is visible to
+    /// clients.
     pub fn fids_where(&self, which: impl Fn(&OpenFile) -> bool) -> Vec<Fid> {
         let picked = self.files.values().filter(|file| which(file));
         let mut fids: Vec<Fid> = picked.map(|file| file.fid).collect();
@@ -177,17 +178,17 @@ impl Files {
         fids
     }
 
-    /// The FID of a row of the shared table.
+    /// The FID of a row in the shared table.
     pub fn by_open(&self, open: OpenId) -> Option<&OpenFile> {
         self.files.values().find(|file| file.open == Some(open))
     }
 
-    /// Whether nothing is open.
+    /// Whether there are no opens.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// How many are open.
+    /// Number of opens.
     pub fn len(&self) -> usize {
         self.files.len()
     }

@@ -1,7 +1,7 @@
-//! A print job while it is spooled.
+//! A print job during spooling.
 //!
-//! A job has a hidden name until it is closed, so programs that watch the folder see whole jobs only. A job whose client
-//! disappears is deleted.
+//! A job has a hidden name until it is closed, so programs that watch the folder see only complete jobs. If the client
+//! disconnects, the server deletes its job.
 
 use crate::{
     budget::Lease,
@@ -11,30 +11,30 @@ use crate::{
 use alloc::{format, string::String, sync::Arc};
 use coax_wire::status::Status;
 
-/// How many names are tried for a job.
+/// Most names tried for a job.
 const ATTEMPTS: u64 = 1000;
-/// Longest part of a job's name that the client chooses, characters.
+/// Longest client-chosen part of a job's name, characters.
 const LONGEST_IDENTIFIER: usize = 40;
 
-/// A job being spooled.
+/// A job during spooling.
 #[derive(Debug)]
 pub struct Job {
-    /// Name while it is spooled.
+    /// Hidden name during spooling.
     spooled_as: String,
-    /// Name when it is whole, without number and ending.
+    /// Final name without number and extension.
     identifier: String,
-    /// Bytes so far.
+    /// Length so far, bytes.
     bytes: u64,
-    /// The descriptor of its file.
+    /// The reservation of its file descriptor.
     _lease: Lease,
 }
 
 impl Job {
-    /// Begins a job in the folder of a printer share: the job and its file. `seed` chooses the hidden name, `lease` is the
-    /// file's descriptor.
+    /// Starts a job in the folder of a printer share: the job and its file. `seed` determines the hidden name; `lease`
+    /// reserves the file's descriptor.
     ///
     /// # Errors
-    /// `QUEUE_FULL`; what the file system says.
+    /// `QUEUE_FULL`; file system errors.
     pub fn begin(
         vfs: &dyn Vfs,
         identifier: &str,
@@ -51,20 +51,20 @@ impl Job {
         Ok((job, file))
     }
 
-    /// What the client called it, as far as that can be part of a file's name.
+    /// The client's name for it, reduced to characters that are valid in a file's name.
     pub fn name(&self) -> &str {
         &self.identifier
     }
 
-    /// The hidden name while it is spooled.
+    /// The hidden name during spooling.
     pub fn spooled_as(&self) -> &str {
         &self.spooled_as
     }
 
-    /// Appends to the job's file and returns how many bytes the file took.
+    /// Appends to the job's file and returns the number of bytes written.
     ///
     /// # Errors
-    /// What the file system says.
+    /// File system errors.
     pub fn append(&mut self, file: &dyn VfsFile, data: &[u8]) -> VfsResult<usize> {
         let written = match file.write_at(self.bytes, data) {
             Ok(()) => data.len(),
@@ -75,11 +75,10 @@ impl Job {
         Ok(written)
     }
 
-    /// Gives the job its own name, which is returned. A job without a byte, one that is not `wanted`, and one that cannot
-    /// be renamed is deleted.
+    /// Gives the job its final name and returns it. Deletes a job that is empty, not `wanted`, or cannot be renamed.
     ///
     /// # Errors
-    /// `QUEUE_FULL`; what the file system says.
+    /// `QUEUE_FULL`; file system errors.
     pub fn finish(&self, vfs: &dyn Vfs, wanted: bool) -> Result<Option<String>> {
         if !wanted || self.bytes == 0 {
             vfs.remove_file(&self.spooled_as)?;
@@ -111,8 +110,8 @@ fn spool_file(vfs: &dyn Vfs, seed: u64) -> Result<(String, Arc<dyn VfsFile>)> {
     Err(Status::QUEUE_FULL.into())
 }
 
-/// What a client calls its job, as part of a file's name: letters, digits and a few signs, no path. It begins with neither a
-/// dot, which would hide it, nor a dash, which a print command would take for an option.
+/// Reduces the client's name of a job to a part of a file's name: letters, digits and a few other characters, no path.
+/// It does not begin with a dot, which would hide it, or with a dash, which a print command would take for an option.
 fn tame(identifier: &str) -> String {
     let last = identifier.rsplit(['\\', '/', ':']).next().unwrap_or("");
     let tamed: String = last
@@ -134,7 +133,7 @@ fn tame(identifier: &str) -> String {
     }
 }
 
-/// Gives a whole job its own name.
+/// Gives a complete job its final name.
 fn hand_over(vfs: &dyn Vfs, job: &Job) -> Result<String> {
     for number in 1..=ATTEMPTS {
         let path = format!("{}-{number:03}.prn", job.identifier);

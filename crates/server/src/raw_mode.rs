@@ -1,20 +1,20 @@
-//! What a connection expects of raw mode.
+//! The raw mode state of a connection.
 
 use crate::table::OpenId;
 use alloc::vec::Vec;
 use coax_wire::header::{Fid, Header, PROTOCOL, Tid};
 
-/// Oplock breaks remembered.
+/// Most recorded oplock breaks.
 const MOST_BREAKS: usize = 64;
 
-/// What the connection expects of raw mode.
+/// The raw mode state of a connection.
 #[derive(Debug, Default)]
 pub struct RawState {
     /// The raw write whose data is the next message.
     pub awaited: Option<Awaited>,
     /// Length of the data that a refused raw write announced.
     pub unwanted: Option<usize>,
-    /// Oplock breaks sent to the client, until they are found answered.
+    /// Oplock breaks sent to the client, until their acknowledgements are found.
     breaks: Vec<OpenId>,
 }
 
@@ -25,32 +25,33 @@ pub struct Awaited {
     pub header: Header,
     /// The file.
     pub fid: Fid,
-    /// Where the data belongs.
+    /// The offset of the data in the file.
     pub offset: u64,
     /// Bytes that the request announced.
     pub promised: usize,
-    /// Bytes that came with the request and are written.
+    /// Bytes in the request, already written.
     pub written: usize,
-    /// The client wants the data on the disk before the reply.
+    /// The client wants the data on disk before the reply.
     pub through: bool,
 }
 
 impl RawState {
-    /// Whether `message`, the next one, is raw data. Some clients (impacket) send the data of a raw write together with
-    /// its request: if that was refused, a message of just the length announced and without a header is that data.
+    /// Whether the next message, `message`, is raw data. Some clients (impacket) send the data of a raw write together
+    /// with its request. After a refused request, a message of exactly the announced length and without a header is
+    /// that data.
     pub fn takes(&mut self, message: &[u8]) -> bool {
         let unwanted = self.unwanted.take();
         self.awaited.is_some()
             || (unwanted == Some(message.len()) && !message.starts_with(&PROTOCOL))
     }
 
-    /// The tree of the raw write whose data is awaited.
+    /// The tree of the raw write that waits for data.
     pub fn awaited_tid(&self) -> Option<Tid> {
         self.awaited.map(|awaited| awaited.header.tid)
     }
 
-    /// An oplock break was sent to the client. Only the latest are remembered: a client that never reads raw would gather
-    /// them for ever, and so many unanswered ones at a time are none's.
+    /// Records an oplock break sent to the client. It keeps only the latest, because a client without raw reads would
+    /// accumulate them; no client has so many unanswered breaks at a time.
     pub fn note_break(&mut self, open: OpenId) {
         if self.breaks.len() >= MOST_BREAKS {
             self.breaks.remove(0);
@@ -58,13 +59,13 @@ impl RawState {
         self.breaks.push(open);
     }
 
-    /// Forgets the breaks that `is_pending` denies, and returns whether any is left.
+    /// Removes the breaks for which `is_pending` is false, and returns whether any remains.
     pub fn awaits_break(&mut self, is_pending: impl Fn(OpenId) -> bool) -> bool {
         self.breaks.retain(|open| is_pending(*open));
         !self.breaks.is_empty()
     }
 
-    /// Whether breaks were sent whose answers have not been looked for.
+    /// Whether unchecked breaks remain.
     pub fn has_breaks(&self) -> bool {
         !self.breaks.is_empty()
     }

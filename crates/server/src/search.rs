@@ -1,8 +1,8 @@
-//! Searches kept open by one connection.
+//! Open searches of one connection.
 //!
-//! A search holds no listing and no open folder: it is a folder's path, what is sought, and the place in the folder's
-//! index where it stands. Clients of the core protocol never close their searches, so the least useful goes when there
-//! are too many: first those that reached their end, then those longest unused.
+//! A search consists of a folder's path, a pattern and a position in the folder's index; it keeps no listing and no
+//! open folder. Core clients never close their searches. So when the table is full, the server drops one: first the
+//! searches that reached their end, then the least recently used.
 
 use crate::{
     budget::{Account, Lease, Resource},
@@ -20,16 +20,16 @@ use coax_wire::{
     status::Status,
 };
 
-/// What a search looks for.
+/// The target of a search.
 #[derive(Clone, Debug)]
 pub enum Mask {
     /// Everything.
     All,
-    /// The one file of this name, as look-ups find it.
+    /// The one file with this name, compared as in lookups.
     Name(String),
-    /// Names, long or 8.3, that a pattern finds.
+    /// Long or 8.3 names that match a pattern.
     Pattern(Pattern),
-    /// 8.3 names that a file control block's pattern finds.
+    /// 8.3 names that match the pattern of a file control block.
     Fcb(FcbPattern),
 }
 
@@ -38,39 +38,40 @@ pub enum Mask {
 pub struct Search {
     /// Its number.
     pub sid: Sid,
-    /// Tree.
+    /// Its tree.
     pub tid: Tid,
-    /// Session.
+    /// Its session.
     pub uid: Uid,
     /// Process that began it.
     pub pid: Pid,
     /// The folder, in the file system's spelling.
     pub folder: String,
-    /// What is looked for.
+    /// The target.
     pub mask: Mask,
-    /// Attributes entries may and must have.
+    /// Allowed and required attributes of entries.
     pub attributes: SearchAttributes,
     /// The client knows 8.3 names only.
     pub short_names: bool,
-    /// What is looked for as the eleven characters of a file control block, for core resume keys.
+    /// The target as the eleven characters of a file control block, for core resume keys.
     pub pattern: [u8; 11],
-    /// Where it stands: after the last entry looked at.
+    /// Its position: after the last entry examined.
     pub place: Place,
-    /// The name there, to find the place again should the folder's index have been made anew.
+    /// The name at that position, to find it again after the folder's index was rebuilt.
     pub last: String,
-    /// Which index the place is of.
+    /// The index to which the position belongs.
     pub generation: u64,
     /// The end was reached.
     pub finished: bool,
-    /// The memory it takes while it is kept.
+    /// The reservation of its memory.
     room: Option<Arc<Lease>>,
 }
 
-/// What a search takes beside its folder's path, bytes: more than it itself, its pattern and its row.
+/// Fixed cost of a search, bytes, in addition to its folder's path: an upper bound of the search, its pattern and its
+/// row.
 const OVERHEAD: usize = 1_024;
 
 impl Search {
-    /// A search that stands at the beginning; [`Searches::open`] gives it its number.
+    /// A search at the beginning; [`Searches::open`] assigns its number.
     pub fn new(header: &Header, folder: String, mask: Mask, attributes: SearchAttributes) -> Self {
         Self {
             sid: Sid(0),
@@ -90,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Reserves the memory that keeping it takes.
+    /// Reserves its memory.
     ///
     /// # Errors
     /// `INSUFF_SERVER_RESOURCES`.
@@ -103,7 +104,7 @@ impl Search {
         Ok(())
     }
 
-    /// Stands it after `place` of the present index.
+    /// Moves it to the position after `place` of the current index.
     pub fn rewind(&mut self, place: Place) {
         if self.place != place {
             self.place = place;
@@ -112,7 +113,7 @@ impl Search {
         self.finished = false;
     }
 
-    /// Whether it is one file's search, which ends with the first found.
+    /// Whether it searches for one file, so that it ends with the first match.
     pub fn is_of_one(&self) -> bool {
         matches!(self.mask, Mask::Name(_))
     }
@@ -137,7 +138,7 @@ impl Searches {
         self.open.len()
     }
 
-    /// Keeps a search under a number of its own. At `limit` another goes.
+    /// Adds a search under a new number. At `limit` it drops another.
     pub fn open(&mut self, limit: usize, search: Search) -> Sid {
         while self.open.len() >= limit.clamp(1, 60_000) {
             self.evict();
@@ -147,25 +148,25 @@ impl Searches {
         sid
     }
 
-    /// Takes a search out to work on it, if it is this tree's.
+    /// Removes a search from the table for use, if it belongs to this tree.
     pub fn take(&mut self, sid: Sid, tid: Tid) -> Option<Search> {
         let search = self.open.get(&sid.0).filter(|(_, s)| s.tid == tid);
         search?;
         self.open.remove(&sid.0).map(|(_, search)| search)
     }
 
-    /// Puts it back, as the one used last.
+    /// Puts it back as the most recently used one.
     pub fn put(&mut self, search: Search) {
         self.clock = self.clock.wrapping_add(1);
         self.open.insert(search.sid.0, (self.clock, search));
     }
 
-    /// Ends a search; whether there was one.
+    /// Ends a search. Returns whether it existed.
     pub fn close(&mut self, sid: Sid, tid: Tid) -> bool {
         self.take(sid, tid).is_some()
     }
 
-    /// Ends all that `which` picks.
+    /// Ends all searches that `which` selects.
     pub fn close_where(&mut self, which: impl Fn(&Search) -> bool) {
         self.open.retain(|_, (_, search)| !which(search));
     }
@@ -196,13 +197,13 @@ impl Searches {
 }
 
 impl Place {
-    /// The name's place.
+    /// The position of a name.
     pub fn of(id: NameId) -> Self {
         Self(id.number().saturating_add(Self::FIRST_NAME))
     }
 }
 
-/// A place in a listing: before everything, `.`, `..`, or a name of the index.
+/// A position in a listing: before all entries, `.`, `..`, or a name of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub u32);
 
@@ -211,7 +212,7 @@ impl Place {
     pub const START: Self = Self(0);
     /// At `.`, the folder itself.
     pub const SELF: Self = Self(1);
-    /// At `..`, the folder above.
+    /// At `..`, the parent folder.
     pub const PARENT: Self = Self(2);
     pub(crate) const FIRST_NAME: u32 = 3;
 

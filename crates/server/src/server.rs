@@ -1,5 +1,5 @@
-//! What all connections share and nobody changes: configuration, shares, accounts. What they share and change is in
-//! [`crate::table`].
+//! The constant state of all connections: configuration, shares, accounts. [`crate::table`] contains their mutable
+//! state.
 
 use crate::{
     config::Config,
@@ -9,39 +9,39 @@ use crate::{
 use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_wire::time::Time;
 
-/// A change that others than this server's clients have made.
+/// A change by a program other than this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalChange {
-    /// It is there.
+    /// It was created.
     Created {
-        /// A folder.
+        /// It is a folder.
         is_directory: bool,
     },
-    /// It is gone.
+    /// It was deleted.
     Removed {
         /// It was a folder.
         is_directory: bool,
     },
-    /// Its contents, times or attributes are others.
+    /// Its contents, times or attributes changed.
     Modified(NotifyFilter),
 }
 
-/// A server: configuration, shares and the tables of what is open.
+/// A server: configuration, shares and the tables of opens.
 #[derive(Debug)]
 pub struct Server {
     /// Settings.
     pub config: Config,
-    /// Shares, `IPC$` among them.
+    /// Shares, including `IPC$`.
     pub shares: Vec<Arc<Share>>,
     /// Users who may log on.
     pub accounts: coax_logon::accounts::Accounts,
-    /// Opens, locks, oplocks, watches: locked for table work only.
+    /// Opens, locks, oplocks, watches: locked only for operations on the tables.
     pub tables: Arc<dyn Exclusive>,
 }
 
 impl Server {
-    /// The share of this name, compared without case. Clients cut names at 12 characters (LAN Manager's `NNLEN`), so
-    /// a unique longer name that begins with all 12 is found too.
+    /// The share of this name, compared without case. Clients truncate names to 12 characters (LAN Manager's `NNLEN`),
+    /// so it also finds a unique longer name that begins with all 12.
     pub fn share(&self, name: &str) -> Option<&Arc<Share>> {
         let exact = self
             .shares
@@ -65,7 +65,7 @@ impl Server {
         begins.next().is_none().then_some(first)
     }
 
-    /// Runs `work` on the shared tables, and wakes whom it concerns once they are free again.
+    /// Runs `work` on the shared tables, unlocks them, and then wakes the affected connections.
     pub fn locked<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> T {
         crate::table::locked(&*self.tables, work)
     }
@@ -75,8 +75,8 @@ impl Server {
         self.locked(|tables| tables.wall(now))
     }
 
-    /// Something outside this server has changed a file or folder at `path` (relative to the share's root, parted by
-    /// `/`): for drivers that watch the disk. Clients who wait for such changes are told.
+    /// For drivers that watch the disk: reports an external change of a file or folder at `path` (relative to the
+    /// share's root, separated by `/`). The server notifies clients that wait for such changes.
     pub fn external_change(&self, share: ShareId, path: &str, change: ExternalChange) {
         let report = |tables: &mut Tables| match change {
             ExternalChange::Created { is_directory } => {
@@ -90,15 +90,14 @@ impl Server {
         self.locked(|tables| tables.report_foreign(report));
     }
 
-    /// As [`Self::external_change`]: what was at `from` is now at `to`.
+    /// As [`Self::external_change`]: `from` was renamed to `to`.
     pub fn external_rename(&self, share: ShareId, from: &str, to: &str, is_directory: bool) {
         let report = |tables: &mut Tables| tables.report_renamed(share, from, to, is_directory);
         self.locked(|tables| tables.report_foreign(report));
     }
 
-    /// The shares that listings show: disk shares, then printers, then `IPC$`, each kind in the order of the
-    /// configuration. ps2sdk's smbman counts the disk shares of a NetShareEnum reply and shows as many of its first
-    /// entries.
+    /// The shares in share lists: disk shares, then printers, then `IPC$`, each kind in the order of the configuration.
+    /// ps2sdk's smbman counts the disk shares of a NetShareEnum reply and shows as many of its first entries.
     pub fn browseable(&self) -> impl Iterator<Item = &Arc<Share>> {
         let kinds: [fn(&ShareKind) -> bool; 3] = [
             |kind| matches!(kind, ShareKind::Disk(_)),

@@ -1,4 +1,4 @@
-//! Logged-on users of one connection, and the connection's signing.
+//! Sessions of one connection, and the connection's signing.
 
 use alloc::{boxed::Box, collections::BTreeMap, string::String};
 use coax_logon::{
@@ -7,14 +7,14 @@ use coax_logon::{
 };
 use coax_wire::header::Uid;
 
-/// Tells a connection's sessions apart for good: a UID may come round, or become another user's.
+/// Identifies a session permanently; a UID may be reused or pass to another user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionId(u64);
 
 /// A logged-on session.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Which.
+    /// Its identifier.
     pub id: SessionId,
     /// User name; `None` for a guest.
     pub user: Option<String>,
@@ -32,16 +32,16 @@ impl Session {
 pub struct SessionTable {
     sessions: BTreeMap<u16, Session>,
     implied: Option<Session>,
-    /// Log-ons in several steps that are not finished.
+    /// Incomplete log-ons in several steps.
     pending: BTreeMap<u16, Box<Acceptor>>,
     next: u16,
-    /// Sessions there have been.
+    /// Number of sessions so far.
     established: u64,
 }
 
 impl SessionTable {
-    /// The session of `uid`. Clients that never set one up share one implied guest session, whatever UID they send
-    /// (core clients send 0, [MS-CIFS] 3.3.5.2; DOS redirectors leave what was in the field).
+    /// The session of `uid`. Clients without session set-up share one implicit guest session, whatever UID they send
+    /// (core clients send 0, [MS-CIFS] 3.3.5.2; DOS redirectors send leftover bytes).
     pub fn find(&self, uid: Uid) -> Option<&Session> {
         self.sessions.get(&uid.0).or(if self.sessions.is_empty() {
             self.implied.as_ref()
@@ -50,15 +50,15 @@ impl SessionTable {
         })
     }
 
-    /// Adds a session, or says that all UIDs up to `limit` are taken.
+    /// Adds a session; fails if all UIDs up to `limit` are in use.
     pub fn add(&mut self, limit: usize, user: Option<String>) -> Option<Uid> {
         let uid = self.free_uid(limit)?;
         self.establish(uid, user);
         Some(uid)
     }
 
-    /// Adds a session under a UID that a log-on in several steps was given. The session that had the UID before, if one
-    /// did, is given back.
+    /// Adds a session under the UID of a log-on in several steps. Returns the earlier session of that UID, if there is
+    /// one.
     pub fn establish(&mut self, uid: Uid, user: Option<String>) -> Option<Session> {
         let session = self.make(user);
         self.sessions.insert(uid.0, session)
@@ -70,14 +70,14 @@ impl SessionTable {
         Session { id, user }
     }
 
-    /// Lets a client without session set-up in as a guest.
+    /// Creates the guest session of a client without session set-up.
     pub fn imply_guest(&mut self) {
         if self.implied.is_none() {
             self.implied = Some(self.make(None));
         }
     }
 
-    /// Whether `uid` is a session that was set up.
+    /// Whether `uid` is a session from a session set-up.
     pub fn is_logged_on(&self, uid: Uid) -> bool {
         self.sessions.contains_key(&uid.0)
     }
@@ -87,7 +87,7 @@ impl SessionTable {
         self.sessions.remove(&uid.0)
     }
 
-    /// Whether nobody is logged on.
+    /// Whether there are no sessions.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
@@ -97,8 +97,8 @@ impl SessionTable {
         self.sessions.len().saturating_add(self.pending.len())
     }
 
-    /// A log-on in several steps begins or goes on: `uid` if it is the client's already, else a new one; `None` if
-    /// `limit` are taken.
+    /// Begins or continues a log-on in several steps, under `uid` if it belongs to the client, else under a new one;
+    /// `None` if `limit` are in use.
     pub fn suspend(&mut self, limit: usize, uid: Option<Uid>, logon: Box<Acceptor>) -> Option<Uid> {
         let uid = match uid {
             Some(uid) => uid,
@@ -108,7 +108,7 @@ impl SessionTable {
         Some(uid)
     }
 
-    /// The log-on in progress under `uid`, taken out.
+    /// Removes and returns the log-on in progress under `uid`.
     pub fn take_pending(&mut self, uid: Uid) -> Option<Box<Acceptor>> {
         self.pending.remove(&uid.0)
     }
@@ -130,7 +130,7 @@ impl SessionTable {
     }
 }
 
-/// The connection's signing: off until a log-on gives it a key.
+/// The connection's signing: off until a log-on supplies a key.
 #[derive(Debug, Default)]
 pub struct Signing {
     active: Option<Active>,
@@ -140,11 +140,11 @@ pub struct Signing {
 struct Active {
     signer: Signer,
     sequence: ServerSequence,
-    /// The reply to the log-on that switched signing on has not been signed yet.
+    /// The reply to the log-on that enabled signing is not signed yet.
     fresh: bool,
 }
 
-/// A request's place in the signing sequence: the number that all its replies carry.
+/// A request's sequence number, which all its replies carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SignedRequest {
     reply_number: Option<u32>,
@@ -156,7 +156,7 @@ impl Signing {
         self.active.is_some()
     }
 
-    /// Switches signing on, if it is not yet: the first log-on with a key decides for the whole connection.
+    /// Enables signing if it is off: the first log-on with a key decides for the whole connection.
     pub fn activate(&mut self, signer: Signer) {
         self.active.get_or_insert_with(|| Active {
             signer,
@@ -165,7 +165,7 @@ impl Signing {
         });
     }
 
-    /// Gives a request its place in the sequence, and says whether its signature is right.
+    /// Assigns a request its sequence number and checks its signature.
     pub fn receive(&mut self, command: u8, message: &[u8]) -> (SignedRequest, bool) {
         let Some(active) = &mut self.active else {
             return (SignedRequest::default(), true);
@@ -180,7 +180,7 @@ impl Signing {
         )
     }
 
-    /// The number to sign a reply with, if it is to be signed.
+    /// The sequence number for signing a reply, if it is to be signed.
     pub fn number_for(&mut self, request: SignedRequest) -> Option<u32> {
         let active = self.active.as_mut()?;
         if request.reply_number.is_none() && core::mem::take(&mut active.fresh) {
@@ -192,7 +192,7 @@ impl Signing {
     /// Signs a message in place.
     pub fn sign(&self, number: u32, message: &mut [u8]) {
         if let Some(active) = &self.active {
-            // Every message begins with a whole header, so there is room for the signature.
+            // Every message begins with a whole header, which contains the signature field.
             let _ = active.signer.sign(number, message);
         }
     }

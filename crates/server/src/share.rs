@@ -1,9 +1,9 @@
-//! A share: what it offers and to whom.
+//! A share: its type, options and access rights.
 
 use crate::{table::ShareId, vfs::Vfs};
 use alloc::{string::String, sync::Arc, vec::Vec};
 
-/// What a share is.
+/// The type of a share.
 #[derive(Clone, Debug)]
 pub enum ShareKind {
     /// A folder.
@@ -14,7 +14,7 @@ pub enum ShareKind {
     Ipc,
 }
 
-/// What somebody may do on a share.
+/// A user's access to a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Nothing.
@@ -25,12 +25,12 @@ pub enum Access {
     Write,
 }
 
-/// Passwords of share-level security: one for each kind of access.
+/// Passwords of share-level security, one for each kind of access.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SharePasswords {
-    /// Gives read access.
+    /// Grants read access.
     pub read: Option<String>,
-    /// Gives full access.
+    /// Grants full access.
     pub write: Option<String>,
 }
 
@@ -45,65 +45,65 @@ impl core::fmt::Debug for SharePasswords {
     }
 }
 
-/// smb.conf's per-share switches that the engine honours; names as there.
+/// smb.conf's per-share options that the server supports, with the same names.
 #[derive(Clone, Debug)]
 pub struct ShareOptions {
     /// Grant oplocks.
     pub oplocks: bool,
     /// Grant level II oplocks.
     pub level2_oplocks: bool,
-    /// Grant an oplock to whoever asks and never break it.
+    /// Grant every requested oplock and never break it.
     pub fake_oplocks: bool,
     /// Check byte-range locks on every read and write.
     pub strict_locking: bool,
-    /// Keep byte-range locks at all.
+    /// Support byte-range locks.
     pub locking: bool,
     /// Wait for byte-range locks when the client asks to.
     pub blocking_locks: bool,
     /// Enforce share modes.
     pub share_modes: bool,
-    /// Sync to disk when a client flushes or writes through.
+    /// Sync to disk on client flushes and write-through.
     pub strict_sync: bool,
-    /// Sync to disk after every write; without `strict_sync` it has no effect.
+    /// Sync to disk after every write; has no effect without `strict_sync`.
     pub sync_always: bool,
     /// Reserve space when a file is extended, also by a write beyond its end.
     pub strict_allocate: bool,
-    /// Names beginning with a dot are hidden.
+    /// Hide names that begin with a dot.
     pub hide_dot_files: bool,
-    /// Keep DOS attributes in `user.DOSATTRIB`.
+    /// Store DOS attributes in `user.DOSATTRIB`.
     pub store_dos_attributes: bool,
-    /// A file its owner may not write is read-only to clients.
+    /// Report a file as read-only if its owner may not write it.
     pub map_readonly: bool,
-    /// Folders were created at midnight of 1980-01-01, for programs that compare folders' times with files'.
+    /// Report midnight of 1980-01-01 as the creation time of folders, for programs that compare it with files' times.
     pub fake_directory_create_times: bool,
-    /// Keep extended attributes.
+    /// Support extended attributes.
     pub ea_support: bool,
-    /// Keep named streams, as extended attributes.
+    /// Support named streams, stored as extended attributes.
     pub streams: bool,
-    /// Compare names to the letter.
+    /// Compare names case-sensitively.
     pub case_sensitive: bool,
-    /// Compare names to the letter for clients that ask for it.
+    /// Compare names case-sensitively for clients that ask for it.
     pub case_by_client: bool,
-    /// New names keep the case the client gave.
+    /// Keep the client's case of new names.
     pub preserve_case: bool,
-    /// New 8.3 names keep the case the client gave.
+    /// Keep the client's case of new 8.3 names.
     pub short_preserve_case: bool,
-    /// Where the client's case is not kept, new names are upper case; else lower.
+    /// If the client's case is not kept: convert new names to upper case, else to lower case.
     pub default_case_upper: bool,
-    /// Give 8.3 names to long ones.
+    /// Generate 8.3 names for long names.
     pub mangled_names: bool,
     /// Round times to two seconds for DOS clients.
     pub dos_filetime_resolution: bool,
-    /// Watchers are told of changes by other programs too, by a driver that watches the disk
+    /// Notify watchers of other programs' changes too, if a driver watches the disk
     /// ([`crate::Server::external_change`]).
     pub kernel_change_notify: bool,
-    /// A read-only file may be deleted.
+    /// Allow deletion of read-only files.
     pub delete_readonly: bool,
-    /// Patterns of names that do not exist for clients.
+    /// Patterns of names that clients cannot see or use.
     pub veto_files: Vec<String>,
-    /// Patterns of files on which no oplock is granted.
+    /// Patterns of files without oplocks.
     pub veto_oplock_files: Vec<String>,
-    /// Patterns of names shown hidden.
+    /// Patterns of names with the hidden attribute.
     pub hide_files: Vec<String>,
     /// Files in read replies may go from page cache to socket in the kernel.
     pub use_sendfile: bool,
@@ -146,39 +146,39 @@ impl Default for ShareOptions {
 }
 
 impl ShareOptions {
-    /// Whether every change is on the disk before its reply: `sync always` has no effect without `strict sync`, as
-    /// smb.conf(5) says.
+    /// Whether every change must be on disk before its reply: `sync always` has no effect without `strict sync`
+    /// (smb.conf(5)).
     pub fn syncs_always(&self) -> bool {
         self.strict_sync && self.sync_always
     }
 }
 
-/// Who may use a share.
+/// Access control of a share.
 #[derive(Clone, Debug, Default)]
 pub struct Admission {
-    /// What guests may do at most.
+    /// Guests' highest access.
     pub guest: Option<Access>,
-    /// The name under which the lists below mean guests.
+    /// The guest account's name in the lists below.
     pub guest_account: String,
-    /// Nobody may write but those on the write list.
+    /// Only users on the write list may write.
     pub read_only: bool,
-    /// If not empty: only these users (lower case).
+    /// If not empty, only these users have access (lower case).
     pub valid_users: Vec<String>,
-    /// Never these.
+    /// Users without access.
     pub invalid_users: Vec<String>,
-    /// These only read.
+    /// Users who may only read.
     pub read_list: Vec<String>,
-    /// These write even if the share is read-only.
+    /// Users who may write even if the share is read-only.
     pub write_list: Vec<String>,
     /// Passwords of share-level security.
     pub passwords: SharePasswords,
-    /// How many trees of it may be connected at once, by all clients together; 0 is no limit.
+    /// Most simultaneous trees of all clients; 0 is no limit.
     pub max_connections: usize,
 }
 
 impl Admission {
-    /// What `user` may do; `None` is a guest. The lists hold for guests too, by the guest account's name, as in Samba:
-    /// `guest ok` does not open a share to guests that `valid users` leaves out.
+    /// The access of `user`; `None` is a guest. As in Samba, the lists apply to guests under the guest account's name:
+    /// `guest ok` does not admit guests that `valid users` excludes.
     pub fn access(&self, user: Option<&str>) -> Access {
         let most = match user {
             Some(_) => Access::Write,
@@ -201,29 +201,29 @@ impl Admission {
 /// A share.
 #[derive(Clone, Debug)]
 pub struct Share {
-    /// Which.
+    /// Its identifier.
     pub id: ShareId,
-    /// Name as clients type it; compared without case.
+    /// Name, compared without case.
     pub name: String,
-    /// Comment in listings.
+    /// Comment in share lists.
     pub comment: String,
-    /// What it is.
+    /// Its type.
     pub kind: ShareKind,
-    /// Shown in listings.
+    /// Whether share lists contain it.
     pub browseable: bool,
-    /// Who may use it.
+    /// Access control.
     pub admission: Admission,
-    /// Switches.
+    /// Options.
     pub options: ShareOptions,
     /// Volume label, at most 11 characters for DOS.
     pub volume: String,
-    /// File system name clients are told; below eight characters, or NT 4 fails with error 234 (KB Q239447).
+    /// Reported file system name; below eight characters, or NT 4 fails with error 234 (KB Q239447).
     pub file_system: String,
 }
 
 impl Share {
-    /// A share that guests may write: shown in listings, labelled with its name, on what is told to be an NTFS disk, and
-    /// with [`ShareOptions::default`].
+    /// A listed share with guest write access, its own name as label, file system name NTFS, and
+    /// [`ShareOptions::default`].
     pub fn for_guests(id: u32, name: &str, kind: ShareKind) -> Self {
         Self {
             id: ShareId(id),
@@ -250,7 +250,7 @@ impl Share {
         }
     }
 
-    /// What `user` may do here; `None` is a guest. Everybody may open named pipes, which check what is asked of them.
+    /// The access of `user`; `None` is a guest. Every user may open named pipes, which check each call themselves.
     pub fn access(&self, user: Option<&str>) -> Access {
         match self.kind {
             ShareKind::Ipc => Access::Write,
@@ -263,7 +263,7 @@ impl Share {
         matches!(self.kind, ShareKind::Ipc)
     }
 
-    /// The folder behind it, if there is one.
+    /// The folder of the share, if it has one.
     pub fn vfs(&self) -> Option<&Arc<dyn Vfs>> {
         match &self.kind {
             ShareKind::Disk(vfs) | ShareKind::Printer(vfs) => Some(vfs),

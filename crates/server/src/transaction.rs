@@ -1,5 +1,5 @@
-//! Transactions: whole ones, and those whose secondary messages have not all come. No count is believed: what is
-//! announced is reserved within the connection's limit, and each byte may come once.
+//! Complete transactions, and incomplete ones that still lack secondary messages. Counts from the client are not
+//! trusted: the announced size is reserved within the connection's limit, and each byte may arrive only once.
 
 use crate::{budget::Lease, error::Result};
 use alloc::{boxed::Box, string::String, vec::Vec};
@@ -11,12 +11,12 @@ use coax_wire::{
     status::Status,
 };
 
-/// Separate stretches that one half of a transaction may have come in so far.
+/// Most separate byte ranges that parameters or data may consist of before they are complete.
 const MAX_STRETCHES: usize = 1_024;
-/// What a transaction that is awaited counts beside its bytes, so that their number is bounded too.
+/// Fixed cost of an incomplete transaction, bytes, so that the memory limit also bounds their number.
 pub const OVERHEAD: usize = 512;
 
-/// A whole transaction.
+/// A complete transaction.
 #[derive(Clone, Debug)]
 pub struct Transaction {
     /// Which of the three commands.
@@ -31,9 +31,9 @@ pub struct Transaction {
     pub parameters: Vec<u8>,
     /// Data.
     pub data: Vec<u8>,
-    /// Parameter bytes the reply may have.
+    /// Most parameter bytes in the reply.
     pub max_parameters: usize,
-    /// Data bytes the reply may have.
+    /// Most data bytes in the reply.
     pub max_data: usize,
     /// Flags ([`flags`]).
     pub flags: u16,
@@ -56,8 +56,8 @@ impl Transaction {
         Ok(setup.u16("setup")?)
     }
 
-    /// The zero-terminated string that begins `offset` bytes into the parameters, in the message's encoding. UTF-16LE is
-    /// aligned counted from the parameters' beginning.
+    /// The zero-terminated string at `offset` bytes into the parameters, in the message's encoding. UTF-16LE alignment
+    /// counts from the parameters' beginning.
     pub fn string(&self, offset: usize) -> WireStr<'_> {
         Strings::of(&self.parameters, offset, self.unicode).string()
     }
@@ -68,22 +68,22 @@ impl Transaction {
     }
 }
 
-/// A transaction whose secondaries are awaited.
+/// An incomplete transaction.
 #[derive(Debug)]
 pub struct Pending {
     key: Key,
     whole: Transaction,
     parameters: Received,
     data: Received,
-    /// The memory of all that: none if it came whole.
+    /// The reservation of its memory: none if it came in one message.
     _lease: Option<Lease>,
 }
 
 impl Pending {
-    /// A transaction with what its first message brings.
+    /// A transaction with the contents of its first message.
     ///
     /// # Errors
-    /// `INVALID_SMB` if that is more than the message announces.
+    /// `INVALID_SMB` if they exceed the announced size.
     pub fn begin(
         key: Key,
         lease: Option<Lease>,
@@ -104,15 +104,15 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Whether it is the transaction of this key.
+    /// Whether its key is this one.
     pub fn has_key(&self, key: Key) -> bool {
         self.key == key
     }
 
-    /// The transaction, or itself if bytes are missing.
+    /// The transaction if it is complete.
     ///
     /// # Errors
-    /// Itself.
+    /// Itself if bytes are missing.
     pub fn complete(self) -> core::result::Result<Transaction, Box<Self>> {
         if self.is_complete() {
             return Ok(self.whole);
@@ -125,7 +125,7 @@ impl Pending {
         self.key.tid == tid
     }
 
-    /// Bytes of memory that it keeps.
+    /// Memory that it uses, bytes.
     pub fn cost(&self) -> usize {
         self.whole.len().saturating_add(OVERHEAD)
     }
@@ -135,10 +135,10 @@ impl Pending {
             && self.data.is_all(self.whole.data.len())
     }
 
-    /// Takes a further piece.
+    /// Takes a secondary message.
     ///
     /// # Errors
-    /// `INVALID_SMB` for counts that contradict each other.
+    /// `INVALID_SMB` for inconsistent counts.
     pub fn take(&mut self, piece: &Secondary<'_>) -> Result<()> {
         shrink(
             &mut self.whole.parameters,
@@ -154,7 +154,7 @@ impl Pending {
     }
 }
 
-/// What tells transactions of a connection apart ([MS-CIFS] 3.3.5.29).
+/// Identifies a transaction of a connection ([MS-CIFS] 3.3.5.29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     kind: Kind,
@@ -177,7 +177,7 @@ impl Key {
     }
 }
 
-/// A later message may announce less than the first did, but not less than has come ([MS-CIFS] 2.2.4.34.1).
+/// A later message may announce less than the first, but not less than has arrived ([MS-CIFS] 2.2.4.34.1).
 fn shrink(half: &mut Vec<u8>, total: u32, received: &Received) -> Result<()> {
     let total = size(total);
     if total > half.len() || received.end() > total {
@@ -187,12 +187,12 @@ fn shrink(half: &mut Vec<u8>, total: u32, received: &Received) -> Result<()> {
     Ok(())
 }
 
-/// A count off the wire.
+/// Converts a count from the wire.
 pub fn size(count: u32) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Which bytes of one half have come: stretches in order, none touching the next.
+/// The received byte ranges of parameters or data: sorted, not adjacent.
 #[derive(Debug, Default)]
 struct Received {
     stretches: Vec<(usize, usize)>,
@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A half is complete exactly when each of its bytes has come, in whatever order, and no byte comes twice.
+        /// Parameters or data are complete when each byte has arrived, in any order; no byte may arrive twice.
         #[test]
         fn pieces_in_any_order_make_the_whole_and_none_fits_twice(
             cuts in prop::collection::btree_set(1usize..200, 0..20),
@@ -271,7 +271,7 @@ mod tests {
             prop_assert_eq!(half, source);
         }
 
-        /// Against a bitmap: whatever pieces come, one is taken if and only if all its bytes are new and within.
+        /// Compares with a bitmap: a message is accepted if and only if all its bytes are new and in range.
         #[test]
         fn arbitrary_pieces_are_judged_as_a_bitmap_would(
             pieces in prop::collection::vec((0u32..70, 1usize..20), 0..40),

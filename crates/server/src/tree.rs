@@ -1,4 +1,4 @@
-//! Connected trees of one connection, and the check of every request's user against the tree's share.
+//! Trees of one connection, and the access check of every request's user against the tree's share.
 
 use crate::{
     error::{Because, Result},
@@ -9,23 +9,23 @@ use crate::{
 use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 use coax_wire::{header::Tid, status::Status};
 
-/// A connection to a share. What a request may do there is asked of [`TreeTable::authorize`], never of the tree.
+/// A connection to a share. Access checks use [`TreeTable::authorize`], never the tree itself.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// The share.
     share: Arc<Share>,
-    /// What the share's password admits every user of the connection to (share-level security).
+    /// The access that the share's password grants every user of the connection (share-level security).
     by_password: Access,
-    /// Decisions already made, so that a read or write compares no names. At most one for each session.
+    /// Cached decisions, so that reads and writes do not compare names. At most one for each session.
     decided: Vec<(SessionId, Access)>,
 }
 
-/// A tree as one session may use it.
+/// A tree with the access of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct Authorized<'a> {
     /// The share.
     pub share: &'a Arc<Share>,
-    /// What the session's user may do there: never [`Access::None`].
+    /// The access of the session's user: never [`Access::None`].
     pub access: Access,
 }
 
@@ -52,8 +52,8 @@ pub struct TreeTable {
 }
 
 impl TreeTable {
-    /// The one check of a request's user against the share of its tree. A TID alone gives nothing away: several users
-    /// may share a connection, and only some of them may use what another has connected ([MS-CIFS] 3.3.5.2).
+    /// The one access check of a request's user against its tree's share. A TID alone grants no access: several users
+    /// may share a connection, and only some of them may use another's tree ([MS-CIFS] 3.3.5.2).
     ///
     /// # Errors
     /// `BAD_TID`; `BAD_UID` if the user may not use the share, as Samba answers.
@@ -68,7 +68,7 @@ impl TreeTable {
         }
     }
 
-    /// Keeps the decision that [`Self::authorize`] makes for a session, until [`Self::forget`].
+    /// Caches the decision of [`Self::authorize`] for a session, until [`Self::forget`].
     pub fn remember(&mut self, tid: Tid, session: &Session) {
         let Some(tree) = self.trees.get_mut(&tid.0) else {
             return;
@@ -79,24 +79,25 @@ impl TreeTable {
         }
     }
 
-    /// Forgets what was decided for a session that ended or became another user's.
+    /// Removes the cached decisions of a session that ended or passed to another user.
     pub fn forget(&mut self, session: SessionId) {
         for tree in self.trees.values_mut() {
             tree.decided.retain(|(id, _)| *id != session);
         }
     }
 
-    /// The share of a tree, whoever may use it: for reports.
+    /// The share of a tree without an access check: for reports.
     pub fn share_of(&self, tid: Tid) -> Option<&Arc<Share>> {
         self.trees.get(&tid.0).map(|tree| &tree.share)
     }
 
-    /// Whether a tree has this TID, whoever may use it.
+    /// Whether a tree has this TID, without an access check.
     pub fn is_connected(&self, tid: Tid) -> bool {
         self.trees.contains_key(&tid.0)
     }
 
-    /// Adds a tree, or says that `limit` are connected. `by_password` is what the share's password admits everybody to.
+    /// Adds a tree; fails if `limit` are connected. `by_password` is the access that the share's password grants every
+    /// user.
     pub fn add(&mut self, limit: usize, share: Arc<Share>, by_password: Access) -> Option<Tid> {
         if self.trees.len() >= limit.min(60_000) {
             return None;
@@ -121,12 +122,12 @@ impl TreeTable {
         Some(tid)
     }
 
-    /// Removes a tree; its share.
+    /// Removes a tree and returns its share.
     pub fn remove(&mut self, tid: Tid) -> Option<Arc<Share>> {
         self.trees.remove(&tid.0).map(|tree| tree.share)
     }
 
-    /// How many are connected.
+    /// Number of trees.
     pub fn len(&self) -> usize {
         self.trees.len()
     }

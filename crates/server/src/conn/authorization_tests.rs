@@ -1,5 +1,5 @@
-//! Every request of every caller on a tree that another user connected: tests/peers/authorization.toml, in which the
-//! requests and the results of smbd stand, and why coax differs where it does.
+//! Every request of every caller on a tree that another user connected. tests/peers/authorization.toml contains the
+//! requests, the results of smbd, and the reasons why coax differs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use super::dispatch::ROUTES;
@@ -45,7 +45,7 @@ fn requests(table: &Table) -> impl Iterator<Item = &Table> {
     requests.iter().map(|request| request.as_table().unwrap())
 }
 
-/// The bytes of a template: hexadecimal digits, 'text', and names of values.
+/// Encodes a template: hexadecimal digits, 'text', and names of values.
 fn encode(template: &str, values: &BTreeMap<&str, Vec<u8>>) -> Vec<u8> {
     let mut out = Vec::new();
     for (index, part) in template.split('\'').enumerate() {
@@ -110,7 +110,7 @@ fn block(request: &Table, values: &BTreeMap<&str, Vec<u8>>) -> (u8, Vec<u8>) {
     (kind.command(), out.as_slice()[HEADER_LEN..].to_vec())
 }
 
-/// What a share's lines of smb.conf make of it.
+/// Builds a share from its lines of smb.conf.
 fn share(name: &str, config: &Table, fs: &Arc<MemFs>) -> Share {
     let yes = |key: &str| text(config, key) == "yes";
     let users = |key: &str| {
@@ -224,7 +224,7 @@ impl Stage {
         self.values = values.into();
     }
 
-    /// What a caller is answered: one of the file's verdicts.
+    /// The answer that a caller gets: one of the file's verdicts.
     fn ask(&mut self, table: &Table, caller: &str, request: &Table) -> String {
         let (command, block) = block(request, &self.values);
         self.client.header.uid = self.uids[caller];
@@ -276,7 +276,7 @@ fn verdict(table: &Table, status: u32) -> String {
     found.map_or("served".into(), |(name, _)| name.clone())
 }
 
-/// What the file says that coax answers.
+/// coax's expected answers in the file.
 fn expected(table: &Table, share: &str, caller: &str, request: &str) -> String {
     let holds = |difference: &Table, key: &str, name: &str| {
         names(difference, key).is_none_or(|names| names.iter().any(|listed| listed == name))

@@ -1,5 +1,5 @@
-//! Finds the handler of a command, and checks what the table of commands ([`command::COMMANDS`](c::COMMANDS)) says that
-//! the command needs.
+//! Finds the handler of a command, and checks the command's requirements in the table of commands
+//! ([`command::COMMANDS`](c::COMMANDS)).
 
 use crate::{
     context::{Call, Outcome},
@@ -15,7 +15,7 @@ use coax_wire::{
 pub(super) struct Route {
     /// Code.
     pub code: u8,
-    /// Who serves it.
+    /// Its handler.
     pub serve: fn(&mut Call<'_>) -> Outcome,
 }
 
@@ -23,7 +23,7 @@ const fn row(code: u8, serve: fn(&mut Call<'_>) -> Outcome) -> Route {
     Route { code, serve }
 }
 
-/// Every command that is served. A command that is not here is answered `BAD_COMMAND`.
+/// Every supported command. Other commands get `BAD_COMMAND`.
 pub(super) const ROUTES: &[Route] = &[
     row(c::NEGOTIATE, h::negotiate::negotiate),
     row(c::SESSION_SETUP_ANDX, h::session_setup::session_setup),
@@ -100,7 +100,7 @@ pub(super) const ROUTES: &[Route] = &[
     row(c::PROCESS_EXIT, h::echo::process_exit),
 ];
 
-/// Runs `call` through its command's handler once what it needs is there.
+/// Checks the command's requirements and runs `call` through its handler.
 pub(super) fn serve(command: u8, call: &mut Call<'_>) -> Outcome {
     let Some(row) = ROUTES.iter().find(|row| row.code == command) else {
         return Err(Status::BAD_COMMAND.into());

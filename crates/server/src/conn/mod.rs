@@ -1,9 +1,9 @@
-//! One client's connection: messages and time in, messages, events and the next deadline out.
+//! One client's connection: takes messages and time, produces messages, events and the next deadline.
 //!
-//! A driver feeds [`Connection::handle_message`] whole SMB messages (the NetBIOS session layer cuts them), then drains
-//! [`Connection::poll_transmit`] and [`Connection::poll_event`]. When another connection's doings concern this one, its
-//! [`crate::table::Wake`] is called and the driver calls [`Connection::handle_wake`]; when [`Connection::poll_timeout`]
-//! comes, [`Connection::handle_timeout`].
+//! A driver passes whole SMB messages (framed by the NetBIOS session layer) to [`Connection::handle_message`]. Then it
+//! drains [`Connection::poll_transmit`] and [`Connection::poll_event`]. When another connection's requests affect this
+//! one, the server calls its [`crate::table::Wake`], and the driver calls [`Connection::handle_wake`]. At the time of
+//! [`Connection::poll_timeout`], the driver calls [`Connection::handle_timeout`].
 
 mod dispatch;
 
@@ -32,8 +32,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A fresh connection. `wake` is called when another connection's requests concern it; `challenge` is eight random
-    /// bytes.
+    /// A new connection. The server calls `wake` when another connection's requests affect it; `challenge` is eight
+    /// random bytes.
     pub fn new(server: Arc<Server>, wake: Arc<dyn Wake>, peer: Peer, challenge: [u8; 8]) -> Self {
         let dispatch = Dispatch(dispatch::serve);
         Self {
@@ -41,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Takes one whole message. Replies, if any, wait in [`Self::poll_transmit`].
+    /// Takes one whole message. [`Self::poll_transmit`] returns the replies, if there are any.
     pub fn handle_message(&mut self, now: Time, message: &[u8]) {
         let context = &mut self.context;
         if context.is_closing() {
@@ -57,17 +57,17 @@ impl Connection {
         }
     }
 
-    /// What the client said of itself.
+    /// The client's properties from negotiate and set-up.
     pub fn client(&self) -> &Client {
         &self.context.client
     }
 
-    /// Runs parked requests that other connections' doings may have freed, and sends breaks and notifications.
+    /// Runs parked requests that other connections have unblocked, and sends breaks and notifications.
     pub fn handle_wake(&mut self, now: Time) {
         self.context.handle_wake(now);
     }
 
-    /// Ends what has waited too long, on this connection or another, and runs what that frees.
+    /// Ends expired waits, on this connection or another, and runs the requests that this unblocks.
     pub fn handle_timeout(&mut self, now: Time) {
         self.context.handle_timeout(now);
     }
@@ -77,91 +77,90 @@ impl Connection {
         self.context.poll_transmit()
     }
 
-    /// Takes back the bytes of a [`Tail::Bytes`] that were sent: the next read uses them again, which spares it clearing and
-    /// the allocator. Optional.
+    /// Takes back the buffer of a sent [`Tail::Bytes`] for the next read, which saves an allocation and clearing.
+    /// Optional.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         self.context.recycle(buffer);
     }
 
-    /// The client has nothing to ask for the moment: frees what was kept for speed alone.
+    /// The client is idle: frees memory that only serves speed.
     pub fn rest(&mut self) {
         self.context.rest();
     }
 
-    /// The next thing to report.
+    /// The next event to report.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.context.poll_event()
     }
 
-    /// When [`Self::handle_timeout`] wants to be called.
+    /// The time at which the driver must call [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         self.context.poll_timeout()
     }
 
-    /// Whether the driver should find out, by a TCP keep-alive probe for instance, if the peer is still there: what it
-    /// holds keeps another connection of the same client from its files. Says so once.
+    /// Whether the driver should check that the peer still exists, for instance by a TCP keep-alive probe: its open
+    /// files block another connection of the same client. Returns true once.
     pub fn take_probe(&mut self) -> bool {
         self.context.take_probe()
     }
 
-    /// Whether the driver should close the connection once everything is sent.
+    /// Whether the driver should close the connection after it has sent everything.
     pub fn is_closing(&self) -> bool {
         self.context.is_closing()
     }
 
-    /// Whether the client holds anything open: an idle connection may be dropped after `deadtime`.
+    /// Whether the client has open files: otherwise an idle connection may be dropped after `deadtime`.
     pub fn is_idle(&self) -> bool {
         self.context.is_idle()
     }
 
-    /// [`Self::handle_disconnect`] did not come to its end: gives up what the connection has in the shared tables, so that it
-    /// is in nobody's way. Files that were to be deleted stay.
+    /// Cleans up if [`Self::handle_disconnect`] did not complete: removes the connection's rows from the shared tables,
+    /// so that they do not block other clients. Files marked for deletion stay.
     pub fn abandon(&mut self) {
         self.context.abandon();
     }
 
-    /// What serving `message` may touch. Parked requests may run again by it, so they count.
+    /// The shares that serving `message` may touch. It may unblock parked requests, so they count too.
     pub fn reach(&self, message: &[u8]) -> Reach {
         self.context.reach(message)
     }
 
-    /// What delivering wakes and time-outs may touch.
+    /// The shares that handling wakes and timeouts may touch.
     pub fn wake_reach(&self) -> Reach {
         self.context.wake_reach()
     }
 
-    /// The shares on which something is open.
+    /// The shares with open files.
     pub fn shares_held(&self) -> Vec<ShareId> {
         self.context.shares_held()
     }
 
-    /// The connection is gone: no request is served any more, and none that waits is answered. [`Self::close_share`] and
-    /// then [`Self::handle_disconnect`] close what it holds.
+    /// The connection is gone: no more requests are served, and waiting ones get no answer. [`Self::close_share`] and
+    /// then [`Self::handle_disconnect`] close its open files.
     pub fn hang_up(&mut self) {
         self.context.hang_up();
     }
 
-    /// What the connection holds now.
+    /// Counts of the connection's current resources.
     pub fn held(&self) -> Held {
         self.context.held()
     }
 
-    /// Where what is held for the client is reserved.
+    /// The account that reserves the client's resources.
     pub fn account(&self) -> &Arc<Account> {
         &self.context.account
     }
 
-    /// Closes what the connection holds on one share, after [`Self::hang_up`].
+    /// Closes the connection's open files on one share, after [`Self::hang_up`].
     pub fn close_share(&mut self, now: Time, share: ShareId) {
         let context = &mut self.context;
         for fid in context.files.fids_where(|file| file.share.id == share) {
-            // There is nobody to tell.
+            // There is no client to report an error to.
             let _ = ops::close::close(context, fid, None, now);
         }
     }
 
-    /// The connection is gone: closes what it held, deletes what was to be deleted, undoes nothing that was
-    /// acknowledged.
+    /// The connection is gone: closes its open files and deletes those marked for deletion. Acknowledged changes stay.
     pub fn handle_disconnect(&mut self, now: Time) {
         let context = &mut self.context;
         context.hang_up();
@@ -172,7 +171,7 @@ impl Connection {
         debug_assert!(doomed.is_empty(), "everything was closed before");
     }
 
-    /// A client begins with a header of SMB2.
+    /// A client begins with an SMB2 header.
     fn end_smb2(&mut self) {
         let context = &mut self.context;
         if context.client.dialect.is_none() {

@@ -1,4 +1,4 @@
-//! What a handler asks of the request that it serves.
+//! The interface of a request for its handler.
 
 use super::{Call, Flow, Outcome};
 use crate::{
@@ -21,12 +21,12 @@ use coax_wire::{
 };
 
 impl Call<'_> {
-    /// Where the reply's block goes.
+    /// The output buffer for the reply's block.
     pub fn out(&mut self) -> &mut Writer {
         &mut self.reply.out
     }
 
-    /// Appends a block without words and bytes, as many replies are.
+    /// Appends a block without words and bytes, the form of many replies.
     pub fn done_empty(&mut self) -> Outcome {
         coax_wire::block::BlockWriter::begin(self.out()).finish(0);
         Ok(Flow::Done)
@@ -50,7 +50,7 @@ impl Call<'_> {
             .ok_or(Status::BAD_UID)?)
     }
 
-    /// The tree of the header's TID, as the user of the header's UID may use it.
+    /// The header's tree with the access rights of the header's user.
     ///
     /// # Errors
     /// As [`Context::authorize`].
@@ -58,7 +58,7 @@ impl Call<'_> {
         self.tree_of(self.header.tid)
     }
 
-    /// Another tree of the connection, as the user of the header's UID may use it.
+    /// Another tree of the connection with the access rights of the header's user.
     ///
     /// # Errors
     /// As [`Context::authorize`].
@@ -66,7 +66,7 @@ impl Call<'_> {
         self.conn.authorize(self.header.uid, tid)
     }
 
-    /// Makes sure that the header's user may use the header's tree, and keeps the decision for the requests to come.
+    /// Checks that the header's user may use the header's tree, and caches the decision for later requests.
     ///
     /// # Errors
     /// As [`Context::authorize`].
@@ -97,7 +97,7 @@ impl Call<'_> {
         vfs.ok_or_else(|| Status::ACCESS_DENIED.because(Reason::NoFiles))
     }
 
-    /// Refuses what changes files where the user may only read.
+    /// Refuses changes if the user may only read.
     ///
     /// # Errors
     /// `ACCESS_DENIED`; as [`Self::tree`].
@@ -108,10 +108,10 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The open file of `fid`, or of the chain's open: a chain's FID replaces the one in later commands.
+    /// The open file of `fid`, or of the chain's open: in later commands of a chain its FID replaces theirs.
     ///
     /// # Errors
-    /// `INVALID_HANDLE` if there is none on this tree, or another session of the connection opened it.
+    /// `INVALID_HANDLE` if this tree has no such open, or another session of the connection opened it.
     pub fn file(&self, fid: Fid) -> Result<&OpenFile> {
         let fid = self.chain_fid.unwrap_or(fid);
         let file = self.conn.files.find(fid).ok_or(Status::INVALID_HANDLE)?;
@@ -123,7 +123,7 @@ impl Call<'_> {
         Ok(file)
     }
 
-    /// The same, to be changed.
+    /// The open file of `fid`, mutable.
     ///
     /// # Errors
     /// As [`Self::file`].
@@ -136,7 +136,7 @@ impl Call<'_> {
             .ok_or(Status::INVALID_HANDLE)?)
     }
 
-    /// A string of the request in Unicode. Bytes without a meaning in the code page survive in the private-use area.
+    /// Decodes a string of the request. Undefined bytes of the code page map to the private-use area.
     pub fn text(&self, text: WireStr<'_>) -> String {
         if text.unicode {
             coax_wire::codepage::utf16::decode(text.raw)
@@ -150,12 +150,12 @@ impl Call<'_> {
         }
     }
 
-    /// Whether strings of this exchange are UTF-16LE.
+    /// Whether strings of this request are UTF-16LE.
     pub fn unicode(&self) -> bool {
         self.header.unicode()
     }
 
-    /// `text` encoded for the client, without terminator; what its code page lacks becomes `_`.
+    /// `text` encoded for the client, without terminator; characters missing in its code page become `_`.
     pub fn encode(&self, text: &str) -> Vec<u8> {
         self.encode_as(text, self.unicode())
     }
@@ -169,7 +169,7 @@ impl Call<'_> {
         }
     }
 
-    /// The generation of the dialect agreed.
+    /// The generation of the negotiated dialect.
     pub fn generation(&self) -> Generation {
         self.conn
             .client
@@ -177,8 +177,8 @@ impl Call<'_> {
             .map_or(Generation::Core, |dialect| dialect.generation)
     }
 
-    /// Whether the client is given a challenge to prove its password by. Where plaintext passwords are admitted and LM
-    /// responses are not, a client older than NT LM 0.12 is not: it could answer with nothing but an LM response.
+    /// Whether the client gets a challenge for its password. A client older than NT LM 0.12 could only answer with an
+    /// LM response. It gets none if the server accepts plaintext passwords but no LM responses.
     pub fn challenges(&self) -> bool {
         let config = &self.conn.server.config;
         let is_nt = self.generation() == Generation::Nt;
@@ -186,17 +186,17 @@ impl Call<'_> {
         config.encrypt_passwords && (is_nt || !only_plaintext)
     }
 
-    /// Whether names count to the letter in this request: on a share where they always do, or where the client decides
-    /// (`case sensitive = auto`) and says so by leaving out the header's flag for caseless paths. As in Samba, only Linux
-    /// and Samba's own clients are believed: others leave the flag out without meaning it.
+    /// Whether names are case-sensitive in this request: on shares that always are, or if the client decides (`case
+    /// sensitive = auto`) and omits the header's caseless flag. As Samba, the server trusts only Linux and Samba's own
+    /// clients here, because others omit the flag without meaning it.
     pub fn is_case_exact(&self, share: &Share) -> bool {
         let options = &share.options;
         let by_client = options.case_by_client && self.conn.client.flags_case;
         options.case_sensitive || (by_client && !self.header.flags.has(Flags::CASELESS))
     }
 
-    /// How long this request may wait for others to close a file. A client of an older generation has one request
-    /// outstanding: for it nothing of its own closes meanwhile.
+    /// The time for which this request may wait for others to close a file. A client of an older generation has one
+    /// outstanding request, so its own opens cannot close meanwhile.
     pub fn patience(&self) -> Patience {
         Patience {
             until: self.arrived + self.conn.server.config.sharing_violation_delay,
@@ -204,19 +204,19 @@ impl Call<'_> {
         }
     }
 
-    /// `SHARING_VIOLATION`, and whose open forbids this one.
+    /// `SHARING_VIOLATION` with the conflicting open.
     pub fn sharing_violation(&self, request: &OpenRequest) -> crate::Error {
         let server = &self.conn.server;
         let holder = server.locked(|tables| tables.sharing_holder(request));
         Status::SHARING_VIOLATION.because(Reason::Sharing(holder))
     }
 
-    /// Whether the client is told NT statuses.
+    /// Whether the client receives NT statuses.
     pub fn nt_status(&self) -> bool {
         self.header.flags2.has(Flags2::NT_STATUS)
     }
 
-    /// The largest message the client takes, bytes.
+    /// The largest message that the client accepts, bytes.
     pub fn client_buffer(&self) -> usize {
         match self.conn.client.max_buffer {
             0 => usize::from(self.conn.server.config.max_buffer),

@@ -1,4 +1,4 @@
-//! A request's way through its commands: AndX chains, statuses, parking.
+//! Runs the commands of a request: AndX chains, statuses, parking.
 
 use super::{
     Call, Context, Flow, Retry,
@@ -45,7 +45,7 @@ impl Context {
         self.run(now, progress, message, None);
     }
 
-    /// Runs the chain from where `progress` stands to its end, or until a command parks.
+    /// Runs the chain from `progress` to its end, or until a command parks.
     pub(super) fn run(
         &mut self,
         now: Time,
@@ -111,7 +111,7 @@ impl Context {
         }
     }
 
-    /// Has the command's handler serve its block: how that went, and the next command with its block's offset.
+    /// Runs the handler on the command's block. Returns its outcome, and the next command with its block's offset.
     fn serve(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What a driver asks of a connection beside serving messages: time, what is to be sent, the end.
+//! The driver's interface to a connection, apart from serving messages: time, output, the end.
 
 use super::{Context, progress::Parked, reply::Transmit};
 use crate::{event::Event, tree::Authorized};
@@ -10,7 +10,7 @@ use coax_wire::{
 };
 
 impl Context {
-    /// Runs parked requests that other connections' doings may have freed, and sends breaks and notifications.
+    /// Runs parked requests that other connections have unblocked, and sends breaks and notifications.
     pub fn handle_wake(&mut self, now: Time) {
         let events = self.server.locked(|tables| tables.take_events(self.id));
         for event in events {
@@ -18,7 +18,7 @@ impl Context {
         }
     }
 
-    /// Ends what has waited too long, on this connection or another, and runs what that frees.
+    /// Ends expired waits, on this connection or another, and runs the requests that this unblocks.
     pub fn handle_timeout(&mut self, now: Time) {
         self.server.locked(|tables| tables.expire(now));
         self.handle_wake(now);
@@ -29,54 +29,54 @@ impl Context {
         self.transmits.pop_front()
     }
 
-    /// Takes back the bytes of a [`Tail::Bytes`] that were sent: the next read uses them again, which spares it clearing and
-    /// the allocator. Optional.
+    /// Takes back the buffer of a sent [`Tail::Bytes`] for the next read, which saves an allocation and clearing.
+    /// Optional.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         if buffer.len() > self.spare.len() {
             self.spare = buffer;
         }
     }
 
-    /// The client has nothing to ask for the moment: frees what was kept for speed alone.
+    /// The client is idle: frees memory that only serves speed.
     pub fn rest(&mut self) {
         self.spare = Vec::new();
     }
 
-    /// A buffer of `len` bytes, whatever they are, to be overwritten.
+    /// A buffer of `len` bytes with arbitrary contents, to be overwritten.
     pub(crate) fn spare_buffer(&mut self, len: usize) -> Vec<u8> {
         let mut buffer = core::mem::take(&mut self.spare);
         buffer.resize(len, 0);
         buffer
     }
 
-    /// The next thing to report.
+    /// The next event to report.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// When [`Self::handle_timeout`] wants to be called.
+    /// The time at which the driver must call [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         self.parked.iter().filter_map(Parked::deadline).min()
     }
 
-    /// Whether the driver should find out, by a TCP keep-alive probe for instance, if the peer is still there: what it
-    /// holds keeps another connection of the same client from its files. Says so once.
+    /// Whether the driver should check that the peer still exists, for instance by a TCP keep-alive probe: its open
+    /// files block another connection of the same client. Returns true once.
     pub fn take_probe(&mut self) -> bool {
         core::mem::take(&mut self.probe)
     }
 
-    /// Whether the driver should close the connection once everything is sent.
+    /// Whether the driver should close the connection after it has sent everything.
     pub fn is_closing(&self) -> bool {
         self.closing
     }
 
-    /// Whether the client holds anything open: an idle connection may be dropped after `deadtime`.
+    /// Whether the client has open files: otherwise an idle connection may be dropped after `deadtime`.
     pub fn is_idle(&self) -> bool {
         self.files.is_empty() && self.parked.is_empty() && self.searches.is_empty()
     }
 
-    /// [`crate::Connection::handle_disconnect`] did not come to its end: gives up what the connection has in the shared tables, so that it
-    /// is in nobody's way. Files that were to be deleted stay.
+    /// Cleans up if [`crate::Connection::handle_disconnect`] did not complete: removes the connection's rows from the
+    /// shared tables, so that they do not block other clients. Files marked for deletion stay.
     pub fn abandon(&mut self) {
         self.closing = true;
         self.server.locked(|tables| {
@@ -86,30 +86,30 @@ impl Context {
         });
     }
 
-    /// The tree of `tid`, as the user of `uid` may use it.
+    /// The tree of `tid` with the access rights of the user of `uid`.
     ///
     /// # Errors
-    /// `BAD_UID` if nobody is logged on under it, or the user may not use the share; `BAD_TID`.
+    /// `BAD_UID` if `uid` has no session, or its user may not use the share; `BAD_TID`.
     pub(crate) fn authorize(&self, uid: Uid, tid: Tid) -> crate::error::Result<Authorized<'_>> {
         let session = self.sessions.find(uid).ok_or(Status::BAD_UID)?;
         self.trees.authorize(tid, session)
     }
 
-    /// Ends the session of `uid`; whatever hangs on it is closed before.
+    /// Ends the session of `uid`; first closes everything that belongs to it.
     pub(crate) fn end_session(&mut self, uid: Uid) {
         if let Some(session) = self.sessions.remove(uid) {
             self.trees.forget(session.id);
         }
     }
 
-    /// Makes `uid` the session of `user`, whosever it was.
+    /// Assigns `uid` to a session of `user`, and replaces an earlier session.
     pub(crate) fn establish_session(&mut self, uid: Uid, user: Option<String>) {
         if let Some(before) = self.sessions.establish(uid, user) {
             self.trees.forget(before.id);
         }
     }
 
-    /// Asks the driver to close, and says why.
+    /// Asks the driver to close the connection, with a reason.
     pub(crate) fn fatal(&mut self, why: String) {
         self.closing = true;
         self.events.push_back(Event::Fatal { why });

@@ -1,9 +1,9 @@
-//! What a connection holds at the moment: for reports, and for tests that nothing leaks.
+//! A connection's current resources: for reports, and for leak tests.
 
 use super::{Context, reply::Transmit};
 
-/// Counts of what a connection holds; each is bounded by [`crate::config::Limits`], `queued_bytes` by the driver, which
-/// takes no message while replies wait.
+/// Counts of a connection's resources. [`crate::config::Limits`] bounds each count. The driver bounds `queued_bytes`:
+/// it takes no message while replies wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Open files, folders, pipes and print jobs.
@@ -12,18 +12,18 @@ pub struct Held {
     pub sessions: usize,
     /// Connected trees.
     pub trees: usize,
-    /// Searches kept open.
+    /// Open searches.
     pub searches: usize,
     /// Requests parked.
     pub parked: usize,
-    /// Transactions whose secondaries are awaited.
+    /// Incomplete transactions.
     pub transactions: usize,
     /// Replies not yet taken by the driver, bytes.
     pub queued_bytes: usize,
 }
 
 impl Context {
-    /// What the connection holds now.
+    /// Counts of the connection's current resources.
     pub fn held(&self) -> Held {
         Held {
             opens: self.files.len(),

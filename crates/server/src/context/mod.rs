@@ -1,7 +1,7 @@
-//! One connection's state, and how its requests run in it.
+//! The state of one connection, and the execution of its requests.
 //!
-//! This is the layer below operations and handlers: they change the state and answer requests through it. It knows no
-//! command; [`Dispatch`] brings the table of commands from above.
+//! This layer is below operations and handlers, which change the state and answer requests through it. It does not
+//! depend on commands: [`Dispatch`] supplies their table.
 
 mod call;
 mod chain;
@@ -46,8 +46,8 @@ use progress::Parked;
 
 /// The state of one connection.
 ///
-/// Handlers and operations work on it. It runs requests and runs waiting requests again through its [`Dispatch`], so it
-/// does not depend on the handlers.
+/// Handlers and operations work on it. It runs requests, including parked ones, through its [`Dispatch`], so it does
+/// not depend on the handlers.
 #[derive(Debug)]
 pub struct Context {
     pub(crate) server: Arc<Server>,
@@ -68,14 +68,14 @@ pub struct Context {
     parked: Vec<Parked>,
     leaving: Option<Leaving>,
     transmits: VecDeque<Transmit>,
-    /// A buffer that was sent and can be used again.
+    /// A sent buffer, for reuse.
     spare: Vec<u8>,
     closing: bool,
-    /// The driver should find out whether the peer is still there.
+    /// The driver should check that the peer still exists.
     probe: bool,
 }
 
-/// Finds the handler of a command, checks what the command needs, and calls the handler.
+/// Finds the handler of a command, checks the command's requirements, and calls the handler.
 #[derive(Clone, Copy)]
 pub struct Dispatch(pub fn(u8, &mut Call<'_>) -> Outcome);
 
@@ -85,29 +85,29 @@ impl fmt::Debug for Dispatch {
     }
 }
 
-/// How a handler ended when it did not fail.
+/// The outcome of a handler that did not fail.
 #[derive(Debug)]
 pub enum Flow {
-    /// Its block stands in the reply; the chain goes on.
+    /// The reply contains its block; the chain continues.
     Done,
-    /// Its block stands in the reply under this status (`BUFFER_OVERFLOW` …); the chain ends.
+    /// The reply contains its block with this status (`BUFFER_OVERFLOW` …); the chain ends.
     DoneWith(Status),
-    /// The request waits: it runs again when its ticket comes up or its deadline passes.
+    /// The request waits: it runs again when the tables release its ticket or its deadline passes.
     Park(Park),
-    /// Nothing is sent for this request.
+    /// The request has no reply.
     Silent,
 }
 
-/// Why a parked request runs again.
+/// The reason why a parked request runs again.
 #[derive(Clone, Debug)]
 pub enum Retry {
-    /// What it waited for may be free now.
+    /// Its wait condition may have ended.
     Again,
-    /// The byte-range lock it waited for was granted or has failed.
+    /// The byte-range lock was granted or has failed.
     Lock(core::result::Result<(), LockError>),
-    /// The changes it waited for, or why there will be none.
+    /// The awaited changes, or the reason why there will be none.
     Notify(NotifyOutcome),
-    /// The client cancelled it, or what it hangs on is being closed: it must end, with `CANCELLED`.
+    /// The client cancelled it, or its session, tree or file is being closed: it must end with `CANCELLED`.
     Cancelled,
 }
 
@@ -131,17 +131,17 @@ pub struct Call<'a> {
     pub chain_fid: Option<Fid>,
     /// When the request arrived, however long it has been parked.
     pub arrived: Time,
-    /// What it was parked under, if it was.
+    /// Its ticket, if it was parked.
     pub ticket: Option<Ticket>,
     /// Set if this handler was parked before.
     pub retry: Option<Retry>,
-    /// What this request keeps for its next run if it parks now: a transaction whose pieces are gone.
+    /// Data that this request keeps for its next run if it parks now: an assembled transaction.
     pub kept: Option<Box<Transaction>>,
 }
 
 impl Context {
-    /// The state of a fresh connection. `wake` is called when another connection's requests concern it; `challenge` is
-    /// eight random bytes; `dispatch` serves its commands.
+    /// The state of a new connection. The server calls `wake` when another connection's requests affect it; `challenge`
+    /// is eight random bytes; `dispatch` runs its commands.
     pub fn new(
         server: Arc<Server>,
         wake: Arc<dyn Wake>,

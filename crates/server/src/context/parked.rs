@@ -1,4 +1,5 @@
-//! Requests that wait: for a lock, an oplock's break, a change. They are kept whole and run again.
+//! Parked requests, which wait for a lock, an oplock break or a change. The server keeps them whole and runs them
+//! again.
 
 use super::{
     Context, Retry,
@@ -12,12 +13,12 @@ use alloc::vec::Vec;
 use coax_wire::{command, header::Header, time::Time};
 
 impl Context {
-    /// Notes who is leaving while what they have open is closed ([`crate::ops::close::leave`]).
+    /// Records who is leaving while their files are being closed ([`crate::ops::close::leave`]).
     pub(crate) fn set_leaving(&mut self, leaving: Option<Leaving>) {
         self.leaving = leaving;
     }
 
-    /// Runs a request again that waited for a file, unless it is cancelled by [`crate::ops::close::leave`].
+    /// Runs a request again that waited for a file, unless [`crate::ops::close::leave`] cancels it.
     fn retry(&mut self, now: Time, ticket: Ticket) {
         let parked = self.parked.iter().find(|parked| parked.ticket() == ticket);
         let left = parked
@@ -27,7 +28,7 @@ impl Context {
         self.resume(now, ticket, why);
     }
 
-    /// Parks a request, or gives it back if the client has too many waiting: it must then end as if cancelled.
+    /// Parks a request, or returns it if the client has too many waiting: it must then end as if cancelled.
     pub(super) fn park(&mut self, mut parked: Parked) -> Option<Progress> {
         parked.lease = self.account.lease(Resource::Memory, parked.cost()).ok();
         if parked.lease.is_none() || self.parked.len() >= self.server.config.limits.parked {
@@ -53,7 +54,7 @@ impl Context {
         }
     }
 
-    /// Ends every parked request that `which` picks, as if cancelled.
+    /// Cancels every parked request that `which` selects.
     pub(crate) fn cancel_where(&mut self, now: Time, which: impl Fn(&Header) -> bool) {
         let tickets: Vec<_> = self
             .parked
@@ -66,13 +67,13 @@ impl Context {
         }
     }
 
-    /// Whether requests wait that are answered sooner or later; change notifications may wait for ever.
+    /// Whether requests are waiting that will get an answer; change notifications may wait for ever.
     pub(crate) fn has_parked(&self) -> bool {
         let waits = |parked: &Parked| parked.progress.command != command::NT_TRANSACT;
         self.parked.iter().any(waits)
     }
 
-    /// Runs a parked request again, and says why.
+    /// Runs a parked request again and passes it the reason.
     pub(super) fn resume(&mut self, now: Time, ticket: Ticket, why: Retry) {
         let Some(index) = self
             .parked
@@ -87,7 +88,7 @@ impl Context {
         self.run(now, progress, &message, Some((ticket, why)));
     }
 
-    /// Does what the tables ask of this connection.
+    /// Handles a notification of the tables.
     pub(super) fn handle_table_event(&mut self, now: Time, event: table::Event) {
         match event {
             table::Event::Retry { ticket } => self.retry(now, ticket),

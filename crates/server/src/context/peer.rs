@@ -1,23 +1,23 @@
-//! What is known of the client at the other end.
+//! The client's identity and properties.
 
 use alloc::string::String;
 use coax_wire::dialect::Dialect;
 
-/// Who is at the other end, as far as the transport knows.
+/// The peer's identity as far as the transport knows it.
 #[derive(Clone, Debug, Default)]
 pub struct Peer {
-    /// Address, in words.
+    /// Address as text.
     pub address: String,
     /// NetBIOS name it gave as its own.
     pub calling: Option<String>,
-    /// NetBIOS name it called us by.
+    /// NetBIOS name by which it called this server.
     pub called: Option<String>,
-    /// The driver's number for it; 0 if it has none.
+    /// The driver's connection number; 0 if it has none.
     pub number: u64,
 }
 
 impl Peer {
-    /// Who it is, in words: for other clients' reports.
+    /// The peer's identity as text, for other clients' reports.
     pub fn label(&self) -> String {
         let name = self
             .calling
@@ -30,7 +30,7 @@ impl Peer {
         }
     }
 
-    /// The address without its port: what a client's connections have in common.
+    /// The address without its port, which all connections of a client share.
     pub fn host(&self) -> &str {
         match self.address.rsplit_once(':') {
             Some((host, _)) => host,
@@ -39,17 +39,17 @@ impl Peer {
     }
 }
 
-/// What the client said of itself in negotiate and set-up, and what follows from it.
+/// The client's properties from negotiate and set-up.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
     /// Dialect agreed.
     pub dialect: Option<&'static Dialect>,
-    /// Largest message it takes, bytes; 0 until it says so.
+    /// Largest message that it accepts, bytes; 0 until it sends this.
     pub max_buffer: u16,
     /// Its capabilities ([`coax_wire::smb::negotiate::cap`]).
     pub capabilities: u32,
     /// Extended security was agreed.
     pub extended_security: bool,
-    /// The header's flag for caseless paths means what it says (`Call::is_case_exact`).
+    /// The header's caseless flag is reliable (`Call::is_case_exact`).
     pub flags_case: bool,
 }

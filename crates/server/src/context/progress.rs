@@ -1,4 +1,4 @@
-//! How far a request has come in its chain of commands; kept whole while the request waits.
+//! The progress of a request in its chain of commands; kept while the request waits.
 
 use super::reply::{Reply, Tail};
 use crate::{
@@ -13,19 +13,19 @@ use coax_wire::{
     time::Time,
 };
 
-/// What a parked request waits for.
+/// The wait condition of a parked request.
 #[derive(Clone, Copy, Debug)]
 pub struct Park {
     /// The ticket under which the tables report that it may run again.
     pub ticket: Ticket,
-    /// When the tables will have decided at the latest ([`crate::table::Tables::expire`]).
+    /// The latest time of the tables' decision ([`crate::table::Tables::expire`]).
     pub deadline: Option<Time>,
 }
 
-/// How far a request has come: kept while it is parked.
+/// The progress of a request, kept while it is parked.
 #[derive(Debug)]
 pub struct Progress {
-    /// Header; `uid` and `tid` as earlier commands of the chain set them.
+    /// Header; earlier commands of the chain may have set `uid` and `tid`.
     pub header: Header,
     /// The command to run next.
     pub command: u8,
@@ -33,7 +33,7 @@ pub struct Progress {
     pub offset: usize,
     /// The reply so far.
     pub reply: Reply,
-    /// Offset in the reply of the last AndX head, to be linked to what follows.
+    /// Offset in the reply of the last AndX head, to be linked to the next block.
     pub link: Option<usize>,
     /// The file the chain opened.
     pub chain_fid: Option<Fid>,
@@ -41,18 +41,18 @@ pub struct Progress {
     pub arrived: Time,
     /// Its place in the signing sequence.
     pub signed: SignedRequest,
-    /// What the parked command keeps for its next run.
+    /// Data that the parked command keeps for its next run.
     pub kept: Option<Box<Transaction>>,
     /// Commands served so far.
     pub served: usize,
 }
 
-/// The longest chain served. Clients chain four commands at most; each byte of a message could begin another.
+/// Longest chain. Clients chain four commands at most; without a limit, each byte of a message could start another.
 const MAX_CHAIN: usize = 32;
-/// AndX offsets have 16 bits: a block beyond this could not be found.
+/// AndX offsets have 16 bits, so the client could not find a later block.
 const MAX_OFFSET: usize = 0xffff;
 
-/// What one command left to do.
+/// The state of a request after one command.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The next command of the chain runs.
@@ -66,7 +66,7 @@ pub(super) enum Step {
 }
 
 impl Progress {
-    /// Links the finished block into the reply's chain and turns to the next command, if there is one.
+    /// Links the finished block into the reply's chain and advances to the next command, if there is one.
     pub(super) fn advance(&mut self, start: usize, next: Option<(u8, usize)>) -> Step {
         self.link_to(start);
         if !command::is_andx(self.command) {
@@ -91,7 +91,7 @@ impl Progress {
         Step::Next
     }
 
-    /// Patches the previous AndX head so that it names this command and where its block begins.
+    /// Patches the previous AndX head with this command and the offset of its block.
     pub(super) fn link_to(&mut self, start: usize) {
         if let Some(previous) = self.link.take() {
             self.reply
@@ -103,7 +103,7 @@ impl Progress {
         }
     }
 
-    /// Drops what the failed command wrote; an empty block takes its place.
+    /// Replaces the output of a failed command with an empty block.
     pub(super) fn fail(&mut self, start: usize, status: Status) {
         self.reply.out.truncate(start);
         self.reply.tail = Tail::None;
@@ -124,7 +124,7 @@ pub struct Parked {
     pub park: Park,
     pub progress: Progress,
     pub message: Vec<u8>,
-    /// The memory of all that.
+    /// The reservation of its memory.
     pub lease: Option<Lease>,
 }
 
@@ -138,7 +138,7 @@ impl Parked {
         }
     }
 
-    /// Bytes of memory that it keeps.
+    /// Memory that it uses, bytes.
     pub fn cost(&self) -> usize {
         let Progress { reply, kept, .. } = &self.progress;
         let kept = kept.as_ref().map_or(0, |kept| kept.len());
@@ -160,7 +160,7 @@ impl Parked {
     }
 }
 
-/// Who is about to be gone: a user who logs off, or a tree that is disconnected.
+/// A user who logs off, or a tree that is disconnected.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaving {
     /// The session with this UID.

@@ -1,5 +1,5 @@
-//! Which shares' disks a piece of work may touch: a driver that limits how many threads wait for one disk asks before it
-//! hands the work over.
+//! Determines which shares' disks a request may touch. A driver that limits the number of threads per disk asks before
+//! it starts the work.
 
 use super::Context;
 use crate::{files::OpenFile, share::ShareKind, table::ShareId};
@@ -10,25 +10,25 @@ use coax_wire::{
     header::{HEADER_LEN, Header, Tid},
 };
 
-/// Longest chain that is looked through; longer ones may touch anything.
+/// Longest chain that is examined; longer ones may touch any share.
 const MAX_CHAIN: usize = 8;
-/// FLUSH of this FID concerns all files of a process ([MS-CIFS] 2.2.4.6.1).
+/// A FLUSH of this FID flushes all files of a process ([MS-CIFS] 2.2.4.6.1).
 const ALL_FILES: u16 = 0xffff;
 
-/// The disks that a piece of work may touch.
+/// The disks that a request may touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// None.
     #[default]
     Nothing,
-    /// That of one share.
+    /// The disk of one share.
     Share(ShareId),
-    /// Those of several shares.
+    /// The disks of several shares.
     Several,
 }
 
 impl Reach {
-    /// What both may touch together.
+    /// The union of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -40,7 +40,7 @@ impl Reach {
 }
 
 impl Context {
-    /// What serving `message` may touch. Parked requests may run again by it, so they count.
+    /// The shares that serving `message` may touch. It may unblock parked requests, so they count too.
     pub fn reach(&self, message: &[u8]) -> Reach {
         if let Some(tid) = self.raw.awaited_tid() {
             return self.reach_of_tree(tid).and(self.wake_reach());
@@ -57,7 +57,7 @@ impl Context {
             reach = reach.and(self.reach_of_command(command, &header, &block));
             match block.andx().filter(|_| c::is_andx(command)) {
                 None => return reach,
-                // What follows is on a tree that is not connected yet.
+                // The later commands use a tree that is not connected yet.
                 Some(_) if command == c::TREE_CONNECT_ANDX => return Reach::Several,
                 Some(next) => (command, offset) = next,
             }
@@ -65,7 +65,7 @@ impl Context {
         Reach::Several
     }
 
-    /// What delivering wakes and time-outs may touch.
+    /// The shares that handling wakes and timeouts may touch.
     pub fn wake_reach(&self) -> Reach {
         let parked = self
             .parked
@@ -74,14 +74,14 @@ impl Context {
         parked.fold(Reach::Nothing, Reach::and)
     }
 
-    /// The shares on which something is open.
+    /// The shares with open files.
     pub fn shares_held(&self) -> Vec<ShareId> {
         let shares: BTreeSet<ShareId> = self.files.iter().filter_map(disk_of).collect();
         shares.into_iter().collect()
     }
 
-    /// The connection is gone: no request is served any more, and none that waits is answered. [`crate::Connection::close_share`] and
-    /// then [`crate::Connection::handle_disconnect`] close what it holds.
+    /// The connection is gone: no more requests are served, and waiting ones get no answer.
+    /// [`crate::Connection::close_share`] and then [`crate::Connection::handle_disconnect`] close its open files.
     pub fn hang_up(&mut self) {
         self.closing = true;
         self.parked.clear();
@@ -92,7 +92,7 @@ impl Context {
     fn reach_of_command(&self, command: u8, header: &Header, block: &Block<'_>) -> Reach {
         match command {
             c::NEGOTIATE | c::ECHO | c::SESSION_SETUP_ANDX | c::TREE_CONNECT => Reach::Nothing,
-            // With a flag it disconnects the header's tree first.
+            // With a flag, TREE_CONNECT_ANDX first disconnects the header's tree.
             c::TREE_CONNECT_ANDX => self.reach_of_tree(header.tid),
             c::LOGOFF_ANDX | c::PROCESS_EXIT => self.reach_of_files(),
             c::FLUSH if block.word(0) == Ok(ALL_FILES) => self.reach_of_files(),

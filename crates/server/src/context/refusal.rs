@@ -1,4 +1,4 @@
-//! What is reported of a refused request, and which refusals are.
+//! Selects the refused requests to report, and builds the report.
 
 use super::{Call, Context};
 use crate::{
@@ -23,7 +23,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// Statuses that correct programs meet in passing, and how. Without a [`Reason`] they are not reported.
+/// Statuses that correct programs cause in normal use, and how. Without a [`Reason`] they are not reported.
 const IN_PASSING: &[(Status, &str)] = &[
     (Status::OBJECT_NAME_NOT_FOUND, "looks whether a file exists"),
     (Status::OBJECT_PATH_NOT_FOUND, "looks along a search path"),
@@ -92,7 +92,7 @@ fn is_reported(error: Error) -> bool {
 }
 
 impl Call<'_> {
-    /// Reports that this request is refused, for handlers that answer it themselves.
+    /// Reports a refused request, for handlers that build the reply themselves.
     pub(crate) fn report_refusal(&mut self, error: Error) {
         let (header, block) = (self.header, self.block);
         self.conn.report_refusal(&header, Some(&block), error);
@@ -100,7 +100,7 @@ impl Call<'_> {
 }
 
 impl Context {
-    /// Reports a refused request, unless correct programs meet such errors in passing.
+    /// Reports a refused request, unless correct programs cause such errors in normal use.
     pub(super) fn report_refusal(
         &mut self,
         header: &Header,
@@ -136,7 +136,7 @@ impl Context {
         self.events.push_back(event);
     }
 
-    /// The path that a request names, or that of the file its FID stands for.
+    /// The path in a request, or that of its FID's file.
     fn path_of(&self, fields: &[Field<'_>]) -> Option<String> {
         let page = self.server.config.code_page;
         fields.iter().find_map(|(name, value)| match value {
@@ -149,7 +149,7 @@ impl Context {
         })
     }
 
-    /// Why, and the setting that would allow it.
+    /// The reason, and the setting that would allow the request.
     fn explain(
         &self,
         reason: Reason,
@@ -231,7 +231,7 @@ fn is_path((name, value): &Field<'_>) -> bool {
     matches!(value, Value::Text(_)) && matches!(*name, "path" | "share" | "name" | "job")
 }
 
-/// Why somebody may only read on a share.
+/// The reason why a user may only read on a share.
 fn read_only(share: &Share, user: Option<&str>) -> (String, Option<String>) {
     let (admission, name) = (&share.admission, &share.name);
     let on = |list: &[String]| {
@@ -260,7 +260,7 @@ fn read_only(share: &Share, user: Option<&str>) -> (String, Option<String>) {
     (why, Some(setting))
 }
 
-/// Why, and the line in the share's section that would allow it.
+/// The reason, and the line of the share's section that would allow the request.
 fn plain(reason: Reason) -> (&'static str, Option<&'static str>) {
     match reason {
         Reason::ReadOnlyTree => ("the share is read-only", Some("read only = no")),

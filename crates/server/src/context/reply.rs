@@ -1,4 +1,4 @@
-//! A reply while it is written, and a message ready to be sent.
+//! A reply under construction, and a message ready to be sent.
 
 use crate::vfs::VfsFile;
 use alloc::{sync::Arc, vec::Vec};
@@ -8,7 +8,7 @@ use coax_wire::{
     status::Status,
 };
 
-/// Bytes of a message that come after those in its head.
+/// The part of a message after its head.
 #[derive(Clone, Debug, Default)]
 pub enum Tail {
     /// None.
@@ -16,14 +16,14 @@ pub enum Tail {
     None,
     /// From memory.
     Bytes(Vec<u8>),
-    /// From a file, which a driver may hand to the kernel. If the file has become shorter, zeros take the place of
-    /// what is missing: the length was promised in the head.
+    /// From a file, which a driver may pass to the kernel. If the file has become shorter, zeros replace the missing
+    /// part, because the head already contains the length.
     File {
         /// The file.
         file: Arc<dyn VfsFile>,
-        /// Where in it.
+        /// Offset in the file.
         offset: u64,
-        /// How much, bytes.
+        /// Length, bytes.
         len: usize,
     },
 }
@@ -38,12 +38,12 @@ impl Tail {
         }
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes in memory, read from the file if need be. A file that fails or has become shorter reads as zeros.
+    /// The bytes in memory, read from the file if necessary. A file that fails or has become shorter reads as zeros.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             Self::None => Vec::new(),
@@ -72,29 +72,29 @@ impl Transmit {
         self.head.len().saturating_add(self.tail.len())
     }
 
-    /// Whether there is nothing: a zero-length message, as raw reads end with.
+    /// Whether it is a zero-length message, as at the end of raw reads.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A reply being written: handlers append their block to `out`, which begins with the header.
+/// A reply under construction: handlers append their block to `out`, which begins with the header.
 #[derive(Debug, Default)]
 pub struct Reply {
     /// Header and blocks so far. Offsets on the wire count from its beginning.
     pub out: Writer,
-    /// Data after them.
+    /// Data after the blocks.
     pub tail: Tail,
-    /// The status the client is told.
+    /// The status for the client.
     pub status: Option<Status>,
-    /// Oplock bits of the header's flags, for opens of the core protocol.
+    /// Oplock bits of the header's flags, for core opens.
     pub oplock_flags: u8,
-    /// Further messages of the same answer, as transactions have them; each begins with room for a header.
+    /// Further messages of a transaction's answer; each begins with space for a header.
     pub more: Vec<Writer>,
 }
 
 impl Reply {
-    /// A reply with room for a header, which [`super::send`] fills in when it is finished.
+    /// A reply with space for a header, which [`super::send`] fills in at the end.
     pub fn begin() -> Self {
         let mut out = Writer::with_capacity(128);
         out.zeros(HEADER_LEN);
@@ -113,7 +113,7 @@ impl Reply {
         self.out.bytes(&tail.into_bytes());
     }
 
-    /// Writes the header over its room.
+    /// Writes the header into its space.
     pub(super) fn put_header(&mut self, header: &Header) {
         let mut bytes = Writer::with_capacity(HEADER_LEN);
         header.emit(&mut bytes);

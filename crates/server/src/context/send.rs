@@ -1,4 +1,4 @@
-//! Finishing a reply: header, status, signature, and into the queue.
+//! Completes a reply: header, status, signature; then queues it.
 
 use super::{
     Context,
@@ -30,7 +30,7 @@ impl Context {
         self.send_reply(&header, reply, signed);
     }
 
-    /// Sends an empty block under `status`.
+    /// Sends an empty block with `status`.
     pub(super) fn send_error(&mut self, header: &Header, status: Status, signed: SignedRequest) {
         let mut reply = Reply::begin();
         BlockWriter::begin(&mut reply.out).finish(0);
@@ -38,10 +38,10 @@ impl Context {
         self.send_reply(header, reply, signed);
     }
 
-    /// Fills in the header and queues the reply. `header` is the request's, with UID and TID as they are now.
+    /// Writes the header and queues the reply. `header` is the request's, with current UID and TID.
     pub(crate) fn send_reply(&mut self, header: &Header, mut reply: Reply, signed: SignedRequest) {
         let status = reply.status.unwrap_or(Status::OK);
-        // A class and code without an NTSTATUS of its own is marked as such, as Windows does (raw.lock async).
+        // Windows marks a class and code without an NTSTATUS as such (raw.lock async).
         let nt_status = header.flags2.has(Flags2::NT_STATUS)
             && self.server.config.nt_status
             && !status.is_dos();
@@ -76,7 +76,7 @@ impl Context {
         });
     }
 
-    /// The header's status field as this client understands it.
+    /// The header's status field in the form that this client understands.
     pub(crate) fn wire_status(&self, status: Status, nt_status: bool) -> u32 {
         match self.client.dialect {
             Some(dialect) if dialect.dos && !nt_status => status.dos().for_dos().to_wire(),
@@ -92,8 +92,8 @@ impl Context {
         });
     }
 
-    /// Tells the client that its oplock breaks: a LOCKING_ANDX request of the server's own, MID and PID 0xFFFF,
-    /// the high half of the PID and the UID zero ([MS-CIFS] 3.3.4.2). It is never signed ([MS-CIFS] 3.3.4.1.1).
+    /// Notifies the client of an oplock break: a LOCKING_ANDX request of the server, MID and PID 0xFFFF, the high half
+    /// of the PID and the UID zero ([MS-CIFS] 3.3.4.2). It is never signed ([MS-CIFS] 3.3.4.1.1).
     pub(super) fn send_oplock_break(&mut self, open: OpenId, to: Oplock) {
         let Some(file) = self.files.by_open(open) else {
             return;
