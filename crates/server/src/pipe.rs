@@ -1,7 +1,7 @@
-//! Named pipes of `IPC$`: message pipes behind which a DCE/RPC service answers.
+//! Named pipes of `IPC$`: message pipes to DCE/RPC services.
 //!
-//! A pipe takes bytes as they come, cuts them into PDUs by their own lengths, and keeps the answers as messages until
-//! they are read. Nothing is ever answered that was not asked, so a read of an empty pipe does not wait.
+//! A pipe collects bytes, splits them into PDUs by their length fields, and keeps the answers as messages until the
+//! client reads them. The service only answers requests, so a read of an empty pipe does not wait.
 
 mod association;
 pub mod services;
@@ -16,15 +16,15 @@ use association::Association;
 use coax_wire::status::Status;
 use services::{Asker, Service};
 
-/// Most that may lie unread in a pipe, bytes: a client that asks and never reads is told that the pipe is busy.
+/// The maximum unread bytes in a pipe. A client that writes without reading gets a busy error beyond it.
 const MAX_UNREAD: usize = 1 << 20;
 
-/// A pipe's state as clients see it ([MS-CIFS] 2.2.1.3): message type, message read mode, blocking, client end, any
-/// number of instances.
+/// The state of a pipe for clients ([MS-CIFS] 2.2.1.3): message type, message read mode, blocking, client end,
+/// unlimited instances.
 pub const STATE: u16 = 0x05ff;
 /// Bits of the state that the client may set: non-blocking, message read mode.
 const SETTABLE: u16 = 0x8100;
-/// Bit of the state: reads end where messages end.
+/// Bit of the state: a read ends at the end of a message.
 const MESSAGE_READ: u16 = 0x0100;
 
 /// An open pipe.
@@ -34,26 +34,26 @@ pub struct Pipe {
     state: u16,
     association: Association,
     unread: VecDeque<Vec<u8>>,
-    /// Bytes of the first unread message that have been read.
+    /// Bytes already read of the first message.
     read: usize,
-    /// The memory of what lies in it.
+    /// The memory reservation for its contents.
     room: Option<Lease>,
 }
 
-/// What an empty pipe takes, bytes.
+/// The memory overhead of an empty pipe, bytes.
 const OVERHEAD: usize = 1_024;
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The bytes.
     pub data: Vec<u8>,
-    /// The message goes on.
+    /// More of the message follows.
     pub more: bool,
 }
 
 impl Piece {
-    /// `BUFFER_OVERFLOW` if the message goes on.
+    /// `BUFFER_OVERFLOW` if more of the message follows.
     pub fn status(&self) -> Status {
         if self.more {
             Status::BUFFER_OVERFLOW
@@ -64,7 +64,7 @@ impl Piece {
 }
 
 impl Pipe {
-    /// A fresh pipe to a service.
+    /// Opens a pipe to a service.
     pub fn new(service: Service) -> Self {
         Self {
             service,
@@ -76,7 +76,7 @@ impl Pipe {
         }
     }
 
-    /// Reserves the memory of what lies in it now, or else throws that away.
+    /// Reserves the memory of the current contents, or discards them on failure.
     ///
     /// # Errors
     /// `INSUFF_SERVER_RESOURCES`.
@@ -95,12 +95,12 @@ impl Pipe {
         })
     }
 
-    /// The service behind it.
+    /// The service of the pipe.
     pub fn service(&self) -> Service {
         self.service
     }
 
-    /// Its state.
+    /// The state of the pipe.
     pub fn state(&self) -> u16 {
         self.state
     }
@@ -110,10 +110,10 @@ impl Pipe {
         self.state = (self.state & !SETTABLE) | (state & SETTABLE);
     }
 
-    /// Takes bytes from the client.
+    /// Accepts bytes from the client.
     ///
     /// # Errors
-    /// `PIPE_BUSY` if too much lies unread; `PIPE_BROKEN` for what is no DCE/RPC.
+    /// `PIPE_BUSY` if too much data is unread; `PIPE_BROKEN` for data that is not DCE/RPC.
     pub fn write(&mut self, asker: &Asker<'_>, data: &[u8]) -> Result<()> {
         if self.available() > MAX_UNREAD {
             return Err(Status::PIPE_BUSY.into());
@@ -121,7 +121,7 @@ impl Pipe {
         self.association.take(asker, data, &mut self.unread)
     }
 
-    /// Gives up to `max` bytes: of one message, or in byte mode of as many as there are.
+    /// Reads up to `max` bytes: of one message, or in byte mode of all messages.
     ///
     /// # Errors
     /// `PIPE_EMPTY`.
@@ -152,18 +152,18 @@ impl Pipe {
         })
     }
 
-    /// Up to `max` bytes of the next message, which stays.
+    /// Up to `max` bytes of the next message, which stays in the pipe.
     pub fn peek(&self, max: usize) -> &[u8] {
         let rest = self.next_message();
         rest.get(..max).unwrap_or(rest)
     }
 
-    /// Bytes left of the next message.
+    /// Remaining bytes of the next message.
     pub fn message_bytes(&self) -> usize {
         self.next_message().len()
     }
 
-    /// Bytes left of all messages.
+    /// Remaining bytes of all messages.
     pub fn available(&self) -> usize {
         let all: usize = self.unread.iter().map(Vec::len).sum();
         all.saturating_sub(self.read)

@@ -1,8 +1,7 @@
-//! The Remote Administration Protocol: what Windows for Workgroups, 9x, LAN Manager and OS/2 ask on `\PIPE\LANMAN` to list
-//! shares, servers and print queues. [MS-RAP] 3.2.5.
+//! The Remote Administration Protocol on `\PIPE\LANMAN`: Windows for Workgroups, 9x, LAN Manager and OS/2 use it to
+//! list shares, servers and print queues. [MS-RAP] 3.2.5.
 //!
-//! Strings are OEM whatever the connection speaks. Records go out in the form that the client describes, as far as they
-//! hold what it wants.
+//! Strings are OEM in every dialect. The client's descriptor determines the format of the records.
 
 mod answer;
 mod machine;
@@ -22,7 +21,7 @@ use coax_wire::rap::{Request, code, function as f};
 
 type Serve = fn(&Client<'_>, &Request<'_>) -> Result<Answer, u16>;
 
-/// Every function served.
+/// All supported functions.
 const FUNCTIONS: &[(u16, Serve)] = &[
     (f::NET_SHARE_ENUM, shares::list),
     (f::NET_SHARE_GET_INFO, shares::info),
@@ -40,7 +39,7 @@ const FUNCTIONS: &[(u16, Serve)] = &[
     (f::DOS_PRINT_JOB_ENUM, print::jobs),
 ];
 
-/// Serves a call. What cannot be decoded or is not known is answered with an error code: RAP has no other way.
+/// Serves a call. Undecodable and unknown calls get an error code, because RAP has no other error reply.
 pub fn serve(client: &Client<'_>, parameters: &[u8]) -> Answer {
     let answer = match Request::parse(parameters) {
         Err(_) => Err(code::INVALID_PARAMETER),

@@ -1,10 +1,10 @@
-//! The file system as the engine sees it: a folder whose contents it can reach and nothing else.
+//! The file system interface of the engine: one folder tree, and no access outside it.
 //!
-//! Paths are relative to the share's root, components parted by `/`, `""` the root itself; no component is empty, `.`
-//! or `..`. Names are Unicode; a file system that holds other bytes maps them reversibly (each stray byte `b` to
-//! U+EF00 + b). Calls may block: drivers run an engine where blocking holds up nobody else.
+//! Paths are relative to the share's root, with components separated by `/`; `""` is the root itself. No component is
+//! empty, `.` or `..`. Names are Unicode. A file system with other bytes in its names maps them reversibly (each stray
+//! byte `b` to U+EF00 + b). Calls may block: a driver runs the engine where blocking delays no other client.
 //!
-//! Case folding, 8.3 names, wildcards, share modes and DOS attributes are the engine's business, not the file system's.
+//! The engine implements case folding, 8.3 names, wildcards, share modes and DOS attributes, not the file system.
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -16,25 +16,25 @@ pub mod synced;
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::{any::Any, fmt::Debug};
 
-/// Why a file operation failed. One table turns it into a status for the client.
+/// The error of a file operation. One table maps it to a status for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VfsError {
-    /// No such file or directory, or a folder on the way to it is missing.
+    /// No such file or directory, or a missing folder in the path.
     #[error("not found")]
     NotFound,
-    /// A folder was needed and something else is there.
+    /// The object is not a folder.
     #[error("not a directory")]
     NotADirectory,
-    /// A file was needed and a folder is there.
+    /// The object is a folder.
     #[error("is a directory")]
     IsADirectory,
-    /// Something of that name is there already.
+    /// The name already exists.
     #[error("already exists")]
     Exists,
-    /// The folder still holds something.
+    /// The folder is not empty.
     #[error("directory not empty")]
     NotEmpty,
-    /// The file system's permissions forbid it.
+    /// The permissions of the file system forbid the operation.
     #[error("permission denied")]
     Denied,
     /// The path or a symbolic link on it leaves the share.
@@ -43,34 +43,34 @@ pub enum VfsError {
     /// The file system is mounted read-only.
     #[error("read-only file system")]
     ReadOnly,
-    /// No space, or the quota is spent.
+    /// No space, or quota exceeded.
     #[error("disk full")]
     NoSpace,
     /// Too many files open in this process or system.
     #[error("too many open files")]
     TooManyOpen,
-    /// The name is longer than the file system takes.
+    /// The name is longer than the file system allows.
     #[error("name too long")]
     NameTooLong,
-    /// The name cannot exist on this file system.
+    /// The name is illegal on this file system.
     #[error("invalid name")]
     InvalidName,
-    /// The file would grow past what the file system takes.
+    /// The file would exceed the maximum size of the file system.
     #[error("file too large")]
     TooLarge,
     /// Source and target lie on different file systems.
     #[error("crosses file systems")]
     CrossDevice,
-    /// In use in a way that forbids this.
+    /// The object is in use.
     #[error("busy")]
     Busy,
-    /// The file system cannot do this at all (for instance no extended attributes).
+    /// The file system does not support the operation (for instance no extended attributes).
     #[error("not supported by the file system")]
     Unsupported,
     /// The extended attribute does not exist.
     #[error("no such attribute")]
     NoAttribute,
-    /// The share's folder itself was removed.
+    /// The share's root folder no longer exists.
     #[error("the share's folder is gone")]
     Gone,
     /// Anything else, with the system's error number.
@@ -78,33 +78,33 @@ pub enum VfsError {
     Io(i32),
 }
 
-/// Shorthand for a file operation's outcome.
+/// The result of a file operation.
 pub type VfsResult<T> = Result<T, VfsError>;
 
-/// What lies at a path.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
     File,
     /// A folder.
     Directory,
-    /// A pipe, device or socket: listed never, opened never.
+    /// A pipe, device or socket: never listed, never opened.
     Special,
 }
 
-/// Nanoseconds since 1970 (signed: file systems hold older times), as file systems keep them.
+/// A file time: nanoseconds since 1970 (signed, because file systems have older times).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FsTime(pub i64);
 
-/// Which object this is, for as long as it exists: the key of the open table.
+/// The identity of an object during its lifetime: the key of the open table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     /// The file system (device).
     pub device: u64,
     /// The object on it (inode).
     pub inode: u64,
-    /// Which of its streams: 0 is the object itself, and all that a [`Vfs`] tells of. Others are the engine's
-    /// (`ops::streams`).
+    /// The stream of the object: 0 is the object itself, and a [`Vfs`] returns only that. The engine assigns the other
+    /// numbers (`ops::streams`).
     pub stream: u64,
 }
 
@@ -116,18 +116,18 @@ impl FileId {
     }
 }
 
-/// What a file system tells of a file or folder.
+/// The metadata of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Which object.
+    /// The identity of the object.
     pub id: FileId,
     /// File or folder.
     pub kind: Kind,
     /// Length in bytes; 0 for folders.
     pub size: u64,
-    /// Bytes taken on the disk.
+    /// Bytes allocated on the disk.
     pub allocated: u64,
-    /// When it was created, if the file system knows.
+    /// The creation time, if the file system has one.
     pub created: Option<FsTime>,
     /// Last change of contents.
     pub modified: FsTime,
@@ -137,11 +137,11 @@ pub struct Stat {
     pub changed: FsTime,
     /// Hard links.
     pub links: u32,
-    /// Unix permission bits (0o777), made up where there are none.
+    /// Unix permission bits (0o777), emulated on other systems.
     pub mode: u32,
 }
 
-/// How to open.
+/// The mode of an open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OpenHow {
     /// Read data.
@@ -150,13 +150,13 @@ pub struct OpenHow {
     pub write: bool,
     /// Create if missing.
     pub create: bool,
-    /// Fail with [`VfsError::Exists`] if it is there (with `create`).
+    /// Fail with [`VfsError::Exists`] if the file exists (with `create`).
     pub exclusive: bool,
-    /// Cut to length 0.
+    /// Truncate to length 0.
     pub truncate: bool,
 }
 
-/// Times to set; `None` leaves one as it is.
+/// Times to set; `None` leaves a time unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SetTimes {
     /// Last read.
@@ -165,23 +165,23 @@ pub struct SetTimes {
     pub modified: Option<FsTime>,
 }
 
-/// Room on the file system, bytes.
+/// Space on the file system, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Space {
-    /// Size of the whole.
+    /// Total size.
     pub total: u64,
     /// Free for this server.
     pub free: u64,
 }
 
-/// A folder tree that a share offers. Implementations confine every path beneath their root.
+/// The folder tree of a share. Implementations confine every path to their root.
 pub trait Vfs: Send + Sync + Debug {
-    /// Opens a file. A folder opens too, if `how` asks neither to write nor to create; it can then be statted, synced
-    /// and have its times and attributes set. The flag says whether this call created it.
+    /// Opens a file, or a folder if `how` neither writes nor creates. The caller can stat and sync a folder, and set
+    /// its times and attributes. The flag says whether this call created the file.
     fn open(&self, path: &str, how: OpenHow) -> VfsResult<(Arc<dyn VfsFile>, bool)>;
     /// Opens a folder for listing.
     fn open_dir(&self, path: &str) -> VfsResult<Arc<dyn VfsDir>>;
-    /// What lies at `path`, following symbolic links that stay beneath the root.
+    /// The metadata of the object at `path`. Follows symbolic links that stay beneath the root.
     fn stat(&self, path: &str) -> VfsResult<Stat>;
     /// Creates a folder.
     fn make_dir(&self, path: &str) -> VfsResult<()>;
@@ -189,49 +189,51 @@ pub trait Vfs: Send + Sync + Debug {
     fn remove_file(&self, path: &str) -> VfsResult<()>;
     /// Removes an empty folder.
     fn remove_dir(&self, path: &str) -> VfsResult<()>;
-    /// Renames a file or folder; with `replace` over an existing file, else [`VfsError::Exists`], atomically.
+    /// Renames a file or folder atomically. With `replace` it overwrites an existing file, else it fails with
+    /// [`VfsError::Exists`].
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()>;
-    /// Makes `to` another name of the file `from`.
+    /// Creates `to` as a hard link to the file `from`.
     fn hard_link(&self, from: &str, to: &str) -> VfsResult<()>;
-    /// One extended attribute, by its full name (`user.…`).
+    /// Reads an extended attribute by its full name (`user.…`).
     fn attribute(&self, path: &str, name: &str) -> VfsResult<Vec<u8>>;
-    /// The same, of what was at `path` as `stat` just before: file systems may remember it for as long as that stays.
+    /// Like [`Self::attribute`], for an object whose state was `stat` just before. File systems may cache the value for
+    /// that state.
     fn attribute_in(&self, path: &str, stat: &Stat, name: &str) -> VfsResult<Vec<u8>> {
         let _ = stat;
         self.attribute(path, name)
     }
-    /// What [`VfsDir::tells_changes_after`] says of the folder at `path`, which is now as `stat` says.
+    /// The result of [`VfsDir::tells_changes_after`] for the folder at `path` with the current state `stat`.
     fn tells_changes_after(&self, path: &str, stat: &Stat) -> bool {
         self.open_dir(path)
             .is_ok_and(|dir| dir.tells_changes_after(stat))
     }
-    /// Room on the file system.
+    /// The space on the file system.
     fn space(&self) -> VfsResult<Space>;
 }
 
 /// An open file or folder. It stays usable after a rename, and after its name is removed.
 pub trait VfsFile: Send + Sync + Debug {
-    /// Reads at `offset`; short only at the end of the file.
+    /// Reads at `offset`. A short read means the end of the file.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> VfsResult<usize>;
-    /// Writes all of `data` at `offset`, or says how many bytes of it are in the file when it failed.
+    /// Writes all of `data` at `offset`. On an error, returns the number of bytes written.
     fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), (usize, VfsError)>;
-    /// What it is now.
+    /// The current metadata.
     fn stat(&self) -> VfsResult<Stat>;
 
-    /// Its length, bytes: [`Self::stat`]'s, perhaps at less cost.
+    /// The length in bytes, like [`Self::stat`] but possibly cheaper.
     ///
     /// # Errors
     /// Only if the disk fails.
     fn size(&self) -> VfsResult<u64> {
         Ok(self.stat()?.size)
     }
-    /// Sets the length; a longer file reads as zeros. Space for an extension is really reserved: a full disk is
-    /// [`VfsError::NoSpace`] now and the length stays as it was. A length that is no larger frees what was reserved
-    /// beyond it.
+    /// Sets the length; an extension reads as zeros. The file system must reserve the space of an extension: on a full
+    /// disk the call fails with [`VfsError::NoSpace`] and the length does not change. A length that is not larger frees
+    /// the reserved space beyond it.
     fn set_len(&self, len: u64) -> VfsResult<()>;
     /// Reserves space up to `len` without changing the length.
     fn reserve(&self, len: u64) -> VfsResult<()>;
-    /// Sets the length as [`Self::set_len`] does, but without reserving space where the file system allows that.
+    /// Sets the length like [`Self::set_len`], but without a reservation where the file system allows that.
     ///
     /// # Errors
     /// As [`Self::set_len`].
@@ -246,31 +248,31 @@ pub trait VfsFile: Send + Sync + Debug {
         let _ = from;
         self.reserve(to)
     }
-    /// Waits until contents and metadata are on the disk. A folder's contents are its names. [`VfsError::Unsupported`]
-    /// if the file system cannot do that for this object.
+    /// Waits until contents and metadata are on the disk. The contents of a folder are its names.
+    /// [`VfsError::Unsupported`] if the file system cannot sync this object.
     fn sync(&self) -> VfsResult<()>;
     /// Sets times.
     fn set_times(&self, times: SetTimes) -> VfsResult<()>;
-    /// Sets the Unix permission bits' owner-write bit.
+    /// Sets or clears the owner-write bit of the Unix permissions.
     fn set_writable(&self, writable: bool) -> VfsResult<()>;
-    /// One extended attribute, by its full name (`user.…`).
+    /// Reads an extended attribute by its full name (`user.…`).
     fn attribute(&self, name: &str) -> VfsResult<Vec<u8>>;
-    /// Sets (or creates) one.
+    /// Sets or creates an extended attribute.
     fn set_attribute(&self, name: &str, value: &[u8]) -> VfsResult<()>;
-    /// Has `change` make a new value of the one there is, with no other change of it in between.
+    /// Replaces the value of an attribute with the result of `change`, atomically.
     ///
     /// # Errors
-    /// [`VfsError::NoAttribute`]; those of `change` and of setting it.
+    /// [`VfsError::NoAttribute`], and the errors of `change` and of the write.
     fn update_attribute(
         &self,
         name: &str,
         change: &mut dyn FnMut(&mut Vec<u8>) -> VfsResult<()>,
     ) -> VfsResult<()>;
-    /// Removes one.
+    /// Removes an extended attribute.
     fn remove_attribute(&self, name: &str) -> VfsResult<()>;
     /// Full names of all extended attributes.
     fn attribute_names(&self) -> VfsResult<Vec<String>>;
-    /// For drivers: the concrete file, so that a reply's data can go from page cache to socket in the kernel.
+    /// For drivers: the concrete file, so that the kernel can send the data of a reply from page cache to socket.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -278,20 +280,20 @@ pub trait VfsFile: Send + Sync + Debug {
 pub trait VfsDir: Send + Sync + Debug {
     /// The names in it, in the file system's order, without `.` and `..`.
     fn names(&self) -> VfsResult<Vec<String>>;
-    /// What lies under one of its names, and that object's extended attribute `attribute` if it has it.
+    /// The metadata of one of its names, and the value of that object's extended attribute `attribute` if it exists.
     fn entry(&self, name: &str, attribute: Option<&str>) -> VfsResult<(Stat, Option<Vec<u8>>)>;
-    /// Whether what lies under one of its names, and is now as `stat` says, may have extended attributes other than
-    /// `besides`: told without opening it, by file systems that can.
+    /// Whether the object with one of its names, whose current metadata is `stat`, may have extended attributes other
+    /// than `besides`. Some file systems can tell without an open.
     fn may_have_attributes(&self, name: &str, stat: &Stat, besides: &str) -> bool {
         let _ = (name, stat, besides);
         true
     }
-    /// The folder's own state: while `modified` and `changed` stay, its list of names has not changed, if
-    /// [`tells_changes_after`](Self::tells_changes_after) it.
+    /// The folder's own metadata. While `modified` and `changed` stay the same, so does the list of names, provided
+    /// that [`tells_changes_after`](Self::tells_changes_after) is true.
     fn stat(&self) -> VfsResult<Stat>;
-    /// Will every change of the list of names made after `stat` (this folder's, and not an old one) show in its times?
-    /// Not where the file system's clock ticks slowly and `stat` shows a change in the current tick: who remembers a
-    /// listing by these times then looks once more when they have settled, 2.5 seconds later at the latest.
+    /// Whether the folder's times will show every change to the list of names after `stat` (which must be recent).
+    /// False if the file system's clock is coarse and `stat` shows a change in the current tick. A cache must then read
+    /// the folder again after the tick, at most 2.5 seconds later.
     fn tells_changes_after(&self, stat: &Stat) -> bool {
         let _ = stat;
         true

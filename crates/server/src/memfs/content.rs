@@ -1,12 +1,12 @@
-//! The bytes of a file in memory: blocks where something was written, a pattern or zeros elsewhere.
+//! The contents of an in-memory file: blocks for written data, a pattern or zeros elsewhere.
 
 use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 
-/// Bytes of a block; a shorter block reads on as zeros.
+/// The size of a block in bytes; a shorter block reads as zeros after its end.
 const BLOCK: u64 = 64 * 1024;
-/// Room is accounted in clusters of this many bytes.
+/// Space is allocated in clusters of this many bytes.
 pub(super) const CLUSTER: u64 = 4096;
-/// A pattern is repeated up to about this many bytes, so that reading it copies runs and not single bytes.
+/// The repeated pattern has about this many bytes, so that reads copy runs and not single bytes.
 const PATTERN_RUN: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Content {
     blocks: BTreeMap<u64, Vec<u8>>,
 }
 
-/// What absent blocks hold below `end`.
+/// The contents of absent blocks below `end`.
 #[derive(Debug)]
 struct Pattern {
     run: Arc<[u8]>,
@@ -40,7 +40,7 @@ impl Content {
         self.len
     }
 
-    /// Bytes of room taken: holes count, as if they were reserved.
+    /// Allocated bytes. Holes count as if reserved.
     pub(super) fn allocated(&self) -> u64 {
         clusters(self.len.max(self.reserved))
     }
@@ -62,7 +62,7 @@ impl Content {
         n
     }
 
-    /// Writes all of `data`. With `keep` false only the length grows.
+    /// Writes all of `data`. If `keep` is false, only the length grows.
     pub(super) fn write(&mut self, offset: u64, data: &[u8], keep: bool) {
         let (mut at, mut rest) = (offset, if keep { data } else { &[] });
         while !rest.is_empty() {
@@ -151,7 +151,7 @@ impl Content {
         }
     }
 
-    /// An absent block as it reads now, without its trailing zeros.
+    /// The contents of an absent block, without trailing zeros.
     fn materialised(&self, index: u64) -> Vec<u8> {
         let start = index.saturating_mul(BLOCK);
         let end = self.pattern.as_ref().map_or(0, |p| p.end);
@@ -162,7 +162,7 @@ impl Content {
     }
 }
 
-/// `bytes` rounded up to whole clusters.
+/// Rounds `bytes` up to whole clusters.
 pub(super) fn clusters(bytes: u64) -> u64 {
     bytes.div_ceil(CLUSTER).saturating_mul(CLUSTER)
 }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::vfs::{OpenHow, SetTimes, Stat, VfsDir, VfsError, VfsFile, VfsResult, path};
 
-/// Keeps an object alive while something has it open.
+/// Keeps an object alive while it is open.
 pub(super) struct Handle {
     shared: Shared,
     id: u64,
@@ -56,7 +56,7 @@ impl MemFile {
         Self { handle, how }
     }
 
-    /// Locks, counts, and refuses changes of the contents that the open did not ask for.
+    /// Locks and counts. Refuses changes of the contents if the open is not for writing.
     fn begin_content(&self, call: Call) -> VfsResult<spin::MutexGuard<'_, State>> {
         let mut state = self.handle.shared.lock();
         state.begin_change(call)?;
@@ -202,7 +202,7 @@ impl VfsFile for MemFile {
     }
 }
 
-/// Writes as much as there is room for; the outcome is whole, or what is in the file and why not more.
+/// Writes as much as fits. Returns the full length, or the number of bytes written and the error.
 fn write(state: &mut State, id: u64, offset: u64, data: &[u8]) -> Result<usize, (usize, VfsError)> {
     let end = offset
         .checked_add(data.len() as u64)
@@ -228,7 +228,7 @@ fn write(state: &mut State, id: u64, offset: u64, data: &[u8]) -> Result<usize, 
     }
 }
 
-/// Changes the length or the reservation to `len` if there is room for all of it.
+/// Changes the length or the reservation to `len` if the space suffices.
 fn grow(state: &mut State, id: u64, len: u64, change: impl FnOnce(&mut Content)) -> VfsResult<()> {
     if len > MAX_LEN {
         return Err(VfsError::TooLarge);

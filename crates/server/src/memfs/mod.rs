@@ -1,12 +1,12 @@
-//! A file system in memory: for the engine's tests, and for the lab, where nothing may depend on a disk.
+//! An in-memory file system: for the engine's tests, and for the lab, which must not depend on a disk.
 //!
-//! It does what a disk does (an unlinked open file lives on, a full disk refuses the write, names are bytes of UTF-8 and
-//! tell upper from lower case) and what a disk does not do on demand: it fails a call that a test chose ([`Fault`]),
-//! counts calls ([`MemFs::calls`]) and reads its time from whoever owns it ([`MemFs::set_time`], [`MemFs::set_clock`]).
-//! A gigabyte of a repeated pattern costs a few kilobytes ([`MemFs::add_pattern`]).
+//! It behaves like a disk: an unlinked open file survives, a full disk refuses writes, and names are case-sensitive
+//! bytes of UTF-8. In addition it makes calls fail as a test requests ([`Fault`]), counts calls ([`MemFs::calls`]) and
+//! uses an external clock ([`MemFs::set_time`], [`MemFs::set_clock`]). A gigabyte of a repeated pattern takes a few
+//! kilobytes of memory ([`MemFs::add_pattern`]).
 //!
-//! Not modelled: symbolic links, special files, owners, and the time of last access, which only
-//! [`SetTimes`](crate::vfs::SetTimes) moves.
+//! Not modelled: symbolic links, special files, owners, and the access time, which only
+//! [`SetTimes`](crate::vfs::SetTimes) changes.
 
 mod content;
 mod file;
@@ -33,7 +33,7 @@ use self::{
 
 use crate::vfs::{FsTime, OpenHow, Space, Stat, Vfs, VfsDir, VfsError, VfsFile, VfsResult};
 
-/// The file system. A clone is another handle on the same one.
+/// The file system. A clone is another handle on the same file system.
 #[derive(Clone)]
 pub struct MemFs {
     shared: Shared,
@@ -46,13 +46,13 @@ impl Default for MemFs {
 }
 
 impl MemFs {
-    /// An empty one with [`MemOptions::default`], at time 0.
+    /// An empty file system with [`MemOptions::default`], at time 0.
     #[must_use]
     pub fn new() -> Self {
         Self::with_options(MemOptions::default())
     }
 
-    /// An empty one.
+    /// An empty file system.
     #[must_use]
     pub fn with_options(options: MemOptions) -> Self {
         Self {
@@ -60,69 +60,68 @@ impl MemFs {
         }
     }
 
-    /// Changes its behaviour from now on; what lies in it stays.
+    /// Changes the options from now on; the contents stay.
     pub fn set_options(&self, options: MemOptions) {
         self.shared.lock().options = options;
     }
 
-    /// Says what time it is, until told otherwise. Two changes of one object at the same time still differ in
-    /// [`Stat::changed`], which always moves.
+    /// Sets the current time until the next call. Two changes of one object at the same time still differ in
+    /// [`Stat::changed`], which always advances.
     pub fn set_time(&self, now: FsTime) {
         self.shared.lock().clock = Clock::Set(now);
     }
 
-    /// Reads the time from `clock` at every change. `clock` must not call into this file system.
+    /// Sets a clock that supplies the time of every change. `clock` must not call into this file system.
     pub fn set_clock(&self, clock: impl Fn() -> FsTime + Send + Sync + 'static) {
         self.shared.lock().clock = Clock::Read(Arc::new(clock));
     }
 
-    /// Adds a failure to come.
+    /// Adds a fault for later calls.
     pub fn inject(&self, fault: Fault) {
         self.shared.lock().faults.push(fault);
     }
 
-    /// Forgets all failures to come.
+    /// Removes all pending faults.
     pub fn clear_faults(&self) {
         self.shared.lock().faults.clear();
     }
 
-    /// How often this kind of call was made, failed ones included.
+    /// The number of calls of this kind, failed ones included.
     #[must_use]
     pub fn calls(&self, call: Call) -> u64 {
         self.shared.lock().calls.get(&call).copied().unwrap_or(0)
     }
 
-    /// Sets all counters to 0.
+    /// Resets all call counters to 0.
     pub fn reset_calls(&self) {
         self.shared.lock().calls.clear();
     }
 
-    /// Files and folders in it, the root and unlinked open ones included.
+    /// The number of files and folders, including the root and unlinked open objects.
     #[must_use]
     pub fn objects(&self) -> usize {
         self.shared.lock().nodes.len()
     }
 
-    /// Puts a folder and those above it there, uncounted and past all faults.
+    /// Creates a folder and its parents, without counting or faults.
     ///
     /// # Errors
-    /// As [`Vfs::make_dir`], except that existing folders are welcome.
+    /// As [`Vfs::make_dir`], but existing folders are no error.
     pub fn add_dir(&self, path: &str) -> VfsResult<()> {
         self.shared.lock().add_dir(path).map(drop)
     }
 
-    /// Puts a file with these contents there, in place of one that was; makes the folders above it. Uncounted and past
-    /// all faults.
+    /// Creates or replaces a file with these contents, and creates its parent folders. Without counting or faults.
     ///
     /// # Errors
-    /// What stands in the way, or [`VfsError::NoSpace`].
+    /// The error of the path, or [`VfsError::NoSpace`].
     pub fn add_file(&self, path: &str, contents: &[u8]) -> VfsResult<()> {
         let mut content = Content::default();
         content.write(0, contents, true);
         self.shared.lock().add_file(path, content)
     }
 
-    /// As [`add_file`](Self::add_file), `len` bytes of `pattern` over and over (zeros if it is empty), at no cost in
+    /// Like [`add_file`](Self::add_file), with `len` bytes of repeated `pattern` (zeros if it is empty), which take no
     /// memory.
     ///
     /// # Errors
@@ -133,7 +132,7 @@ impl MemFs {
             .add_file(path, Content::patterned(len, pattern))
     }
 
-    /// The whole contents of a file, uncounted and past all faults.
+    /// The whole contents of a file, without counting or faults.
     ///
     /// # Errors
     /// [`VfsError::NotFound`], [`VfsError::IsADirectory`], or [`VfsError::TooLarge`] if it does not fit into memory.

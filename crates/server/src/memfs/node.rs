@@ -1,4 +1,4 @@
-//! One file or folder in memory.
+//! An in-memory file or folder.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use crate::vfs::{FileId, FsTime, Kind, SetTimes, Stat};
 
 /// The owner-write bit of Unix permissions.
 const OWNER_WRITE: u32 = 0o200;
-/// The device number that objects report unless [`super::MemOptions::device`] says otherwise: "MEM".
+/// The default device number of objects: "MEM". See [`super::MemOptions::device`].
 pub(super) const DEVICE: u64 = 0x004D_454D;
 
 #[derive(Debug)]
@@ -99,13 +99,13 @@ impl Node {
         self.touch_metadata(now);
     }
 
-    /// The contents, or a folder's list of names, changed.
+    /// Notes a change of the contents, or of a folder's list of names.
     pub(super) fn touch(&mut self, now: FsTime) {
         self.modified = now;
         self.touch_metadata(now);
     }
 
-    /// `changed` always moves, even when the clock does not.
+    /// `changed` always advances, even if the clock does not.
     pub(super) fn touch_metadata(&mut self, now: FsTime) {
         self.changed = now.max(FsTime(self.changed.0.saturating_add(1)));
     }

@@ -1,10 +1,10 @@
-//! How a file system in memory behaves: its room, its time, its faults.
+//! Options of an in-memory file system: space, time, faults.
 
 use super::node;
 use crate::vfs::{VfsError, VfsResult, path};
 use core::fmt::Debug;
 
-/// One kind of call, to count it or to make it fail. Calls on paths and on open files of one purpose are one kind.
+/// The kind of a call, to count it or to make it fail. Calls on paths and on open files with one purpose are one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "each is the method of its name in `vfs`")]
 pub enum Call {
@@ -32,23 +32,23 @@ pub enum Call {
     Entry,
 }
 
-/// A failure to come.
+/// A fault for later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which calls it counts and strikes; `None` all of them.
+    /// The kind of call that it counts and makes fail; `None` for all kinds.
     pub call: Option<Call>,
-    /// So many calls pass before it strikes.
+    /// The number of calls that pass first.
     pub skip: u64,
-    /// So many calls then fail; after that it is spent.
+    /// The number of calls that fail then. Afterwards the fault is used up.
     pub times: u64,
-    /// What they fail with.
+    /// The error of these calls.
     pub error: VfsError,
-    /// Of a write that is struck, so many bytes are in the file all the same.
+    /// The number of bytes that a failing write still stores.
     pub written: usize,
 }
 
 impl Fault {
-    /// The next call of this kind fails once.
+    /// Makes the next call of this kind fail once.
     #[must_use]
     pub fn next(call: Call, error: VfsError) -> Self {
         Self {
@@ -61,18 +61,18 @@ impl Fault {
     }
 }
 
-/// How a [`MemFs`] behaves.
+/// The options of a [`MemFs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemOptions {
-    /// Room for contents, bytes; accounted in clusters of 4,096, holes included.
+    /// Capacity for contents in bytes, allocated in clusters of 4,096, holes included.
     pub capacity: u64,
-    /// Keep what is written. If not, written bytes read as zeros (or what was there) and cost no memory: for
+    /// Keep written data. Otherwise written bytes read as zeros (or the previous contents) and take no memory: for
     /// measurements that copy gigabytes.
     pub keep_contents: bool,
     /// Refuse every change with [`VfsError::ReadOnly`].
     pub read_only: bool,
-    /// The device number that objects report ([`crate::vfs::FileId::device`]). Two file systems of one server must differ
-    /// in it, as two disks do.
+    /// The device number of all objects ([`crate::vfs::FileId::device`]). Two file systems of one server must have
+    /// different numbers, like two disks.
     pub device: u64,
 }
 
@@ -87,7 +87,7 @@ impl Default for MemOptions {
     }
 }
 
-/// The names on the way to a path, checked.
+/// Checks a path and returns its components.
 pub(super) fn components(path: &str) -> VfsResult<impl Iterator<Item = &str>> {
     path::check(path)?;
     if path

@@ -1,4 +1,4 @@
-//! The tree in memory and what its operations do to it.
+//! The in-memory tree and its operations.
 
 use alloc::{
     borrow::ToOwned, boxed::Box, collections::BTreeMap, string::String, sync::Arc, vec::Vec,
@@ -14,7 +14,7 @@ use crate::vfs::{FsTime, OpenHow, Stat, VfsError, VfsResult, path};
 
 /// The root folder's number.
 pub(super) const ROOT: u64 = 1;
-/// Longest file: a signed 64-bit offset, as on Linux.
+/// The maximum file length: a signed 64-bit offset, as on Linux.
 pub(super) const MAX_LEN: u64 = i64::MAX as u64;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct State {
     pub(super) faults: Vec<Fault>,
     pub(super) calls: BTreeMap<Call, u64>,
     pub(super) nodes: BTreeMap<u64, Node>,
-    /// Bytes of room taken by all files, unlinked open ones included.
+    /// Bytes allocated by all files, unlinked open ones included.
     pub(super) used: u64,
     next: u64,
 }
@@ -76,7 +76,7 @@ impl State {
         self.clock.now()
     }
 
-    /// Counts a call and lets a fault strike it; the number is what a struck write leaves in the file.
+    /// Counts a call and applies faults. The number is what a failing write still stores.
     pub(super) fn begin_write(&mut self, call: Call) -> Result<(), (usize, VfsError)> {
         let count = self.calls.entry(call).or_default();
         *count = count.saturating_add(1);
@@ -151,7 +151,7 @@ impl State {
             .ok_or(VfsError::NotFound)
     }
 
-    /// The folder and the name of a path that is not the root; the folder exists.
+    /// The folder and the name of a path other than the root. The folder must exist.
     fn place<'p>(&self, path: &'p str) -> VfsResult<(u64, &'p str)> {
         drop(components(path)?);
         let (parent, name) = path::split(path).ok_or(VfsError::Busy)?;
@@ -160,7 +160,7 @@ impl State {
         Ok((parent, name))
     }
 
-    /// As `place`, and nothing is there yet.
+    /// Like `place`; the name must not exist yet.
     pub(super) fn vacancy<'p>(&self, path: &'p str) -> VfsResult<(u64, &'p str)> {
         if path.is_empty() {
             return Err(VfsError::Exists);
@@ -183,7 +183,7 @@ impl State {
         Ok(id)
     }
 
-    /// The file's number, and whether this call created it.
+    /// Opens a file. Returns its number, and whether this call created it.
     pub(super) fn open(&mut self, path: &str, how: OpenHow) -> VfsResult<(u64, bool)> {
         let found = self.resolve(path);
         if found == Err(VfsError::NotFound) && how.create {
@@ -214,7 +214,7 @@ impl State {
         Ok((id, false))
     }
 
-    /// Changes a file's content where no more room can be needed.
+    /// Changes a file's content in a way that never needs more space.
     pub(super) fn change_content(
         &mut self,
         id: u64,

@@ -1,4 +1,4 @@
-//! A DCE/RPC connection: bind, then calls, in fragments or whole (C706 chapter 12, [MS-RPCE] 3.3).
+//! A DCE/RPC connection: a bind, then calls, whole or in fragments (C706 chapter 12, [MS-RPCE] 3.3).
 
 use super::services::{Asker, Service};
 use crate::error::Result;
@@ -12,29 +12,29 @@ use coax_wire::{
     status::Status,
 };
 
-/// Largest fragment taken and sent, bytes: what every Windows since NT 4 proposes.
+/// The maximum fragment in both directions, bytes: the value that every Windows since NT 4 proposes.
 const MAX_FRAGMENT: u16 = 4280;
-/// Smallest largest fragment ([MS-RPCE]: MUST_RECV_FRAG_SIZE).
+/// The minimum of the negotiated maximum fragment ([MS-RPCE]: MUST_RECV_FRAG_SIZE).
 const MIN_FRAGMENT: u16 = 1432;
-/// Most bytes of arguments a call may have.
+/// The maximum argument bytes of a call.
 const MAX_CALL: usize = 1 << 16;
-/// Most contexts a connection may have.
+/// The maximum number of contexts of a connection.
 const MAX_CONTEXTS: usize = 64;
 
-/// The connection's state.
+/// The state of the connection.
 #[derive(Debug)]
 pub(super) struct Association {
     service: Service,
-    /// The beginning of a PDU whose end has not come.
+    /// The beginning of an incomplete PDU.
     input: Vec<u8>,
-    /// Contexts granted.
+    /// Accepted contexts.
     contexts: Vec<u16>,
-    /// Largest fragment the client takes.
+    /// The maximum fragment of the client.
     max_fragment: u16,
     call: Option<Partial>,
 }
 
-/// A call whose last fragment has not come.
+/// A call without its last fragment so far.
 #[derive(Debug)]
 struct Partial {
     id: u32,
@@ -56,13 +56,13 @@ impl Association {
         }
     }
 
-    /// Bytes of what has come in part.
+    /// The size of incomplete input in bytes.
     pub(super) fn waiting(&self) -> usize {
         let call = self.call.as_ref().map_or(0, |call| call.stub.len());
         self.input.len().saturating_add(call)
     }
 
-    /// Takes bytes, and puts what they bring about into `out`.
+    /// Processes bytes, and appends the answers to `out`.
     pub(super) fn take(
         &mut self,
         asker: &Asker<'_>,
@@ -93,7 +93,7 @@ impl Association {
         match header.ptype {
             ptype::BIND | ptype::ALTER_CONTEXT => self.bind(header, body, out),
             ptype::REQUEST => self.request(asker, header, body, out),
-            // AUTH3, CANCEL and ORPHANED have no answer.
+            // AUTH3, CANCEL and ORPHANED get no answer.
             _ => {}
         }
     }
@@ -157,7 +157,7 @@ impl Association {
         }
     }
 
-    /// Adds a fragment; gives the call if it was the last.
+    /// Adds a fragment; returns the call after its last fragment.
     fn assemble(
         &mut self,
         header: &Header,
@@ -202,7 +202,7 @@ impl Association {
     }
 }
 
-/// Answers what is no PDU of this protocol's version and representation, and breaks the pipe if it is no bind.
+/// Rejects a PDU with an unsupported protocol version or data representation. Breaks the pipe unless it is a bind.
 fn reject(header: &Header, out: &mut Messages) -> Result<()> {
     if header.ptype != ptype::BIND {
         return Err(Status::PIPE_BROKEN.into());

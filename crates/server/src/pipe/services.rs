@@ -1,4 +1,4 @@
-//! The services behind the pipes: SRVSVC and WKSSVC, as far as listing shares and naming the machine goes.
+//! The services of the pipes: SRVSVC and WKSSVC, limited to share lists and the names of the machine.
 
 use crate::{
     server::Server,
@@ -14,27 +14,27 @@ use coax_wire::{
     time::Time,
 };
 
-/// Who asks what of whom, and when.
+/// The server and the time of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
-    /// The server asked.
+    /// The server.
     pub server: &'a Server,
-    /// Now.
+    /// The current time.
     pub now: Time,
 }
 
-/// The version of NT that the server claims to be: 4.0.
+/// The version of NT that the server reports: 4.0.
 pub const VERSION: (u32, u32) = (4, 0);
 
 /// SV_TYPE bits ([MS-SRVS] 2.2.2.7): workstation, server, Unix, NT, NT server.
 const SERVER_TYPE: u32 = 0x9803;
-/// It has printers.
+/// The server has printers.
 const PRINT_QUEUE_SERVER: u32 = 0x0200;
 
-/// Its clock may be taken as right.
+/// The server's clock is reliable.
 const TIME_SOURCE: u32 = 0x0020;
 
-/// SV_TYPE bits of this server.
+/// The SV_TYPE bits of this server.
 pub fn server_type(server: &Server) -> u32 {
     let prints = server
         .shares
@@ -58,7 +58,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// The service of a pipe's name, with or without `\PIPE`, compared without case.
+    /// Finds the service of a pipe name, with or without `\PIPE`, without regard to case.
     pub fn by_path(path: &str) -> Option<Self> {
         let path = path.trim_start_matches('\\');
         let name = match path.get(..5) {
@@ -68,7 +68,7 @@ impl Service {
         Self::by_name(name)
     }
 
-    /// The service of a pipe's name as NT's opens give it: without `\PIPE`, which would be a folder there.
+    /// Finds the service of a pipe name in NT opens: without `\PIPE`, which would be a folder there.
     pub fn by_name(name: &str) -> Option<Self> {
         let name = name.trim_start_matches('\\');
         [Self::Server, Self::Workstation]
@@ -84,7 +84,7 @@ impl Service {
         }
     }
 
-    /// The interface it serves.
+    /// The RPC interface of the service.
     pub const fn interface(self) -> Syntax {
         match self {
             Self::Server => srvsvc::INTERFACE,
@@ -95,7 +95,7 @@ impl Service {
     /// Executes a call.
     ///
     /// # Errors
-    /// A fault's status ([`fault`]).
+    /// The status of a fault ([`fault`]).
     pub fn execute(self, asker: &Asker<'_>, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, u32> {
         match self {
             Self::Server => {
@@ -132,7 +132,7 @@ fn serve(asker: &Asker<'_>, call: &srvsvc::Call) -> Vec<u8> {
     }
 }
 
-/// The clock as this server tells it.
+/// The time of day for clients.
 pub fn time_of_day(asker: &Asker<'_>) -> TimeOfDay {
     let zone = i32::from(asker.server.config.time_zone_minutes);
     TimeOfDay::new(
@@ -150,7 +150,7 @@ fn server_info(server: &Server) -> ServerInfo<'_> {
     }
 }
 
-/// A share as listings show it. Nobody is told where its folder lies.
+/// The entry of a share in listings. It hides the location of the share's folder.
 fn share_info(share: &Share) -> ShareInfo {
     ShareInfo {
         name: share.name.clone(),
@@ -161,7 +161,7 @@ fn share_info(share: &Share) -> ShareInfo {
     }
 }
 
-/// The path that listings tell: one that DOS would have.
+/// The path in listings: a DOS path.
 pub fn told_path(share: &Share) -> String {
     match share.kind {
         ShareKind::Ipc => String::new(),
@@ -169,7 +169,7 @@ pub fn told_path(share: &Share) -> String {
     }
 }
 
-/// The type of a share, with the bit that hides those whose name ends with `$`.
+/// The type of a share. The hidden bit is set for names that end with `$`.
 pub fn share_kind(share: &Share) -> u32 {
     let kind = match share.kind {
         ShareKind::Disk(_) => share_type::DISK,

@@ -1,4 +1,4 @@
-//! Pipes: binds, calls in fragments, faults, reads in pieces.
+//! Pipes: binds, fragmented calls, faults, partial reads.
 
 use super::{services::Service, *};
 use crate::testkit::{NOW, TestServer};
@@ -72,7 +72,7 @@ fn request(opnum: u16, flags: u8, stub: &[u8]) -> Vec<u8> {
 
 const WHOLE: u8 = pfc::FIRST | pfc::LAST;
 
-/// NetrServerGetInfo, no server name, level 100.
+/// NetrServerGetInfo, without a server name, level 100.
 const SERVER_INFO: &[u8] = &[0, 0, 0, 0, 100, 0, 0, 0];
 
 #[test]

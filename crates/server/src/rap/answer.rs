@@ -1,4 +1,4 @@
-//! Who asks, and the forms of answers.
+//! The caller, and the forms of answers.
 
 use crate::{pipe::services::Asker, session::Session};
 use alloc::vec::Vec;
@@ -7,19 +7,19 @@ use coax_wire::{
     rap::{Field, Packed, Request, code, descriptor, pack},
 };
 
-/// Who asks.
+/// The client that makes the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<'a> {
-    /// Of whom, and when.
+    /// The server, and the time.
     pub asker: Asker<'a>,
     /// The client's session.
     pub session: &'a Session,
-    /// The name it gave of itself, or its address.
+    /// The NetBIOS name that the client gave, or its address.
     pub name: &'a str,
 }
 
 impl Client<'_> {
-    /// `text` in the clients' code page.
+    /// Encodes `text` in the clients' code page.
     pub(super) fn text(&self, text: &str) -> Field {
         Field::Text(self.encode(text))
     }
@@ -33,16 +33,16 @@ impl Client<'_> {
         page.decode(text).into_owned()
     }
 
-    /// The user's name as it is told: a guest's is GUEST.
+    /// The user name in answers: GUEST for a guest.
     pub(super) fn user(&self) -> &str {
         self.session.user.as_deref().unwrap_or("GUEST")
     }
 }
 
-/// What a call is answered: the transaction's parameters and data.
+/// The answer of a call: the transaction's parameters and data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Error code, converter, and what the call counts.
+    /// Error code, converter and counts.
     pub parameters: Vec<u8>,
     /// Records.
     pub data: Vec<u8>,
@@ -56,7 +56,7 @@ pub(super) fn words(words: &[u16]) -> Vec<u8> {
     out.into_vec()
 }
 
-/// Lays records out as the client's descriptor says, in its receive buffer.
+/// Packs records into the client's receive buffer, in the format of its descriptor.
 ///
 /// # Errors
 /// [`code::INVALID_PARAMETER`].
@@ -70,7 +70,7 @@ pub(super) fn packed(request: &Request<'_>, records: &[Vec<Field>]) -> Result<Pa
     }
 }
 
-/// The answer of calls that list: code, converter, records returned, records there are.
+/// The answer of list calls: code, converter, records returned, records available.
 pub(super) fn listed(request: &Request<'_>, records: &[Vec<Field>]) -> Result<Answer, u16> {
     let packed = packed(request, records)?;
     let available = records.len().min(usize::from(u16::MAX)) as u16;
@@ -80,7 +80,7 @@ pub(super) fn listed(request: &Request<'_>, records: &[Vec<Field>]) -> Result<An
     })
 }
 
-/// The answer of calls that ask for one record: code, converter, bytes it takes.
+/// The answer of calls for one record: code, converter, size in bytes.
 pub(super) fn single(request: &Request<'_>, record: Vec<Field>) -> Result<Answer, u16> {
     let packed = packed(request, &[record])?;
     let needed = packed.needed.min(usize::from(u16::MAX)) as u16;

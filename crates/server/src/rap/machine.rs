@@ -8,7 +8,7 @@ use coax_wire::{
     rpc::srvsvc::TimeOfDay,
 };
 
-/// SV_TYPE_DOMAIN_ENUM: workgroups are wanted, not servers ([MS-RAP] 2.5.5.1).
+/// SV_TYPE_DOMAIN_ENUM: list workgroups instead of servers ([MS-RAP] 2.5.5.1).
 const DOMAIN_ENUM: u32 = 0x8000_0000;
 /// SV_TYPE_LOCAL_LIST_ONLY.
 const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
@@ -45,7 +45,7 @@ fn lists_us(client: &Client<'_>, request: &Request<'_>, wanted: u32) -> bool {
             .workgroup
             .eq_ignore_ascii_case(&client.decode(domain))
     });
-    // NetServerEnum3 goes on from a name: there is one server, so nothing comes after it.
+    // NetServerEnum3 continues after a name. The list has one server, so nothing follows it.
     let first = request
         .text(1)
         .filter(|_| request.function == function::NET_SERVER_ENUM3);
@@ -67,7 +67,7 @@ fn server_record(client: &Client<'_>, level: u16) -> Vec<Field> {
     )
 }
 
-/// The same of the workgroup: in the place of the comment stands its master browser.
+/// Like `server_record` for the workgroup, with its master browser in place of the comment.
 fn workgroup_record(client: &Client<'_>, level: u16) -> Vec<Field> {
     let config = &client.asker.server.config;
     named(client, level, &config.workgroup, DOMAIN_ENUM, &config.name)
@@ -118,7 +118,7 @@ pub(super) fn remote_tod(client: &Client<'_>, request: &Request<'_>) -> Result<A
     })
 }
 
-/// NetUserGetInfo of the user who asks, levels 0, 1, 10 and 11. Others are nobody's business.
+/// NetUserGetInfo, levels 0, 1, 10 and 11. Clients may only query their own user.
 pub(super) fn user_info(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
     let name = client.decode(request.text(0).ok_or(code::INVALID_PARAMETER)?);
     if !name.eq_ignore_ascii_case(client.user()) {
@@ -140,7 +140,7 @@ pub(super) fn user_info(client: &Client<'_>, request: &Request<'_>) -> Result<An
     single(request, record)
 }
 
-/// What level 11 (`B21BzzzWDDzzDDWWzWzDWb21W`) has after the name.
+/// The fields of level 11 (`B21BzzzWDDzzDDWWzWzDWb21W`) after the name.
 fn user_11(client: &Client<'_>, name: &str) -> Vec<Field> {
     const NO_LIMIT: u32 = 0xffff_ffff;
     const HOURS_A_WEEK: u16 = 168;
@@ -160,8 +160,8 @@ fn privilege(client: &Client<'_>) -> Field {
     Field::Word(u16::from(!client.session.is_guest()))
 }
 
-/// NetWkstaUserLogon level 1 (`WB21BWDWWDDDDDDDzzzD`): the log-on to a domain of Windows 95, which this server grants to
-/// whoever has logged on to it already.
+/// NetWkstaUserLogon level 1 (`WB21BWDWWDDDDDDDzzzD`): the domain log-on of Windows 95. This server grants it to every
+/// user who is already logged on.
 pub(super) fn user_logon(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
     const NEVER: u32 = 0xffff_ffff;
     const NAME: usize = 21;
@@ -197,7 +197,7 @@ pub(super) fn user_logon(client: &Client<'_>, request: &Request<'_>) -> Result<A
     single(request, record)
 }
 
-/// NetSessionEnum level 2: the one session that may be told about, the client's own.
+/// NetSessionEnum level 2. Clients see only their own session.
 pub(super) fn session_list(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
     listed(request, &[session_record(client, request)?])
 }

@@ -1,5 +1,5 @@
-//! DosPrintQEnum, DosPrintQGetInfo and DosPrintJobEnum: the LAN Manager API of print queues. A job leaves its queue when
-//! its file is whole, so queues are empty.
+//! DosPrintQEnum, DosPrintQGetInfo and DosPrintJobEnum: the LAN Manager API of print queues. A job leaves the queue
+//! when its file is complete, so queues are always empty.
 
 use super::answer::{Answer, Client, listed, single};
 use crate::share::{Share, ShareKind};
@@ -46,7 +46,8 @@ fn is_queue(share: &Share) -> bool {
     matches!(share.kind, ShareKind::Printer(_))
 }
 
-/// Level 0 `B13`; 1 and 2 `B13BWWWzzzzzWW` (the last a count of jobs to follow in 2); 3 and 4 `zWWWWzzzzWWzzl`; 5 `z`.
+/// Level 0 `B13`; 1 and 2 `B13BWWWzzzzzWW` (in level 2 the last field counts the jobs that follow); 3 and 4
+/// `zWWWWzzzzWWzzl`; 5 `z`.
 fn record(client: &Client<'_>, request: &Request<'_>, share: &Share) -> Result<Vec<Field>, u16> {
     let name = client.text(&share.name);
     let comment = client.text(&share.comment);

@@ -8,7 +8,7 @@ use crate::{
 use alloc::{vec, vec::Vec};
 use coax_wire::rap::{Field, Request, code};
 
-/// Longest name that a record's 13 bytes hold. Windows 98 shows no list at all if one is longer (KB Q160843).
+/// The longest name that fits in a record's 13 bytes. Windows 98 shows no list at all if one is longer (KB Q160843).
 const LONGEST_NAME: usize = 12;
 
 /// NetShareEnum.

@@ -1,4 +1,4 @@
-//! RAP calls with the bytes old clients send.
+//! RAP calls with the bytes of old clients.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -187,7 +187,7 @@ fn disk_shares_come_first_then_printers_then_ipc() {
     let mut server = server();
     let fs = server.fs.clone();
     server.edit(|inner| {
-        // As the binary has it: IPC$ first, then the sections of smb.conf.
+        // The order of the binary: IPC$ first, then the sections of smb.conf.
         inner.shares.rotate_left(1);
         let last = Share::for_guests(5, "LAST", ShareKind::Disk(fs));
         inner.shares.push(Arc::new(last));

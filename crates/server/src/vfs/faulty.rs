@@ -1,14 +1,14 @@
-//! A file system that fails on purpose: it passes calls on to another and makes chosen ones fail.
+//! A fault-injecting file system: it forwards calls to another one and makes selected calls fail.
 //!
 //! [`FaultyVfs`] wraps any [`Vfs`] and the files and folders it returns. It numbers every fallible call, files and
 //! folders included, in the order in which they arrive. A [`Plan`] decides for each call whether it fails, and how. The
 //! wrapper records the calls, so that a test can run an operation once without faults, count its calls, and then repeat
 //! it once for each call and error.
 //!
-//! A failing call does not reach the wrapped file system, so it has no effect. The exception is a write, of which a
-//! [`Fault`] may let the first bytes pass, as a disk does that becomes full.
+//! A failing call does not reach the wrapped file system, so it has no effect. The exception is a write: a [`Fault`]
+//! may let its first bytes through, like a disk that becomes full.
 //!
-//! Methods of [`Vfs`] and [`VfsDir`] that cannot fail are passed on and are not counted.
+//! The wrapper forwards methods of [`Vfs`] and [`VfsDir`] that cannot fail, and does not count them.
 
 mod objects;
 mod plan;
@@ -27,7 +27,7 @@ use alloc::{format, string::String, sync::Arc, vec::Vec};
 
 use core::fmt::Debug;
 
-/// The wrapper. A clone is another handle on the same one.
+/// The wrapper. A clone is another handle on the same wrapper.
 #[derive(Clone, Debug)]
 pub struct FaultyVfs {
     inner: Arc<dyn Vfs>,
@@ -44,7 +44,7 @@ impl FaultyVfs {
         }
     }
 
-    /// Wraps another file system under the same plan: calls of both are numbered together.
+    /// Wraps another file system under the same plan, with a common numbering of calls.
     #[must_use]
     pub fn beside(&self, inner: Arc<dyn Vfs>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl FaultyVfs {
         }
     }
 
-    /// Forgets the calls recorded so far, numbers from 0 again and follows this plan from now on.
+    /// Clears the recorded calls, restarts the numbering at 0 and uses this plan from now on.
     pub fn restart(&self, plan: Plan) {
         *self.injector.0.lock() = Script {
             plan,
@@ -62,26 +62,26 @@ impl FaultyVfs {
         };
     }
 
-    /// How many calls have arrived.
+    /// The number of calls so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.injector.0.lock().number
     }
 
-    /// The calls that have arrived, oldest first, as many as [`MAX_RECORDED`].
+    /// The calls so far, oldest first, at most [`MAX_RECORDED`].
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         self.injector.0.lock().seen.clone()
     }
 
-    /// The file system beneath, whose calls are neither counted nor failed.
+    /// The wrapped file system, for calls without counting or faults.
     #[must_use]
     pub fn inner(&self) -> &Arc<dyn Vfs> {
         &self.inner
     }
 }
 
-/// What an open asks for, in a few letters.
+/// The mode of an open, in a few letters.
 fn how_letters(how: OpenHow) -> String {
     [
         (how.read, 'r'),

@@ -1,12 +1,12 @@
-//! Paths as [`Vfs`](super::Vfs) takes them: checked once, then trusted by every implementation.
+//! Paths in the form of [`Vfs`](super::Vfs): checked once, then trusted by every implementation.
 
 use super::{VfsError, VfsResult};
 use alloc::{format, string::String};
 
-/// Longest component, bytes of UTF-8: what Linux file systems take (NAME_MAX).
+/// The longest component in bytes of UTF-8: the limit of Linux file systems (NAME_MAX).
 pub const MAX_NAME_BYTES: usize = 255;
 
-/// Is `path` one that a [`Vfs`](super::Vfs) may look up? `""` is.
+/// Checks whether a [`Vfs`](super::Vfs) may look up `path`. `""` is valid.
 ///
 /// # Errors
 /// [`VfsError::Escapes`] for a component `..`, [`VfsError::InvalidName`] for an empty one, `.` or one with a NUL.
@@ -17,7 +17,7 @@ pub fn check(path: &str) -> VfsResult<()> {
     path.split('/').try_for_each(check_name)
 }
 
-/// Is `name` one component?
+/// Checks whether `name` is one component.
 ///
 /// # Errors
 /// As [`check`].
@@ -30,7 +30,7 @@ pub fn check_name(name: &str) -> VfsResult<()> {
     }
 }
 
-/// The folder and the name in it; `None` for the root, which has neither.
+/// Splits a path into folder and name; `None` for the root.
 #[must_use]
 pub fn split(path: &str) -> Option<(&str, &str)> {
     match path.rsplit_once('/') {
@@ -40,7 +40,7 @@ pub fn split(path: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// `name` within the folder `parent`.
+/// The path of `name` in the folder `parent`.
 #[must_use]
 pub fn join(parent: &str, name: &str) -> String {
     if parent.is_empty() {

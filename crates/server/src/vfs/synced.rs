@@ -1,8 +1,9 @@
-//! A file system whose changes of names and attributes are on the disk before they return: for shares with `sync always`.
+//! A file system whose changes of names and attributes reach the disk before they return: for shares with `sync
+//! always`.
 //!
-//! A change of a name syncs the folder that holds it, a change of attributes, times or length syncs the file. Contents are
-//! not synced here: the engine does that, because it must know whose data a failed sync may have lost
-//! (`ops::durability`). Samba syncs neither folders nor attributes, whatever the settings.
+//! A change of a name syncs its folder; a change of attributes, times or length syncs the file. The engine syncs
+//! contents itself, because it must know whose data a failed sync may have lost (`ops::durability`). Samba syncs
+//! neither folders nor attributes with any setting.
 
 use super::{
     OpenHow, SetTimes, Space, Stat, Vfs, VfsDir, VfsError, VfsFile, VfsResult, path::split,
@@ -36,8 +37,8 @@ impl SyncedVfs {
         Self { inner }
     }
 
-    /// The folder of `path`, opened before the change so that a change is not done and then reported as failed for want
-    /// of a descriptor. None for the root, and for a folder that may not be read: it cannot be synced.
+    /// Opens the folder of `path` before the change. Otherwise a lack of descriptors could make a completed change
+    /// fail. `None` for the root, and for an unreadable folder, which cannot be synced.
     fn folder_of(&self, path: &str) -> VfsResult<Option<Arc<dyn VfsFile>>> {
         let Some((folder, _)) = split(path) else {
             return Ok(None);
@@ -53,7 +54,8 @@ impl SyncedVfs {
         self.changing_done(path, change)?
     }
 
-    /// The same for a new name, which is taken back if the folder cannot be synced: an error means that it is not there.
+    /// Like `changing`, for a new name. If the folder sync fails, it removes the name again: an error means that the
+    /// name does not exist.
     fn adding(
         &self,
         path: &str,
@@ -67,10 +69,10 @@ impl SyncedVfs {
         synced
     }
 
-    /// Makes a change, and says how syncing it went.
+    /// Makes a change and returns the result of its sync.
     ///
     /// # Errors
-    /// Those of the change, which was not made then.
+    /// The errors of the change, which then has no effect.
     fn changing_done(
         &self,
         path: &str,
@@ -82,7 +84,7 @@ impl SyncedVfs {
     }
 }
 
-/// Syncs a folder, where its file system can.
+/// Syncs a folder if its file system supports that.
 fn sync_folder(folder: Option<&dyn VfsFile>) -> VfsResult<()> {
     match folder.map(VfsFile::sync) {
         None | Some(Ok(()) | Err(VfsError::Unsupported)) => Ok(()),
@@ -138,7 +140,7 @@ impl Vfs for SyncedVfs {
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
         let (old, new) = (self.folder_of(from)?, self.folder_of(to)?);
         self.inner.rename(from, to, replace)?;
-        // The new name first: a power cut in between may leave both names, and never neither.
+        // The new name first: a power failure between the syncs may leave both names, but never neither.
         let one = split(from).map(|(folder, _)| folder) == split(to).map(|(folder, _)| folder);
         let synced = sync_folder(new.as_deref()).and_then(|()| match one {
             true => Ok(()),
@@ -207,7 +209,7 @@ impl VfsFile for SyncedFile {
         self.changing(|file| file.set_len_sparse(len))
     }
 
-    // A reservation is no promise about contents, and need not survive.
+    // A reservation guarantees no contents and need not survive.
     fn reserve(&self, len: u64) -> VfsResult<()> {
         self.inner.reserve(len)
     }
@@ -253,7 +255,7 @@ impl VfsFile for SyncedFile {
     }
 
     fn as_any(&self) -> &dyn Any {
-        // A driver looks for the file beneath, to send it from the page cache.
+        // A driver needs the wrapped file to send it from the page cache.
         self.inner.as_any()
     }
 }

@@ -1,4 +1,4 @@
-//! A file system with room for one MiB, filled.
+//! Tests on a full file system with a capacity of one MiB.
 
 use alloc::vec;
 
@@ -7,7 +7,7 @@ use crate::vfs::VfsError;
 
 const CHUNK: usize = 40_000;
 
-/// Writes until nothing more goes in; the length then.
+/// Writes until the file system is full; returns the length.
 fn fill(fs: &dyn Vfs, path: &str) -> u64 {
     let file = open(fs, path, CREATE);
     let mut at = 0;
@@ -102,8 +102,8 @@ pub fn overwriting_needs_no_room(fs: &dyn Vfs) {
     assert!(all_of(&*file) == data);
 }
 
-/// Makes a test of every case in this module. `$small` is a function that returns `Some` of what
-/// [`conformance_tests!`](crate::conformance_tests) needs, with room for one MiB, or `None` to skip.
+/// Makes a test of every case in this module. `$small` is a function that returns `Some` of the argument of
+/// [`conformance_tests!`](crate::conformance_tests), with a capacity of one MiB, or `None` to skip.
 #[macro_export]
 macro_rules! full_disk_tests {
     ($small:path) => {

@@ -1,7 +1,7 @@
-//! What every [`Vfs`] must do, as functions on an empty one. A failure is a panic.
+//! Conformance tests for every [`Vfs`], as functions that take an empty one. A failure is a panic.
 //!
-//! [`conformance_tests!`](crate::conformance_tests) makes a test of each; for those of [`full_disk`]
-//! [`full_disk_tests!`](crate::full_disk_tests) does.
+//! [`conformance_tests!`](crate::conformance_tests) makes a test of each function;
+//! [`full_disk_tests!`](crate::full_disk_tests) does so for those of [`full_disk`].
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -27,7 +27,7 @@ pub const READ: OpenHow = OpenHow {
     exclusive: false,
     truncate: false,
 };
-/// Open to write what is there.
+/// Open an existing file to write.
 pub const WRITE: OpenHow = OpenHow {
     read: true,
     write: true,
@@ -35,24 +35,24 @@ pub const WRITE: OpenHow = OpenHow {
     exclusive: false,
     truncate: false,
 };
-/// Open to write, create if missing.
+/// Open to write; create the file if missing.
 pub const CREATE: OpenHow = OpenHow {
     create: true,
     ..WRITE
 };
-/// Create, or fail.
+/// Create, or fail if the file exists.
 pub const CREATE_NEW: OpenHow = OpenHow {
     exclusive: true,
     ..CREATE
 };
-/// Create, or cut to nothing.
+/// Create, or truncate an existing file.
 pub const OVERWRITE: OpenHow = OpenHow {
     truncate: true,
     ..CREATE
 };
 
-/// Makes a test of every case in [`files`], [`metadata`] and [`names`]. `$fresh` is a function that returns something to
-/// keep alive during the test and an empty `Vfs`.
+/// Makes a test of every case in [`files`], [`metadata`] and [`names`]. `$fresh` is a function that returns an empty
+/// `Vfs` and a guard to keep alive during the test.
 #[macro_export]
 macro_rules! conformance_tests {
     ($fresh:path) => {
@@ -139,7 +139,7 @@ fn all_of(file: &dyn VfsFile) -> Vec<u8> {
     data
 }
 
-/// Bytes that repeat nowhere near a block's length.
+/// Pseudo-random bytes without a period near a block's length.
 fn noise(len: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (at.wrapping_mul(2_654_435_761) >> 7) as u8)

@@ -1,4 +1,4 @@
-//! Folders, renames, links, listings, and names that are not ordinary.
+//! Folders, renames, links, listings and unusual names.
 
 use alloc::{borrow::ToOwned, collections::BTreeSet, format, string::String};
 

@@ -123,7 +123,7 @@ impl VfsFile for FaultyFile {
         self.inner.attribute_names()
     }
 
-    /// The wrapper itself: a driver that recognised the file beneath would move its data past the plan.
+    /// The wrapper itself. A driver that recognised the wrapped file would transfer its data without the plan.
     fn as_any(&self) -> &dyn Any {
         self
     }

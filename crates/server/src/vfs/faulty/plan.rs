@@ -1,4 +1,4 @@
-//! Which calls fail, and the record of those that arrived.
+//! Plans of faults, and the record of the calls.
 
 use super::{VfsError, VfsResult};
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
@@ -61,26 +61,26 @@ impl Op {
     }
 }
 
-/// A call that arrived.
+/// A recorded call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Its number, from 0 since the file system was wrapped or [`FaultyVfs::restart`] was called.
+    /// The number of the call, from 0 since the wrapping of the file system or the last [`FaultyVfs::restart`].
     pub number: u64,
-    /// What was called.
+    /// The kind of the call.
     pub op: Op,
-    /// On what: the path, or the path under which the file or folder was opened. For an open, what it asks for follows
-    /// in brackets; for calls with a second path, a name or an attribute, that follows after a space.
+    /// The object of the call: the path, or the path under which the file or folder was opened. An open adds its mode
+    /// in brackets. Calls with a second path, a name or an attribute add that after a space.
     pub on: String,
-    /// What it was made to fail with.
+    /// The injected fault.
     pub failed: Option<Fault>,
 }
 
-/// How a call fails.
+/// The fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What the caller gets.
+    /// The error for the caller.
     pub error: VfsError,
-    /// A failing write still stores this many bytes, at most all of them. Other calls ignore it.
+    /// The number of bytes that a failing write still stores. Other calls ignore it.
     pub written: usize,
 }
 
@@ -90,29 +90,29 @@ impl From<VfsError> for Fault {
     }
 }
 
-/// Decides for each call whether it fails. It runs while the wrapper's record is locked, so it must not call the
+/// Decides for each call whether it fails. The plan runs while the wrapper's record is locked, so it must not call the
 /// wrapped file system.
 pub type Plan = Box<dyn FnMut(&Seen) -> Option<Fault> + Send>;
 
-/// A plan under which nothing fails.
+/// A plan without faults.
 #[must_use]
 pub fn never() -> Plan {
     Box::new(|_| None)
 }
 
-/// A plan under which the call of this number fails, and no other.
+/// A plan where only the call of this number fails.
 #[must_use]
 pub fn at(number: u64, fault: Fault) -> Plan {
     Box::new(move |seen| (seen.number == number).then_some(fault))
 }
 
-/// A plan under which the call of this number and all later calls fail, as on a disk that broke.
+/// A plan where the call of this number and all later calls fail, as on a broken disk.
 #[must_use]
 pub fn from(number: u64, fault: Fault) -> Plan {
     Box::new(move |seen| (seen.number >= number).then_some(fault))
 }
 
-/// Calls recorded at most; later ones are counted, and may fail, but are not listed.
+/// The maximum number of recorded calls. Later calls count and may fail, but the record does not list them.
 pub const MAX_RECORDED: usize = 4_096;
 
 pub(super) struct Script {
@@ -131,7 +131,7 @@ impl Default for Script {
     }
 }
 
-/// What the wrapper and all files and folders opened through it share.
+/// The common state of the wrapper and all files and folders opened through it.
 #[derive(Clone, Default)]
 pub(super) struct Injector(pub(super) Arc<spin::Mutex<Script>>);
 
@@ -160,7 +160,7 @@ impl Injector {
         fault.map_or(Ok(()), Err)
     }
 
-    /// The same for calls of which nothing happens if they fail.
+    /// Like `arrived`, for calls without an effect on failure.
     pub(super) fn pass(&self, op: Op, on: impl FnOnce() -> String) -> VfsResult<()> {
         self.arrived(op, on).map_err(|fault| fault.error)
     }
