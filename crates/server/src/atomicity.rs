@@ -1,17 +1,17 @@
-//! Every request happens completely or not at all, whichever file system call fails: as functions that a test calls on
-//! any file system.
+//! Atomicity of requests: each takes effect completely or not at all, for a failure of any file system call. The checks
+//! are functions that a test calls on any file system.
 //!
-//! A [`Case`] is a short conversation: what a client prepares, and the request in question. [`check`] runs it once
-//! without faults, counts the file system calls of the request, and then repeats it once for each call and each error. After
-//! each run:
-//! - a success has done all that the run without faults did; an error has changed nothing, unless the case says which parts
-//!   a failure may leave (a pattern that met some files, the first bytes of a write);
-//! - the connection has the FIDs, searches and rows of the shared tables that it should have, and no others;
+//! A [`Case`] is a short conversation: the preparation by a client, and the request under test. [`check`] runs it once
+//! without faults and counts the file system calls of the request. Then it repeats the case once for each call and each
+//! error. After each run:
+//! - a successful request has had the full effect of the run without faults; a failed one has changed nothing, unless
+//!   the case lists what a failure may leave (some files of a pattern, the first bytes of a write);
+//! - the connection has exactly the expected FIDs, searches and rows of the shared tables;
 //! - the same request then succeeds, or another one if it cannot be repeated;
-//! - when the client is gone, nothing is left in the tables.
+//! - when the client is gone, the tables are empty.
 //!
-//! A second round breaks the disk for good from each call on. Nothing can be undone on such a disk, but no contents may be
-//! lost, and the tables must come out clean.
+//! In a second round the disk fails permanently from each call on. The server cannot undo anything on such a disk, but
+//! it must lose no contents, and the tables must be empty in the end.
 
 #![allow(
     clippy::unwrap_used,
@@ -49,7 +49,7 @@ pub use case::{CORE, Case, Fids, LANMAN1, LANMAN2, Leaves, NT, On};
 
 use tree::{Entry, Tree};
 
-/// Errors as disks have them. EDQUOT is [`VfsError::NoSpace`] too; 4 is EINTR, for file systems that pass it on.
+/// Errors of real disks. EDQUOT is [`VfsError::NoSpace`] too; 4 is EINTR, for file systems that return it.
 pub const ERRORS: &[VfsError] = &[
     VfsError::Io(5),
     VfsError::NoSpace,
@@ -60,15 +60,15 @@ pub const ERRORS: &[VfsError] = &[
     VfsError::Io(4),
 ];
 
-/// An empty file system, and what must be kept as long as it is used.
+/// Makes an empty file system, and a guard to keep alive during its use.
 pub type Fresh<'a> = &'a dyn Fn() -> (Box<dyn Any>, Arc<dyn Vfs>);
 
-/// Which errors each call fails with.
+/// The errors to inject into each call.
 #[derive(Clone, Copy, Debug)]
 pub enum Errors {
-    /// Each of [`ERRORS`] in turn, one run for each.
+    /// Each of [`ERRORS`], in one run each.
     All,
-    /// One of [`ERRORS`], another for the next call: where runs are expensive.
+    /// One of [`ERRORS`], and the next one for the next call: for expensive runs.
     InTurn,
 }
 
@@ -83,10 +83,10 @@ impl Errors {
     }
 }
 
-/// Runs cases on file systems that `fresh` makes.
+/// Runs cases on file systems from `fresh`.
 ///
 /// # Panics
-/// With a list of all runs that went wrong.
+/// With a list of all failed runs.
 pub fn check(fresh: Fresh<'_>, cases: &[Case], errors: Errors) {
     let mut wrong = Vec::new();
     for case in cases {
@@ -109,7 +109,7 @@ pub fn check(fresh: Fresh<'_>, cases: &[Case], errors: Errors) {
     );
 }
 
-/// Whether the file system that `fresh` makes keeps extended attributes.
+/// Whether the file systems of `fresh` support extended attributes.
 #[must_use]
 pub fn keeps_attributes(fresh: Fresh<'_>) -> bool {
     let (_keep, fs) = fresh();
@@ -137,7 +137,7 @@ struct State {
     held: Held,
 }
 
-/// What the client holds.
+/// The resources of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Held {
     fids: usize,
@@ -191,7 +191,7 @@ impl World {
             fids: conn.context.files.len(),
             searches: conn.context.searches.len(),
             rows: Census {
-                // Times of last write are kept for an open whose write failed, too.
+                // The tables also keep last-write times for an open whose write failed.
                 write_times: 0,
                 ..self.census()
             },
@@ -202,14 +202,14 @@ impl World {
         self.server.locked(|tables| tables.census())
     }
 
-    /// Whether something else that needs the tables and the disk works.
+    /// Whether an unrelated request that needs the tables and the disk works.
     fn works(&mut self) -> bool {
         let client = &mut self.client;
         requests::connect(client, "DISK");
         requests::make_and_delete(client, "PROBE")
     }
 
-    /// The paths that the log says could not be deleted.
+    /// The paths of failed deletions in the log.
     fn reported(&mut self) -> Vec<String> {
         core::iter::from_fn(|| self.client.conn.poll_event())
             .filter_map(|event| match event {
@@ -291,7 +291,7 @@ impl Check<'_> {
         self.wrong.push(format!("{name} [{dialect}] {run}: {what}"));
     }
 
-    /// One call fails.
+    /// A run where one call fails.
     fn once(&mut self, run: &str, number: u64, error: VfsError, (before, after): (&State, &State)) {
         let mut world = self.world();
         let fault = Fault { error, written: 3 };
@@ -299,7 +299,7 @@ impl Check<'_> {
         let done = world.act(self.case);
         world.faulty.restart(faulty::never());
         let now = world.state();
-        // A disk that says that something is gone which is there makes the server believe it.
+        // If the disk wrongly reports an existing object as missing, the server believes it.
         let lied_to = error == VfsError::NotFound;
         let fits = match (done, self.case.leaves) {
             (true, _) if lied_to => now.tree.is_jumble_of(&before.tree, &after.tree),
@@ -328,7 +328,7 @@ impl Check<'_> {
         self.go_on(run, &mut world, (done, &now), (before, after));
     }
 
-    /// The next request works, and nothing is left when the client is gone.
+    /// Checks that the next request works, and that nothing is left after the disconnect.
     fn go_on(
         &mut self,
         run: &str,
@@ -350,7 +350,7 @@ impl Check<'_> {
         }
     }
 
-    /// This call and all later ones fail.
+    /// A run where this call and all later ones fail.
     fn for_good(&mut self, run: &str, number: u64, (before, after): (&State, &State)) {
         let mut world = self.world();
         let fault = Fault {
@@ -386,7 +386,7 @@ impl Check<'_> {
     }
 }
 
-/// Makes a test of every family of cases, or of some. `$fresh` is a function as [`Fresh`] wants it.
+/// Makes a test of every family of cases, or of some. `$fresh` is a function of the type [`Fresh`].
 #[macro_export]
 macro_rules! atomicity_tests {
     ($fresh:path, $errors:expr, [$($family:ident),* $(,)?]) => {

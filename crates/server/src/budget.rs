@@ -1,25 +1,25 @@
-//! Budgets: what one connection, one address and all clients together may hold.
+//! Budgets: limits of one connection, of one address and of all clients together.
 //!
-//! Each connection has an [`Account`]. What is to be held is reserved there before anything is done, at all three levels
-//! or at none, and given back exactly once: by whoever took it, or by dropping the [`Lease`]. The last eighth of what an
-//! address or the server has is kept for connections that hold little, so that a client that comes late can still work.
+//! Each connection has an [`Account`]. The engine reserves a resource there before it acts, at all three levels or at
+//! none. It returns the reservation exactly once: explicitly, or by dropping the [`Lease`]. The last eighth of the
+//! budgets of an address and of the server is for connections with low usage, so that a late client can still work.
 
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is budgeted.
+/// A budgeted resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// Open files and folders, each of which holds a descriptor, and print jobs.
+    /// Open files and folders, each with a descriptor, and print jobs.
     Opens,
     /// Byte-range locks granted.
     Locks,
-    /// Bytes of memory that lie waiting: transactions half received, parked requests, searches, pipes, collected change
-    /// notifications, replies that the client does not take.
+    /// Bytes of buffered data: incomplete transactions, parked requests, searches, pipes, collected change
+    /// notifications, and replies that the client has not yet received.
     Memory,
 }
 
-/// Who holds too much.
+/// The level whose limit is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
     /// The connection.
@@ -33,7 +33,7 @@ pub enum Exceeded {
     Total,
 }
 
-/// The most of one resource, at each level.
+/// The limits of one resource, at each level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
     /// One connection.
@@ -42,12 +42,13 @@ pub struct Caps {
     pub address: usize,
     /// All connections.
     pub total: usize,
-    /// A connection that holds no more than this may draw on the last eighth of what its address and the server have.
+    /// A connection that uses no more than this may use the last eighth of the budgets of its address and of the
+    /// server.
     pub small: usize,
 }
 
 impl Caps {
-    /// `total` for all, of which one connection and one address may each have half.
+    /// `total` for all connections; one connection and one address may each have half.
     pub const fn of_total(total: usize, small: usize) -> Self {
         Self {
             connection: total / 2,
@@ -58,12 +59,12 @@ impl Caps {
     }
 }
 
-/// The caps of every resource.
+/// The limits of every resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budgets {
-    /// Opens. [`crate::config::Limits::opens`] caps one connection, too.
+    /// Opens. [`crate::config::Limits::opens`] also limits one connection.
     pub opens: Caps,
-    /// Locks. [`crate::table::Limits::locks`] caps one connection, too.
+    /// Locks. [`crate::table::Limits::locks`] also limits one connection.
     pub locks: Caps,
     /// Bytes of memory.
     pub memory: Caps,
@@ -92,12 +93,12 @@ impl Default for Budgets {
     }
 }
 
-/// What is held of each resource.
+/// The usage of each resource.
 #[derive(Debug, Default)]
 pub struct Usage([AtomicUsize; 3]);
 
 impl Usage {
-    /// How much of `resource` is held.
+    /// The usage of `resource`.
     pub fn get(&self, resource: Resource) -> usize {
         self.count(resource).load(Ordering::Relaxed)
     }
@@ -128,7 +129,7 @@ impl Usage {
     }
 }
 
-/// What one connection holds, and where that is counted besides.
+/// The usage of one connection, and the counters of its address and of the server.
 #[derive(Debug, Default)]
 pub struct Account {
     budgets: Budgets,
@@ -138,7 +139,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// An account of a connection from the address that `address` counts.
+    /// An account for a connection; `address` counts the usage of its address.
     pub fn new(budgets: Budgets, address: Arc<Usage>, total: Arc<Usage>) -> Self {
         Self {
             budgets,
@@ -148,7 +149,7 @@ impl Account {
         }
     }
 
-    /// How much of `resource` the connection holds.
+    /// The connection's usage of `resource`.
     pub fn held(&self, resource: Resource) -> usize {
         self.own.get(resource)
     }
@@ -156,7 +157,7 @@ impl Account {
     /// Reserves `amount` of `resource` until [`Self::give`].
     ///
     /// # Errors
-    /// Who holds too much; nothing is reserved then.
+    /// The level whose limit is exceeded. Then nothing is reserved.
     pub fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
         let caps = self.budgets.of(resource);
         if !self.own.take(resource, amount, caps.connection) {
@@ -176,14 +177,14 @@ impl Account {
         Ok(())
     }
 
-    /// Counts `amount` of `resource` that cannot be refused any more.
+    /// Counts `amount` of `resource` without a check, for a use that can no longer be refused.
     pub fn force(&self, resource: Resource, amount: usize) {
         for usage in [&self.own, &self.address, &self.total] {
             usage.add(resource, amount);
         }
     }
 
-    /// Gives back what [`Self::take`] or [`Self::force`] counted.
+    /// Releases what [`Self::take`] or [`Self::force`] counted.
     pub fn give(&self, resource: Resource, amount: usize) {
         for usage in [&self.own, &self.address, &self.total] {
             usage.give(resource, amount);
@@ -204,7 +205,7 @@ impl Account {
     }
 }
 
-/// Something reserved, which dropping gives back.
+/// A reservation that ends when it is dropped.
 #[derive(Debug)]
 pub struct Lease {
     account: Arc<Account>,
@@ -213,10 +214,10 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Reserves more, or gives some back, so that `amount` is reserved.
+    /// Changes the reservation to `amount`.
     ///
     /// # Errors
-    /// As [`Account::take`]; the lease stays as it was.
+    /// As [`Account::take`]; the lease does not change.
     pub fn resize(&mut self, amount: usize) -> Result<(), Exceeded> {
         match amount.checked_sub(self.amount) {
             Some(0) => {}
@@ -271,7 +272,7 @@ mod tests {
         };
         assert_eq!(a.take(Resource::Opens, 41), Err(Exceeded::Connection));
         a.take(Resource::Opens, 40).unwrap();
-        // An address may have 60, the last 7 of them only for who holds little.
+        // An address may have 60, the last 7 of them only for connections with low usage.
         assert_eq!(b.take(Resource::Opens, 14), Err(Exceeded::Address));
         b.take(Resource::Opens, 13).unwrap();
         assert_eq!(c.take(Resource::Opens, 18), Err(Exceeded::Total));
@@ -296,7 +297,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is leased, resized and dropped in whatever order: no level exceeds its cap, and nothing remains.
+        /// For every sequence of leases, resizes and drops: no level exceeds its limit, and nothing remains.
         #[test]
         fn leases_are_counted_exactly_and_leave_nothing_behind(
             steps in prop::collection::vec((0usize..4, 0usize..30, 0usize..40), 0..100),

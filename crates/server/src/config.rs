@@ -1,16 +1,16 @@
-//! What a server is told at its start. The binary fills it from smb.conf; tests and the lab fill it by hand.
+//! The configuration of a server. The binary fills it from smb.conf; tests and the lab fill it directly.
 
 use crate::budget::Budgets;
 use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_logon::policy::Policy;
 use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
 
-/// How clients prove who they are.
+/// The authentication mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// Users log on.
+    /// User level: users log on.
     User,
-    /// Shares have passwords, or none.
+    /// Share level: shares have passwords, or none.
     Share,
 }
 
@@ -19,13 +19,13 @@ pub enum Security {
 pub enum Signing {
     /// Never offered.
     Off,
-    /// Signed if the client asks; a connection that really signs has no raw mode.
+    /// The server signs if the client asks. A connection with signing has no raw mode.
     Offered,
-    /// Clients that do not sign are refused; raw mode is not offered to NT clients.
+    /// The server refuses clients that do not sign, and does not offer raw mode to NT clients.
     Required,
 }
 
-/// Caps on what one connection may hold, so that no client exhausts the server.
+/// Limits of one connection, so that no client exhausts the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Open files, folders, pipes and print jobs.
@@ -34,11 +34,11 @@ pub struct Limits {
     pub sessions: usize,
     /// Connected trees.
     pub trees: usize,
-    /// Searches kept open.
+    /// Open searches.
     pub searches: usize,
     /// Requests parked on locks, oplock breaks and notifications.
     pub parked: usize,
-    /// Bytes of transactions still being received.
+    /// Bytes of incomplete transactions.
     pub transaction_bytes: usize,
 }
 
@@ -60,80 +60,79 @@ impl Default for Limits {
 pub struct Config {
     /// NetBIOS name, upper case, at most 15 characters.
     pub name: String,
-    /// Workgroup, the same.
+    /// Workgroup, in the same form.
     pub workgroup: String,
     /// Comment shown beside the server's name.
     pub comment: String,
     /// Identifies the server in extended security.
     pub guid: [u8; 16],
-    /// User-level or share-level.
+    /// User-level or share-level authentication.
     pub security: Security,
-    /// Which proofs of identity are admitted.
+    /// The accepted authentication methods.
     pub policy: Policy,
-    /// Passwords are sent as challenge responses; else in plain text.
+    /// Clients send challenge responses. If false, they send plain-text passwords.
     pub encrypt_passwords: bool,
     /// Signing.
     pub signing: Signing,
-    /// Oldest generation served.
+    /// The oldest supported dialect generation.
     pub min_generation: Generation,
-    /// Newest generation served.
+    /// The newest supported dialect generation.
     pub max_generation: Generation,
-    /// Largest message taken, bytes, 1,024 to 65,535.
+    /// The maximum size of a received message, bytes, 1,024 to 65,535.
     pub max_buffer: u16,
-    /// Requests a client may keep outstanding.
+    /// The maximum number of outstanding requests of a client.
     pub max_mpx: u16,
-    /// READ_RAW is offered.
+    /// The server offers READ_RAW.
     pub read_raw: bool,
-    /// WRITE_RAW is offered.
+    /// The server offers WRITE_RAW.
     pub write_raw: bool,
-    /// Reads and writes above the buffer size are offered to NT clients.
+    /// The server offers NT clients reads and writes above the buffer size.
     pub large_readwrite: bool,
-    /// NTSTATUS is offered.
+    /// The server offers NTSTATUS.
     pub nt_status: bool,
-    /// UTF-16LE is offered.
+    /// The server offers UTF-16LE.
     pub unicode: bool,
-    /// SPNEGO is offered.
+    /// The server offers SPNEGO.
     pub extended_security: bool,
-    /// Named pipes are served.
+    /// The server serves named pipes.
     pub pipes: bool,
-    /// What clients without Unicode speak.
+    /// The code page of clients without Unicode.
     pub code_page: CodePage,
-    /// Minutes west of UTC, as clients are told.
+    /// The time zone for clients, in minutes west of UTC.
     pub time_zone_minutes: i16,
-    /// How long an oplock holder may take to answer a break.
+    /// The time that an oplock holder has to answer a break.
     pub oplock_break_timeout: Span,
-    /// How long an open that share modes forbid waits for others to close the file. NT servers wait a second, whatever
-    /// the dialect.
+    /// The wait after a sharing violation for others to close the file. NT servers wait one second in every dialect.
     pub sharing_violation_delay: Span,
-    /// How long after the first write through an open its time shows. NT servers take two seconds.
+    /// The delay after the first write through an open until its time is visible. NT servers use two seconds.
     pub write_time_delay: Span,
-    /// Logging on with an unknown user name, or a wrong password, gives a guest session.
+    /// An unknown user name or a wrong password gives a guest session.
     pub map_to_guest: MapToGuest,
     /// SESSION_SETUP_ANDX with VcNumber 0 closes the other connections from the client's address ([MS-CIFS]
     /// 2.2.4.53.1; smb.conf `reset on zero vc`).
     pub reset_on_zero_vc: bool,
-    /// Caps per connection.
+    /// Limits per connection.
     pub limits: Limits,
-    /// Caps per connection, per address and in total.
+    /// Limits per connection, per address and in total.
     pub budgets: Budgets,
-    /// Names of users who may log on are kept apart, in [`crate::Server::accounts`]; this list is of server aliases.
+    /// Server aliases. The names of users who may log on are in [`crate::Server::accounts`].
     pub aliases: Vec<String>,
-    /// Which account a client's user name stands for; without it, the one of that name.
+    /// Maps a client's user name to an account. Without it, the account has the same name.
     pub user_names: Option<Arc<dyn UserNames>>,
-    /// The server is announced as one to set clocks by.
+    /// The server announces itself as a time server.
     pub time_server: bool,
-    /// What the server says its operating system and its LAN manager are ([MS-CIFS] 2.2.4.53.2).
+    /// The operating system and LAN manager names that the server sends ([MS-CIFS] 2.2.4.53.2).
     pub native: [String; 2],
 }
 
-/// Which account the name that a client sends stands for (smb.conf `username map`).
+/// Maps the user name that a client sends to an account (smb.conf `username map`).
 pub trait UserNames: Send + Sync + core::fmt::Debug {
-    /// The account's name.
+    /// The name of the account.
     fn account(&self, sent: &str) -> String;
 }
 
 impl Config {
-    /// The settings of the tables that go with this one.
+    /// The table settings for this configuration.
     pub fn tables(&self) -> crate::table::Config {
         crate::table::Config {
             break_timeout: self.oplock_break_timeout,

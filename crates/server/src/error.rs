@@ -1,21 +1,21 @@
-//! Who erred: the bytes, the request, or the file system. One place turns each into a status.
+//! The errors of requests, by origin: the bytes, the request, or the file system. One place maps each to a status.
 
 use crate::{reason::Reason, vfs::VfsError};
 use coax_wire::status::Status;
 
-/// Why a request was not done.
+/// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The client's bytes do not decode.
     #[error("malformed request: {0}")]
     Malformed(#[from] coax_wire::Error),
-    /// The request is refused.
+    /// The server refuses the request.
     #[error("{0}")]
     Status(Status),
-    /// The request is refused, and the rule that refuses it is known.
+    /// The server refuses the request because of a known rule.
     #[error("{0}")]
     Refused(Status, Reason),
-    /// The file system would not.
+    /// The file system reported an error.
     #[error("file system: {0}")]
     Vfs(#[from] VfsError),
 }
@@ -27,7 +27,7 @@ impl From<Status> for Error {
 }
 
 impl Error {
-    /// What the client is told.
+    /// The status for the client.
     pub fn status(self) -> Status {
         match self {
             Self::Malformed(_) => Status::INVALID_SMB,
@@ -38,7 +38,7 @@ impl Error {
 }
 
 impl Error {
-    /// The same refusal under another status.
+    /// The same refusal with another status.
     #[must_use]
     pub fn with_status(self, status: Status) -> Self {
         match self {
@@ -48,7 +48,7 @@ impl Error {
         }
     }
 
-    /// The rule that refused, if it is known.
+    /// The rule behind the refusal, if known.
     pub fn reason(self) -> Option<Reason> {
         match self {
             Self::Refused(_, reason) => Some(reason),
@@ -72,7 +72,7 @@ impl Because for Status {
     }
 }
 
-/// The one table from file system errors to statuses.
+/// The only mapping from file system errors to statuses.
 pub fn vfs_status(error: VfsError) -> Status {
     match error {
         VfsError::NotFound => Status::OBJECT_NAME_NOT_FOUND,
@@ -94,5 +94,5 @@ pub fn vfs_status(error: VfsError) -> Status {
     }
 }
 
-/// Shorthand for an engine outcome.
+/// The result of an engine operation.
 pub type Result<T> = core::result::Result<T, Error>;

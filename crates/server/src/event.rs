@@ -1,104 +1,104 @@
-//! What a connection reports of itself, for logs and for people who wonder why a client was refused.
+//! Events that a connection reports, for logs and for diagnosis of refused clients.
 
 use alloc::string::String;
 use coax_wire::status::Status;
 
-/// Something worth telling.
+/// An event for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A dialect was agreed.
+    /// Client and server have agreed on a dialect.
     Negotiated {
-        /// Strings offered, in order.
+        /// The dialect strings that the client offered, in order.
         offered: alloc::vec::Vec<String>,
-        /// The one chosen; `None` if nothing known and allowed was offered.
+        /// The selected dialect; `None` if the server supports and allows none of those offered.
         chosen: Option<&'static str>,
     },
-    /// A client that wants to log on said what it is.
+    /// A client that wants to log on has identified itself.
     Introduced {
-        /// Operating system and LAN manager as the client names them.
+        /// The operating system and LAN manager that the client reports.
         native: String,
     },
-    /// Somebody logged on.
+    /// A client has logged on.
     LoggedOn {
-        /// User; `None` for a guest.
+        /// The user; `None` for a guest.
         user: Option<String>,
-        /// How: `guest`, `plaintext`, `LM`, `NTLMv1`, `NTLMv2` …
+        /// The authentication method: `guest`, `plaintext`, `LM`, `NTLMv1`, `NTLMv2` …
         how: &'static str,
-        /// The user name that a guest gave: of nobody, or of somebody whose password it was not.
+        /// The user name that a guest gave: unknown, or with a wrong password.
         tried: Option<String>,
-        /// Operating system and LAN manager as the client names them.
+        /// The operating system and LAN manager that the client reports.
         native: String,
     },
-    /// A share was connected.
+    /// A client has connected a share.
     Connected {
-        /// Its name.
+        /// The share's name.
         share: String,
     },
-    /// Something was refused that a setting could allow.
+    /// The server has refused something that a setting could allow.
     Refused {
-        /// What the client wanted.
+        /// The operation that the client wanted.
         what: String,
-        /// What it was told.
+        /// The status in the reply.
         status: Status,
-        /// Why.
+        /// The reason.
         why: String,
         /// The smb.conf line or option that would allow it.
         setting: Option<String>,
     },
-    /// A request was refused. Errors that programs meet in passing (a file that is not there, the end of a listing) are
+    /// The server has refused a request. Errors that are normal for programs (a missing file, the end of a listing) are
     /// not reported.
     RequestRefused(alloc::boxed::Box<RefusedRequest>),
-    /// A print job is whole: the printer's command may run.
+    /// A print job is complete: the printer's command may run.
     Printed {
         /// The printer's share.
         share: String,
         /// The job's file, relative to the share's folder.
         path: String,
-        /// What the client called it.
+        /// The job name that the client gave.
         name: String,
     },
-    /// A file or folder was to be deleted and is still there, and no reply says so: its last open was closed by a tree
-    /// disconnect, a log-off, the end of a process or a lost connection, or a failed request could not be undone.
+    /// A deletion failed, and no reply reported it. Either a tree disconnect, a log-off, the end of a process or a lost
+    /// connection closed the last open, or the server could not undo a failed request.
     NotDeleted {
         /// Its share.
         share: String,
         /// Its path, relative to the share's folder.
         path: String,
-        /// Why.
+        /// The reason.
         status: Status,
     },
-    /// A print job was closed without a reply that reports the failure, and could not be handed over.
+    /// A print job failed when it was closed, and no reply reported it.
     NotPrinted {
         /// The printer's share.
         share: String,
-        /// What the client called it.
+        /// The job name that the client gave.
         name: String,
-        /// Why.
+        /// The reason.
         status: Status,
     },
-    /// The connection must be closed: the client broke the protocol.
+    /// The server must close the connection, because the client violated the protocol.
     Fatal {
-        /// How.
+        /// The violation.
         why: String,
     },
 }
 
-/// A refused request: who asked for what, and why it was refused.
+/// A refused request: the client, the operation and the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedRequest {
-    /// The command's name ([MS-CIFS] 2.2.2.1, without `SMB_COM_`).
+    /// The name of the command ([MS-CIFS] 2.2.2.1, without `SMB_COM_`).
     pub command: &'static str,
     /// The share, if a tree is connected.
     pub share: Option<String>,
-    /// The path or name that the request is about, as the client writes it; of a request with a FID, the open file's.
+    /// The path or name in the request, in the client's spelling. For a request with a FID, the path of the open file.
     pub path: Option<String>,
-    /// The request's other fields, in words.
+    /// The other fields of the request, as text.
     pub fields: String,
     /// The user; `None` for a guest.
     pub user: Option<String>,
-    /// The reply's status.
+    /// The status of the reply.
     pub status: Status,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// The smb.conf line or option that would allow it.
     pub setting: Option<String>,

@@ -1,8 +1,8 @@
 //! The SMB1 server engine: negotiate → session → tree → command, sans-IO.
 //!
-//! [`Server`] is what is shared and fixed, [`table::Tables`] what is shared and changes, [`Connection`] one client. A
-//! handler (in `handlers`) decodes with `coax_wire`, acts through `ops`, which alone talk to the [`vfs`], and
-//! encodes the reply.
+//! [`Server`] is the immutable shared state, [`table::Tables`] the mutable shared state, and [`Connection`] one client.
+//! A handler (in `handlers`) decodes with `coax_wire`, acts through `ops`, and encodes the reply. Only `ops` calls the
+//! [`vfs`].
 #![no_std]
 extern crate alloc;
 #[cfg(test)]

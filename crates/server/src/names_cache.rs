@@ -1,8 +1,9 @@
-//! Folders' names by every way clients spell them, kept while the folder stays as it is.
+//! A cache of folder indexes, valid while the folder does not change.
 //!
-//! A folder's index is good while its own times have not changed; where those tick slowly
-//! ([`crate::vfs::VfsDir::tells_changes_after`]), it is *settled* only when it was read after the tick. What the engine itself creates, removes and renames
-//! it enters into the index ([`NameCache::changed`]), so that a busy folder of 50,000 files is read once.
+//! A folder's index is valid while the folder's own times stay the same. If the clock of the file system is coarse
+//! ([`crate::vfs::VfsDir::tells_changes_after`]), an index is *settled* only if it was read after the tick. The engine
+//! enters its own creations, removals and renames into the index ([`NameCache::changed`]), so that it reads a busy
+//! folder of 50,000 files only once.
 
 use crate::{
     names::{index::DirIndex, mangle::ShortName},
@@ -14,7 +15,7 @@ use alloc::{
     string::{String, ToString},
 };
 
-/// A folder's state: while it stays, its names have not changed.
+/// The state of a folder: while it stays the same, so do the folder's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
@@ -32,31 +33,31 @@ impl From<&Stat> for Stamp {
     }
 }
 
-/// How one name of a folder changed.
+/// The change of one name in a folder.
 #[derive(Clone, Copy, Debug)]
 pub enum Change<'a> {
-    /// It appeared.
+    /// The name is new.
     Added(&'a str),
-    /// It went.
+    /// The name is gone.
     Removed(&'a str),
-    /// The one became the other.
+    /// The first name became the second.
     Renamed(&'a str, &'a str),
 }
 
-/// A folder's state when its names were read or changed.
+/// The state of a folder when its names were read or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The state.
     pub stamp: Stamp,
-    /// Whether every later change will show in the state.
+    /// Whether every later change will change the state.
     pub settled: bool,
 }
 
 impl Seen {
-    /// The state of an open folder, now.
+    /// The current state of an open folder.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The errors of the file system.
     pub fn now(dir: &dyn VfsDir) -> VfsResult<Self> {
         let stat = dir.stat()?;
         Ok(Self {
@@ -73,12 +74,12 @@ struct Entry {
     used: u64,
 }
 
-/// How many names all indexes together may hold before the least used folder is forgotten.
+/// The maximum number of names in all indexes together. Beyond it the cache drops the least recently used folder.
 const MAX_NAMES: usize = 2_000_000;
-/// How many folders are kept.
+/// The maximum number of folders in the cache.
 const MAX_FOLDERS: usize = 4_096;
 
-/// The indexes of recently used folders, of all shares.
+/// The indexes of recently used folders of all shares.
 #[derive(Debug, Default)]
 pub struct NameCache {
     folders: BTreeMap<(ShareId, String), Entry>,
@@ -87,8 +88,7 @@ pub struct NameCache {
 }
 
 impl NameCache {
-    /// Asks `question` of the folder's index, if there is one that is good at `stamp`. The flag says whether it is
-    /// settled.
+    /// Calls `question` with the folder's index if one is valid at `stamp`. The flag says whether it is settled.
     pub fn ask<T>(
         &mut self,
         share: ShareId,
@@ -105,18 +105,18 @@ impl NameCache {
         Some((question(&entry.index), entry.seen.settled))
     }
 
-    /// Whether the folder is indexed at all, good or not: only then is it worth telling about changes.
+    /// Whether the cache has an index of the folder, valid or not. Otherwise it needs no reports of changes.
     pub fn knows(&self, share: ShareId, folder: &str) -> bool {
         self.folders.contains_key(&(share, folder.to_string()))
     }
 
-    /// The 8.3 name that was generated for a name of the folder; `None` if the name is its own.
+    /// The generated 8.3 name of a name in the folder; `None` if the name is its own 8.3 name.
     pub fn generated_short(&self, share: ShareId, folder: &str, name: &str) -> Option<ShortName> {
         let entry = self.folders.get(&(share, folder.to_string()))?;
         entry.index.generated_short(entry.index.exact(name)?)
     }
 
-    /// Keeps a folder's index.
+    /// Stores the index of a folder.
     pub fn keep(&mut self, share: ShareId, folder: &str, seen: Seen, index: DirIndex) {
         self.forget(share, folder);
         self.clock = self.clock.wrapping_add(1);
@@ -133,8 +133,8 @@ impl NameCache {
         }
     }
 
-    /// Enters a change that the engine made between the states `before` and `after`. If the index was not good before,
-    /// it stays as it is, to be brought up to date by who asks next: searches hold places in it.
+    /// Enters a change that the engine made between the states `before` and `after`. An index that was invalid before
+    /// does not change; the next user refreshes it, because searches hold positions in it.
     pub fn changed(
         &mut self,
         share: ShareId,
@@ -162,20 +162,20 @@ impl NameCache {
             .saturating_add(entry.index.len());
     }
 
-    /// A number for an index made anew, never given before.
+    /// A unique generation number for a new index.
     pub fn new_generation(&mut self) -> u64 {
         self.clock = self.clock.wrapping_add(1);
         self.clock
     }
 
-    /// Takes a folder's index out, good or not, to be brought up to date.
+    /// Removes and returns the index of a folder, valid or not, for a refresh.
     pub fn take(&mut self, share: ShareId, folder: &str) -> Option<DirIndex> {
         let entry = self.folders.remove(&(share, folder.to_string()))?;
         self.names = self.names.saturating_sub(entry.index.len());
         Some(entry.index)
     }
 
-    /// Forgets a folder.
+    /// Drops the index of a folder.
     pub fn forget(&mut self, share: ShareId, folder: &str) {
         let _ = self.take(share, folder);
     }

@@ -1,14 +1,14 @@
-//! Why a request is refused, where its status alone does not tell.
+//! Reasons of refused requests, where the status alone is ambiguous.
 
 use crate::table::ConnId;
 
-/// The rule that refuses a request. [`crate::Because::because`] attaches it; the log line names it and the setting that
-/// would allow the request.
+/// The rule behind a refusal. [`crate::Because::because`] attaches it. The log line names it and the setting that would
+/// allow the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The share does not admit the request's user: another user of the connection has connected it.
+    /// The share does not admit the user of the request: another user of the connection has connected it.
     NotAdmitted,
-    /// The tree gives read access only: by the share, by its lists, or to guests.
+    /// The tree is read-only: because of the share, its lists, or the guest access.
     ReadOnlyTree,
     /// The file has the read-only attribute.
     ReadOnlyFile,
@@ -20,11 +20,11 @@ pub enum Reason {
     ReadOnlyFileSystem,
     /// A symbolic link leads out of the share.
     LeavesShare,
-    /// A hidden or system file is overwritten only by a request that names these attributes.
+    /// Only a request that names these attributes may overwrite a hidden or system file.
     HiddenOrSystem,
     /// A device, socket or Unix pipe.
     SpecialFile,
-    /// The security descriptor that the file or folder keeps.
+    /// The security descriptor of the file or folder.
     Descriptor,
     /// The client opened the file without the right that the request needs.
     OpenedWithout,
@@ -48,19 +48,19 @@ pub enum Reason {
     NoFiles,
     /// The share is not a printer.
     NotAPrinter,
-    /// Another open forbids this one, by that connection if it is known.
+    /// A sharing violation with another open, of that connection if known.
     Sharing(Option<ConnId>),
-    /// Another lock covers the range, held by that connection if it is known.
+    /// Another lock covers the range, of that connection if known.
     Locked(Option<ConnId>),
     /// The message's signature is wrong.
     Signature,
-    /// Too many log-ons from the client's address failed, and too many of the connection wait.
+    /// Too many failed log-ons from the client's address, and too many waiting log-ons of the connection.
     LogOnsWaiting,
     /// A limit is reached.
     Limit(Limit),
 }
 
-/// A limit on what one connection, or all together, may hold.
+/// A limit of one connection, or of all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Open files.
@@ -71,10 +71,10 @@ pub enum Limit {
     Sessions,
     /// Byte-range locks or requests waiting for them.
     Locks,
-    /// Requests that wait.
+    /// Waiting requests.
     Waits,
     /// Bytes of transactions.
     Transactions,
-    /// Bytes of memory that lie waiting ([`crate::budget`]).
+    /// Bytes of buffered data ([`crate::budget`]).
     Memory,
 }

@@ -1,4 +1,4 @@
-//! A server on an in-memory file system and a client that speaks byte by byte, for tests of handlers.
+//! A server on an in-memory file system and a client that sends raw bytes, for tests of handlers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ use coax_wire::{
 };
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Midnight of 2026-11-21, the tests' now.
+/// Midnight of 2026-11-21, the current time of tests.
 pub const NOW: Time = Time(1_795_219_200_000_000_000);
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Exclusive for Locked {
     }
 }
 
-/// Tables as tests share them.
+/// Shared tables for tests.
 pub fn exclusive(tables: Tables) -> Arc<dyn Exclusive> {
     Arc::new(Locked(spin::Mutex::new(tables)))
 }
@@ -50,7 +50,7 @@ impl Wake for Flag {
     }
 }
 
-/// A server with a share `DISK` that guests may write, and `IPC$`.
+/// A server with a share `DISK` that guests may write to, and `IPC$`.
 #[derive(Clone, Debug)]
 pub struct TestServer {
     pub server: Arc<Server>,
@@ -89,17 +89,17 @@ impl TestServer {
         }
     }
 
-    /// Changes the server, before anybody is connected.
+    /// Changes the server before the first connection.
     pub fn edit(&mut self, change: impl FnOnce(&mut Server)) {
         change(Arc::get_mut(&mut self.server).expect("nobody connected yet"));
     }
 
-    /// A fresh connection.
+    /// A new connection.
     pub fn connect(&self) -> TestClient {
         self.connect_from("")
     }
 
-    /// A fresh connection from an address with a port.
+    /// A new connection from an address with a port.
     pub fn connect_from(&self, address: &str) -> TestClient {
         let peer = Peer {
             address: address.into(),
@@ -108,12 +108,12 @@ impl TestServer {
         TestClient::of(&self.server, peer)
     }
 
-    /// A client that has agreed `dialect` and connected `DISK` in that dialect's way.
+    /// A client that has negotiated `dialect` and connected `DISK` in the way of that dialect.
     pub fn client(&self, dialect: &str) -> TestClient {
         self.client_from("", dialect)
     }
 
-    /// The same from an address with a port.
+    /// Like `client`, from an address with a port.
     pub fn client_from(&self, address: &str, dialect: &str) -> TestClient {
         let mut client = self.connect_from(address);
         client.negotiate(&[dialect]);
@@ -122,7 +122,7 @@ impl TestServer {
     }
 }
 
-/// A client that speaks raw messages. `header` is used for every request.
+/// A client that sends raw messages. `header` is used for every request.
 #[derive(Debug)]
 pub struct TestClient {
     pub conn: Connection,
@@ -132,12 +132,12 @@ pub struct TestClient {
     mid: u16,
 }
 
-/// A message from the server, taken apart.
+/// A decoded message from the server.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub header: Header,
     pub message: Vec<u8>,
-    /// The client is told only what DOS knows.
+    /// The client gets DOS error codes only.
     dos: bool,
 }
 
@@ -165,7 +165,7 @@ impl Answer {
         self
     }
 
-    /// Asserts that the request was refused with this status, in whichever form the client asked for.
+    /// Asserts that the server refused the request with this status, in the client's error format.
     #[track_caller]
     pub fn refused(&self, status: Status) {
         let nt = self.header.flags2.has(Flags2::NT_STATUS);
@@ -182,7 +182,7 @@ impl Answer {
     }
 }
 
-/// A transaction's answer, taken apart.
+/// A decoded transaction reply.
 #[derive(Clone, Debug)]
 pub struct Trans2Answer {
     pub answer: Answer,
@@ -221,7 +221,7 @@ impl Trans2Answer {
 }
 
 impl TestClient {
-    /// A fresh connection.
+    /// A new connection.
     pub fn of(server: &Arc<Server>, peer: Peer) -> Self {
         let woken = Arc::new(Flag::default());
         let conn = Connection::new(server.clone(), woken.clone(), peer, *b"12345678");
@@ -237,7 +237,7 @@ impl TestClient {
         }
     }
 
-    /// A client that has agreed `dialect` and connected `DISK` in that dialect's way.
+    /// A client that has negotiated `dialect` and connected `DISK` in the way of that dialect.
     pub fn on(server: &Arc<Server>, dialect: &str) -> Self {
         let mut client = Self::of(server, Peer::default());
         client.negotiate(&[dialect]);
@@ -282,7 +282,7 @@ impl TestClient {
         self.connect_share("DISK");
     }
 
-    /// Connects a share; its TID stays in `header`.
+    /// Connects a share and stores its TID in `header`.
     pub fn connect_share(&mut self, name: &str) {
         let mut bytes = vec![0];
         bytes.extend(self.string(&alloc::format!("\\\\COAX\\{name}"), 32 + 1 + 8 + 2 + 1));
@@ -291,7 +291,7 @@ impl TestClient {
         self.header.tid = reply.header.tid;
     }
 
-    /// `text` terminated, in the client's encoding, padded as if its first byte stood at `offset` of the message.
+    /// `text` with a terminator, in the client's encoding, padded for the offset `offset` in the message.
     pub fn string(&self, text: &str, offset: usize) -> Vec<u8> {
         if !self.header.unicode() {
             return text.bytes().chain([0]).collect();
@@ -302,7 +302,7 @@ impl TestClient {
             .collect()
     }
 
-    /// A request of a core command whose bytes are paths in buffer format 4.
+    /// Sends a request of a core command with paths in buffer format 4.
     pub fn paths(&mut self, command: u8, words: &[u16], paths: &[&str]) -> Answer {
         let mut bytes = Vec::new();
         for path in paths {
@@ -313,21 +313,21 @@ impl TestClient {
         self.request(command, words, &bytes)
     }
 
-    /// A request of words and bytes, and its one reply.
+    /// Sends a request of words and bytes, and returns its one reply.
     #[track_caller]
     pub fn request(&mut self, command: u8, words: &[u16], bytes: &[u8]) -> Answer {
         let block = block(words, bytes);
         self.send_block(command, &block)
     }
 
-    /// A request whose block is given whole, and its one reply.
+    /// Sends a request with the given block, and returns its one reply.
     #[track_caller]
     pub fn send_block(&mut self, command: u8, block: &[u8]) -> Answer {
         self.post(command, block);
         self.answer().expect("a reply")
     }
 
-    /// Sends a request and waits for nothing. Its MID is returned.
+    /// Sends a request without waiting. Returns its MID.
     pub fn post(&mut self, command: u8, block: &[u8]) -> Mid {
         self.mid += 1;
         let mid = Mid(self.mid);
@@ -335,7 +335,7 @@ impl TestClient {
         mid
     }
 
-    /// The same under a given MID.
+    /// Like `post`, with a given MID.
     pub fn post_as(&mut self, mid: Mid, command: u8, block: &[u8]) {
         let header = Header {
             command,
@@ -348,12 +348,12 @@ impl TestClient {
         self.conn.handle_message(self.now, out.as_slice());
     }
 
-    /// Sends raw data as its own message.
+    /// Sends raw data as a separate message.
     pub fn post_raw(&mut self, data: &[u8]) {
         self.conn.handle_message(self.now, data);
     }
 
-    /// The next message from the server, if there is one.
+    /// The next message from the server, if any.
     pub fn answer(&mut self) -> Option<Answer> {
         let message = self.raw_answer()?;
         let header = Header::parse(&message).expect("an SMB message");
@@ -370,7 +370,7 @@ impl TestClient {
         })
     }
 
-    /// The next message's bytes, SMB or raw data.
+    /// The bytes of the next message, SMB or raw data.
     pub fn raw_answer(&mut self) -> Option<Vec<u8>> {
         if self.woken.0.swap(false, Ordering::SeqCst) {
             self.conn.handle_wake(self.now);
@@ -381,13 +381,13 @@ impl TestClient {
         Some(message)
     }
 
-    /// Lets time pass, and what was due happen.
+    /// Advances the time and handles the due events.
     pub fn pass(&mut self, span: Span) {
         self.now = self.now + span;
         self.conn.handle_timeout(self.now);
     }
 
-    /// Opens for reading and writing, sharing all, with OPEN_ANDX; creates what is missing.
+    /// Opens with OPEN_ANDX for reading and writing, sharing all; creates a missing file.
     #[track_caller]
     pub fn open(&mut self, path: &str) -> u16 {
         let at = HEADER_LEN + 1 + 30 + 2;
@@ -396,7 +396,7 @@ impl TestClient {
         self.request(0x2d, &words, &bytes).ok().word(2)
     }
 
-    /// NT_CREATE_ANDX that shares everything, with access, disposition and options.
+    /// Sends NT_CREATE_ANDX, sharing everything, with the given access, disposition and options.
     #[track_caller]
     pub fn nt_create(&mut self, path: &str, access: u32, how: (u32, u32)) -> Answer {
         let mut block = vec![24, 0xff, 0, 0, 0, 0];
@@ -411,13 +411,13 @@ impl TestClient {
         self.send_block(0xa2, &block)
     }
 
-    /// A TRANSACTION2 in one message, and its one reply.
+    /// Sends a TRANSACTION2 in one message, and returns its one reply.
     #[track_caller]
     pub fn trans2(&mut self, function: u16, parameters: &[u8], data: &[u8]) -> Trans2Answer {
         self.trans2_within(function, parameters, data, 0xff00)
     }
 
-    /// The same with room for `max_data` bytes of data in the reply.
+    /// Like `trans2`, with a maximum of `max_data` data bytes in the reply.
     #[track_caller]
     pub fn trans2_within(
         &mut self,
@@ -439,7 +439,7 @@ impl TestClient {
         }
     }
 
-    /// Sends a TRANSACTION2 in one message and waits for nothing.
+    /// Sends a TRANSACTION2 in one message without waiting.
     pub fn post_trans2(&mut self, function: u16, parameters: &[u8], data: &[u8]) {
         self.post_trans2_within(function, parameters, data, 0xff00);
     }

@@ -1,9 +1,9 @@
-//! Names that went a moment ago, so that who comes back under their 8.3 name gets them again.
+//! Recently removed names, so that a new file with the same 8.3 name gets the long name back (file system tunneling).
 //!
-//! A program of DOS saves by deleting (or renaming away) `AVERYL~1.TEX` and making a new file of that name: it knows
-//! no other. NT remembers for fifteen seconds what went, and gives the new file the long name and the creation time of
-//! the old (KB172190, "Windows NT Contains File System Tunneling Capabilities"). This remembers files whose 8.3 name
-//! was generated; it cannot tell by which of its names a file was removed, and takes it to be the short one.
+//! A DOS program saves by deleting or renaming `AVERYL~1.TEX` and creating a new file of that name: it knows no other.
+//! For fifteen seconds NT gives such a new file the long name and the creation time of the old one (KB172190, "Windows
+//! NT Contains File System Tunneling Capabilities"). This module stores files with a generated 8.3 name. It cannot tell
+//! by which name a file was removed, and assumes the 8.3 name.
 
 use crate::{names::mangle::ShortName, table::ShareId, vfs::FsTime};
 use alloc::{
@@ -12,32 +12,32 @@ use alloc::{
 };
 use coax_wire::time::{Span, Time};
 
-/// How long a name is remembered: NT's `MaximumTunnelEntryAgeInSeconds`.
+/// The lifetime of an entry: NT's `MaximumTunnelEntryAgeInSeconds`.
 const AGE: Span = Span::from_secs(15);
-/// How many names are remembered, of all shares together: NT's `MaximumTunnelEntries` on a server.
+/// The maximum number of entries for all shares: NT's `MaximumTunnelEntries` on a server.
 const MAX_ENTRIES: usize = 1_024;
 
-/// A file that went.
+/// A removed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
     /// Its long name.
     pub name: String,
-    /// When it was created.
+    /// Its creation time.
     pub created: FsTime,
 }
 
 type Key = (ShareId, String, ShortName);
 
-/// The files that went lately, by share, folder and 8.3 name.
+/// Recently removed files, by share, folder and 8.3 name.
 #[derive(Debug, Default)]
 pub struct Tunnel {
     gone: BTreeMap<Key, (Time, Gone)>,
-    /// In the order in which they went; one that went twice stands here twice.
+    /// The keys in order of removal. A name that was removed twice is here twice.
     order: VecDeque<(Time, Key)>,
 }
 
 impl Tunnel {
-    /// A file of `folder` went whose generated 8.3 name was `short`.
+    /// Notes the removal of a file of `folder` with the generated 8.3 name `short`.
     pub fn remember(
         &mut self,
         now: Time,
@@ -55,7 +55,7 @@ impl Tunnel {
         self.gone.insert(key, (now, gone));
     }
 
-    /// What went lately from `folder` and had this 8.3 name.
+    /// Finds a recently removed file of `folder` with this 8.3 name.
     pub fn find(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! One conversation whose last request must happen completely or not at all.
+//! One conversation whose last request must be atomic.
 #![allow(missing_docs)]
 
 use crate::testkit::TestClient;
@@ -12,7 +12,7 @@ pub const LANMAN2: &str = "LANMAN2.1";
 
 pub const NT: &str = "NT LM 0.12";
 
-/// What a failed request may have done all the same.
+/// The permitted effects of a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
     /// Nothing.
@@ -23,23 +23,23 @@ pub enum Leaves {
     Bytes,
 }
 
-/// The FIDs after a failed request.
+/// The permitted FIDs after a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fids {
     /// As before.
     AsBefore,
-    /// As after a success: what closes, closes in any case.
+    /// As after a success: a close always closes.
     AsAfter,
-    /// Either, or the one more that an AndX chain opened before it failed: its client knows it from the reply.
+    /// Either, or one more that an AndX chain opened before it failed: the client gets that FID in the reply.
     Either,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     Disk,
-    /// A disk whose share keeps streams.
+    /// A disk of a share with streams.
     Streams,
-    /// A disk whose changes of names and attributes are synced (`sync always`).
+    /// A disk with synced changes of names and attributes (`sync always`).
     Synced,
     Printer,
 }
@@ -50,17 +50,17 @@ pub struct Case {
     pub name: &'static str,
     pub dialects: &'static [&'static str],
     pub on: On,
-    /// What the client does before; the FIDs it has open then.
+    /// The preparation by the client; returns the open FIDs.
     pub prepare: fn(&mut TestClient) -> Vec<u16>,
-    /// The request: whether its answer is a success.
+    /// Sends the request; returns whether it succeeded.
     pub act: fn(&mut TestClient, &[u16]) -> bool,
     pub leaves: Leaves,
-    /// The same where the disk breaks for good, and nothing can be undone.
+    /// The permitted effects on a permanently failed disk, where nothing can be undone.
     pub leaves_broken: Leaves,
     pub fids: Fids,
-    /// It sets or reads extended attributes.
+    /// The request sets or reads extended attributes.
     pub attributes: bool,
-    /// It can be done again after it failed.
+    /// The request can be repeated after a failure.
     pub repeatable: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The conversations: every command that touches files, as clients of each dialect use it.
+//! The conversations: every command that touches files, in the form of each dialect.
 
 use super::{CORE, Case, LANMAN1, LANMAN2, Leaves, On, requests::*};
 use crate::testkit::TestClient;

@@ -1,4 +1,4 @@
-//! Requests as clients of each dialect send them, in a line each.
+//! Requests in the form of each dialect, with one call each.
 
 use super::{CORE, LANMAN1, LANMAN2};
 use crate::testkit::{Answer, TestClient, block};
@@ -40,7 +40,7 @@ pub(super) fn connect(client: &mut TestClient, share: &str) {
     client.header.tid = Tid(reply.word(1));
 }
 
-/// The tree of another share; the client goes on with its own.
+/// Connects another share and returns its tree. The client continues to use its own.
 pub(super) fn second_tree(client: &mut TestClient, share: &str) -> u16 {
     let own = client.header.tid;
     connect(client, share);
@@ -56,7 +56,7 @@ pub(super) fn make_and_delete(client: &mut TestClient, name: &str) -> bool {
     made && closed && done(&client.paths(c::DELETE_DIRECTORY, &[], &[name]))
 }
 
-/// Opens an existing file for reading and writing, as clients of the dialect do.
+/// Opens an existing file for reading and writing, in the form of the dialect.
 pub(super) fn open_as_dialect(client: &mut TestClient, path: &str) -> u16 {
     match dialect(client) {
         CORE => client.paths(c::OPEN, &[0x42, 0x16], &[path]).ok().word(0),
@@ -65,7 +65,7 @@ pub(super) fn open_as_dialect(client: &mut TestClient, path: &str) -> u16 {
     }
 }
 
-/// OPEN_ANDX with access mode, open mode and allocation.
+/// OPEN_ANDX with access mode, open mode and allocation size.
 pub(super) fn open_andx(
     client: &mut TestClient,
     path: &str,
@@ -93,7 +93,7 @@ pub(super) fn fid_of_open_andx(answer: &Answer) -> u16 {
     answer.word(2)
 }
 
-/// A chain of blocks: each command with its block, whose AndX part is filled in here.
+/// Sends a chain of commands; this function fills in the AndX part of each block.
 pub(super) fn chain(client: &mut TestClient, mut parts: Vec<(u8, Vec<u8>)>) -> Answer {
     let mut at = HEADER_LEN;
     for i in 0..parts.len() {
@@ -182,7 +182,7 @@ pub(super) fn nt_transact_create(
     let pad = data.len().next_multiple_of(4);
     data.resize(pad, 0);
     data.extend(eas);
-    // The lengths say where the attributes begin, so the descriptor is told with its padding.
+    // The lengths determine the offset of the attributes, so the length of the descriptor includes its padding.
     parameters[36..40].copy_from_slice(&(pad as u32).to_le_bytes());
     nt_transact(client, 1, &parameters, &data, (100, 0))
 }
@@ -251,7 +251,7 @@ pub(super) fn rename_to(client: &TestClient, name: &str, replace: bool) -> Vec<u
     data
 }
 
-/// FileBasicInformation with a time of last write and attributes.
+/// FileBasicInformation with a last-write time and attributes.
 pub(super) fn basic(attributes: u32) -> Vec<u8> {
     let time = 0x01dd_0000_0000_0000u64;
     let mut data = Vec::new();
@@ -269,7 +269,7 @@ pub(super) fn write_andx(client: &mut TestClient, fid: u16, mode: u16, data: &[u
     client.request(c::WRITE_ANDX, &words, data)
 }
 
-/// A buffer format, a length and data, as core commands have them.
+/// A buffer format, a length and data, in the form of core commands.
 pub(super) fn piece(data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![1];
     bytes.extend((data.len() as u16).to_le_bytes());
@@ -281,7 +281,7 @@ pub(super) fn write(client: &mut TestClient, command: u8, fid: u16, data: &[u8])
     client.request(command, &[fid, data.len() as u16, 0, 0, 0], &piece(data))
 }
 
-/// Whether READ_RAW gave data.
+/// Whether READ_RAW returned data.
 pub(super) fn read_raw(client: &mut TestClient, fid: u16) -> bool {
     let mut out = Writer::default();
     read_raw::Request {
@@ -296,7 +296,7 @@ pub(super) fn read_raw(client: &mut TestClient, fid: u16) -> bool {
     !client.raw_answer().unwrap().is_empty()
 }
 
-/// WRITE_RAW, written through, with some data in the request and some after it.
+/// WRITE_RAW in write-through mode, with some data in the request and some after it.
 pub(super) fn write_raw(client: &mut TestClient, fid: u16) -> bool {
     let request = write_raw::Request {
         fid: Fid(fid),
@@ -338,7 +338,7 @@ pub(super) fn parameters(client: &TestClient, words: &[u16], name: &str) -> Vec<
     words.chain(client.string(name, 0)).collect()
 }
 
-/// SEARCH, FIND, FIND_UNIQUE, FIND_CLOSE: how many and which, a path, a key to go on from.
+/// SEARCH, FIND, FIND_UNIQUE or FIND_CLOSE with count, attributes, path and resume key.
 pub(super) fn search(
     client: &mut TestClient,
     command: u8,

@@ -1,4 +1,4 @@
-//! What lies on a disk, to be compared.
+//! Snapshots of disks, for comparison.
 
 use crate::{
     names::attributes::DosAttrib,
@@ -18,7 +18,7 @@ use alloc::{
 pub(super) struct Entry {
     /// `None` for folders.
     contents: Option<Vec<u8>>,
-    /// Extended attributes; of the DOS attributes without the time of creation, which the clock gives.
+    /// Extended attributes. The DOS attributes are without the creation time, which depends on the clock.
     attributes: BTreeMap<String, Vec<u8>>,
     writable: bool,
 }
@@ -56,12 +56,12 @@ impl Entry {
         }
     }
 
-    /// Whether this has the other's contents.
+    /// Whether both have the same contents.
     pub(super) fn holds(&self, other: &Self) -> bool {
         self.contents == other.contents
     }
 
-    /// Whether contents and each attribute are one or the other's.
+    /// Whether contents and each attribute equal those of `before` or of `after`.
     fn is_jumble_of(&self, before: &Self, after: &Self) -> bool {
         let trees = [self, before, after];
         let mut names = trees.iter().flat_map(|entry| entry.attributes.keys());
@@ -73,7 +73,7 @@ impl Entry {
             })
     }
 
-    /// Whether each byte is one or the other's.
+    /// Whether each byte equals that of `before` or of `after`.
     fn is_mixed_of(&self, before: &Self, after: &Self) -> bool {
         let (Some(now), Some(old), Some(new)) = (&self.contents, &before.contents, &after.contents)
         else {
@@ -85,7 +85,7 @@ impl Entry {
     }
 }
 
-/// All that lies on some disks, by number and path.
+/// The files and folders on several disks, by number and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tree(pub(super) BTreeMap<String, Entry>);
 
@@ -111,17 +111,17 @@ impl Tree {
         Self(entries)
     }
 
-    /// Whether each entry is as before or as after.
+    /// Whether each entry equals that of `before` or of `after`.
     pub(super) fn is_part_way(&self, before: &Self, after: &Self) -> bool {
         self.compare(before, after, |_, _, _| false)
     }
 
-    /// The same of each of an entry's attributes.
+    /// Like `is_part_way`, for each attribute of an entry.
     pub(super) fn is_jumble_of(&self, before: &Self, after: &Self) -> bool {
         self.compare(before, after, Entry::is_jumble_of)
     }
 
-    /// Whether each entry is as before or as after, but contents may be partly as before and partly as after.
+    /// Whether each entry equals that of `before` or of `after`, where contents may mix both.
     pub(super) fn is_mixed_of(&self, before: &Self, after: &Self) -> bool {
         self.compare(before, after, Entry::is_mixed_of)
     }
@@ -143,7 +143,7 @@ impl Tree {
         })
     }
 
-    /// What is neither as before nor as after, or else what differs from before.
+    /// The entries that equal neither `before` nor `after`, or else those that differ from `before`.
     pub(super) fn differences(&self, before: &Self, after: &Self) -> String {
         let mut found = Vec::new();
         let keys = [self, before, after]
@@ -169,7 +169,7 @@ impl Tree {
     }
 }
 
-/// What every case finds on the disk.
+/// Puts the common files of all cases on the disk.
 pub(super) fn furnish(fs: &dyn Vfs, streams: bool) {
     for folder in ["DIR", "DIR/SUB", "EMPTY"] {
         fs.make_dir(folder).unwrap();

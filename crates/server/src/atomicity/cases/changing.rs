@@ -79,7 +79,7 @@ fn creating_with_attributes() -> Vec<Case> {
     ]
 }
 
-/// A folder that has a descriptor, which what is created in it inherits.
+/// Makes a folder with a security descriptor, which new files in it inherit.
 fn described(client: &mut TestClient) -> Vec<u16> {
     let made = nt_transact_create(client, "GUARDED", CREATE, DIRECTORY).ok();
     let _ = made;
@@ -465,7 +465,7 @@ pub fn copying() -> Vec<Case> {
     cases.into()
 }
 
-/// The TID of another share, which has a file, in place of a FID.
+/// The TID of another share with a file, in place of a FID.
 fn other_share(client: &mut TestClient) -> Vec<u16> {
     let tid = second_tree(client, "OTHER");
     let own = core::mem::replace(&mut client.header.tid, Tid(tid));

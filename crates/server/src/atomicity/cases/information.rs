@@ -1,4 +1,4 @@
-//! What files have besides contents: attributes, times, lengths, extended attributes, descriptors.
+//! File metadata: attributes, times, lengths, extended attributes, security descriptors.
 
 use super::*;
 

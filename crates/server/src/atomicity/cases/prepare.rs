@@ -1,4 +1,4 @@
-//! How cases begin: dialects, and what a client does before the request.
+//! Preparations of cases: dialects, and the client's steps before the request.
 
 use super::super::{CORE, Case, Fids, LANMAN1, LANMAN2, Leaves, NT, On, requests::*};
 use crate::testkit::TestClient;
@@ -41,7 +41,7 @@ pub fn nothing(_: &mut TestClient) -> Vec<u16> {
     Vec::new()
 }
 
-/// Has looked for a name in another case, so that the folders' indexes are known.
+/// Looks up a name in another case, so that the cache has the folders' indexes.
 pub fn looked(client: &mut TestClient) -> Vec<u16> {
     for path in ["f", "dir\\a"] {
         client.paths(c::QUERY_INFORMATION, &[], &[path]).ok();

@@ -61,7 +61,7 @@ pub fn transfer() -> Vec<Case> {
         case("SEEK to the end", ALL, opened, |client, fids| {
             done(&client.request(c::SEEK, &[fids[0], 2, 0, 0], b""))
         }),
-        // After a failed sync the open fails until it is closed.
+        // After a failed sync the open returns errors until it is closed.
         case("FLUSH", ALL, written, |client, fids| {
             done(&client.request(c::FLUSH, &[fids[0]], b""))
         })
@@ -170,7 +170,7 @@ pub fn closing() -> Vec<Case> {
     cases.chain(ends()).collect()
 }
 
-/// Ends of a tree, a user, a process: no reply reports what could not be deleted, so they may leave it.
+/// Ends of a tree, a user or a process. No reply reports a failed deletion, so the file may remain.
 fn ends() -> Vec<Case> {
     fn deleted_or_told(client: &TestClient) -> bool {
         !client
