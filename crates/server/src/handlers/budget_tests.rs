@@ -94,7 +94,7 @@ fn half_send(client: &mut TestClient) -> Option<u32> {
 }
 
 #[test]
-fn clients_of_one_address_cannot_open_all_that_the_server_may() {
+fn clients_of_one_address_cannot_use_up_the_servers_open_files() {
     let server = few_opens(16, 32);
     let mut greedy = server.client_from("10.0.0.1:1000", NT);
     let mut again = server.client_from("10.0.0.1:1001", NT);
@@ -109,7 +109,7 @@ fn clients_of_one_address_cannot_open_all_that_the_server_may() {
 }
 
 #[test]
-fn a_client_that_comes_last_can_still_open_a_file() {
+fn the_last_client_to_connect_can_still_open_a_file() {
     let server = few_opens(32, 32);
     let mut greedy = server.client_from("10.0.0.1:1", NT);
     assert_eq!(opens(&mut greedy), 28);
@@ -118,7 +118,7 @@ fn a_client_that_comes_last_can_still_open_a_file() {
 }
 
 #[test]
-fn half_sent_transactions_of_all_clients_together_stay_within_the_budget() {
+fn incomplete_transactions_of_all_clients_together_stay_within_the_budget() {
     let server = server(Budgets {
         memory: Caps::of_total(200_000, 50_000),
         ..Budgets::default()
@@ -136,7 +136,7 @@ fn half_sent_transactions_of_all_clients_together_stay_within_the_budget() {
 }
 
 #[test]
-fn whatever_a_client_held_is_given_back_when_it_is_gone() {
+fn a_disconnect_releases_all_resources_of_the_client() {
     let server = server(Budgets::default());
     let mut blocker = server.client_from("10.0.0.1:1", NT);
     let locked = blocker.open("1");

@@ -30,7 +30,7 @@ fn a_file_is_copied_with_its_time_and_attributes_if_it_may_be_created() {
 }
 
 #[test]
-fn a_file_that_is_there_is_kept_appended_to_or_replaced_as_the_client_says() {
+fn copy_keeps_appends_to_or_replaces_an_existing_file_as_requested() {
     let server = with_files(&["A", "B"]);
     let mut client = server.client(LANMAN);
     copy(&mut client, c::COPY, 0x10, 0, ("A", "B")).refused(Status::OBJECT_NAME_COLLISION);
@@ -65,7 +65,7 @@ fn a_pattern_is_copied_into_a_folder_or_gathered_in_one_file() {
 }
 
 #[test]
-fn text_ends_at_control_z_and_gets_one_where_it_is_asked_for() {
+fn copied_text_ends_at_control_z_and_gets_one_on_request() {
     let server = TestServer::new();
     server.fs.add_file("A", b"one\x1arest").unwrap();
     let mut client = server.client(LANMAN);
@@ -78,7 +78,7 @@ fn text_ends_at_control_z_and_gets_one_where_it_is_asked_for() {
 }
 
 #[test]
-fn the_file_that_failed_is_named_and_leaves_nothing_half_copied() {
+fn a_failed_copy_names_its_file_and_leaves_no_partial_copy() {
     let server = with_files(&["IN/1", "IN/2", "IN/3"]);
     server.fs.add_dir("OUT").unwrap();
     let mut client = server.client(LANMAN);
@@ -112,7 +112,7 @@ fn an_append_that_fails_is_undone() {
 }
 
 #[test]
-fn a_tree_is_copied_but_not_into_itself() {
+fn a_folder_tree_is_copied_but_not_into_itself() {
     let server = with_files(&["SRC/1", "SRC/SUB/2", "SRC/SUB/DEEP/3"]);
     let mut client = server.client("LM1.2X002");
     copy(&mut client, c::COPY, 0x10, 0x20, ("\\SRC", "\\SRC\\SUB\\X"))
@@ -129,7 +129,7 @@ fn a_tree_is_copied_but_not_into_itself() {
 }
 
 #[test]
-fn files_are_moved_into_a_folder_and_over_others_only_if_the_client_says_so() {
+fn files_are_moved_into_a_folder_and_over_others_only_on_request() {
     let server = with_files(&["A.1", "B.1", "OUT/B.1"]);
     let mut client = server.client(LANMAN);
     let reply = copy(&mut client, c::MOVE, 0, 0, ("\\*.1", "\\OUT"));

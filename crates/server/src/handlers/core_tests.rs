@@ -115,7 +115,7 @@ fn core() -> (TestServer, Wire) {
 }
 
 #[test]
-fn none_of_the_dialects_is_answered_with_minus_one() {
+fn a_negotiate_without_a_common_dialect_is_answered_with_minus_one() {
     let mut wire = Wire::new(&TestServer::new());
     let request = b"\0\x0a\0\x02FRENCH 1\0";
     wire.ok(c::NEGOTIATE, request, b"\x01\xff\xff\0\0");
@@ -193,7 +193,7 @@ fn writing_nothing_sets_the_length_and_a_gap_reads_as_zeros() {
 }
 
 #[test]
-fn an_open_says_attributes_time_size_and_access() {
+fn an_open_returns_attributes_time_size_and_access() {
     let (server, mut wire) = core();
     server.fs.add_file("A", b"abc").unwrap();
     // 5.1: deny none (4), read and write (2); attributes to match: hidden, system
@@ -217,7 +217,7 @@ fn an_open_says_attributes_time_size_and_access() {
 }
 
 #[test]
-fn an_open_by_file_control_block_gets_what_it_can_and_its_mode_excludes_others() {
+fn an_open_by_file_control_block_gets_the_available_access_and_excludes_others() {
     let (server, mut wire) = core();
     server.fs.add_file("A", b"abc").unwrap();
     wire.ok(
@@ -238,7 +238,7 @@ fn an_open_by_file_control_block_gets_what_it_can_and_its_mode_excludes_others()
 }
 
 #[test]
-fn ranges_are_locked_by_one_process_and_unlocked_by_it_alone() {
+fn only_the_process_that_locked_a_range_can_unlock_it() {
     let (server, mut wire) = core();
     server.fs.add_file("A", b"abcdef").unwrap();
     let open = b"\x02\x42\0\x06\0\x04\0\x04\\A\0";
@@ -293,7 +293,7 @@ fn core_plus_locks_and_reads_in_one_message_and_writes_and_unlocks() {
 }
 
 #[test]
-fn a_raw_read_of_core_plus_is_given_no_byte_and_read_takes_over() {
+fn a_raw_read_of_core_plus_gets_an_empty_reply_and_read_takes_over() {
     let server = TestServer::new();
     server.fs.add_file("A", b"abcdef").unwrap();
     let mut wire = Wire::connected(&server, CORE_PLUS);
@@ -314,7 +314,7 @@ fn a_raw_read_of_core_plus_is_given_no_byte_and_read_takes_over() {
 }
 
 #[test]
-fn a_search_over_two_requests_goes_on_from_the_last_entrys_status() {
+fn a_search_over_two_requests_resumes_from_the_last_entrys_status() {
     let (server, mut wire) = core();
     for name in ["A.TXT", "B.TXT", "C.DOC"] {
         server.fs.add_file(name, b"xy").unwrap();
@@ -379,7 +379,7 @@ fn files_are_renamed_and_deleted_by_wildcards() {
 }
 
 #[test]
-fn attributes_and_times_are_set_and_hidden_files_are_deleted_only_when_asked() {
+fn attributes_and_times_are_set_and_hidden_files_are_deleted_only_on_request() {
     let (server, mut wire) = core();
     server.fs.add_file("A", b"abc").unwrap();
     // 5.13: hidden and archive, 2026-11-20 00:00:00, five reserved words; path and a null string
@@ -471,7 +471,7 @@ fn the_disk_has_units_blocks_bytes_and_free_units() {
 }
 
 #[test]
-fn a_job_is_opened_written_closed_and_gone_from_the_queue() {
+fn a_job_is_opened_written_and_closed_and_leaves_the_queue() {
     let mut server = TestServer::new();
     let fs = server.fs.clone();
     server.edit(|inner| {
@@ -527,7 +527,7 @@ fn a_raw_write_of_core_plus_is_refused_before_its_data_and_write_takes_over() {
 }
 
 #[test]
-fn messages_between_users_are_no_business_of_a_file_server() {
+fn messages_between_users_are_refused() {
     let (_, mut wire) = core();
     // 6.1: originator, destination, text
     let message = b"\0\x10\0\x04JIM\0\x04ANN\0\x01\x03\0tea";

@@ -168,7 +168,7 @@ fn crowded(count: usize) -> TestServer {
 }
 
 #[test]
-fn one_file_is_found_with_all_that_is_to_be_told_of_it() {
+fn a_search_for_one_file_returns_all_its_fields() {
     let server = TestServer::new();
     server
         .fs
@@ -195,7 +195,7 @@ fn one_file_is_found_with_all_that_is_to_be_told_of_it() {
 }
 
 #[test]
-fn what_finds_nothing_is_answered_as_each_dialect_expects() {
+fn a_search_without_results_gets_the_status_of_its_dialect() {
     let server = crowded(1);
     let mut nt = server.client("NT LM 0.12");
     let refused = first(&mut nt, "\\nosuch*", 0, 1, 0).unwrap_err();
@@ -209,7 +209,7 @@ fn what_finds_nothing_is_answered_as_each_dialect_expects() {
 }
 
 #[test]
-fn a_listing_goes_on_by_flag_by_name_and_by_key() {
+fn a_listing_resumes_by_flag_by_name_and_by_key() {
     let server = crowded(700);
     for by in ["flag", "name", "key"] {
         let mut client = server.client("NT LM 0.12");
@@ -238,7 +238,7 @@ fn a_listing_goes_on_by_flag_by_name_and_by_key() {
 }
 
 #[test]
-fn os2_deletes_four_of_each_hundred_and_goes_on_after_the_last_deleted() {
+fn os2_deletes_four_of_each_hundred_and_resumes_after_the_last_deleted() {
     let server = crowded(700);
     let mut client = server.client("NT LM 0.12");
     let mut reply = first(&mut client, "\\*", 0, 100, flags::RETURN_RESUME_KEYS).unwrap();
@@ -257,7 +257,7 @@ fn os2_deletes_four_of_each_hundred_and_goes_on_after_the_last_deleted() {
 }
 
 #[test]
-fn going_on_after_the_dot_begins_again_and_sees_what_changed() {
+fn resuming_after_the_dot_entry_restarts_the_listing_and_shows_changes() {
     let server = crowded(20);
     let mut client = server.client("NT LM 0.12");
     let reply = first(&mut client, "\\*.*", 0, 0, 0).unwrap();
@@ -271,7 +271,7 @@ fn going_on_after_the_dot_begins_again_and_sees_what_changed() {
 }
 
 #[test]
-fn an_index_made_anew_between_two_requests_loses_no_name() {
+fn an_index_rebuilt_between_two_requests_loses_no_name() {
     let server = crowded(300);
     let mut client = server.client("NT LM 0.12");
     let reply = first(&mut client, "\\*", 0, 100, 0).unwrap();
@@ -308,7 +308,7 @@ fn dots_come_first_in_the_root_and_below() {
 }
 
 #[test]
-fn names_that_windows_would_take_for_patterns_go_by_their_8_3_names() {
+fn names_that_windows_takes_for_patterns_are_listed_by_their_8_3_names() {
     let server = TestServer::new();
     server.fs.add_file("c:\\*.*", b"").unwrap();
     let mut client = server.client("NT LM 0.12");
@@ -362,7 +362,7 @@ fn a_client_that_does_not_know_long_names_is_shown_8_3_names() {
 }
 
 #[test]
-fn vetoed_names_are_not_there_and_8_3_names_may_be_switched_off() {
+fn listings_omit_vetoed_names_and_8_3_names_can_be_disabled() {
     let options = ShareOptions {
         veto_files: vec!["*.secret".to_string()],
         mangled_names: false,
@@ -440,7 +440,7 @@ fn with_attributes() -> TestServer {
 }
 
 #[test]
-fn the_size_of_extended_attributes_is_told() {
+fn listings_contain_the_size_of_extended_attributes() {
     let server = with_attributes();
     let mut client = server.client("NT LM 0.12");
     for name in ["file1", "file2"] {
@@ -458,7 +458,7 @@ fn the_size_of_extended_attributes_is_told() {
 }
 
 #[test]
-fn attributes_asked_for_come_with_each_file_whether_it_has_them_or_not() {
+fn each_file_is_listed_with_the_requested_attributes_even_if_it_lacks_them() {
     let server = with_attributes();
     let mut client = server.client("LANMAN2.1");
     let names = b"\x0f\0\0\0\x09SECOND EA\0";
@@ -493,7 +493,7 @@ fn attributes_asked_for_come_with_each_file_whether_it_has_them_or_not() {
 }
 
 #[test]
-fn os_2_is_told_the_volumes_label_and_nothing_after_it() {
+fn os_2_gets_the_volume_label_as_the_only_entry() {
     const STANDARD: u16 = 1;
     let server = crowded(2);
     let mut client = server.client("LANMAN2.1");
@@ -510,7 +510,7 @@ fn os_2_is_told_the_volumes_label_and_nothing_after_it() {
 }
 
 #[test]
-fn a_label_that_is_empty_is_not_found_and_nt_clients_are_told_of_files() {
+fn an_empty_label_is_not_found_and_nt_clients_get_files() {
     let mut server = crowded(2);
     server.edit(|server| {
         for share in &mut server.shares {

@@ -98,7 +98,7 @@ fn a_core_lock_keeps_others_out_of_its_range_until_it_is_unlocked() {
 }
 
 #[test]
-fn a_dos_client_is_told_errlock_and_an_nt_client_whether_it_tried_before() {
+fn a_lock_conflict_is_errlock_for_dos_and_depends_on_earlier_attempts_for_nt() {
     for (dialect, first, second) in [
         (LANMAN, 33 << 16 | 1, 33 << 16 | 1),
         (NT, Status::LOCK_NOT_GRANTED.0, Status::FILE_LOCK_CONFLICT.0),
@@ -112,7 +112,7 @@ fn a_dos_client_is_told_errlock_and_an_nt_client_whether_it_tried_before() {
 }
 
 #[test]
-fn locking_and_reading_go_together_and_writing_and_unlocking() {
+fn lock_and_read_and_write_and_unlock_do_both_steps() {
     let (server, mut one, fid, mut other, fid2) = two(LANMAN);
     let read = one.request(c::LOCK_AND_READ, &[fid, 4, 8, 0, 0], b"").ok();
     assert_eq!(read.bytes(), b"\x01\x04\0xxxx");
@@ -132,7 +132,7 @@ fn locking_and_reading_go_together_and_writing_and_unlocking() {
 }
 
 #[test]
-fn a_waiting_lock_is_granted_by_the_unlock_and_answered_then() {
+fn a_waiting_lock_is_granted_and_answered_at_the_unlock() {
     let (_server, mut one, fid, mut other, fid2) = two(NT);
     one.ask(&lock(fid, 0, 0, &[range(0, 10)])).ok();
     let mid = other.begin(&lock(fid2, 0, 60_000, &[range(5, 10)]));
@@ -144,7 +144,7 @@ fn a_waiting_lock_is_granted_by_the_unlock_and_answered_then() {
 }
 
 #[test]
-fn a_waiting_lock_fails_when_its_time_is_up_and_not_before() {
+fn a_waiting_lock_fails_at_its_timeout_and_not_before() {
     let (_server, mut one, fid, mut other, fid2) = two(NT);
     one.ask(&lock(fid, 0, 0, &[range(0, 10)])).ok();
     other.begin(&lock(fid2, 0, 2_000, &[range(5, 10)]));
@@ -199,7 +199,7 @@ fn ranges_of_64_bits_lie_above_four_gibibytes() {
 }
 
 #[test]
-fn shared_locks_go_together_and_nobody_writes_under_them() {
+fn shared_locks_coexist_and_prevent_writes() {
     let (_server, mut one, fid, mut other, fid2) = two(NT);
     one.ask(&lock(fid, kind::SHARED, 0, &[range(0, 10)])).ok();
     other
@@ -244,7 +244,7 @@ fn nt_cancel_ends_a_waiting_lock_and_nothing_is_locked_later() {
 }
 
 #[test]
-fn nt_cancel_that_crosses_with_the_grant_is_too_late_and_the_lock_is_held() {
+fn nt_cancel_that_crosses_the_grant_is_too_late_and_the_lock_stays() {
     let (_server, mut one, fid, mut other, fid2) = two(NT);
     one.ask(&lock(fid, 0, 0, &[range(0, 10)])).ok();
     let mid = other.begin(&lock(fid2, 0, FOREVER, &[range(0, 10)]));
@@ -257,7 +257,7 @@ fn nt_cancel_that_crosses_with_the_grant_is_too_late_and_the_lock_is_held() {
 }
 
 #[test]
-fn closing_fails_the_locks_that_wait_through_it_before_it_is_answered() {
+fn a_close_fails_its_waiting_locks_before_its_own_reply() {
     for how in [
         c::CLOSE,
         c::PROCESS_EXIT,
@@ -300,7 +300,7 @@ fn locks_belong_to_the_low_half_of_the_process_identifier() {
 }
 
 #[test]
-fn a_request_that_promises_more_ranges_than_it_has_locks_nothing() {
+fn a_request_that_announces_more_ranges_than_it_contains_locks_nothing() {
     let (_server, mut one, fid, mut other, fid2) = two(NT);
     let mut cut = bytes(&lock(fid, 0, 0, &[range(0, 10), range(20, 10)]));
     cut.truncate(cut.len() - 1);
@@ -329,7 +329,7 @@ fn a_lock_chained_with_a_read_waits_and_then_the_read_follows() {
 }
 
 #[test]
-fn without_blocking_locks_nobody_waits_and_without_locking_nobody_is_kept_out() {
+fn without_blocking_locks_no_lock_waits_and_without_locking_no_lock_conflicts() {
     let base = ShareOptions::default();
     let no_waits = ShareOptions {
         blocking_locks: false,
@@ -359,7 +359,7 @@ fn without_blocking_locks_nobody_waits_and_without_locking_nobody_is_kept_out() 
 }
 
 #[test]
-fn without_strict_locking_locks_exclude_locks_alone() {
+fn without_strict_locking_locks_conflict_only_with_locks() {
     let options = ShareOptions {
         strict_locking: false,
         ..ShareOptions::default()

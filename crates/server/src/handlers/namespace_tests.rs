@@ -110,7 +110,7 @@ fn assert_refused(server: &TestServer, command: u8, cases: &[(&str, u32, Status)
 }
 
 #[test]
-fn what_is_wrong_with_a_folder_is_told_in_each_clients_terms() {
+fn folder_errors_use_each_clients_status_codes() {
     let server = with_files(&["FILE"]);
     let create = [
         ("\\FILE", 5, Status::OBJECT_NAME_COLLISION),
@@ -135,7 +135,7 @@ fn what_is_wrong_with_a_folder_is_told_in_each_clients_terms() {
 }
 
 #[test]
-fn an_nt_client_without_nt_statuses_is_told_what_nt_servers_tell_it() {
+fn an_nt_client_without_nt_statuses_gets_the_dos_codes_of_nt_servers() {
     let server = with_files(&["A", "B"]);
     let mut client = server.client(NT);
     client.header.flags2.0 &= !coax_wire::header::Flags2::NT_STATUS;
@@ -153,7 +153,7 @@ fn an_nt_client_without_nt_statuses_is_told_what_nt_servers_tell_it() {
 }
 
 #[test]
-fn del_star_dot_star_empties_a_folder_of_a_thousand_files_with_work_that_grows_with_their_number() {
+fn del_star_dot_star_empties_a_folder_of_a_thousand_files_in_linear_time() {
     let mut calls = Vec::new();
     for count in [100, 1_000] {
         let server = TestServer::new();
@@ -180,7 +180,7 @@ fn del_star_dot_star_empties_a_folder_of_a_thousand_files_with_work_that_grows_w
 }
 
 #[test]
-fn patterns_delete_what_dos_means_by_them() {
+fn delete_patterns_match_as_in_dos() {
     let all = ["A.TXT", "AB.TXT", "ABC.TXT", "README", "X.DOC"];
     let cases: [(&str, &str, &[&str]); 8] = [
         (CORE, "\\*.TXT", &["README", "X.DOC"]),
@@ -216,7 +216,7 @@ fn dos_clients_delete_by_8_3_names_and_others_by_long_ones() {
 }
 
 #[test]
-fn hidden_files_and_folders_are_deleted_only_by_those_who_ask_for_them() {
+fn hidden_files_are_deleted_only_if_the_search_attributes_include_them() {
     let server = with_files(&["HID", "PLAIN", "DIR/F"]);
     set_attributes(&server, "HID", 2);
     let mut client = server.client(NT);
@@ -293,7 +293,7 @@ fn ren_star_a_star_b_renames_them_all() {
 }
 
 #[test]
-fn a_pattern_that_leads_to_a_name_that_is_taken_stops_there() {
+fn a_rename_by_pattern_stops_at_the_first_existing_name() {
     let server = with_files(&["A.1", "B.1", "B.2", "C.1"]);
     let mut client = server.client(CORE);
     let reply = client.paths(c::RENAME, &[0], &["*.1", "*.2"]);
@@ -398,7 +398,7 @@ fn renaming_keeps_contents_times_and_attributes() {
 }
 
 #[test]
-fn a_folder_is_renamed_unless_something_in_it_is_open_or_it_would_hold_itself() {
+fn a_folder_is_renamed_unless_it_has_open_files_or_would_contain_itself() {
     let server = with_files(&["d/f", "d/e/g"]);
     let (mut one, mut two) = (server.client(NT), server.client(NT));
     let fid = nt_open(&mut one, "d\\f", 0x0012_0089, 7, 0);
@@ -414,7 +414,7 @@ fn a_folder_is_renamed_unless_something_in_it_is_open_or_it_would_hold_itself() 
 }
 
 #[test]
-fn a_batch_oplock_is_broken_before_a_file_goes_and_nothing_happens_until_then() {
+fn a_delete_breaks_a_batch_oplock_and_changes_nothing_before_the_acknowledgement() {
     let server = with_files(&["A.X", "B.X", "C.X"]);
     let (mut holder, mut other) = (server.client(LANMAN), server.client(NT));
     let words = [0xff, 0, 6, 0x42, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
@@ -431,7 +431,7 @@ fn a_batch_oplock_is_broken_before_a_file_goes_and_nothing_happens_until_then() 
 }
 
 #[test]
-fn a_holder_that_never_answers_loses_its_oplock_and_keeps_its_file() {
+fn a_holder_that_never_acknowledges_loses_its_oplock_and_keeps_its_file() {
     let server = with_files(&["B.X"]);
     let (mut holder, mut other) = (server.client(LANMAN), server.client(NT));
     let words = [0xff, 0, 6, 0x42, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
@@ -467,7 +467,7 @@ fn nt_rename_renames_links_and_copies_one_file() {
 }
 
 #[test]
-fn readers_change_nothing() {
+fn users_with_read_access_cannot_change_names() {
     let mut server = with_files(&["A", "D/F"]);
     server.edit(|server| {
         std::sync::Arc::make_mut(&mut server.shares[0])
@@ -506,7 +506,7 @@ fn client_path(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_folder_marked_for_deletion_takes_nothing_new_and_goes_at_its_close() {
+fn a_folder_marked_for_deletion_accepts_no_new_files_and_is_deleted_at_its_close() {
     const ALL: u32 = 0x001f_01ff;
     const DIRECTORY_DELETE_ON_CLOSE: u32 = 0x1001;
     let server = with_files(&["f"]);
@@ -529,7 +529,7 @@ fn a_folder_marked_for_deletion_takes_nothing_new_and_goes_at_its_close() {
 }
 
 #[test]
-fn a_file_that_the_tables_delete_vanishes_from_its_folders_index() {
+fn a_file_deleted_at_its_close_is_removed_from_its_folders_index() {
     let server = with_files(&["dir/Some long name.txt", "dir/b"]);
     let (mut nt, mut dos) = (server.client(NT), server.client(LM21));
     let found = |dos: &mut TestClient| {
@@ -552,7 +552,7 @@ fn a_file_that_the_tables_delete_vanishes_from_its_folders_index() {
 }
 
 #[test]
-fn a_file_that_would_be_read_only_is_not_created_to_be_deleted_on_close() {
+fn a_read_only_file_cannot_be_created_with_delete_on_close() {
     let server = with_files(&["old"]);
     let mut client = server.client(NT);
     for (path, disposition) in [("new", 2u32), ("old", 5)] {

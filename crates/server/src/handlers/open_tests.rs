@@ -33,7 +33,7 @@ fn nt_create(client: &mut TestClient, path: &str, access: u32, options: u32) -> 
 }
 
 #[test]
-fn open_andx_makes_what_it_creates_as_long_as_asked() {
+fn open_andx_creates_a_file_with_the_requested_length() {
     for dialect in ["LANMAN1.0", NT] {
         let mut client = TestServer::new().client(dialect);
         let made = open_andx(&mut client, "\\LONG", 2, 0x11, 0x10_0000).ok();
@@ -62,7 +62,7 @@ fn opening_to_execute_without_a_disposition_creates() {
 }
 
 #[test]
-fn the_time_that_create_names_is_that_of_the_last_write() {
+fn the_time_in_create_sets_the_last_write_time() {
     let mut client = TestServer::new().client("MICROSOFT NETWORKS 1.03");
     let later = (crate::testkit::NOW.0 / 1_000_000_000) as u32 + 3 * 86_400;
     let words = [0, later as u16, (later >> 16) as u16];
@@ -74,7 +74,7 @@ fn the_time_that_create_names_is_that_of_the_last_write() {
 }
 
 #[test]
-fn rights_that_do_not_exist_are_refused() {
+fn undefined_rights_are_refused() {
     let mut client = TestServer::new().client(NT);
     for bit in (9..16).chain([21, 22, 23, 26, 27]) {
         nt_create(&mut client, "\\f", 1 << bit, 0).refused(Status::ACCESS_DENIED);
@@ -87,7 +87,7 @@ fn rights_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn options_that_do_not_exist_are_refused_and_those_of_no_consequence_ignored() {
+fn undefined_options_are_refused_and_those_without_effect_are_ignored() {
     const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
     const SYNCHRONIZE: u32 = 0x0010_0000;
     let mut client = TestServer::new().client(NT);

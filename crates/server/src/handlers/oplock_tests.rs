@@ -100,7 +100,7 @@ fn two(dialect: &str) -> (TestServer, TestClient, TestClient) {
 }
 
 #[test]
-fn each_way_of_opening_tells_of_the_oplock_in_its_own_place() {
+fn each_open_command_reports_the_oplock_in_its_own_field() {
     let (_server, mut one, _) = two(LANMAN);
     for flags in [EXCLUSIVE, BATCH] {
         let opened = one.open_with(flags, DENY_NONE).ok();
@@ -124,7 +124,7 @@ fn each_way_of_opening_tells_of_the_oplock_in_its_own_place() {
 }
 
 #[test]
-fn another_open_waits_until_the_holder_has_answered() {
+fn another_open_waits_until_the_holder_acknowledges_the_break() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 1);
@@ -138,7 +138,7 @@ fn another_open_waits_until_the_holder_has_answered() {
 }
 
 #[test]
-fn nt_clients_keep_level_ii_until_somebody_writes() {
+fn nt_clients_keep_level_ii_until_a_client_writes() {
     let (_server, mut one, mut other) = two(NT);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 1);
@@ -156,7 +156,7 @@ fn nt_clients_keep_level_ii_until_somebody_writes() {
 }
 
 #[test]
-fn an_open_that_cuts_the_file_leaves_not_even_level_ii() {
+fn an_open_that_truncates_the_file_breaks_oplocks_to_none() {
     let (_server, mut one, mut other) = two(NT);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 2);
@@ -166,7 +166,7 @@ fn an_open_that_cuts_the_file_leaves_not_even_level_ii() {
 }
 
 #[test]
-fn closing_answers_a_break_as_well() {
+fn a_close_acknowledges_an_oplock_break() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(BATCH, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 1);
@@ -176,7 +176,7 @@ fn closing_answers_a_break_as_well() {
 }
 
 #[test]
-fn a_batch_oplock_is_broken_even_for_an_open_that_share_modes_forbid() {
+fn a_batch_oplock_is_broken_even_for_an_open_with_a_share_mode_conflict() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(BATCH, DENY_ALL).ok().word(2);
     other.begin_open(DENY_NONE, 1);
@@ -186,7 +186,7 @@ fn a_batch_oplock_is_broken_even_for_an_open_that_share_modes_forbid() {
 }
 
 #[test]
-fn a_holder_that_keeps_its_file_open_makes_the_other_fail_in_the_end() {
+fn the_other_open_fails_if_the_oplock_holder_keeps_its_file_open() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(BATCH, DENY_ALL).ok().word(2);
     other.begin_open(DENY_NONE, 1);
@@ -201,7 +201,7 @@ fn a_holder_that_keeps_its_file_open_makes_the_other_fail_in_the_end() {
 }
 
 #[test]
-fn a_holder_that_never_answers_has_lost_its_oplock_when_its_time_is_up() {
+fn a_holder_that_never_acknowledges_loses_its_oplock_at_the_timeout() {
     let config = Config {
         oplock_break_timeout: Span::from_secs(5),
         ..Config::default()
@@ -222,7 +222,7 @@ fn a_holder_that_never_answers_has_lost_its_oplock_when_its_time_is_up() {
 }
 
 #[test]
-fn locks_sent_with_the_acknowledgement_are_held_when_the_other_opens() {
+fn locks_sent_with_the_acknowledgement_are_granted_before_the_other_open() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 1);
@@ -237,7 +237,7 @@ fn locks_sent_with_the_acknowledgement_are_held_when_the_other_opens() {
 }
 
 #[test]
-fn an_acknowledgement_nobody_waits_for_changes_nothing() {
+fn an_unexpected_oplock_acknowledgement_changes_nothing() {
     let (_server, mut one, mut other) = two(NT);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     one.release(fid, 0);
@@ -249,7 +249,7 @@ fn an_acknowledgement_nobody_waits_for_changes_nothing() {
 }
 
 #[test]
-fn without_oplocks_none_is_granted_and_fake_ones_are_never_broken() {
+fn no_oplock_is_granted_if_oplocks_are_off_and_fake_ones_are_never_broken() {
     let base = ShareOptions::default();
     let off = ShareOptions {
         oplocks: false,
@@ -270,7 +270,7 @@ fn without_oplocks_none_is_granted_and_fake_ones_are_never_broken() {
 }
 
 #[test]
-fn an_open_that_share_modes_forbid_succeeds_if_the_file_is_closed_in_time() {
+fn an_open_with_a_share_mode_conflict_succeeds_if_the_file_is_closed_in_time() {
     for dialect in [CORE, LANMAN, NT] {
         let (_server, mut one, mut other) = two(dialect);
         let fid = one.open_with(0, DENY_ALL).ok().word(2);
@@ -284,7 +284,7 @@ fn an_open_that_share_modes_forbid_succeeds_if_the_file_is_closed_in_time() {
 }
 
 #[test]
-fn an_open_that_share_modes_forbid_is_refused_after_a_second() {
+fn an_open_with_a_share_mode_conflict_is_refused_after_a_second() {
     let (_server, mut one, mut other) = two(NT);
     one.open_with(0, DENY_ALL).ok();
     other.begin_open(DENY_NONE, 1);
@@ -298,7 +298,7 @@ fn an_open_that_share_modes_forbid_is_refused_after_a_second() {
 }
 
 #[test]
-fn a_close_that_does_not_help_makes_the_open_wait_no_longer_than_before() {
+fn a_close_that_leaves_a_conflict_does_not_extend_the_opens_wait() {
     let (_server, mut one, mut other) = two(NT);
     one.open_with(0, 0x20).ok();
     let second = one.open_with(0, 0x20).ok().word(2);
@@ -314,7 +314,7 @@ fn a_close_that_does_not_help_makes_the_open_wait_no_longer_than_before() {
 }
 
 #[test]
-fn a_dos_client_does_not_wait_for_itself_and_an_nt_client_does() {
+fn a_dos_client_does_not_wait_for_its_own_opens_and_an_nt_client_does() {
     let (_server, mut one, _) = two(LANMAN);
     one.open_with(0, DENY_ALL).ok();
     one.open_with(0, DENY_NONE)
@@ -328,7 +328,7 @@ fn a_dos_client_does_not_wait_for_itself_and_an_nt_client_does() {
 }
 
 #[test]
-fn a_waiting_open_can_be_cancelled_and_the_close_then_wakes_nobody() {
+fn a_waiting_open_can_be_cancelled_and_the_later_close_wakes_no_request() {
     let (_server, mut one, mut other) = two(NT);
     let fid = one.open_with(0, DENY_ALL).ok().word(2);
     let request = open_andx(&other, 0, DENY_NONE, 1);
@@ -344,7 +344,7 @@ fn a_waiting_open_can_be_cancelled_and_the_close_then_wakes_nobody() {
 }
 
 #[test]
-fn a_delay_of_nothing_refuses_at_once() {
+fn an_open_is_refused_at_once_if_the_delay_is_zero() {
     let config = Config {
         sharing_violation_delay: Span::from_secs(0),
         ..Config::default()

@@ -51,7 +51,7 @@ fn a_delete_and_a_rename_wait_for_the_close_and_are_refused_after_a_second() {
 }
 
 #[test]
-fn a_folder_that_somebody_holds_is_removed_once_it_is_closed() {
+fn a_folder_that_another_client_has_open_is_removed_after_the_close() {
     let server = with_files(&[]);
     server.fs.add_dir("D").unwrap();
     let (mut one, mut two) = (server.client(NT), server.client(NT));
@@ -68,7 +68,7 @@ fn a_folder_that_somebody_holds_is_removed_once_it_is_closed() {
 }
 
 #[test]
-fn a_dos_client_is_told_at_once_of_a_file_that_it_has_open_itself() {
+fn a_dos_client_is_refused_at_once_if_it_has_the_file_open_itself() {
     let server = with_files(&["A"]);
     let mut client = server.client(LM21);
     client.open("A");
@@ -92,7 +92,7 @@ fn a_waiting_delete_that_is_cancelled_is_a_sharing_violation_and_leaves_nothing_
 }
 
 #[test]
-fn who_has_a_file_open_decides_whether_it_is_renamed_and_follows_it() {
+fn openers_decide_whether_a_file_can_be_renamed_and_keep_access_to_it() {
     let server = with_files(&["A"]);
     let (mut one, mut two) = (server.client(NT), server.client(NT));
     let fid = nt_open(&mut one, "A", READ, 3, 0);
@@ -110,7 +110,7 @@ fn who_has_a_file_open_decides_whether_it_is_renamed_and_follows_it() {
 }
 
 #[test]
-fn a_client_that_goes_away_takes_its_delete_on_close_files_with_it() {
+fn a_disconnect_deletes_the_clients_delete_on_close_files() {
     let server = with_files(&["a"]);
     let mut client = server.client(NT);
     nt_open(&mut client, "a", 0x0001_0000, 7, 0x1000);
@@ -144,7 +144,7 @@ fn a_rename_by_set_path_information_waits_too() {
 }
 
 #[test]
-fn a_request_that_waits_is_cancelled_when_its_user_logs_off_or_its_tree_goes() {
+fn a_waiting_request_is_cancelled_by_a_log_off_or_a_tree_disconnect() {
     for (command, block) in [
         (c::LOGOFF_ANDX, block(&[0xff, 0], b"")),
         (c::TREE_DISCONNECT, block(&[], b"")),

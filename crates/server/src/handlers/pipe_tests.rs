@@ -187,7 +187,7 @@ fn a_transaction_writes_and_reads_at_once_and_the_rest_is_read() {
 }
 
 #[test]
-fn a_pipes_state_is_told_and_set() {
+fn a_pipes_state_can_be_queried_and_set() {
     let mut client = ipc_client("NT LM 0.12");
     let fid = fid_of(&open(&mut client, "\\wkssvc").ok());
     let state = |client: &mut TestClient| {
@@ -205,7 +205,7 @@ fn a_pipes_state_is_told_and_set() {
 }
 
 #[test]
-fn pipes_that_are_not_there_are_not_found_and_fids_of_none_are_invalid() {
+fn missing_pipes_are_not_found_and_unknown_fids_are_invalid() {
     let mut client = ipc_client("NT LM 0.12");
     open(&mut client, "\\lsarpc").refused(Status::OBJECT_NAME_NOT_FOUND);
     let wait = transaction(&mut client, "\\PIPE\\samr", &[0x53, 0], b"", b"", 0);

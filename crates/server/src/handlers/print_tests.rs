@@ -42,7 +42,7 @@ fn printed(client: &mut TestClient) -> Option<Event> {
 }
 
 #[test]
-fn a_job_appears_whole_when_it_is_closed() {
+fn a_job_appears_complete_when_it_is_closed() {
     let server = server(Access::Write);
     let mut client = printer(&server);
     let fid = client
@@ -90,7 +90,7 @@ fn a_file_opened_and_written_on_a_printer_is_a_job() {
 }
 
 #[test]
-fn a_job_whose_client_disappears_is_thrown_away() {
+fn the_server_deletes_the_job_of_a_client_that_disconnects() {
     let server = server(Access::Write);
     let mut client = printer(&server);
     let fid = client
@@ -106,7 +106,7 @@ fn a_job_whose_client_disappears_is_thrown_away() {
 }
 
 #[test]
-fn the_queue_is_empty_and_disks_have_none() {
+fn the_print_queue_is_empty_and_disk_shares_have_none() {
     let server = server(Access::Write);
     let mut client = printer(&server);
     let reply = client.request(c::GET_PRINT_QUEUE, &[10, 0], b"").ok();
@@ -119,7 +119,7 @@ fn the_queue_is_empty_and_disks_have_none() {
 }
 
 #[test]
-fn who_may_only_read_prints_and_changes_nothing_else_in_the_folder() {
+fn a_user_with_read_access_can_print_but_not_change_the_spool_folder() {
     let readers = server(Access::Read);
     readers.fs.add_file("HELD-001.prn", b"another").unwrap();
     let mut client = printer(&readers);
@@ -145,7 +145,7 @@ fn who_may_only_read_prints_and_changes_nothing_else_in_the_folder() {
 }
 
 #[test]
-fn lies_about_lengths_are_refused() {
+fn print_requests_with_wrong_lengths_are_refused() {
     let writers = server(Access::Write);
     let mut client = printer(&writers);
     let fid = client
@@ -159,7 +159,7 @@ fn lies_about_lengths_are_refused() {
 }
 
 #[test]
-fn closing_what_is_no_job_as_a_job_is_an_error_and_leaves_it_open() {
+fn close_print_file_on_another_kind_of_open_is_an_error_and_leaves_it_open() {
     let mut client = server(Access::Write).client("LANMAN1.0");
     let fid = client.open("\\FILE.TXT");
     client
@@ -169,7 +169,7 @@ fn closing_what_is_no_job_as_a_job_is_an_error_and_leaves_it_open() {
 }
 
 #[test]
-fn deleting_a_name_that_a_read_only_printer_lacks_says_that_it_is_not_there() {
+fn deleting_a_missing_name_on_a_read_only_printer_reports_it_as_missing() {
     let server = server(Access::Read);
     server.fs.add_file("OTHER.PRN", b"a job").unwrap();
     let mut client = printer(&server);

@@ -11,7 +11,7 @@ fn file_of_nine_bytes(client: &mut TestClient, path: &str) -> u16 {
 }
 
 #[test]
-fn core_clients_learn_attributes_time_and_length() {
+fn core_clients_query_attributes_time_and_length() {
     let mut client = TestServer::new().client("PC NETWORK PROGRAM 1.0");
     file_of_nine_bytes(&mut client, "\\A.TXT");
     let answer = client.paths(0x08, &[], &["\\a.txt"]).ok();
@@ -26,7 +26,7 @@ fn core_clients_learn_attributes_time_and_length() {
 }
 
 #[test]
-fn lan_manager_clients_learn_three_times_of_an_open_file() {
+fn lan_manager_clients_query_three_times_of_an_open_file() {
     let mut client = TestServer::new().client("LANMAN1.0");
     let fid = file_of_nine_bytes(&mut client, "\\A.TXT");
     let answer = client.request(0x23, &[fid], b"").ok();
@@ -43,7 +43,7 @@ fn lan_manager_clients_learn_three_times_of_an_open_file() {
 }
 
 #[test]
-fn old_levels_say_the_same_by_path_and_by_fid() {
+fn old_levels_return_the_same_data_by_path_and_by_fid() {
     for dialect in ["LANMAN1.0", "LM1.2X002", "NT LM 0.12"] {
         let mut client = TestServer::new().client(dialect);
         let fid = file_of_nine_bytes(&mut client, "\\A.TXT");
@@ -94,7 +94,7 @@ fn nt_levels_and_their_pass_through_twins_have_the_same_data() {
 }
 
 #[test]
-fn an_8_3_name_is_told_and_leads_to_the_file() {
+fn an_8_3_name_is_reported_and_opens_the_file() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let fid = file_of_nine_bytes(&mut client, "\\A very long name.text");
     let told = client.query_fid(0x108, fid).ok();
@@ -109,7 +109,7 @@ fn an_8_3_name_is_told_and_leads_to_the_file() {
 }
 
 #[test]
-fn what_belongs_to_an_open_is_told_by_fid_and_is_zero_by_path() {
+fn properties_of_an_open_are_reported_by_fid_and_are_zero_by_path() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let fid = file_of_nine_bytes(&mut client, "\\F");
     client.set_fid(1014, fid, &123u64.to_le_bytes()).ok();
@@ -127,7 +127,7 @@ fn what_belongs_to_an_open_is_told_by_fid_and_is_zero_by_path() {
 }
 
 #[test]
-fn a_path_may_be_valid_without_being_there() {
+fn a_path_can_be_valid_without_a_file() {
     let mut client = TestServer::new().client("LM1.2X002");
     let valid = client.query_path(6, "\\NOT.YET").ok();
     assert!(valid.data.is_empty());
@@ -142,7 +142,7 @@ fn a_path_may_be_valid_without_being_there() {
 }
 
 #[test]
-fn fixed_levels_do_not_come_cut_and_names_come_as_far_as_they_fit() {
+fn levels_of_fixed_size_are_never_truncated_and_names_are() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let fid = client.open("\\LONGNAME");
     let ask = |level: u16| [fid.to_le_bytes(), level.to_le_bytes()].concat();
@@ -168,7 +168,7 @@ fn folders_have_no_length_no_stream_and_the_directory_bit() {
 }
 
 #[test]
-fn nothing_is_asked_of_paths_on_the_pipe_share() {
+fn path_queries_on_the_pipe_share_are_refused() {
     let mut client = TestServer::new().client("NT LM 0.12");
     client.connect_share("IPC$");
     client

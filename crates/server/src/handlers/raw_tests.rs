@@ -83,7 +83,7 @@ fn one(dialect: &str, contents: &[u8]) -> (TestServer, TestClient, u16) {
 }
 
 #[test]
-fn a_raw_read_is_answered_by_data_alone_up_to_65535_bytes() {
+fn a_raw_read_is_answered_with_up_to_65535_bytes_without_a_header() {
     let contents: Vec<u8> = (0..100_000u32).map(|n| n as u8).collect();
     for dialect in [LANMAN, NT] {
         let (_server, mut client, fid) = one(dialect, &contents);
@@ -94,7 +94,7 @@ fn a_raw_read_is_answered_by_data_alone_up_to_65535_bytes() {
 }
 
 #[test]
-fn a_raw_read_that_cannot_be_is_answered_by_nothing() {
+fn a_failed_raw_read_is_answered_with_an_empty_message() {
     let (_server, mut client, fid) = one(NT, b"0123456789");
     assert!(client.read_raw(fid, 10, 5).is_empty(), "end of file");
     assert!(client.read_raw(fid, 2 << 32, 5).is_empty(), "far beyond");
@@ -112,7 +112,7 @@ fn a_raw_read_that_cannot_be_is_answered_by_nothing() {
 }
 
 #[test]
-fn raw_mode_is_off_where_it_was_not_offered() {
+fn raw_mode_is_off_if_the_server_did_not_offer_it() {
     let off = Config {
         read_raw: false,
         write_raw: false,
@@ -151,7 +151,7 @@ fn a_write_through_is_answered_twice_and_a_write_behind_once() {
 }
 
 #[test]
-fn while_data_is_awaited_the_next_message_is_the_data_whatever_it_looks_like() {
+fn the_message_after_a_raw_write_is_its_data_whatever_its_contents() {
     let (server, mut client, fid) = one(NT, b"");
     let looks_like_a_request = b"\xffSMB\x04 and so on, to be written";
     let len = looks_like_a_request.len() as u16;
@@ -171,7 +171,7 @@ fn data_that_comes_with_the_request_alone_is_answered_at_once() {
 }
 
 #[test]
-fn less_data_than_promised_is_written_as_it_is_and_none_ends_the_write() {
+fn less_data_than_announced_is_written_and_an_empty_message_ends_the_write() {
     for (data, count) in [(&b"abc"[..], 5), (b"", 2)] {
         let (server, mut client, fid) = one(LANMAN, b"");
         interim(&client.write_raw(fid, 100, WRITE_THROUGH, b"12"));
@@ -185,7 +185,7 @@ fn less_data_than_promised_is_written_as_it_is_and_none_ends_the_write() {
 }
 
 #[test]
-fn more_data_than_promised_is_refused_whole() {
+fn more_data_than_announced_is_refused_completely() {
     let (server, mut client, fid) = one(LANMAN, b"");
     interim(&client.write_raw(fid, 5, WRITE_THROUGH, b"12"));
     client.post_raw(b"abcd");
@@ -196,7 +196,7 @@ fn more_data_than_promised_is_refused_whole() {
 }
 
 #[test]
-fn a_refused_write_names_no_file_bytes_and_its_early_data_is_passed_over() {
+fn a_refused_raw_write_reports_no_bytes_and_its_early_data_is_skipped() {
     let (server, mut client, fid) = one(LANMAN, b"");
     let answer = client.write_raw(fid + 1, 9, 0, b"");
     answer.refused(Status::INVALID_HANDLE);
@@ -208,7 +208,7 @@ fn a_refused_write_names_no_file_bytes_and_its_early_data_is_passed_over() {
 }
 
 #[test]
-fn more_data_in_the_request_than_in_all_is_malformed() {
+fn more_data_in_the_request_than_in_total_is_malformed() {
     let (_server, mut client, fid) = one(LANMAN, b"");
     let answer = client.write_raw(fid, 2, 0, b"four");
     answer.refused(Status::INVALID_SMB);
@@ -216,7 +216,7 @@ fn more_data_in_the_request_than_in_all_is_malformed() {
 }
 
 #[test]
-fn a_raw_write_into_anothers_lock_is_refused_before_any_data_is_sent() {
+fn a_raw_write_into_another_clients_lock_is_refused_before_the_data() {
     let (server, mut client, fid) = one(LANMAN, b"0123456789");
     let mut other = server.client(LANMAN);
     let fid2 = other.open("F");
@@ -230,7 +230,7 @@ fn a_raw_write_into_anothers_lock_is_refused_before_any_data_is_sent() {
 }
 
 #[test]
-fn an_error_of_a_write_behind_is_told_once_by_the_next_request_on_the_file() {
+fn the_next_request_on_the_file_reports_a_write_behind_error_once() {
     let next: [fn(&mut TestClient, u16) -> Answer; 4] = [
         |client, fid| client.request(c::READ, &[fid, 1, 0, 0, 0], b""),
         |client, fid| client.request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0A"),
@@ -254,7 +254,7 @@ fn an_error_of_a_write_behind_is_told_once_by_the_next_request_on_the_file() {
 }
 
 #[test]
-fn closing_after_a_failed_write_behind_says_so_and_closes() {
+fn a_close_after_a_failed_write_behind_reports_the_error_and_closes() {
     let (server, mut client, fid) = one(LANMAN, b"");
     server.fs.set_options(crate::memfs::MemOptions {
         capacity: 4_000,
@@ -267,7 +267,7 @@ fn closing_after_a_failed_write_behind_says_so_and_closes() {
 }
 
 #[test]
-fn a_connection_that_breaks_while_data_is_awaited_leaves_what_was_written_before() {
+fn a_connection_that_breaks_before_the_raw_data_keeps_the_bytes_already_written() {
     let (server, mut client, fid) = one(LANMAN, b"0123456789");
     interim(&client.write_raw(fid, 10, WRITE_THROUGH, b"AB"));
     client.conn.handle_disconnect(client.now);
@@ -276,7 +276,7 @@ fn a_connection_that_breaks_while_data_is_awaited_leaves_what_was_written_before
 }
 
 #[test]
-fn a_raw_read_that_crosses_with_an_oplock_break_comes_back_empty() {
+fn a_raw_read_that_crosses_an_oplock_break_gets_an_empty_reply() {
     let server = TestServer::new();
     server.fs.add_file("F", b"0123456789").unwrap();
     let mut holder = server.client(LANMAN);

@@ -102,7 +102,7 @@ fn crowded(count: usize) -> TestServer {
 }
 
 #[test]
-fn a_dos_directory_listing_reads_as_dos_expects() {
+fn a_dos_directory_listing_has_the_format_that_dos_expects() {
     let server = TestServer::new();
     server.fs.add_dir("SUB").unwrap();
     server.fs.add_dir("SUB/TEST").unwrap();
@@ -128,7 +128,7 @@ fn a_dos_directory_listing_reads_as_dos_expects() {
 }
 
 #[test]
-fn a_pattern_ends_in_an_error_before_nt_and_in_no_entries_for_nt() {
+fn a_pattern_search_ends_in_an_error_before_nt_and_without_entries_for_nt() {
     let server = crowded(3);
     for (dialect, is_error) in [
         (CORE, true),
@@ -163,7 +163,7 @@ fn the_search_of_one_name_ends_in_an_error_in_every_dialect() {
 }
 
 #[test]
-fn the_clients_part_of_a_key_comes_back_as_it_went() {
+fn the_clients_part_of_a_resume_key_is_returned_unchanged() {
     let server = crowded(3);
     let mut client = server.client(CORE);
     let found = ask(&mut client, c::SEARCH, [1, 0], "\\*.TXT", b"").unwrap();
@@ -178,7 +178,7 @@ fn the_clients_part_of_a_key_comes_back_as_it_went() {
 }
 
 #[test]
-fn a_listing_of_600_is_whole_however_it_is_fetched() {
+fn a_listing_of_600_files_is_complete_for_every_batch_size() {
     let server = crowded(600);
     for dialect in [CORE, "LANMAN1.0", "LANMAN2.1", "NT LM 0.12"] {
         let mut client = server.client(dialect);
@@ -191,7 +191,7 @@ fn a_listing_of_600_is_whole_however_it_is_fetched() {
 }
 
 #[test]
-fn deleting_while_walking_meets_every_file() {
+fn deleting_during_a_listing_skips_no_file() {
     let server = crowded(600);
     let mut client = server.client(CORE);
     let mut met = BTreeSet::new();
@@ -207,7 +207,7 @@ fn deleting_while_walking_meets_every_file() {
 }
 
 #[test]
-fn a_search_begun_anew_after_each_deletion_meets_every_file() {
+fn a_search_restarted_after_each_deletion_skips_no_file() {
     let server = crowded(600);
     let mut client = server.client(CORE);
     let mut deleted = 0;
@@ -231,7 +231,7 @@ fn a_key_may_be_used_again() {
 }
 
 #[test]
-fn attributes_widen_and_narrow() {
+fn search_attributes_include_and_exclude_files() {
     let server = TestServer::new();
     server.fs.add_dir("DIR").unwrap();
     server.fs.add_file("FILE", b"").unwrap();
@@ -255,7 +255,7 @@ fn attributes_widen_and_narrow() {
 }
 
 #[test]
-fn the_volume_label_is_parted_after_eight_characters() {
+fn the_volume_label_has_a_dot_after_eight_characters() {
     let server = TestServer::new();
     let mut client = server.client(CORE);
     let found = ask(&mut client, c::SEARCH, [20, 8], "\\????????.???", b"").unwrap();
@@ -268,7 +268,7 @@ fn the_volume_label_is_parted_after_eight_characters() {
 }
 
 #[test]
-fn what_finds_nothing_says_so_and_goes_on_finding_nothing() {
+fn a_search_without_results_reports_so_and_resumes_without_results() {
     let server = crowded(3);
     let mut client = server.client(CORE);
     let none = Status::NO_MORE_FILES.to_wire(false);
@@ -319,7 +319,7 @@ fn patterns_match_8_3_names_as_control_blocks_do() {
 }
 
 #[test]
-fn names_illegal_on_windows_and_long_ones_go_by_their_8_3_names() {
+fn names_illegal_on_windows_and_long_names_are_listed_by_their_8_3_names() {
     let server = TestServer::new();
     for name in ["c:\\*.*", "what?", "MixedCase.Txt", "longer than eight"] {
         server.fs.add_file(name, b"").unwrap();
@@ -338,7 +338,7 @@ fn names_illegal_on_windows_and_long_ones_go_by_their_8_3_names() {
 }
 
 #[test]
-fn a_client_that_knows_long_names_is_told_the_case_of_short_ones() {
+fn a_client_that_knows_long_names_sees_the_case_of_8_3_names() {
     let server = TestServer::new();
     server.fs.add_file("t000-0.txt", b"").unwrap();
     let mut client = server.client("NT LM 0.12");
@@ -390,7 +390,7 @@ fn find_close_ends_a_find_and_find_unique_ends_itself() {
 }
 
 #[test]
-fn searches_never_closed_give_way_and_an_old_walk_outlives_many_short_ones() {
+fn searches_never_closed_are_dropped_and_an_old_walk_outlives_many_short_ones() {
     let server = TestServer::with(
         Config {
             limits: Limits {
@@ -457,7 +457,7 @@ fn malformed_requests_are_refused() {
 }
 
 #[test]
-fn the_time_of_a_file_that_is_being_written_is_that_of_queries_by_path() {
+fn listings_and_queries_by_path_show_the_same_time_during_writes() {
     let server = TestServer::new();
     server.fs.add_file("F", b"x").unwrap();
     let (mut writer, mut client) = (server.client("LANMAN1.0"), server.client(CORE));

@@ -95,7 +95,7 @@ fn a_wrong_password_is_refused_and_an_unknown_user_is_a_guest() {
 }
 
 #[test]
-fn an_unknown_user_is_refused_where_nobody_becomes_a_guest() {
+fn an_unknown_user_is_refused_if_map_to_guest_is_never() {
     let server = server(Config {
         map_to_guest: MapToGuest::Never,
         ..Config::default()
@@ -152,7 +152,7 @@ fn an_older_client_gets_a_challenge_only_if_its_lm_response_would_be_admitted() 
 }
 
 #[test]
-fn a_dos_client_logs_on_by_plaintext_in_capitals_where_that_is_allowed() {
+fn a_dos_client_logs_on_with_an_upper_case_plaintext_password_if_allowed() {
     let config = Config {
         encrypt_passwords: false,
         policy: Policy::anything(),
@@ -190,7 +190,7 @@ fn a_signing_client_gets_its_log_on_signed_and_a_forged_request_refused() {
 }
 
 #[test]
-fn guests_are_turned_away_where_signing_is_required() {
+fn guests_are_refused_if_signing_is_required() {
     let server = server(Config {
         signing: Signing::Required,
         ..Config::default()
@@ -200,7 +200,7 @@ fn guests_are_turned_away_where_signing_is_required() {
 }
 
 #[test]
-fn share_level_security_asks_for_the_shares_password_and_not_the_users() {
+fn share_level_security_checks_the_shares_password_and_not_the_users() {
     let server = server(Config {
         security: Security::Share,
         encrypt_passwords: false,
@@ -235,7 +235,7 @@ fn a_device_type_that_does_not_exist_is_no_disk() {
 }
 
 #[test]
-fn logging_off_closes_what_the_user_has_open() {
+fn a_log_off_closes_the_users_open_files() {
     let server = server(Config::default());
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("F");
@@ -248,7 +248,7 @@ fn logging_off_closes_what_the_user_has_open() {
 }
 
 #[test]
-fn what_one_session_opened_is_not_anothers() {
+fn a_session_cannot_use_another_sessions_files() {
     let server = server(Config::default());
     let mut client = server.client("NT LM 0.12");
     let first = client.header.uid;
@@ -277,7 +277,7 @@ fn a_tree_outlives_the_session_that_connected_it() {
 }
 
 #[test]
-fn an_extended_log_on_under_a_uid_that_nobody_was_given_is_refused() {
+fn an_extended_log_on_under_an_unassigned_uid_is_refused() {
     let server = server(Config::default());
     let mut client = nt(&server);
     let words = [0xff, 0, 0xffff, 50, 1, 0, 0, 4, 0, 0, 0xd0fc, 0x8000];
@@ -298,7 +298,7 @@ fn refusals(client: &mut TestClient) -> Vec<Event> {
 }
 
 #[test]
-fn a_client_of_smb2_alone_is_told_apart_from_noise() {
+fn a_client_with_smb2_only_is_distinguished_from_invalid_data() {
     use crate::handlers::negotiate::SMB2_ONLY;
     use crate::testkit::NOW;
     let server = server(Config::default());
@@ -323,7 +323,7 @@ fn a_client_of_smb2_alone_is_told_apart_from_noise() {
 }
 
 #[test]
-fn a_client_that_is_refused_has_said_what_it_is() {
+fn the_report_of_a_refused_client_names_its_operating_system() {
     let server = server(Config {
         map_to_guest: MapToGuest::Never,
         ..Config::default()

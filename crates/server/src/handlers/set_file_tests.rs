@@ -43,7 +43,7 @@ fn times(client: &mut TestClient, path: &str) -> ([u64; 4], u32) {
 }
 
 #[test]
-fn core_clients_set_attributes_and_time_and_zero_leaves_the_time() {
+fn core_clients_set_attributes_and_time_and_zero_keeps_the_time() {
     let mut client = TestServer::new().client("PC NETWORK PROGRAM 1.0");
     let fid = client.open("\\F");
     client.close(fid).ok();
@@ -86,7 +86,7 @@ fn lan_manager_clients_set_times_through_an_open() {
 }
 
 #[test]
-fn basic_information_sets_four_times_and_attributes_and_zero_leaves_each() {
+fn basic_information_sets_four_times_and_attributes_and_zero_keeps_each() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let fid = client.open("\\F");
     let wanted = [hours_ago(40), hours_ago(30), hours_ago(20), hours_ago(10)];
@@ -125,7 +125,7 @@ fn the_change_time_is_the_time_of_last_write_unless_a_client_set_it() {
 }
 
 #[test]
-fn a_file_is_no_folder_whatever_the_attributes_say() {
+fn the_directory_attribute_does_not_turn_a_file_into_a_folder() {
     let server = TestServer::new();
     server.fs.make_dir("dir").unwrap();
     let mut client = server.client("NT LM 0.12");
@@ -140,7 +140,7 @@ fn a_file_is_no_folder_whatever_the_attributes_say() {
 }
 
 #[test]
-fn an_offline_file_says_so() {
+fn an_offline_file_keeps_its_offline_attribute() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let fid = client.open("\\F");
     client.set_fid(0x101, fid, &basic([0; 4], 0x1020)).ok();
@@ -148,7 +148,7 @@ fn an_offline_file_says_so() {
 }
 
 #[test]
-fn a_write_shows_after_two_seconds_or_at_the_close() {
+fn the_time_of_a_write_is_visible_after_two_seconds_or_at_the_close() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("\\F");
@@ -176,7 +176,7 @@ fn a_write_shows_after_two_seconds_or_at_the_close() {
 }
 
 #[test]
-fn a_new_length_shows_at_once() {
+fn a_new_length_is_visible_at_once() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("\\F");
@@ -212,7 +212,7 @@ fn a_time_set_through_an_open_stays_whatever_is_written_through_it() {
 }
 
 #[test]
-fn space_is_reserved_and_taken_back_and_a_full_disk_is_told_at_once() {
+fn space_is_reserved_and_released_and_a_full_disk_is_reported_at_once() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("\\F");
@@ -272,7 +272,7 @@ fn a_length_needs_the_right_to_write_and_modes_are_checked() {
 }
 
 #[test]
-fn a_file_marked_for_deletion_has_no_link_and_goes_at_the_close() {
+fn a_file_marked_for_deletion_has_no_link_and_is_deleted_at_the_close() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let fid = nt_open(&mut client, "\\F");
     client.set_fid(0x102, fid, &[1]).ok();
@@ -366,7 +366,7 @@ fn eas(list: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[test]
-fn extended_attributes_come_go_and_answer_without_regard_to_case() {
+fn extended_attributes_are_set_removed_and_found_in_any_case() {
     let mut client = TestServer::new().client("LM1.2X002");
     let fid = client.open("\\F");
     assert_eq!(
@@ -415,7 +415,7 @@ fn bad_names_and_lists_change_nothing() {
 }
 
 #[test]
-fn what_was_reserved_and_not_written_to_is_free_after_the_last_close() {
+fn reserved_space_that_was_not_written_is_free_after_the_last_close() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("\\F");

@@ -112,7 +112,7 @@ fn without_the_parameter_virtual_circuit_zero_closes_nothing() {
 }
 
 #[test]
-fn a_connection_that_keeps_the_same_client_from_a_file_is_probed_and_no_other() {
+fn only_a_connection_that_blocks_the_same_client_is_probed() {
     let server = server(false);
     for (address, probed) in [("10.0.0.1:2", true), ("10.0.0.2:2", false)] {
         let mut old = holder(&server, "10.0.0.1:1");
@@ -143,7 +143,7 @@ fn message(client: &TestClient, command: u8, block: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_request_reaches_its_tree_s_disk_and_what_needs_no_disk_reaches_none() {
+fn a_request_touches_its_trees_disk_and_one_without_disk_access_none() {
     let server = server(false);
     let mut client = server.client(NT);
     let disk = Reach::Share(ShareId(1));

@@ -59,7 +59,7 @@ fn a_linux_client_without_nocase_renames_by_case_alone() {
 }
 
 #[test]
-fn case_counts_only_for_clients_that_are_believed_and_where_the_share_leaves_it_to_them() {
+fn case_counts_only_for_trusted_clients_on_shares_that_let_the_client_decide() {
     let linux = "CIFS VFS Client for Linux";
     for (native, caseless, by_client, found) in [
         (linux, false, true, false),

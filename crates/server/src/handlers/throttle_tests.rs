@@ -73,7 +73,7 @@ fn refusals(client: &mut TestClient) -> Vec<String> {
 }
 
 #[test]
-fn three_failures_are_free_and_then_each_makes_the_next_log_on_wait_longer() {
+fn three_failed_log_ons_cause_no_delay_and_each_further_one_a_longer_delay() {
     let server = server(Config::default());
     let mut client = client(&server, "10.0.0.1:1000");
     fail(&mut client, 4);
@@ -91,7 +91,7 @@ fn three_failures_are_free_and_then_each_makes_the_next_log_on_wait_longer() {
 }
 
 #[test]
-fn the_right_password_waits_its_turn_too_and_then_all_is_forgotten() {
+fn the_right_password_waits_too_and_then_resets_the_delay() {
     let server = server(Config::default());
     let mut client = client(&server, "10.0.0.1:1000");
     fail(&mut client, 4);
@@ -115,7 +115,7 @@ fn other_connections_of_the_address_wait_and_other_addresses_do_not() {
 }
 
 #[test]
-fn requests_of_a_client_whose_log_on_waits_are_answered() {
+fn the_server_answers_other_requests_while_a_log_on_waits() {
     let server = server(Config::default());
     let mut client = client(&server, "10.0.0.1:1000");
     assert_eq!(try_at_once(&mut client, "ann", "Secret"), Status::OK);
@@ -149,7 +149,7 @@ fn many_connections_of_one_address_guess_no_faster_than_one() {
 }
 
 #[test]
-fn a_connection_that_leaves_without_its_answer_has_guessed_nothing() {
+fn a_connection_that_ends_before_its_answer_learns_nothing_about_the_password() {
     let server = server(Config::default());
     fail(&mut client(&server, "10.0.0.1:1"), 4);
     for _ in 0..100 {
@@ -195,7 +195,7 @@ fn an_attacked_user_logs_on_at_once_from_an_address_that_has_not_failed() {
 }
 
 #[test]
-fn guests_by_a_wrong_password_count_as_failures_and_unknown_users_as_none() {
+fn a_guest_with_a_wrong_password_counts_as_a_failure_and_an_unknown_user_does_not() {
     let server = server(Config {
         map_to_guest: MapToGuest::BadPassword,
         ..Config::default()
@@ -231,7 +231,7 @@ fn guests_by_a_wrong_password_count_as_failures_and_unknown_users_as_none() {
 }
 
 #[test]
-fn a_known_user_with_a_wrong_password_is_no_guest_where_only_bad_users_are() {
+fn a_known_user_with_a_wrong_password_is_refused_if_only_unknown_users_become_guests() {
     let server = server(Config {
         map_to_guest: MapToGuest::BadUser,
         ..Config::default()

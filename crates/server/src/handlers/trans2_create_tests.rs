@@ -28,7 +28,7 @@ fn open2_parameters(client: &TestClient, path: &str) -> Vec<u8> {
 }
 
 #[test]
-fn open2_creates_with_attributes_and_says_how_long_their_list_is() {
+fn open2_creates_with_attributes_and_returns_the_length_of_their_list() {
     for dialect in ["LANMAN1.0", "NT LM 0.12"] {
         let mut client = TestServer::new().client(dialect);
         let eas = list(&[(".TYPE", "Plain Text"), ("B", "2")]);
@@ -86,7 +86,7 @@ fn a_folder_is_created_with_attributes() {
 }
 
 #[test]
-fn functions_that_no_server_offers_are_refused() {
+fn functions_that_no_server_implements_are_refused() {
     let mut client = TestServer::new().client("NT LM 0.12");
     for function in [0x09, 0x0a, 0x0b, 0x0c, 0x0e, 0x11] {
         client

@@ -49,7 +49,7 @@ fn a_write_of_nothing_sets_the_length() {
 }
 
 #[test]
-fn reading_past_the_end_gives_nothing_and_no_error() {
+fn a_read_past_the_end_returns_no_data_and_no_error() {
     let server = TestServer::new();
     server.fs.add_file("F", b"abc").unwrap();
     for dialect in [CORE, "LANMAN1.0", "NT LM 0.12"] {
@@ -77,7 +77,7 @@ fn an_nt_client_gets_a_large_read_in_one_message() {
 }
 
 #[test]
-fn a_read_is_full_once_large_reads_were_offered_whatever_the_client_said_of_itself() {
+fn a_read_is_full_if_the_server_offered_large_reads_whatever_the_clients_capabilities() {
     let server = TestServer::new();
     server.fs.add_file("BIG", &vec![7; 100_000]).unwrap();
     let mut client = server.client("NT LM 0.12");
@@ -125,7 +125,7 @@ fn opening_reading_and_closing_go_in_one_chain() {
 }
 
 #[test]
-fn a_failing_command_ends_its_chain_and_what_went_before_stands() {
+fn a_failing_command_ends_its_chain_and_earlier_commands_stay_in_effect() {
     let server = TestServer::new();
     let mut client = server.client("LANMAN1.0");
     let mut first = block(
@@ -145,7 +145,7 @@ fn a_failing_command_ends_its_chain_and_what_went_before_stands() {
 }
 
 #[test]
-fn compatibility_opens_of_one_process_have_one_position_and_others_their_own() {
+fn compatibility_opens_of_one_process_share_a_position_and_other_opens_do_not() {
     let server = TestServer::new();
     server.fs.add_file("F", b"0123456789").unwrap();
     for (mode, shared) in [(0x02, 5), (0x42, 0)] {
@@ -161,7 +161,7 @@ fn compatibility_opens_of_one_process_have_one_position_and_others_their_own() {
 }
 
 #[test]
-fn a_full_disk_is_told_at_the_write_and_what_is_acknowledged_is_there() {
+fn a_write_reports_a_full_disk_and_acknowledged_data_is_in_the_file() {
     let server = TestServer::new();
     server.fs.set_options(crate::memfs::MemOptions {
         capacity: 70_000,
@@ -186,7 +186,7 @@ fn a_full_disk_is_told_at_the_write_and_what_is_acknowledged_is_there() {
 }
 
 #[test]
-fn a_write_of_more_than_was_sent_is_a_wrong_parameter_and_writes_nothing() {
+fn a_write_count_above_the_data_sent_is_an_invalid_parameter_and_writes_nothing() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let fid = client.open("F");
@@ -200,7 +200,7 @@ fn a_write_of_more_than_was_sent_is_a_wrong_parameter_and_writes_nothing() {
 }
 
 #[test]
-fn what_an_abandoned_connection_had_open_is_in_nobody_s_way() {
+fn files_of_an_abandoned_connection_block_no_other_client() {
     let server = TestServer::new();
     let mut lost = server.client("NT LM 0.12");
     lost.open("A.TXT");
@@ -211,7 +211,7 @@ fn what_an_abandoned_connection_had_open_is_in_nobody_s_way() {
 }
 
 #[test]
-fn an_open_in_an_access_mode_that_does_not_exist_is_refused_before_the_path_is_looked_at() {
+fn an_open_with_an_undefined_access_mode_is_refused_before_the_path_lookup() {
     let server = TestServer::new();
     let mut client = server.client(CORE);
     for mode in [0x04, 0x08, 0x0a, 0x50] {

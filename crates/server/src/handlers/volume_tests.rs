@@ -28,7 +28,7 @@ fn dos_clients_count_in_clusters_of_64_sectors_and_never_beyond_2_gb() {
 }
 
 #[test]
-fn nt_clients_are_told_the_truth_in_units_that_grow() {
+fn nt_clients_get_exact_sizes_in_units_that_grow_with_the_disk() {
     for total in [1 << 20, 3 * GB, 100 * GB, 1000 * GB] {
         let space = Space {
             total,
@@ -50,7 +50,7 @@ fn nt_clients_are_told_the_truth_in_units_that_grow() {
 }
 
 #[test]
-fn the_disk_command_answers_every_dialect() {
+fn query_information_disk_answers_every_dialect() {
     let server = TestServer::new();
     for dialect in ["PC NETWORK PROGRAM 1.0", "LANMAN1.0", "LM1.2X002"] {
         let mut client = server.client(dialect);
@@ -80,7 +80,7 @@ fn volume_levels_name_the_share_in_unicode_and_in_the_code_page() {
 }
 
 #[test]
-fn size_levels_agree_with_each_other() {
+fn all_size_levels_report_the_same_size() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let size = client.trans2(3, &[0x03, 0x01], b"").ok();
     let full = client.trans2(3, &1007u16.to_le_bytes(), b"").ok();
@@ -109,7 +109,7 @@ fn attributes_name_the_file_system_in_less_than_eight_characters() {
 }
 
 #[test]
-fn the_volumes_object_identifier_is_a_guid_that_stays() {
+fn the_volumes_object_identifier_is_a_stable_guid() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let told = client.trans2(3, &1008u16.to_le_bytes(), b"").ok();
     assert_eq!(told.data.len(), 64);
@@ -121,7 +121,7 @@ fn the_volumes_object_identifier_is_a_guid_that_stays() {
 }
 
 #[test]
-fn unknown_levels_and_any_change_are_refused() {
+fn unknown_levels_and_all_changes_are_refused() {
     let mut client = TestServer::new().client("NT LM 0.12");
     for level in [0u16, 3, 0x200, 1009] {
         client

@@ -8,7 +8,7 @@ use coax_wire::time::FileTime;
 const HOUR: i64 = 3_600_000_000_000;
 
 #[test]
-fn negotiate_tells_the_stepped_time_of_day() {
+fn negotiate_reports_the_stepped_wall_clock() {
     let server = TestServer::new();
     let told = || {
         let answer = server.connect().negotiate(&["NT LM 0.12"]);
