@@ -1,4 +1,4 @@
-//! A client: a connection, what it knows it has, and what it has sent.
+//! A client: a connection, the client's knowledge, and the messages it has sent.
 
 use crate::{
     op::{Oplock, Request},
@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-/// Set when the tables have something for the connection.
+/// A flag that the tables set when the connection has events.
 #[derive(Debug, Default)]
 pub struct Bell(AtomicBool);
 
@@ -24,38 +24,38 @@ impl Wake for Bell {
 }
 
 impl Bell {
-    /// Whether it was set; it is not any more.
+    /// Clears the flag; returns whether it was set.
     pub fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether it is set.
+    /// Whether the flag is set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The first message of the request with this MID.
     Request(u16),
-    /// A further piece of it, or the data of a raw write.
+    /// Another part of the request, or the data of a raw write.
     Piece(u16),
-    /// NT_CANCEL of it.
+    /// NT_CANCEL of the request.
     Cancel(u16),
     /// The acknowledgement of a break on this FID.
     Acknowledge(u16, Oplock),
 }
 
-/// A message on its way to the server.
+/// A message in transit to the server.
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// What it is.
+    /// The kind of the message.
     pub kind: Kind,
-    /// The request it belongs to, as it was sent.
+    /// The request of the message, as sent.
     pub request: Request,
-    /// Its bytes.
+    /// The bytes of the message.
     pub bytes: Vec<u8>,
 }
 
@@ -66,13 +66,13 @@ pub struct File {
     pub fid: u16,
     /// User, tree and process that opened it.
     pub ids: (u16, u16, u16),
-    /// It was opened as a folder, as far as the client knows.
+    /// The client opened it as a folder, as far as it knows.
     pub folder: bool,
-    /// Oplock, as far as the client knows.
+    /// The oplock, as far as the client knows.
     pub oplock: Oplock,
-    /// What it has read: offset, bytes wanted, bytes got.
+    /// Cached data: offset, bytes requested, bytes read.
     pub cached: Option<(u64, u16, Vec<u8>)>,
-    /// What it has yet to write.
+    /// Cached data that the client must still write.
     pub dirty: Option<(u64, Vec<u8>)>,
 }
 
@@ -81,33 +81,33 @@ pub struct File {
 pub struct Client {
     /// The server's side of the connection.
     pub conn: Connection,
-    /// Rings when the server's side has something to do.
+    /// Wakes the driver when the server's side has events.
     pub bell: Arc<Bell>,
     /// Dialect.
     pub speaker: Speaker,
-    /// Messages sent and not yet received.
+    /// Messages in transit.
     pub outbox: VecDeque<Envelope>,
-    /// Pieces to be sent when the server asks for them, by MID.
+    /// Further parts of requests, by MID, until the server asks for them.
     pub pieces: BTreeMap<u16, Vec<Vec<u8>>>,
     /// UIDs and their users.
     pub sessions: Vec<(u16, Option<&'static str>)>,
     /// TIDs, and the UIDs that connected them.
     pub trees: Vec<(u16, u16)>,
-    /// What it has open.
+    /// Open files and folders.
     pub files: Vec<File>,
-    /// Breaks it has not answered: FID, and what remains.
+    /// Unanswered breaks: FID and remaining oplock.
     pub breaks: Vec<(u16, Oplock)>,
     /// MIDs of acknowledgements sent.
     pub acknowledged: Vec<u16>,
     /// The connection has ended.
     pub gone: bool,
-    /// A raw write is under way: nothing else may be sent.
+    /// A raw write is in progress: the client must not send anything else.
     pub raw: bool,
     mid: u16,
 }
 
 impl Client {
-    /// A fresh connection.
+    /// A new connection.
     #[must_use]
     pub fn new(server: &Arc<Server>, nt: bool) -> Self {
         let bell = Arc::new(Bell::default());
@@ -129,18 +129,18 @@ impl Client {
         }
     }
 
-    /// A number for the next request.
+    /// The MID of the next request.
     pub fn next_mid(&mut self) -> u16 {
         self.mid = if self.mid >= 0xff00 { 1 } else { self.mid + 1 };
         self.mid
     }
 
-    /// What it has open under a FID.
+    /// The open file of a FID.
     pub fn file(&mut self, fid: u16) -> Option<&mut File> {
         self.files.iter_mut().find(|file| file.fid == fid)
     }
 
-    /// What it has read may be old.
+    /// Invalidates the read cache.
     pub fn forget_cached(&mut self) {
         for file in &mut self.files {
             file.cached = None;

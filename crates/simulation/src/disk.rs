@@ -1,4 +1,4 @@
-//! The disks: memory behind a layer that fails and delays calls as the program says.
+//! The disks: memory behind a layer that makes calls fail or delays them as the program requests.
 
 use coax_server::{
     memfs::{MemFs, MemOptions},
@@ -12,42 +12,42 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// What is to go wrong.
+/// A fault to inject.
 #[derive(Clone, Copy, Debug)]
 pub struct Trouble {
     /// The number of calls of this kind that succeed first.
     pub skip: u64,
-    /// So many calls fail then.
+    /// The number of calls that fail then.
     pub times: u64,
-    /// Only calls that change something.
+    /// Count only calls that change something.
     pub only_changes: bool,
-    /// With what.
+    /// The error of these calls.
     pub error: VfsError,
 }
 
 #[derive(Debug, Default)]
 struct State {
     trouble: Option<Trouble>,
-    /// Delay of the next call, ns.
+    /// The delay of the next call, ns.
     delay: u64,
-    /// Delays taken since they were last asked for, ns.
+    /// The delays since the last query, ns.
     delayed: u64,
     faults: u64,
     changes: u64,
     calls: u64,
 }
 
-/// A share's disk.
+/// The disk of a share.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    /// What is really on it.
+    /// The actual contents.
     pub memory: MemFs,
-    /// What the server sees.
+    /// The disk as the server sees it.
     pub faulty: FaultyVfs,
     state: Arc<Mutex<State>>,
 }
 
-/// A file's bytes, or a folder, by path in upper case.
+/// Files (with their bytes) and folders, by path in upper case.
 pub type Listing = BTreeMap<String, Option<Vec<u8>>>;
 
 impl Disk {
@@ -72,7 +72,7 @@ impl Disk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Empties the record of calls, which the wrapper keeps and nobody reads here.
+    /// Clears the wrapper's record of calls, which is unused here.
     pub fn forget_calls(&self) {
         let state = self.state.clone();
         self.faulty.restart(Box::new(move |seen| {
@@ -83,35 +83,35 @@ impl Disk {
         }));
     }
 
-    /// Makes calls to come fail.
+    /// Sets the fault of later calls.
     pub fn inject(&self, trouble: Option<Trouble>) {
         self.state().trouble = trouble;
     }
 
-    /// Makes the next call take so long, ns.
+    /// Sets the delay of the next call, ns.
     pub fn delay(&self, ns: u64) {
         self.state().delay = ns;
     }
 
-    /// How long calls took since the last question, ns.
+    /// The total delay of calls since the last query, ns.
     #[must_use]
     pub fn take_delay(&self) -> u64 {
         std::mem::take(&mut self.state().delayed)
     }
 
-    /// How many calls have failed.
+    /// The number of failed calls.
     #[must_use]
     pub fn faults(&self) -> u64 {
         self.state().faults
     }
 
-    /// How many calls may have changed something.
+    /// The number of calls that may have changed something.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.state().changes
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.state().calls
@@ -122,7 +122,7 @@ impl Disk {
         self.memory.set_time(FsTime(ns));
     }
 
-    /// All that is on the disk, past all faults.
+    /// The contents of the disk, without faults.
     #[must_use]
     pub fn listing(&self) -> Listing {
         let mut all = Listing::new();

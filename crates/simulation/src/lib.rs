@@ -1,9 +1,9 @@
 //! Deterministic simulation: the server's engine, several clients and faulty disks in virtual time, driven by one seed and
 //! checked against a small model.
 //!
-//! [`run`] makes a random program of the seed ([`program`]), runs it against the real `coax_server::Connection`
-//! ([`world`]) and judges every answer and the disks after every step ([`model`], the specification). A program that
-//! fails is shortened ([`shrink`]).
+//! [`run`] makes a random program from the seed ([`program`]) and runs it against the real `coax_server::Connection`
+//! ([`world`]). It judges every answer, and the disks after every step ([`model`], the specification). A failing
+//! program is minimised ([`shrink`]).
 #![allow(
     clippy::indexing_slicing,
     reason = "a test harness: an index out of range is a failure like any other, and is reported with its seed"
@@ -25,20 +25,20 @@ use rng::Rng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use world::{Figures, World};
 
-/// Steps of a program.
+/// The number of steps of a program.
 pub const STEPS: usize = 150;
 
-/// A program that failed.
+/// A failed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What the server did wrong.
+    /// The violated rule.
     pub what: String,
-    /// What happened, a line each, if it was asked for.
+    /// A log, one event a line, if requested.
     pub log: Vec<String>,
 }
 
 impl Failure {
-    /// What kind of wrong it is: the message without step, names and numbers.
+    /// The kind of failure: the message without step, names and numbers.
     #[must_use]
     pub fn kind(&self) -> String {
         let what = self
@@ -55,10 +55,10 @@ impl Failure {
     }
 }
 
-/// Runs the program of a seed: all its steps, or those of `keep`.
+/// Runs all steps of a seed's program, or those in `keep`.
 ///
 /// # Errors
-/// What the server did wrong.
+/// The rule that the server violated.
 pub fn run(seed: u64, keep: Option<&[usize]>, verbose: bool) -> Result<Figures, Failure> {
     let mut world = World::new(&mut Rng::new(seed, 0), verbose);
     let steps: Vec<usize> = keep.map_or_else(|| (0..STEPS).collect(), <[usize]>::to_vec);

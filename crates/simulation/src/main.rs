@@ -76,7 +76,7 @@ fn one(seed: u64, keep: Option<&[usize]>, quiet: bool) -> ExitCode {
     }
 }
 
-/// Runs on past failures, and lists what kinds there are: how many seeds fail so, and the first of them.
+/// Continues after failures, and lists the kinds of failures: the number of failing seeds and the first one of each.
 fn survey(seeds: Range<u64>) -> ExitCode {
     let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for seed in seeds {

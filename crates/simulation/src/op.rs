@@ -1,6 +1,6 @@
-//! What clients ask for, in terms that do not depend on the command that carries it.
+//! Operations of clients, independent of the command.
 
-/// A right to data or name, as share modes see it.
+/// The rights to data or name for share modes.
 pub mod right {
     /// Read data.
     pub const READ: u8 = 1;
@@ -29,10 +29,10 @@ pub enum Verb {
     Trans2Open,
 }
 
-/// What others may do meanwhile.
+/// What others may do while the open lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// NT: the rights others may have.
+    /// NT: the rights of others.
     Nt(u8),
     /// DOS: deny all (1), write (2), read (3), none (4).
     Deny(u8),
@@ -42,18 +42,18 @@ pub enum Sharing {
     Fcb,
 }
 
-/// What to do if the file exists.
+/// The action if the file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfExists {
     /// Fail.
     Fail,
     /// Open it.
     Open,
-    /// Cut it to nothing.
+    /// Truncate it.
     Overwrite,
 }
 
-/// The oplock asked for, and the oplock held.
+/// A requested or held oplock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Oplock {
     /// None.
@@ -61,14 +61,14 @@ pub enum Oplock {
     None,
     /// Level II: the client may cache what it reads.
     LevelII,
-    /// Exclusive: it may cache what it writes.
+    /// Exclusive: the client may also cache writes.
     Exclusive,
-    /// Batch: it may also keep the file open.
+    /// Batch: the client may also keep the file open.
     Batch,
 }
 
 impl Oplock {
-    /// Whether nobody else may have the file open meanwhile.
+    /// Whether this oplock must break before another client may open the file.
     #[must_use]
     pub fn excludes(self) -> bool {
         self >= Self::Exclusive
@@ -80,27 +80,27 @@ impl Oplock {
 pub struct OpenArgs {
     /// Command.
     pub verb: Verb,
-    /// Path as the client writes it, without leading backslash.
+    /// The path as the client sends it, without leading backslash.
     pub path: String,
-    /// Rights asked for ([`right`]); none is an open for attributes only.
+    /// Requested rights ([`right`]); none means an open for attributes only.
     pub rights: u8,
     /// What others may do.
     pub sharing: Sharing,
-    /// If it exists.
+    /// The action if the file exists.
     pub if_exists: IfExists,
-    /// Create it if it does not exist.
+    /// Create the file if it does not exist.
     pub create: bool,
     /// NT: it must be a folder (`Some(true)`), a file (`Some(false)`), or either.
     pub folder: Option<bool>,
-    /// Oplock asked for.
+    /// The requested oplock.
     pub oplock: Oplock,
-    /// NT: delete it when this open is closed.
+    /// NT: delete the file when this open is closed.
     pub delete_on_close: bool,
-    /// DOS: length of a created or overwritten file, bytes.
+    /// DOS: the length of a created or overwritten file, bytes.
     pub length: u32,
-    /// OPEN_ANDX: read so many bytes from the beginning in the same message.
+    /// OPEN_ANDX: read this many bytes from the beginning in the same message.
     pub read: Option<u16>,
-    /// TRANS2_OPEN2: send it in two pieces.
+    /// TRANS2_OPEN2: send the request in two parts.
     pub split: bool,
 }
 
@@ -120,7 +120,7 @@ pub enum Carrier {
 pub struct Range {
     /// First byte.
     pub offset: u64,
-    /// How many; 0 is the point before `offset`.
+    /// The number of bytes; 0 is the point before `offset`.
     pub length: u64,
 }
 
@@ -134,7 +134,7 @@ impl Range {
     }
 }
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "fields are named after those of the requests")]
 pub enum Op {
@@ -151,7 +151,7 @@ pub enum Op {
         len: u16,
         by: Carrier,
     },
-    /// Write; `through`: to the disk, and with a final answer to a raw write.
+    /// Write. `through`: write-through to the disk, and a final answer to a raw write.
     Write {
         fid: u16,
         offset: u64,
@@ -161,7 +161,7 @@ pub enum Op {
     },
     /// Set the length: WRITE of no bytes, or TRANS2_SET_FILE_INFORMATION.
     SetLength { fid: u16, len: u32, by: Carrier },
-    /// LOCKING_ANDX that locks, or LOCK_BYTE_RANGE (`core`). A wait of `u32::MAX` has no end.
+    /// LOCKING_ANDX that locks, or LOCK_BYTE_RANGE (`core`). A wait of `u32::MAX` is unlimited.
     Lock {
         fid: u16,
         ranges: Vec<Range>,
@@ -179,7 +179,7 @@ pub enum Op {
     },
     /// RENAME or NT_RENAME; wildcards in RENAME only.
     Rename { old: String, new: String, nt: bool },
-    /// TRANS2_SET_FILE_INFORMATION, FileRenameInformation: another name in the same folder.
+    /// TRANS2_SET_FILE_INFORMATION, FileRenameInformation: a new name in the same folder.
     RenameOpen {
         fid: u16,
         new: String,
@@ -215,7 +215,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The FID it is about.
+    /// The FID of the operation.
     #[must_use]
     pub fn fid(&self) -> Option<u16> {
         match self {
@@ -240,24 +240,24 @@ impl Op {
 pub struct Request {
     /// Which client.
     pub client: usize,
-    /// What it asks for.
+    /// The operation.
     pub op: Op,
-    /// User.
+    /// The UID.
     pub uid: u16,
-    /// Tree.
+    /// The TID.
     pub tid: u16,
-    /// Process.
+    /// The PID.
     pub pid: u16,
-    /// Number.
+    /// The MID.
     pub mid: u16,
-    /// When the server got it, ns.
+    /// The time of arrival at the server, ns.
     pub arrived: u64,
-    /// The server has it.
+    /// The server has received it.
     pub delivered: bool,
-    /// It was not answered at once.
+    /// The server did not answer it at once.
     pub waited: bool,
     /// The client has cancelled it.
     pub cancelled: bool,
-    /// It gets no answer: the rest of its transaction is never sent.
+    /// It gets no answer: the client never sends the rest of its transaction.
     pub abandoned: bool,
 }

@@ -1,4 +1,4 @@
-//! Random programs: each step draws from numbers of its own, so that leaving one out changes no other's.
+//! Random programs. Each step draws its own random numbers, so that omitting a step changes no other.
 
 use crate::rules::{OTHER_PID, PID};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 use coax_server::vfs::VfsError;
 
-/// Paths of files, most of them in the way of each other.
+/// Paths of files, chosen so that most of them conflict.
 const FILES: [&str; 8] = [
     "A.TXT",
     "B.TXT",
@@ -25,7 +25,7 @@ const FILES: [&str; 8] = [
 ];
 /// Paths of folders.
 const FOLDERS: [&str; 4] = ["DIR", "SUB", "DIR\\SUB", ""];
-/// What disks fail with. They do not lie: none says that a file that is there is not.
+/// Injected disk errors. They are truthful: none reports an existing file as missing.
 const ERRORS: [VfsError; 6] = [
     VfsError::Io(5),
     VfsError::NoSpace,
@@ -35,10 +35,10 @@ const ERRORS: [VfsError; 6] = [
     VfsError::Busy,
 ];
 
-/// One step: somebody does something, and some of what is under way arrives.
+/// Runs one step: a client acts, and some of the messages in transit arrive.
 ///
 /// # Errors
-/// What the server did wrong.
+/// The rule that the server violated.
 pub fn step(world: &mut World, rng: &mut Rng) -> Check {
     let client = rng.below(world.clients.len());
     match rng.below(100) {
@@ -63,7 +63,7 @@ pub fn step(world: &mut World, rng: &mut Rng) -> Check {
     arrive(world, rng)
 }
 
-/// Some messages arrive, in some order.
+/// Delivers some messages, in random order.
 fn arrive(world: &mut World, rng: &mut Rng) -> Check {
     loop {
         let senders: Vec<usize> = (0..world.clients.len())
@@ -111,8 +111,8 @@ fn cancel(world: &mut World, rng: &mut Rng) {
     }
 }
 
-/// The client gives up an oplock: it writes what it caches, and acknowledges or closes. Or it does not: then the server
-/// must go on without it.
+/// Answers an oplock break: the client writes its cache, and acknowledges or closes. Or it ignores the break, and the
+/// server must continue without it.
 fn answer_break(world: &mut World, client: usize, rng: &mut Rng) {
     let from = &mut world.clients[client];
     if from.raw || from.breaks.is_empty() {
@@ -135,7 +135,7 @@ fn answer_break(world: &mut World, client: usize, rng: &mut Rng) {
     }
 }
 
-/// Writes what the client caches.
+/// Writes the client's cached data.
 fn flush(world: &mut World, client: usize, file: &File) {
     let Some((offset, data)) = world.clients[client]
         .file(file.fid)
@@ -156,7 +156,7 @@ fn flush(world: &mut World, client: usize, file: &File) {
     );
 }
 
-/// The client reads or writes in its cache.
+/// Reads or writes in the client's cache.
 fn use_cache(world: &mut World, client: usize, rng: &mut Rng) -> Check {
     world.drain(client)?;
     let files = world.clients[client].files.len();
@@ -204,10 +204,10 @@ fn bytes(rng: &mut Rng) -> Vec<u8> {
     vec![b'a' + rng.below(26) as u8; 1 + rng.below(most)]
 }
 
-/// A client asks for something.
+/// Sends a random request.
 fn ask(world: &mut World, client: usize, rng: &mut Rng) {
     let from = &world.clients[client];
-    // A raw write is alone on its connection, and what is unanswered is bounded.
+    // A raw write must be alone on its connection, and the number of outstanding requests is bounded.
     let outstanding = world
         .pending
         .iter()
@@ -265,7 +265,7 @@ fn ask(world: &mut World, client: usize, rng: &mut Rng) {
     }
 }
 
-/// The ids of a tree and of who connected it.
+/// The TID, and the UID that connected the tree.
 fn usual_ids(world: &World, client: usize, rng: &mut Rng) -> (u16, u16, u16) {
     let from = &world.clients[client];
     let (tid, uid) = rng.pick(&from.trees).copied().unwrap_or_default();
@@ -275,7 +275,7 @@ fn usual_ids(world: &World, client: usize, rng: &mut Rng) -> (u16, u16, u16) {
     (if logged_on { uid } else { first }, tid, pid)
 }
 
-/// Another user, tree or process of the same connection, or none that exists.
+/// Mixes in another user, tree or process of the same connection, or an invalid one.
 fn mix(world: &World, client: usize, ids: &mut (u16, u16, u16), rng: &mut Rng) {
     let from = &world.clients[client];
     match rng.below(4) {
@@ -443,7 +443,7 @@ fn by_path(world: &mut World, client: usize, ids: (u16, u16, u16), rng: &mut Rng
     world.send(client, op, ids);
 }
 
-/// Something ends, or nothing happens.
+/// Ends something at random, or does nothing.
 fn end(world: &mut World, client: usize, ids: (u16, u16, u16), rng: &mut Rng) {
     let op = match rng.below(10) {
         0 | 1 => Op::LogOff,
@@ -503,7 +503,7 @@ fn transfer(world: &World, client: usize, fid: u16, rng: &mut Rng) -> Op {
     } else {
         rng.below(60)
     } as u64;
-    // Raw transfers are for clients that wait for nothing else.
+    // Raw transfers are only legal for clients without outstanding requests.
     let idle = world.clients[client].outbox.is_empty()
         && !world.pending.iter().any(|request| request.client == client);
     let by = rng.of([

@@ -1,12 +1,12 @@
-//! Replies taken apart, by hand again.
+//! Decodes replies, independently of the server's codec.
 
 use crate::op::{Carrier, Op, OpenArgs, Oplock, Request, Verb};
 
-/// What a message from the server is.
+/// A message from the server.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "fields are named after those of the messages")]
 pub enum Message {
-    /// Raw data, or the empty message that stands for a refusal.
+    /// Raw data, or the empty message that stands for an error.
     Raw(Vec<u8>),
     /// An oplock breaks to level II or none.
     Break { fid: u16, to: Oplock },
@@ -14,23 +14,23 @@ pub enum Message {
     Answer { mid: u16, reply: Reply },
 }
 
-/// What an open gave.
+/// The result of an open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// FID.
     pub fid: u16,
-    /// What was done: 1 opened, 2 created, 3 overwritten; `None` where the command does not say.
+    /// The action: 1 opened, 2 created, 3 overwritten; `None` if the command does not report it.
     pub action: Option<u16>,
-    /// Length, where the command says it.
+    /// The length, if the command reports it.
     pub size: Option<u64>,
-    /// Oplock granted.
+    /// The granted oplock.
     pub oplock: Oplock,
 }
 
 /// An answer.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// Status as on the wire.
+    /// The status in wire format.
     pub status: u32,
     /// Command of the header.
     pub command: u8,
@@ -40,13 +40,13 @@ pub struct Reply {
     pub tid: u16,
     /// Number of words of the first block.
     pub words: usize,
-    /// What an open gave.
+    /// The result of an open.
     pub opened: Option<Opened>,
-    /// What a read gave.
+    /// The result of a read.
     pub data: Option<Vec<u8>>,
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub written: usize,
-    /// Changes: action, path upper-cased and parted by `\`.
+    /// Changes: action, and path in upper case, separated by `\`.
     pub changes: Vec<(u32, String)>,
 }
 
@@ -58,7 +58,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// A message of the server; `None` if it is malformed.
+/// Decodes a message of the server; `None` if it is malformed.
 #[must_use]
 pub fn parse(message: &[u8], is_raw: bool) -> Option<Message> {
     const REPLY: u8 = 0x80;
@@ -94,13 +94,13 @@ pub fn parse(message: &[u8], is_raw: bool) -> Option<Message> {
 }
 
 impl Reply {
-    /// Whether it says success.
+    /// Whether the status is success.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.status == 0
     }
 
-    /// Adds what the answer to `request` says; `false` if it is malformed.
+    /// Decodes the part of the answer that depends on `request`; `false` if it is malformed.
     #[must_use]
     pub fn complete(&mut self, request: &Request, message: &[u8]) -> bool {
         let filled = match &request.op {

@@ -1,11 +1,11 @@
-//! Random numbers that depend on the seed alone: SplitMix64 (Steele, Lea, Flood, 2014).
+//! A random number generator that depends only on the seed: SplitMix64 (Steele, Lea, Flood, 2014).
 
 /// A stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// The stream of a seed and a part of the program: step 7 draws the same numbers whether step 6 ran or not.
+    /// The numbers for one part of a seed's program: step 7 draws the same numbers whether or not step 6 ran.
     #[must_use]
     pub fn new(seed: u64, part: u64) -> Self {
         let mut mixed = Self(seed ^ part.wrapping_mul(0xd134_2543_de82_ef95));
@@ -13,7 +13,7 @@ impl Rng {
         mixed
     }
 
-    /// The next number.
+    /// Draws the next number.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -22,7 +22,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`; 0 if `bound` is 0.
+    /// Draws a number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         match bound {
             0 => 0,
@@ -35,12 +35,12 @@ impl Rng {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// Picks one element.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }
 
-    /// One of several that are not empty.
+    /// Picks one element of a non-empty array.
     pub fn of<T: Copy, const N: usize>(&mut self, from: [T; N]) -> T {
         from[self.below(N)]
     }

@@ -1,4 +1,4 @@
-//! Who may do what on which share: the configuration that the server gets, and the model's own reading of it.
+//! The access rules of the shares: the server's configuration, and the model's own interpretation.
 
 use coax_server::share::{Access, Admission, Share, ShareKind};
 
@@ -7,18 +7,18 @@ pub const PID: u16 = 1;
 /// Another process.
 pub const OTHER_PID: u16 = 2;
 
-/// Who may use a share.
+/// The access rules of a share.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Name.
     pub name: &'static str,
-    /// What guests may do.
+    /// The access of guests.
     pub guest: Access,
-    /// If not empty: only these users.
+    /// If not empty: only these users have access.
     pub only: &'static [&'static str],
-    /// Nobody writes but these, if it is read-only.
+    /// Read-only except for `writers`.
     pub read_only: bool,
-    /// These write all the same.
+    /// The users who may write to a read-only share.
     pub writers: &'static [&'static str],
 }
 
@@ -51,7 +51,7 @@ pub const SHARES: [Rule; 3] = [
 ];
 
 impl Rule {
-    /// What a user may do; `None` is a guest.
+    /// The access of a user; `None` is a guest.
     #[must_use]
     pub fn access(&self, user: Option<&str>) -> Access {
         let Some(user) = user else { return self.guest };
@@ -64,7 +64,7 @@ impl Rule {
         }
     }
 
-    /// The share as the server is told of it.
+    /// The server's configuration of the share.
     #[must_use]
     pub fn share(&self, id: u32, kind: ShareKind) -> Share {
         let list = |names: &[&str]| names.iter().map(|name| (*name).into()).collect();

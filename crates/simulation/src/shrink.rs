@@ -1,6 +1,7 @@
-//! Shortening a program that fails: delta debugging (Zeller, Hildebrandt, 2002) over its steps.
+//! Minimises a failing program: delta debugging (Zeller, Hildebrandt, 2002) over its steps.
 
-/// The fewest steps found with which `fails` still holds, none of which can be left out alone. The order stays.
+/// Finds a minimal sequence of steps, in the same order, for which `fails` holds. No single step can be removed from
+/// it.
 pub fn shortest(steps: Vec<usize>, fails: impl Fn(&[usize]) -> bool) -> Vec<usize> {
     let mut kept = steps;
     let mut chunk = kept.len().div_ceil(2).max(1);

@@ -1,4 +1,4 @@
-//! Requests as bytes, written from [MS-CIFS] by hand: the server's codec does not check itself.
+//! Encodes requests, written from [MS-CIFS] independently: the server's codec must not check itself.
 
 use crate::{
     op::{Carrier, IfExists, Op, OpenArgs, Oplock, Range, Request, Sharing, Verb, right},
@@ -9,10 +9,10 @@ const HEADER: usize = 32;
 /// SMB_FLAGS_OPLOCK and SMB_FLAGS_OPBATCH, of core opens.
 const FLAG_OPLOCK: u8 = 0x20;
 const FLAG_OPBATCH: u8 = 0x40;
-/// Offsets have 16 bits; data and parameters of a transaction begin at the same place in all messages written here.
+/// Offsets have 16 bits. Data and parameters of a transaction begin at the same offset in all messages here.
 const MAX_DATA_ANSWERED: u16 = 0x1000;
 
-/// What a client adds to every message.
+/// The properties of a client that affect every message.
 #[derive(Clone, Copy, Debug)]
 pub struct Speaker {
     /// NT LM 0.12 with NT statuses; else LM1.2X002.
@@ -35,7 +35,7 @@ impl Speaker {
         out
     }
 
-    /// The messages of a request, the first to be sent at once, the others when the server asks for them.
+    /// The messages of a request. The client sends the first at once, and the others when the server asks for them.
     #[must_use]
     pub fn messages(self, of: &Request) -> Vec<Vec<u8>> {
         let (command, flags, blocks) = self.blocks(&of.op);
@@ -45,7 +45,7 @@ impl Speaker {
                 messages.push(block);
                 continue;
             }
-            // The command of a transaction's second piece follows that of its first.
+            // The second part of a transaction uses the command that follows that of the first.
             let mut message = self.header(command + nth as u8, flags, of);
             message.extend(block);
             messages.push(message);
@@ -70,7 +70,7 @@ impl Speaker {
         message
     }
 
-    /// LOCKING_ANDX that acknowledges an oplock's break.
+    /// LOCKING_ANDX that acknowledges an oplock break.
     #[must_use]
     pub fn acknowledge(self, of: &Request, fid: u16, level: Oplock) -> Vec<u8> {
         let mut message = self.header(LOCKING, 0, of);
@@ -237,7 +237,7 @@ fn core_range(fid: u16, range: Range) -> Vec<u8> {
     )
 }
 
-/// The process that owns byte-range locks is that of the header, 1; ranges of 32 bits.
+/// The owner of byte-range locks is the process of the header, 1. Ranges have 32 bits.
 fn locking(fid: u16, kind: u16, wait_ms: u32, (unlocks, locks): (&[Range], &[Range])) -> Vec<u8> {
     let mut bytes = Vec::new();
     for range in unlocks.iter().chain(locks) {

@@ -1,4 +1,4 @@
-//! The world: a server, its disks, its clients and the one clock, and what happens next.
+//! The simulated world: a server, its disks, its clients and one virtual clock.
 
 mod answers;
 mod end;
@@ -25,7 +25,7 @@ use coax_server::{
 use coax_wire::time::Time;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Midnight of 2026-11-21, ns: when every program begins.
+/// Midnight of 2026-11-21, ns: the start time of every program.
 const BEGIN: u64 = 1_795_219_200_000_000_000;
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;
@@ -39,7 +39,7 @@ impl Exclusive for Locked {
     }
 }
 
-/// How much was done.
+/// Statistics of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Requests answered with success.
@@ -56,7 +56,7 @@ pub struct Figures {
     pub calls: u64,
     /// Virtual time, ns.
     pub time: u64,
-    /// Hash of all bytes sent and received and of the times at which they were.
+    /// A hash of all bytes sent and received and of their times.
     pub trace: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct World {
     pub disks: Vec<Disk>,
     /// The clients.
     pub clients: Vec<Client>,
-    /// What must be true.
+    /// The model that judges the answers.
     pub model: Model,
     /// Requests without a final answer.
     pub pending: Vec<Request>,
@@ -76,15 +76,15 @@ pub struct World {
     wall: i64,
     figures: Figures,
     audited: Vec<u64>,
-    /// The step closes several files one after the other.
+    /// The step closes several files in sequence.
     between: bool,
     faults_before: u64,
-    /// What happened, in words, if somebody wants to read it.
+    /// A log of events in words, if requested.
     pub log: Option<Vec<String>>,
 }
 
 impl World {
-    /// A world as the seed has it: number of clients, dialects, limits, what lies on the disks.
+    /// Creates the world of a seed: number of clients, dialects, limits, contents of the disks.
     #[must_use]
     pub fn new(rng: &mut Rng, verbose: bool) -> Self {
         let disks: Vec<Disk> = (0..SHARES.len())
@@ -98,7 +98,7 @@ impl World {
         config.limits.opens = rng.of([5, 8, 64]);
         let mut accounts = Accounts::default();
         for (name, password) in USERS {
-            // Names are constants that differ.
+            // The names are distinct constants.
             let _ = accounts.add(User::with_password(name, password, &Ascii));
         }
         let streams = rng.chance(20);
@@ -154,7 +154,7 @@ impl World {
                     "BIG.BIN" => Some((0..20_000u32).map(|at| (at % 251) as u8).collect()),
                     path => Some(path.as_bytes().to_vec()),
                 };
-                // Nothing is in the way on an empty disk.
+                // An empty disk has no conflicting names.
                 let _ = match &bytes {
                     Some(bytes) => disk.memory.add_file(path, bytes),
                     None => disk.memory.add_dir(path),
@@ -164,13 +164,13 @@ impl World {
         }
     }
 
-    /// Now, ns.
+    /// The current time, ns.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Writes down what happens, if somebody wants to read it.
+    /// Logs an event, if requested.
     pub fn tell(&mut self, words: impl FnOnce() -> String) {
         let at = (self.now - BEGIN) / MS;
         if let Some(log) = &mut self.log {
@@ -186,10 +186,10 @@ impl World {
         }
     }
 
-    /// Connects a client: dialect, user and share.
+    /// Connects a client: negotiates, logs on and connects a share.
     ///
     /// # Errors
-    /// What is wrong with the server's answers.
+    /// The violated rule of the server's answers.
     pub fn connect(&mut self, client: usize, user: Option<&'static str>, share: usize) -> Check {
         let nt = self.clients[client].speaker.nt;
         if self.clients[client].gone {
@@ -213,10 +213,10 @@ impl World {
         self.deliver(client)
     }
 
-    /// A connection ends; what was on its way is lost.
+    /// Ends a connection; messages in transit are lost.
     ///
     /// # Errors
-    /// What is left of it.
+    /// State that remains.
     pub fn disconnect(&mut self, client: usize) -> Check {
         self.tell(|| format!("client {client} is gone"));
         self.clients[client].conn.handle_disconnect(Time(self.now));
@@ -230,7 +230,7 @@ impl World {
         self.step_done()
     }
 
-    /// Sends a request: it is on its way.
+    /// Puts a request in transit.
     pub fn send(&mut self, client: usize, op: Op, ids: (u16, u16, u16)) -> u16 {
         let request = self.request(client, op, ids);
         let mid = request.mid;
@@ -304,7 +304,7 @@ impl World {
         });
     }
 
-    /// Has the model judge something that happens now.
+    /// Lets the model judge an event at the current time.
     fn judge<T>(&mut self, client: usize, judge: impl FnOnce(&mut Model, Moment<'_>) -> T) -> T {
         let faults = self.disks.iter().map(Disk::faults).sum::<u64>() - self.faults_before;
         let at = Moment {
@@ -317,10 +317,10 @@ impl World {
         judge(&mut self.model, at)
     }
 
-    /// The server gets the next message of a client, and answers what it can.
+    /// Delivers a client's next message to the server, which answers if it can.
     ///
     /// # Errors
-    /// What is wrong with its answers.
+    /// The violated rule of its answers.
     pub fn deliver(&mut self, client: usize) -> Check {
         self.drain(client)?;
         let Some(Envelope {
@@ -360,10 +360,10 @@ impl World {
         self.take_answers(client, Some(request.mid))
     }
 
-    /// The connection does what others made due.
+    /// Handles the pending events of the connection.
     ///
     /// # Errors
-    /// What is wrong with what it then sends.
+    /// The violated rule of its messages.
     pub fn drain(&mut self, client: usize) -> Check {
         if !self.clients[client].bell.take() || self.clients[client].gone {
             return Ok(());
@@ -372,10 +372,10 @@ impl World {
         self.take_answers(client, None)
     }
 
-    /// All connections do what is due, until nothing is.
+    /// Handles the events of all connections until none is left.
     ///
     /// # Errors
-    /// What is wrong with what they then send, or what they did not.
+    /// The violated rule of their messages, or a missing message.
     pub fn drain_all(&mut self) -> Check {
         const ENOUGH: usize = 10_000;
         for _ in 0..ENOUGH {
@@ -387,10 +387,10 @@ impl World {
         Err("connections wake each other for ever".into())
     }
 
-    /// Time passes; what falls due meanwhile happens when it is due.
+    /// Advances the time; deadlines in between fire on time.
     ///
     /// # Errors
-    /// What is wrong with what then happens.
+    /// The violated rule of the resulting messages.
     pub fn pass(&mut self, ns: u64) -> Check {
         self.drain_all()?;
         let until = self.now + ns;
@@ -399,10 +399,10 @@ impl World {
         Ok(())
     }
 
-    /// What is due happens.
+    /// Fires the due deadlines.
     ///
     /// # Errors
-    /// What is wrong with what then happens.
+    /// The violated rule of the resulting messages.
     pub fn fire_due(&mut self) -> Check {
         let due = |client: &Client| {
             client
@@ -442,13 +442,13 @@ impl World {
         self.step_wall(passed as i64);
     }
 
-    /// The wall clock moves, and the engine's does not.
+    /// Steps the wall clock, without the clock of the engine.
     pub fn step_wall(&mut self, ns: i64) {
         self.wall = self.wall.saturating_add(ns);
         self.disks.iter().for_each(|disk| disk.set_time(self.wall));
     }
 
-    /// After a step of the server: delays have passed, and the disks hold what they should.
+    /// Ends a step of the server: applies the disk delays and compares the disks with the model.
     fn step_done(&mut self) -> Check {
         let delay: u64 = self.disks.iter().map(Disk::take_delay).sum();
         for share in 0..self.disks.len() {
@@ -463,7 +463,7 @@ impl World {
         self.between = false;
         self.faults_before = self.disks.iter().map(Disk::faults).sum();
         if delay > 0 {
-            // What others were told they were told before.
+            // The events of other connections precede the delay.
             self.drain_all()?;
             self.now += delay;
         }
@@ -471,7 +471,7 @@ impl World {
     }
 }
 
-/// A request in words.
+/// Describes a request in words.
 fn describe(request: &Request) -> String {
     let mut op = format!("{:?}", request.op);
     if op.len() > 260 {

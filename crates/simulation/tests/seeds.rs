@@ -1,11 +1,11 @@
-//! Two thousand programs, and the proof that a seed is all that a program depends on.
+//! Runs two thousand programs, and checks that a program depends only on its seed.
 #![allow(clippy::panic, reason = "a failing seed fails the test")]
 
 use coax_simulation::{Failure, STEPS, run, shrink::shortest};
 
-/// Seeds that every run of the tests plays.
+/// The number of seeds in every test run.
 const SEEDS: u64 = 2_000;
-/// Every so many of them is played twice.
+/// One in this many seeds runs twice.
 const TWICE: u64 = 10;
 
 fn complain(seed: u64, failure: &Failure) -> ! {

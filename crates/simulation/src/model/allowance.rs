@@ -1,16 +1,16 @@
-//! What an operation that failed half-way may have done.
+//! The possible effects of an operation that failed half-way.
 
 use super::terms::Place;
 
-/// What an operation that failed half-way may have done. Nobody was told, so the disk decides.
+/// A possible effect of an operation that failed half-way. The client got only an error, so the disk decides.
 #[derive(Clone, Debug)]
 pub(super) enum Allowance {
-    /// The file may hold any of these bytes instead of its own, and have any length between.
+    /// The file may have any of these bytes in place of its own, and any length in between.
     Bytes { node: usize, new: Vec<u8> },
-    /// The name may be gone.
+    /// The name may have been removed.
     Gone { node: usize },
-    /// The name may have become the other.
+    /// The name may have been renamed.
     Moved { from: Place, to: Place },
-    /// The name may have come.
+    /// The name may have been created.
     New { place: Place },
 }

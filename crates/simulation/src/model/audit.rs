@@ -1,4 +1,4 @@
-//! Whether the disks hold what the model holds.
+//! Compares the disks with the model.
 
 use super::{
     Model, Node,
@@ -9,7 +9,7 @@ use super::{
 use crate::disk::Listing;
 
 impl Model {
-    /// Compares what lies on a share's disk with what was acknowledged.
+    /// Compares a share's disk with the acknowledged operations.
     ///
     /// # Errors
     /// The first difference.
@@ -57,14 +57,14 @@ impl Model {
         }
     }
 
-    /// The step is over: what was not found done was not done.
+    /// Ends the step: possible effects that the disk does not show did not happen.
     pub fn forget_allowances(&mut self) {
         self.allowances.clear();
         self.half_way = false;
     }
 
-    /// Settles the renamings that failed half-way and were done, before the next answer of the same step is judged. The
-    /// new name tells: the old one may have been given to another file since.
+    /// Settles renames that failed half-way but took effect, before the next answer of the same step is judged. The new
+    /// name is decisive, because the old one may belong to another file since.
     pub fn settle_moves(&mut self, share: usize, disk: &Listing) {
         let (names, nodes) = (&self.names, &self.nodes);
         let is_it = |from: &Place, found: Option<&Option<Vec<u8>>>| {
@@ -92,14 +92,14 @@ impl Model {
         }
     }
 
-    /// Whether a renaming on a share has failed half-way.
+    /// Whether a rename on a share has failed half-way.
     #[must_use]
     pub fn has_unsettled_moves(&self, share: usize) -> bool {
         let is_move = |allowance: &Allowance| matches!(allowance, Allowance::Moved { from, .. } if from.0 == share);
         self.allowances.iter().any(is_move)
     }
 
-    /// What failed half-way just before, in the same step, has made a name free if an open says that it is.
+    /// Handles an open that finds a name free: an operation that failed half-way in the same step may have freed it.
     pub(super) fn found_free(&mut self, there: &Place) {
         let Some(node) = self.names.get(there).copied() else {
             return;
@@ -120,7 +120,7 @@ impl Model {
         }
     }
 
-    /// An open finds a file that a failed create may have left in the same step.
+    /// Handles an open that finds a file which a failed create may have left in the same step.
     pub(super) fn found_left_over(&mut self, there: &Place, size: Option<u64>) {
         let is_it =
             |allowance: &Allowance| matches!(allowance, Allowance::New { place } if place == there);
@@ -133,8 +133,8 @@ impl Model {
         }
     }
 
-    /// A rename that failed half-way may have moved any of the files that its pattern means. So it may have moved a file
-    /// again, which an earlier failure of the same step left or moved.
+    /// Allows the renames of a rename that failed half-way: of any file that matches its pattern. It may also have
+    /// renamed a file that an earlier failure of the same step left or renamed.
     pub(super) fn perhaps_move(&mut self, share: usize, (old, new, nt): (&str, &str, bool)) {
         let pattern = super::place(share, old);
         let to = |from: &Place| super::names::target(from, share, (new, nt));
@@ -161,8 +161,8 @@ impl Model {
         self.allowances.extend(again);
     }
 
-    /// Each of these files may be deleted, or marked for it where it is open; also those that an earlier failure of the
-    /// same step may have moved to a name that the pattern means.
+    /// Allows the deletion, or the mark for deletion if open, of each of these files. This includes files that an
+    /// earlier failure of the same step may have renamed to a matching name.
     pub(super) fn perhaps_delete(&mut self, pattern: &Place) {
         let moved = self
             .allowances
@@ -184,7 +184,7 @@ impl Model {
         }
     }
 
-    /// A file that may be deleted is, where another has been moved to its name.
+    /// Removes a file that may be deleted if another file was renamed to its name.
     fn make_way(&mut self, moved: &Allowance, all: &[Allowance], disk: &Listing) {
         let Allowance::Moved { from, to } = moved else {
             return;
@@ -254,7 +254,7 @@ impl Model {
     }
 }
 
-/// The share that an allowance is about.
+/// The share of an allowance.
 fn share_of(allowance: &Allowance, nodes: &[Node]) -> usize {
     match allowance {
         Allowance::Bytes { node, .. } | Allowance::Gone { node } => {

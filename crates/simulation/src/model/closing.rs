@@ -1,11 +1,11 @@
-//! What ends: opens, trees, sessions, connections.
+//! Ends of opens, trees, sessions and connections.
 
 use super::{Check, Handle, Model, Moment, Open, allowance::Allowance};
 use crate::op::{Oplock, Request};
 
 impl Model {
-    /// Closes an open. If it was the last of what is to be deleted, that is gone; or, where the disk failed and nobody
-    /// was told so (`failed`), it may have stayed.
+    /// Closes an open. If it was the last one of an object marked for deletion, the object is removed. After an
+    /// unreported disk error (`failed`) the object may remain.
     pub(super) fn close(&mut self, handle: Handle, failed: Option<()>) -> Check {
         let Some(open) = self.opens.remove(&handle) else {
             return Ok(());
@@ -23,7 +23,8 @@ impl Model {
         }
         if self.nodes[node].doomed && !self.is_open(node) {
             if !self.is_empty(node) {
-                // Marked when it was opened: what lies in a folder keeps it, unless that is deleted in the same step.
+                // Marked when it was opened: entries in the folder prevent the deletion, unless the same step deletes
+                // them.
                 self.nodes[node].doomed = false;
                 self.allowances.push(Allowance::Gone { node });
                 return Ok(());
@@ -40,7 +41,7 @@ impl Model {
         Ok(())
     }
 
-    /// Closes all opens that `which` picks, of which nobody is told whether their files could be deleted.
+    /// Closes all opens that `which` selects. The clients get no report of failed deletions.
     fn close_where(&mut self, at: Moment<'_>, which: impl Fn(&Handle, &Open) -> bool) -> Check {
         let picked: Vec<Handle> = self
             .opens
@@ -77,7 +78,7 @@ impl Model {
         })
     }
 
-    /// A connection is gone, and all it held.
+    /// Removes a connection and everything it held.
     ///
     /// # Errors
     /// None.
@@ -88,7 +89,7 @@ impl Model {
         Ok(())
     }
 
-    /// Whether the client may use what it caches of an open: it has the oplock, as far as it knows.
+    /// Whether the client may use its cache of an open: it has the oplock as far as it knows.
     #[must_use]
     pub fn may_cache(&self, handle: Handle) -> bool {
         self.opens

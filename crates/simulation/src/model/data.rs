@@ -7,7 +7,7 @@ use crate::{
     rules::PID,
 };
 
-/// `bytes` after a write of `data` at `offset`.
+/// The contents after a write of `data` at `offset`.
 fn written(bytes: &[u8], offset: u64, data: &[u8]) -> Vec<u8> {
     let (start, mut bytes) = (offset as usize, bytes.to_vec());
     let end = start + data.len();
@@ -91,7 +91,7 @@ impl Model {
         }
     }
 
-    /// The bytes that a new length takes away or adds.
+    /// The range that a new length removes or adds.
     pub(super) fn resized_range(&self, node: usize, len: u32) -> Range {
         let (old, new) = (self.nodes[node].bytes.len() as u64, u64::from(len));
         Range {
@@ -100,10 +100,10 @@ impl Model {
         }
     }
 
-    /// The server has got the data of a raw write that gets no final answer.
+    /// Notes that the server has received the data of a raw write without a final answer.
     ///
     /// # Errors
-    /// What is wrong with that.
+    /// The violated rule.
     pub fn raw_data_taken(&mut self, request: &Request, at: Moment<'_>) -> Check {
         let Op::Write { data, fid, .. } = &request.op else {
             return Ok(());
@@ -122,7 +122,7 @@ impl Model {
         self.transferred(request, &reply, at)
     }
 
-    /// A write or new length may have been done in part.
+    /// Allows partial effects of a failed write or length change.
     pub(super) fn allow_bytes(&mut self, request: &Request) {
         let Some(open) = request
             .op
@@ -141,15 +141,15 @@ impl Model {
         self.allowances.push(Allowance::Bytes { node, new });
     }
 
-    /// Whoever has a level II oplock on it must be told.
+    /// Requires a break for every level II oplock on the file.
     pub(super) fn contents_changed(&mut self, node: usize) {
         for open in self.opens.values_mut().filter(|open| open.node == node) {
             open.break_due |= open.oplock == Oplock::LevelII;
         }
     }
 
-    /// Whether locks let `pid` read or write through an open: others' exclusive ones forbid both, shared ones, even its
-    /// own, writing.
+    /// Whether locks allow `pid` to read or write through an open. Exclusive locks of others forbid both; shared locks,
+    /// even its own, forbid writing.
     pub(super) fn may_transfer(&self, owner: Handle, pid: u16, range: Range, write: bool) -> bool {
         let Some(node) = self.opens.get(&owner).map(|open| open.node) else {
             return false;
@@ -165,7 +165,7 @@ impl Model {
             })
     }
 
-    /// Whether a lock that is held keeps another from being granted.
+    /// Whether a held lock conflicts with a new one.
     pub(super) fn lock_conflicts(
         &self,
         node: usize,
@@ -179,7 +179,7 @@ impl Model {
         })
     }
 
-    /// LOCK_BYTE_RANGE locks for the process of the header, LOCKING_ANDX here always for the first.
+    /// The process that owns the lock: that of the header for LOCK_BYTE_RANGE, always the first for LOCKING_ANDX here.
     pub(super) fn locker(request: &Request) -> u16 {
         match request.op {
             Op::Lock { core: true, .. } | Op::Unlock { core: true, .. } => request.pid,

@@ -1,8 +1,8 @@
-//! The specification: what may be true of a server whose clients got the answers they got.
+//! The specification: the possible states of a server, given the answers that its clients got.
 //!
-//! The model never predicts which of several legal answers comes. It takes each answer as it came, checks that the state
-//! before allowed it, and does to its own state what was acknowledged. A refused request changes nothing, and must have
-//! had a reason (`refusal`). After each step the disks must hold what the model holds (`audit`).
+//! The model never predicts which of several legal answers comes. It checks that its state allows the actual answer,
+//! and applies the acknowledged operation to its state. A refused request changes nothing, and needs a reason
+//! (`refusal`). After each step the disks must match the model (`audit`).
 
 mod allowance;
 mod audit;
@@ -32,17 +32,17 @@ use terms::{name, parent, place, require};
 struct Node {
     folder: bool,
     bytes: Vec<u8>,
-    /// It goes when its last open is closed.
+    /// The deletion happens at the last close.
     doomed: bool,
     /// A deletion that failed half-way may have marked it.
     perhaps_doomed: bool,
-    /// Something that was written did not get to the disk: the server refuses what would hide that, until all have
+    /// Written data did not reach the disk. The server refuses requests that would hide this until all clients have
     /// closed the file.
     sync_failed: bool,
     place: Option<Place>,
 }
 
-/// What a FID stands for.
+/// The open behind a FID.
 #[derive(Clone, Debug)]
 pub struct Open {
     node: usize,
@@ -52,20 +52,20 @@ pub struct Open {
     /// Rights granted.
     pub rights: u8,
     sharing: Sharing,
-    /// What others may do.
+    /// The rights that it leaves to others.
     lets: u8,
-    /// The oplock it has.
+    /// The current oplock.
     pub oplock: Oplock,
-    /// The oplock is being broken: to what, and when the holder's time is up.
+    /// The pending break: the new level and the holder's deadline.
     breaking: Option<(Oplock, u64)>,
-    /// It asked for an oplock through a command whose answer does not tell of level II: it may have that.
+    /// The command that requested the oplock has no level II in its answer: the open may have level II.
     untold: bool,
-    /// It had level II when contents changed, and its client has not been told.
+    /// The contents changed while it had level II, and the client has not yet received the break.
     break_due: bool,
     delete_on_close: bool,
-    /// The client caches data that it has not written yet.
+    /// The client caches unwritten data.
     pub dirty: bool,
-    /// A write behind failed: a later request on the FID says so.
+    /// A write-behind failed: a later request on the FID must report it.
     deferred: bool,
     /// A waiting lock was cancelled.
     lock_cancelled: bool,
@@ -75,35 +75,35 @@ pub struct Open {
 /// A byte-range lock.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock {
-    /// Through which open.
+    /// The open that locks.
     pub owner: Handle,
-    /// By which process.
+    /// The process that locks.
     pub pid: u16,
     node: usize,
-    /// Which bytes.
+    /// The locked bytes.
     pub range: Range,
     shared: bool,
 }
 
-/// What the model must know of the moment.
+/// The circumstances of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// Now, ns.
+    /// The current time, ns.
     pub now: u64,
-    /// How many disk calls failed in this step.
+    /// The number of failed disk calls in this step.
     pub faults: u64,
-    /// Requests that the server has and has not answered.
+    /// Requests that the server has received and not answered.
     pub pending: &'a [Request],
-    /// The step closes several files one after the other, and what waited for one of them may be decided in between.
+    /// The step closes several files in sequence, and a request that waited for one of them may be decided in between.
     pub between: bool,
-    /// The client has NT statuses; of others only successes are judged.
+    /// The client uses NT statuses. For other clients the model judges only successes.
     pub nt: bool,
 }
 
 /// STATUS_OBJECT_NAME_NOT_FOUND.
 const NOT_FOUND: u32 = 0xc000_0034;
 
-/// What is true of the server.
+/// The modelled state of the server.
 #[derive(Debug, Default)]
 pub struct Model {
     nodes: Vec<Node>,
@@ -112,18 +112,18 @@ pub struct Model {
     locks: Vec<Lock>,
     sessions: BTreeMap<(usize, u16), Option<&'static str>>,
     trees: BTreeMap<(usize, u16), usize>,
-    /// What an operation that failed half-way may have done.
+    /// Possible effects of operations that failed half-way.
     allowances: Vec<Allowance>,
-    /// A change of many names failed half-way in this step: what is answered after it may have met any of them.
+    /// A change of many names failed half-way in this step: later answers of the step may depend on any of them.
     half_way: bool,
-    /// Files that one connection may have open.
+    /// The open limit of one connection.
     max_opens: usize,
-    /// How long the holder of an oplock may take, ns.
+    /// The time that the holder of an oplock has to answer a break, ns.
     break_timeout: u64,
 }
 
 impl Model {
-    /// A server with these limits on whose shares nothing lies.
+    /// A server with these limits and empty shares.
     #[must_use]
     pub fn new(max_opens: usize, break_timeout: u64) -> Self {
         let mut model = Self {
@@ -137,7 +137,7 @@ impl Model {
         model
     }
 
-    /// Puts a file (or folder: `None`) there.
+    /// Creates a file (or folder: `None`).
     pub fn put(&mut self, place: Place, bytes: Option<Vec<u8>>) {
         let node = Node {
             folder: bytes.is_none(),
@@ -149,10 +149,10 @@ impl Model {
         self.nodes.push(node);
     }
 
-    /// Takes an answer as it came: checks that it was allowed, and does what it says.
+    /// Judges an answer: checks that the model allows it, and applies it.
     ///
     /// # Errors
-    /// What the answer breaks.
+    /// The rule that the answer violates.
     pub fn judge(&mut self, request: &Request, reply: &Reply, at: Moment<'_>) -> Check {
         let says_free = reply.opened.is_some_and(|opened| opened.action == Some(2))
             || reply.status == NOT_FOUND;
@@ -177,7 +177,7 @@ impl Model {
                 len,
                 by: crate::op::Carrier::AndX,
             });
-            // What the disk did of the length that was asked for is not known yet.
+            // How much of the requested length the disk has applied is not yet known.
             let unsure = args.length > 0 && at.faults > 0;
             let Some(op) = read.filter(|_| !unsure) else {
                 return Ok(());
@@ -231,14 +231,14 @@ impl Model {
             Op::Read { .. } | Op::Write { .. } | Op::SetLength { .. } => {
                 self.transferred(request, reply, at)
             }
-            // Granted when one file was closed, and gone when the next one was.
+            // The close of one file granted the lock, and the close of the next one removed it.
             Op::Lock { fid, .. } if at.between && self.own(request, *fid, 0).is_err() => Ok(()),
             Op::Lock { .. } | Op::Unlock { .. } | Op::CancelLock { .. } => self.locked(request),
             _ => self.renamed_or_deleted(request, at),
         }
     }
 
-    /// Who the request's UID is.
+    /// The user of the request's UID.
     fn user(&self, request: &Request) -> Result<Option<&'static str>, String> {
         let session = self.sessions.get(&(request.client, request.uid));
         session
@@ -246,7 +246,7 @@ impl Model {
             .ok_or_else(|| "success for a UID that is not logged on".into())
     }
 
-    /// The share of the request's TID, if its UID may do that much there.
+    /// The share of the request's TID, if its UID has this access there.
     fn authorized(&self, request: &Request, need: Access) -> Result<usize, String> {
         let user = self.user(request)?;
         let share = self.trees.get(&(request.client, request.tid)).copied();
@@ -259,7 +259,7 @@ impl Model {
         Ok(share)
     }
 
-    /// The open that a request is about, which must be its user's on its tree and have one of the rights.
+    /// The open of a request. It must belong to the same user and tree and have one of the rights.
     fn own(&self, request: &Request, fid: u16, rights: u8) -> Result<&Open, String> {
         let changes = rights & !right::READ != 0;
         self.authorized(request, if changes { Access::Write } else { Access::Read })?;
@@ -285,7 +285,7 @@ impl Model {
         self.opens.iter().filter(move |(_, open)| open.node == node)
     }
 
-    /// Whether its deletion is pending, or may be.
+    /// Whether its deletion is or may be pending.
     fn goes(&self, node: usize) -> bool {
         self.nodes[node].doomed || self.nodes[node].perhaps_doomed
     }
@@ -294,7 +294,7 @@ impl Model {
         self.opens_of(node).next().is_some()
     }
 
-    /// Whether somebody has an exclusive or batch oplock, and time left to give it up.
+    /// Whether an open has an exclusive or batch oplock whose break has not timed out.
     fn held_exclusively(&self, node: usize, now: u64) -> bool {
         self.opens_of(node).any(|(_, open)| {
             let late = open.breaking.is_some_and(|(_, deadline)| now >= deadline);
@@ -302,19 +302,19 @@ impl Model {
         })
     }
 
-    /// Whether an open forbids one with these rights that lets others do `lets`.
+    /// Whether an existing open conflicts with one that has these rights and leaves `lets` to others.
     fn conflicts(&self, node: usize, rights: u8, lets: u8) -> bool {
         self.opens_of(node)
             .any(|(_, open)| excludes((open.rights, open.lets), (rights, lets)))
     }
 
-    /// The server has told a client that its oplock breaks.
+    /// Handles an oplock break that the server sent to a client.
     ///
     /// # Errors
     /// If there was none to break.
     pub fn break_told(&mut self, handle: Handle, to: Oplock, now: u64) -> Check {
         let deadline = now + self.break_timeout;
-        // The break may cross with the close of its file.
+        // The break and the close of its file may cross on the wire.
         let Some(open) = self.opens.get_mut(&handle) else {
             return Ok(());
         };
@@ -331,7 +331,7 @@ impl Model {
         )
     }
 
-    /// The server has got a client's acknowledgement of a break.
+    /// Handles a client's acknowledgement of a break at the server.
     pub fn break_acknowledged(&mut self, request: &Request, fid: u16, level: Oplock) {
         let heard = self.own(request, fid, 0).is_ok();
         let open = self.opens.get_mut(&(request.client, fid)).filter(|_| heard);
@@ -342,22 +342,22 @@ impl Model {
         }
     }
 
-    /// Ends oplocks whose holders took too long.
+    /// Ends oplocks whose holders timed out.
     pub fn expire(&mut self, now: u64) {
         for open in self.opens.values_mut() {
             if open.breaking.is_some_and(|(_, deadline)| now >= deadline) {
                 open.breaking = None;
                 open.oplock = Oplock::None;
-                // The server may notice later, and take a late acknowledgement.
+                // The server may notice later, and accept a late acknowledgement.
                 open.untold = true;
             }
         }
     }
 
-    /// What must be true when every connection has done what others made due.
+    /// Checks the invariants after every connection has handled its events.
     ///
     /// # Errors
-    /// A notification or break that was missed.
+    /// A missed notification or break.
     pub fn settled(&self, pending: &[Request]) -> Check {
         let late = self.opens.values().any(|open| open.break_due);
         require(
@@ -367,7 +367,7 @@ impl Model {
         self.nothing_missed(pending)
     }
 
-    /// The contents of what a FID stands for.
+    /// The contents of the file behind a FID.
     #[must_use]
     pub fn contents(&self, handle: Handle) -> Option<&[u8]> {
         let open = self.opens.get(&handle)?;
@@ -380,13 +380,13 @@ impl Model {
         self.opens.get(&handle)
     }
 
-    /// How many files a client has open.
+    /// The number of open files of a client.
     #[must_use]
     pub fn open_count(&self, client: usize) -> usize {
         self.opens.keys().filter(|(of, _)| *of == client).count()
     }
 
-    /// The client has cached a write, or written what it had cached.
+    /// Notes that the client has cached a write, or has written its cached data.
     pub fn set_dirty(&mut self, handle: Handle, dirty: bool) {
         if let Some(open) = self.opens.get_mut(&handle) {
             open.dirty = dirty;
@@ -398,14 +398,14 @@ impl Model {
         self.locks.iter().filter(move |lock| lock.owner.0 == client)
     }
 
-    /// How many files and folders there are on a share, its root included.
+    /// The number of files and folders on a share, including its root.
     #[must_use]
     pub fn objects(&self, share: usize) -> usize {
         self.names.keys().filter(|(of, _)| *of == share).count()
     }
 }
 
-/// Whether two opens, each with rights and what it lets others do, exclude each other ([MS-FSA] 2.1.5.1.2.2).
+/// Whether two opens conflict, each with its rights and those that it leaves to others ([MS-FSA] 2.1.5.1.2.2).
 fn excludes((rights1, lets1): (u8, u8), (rights2, lets2): (u8, u8)) -> bool {
     rights1 != 0 && rights2 != 0 && (rights1 & !lets2 != 0 || rights2 & !lets1 != 0)
 }

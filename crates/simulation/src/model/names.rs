@@ -1,17 +1,17 @@
-//! Names: renaming, deleting, folders.
+//! Names: renames, deletions, folders.
 
 use super::{Check, Model, Moment, Place, name, parent, place, require};
 use crate::op::{Op, Request, right};
 use coax_server::share::Access;
 
-/// Whether a name fits `*.EXT`, the one kind of pattern that is used.
+/// Whether a name matches `*.EXT`, the only kind of pattern in the programs.
 fn fits(name: &str, pattern: &str) -> bool {
     pattern
         .strip_prefix('*')
         .is_some_and(|ending| name.ends_with(ending))
 }
 
-/// The name that `pattern` makes of an old one.
+/// The name that `pattern` gives for an old name.
 fn filled(old: &str, pattern: &str) -> String {
     match (pattern.strip_prefix('*'), old.split_once('.')) {
         (Some(ending), Some((stem, _))) => format!("{stem}{ending}"),
@@ -19,7 +19,7 @@ fn filled(old: &str, pattern: &str) -> String {
     }
 }
 
-/// Whether a path, which may end in a pattern, means this place.
+/// Whether a path, which may end in a pattern, matches this place.
 pub(super) fn means(pattern: &Place, at: &Place) -> bool {
     if !pattern.1.contains('*') {
         return pattern == at;
@@ -30,11 +30,11 @@ pub(super) fn means(pattern: &Place, at: &Place) -> bool {
         && fits(name(&at.1), name(&pattern.1))
 }
 
-/// The new place of what lies at `from`, by RENAME or NT_RENAME.
+/// The target of a RENAME or NT_RENAME of the object at `from`.
 pub(super) fn target(from: &Place, share: usize, (new, nt): (&str, bool)) -> Place {
     let new = place(share, new);
     let name = match new.1.as_str() {
-        // No new name in NT_RENAME is the old one, in the share's root ([MS-CIFS] 2.2.4.66).
+        // An empty new name in NT_RENAME stands for the old name in the share's root ([MS-CIFS] 2.2.4.66).
         "" if nt => name(&from.1).into(),
         _ => filled(name(&from.1), name(&new.1)),
     };
@@ -45,7 +45,7 @@ pub(super) fn target(from: &Place, share: usize, (new, nt): (&str, bool)) -> Pla
 }
 
 impl Model {
-    /// The names that a path means, which may end in a pattern.
+    /// The places that a path matches; it may end in a pattern.
     pub(super) fn meant(&self, there: &Place) -> Vec<Place> {
         if !there.1.contains('*') {
             return vec![there.clone()];
@@ -116,13 +116,13 @@ impl Model {
                 let share = self.authorized(request, Access::Write)?;
                 let pattern = place(share, path);
                 let found = self.files_meant(&pattern);
-                // A request that waited may find that another has deleted the files.
+                // A request that waited may find that another request has deleted the files.
                 require(
                     !found.is_empty() || request.waited,
                     "deleted nothing and said that it did",
                 )?;
                 if path.contains('*') && (at.faults > 0 || request.waited && self.half_way) {
-                    // A file that the disk does not find counts as deleted by another.
+                    // A file that the disk does not find counts as deleted by another request.
                     self.unsure_watches();
                     self.half_way = true;
                     self.perhaps_delete(&pattern);
@@ -151,7 +151,7 @@ impl Model {
         }
     }
 
-    /// Files only: patterns do not delete folders.
+    /// The files that a path matches. Patterns do not delete folders.
     pub(super) fn files_meant(&self, there: &Place) -> Vec<Place> {
         let mut found = self.meant(there);
         if there.1.contains('*') {
@@ -178,10 +178,10 @@ impl Model {
         require(!conflicts, "renamed against the share modes of an open")
     }
 
-    /// Gives what lies at a place another one, with all that lies in it.
+    /// Moves an object, with everything in it.
     pub(super) fn rename(&mut self, from: &Place, to: &Place) -> Check {
         if from == to {
-            // Another case may be a change to be reported.
+            // A change of case only may or may not be reported.
             self.unsure_watches();
             return Ok(());
         }
@@ -288,7 +288,7 @@ impl Model {
         self.doom(node)
     }
 
-    /// It goes now, or when its last open is closed.
+    /// Deletes the object now, or at its last close.
     fn doom(&mut self, node: usize) -> Check {
         self.nodes[node].doomed = true;
         if !self.is_open(node) {
@@ -297,7 +297,7 @@ impl Model {
         Ok(())
     }
 
-    /// Its name goes.
+    /// Removes the name.
     pub(super) fn unlink(&mut self, node: usize) {
         self.nodes[node].doomed = false;
         if let Some(there) = self.nodes[node].place.take() {

@@ -15,7 +15,7 @@ fn is_program(path: &str) -> bool {
     [".EXE", ".COM"].iter().any(|ending| path.ends_with(ending))
 }
 
-/// What an open lets others do ([MS-CIFS] 2.2.4.3.1).
+/// The rights that an open leaves to others ([MS-CIFS] 2.2.4.3.1).
 pub(super) fn lets(args: &OpenArgs, path: &str) -> u8 {
     match args.sharing {
         Sharing::Nt(lets) => lets,
@@ -29,13 +29,13 @@ pub(super) fn lets(args: &OpenArgs, path: &str) -> u8 {
     }
 }
 
-/// Rights as share modes see them: overwriting writes.
+/// Rights for share modes: overwriting counts as writing.
 pub(super) fn effective(args: &OpenArgs) -> u8 {
     let overwrites = args.if_exists == IfExists::Overwrite;
     args.rights | if overwrites { right::WRITE } else { 0 }
 }
 
-/// Opens of one process in compatibility mode or by control block join each other.
+/// Whether opens of one process, in compatibility mode or by control block, join each other.
 pub(super) fn joins(open: &Open, request: &Request, args: &OpenArgs, path: &str) -> bool {
     let joining = |sharing| matches!(sharing, Sharing::Compatibility | Sharing::Fcb);
     let program = open.sharing == Sharing::Compatibility && is_program(path);
@@ -67,7 +67,7 @@ impl Model {
             (Some(_), IfExists::Overwrite) => 3,
             (Some(_), _) => 1,
         };
-        // The file is there whether the disk gives it its length or not.
+        // The file exists even if the disk failed to set its length.
         let size = opened.size.unwrap_or(u64::from(args.length)) as u32;
         let length = if at.faults > 0 {
             size.min(args.length)

@@ -1,4 +1,4 @@
-//! Refusals: each must have a reason, and changes nothing but what cannot be undone.
+//! Refused requests: each needs a reason, and may change only what cannot be undone.
 
 use super::{
     Check, Model, Moment, Open,
@@ -38,8 +38,8 @@ impl Model {
         )
     }
 
-    /// What a refused request may have done all the same. With one failed call a change of one object is undone, or was
-    /// never begun; two may fail the undoing too.
+    /// Allows the possible effects of a refused request. After one failed call the server can undo a change of one
+    /// object, or has not begun it. A second failure may also prevent the undo.
     fn half_done(&mut self, request: &Request, status: u32, at: Moment<'_>) {
         let open = request
             .op
@@ -52,7 +52,7 @@ impl Model {
         }
         let share = self.trees.get(&(request.client, request.tid)).copied();
         if request.cancelled && status == CANCELLED {
-            // What waits has not begun.
+            // A waiting request has not begun.
             return;
         }
         let (failed, twice) = (at.faults > 0, at.faults > 1);
@@ -86,7 +86,7 @@ impl Model {
         }
     }
 
-    /// Why a request may be refused; `None` if it must succeed.
+    /// The reasons to refuse a request; `None` if it must succeed.
     pub(super) fn obstacle(&self, request: &Request, at: Moment<'_>) -> Reason {
         let client = request.client;
         let general = when(at.faults > 0, "the disk failed")
@@ -248,7 +248,7 @@ impl Model {
         ))
     }
 
-    /// Whether a waiting lock wants the range: it may have it, and its owner not know yet.
+    /// Whether a waiting lock wants the range. It may already be granted without the owner's knowledge.
     fn granted_soon(&self, request: &Request, node: usize, range: Range, at: Moment<'_>) -> bool {
         at.pending.iter().any(|other| {
             let Op::Lock { fid, ranges, .. } = &other.op else {
@@ -343,7 +343,7 @@ impl Model {
         }
     }
 
-    /// The folder that something new is to lie in is missing or goes.
+    /// Reasons of the parent folder of a new name: it is missing, or its deletion is pending.
     fn folder_obstacle(&self, share: usize, folder: &str) -> Reason {
         match self.folder_at(share, folder) {
             None => Some("no such folder"),
@@ -351,7 +351,7 @@ impl Model {
         }
     }
 
-    /// The connection has as many files open as it may, or will if what it waits for is granted.
+    /// Reasons of the open limit: the connection has reached it, or will if its waiting opens are granted.
     fn crowded(&self, request: &Request, at: Moment<'_>) -> Reason {
         let open = self
             .opens

@@ -1,14 +1,14 @@
-//! Words that all parts of the model share.
+//! Common terms of all parts of the model.
 
-/// Ok, or what is wrong.
+/// Ok, or the violated rule.
 pub type Check = Result<(), String>;
 
 /// A client and one of its FIDs.
 pub type Handle = (usize, u16);
-/// A share and a path on it: upper case, parted by `/`.
+/// A share and a path on it: upper case, separated by `/`.
 pub type Place = (usize, String);
 
-/// `dir\A.txt` of a share as a place.
+/// Converts a path such as `dir\A.txt` of a share to a place.
 pub fn place(share: usize, path: &str) -> Place {
     (
         share,
@@ -16,7 +16,7 @@ pub fn place(share: usize, path: &str) -> Place {
     )
 }
 
-/// The folder that `path` lies in.
+/// The parent folder of `path`.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
@@ -26,7 +26,7 @@ pub fn name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// An error unless `holds`.
+/// Returns an error unless `holds`.
 pub fn require(holds: bool, otherwise: &str) -> Check {
     if holds { Ok(()) } else { Err(otherwise.into()) }
 }

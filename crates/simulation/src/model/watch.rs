@@ -1,6 +1,6 @@
 //! Change notification: every change of a name below a watched folder completes a request, and nothing else does.
 //!
-//! Changes of contents and attributes may be reported where the filter asks for them; names must be.
+//! Changes of contents and attributes are optional where the filter includes them; changes of names are mandatory.
 
 use super::{
     Model,
@@ -22,7 +22,7 @@ mod action {
 }
 
 impl Model {
-    /// The server keeps a request for notification: the folder is watched from now on.
+    /// Notes that the server keeps a notification request: from now on the folder is watched.
     pub fn watched(&mut self, request: &Request) {
         let Op::Notify {
             fid,
@@ -49,7 +49,7 @@ impl Model {
             return Ok(());
         };
         let handle: Handle = (request.client, fid);
-        // The folder was closed by what was answered just before; what changed until then may be reported.
+        // The previous answer closed the folder. The server may still report changes from before the close.
         if !self.opens.contains_key(&handle) {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Model {
         }
     }
 
-    /// A change of names on a share failed half-way: watchers may have been told of it or not.
+    /// A change of names on a share failed half-way: the server may or may not have notified the watchers.
     pub(super) fn unsure_watches(&mut self) {
         for watch in self
             .opens

@@ -1,4 +1,4 @@
-//! A watched folder, and the changes that its client has not been told.
+//! A watched folder, with the changes that the server has not yet reported to its client.
 
 /// A watched folder.
 #[derive(Clone, Debug)]
@@ -6,8 +6,8 @@ pub struct Watch {
     pub(super) filter: u32,
     pub(super) tree: bool,
     pub(super) room: u32,
-    /// Changes not reported yet.
+    /// Unreported changes.
     pub(super) due: Vec<(u32, String)>,
-    /// Nobody can say what is due: a change failed half-way, or there were too many.
+    /// The due changes are unknown: a change failed half-way, or there were too many.
     pub(super) unsure: bool,
 }

@@ -1,4 +1,4 @@
-//! Answers: taken apart, judged, and what the client learns of them.
+//! Answers of the server: decoding, judging, and updating the client.
 
 use super::{World, describe};
 use crate::{
@@ -25,7 +25,7 @@ impl World {
         if self.clients[client].conn.is_closing() {
             return Err("the server closes a connection whose client did nothing wrong".into());
         }
-        // What a request frees may be answered before the request itself, and happened after it.
+        // A request can release other requests. Their answers may precede its own but belong after it.
         let is_own = |message: &Message| match message {
             Message::Answer { mid, .. } => Some(*mid) == trigger,
             Message::Raw(_) => true,
@@ -48,7 +48,8 @@ impl World {
         self.step_done()
     }
 
-    /// A file's data is read when it is sent; a disk that fails then would end the connection, so here it does not fail.
+    /// The server reads file data when it sends it. A disk error at that time would end the connection, so none is
+    /// injected.
     fn bytes_of(&self, transmit: Transmit) -> Result<Vec<u8>, String> {
         let mut bytes = transmit.head;
         if let Tail::File { .. } = transmit.tail {
@@ -122,7 +123,7 @@ impl World {
             .iter()
             .position(|pending| (pending.client, pending.mid) == (client, mid));
         if index.is_none() && !reply.is_ok() && self.clients[client].acknowledged.contains(&mid) {
-            // An acknowledgement gets no answer but a refusal.
+            // An acknowledgement gets an answer only if it is refused.
             return Ok(());
         }
         let index = index.ok_or("an answer to no request, or a second one")?;
@@ -150,7 +151,7 @@ impl World {
         } else {
             &mut self.figures.refused
         }) += 1;
-        // An empty raw reply tells nothing.
+        // An empty raw reply carries no information.
         if message.is_some() || reply.data.is_some() {
             self.judge(client, |model, at| model.judge(&request, &reply, at))
                 .map_err(|wrong| format!("{wrong}: {}", describe(&request)))?;
@@ -164,7 +165,7 @@ impl World {
         Ok(())
     }
 
-    /// The server asks for the rest of a request.
+    /// Handles a reply that asks for the rest of a request.
     fn is_interim(&mut self, client: usize, index: usize, reply: &Reply) -> bool {
         const WRITE_RAW: u8 = 0x1d;
         let request = &mut self.pending[index];
@@ -201,7 +202,7 @@ impl World {
         true
     }
 
-    /// What the client now knows.
+    /// Updates the client's knowledge from a reply.
     fn learn(&mut self, client: usize, request: &Request, reply: Reply) {
         let from = &mut self.clients[client];
         let ids = (request.uid, request.tid, request.pid);

@@ -1,14 +1,15 @@
-//! The end of a program: nothing may be left.
+//! The end of a program, with a check for leaks.
 
 use super::{BEGIN, Figures, MS, World, describe};
 use crate::{disk::Disk, model::Check, op::Op};
 use coax_server::table::Census;
 
 impl World {
-    /// The end: everything is delivered, every deadline passes, every client goes; nothing must be left.
+    /// Ends the program: delivers all messages, fires all deadlines, disconnects all clients, and checks that nothing
+    /// is left.
     ///
     /// # Errors
-    /// What is.
+    /// Whatever is left.
     pub fn finish(&mut self) -> Result<Figures, String> {
         self.disks.iter().for_each(|disk| disk.inject(None));
         self.deliver_all()?;
