@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_eighth_is_for_who_holds_little() {
+    fn the_last_eighth_is_for_connections_with_low_usage() {
         let (accounts, _) = accounts(&[0, 1, 2]);
         let [a, b, late] = accounts.as_slice() else {
             unreachable!()

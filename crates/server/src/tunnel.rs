@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_goes_again_is_remembered_anew() {
+    fn a_second_removal_of_a_name_renews_its_entry() {
         let mut tunnel = Tunnel::default();
         let name = short("LETTER~1.TXT");
         tunnel.remember(seconds(1), SHARE, "", name, gone("letter home.txt"));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_names_are_remembered_and_the_oldest_go_first() {
+    fn a_full_cache_drops_the_oldest_names() {
         let mut tunnel = Tunnel::default();
         let name = |n: usize| short(&alloc::format!("F{n}~1"));
         for n in 0..=MAX_ENTRIES {

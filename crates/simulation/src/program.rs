@@ -135,7 +135,6 @@ fn answer_break(world: &mut World, client: usize, rng: &mut Rng) {
     }
 }
 
-/// Writes the client's cached data.
 fn flush(world: &mut World, client: usize, file: &File) {
     let Some((offset, data)) = world.clients[client]
         .file(file.fid)
@@ -156,7 +155,6 @@ fn flush(world: &mut World, client: usize, file: &File) {
     );
 }
 
-/// Reads or writes in the client's cache.
 fn use_cache(world: &mut World, client: usize, rng: &mut Rng) -> Check {
     world.drain(client)?;
     let files = world.clients[client].files.len();

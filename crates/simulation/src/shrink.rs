@@ -30,7 +30,7 @@ mod tests {
     use super::shortest;
 
     #[test]
-    fn what_is_left_fails_and_nothing_of_it_can_be_left_out() {
+    fn the_minimised_program_fails_and_needs_every_step() {
         let fails = |steps: &[usize]| [3, 7, 61].iter().all(|needed| steps.contains(needed));
         assert_eq!(shortest((0..100).collect(), fails), [3, 7, 61]);
         assert_eq!(shortest((0..5).collect(), |_| true), [0usize; 0]);

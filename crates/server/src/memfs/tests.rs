@@ -33,7 +33,7 @@ fn small(capacity: u64) -> MemFs {
 }
 
 #[test]
-fn a_file_added_is_a_file_found() {
+fn an_added_file_can_be_found() {
     let fs = MemFs::new();
     fs.add_file("DOS/EDLIN.COM", b"\xe9\x00\x01").unwrap();
     assert_eq!(fs.contents("DOS/EDLIN.COM").unwrap(), b"\xe9\x00\x01");
@@ -77,7 +77,7 @@ fn a_write_into_a_pattern_changes_only_its_bytes() {
 }
 
 #[test]
-fn the_capacity_is_the_limit_and_removing_gives_it_back() {
+fn writes_stop_at_the_capacity_and_removal_frees_space() {
     let fs = small(8192);
     let (file, created) = fs.open("A", WRITE).unwrap();
     assert!(created);
@@ -100,7 +100,7 @@ fn the_capacity_is_the_limit_and_removing_gives_it_back() {
 }
 
 #[test]
-fn a_hole_cannot_be_larger_than_the_room() {
+fn a_hole_cannot_be_larger_than_the_free_space() {
     let fs = small(8192);
     let (file, _) = fs.open("A", WRITE).unwrap();
     assert_eq!(file.set_len(8193), Err(VfsError::NoSpace));
@@ -113,7 +113,7 @@ fn a_hole_cannot_be_larger_than_the_room() {
 }
 
 #[test]
-fn a_fault_strikes_the_call_it_was_meant_for() {
+fn a_fault_fails_only_the_selected_call() {
     let fs = MemFs::new();
     fs.inject(Fault {
         call: Some(Call::WriteAt),
@@ -133,7 +133,7 @@ fn a_fault_strikes_the_call_it_was_meant_for() {
 }
 
 #[test]
-fn a_fault_without_a_kind_strikes_any_call() {
+fn a_fault_without_a_kind_fails_any_call() {
     let fs = MemFs::new();
     fs.inject(Fault {
         call: None,
@@ -150,7 +150,7 @@ fn a_fault_without_a_kind_strikes_any_call() {
 }
 
 #[test]
-fn time_is_what_its_owner_says_and_changed_always_moves() {
+fn time_follows_the_external_clock_and_changed_always_advances() {
     let fs = MemFs::new();
     fs.set_time(FsTime(1_000));
     fs.add_dir("D").unwrap();
@@ -169,7 +169,7 @@ fn time_is_what_its_owner_says_and_changed_always_moves() {
 }
 
 #[test]
-fn contents_that_are_not_kept_still_have_a_length() {
+fn discarded_contents_still_have_a_length() {
     let fs = MemFs::with_options(MemOptions {
         keep_contents: false,
         ..MemOptions::default()

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_for_the_label_alone_is_told_from_others() {
+    fn a_search_for_only_the_label_is_recognised() {
         assert!(
             SearchAttributes(0x08).wants_only_volume()
                 && SearchAttributes(0x28).wants_only_volume()
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_stands_alone() {
+    fn normal_is_set_only_alone() {
         assert_eq!(Attributes::NONE.to_ext(), 0x80);
         assert_eq!(Attributes(0xa0).to_ext(), 0x20);
         assert_eq!(Attributes(0x28).to_ext(), 0x20);
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_attribute_is_refused() {
+    fn other_attribute_formats_are_rejected() {
         for bad in [
             &b""[..],
             b"hello",

@@ -117,7 +117,7 @@ fn names_that_begin_alike_differ_by_a_hash() {
 }
 
 #[test]
-fn a_short_name_stays_while_others_come_and_go() {
+fn a_short_name_stays_while_other_files_are_created_and_removed() {
     let mut index = build(&["Program Files", "Program Files (x86)"]);
     let (first, second) = (
         short(&index, "Program Files"),
@@ -150,7 +150,7 @@ fn a_file_whose_real_name_is_a_generated_one_takes_it() {
 }
 
 #[test]
-fn twins_in_case_are_both_reachable_from_dos() {
+fn names_that_differ_in_case_are_both_reachable_from_dos() {
     let index = build(&["readme.txt", "README.TXT", "Readme.txt"]);
     assert_eq!(short(&index, "README.TXT"), "README.TXT");
     let second = short(&index, "Readme.txt");
@@ -233,7 +233,7 @@ fn a_refresh_keeps_short_names_and_places() {
 }
 
 #[test]
-fn removing_all_while_walking_meets_each_name_once() {
+fn removing_names_during_iteration_returns_each_name_once() {
     let names: Vec<String> = (0..2000).map(|i| format!("file number {i}")).collect();
     let mut index = DirIndex::build(mangler(), &names);
     let (mut place, mut met) = (None, BTreeSet::new());

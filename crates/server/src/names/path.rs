@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_are_taken_in_the_last_component_only() {
+    fn wildcards_are_legal_only_in_the_last_component() {
         let path = ClientPath::parse("dir\\*.T?T", PathRules::DOS, Wildcards::InLast).unwrap();
         assert!(path.has_wildcards());
         assert_eq!((path.parent(), path.last()), ("dir", Some("*.T?T")));
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_path_can_be_asked_for() {
+    fn a_path_returns_its_parts() {
         let path = ClientPath::parse("a\\b\\c\\", PathRules::NT, Wildcards::Refuse).unwrap();
         assert_eq!(path.components().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_judges_its_folder_first() {
+    fn a_search_checks_its_folder_first() {
         let search =
             |raw: &str| SearchPath::parse(raw, PathRules::DOS).map(|s| (s.folder.text, s.pattern));
         let found = |folder: &str, pattern: &str| Ok((folder.to_owned(), pattern.to_owned()));
@@ -521,7 +521,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_path_that_is_taken_leaves_the_root_or_holds_what_it_may_not(raw in "[ab.:*/\\\\ \u{0}ä]{0,16}") {
+        fn no_accepted_path_leaves_the_root_or_has_illegal_components(raw in "[ab.:*/\\\\ \u{0}ä]{0,16}") {
             for rules in [PathRules::NT, PathRules::DOS] {
                 for wildcards in [Wildcards::Refuse, Wildcards::InLast] {
                     let Ok(path) = ClientPath::parse(&raw, rules, wildcards) else { continue };

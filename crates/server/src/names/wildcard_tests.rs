@@ -42,7 +42,7 @@ fn star_and_question_mark_mean_what_they_say_on_nt() {
 }
 
 #[test]
-fn dos_star_goes_as_far_as_the_last_period() {
+fn dos_star_matches_up_to_the_last_period() {
     nt("<", &["abc", "abc.", "a.b.c."], &["a.b"]);
     nt("<.txt", &["a.txt", "a.b.txt", ".txt"], &["a.txt.bak"]);
     nt("<b", &["ab", "a.b", "b"], &["a.b.c", "a.bb"]);
@@ -50,14 +50,14 @@ fn dos_star_goes_as_far_as_the_last_period() {
 }
 
 #[test]
-fn dos_question_mark_stands_for_nothing_before_a_period() {
+fn dos_question_mark_matches_nothing_before_a_period() {
     nt(">>>", &["a", "ab", "abc"], &["abcd", "a.b", "."]);
     nt(">>>.txt", &["a.txt", "abc.txt"], &["abcd.txt"]);
     nt("a>>", &["a", "ab", "abc"], &["b"]);
 }
 
 #[test]
-fn dos_dot_stands_for_nothing_at_the_end() {
+fn dos_dot_matches_nothing_at_the_end() {
     nt("a\"b", &["a.b"], &["ab", "a"]);
     nt("a\"", &["a", "a."], &["ab", "a.b"]);
     nt("<\"*", &["a", "a.b", "a.b.c", "a."], &[]);
@@ -101,7 +101,7 @@ fn a_pathological_pattern_takes_no_exponential_time() {
 }
 
 #[test]
-fn a_pattern_longer_than_any_name_finds_nothing() {
+fn a_pattern_longer_than_any_name_matches_nothing() {
     assert!(Pattern::nt(&">".repeat(MAX_STEPS)).matches("a"));
     assert!(!Pattern::nt(&">".repeat(MAX_STEPS + 1)).matches("a"));
 }

@@ -101,7 +101,7 @@ fn fault_of(answer: &[u8]) -> u32 {
 }
 
 #[test]
-fn unknown_operations_and_bad_arguments_are_faults_and_the_pipe_lives_on() {
+fn unknown_operations_and_bad_arguments_cause_faults_and_keep_the_pipe_usable() {
     let mut story = Story::bound();
     story.write(&request(63, WHOLE, SERVER_INFO)).unwrap();
     assert_eq!(fault_of(&story.read()), rpc::fault::OP_RNG_ERROR);
@@ -121,7 +121,7 @@ fn a_call_without_a_bind_is_a_fault() {
 }
 
 #[test]
-fn arguments_without_end_are_a_fault_not_memory() {
+fn oversized_arguments_cause_a_fault() {
     let mut story = Story::bound();
     let mut flags = pfc::FIRST;
     for _ in 0..20 {
@@ -132,7 +132,7 @@ fn arguments_without_end_are_a_fault_not_memory() {
 }
 
 #[test]
-fn another_transfer_syntax_is_rejected_and_another_protocol_version_naked() {
+fn another_transfer_syntax_is_rejected_and_another_protocol_version_gets_a_nak() {
     let mut story = Story::new();
     story.write(&bind(&[rpc::srvsvc::INTERFACE])).unwrap();
     let ack = story.read();
@@ -145,7 +145,7 @@ fn another_transfer_syntax_is_rejected_and_another_protocol_version_naked() {
 }
 
 #[test]
-fn a_message_read_in_pieces_says_that_it_goes_on() {
+fn a_partial_read_reports_that_more_follows() {
     let mut story = Story::bound();
     story.write(&request(21, WHOLE, SERVER_INFO)).unwrap();
     let whole = story.pipe.message_bytes();
@@ -158,7 +158,7 @@ fn a_message_read_in_pieces_says_that_it_goes_on() {
 }
 
 #[test]
-fn who_asks_and_never_reads_is_stopped() {
+fn a_client_that_never_reads_gets_a_busy_error() {
     let mut story = Story::bound();
     let call = request(21, WHOLE, SERVER_INFO);
     let refused = (0..100_000).any(|_| story.write(&call).is_err());

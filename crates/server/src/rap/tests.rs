@@ -54,7 +54,7 @@ fn words_of(answer: &Answer) -> Vec<u16> {
 }
 
 #[test]
-fn the_share_list_shows_what_dos_names_can_and_hides_what_they_cannot() {
+fn the_share_list_hides_names_that_dos_cannot_represent() {
     let answer = ask(&server(), None, b"\0\0WrLeh\0B13BWz\0\x01\0\0\x10");
     assert_eq!(words_of(&answer), [0, 0, 3, 3]);
     let names: Vec<&[u8]> = answer.data[..60]
@@ -96,7 +96,7 @@ fn one_share_is_described_at_every_level_and_a_missing_one_is_error_2310() {
 }
 
 #[test]
-fn the_server_list_has_us_and_the_workgroup() {
+fn the_server_list_has_this_server_and_the_workgroup() {
     let ask_list = |kind: u32, rest: &[u8]| {
         let mut parameters = b"\x68\0WrLehDz\0B16BBDz\0\x01\0\0\x10".to_vec();
         parameters.extend(kind.to_le_bytes());
@@ -127,7 +127,7 @@ fn the_clock_fits_its_21_bytes() {
 }
 
 #[test]
-fn a_user_is_told_about_himself_only_and_a_guest_gets_no_log_on() {
+fn a_user_can_query_only_himself_and_a_guest_gets_no_log_on() {
     let server = server();
     let info = b"\x38\0zWrLh\0B21BzzzWDDzzDDWWzWzDWb21W\0ann\0\x0b\0\0\x10";
     assert_eq!(words_of(&ask(&server, Some("ANN"), info))[0], 0);
@@ -161,7 +161,7 @@ fn print_queues_are_listed_at_every_level() {
 }
 
 #[test]
-fn what_is_not_served_says_so() {
+fn unsupported_calls_return_an_error() {
     assert_eq!(words_of(&ask(&server(), None, b"\x05\x7f\0\0"))[0], 50);
     assert_eq!(words_of(&ask(&server(), None, b"\x05"))[0], 87);
 }

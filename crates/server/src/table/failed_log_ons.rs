@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_address_that_failed_waits_and_users_failures_count_from_everywhere() {
+    fn only_failed_addresses_wait_and_user_failures_count_over_all_addresses() {
         let mut table = FailedLogOns::default();
         for number in 0..10 {
             let delay = table.failed(at(0), &format!("10.0.0.{number}"), Some("bob"));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_bounded_and_the_oldest_goes() {
+    fn full_tables_drop_the_oldest_entry() {
         let mut table = FailedLogOns::default();
         for number in 0..5_000 {
             table.failed(

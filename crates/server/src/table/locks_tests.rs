@@ -98,7 +98,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn the_lock_table_does_what_a_plain_list_of_locks_does(steps in proptest::collection::vec(step(), 0..120)) {
+    fn the_lock_table_agrees_with_a_plain_list_of_locks(steps in proptest::collection::vec(step(), 0..120)) {
         let mut table = RangeLocks::default();
         let mut naive = Naive::default();
         for step in steps {
@@ -129,14 +129,14 @@ proptest! {
     }
 
     #[test]
-    fn overlap_is_symmetric_and_is_having_a_byte_in_common(a in range(), b in range()) {
+    fn overlap_is_symmetric_and_means_a_common_byte(a in range(), b in range()) {
         prop_assert_eq!(a.overlaps(b), b.overlaps(a));
         prop_assert_eq!(a.overlaps(b), overlap(a, b));
     }
 }
 
 #[test]
-fn asking_about_one_of_many_locks_looks_at_few_of_them() {
+fn a_lock_query_visits_few_of_many_locks() {
     let mut table = RangeLocks::default();
     let owner = Owner {
         open: OpenId(1),

@@ -53,7 +53,7 @@ fn the_holder_of_an_oplock_is_woken_once_and_after_unlocking() {
 }
 
 #[test]
-fn a_connection_opens_as_much_as_it_may_and_no_more() {
+fn a_connection_cannot_exceed_its_open_limit() {
     let limits = Limits {
         opens: 2,
         ..Limits::default()
@@ -75,7 +75,7 @@ fn a_connection_opens_as_much_as_it_may_and_no_more() {
 }
 
 #[test]
-fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
+fn a_dropped_connection_leaves_no_rows_and_returns_the_files_to_delete() {
     let mut world = World::new();
     let one = world.client();
     let doomed = world.open(&OpenRequest {
@@ -117,7 +117,7 @@ fn a_dropped_connection_leaves_nothing_and_its_files_to_delete() {
 }
 
 #[test]
-fn what_a_dropped_connection_had_locked_goes_to_those_who_wait() {
+fn locks_of_a_dropped_connection_go_to_waiting_requests() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     let (held, other) = (world.open(&shared(one)), world.open(&shared(two)));
@@ -155,7 +155,7 @@ fn what_a_dropped_connection_had_locked_goes_to_those_who_wait() {
 }
 
 #[test]
-fn a_request_parked_by_a_connection_that_is_gone_disturbs_nobody() {
+fn a_parked_request_of_a_dropped_connection_has_no_effect() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     let held = world.open(&OpenRequest {

@@ -23,7 +23,7 @@ fn on_close(conn: ConnId) -> OpenRequest {
 }
 
 #[test]
-fn a_file_opened_with_delete_on_close_goes_when_it_is_closed() {
+fn a_file_opened_with_delete_on_close_is_deleted_at_its_close() {
     // deltest1, 10, 24: the deletion is not pending before the close; clearing the file's mark does not prevent it.
     let mut world = World::new();
     let client = world.client();
@@ -34,7 +34,7 @@ fn a_file_opened_with_delete_on_close_goes_when_it_is_closed() {
 }
 
 #[test]
-fn a_marked_file_is_pending_for_all_and_goes_at_the_last_close() {
+fn a_marked_file_is_delete_pending_and_deleted_at_the_last_close() {
     // deltest3, 4, 8.
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
@@ -53,7 +53,7 @@ fn a_marked_file_is_pending_for_all_and_goes_at_the_last_close() {
 }
 
 #[test]
-fn the_mark_can_be_taken_back_through_any_open() {
+fn any_open_can_clear_the_deletion_mark() {
     // deltest7, 13.
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
@@ -108,7 +108,7 @@ fn every_deleting_open_marks_the_file_again_at_its_close() {
 }
 
 #[test]
-fn nobody_can_open_the_file_while_its_name_is_being_removed() {
+fn opens_fail_while_the_engine_removes_the_name() {
     let mut world = World::new();
     let client = world.client();
     let open = world.open(&on_close(client));
@@ -123,7 +123,7 @@ fn nobody_can_open_the_file_while_its_name_is_being_removed() {
 }
 
 #[test]
-fn a_file_renamed_before_it_goes_is_deleted_under_its_new_name() {
+fn a_marked_file_is_deleted_under_its_new_name_after_a_rename() {
     // deltest15, 20b.
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
@@ -141,7 +141,7 @@ fn a_file_renamed_before_it_goes_is_deleted_under_its_new_name() {
 }
 
 #[test]
-fn of_two_names_of_a_file_the_one_that_was_marked_goes() {
+fn only_the_marked_name_of_a_hard_linked_file_is_deleted() {
     let mut world = World::new();
     let client = world.client();
     let marked = world.open(&on_close(client));
@@ -157,7 +157,7 @@ fn of_two_names_of_a_file_the_one_that_was_marked_goes() {
 }
 
 #[test]
-fn open_paths_are_known_and_follow_renames_of_folders() {
+fn open_paths_follow_renames_of_folders() {
     let mut world = World::new();
     let client = world.client();
     let inside = world.open(&path("dir/sub/file", 1, shared(client)));
@@ -191,7 +191,7 @@ fn open_paths_are_known_and_follow_renames_of_folders() {
 }
 
 #[test]
-fn closing_twice_is_an_error_and_not_a_second_close() {
+fn a_second_close_is_an_error() {
     let mut world = World::new();
     let client = world.client();
     let open = world.open(&shared(client));

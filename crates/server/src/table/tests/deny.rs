@@ -239,7 +239,7 @@ fn creating_twice_in_compatibility_mode_works_for_one_client_and_not_for_two() {
 }
 
 #[test]
-fn share_access_is_judged_both_ways() {
+fn share_access_is_checked_in_both_directions() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     let open = |conn, access, bits| OpenRequest {
@@ -293,7 +293,7 @@ fn an_overwriting_open_counts_as_writing() {
 }
 
 #[test]
-fn an_open_for_attributes_goes_with_everything() {
+fn an_open_for_attributes_conflicts_with_nothing() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     world.open(&request(one));

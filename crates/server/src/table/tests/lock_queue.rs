@@ -56,7 +56,7 @@ fn a_lock_waits_until_the_range_is_unlocked() {
 }
 
 #[test]
-fn a_lock_that_waits_in_vain_conflicts_when_its_time_is_up() {
+fn a_lock_that_times_out_fails_with_a_conflict() {
     // raw.lock errorcode, the special cases; base.lock LOCK1.
     let mut locks = Locks::new();
     locks.lock(0, 100, 10, Write).unwrap();
@@ -92,7 +92,7 @@ fn a_waiting_lock_is_cancelled_by_its_exact_range_and_type() {
 }
 
 #[test]
-fn cancelling_one_range_of_a_waiting_request_ends_it_whole() {
+fn cancelling_one_range_cancels_the_whole_waiting_request() {
     // raw.lock async.
     for (taken, cancelled, free) in [(100, 100, 110), (110, 110, 100)] {
         let mut locks = Locks::new();
@@ -112,7 +112,7 @@ fn cancelling_one_range_of_a_waiting_request_ends_it_whole() {
 }
 
 #[test]
-fn closing_the_file_ends_what_waits_through_it() {
+fn closing_the_file_fails_its_waiting_locks() {
     // raw.lock async: close, exit, log-off, tree disconnect.
     let mut locks = Locks::new();
     locks.lock(0, 100, 10, Write).unwrap();
@@ -123,7 +123,7 @@ fn closing_the_file_ends_what_waits_through_it() {
 }
 
 #[test]
-fn closing_the_file_of_the_holder_grants_what_others_wait_for() {
+fn closing_the_holders_file_grants_waiting_locks() {
     let mut locks = Locks::new();
     locks.lock(2, 100, 10, Write).unwrap();
     let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
@@ -198,7 +198,7 @@ fn waiting_shared_locks_do_not_hold_up_each_other() {
 }
 
 #[test]
-fn when_one_that_waits_gives_up_those_behind_it_are_served() {
+fn withdrawing_a_waiting_request_grants_those_behind_it() {
     let mut locks = Locks::new();
     locks.lock(0, 100, 10, Read).unwrap();
     let first = locks.wait(&[span(2, 100, 10)], Write, Wait::Forever);
@@ -212,7 +212,7 @@ fn when_one_that_waits_gives_up_those_behind_it_are_served() {
 }
 
 #[test]
-fn a_connection_waits_for_as_much_as_it_may() {
+fn a_connection_cannot_exceed_its_limit_of_waits() {
     let limits = Limits {
         waits: 2,
         ..Limits::default()

@@ -114,7 +114,7 @@ impl Locks {
 }
 
 #[test]
-fn which_locks_go_together() {
+fn compatible_locks_are_granted_and_conflicting_ones_refused() {
     // base.lock LOCK4, LOCK5: (open, process, offset, length, kind) twice, and whether the table grants the second.
     let table = [
         ((0, 1, 0, 4, Write), (0, 1, 2, 4, Write), false),
@@ -382,7 +382,7 @@ fn nothing_forbids_to_read_no_bytes_and_locks_without_length_forbid_little() {
 }
 
 #[test]
-fn closing_takes_away_the_locks_of_that_open_alone() {
+fn closing_an_open_removes_only_its_own_locks() {
     let mut locks = Locks::new();
     locks.lock(0, 0, 8, Read).unwrap();
     locks.lock(1, 0, 1, Read).unwrap();
@@ -394,7 +394,7 @@ fn closing_takes_away_the_locks_of_that_open_alone() {
 }
 
 #[test]
-fn a_connection_has_as_many_locks_as_it_may_and_gets_back_what_it_returns() {
+fn a_connection_cannot_exceed_its_lock_limit_and_unlocking_frees_it() {
     let limits = Limits {
         locks: 3,
         ..Limits::default()

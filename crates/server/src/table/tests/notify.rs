@@ -145,7 +145,7 @@ fn two_requests_on_one_open_get_one_change_each() {
 }
 
 #[test]
-fn everything_beneath_is_seen_if_asked_for() {
+fn a_recursive_watch_sees_everything_beneath_the_folder() {
     // recursive: the changes and order of that test, including those of the third and fourth request of the client.
     let mut watching = Watching::new();
     let folder = watching.folder("base");
@@ -180,7 +180,7 @@ fn everything_beneath_is_seen_if_asked_for() {
 }
 
 #[test]
-fn without_it_only_what_lies_in_the_folder_itself() {
+fn a_non_recursive_watch_sees_only_the_folder_itself() {
     // tree.
     let mut watching = Watching::new();
     let flat = watching.folder("a");
@@ -353,7 +353,7 @@ fn repeated_modifications_of_one_file_are_collected_once() {
 }
 
 #[test]
-fn closing_the_folder_ends_what_waits() {
+fn closing_the_folder_ends_its_waiting_requests() {
     // dir, tdis, exit, ulogoff.
     let mut watching = Watching::new();
     let folder = watching.folder("dir");
@@ -375,7 +375,7 @@ fn closing_the_folder_ends_what_waits() {
 }
 
 #[test]
-fn marking_the_folder_for_deletion_ends_what_waits() {
+fn marking_the_folder_for_deletion_ends_its_waiting_requests() {
     let mut watching = Watching::new();
     let folder = watching.folder("dir");
     let ticket = watching.wait(folder, NAMES, true);

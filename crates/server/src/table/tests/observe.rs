@@ -78,7 +78,7 @@ fn a_change_that_was_announced_counts_once() {
 }
 
 #[test]
-fn what_was_announced_and_failed_is_announced_no_more() {
+fn a_failed_change_is_no_longer_announced() {
     let (mut world, _, _) = watched();
     let tables = &mut world.tables;
     let names = [Some(("a", Appeared)), None];
@@ -90,7 +90,7 @@ fn what_was_announced_and_failed_is_announced_no_more() {
 }
 
 #[test]
-fn changes_by_others_and_in_folders_that_nobody_watches_are_not_own_changes() {
+fn foreign_changes_and_changes_in_unwatched_folders_are_not_own_changes() {
     let (mut world, _, _) = watched();
     let tables = &mut world.tables;
     tables.report_foreign(|tables| tables.report_created(SHARE, "dir/a", false));

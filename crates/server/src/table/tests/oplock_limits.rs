@@ -52,7 +52,7 @@ fn a_byte_range_lock_breaks_level_two() {
 }
 
 #[test]
-fn nobody_gets_an_oplock_on_a_file_with_byte_range_locks() {
+fn no_oplock_is_granted_on_a_file_with_byte_range_locks() {
     // brl2, brl4.
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
@@ -92,7 +92,7 @@ fn renaming_by_path_breaks_a_batch_oplock_to_none_and_no_other() {
 }
 
 #[test]
-fn what_is_done_by_path_can_break_oplocks_without_opening() {
+fn operations_by_path_can_break_oplocks_without_an_open() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     let break_to = |world: &mut World, to| world.tables.break_oplocks(T0, two, FILE, to);
@@ -110,7 +110,7 @@ fn what_is_done_by_path_can_break_oplocks_without_opening() {
 }
 
 #[test]
-fn a_file_that_is_fought_over_gets_no_more_exclusive_oplocks_until_all_have_closed_it() {
+fn a_contended_file_gets_no_exclusive_oplock_until_all_have_closed_it() {
     let mut world = World::with(Config {
         contention_limit: 2,
         ..Config::default()

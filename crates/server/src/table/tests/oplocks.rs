@@ -243,7 +243,7 @@ fn unlink_and_rename_break_a_batch_oplock_before_they_fail() {
 }
 
 #[test]
-fn if_the_holder_closes_instead_of_acknowledging_the_other_gets_all() {
+fn if_the_holder_closes_instead_of_acknowledging_the_opener_gets_the_oplock() {
     // batch3, batch7.
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
@@ -320,7 +320,7 @@ fn a_lone_open_for_attributes_holds_an_oplock_that_normal_opens_break() {
 }
 
 #[test]
-fn bystanders_with_attributes_only_do_not_keep_an_oplock_from_being_granted() {
+fn opens_for_attributes_do_not_prevent_an_oplock() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     world.open(&attributes(request(one)));
@@ -346,7 +346,7 @@ fn an_oplock_asked_for_beside_an_open_without_one_is_level_two() {
 }
 
 #[test]
-fn a_holder_that_does_not_answer_loses_its_oplock_when_its_time_is_up() {
+fn a_holder_that_does_not_answer_loses_its_oplock_at_the_deadline() {
     // batch22: the second open comes from the same client.
     let mut world = World::new();
     let client = world.client();
@@ -377,7 +377,7 @@ fn a_holder_that_does_not_answer_loses_its_oplock_when_its_time_is_up() {
 }
 
 #[test]
-fn all_who_wait_for_one_break_are_told_and_the_holder_is_asked_once() {
+fn all_waiting_opens_retry_after_one_break_and_the_holder_is_asked_once() {
     let mut world = World::new();
     let (one, two, three) = (world.client(), world.client(), world.client());
     let first = world.open(&exclusive(shared(one)));

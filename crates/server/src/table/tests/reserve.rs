@@ -119,7 +119,7 @@ fn a_withdrawn_open_deletes_nothing() {
 }
 
 #[test]
-fn who_opened_the_new_file_by_another_path_keeps_it() {
+fn an_open_by_another_path_keeps_the_new_file() {
     let mut world = World::new();
     let (one, two) = (world.client(), world.client());
     let open = reserved(&mut world, &request(one));
