@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_jobs_never_leave_the_folder() {
+    fn names_of_jobs_never_contain_a_path() {
         for (given, tamed) in [
             ("..\\..\\etc\\passwd", "passwd"),
             ("..", "job"),

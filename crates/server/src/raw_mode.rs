@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_that_never_reads_raw_does_not_gather_oplock_breaks_for_ever() {
+    fn the_number_of_recorded_oplock_breaks_is_bounded() {
         let mut raw = RawState::default();
         for number in 0..10_000 {
             raw.note_break(OpenId(number));

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_never_begin_with_a_zero_byte_and_come_round() {
+    fn search_numbers_never_begin_with_a_zero_byte_and_wrap_around() {
         let mut searches = Searches::default();
         for _ in 0..200_000 {
             let sid = searches.open(10, search());
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_finished_go_first_and_then_the_longest_unused() {
+    fn finished_searches_are_dropped_first_and_then_the_least_recently_used() {
         let mut searches = Searches::default();
         let sids: alloc::vec::Vec<Sid> = (0..4).map(|_| searches.open(4, search())).collect();
         let [a, b, c, d] = sids.try_into().unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_found_on_its_own_tree_only() {
+    fn a_search_is_found_only_on_its_own_tree() {
         let mut searches = Searches::default();
         let sid = searches.open(4, search());
         assert!(!searches.close(sid, Tid(2)) && searches.close(sid, Tid(1)) && searches.is_empty());

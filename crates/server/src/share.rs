@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guests_get_what_the_share_grants_guests_and_users_what_its_lists_say() {
+    fn guests_get_the_guest_access_and_users_the_access_of_the_lists() {
         let list = |name: &str| Vec::from([String::from(name)]);
         let admission = Admission {
             guest: Some(Access::Write),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_hold_for_guests_by_the_name_of_the_guest_account() {
+    fn the_lists_apply_to_guests_under_the_guest_accounts_name() {
         let list = |name: &str| Vec::from([String::from(name)]);
         let guests = Admission {
             guest: Some(Access::Write),

@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         /// Parameters or data are complete when each byte has arrived, in any order; no byte may arrive twice.
         #[test]
-        fn pieces_in_any_order_make_the_whole_and_none_fits_twice(
+        fn secondaries_in_any_order_complete_the_transaction_and_none_is_accepted_twice(
             cuts in prop::collection::btree_set(1usize..200, 0..20),
             order in any::<u64>(),
         ) {
@@ -273,7 +273,7 @@ mod tests {
 
         /// Compares with a bitmap: a message is accepted if and only if all its bytes are new and in range.
         #[test]
-        fn arbitrary_pieces_are_judged_as_a_bitmap_would(
+        fn arbitrary_secondaries_are_accepted_as_by_a_bitmap(
             pieces in prop::collection::vec((0u32..70, 1usize..20), 0..40),
         ) {
             let (mut half, mut received) = (vec![0; 64], Received::default());
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comb_of_single_bytes_is_given_up() {
+    fn a_transaction_of_too_many_separate_ranges_is_refused() {
         let (mut half, mut received) = (vec![0; 4_096], Received::default());
         let taken = (0..2_048).take_while(|i| received.put(&mut half, i * 2, &[1]).is_ok());
         assert_eq!(taken.count(), MAX_STRETCHES);

@@ -312,7 +312,7 @@ fn of_smbd(table: &Table, share: &str, caller: &str, request: &str) -> String {
 }
 
 #[test]
-fn every_request_of_every_caller_on_every_share_is_answered_as_the_matrix_says() {
+fn every_request_of_every_caller_gets_the_answer_in_the_authorization_matrix() {
     let table = table();
     let (mut wrong, mut cells) = (Vec::new(), 0);
     for share in table["shares"].as_table().unwrap().keys() {
@@ -340,7 +340,7 @@ fn every_request_of_every_caller_on_every_share_is_answered_as_the_matrix_says()
 }
 
 #[test]
-fn the_matrix_leaves_out_no_command_and_no_transaction() {
+fn the_authorization_matrix_covers_every_command_and_transaction() {
     let table = table();
     let exempt = table["exempt"].as_table().unwrap();
     let asked: Vec<(u8, u16)> = requests(&table)
@@ -365,7 +365,7 @@ fn the_matrix_leaves_out_no_command_and_no_transaction() {
 }
 
 #[test]
-fn a_decision_is_made_anew_when_a_uid_becomes_another_users() {
+fn access_is_checked_again_when_a_uid_passes_to_another_user() {
     let table = table();
     let mut stage = Stage::set_up(&table, "valid");
     let open = requests(&table)
@@ -402,7 +402,7 @@ fn a_decision_is_made_anew_when_a_uid_becomes_another_users() {
 }
 
 #[test]
-fn a_second_tree_of_a_copy_must_admit_the_requests_user() {
+fn a_copy_requires_that_the_requests_user_may_use_the_second_tree() {
     let table = table();
     let mut server = TestServer::new();
     server.fs.add_file("A", b"secret").unwrap();

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_stands_once_and_is_one_the_specification_names() {
+    fn the_table_contains_every_command_once_and_only_specified_commands() {
         for (i, row) in ROUTES.iter().enumerate() {
             assert!(
                 ROUTES

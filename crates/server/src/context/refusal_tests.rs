@@ -60,7 +60,7 @@ fn a_write_to_a_read_only_share_names_request_user_reason_and_setting() {
 }
 
 #[test]
-fn each_list_that_makes_a_share_read_only_is_named_with_its_own_remedy() {
+fn each_list_that_makes_a_share_read_only_is_reported_with_its_remedy() {
     let list = |name: &str| Vec::from([String::from(name)]);
     let mut share = Share::for_guests(1, "DISK", ShareKind::Ipc);
     share.admission = Admission {
@@ -104,7 +104,7 @@ fn a_refused_print_job_is_reported() {
 }
 
 #[test]
-fn a_malformed_rename_is_reported_with_what_is_malformed() {
+fn a_malformed_rename_is_reported_as_a_malformed_request() {
     let server = TestServer::new();
     let mut client = server.client("LANMAN1.0");
     refusals(&mut client);
@@ -188,7 +188,7 @@ fn lock_conflicts_name_the_holder_for_locks_and_for_reads() {
 }
 
 #[test]
-fn a_read_only_file_and_one_that_may_not_be_deleted_are_told_apart() {
+fn reports_distinguish_a_read_only_file_from_one_that_may_not_be_deleted() {
     let server = TestServer::new();
     let mut client = server.client("LANMAN1.0");
     client.paths(c::CREATE, &[1, 0, 0], &["\\RO.TXT"]).ok();
@@ -210,7 +210,7 @@ fn a_read_only_file_and_one_that_may_not_be_deleted_are_told_apart() {
 }
 
 #[test]
-fn a_reached_limit_names_its_number_and_its_parameter() {
+fn the_report_of_a_reached_limit_names_its_value_and_parameter() {
     let mut config = Config::default();
     config.limits.opens = 1;
     let server = TestServer::with(config, ShareOptions::default());
@@ -227,7 +227,7 @@ fn a_reached_limit_names_its_number_and_its_parameter() {
 }
 
 #[test]
-fn what_programs_meet_in_passing_is_not_reported() {
+fn errors_in_normal_use_are_not_reported() {
     let server = TestServer::new();
     let mut client = server.client("LANMAN1.0");
     refusals(&mut client);
@@ -244,7 +244,7 @@ fn what_programs_meet_in_passing_is_not_reported() {
 }
 
 #[test]
-fn the_table_of_what_is_met_in_passing_has_each_status_once_and_no_denial() {
+fn the_table_of_unreported_statuses_has_each_once_and_no_access_denial() {
     for (i, (status, _)) in IN_PASSING.iter().enumerate() {
         assert!(IN_PASSING.iter().skip(i + 1).all(|row| row.0 != *status));
     }

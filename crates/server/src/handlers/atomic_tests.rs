@@ -134,7 +134,7 @@ fn expected() -> Vec<Event> {
 }
 
 #[test]
-fn close_reports_that_the_file_could_not_be_deleted_and_it_opens_again() {
+fn close_reports_a_failed_deletion_and_the_file_can_be_opened_again() {
     let server = TestServer::new();
     let (mut client, fid) = undeletable(&server);
     client.close(fid).refused(Status::MEDIA_WRITE_PROTECTED);
@@ -146,7 +146,7 @@ fn close_reports_that_the_file_could_not_be_deleted_and_it_opens_again() {
 }
 
 #[test]
-fn a_deletion_that_fails_without_a_reply_is_an_event() {
+fn a_failed_deletion_without_a_reply_is_reported_by_an_event() {
     let ends: [fn(&mut TestClient); 4] = [
         |client| drop(client.request(c::TREE_DISCONNECT, &[], b"").ok()),
         |client| drop(client.request(c::LOGOFF_ANDX, &[0xff, 0], b"").ok()),
@@ -165,7 +165,7 @@ fn a_deletion_that_fails_without_a_reply_is_an_event() {
 }
 
 #[test]
-fn a_connection_that_is_abandoned_leaves_no_name_undeletable() {
+fn names_of_an_abandoned_connection_can_be_deleted() {
     let server = TestServer::new();
     let (mut client, _) = undeletable(&server);
     read_only(&server, false);
@@ -175,7 +175,7 @@ fn a_connection_that_is_abandoned_leaves_no_name_undeletable() {
 }
 
 #[test]
-fn a_job_that_cannot_be_handed_over_is_an_error_and_leaves_no_spool_file() {
+fn a_job_that_cannot_be_renamed_is_an_error_and_leaves_no_spool_file() {
     use crate::share::{Share, ShareKind};
     let mut server = TestServer::new();
     let fs = server.fs.clone();

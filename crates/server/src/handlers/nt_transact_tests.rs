@@ -94,7 +94,7 @@ fn changes(answer: Answer) -> Vec<(u32, std::string::String)> {
 }
 
 #[test]
-fn a_waiting_client_is_told_what_another_creates() {
+fn a_waiting_client_is_notified_of_another_clients_create() {
     let server = TestServer::new();
     let mut watcher = server.client(NT);
     let fid = folder(&mut watcher, "D");
@@ -116,7 +116,7 @@ fn a_waiting_client_is_told_what_another_creates() {
 }
 
 #[test]
-fn closing_the_folder_answers_with_nothing_and_a_cancel_with_cancelled() {
+fn a_close_answers_the_notification_without_changes_and_a_cancel_with_cancelled() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let fid = folder(&mut client, "D");
@@ -132,7 +132,7 @@ fn closing_the_folder_answers_with_nothing_and_a_cancel_with_cancelled() {
 }
 
 #[test]
-fn more_changes_than_fit_are_told_as_none() {
+fn changes_that_exceed_the_buffer_are_reported_as_an_empty_list() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let fid = folder(&mut client, "D");
@@ -148,7 +148,7 @@ fn more_changes_than_fit_are_told_as_none() {
 }
 
 #[test]
-fn files_cannot_be_watched_and_changes_from_outside_can() {
+fn files_cannot_be_watched_and_external_changes_are_reported() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let file = created(&mut client, "F", 2, 0);
@@ -188,7 +188,7 @@ fn everyone_reads() -> Descriptor {
 }
 
 #[test]
-fn a_descriptor_given_at_creation_or_set_later_is_told_again() {
+fn a_descriptor_from_creation_or_a_later_change_can_be_queried() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let wanted = everyone_reads();
@@ -220,7 +220,7 @@ fn a_descriptor_given_at_creation_or_set_later_is_told_again() {
 }
 
 #[test]
-fn a_descriptor_that_does_not_fit_is_told_by_its_length() {
+fn a_descriptor_that_does_not_fit_is_answered_with_its_length() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let fid = created(&mut client, "F", 2, 0);
@@ -231,7 +231,7 @@ fn a_descriptor_that_does_not_fit_is_told_by_its_length() {
 }
 
 #[test]
-fn attributes_given_at_creation_are_there_and_bad_ones_create_nothing() {
+fn attributes_are_set_at_creation_and_invalid_ones_create_nothing() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let list = b"\0\0\0\0\0\x01\x02\0A\0hi";
@@ -267,7 +267,7 @@ fn sparse_files_are_granted_and_other_controls_refused() {
 }
 
 #[test]
-fn nt_transact_rename_asks_for_an_open_file_and_renames_nothing() {
+fn nt_transact_rename_requires_an_open_file_and_renames_nothing() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let fid = client.open("\\OLD");

@@ -178,7 +178,7 @@ fn only_strict_sync_makes_a_flush_wait_for_the_disk() {
 }
 
 #[test]
-fn a_flush_through_an_open_that_only_reads_syncs_too() {
+fn a_flush_through_a_read_only_open_syncs_too() {
     let bench = Bench::new((true, false));
     let mut client = bench.client(NT);
     let fid = nt_open(&mut client, "F", READ, 0);
@@ -187,7 +187,7 @@ fn a_flush_through_an_open_that_only_reads_syncs_too() {
 }
 
 #[test]
-fn a_plain_write_is_synced_under_sync_always_alone() {
+fn a_plain_write_is_synced_only_with_sync_always() {
     for (settings, times) in [
         ((true, false), 0),
         ((true, true), 1),
@@ -225,7 +225,7 @@ fn a_core_write_of_nothing_is_synced_like_a_write() {
 }
 
 #[test]
-fn the_write_through_bit_of_write_andx_counts_where_sync_is_strict() {
+fn the_write_through_bit_of_write_andx_syncs_with_strict_sync() {
     for (settings, times) in [
         ((true, false), 1),
         ((true, true), 1),
@@ -242,7 +242,7 @@ fn the_write_through_bit_of_write_andx_counts_where_sync_is_strict() {
 }
 
 #[test]
-fn a_raw_write_through_is_one_sync_where_sync_is_strict_and_none_where_not() {
+fn a_raw_write_through_syncs_once_with_strict_sync_and_never_without() {
     for (settings, times) in [
         ((true, false), 1),
         ((true, true), 1),
@@ -266,7 +266,7 @@ fn a_raw_write_through_is_one_sync_where_sync_is_strict_and_none_where_not() {
 }
 
 #[test]
-fn an_open_for_write_through_syncs_every_write_whichever_command_made_it() {
+fn a_write_through_open_syncs_every_write_whatever_the_open_command() {
     let opens: [(&str, Opener); 4] = [
         (NT, |client| nt_open(client, "F", READ_WRITE, THROUGH)),
         (LANMAN, |client| dos_open(client, DOS_THROUGH)),
@@ -294,7 +294,7 @@ fn an_open_for_write_through_syncs_every_write_whichever_command_made_it() {
 }
 
 #[test]
-fn mode_information_ends_write_through_as_well() {
+fn mode_information_can_switch_write_through_off() {
     let bench = Bench::new((true, false));
     let mut client = bench.client(NT);
     let fid = nt_open(&mut client, "F", READ_WRITE, THROUGH);
@@ -304,7 +304,7 @@ fn mode_information_ends_write_through_as_well() {
 }
 
 #[test]
-fn a_flush_of_all_syncs_what_the_process_has_open_and_reports_the_first_error() {
+fn a_flush_of_all_files_syncs_all_opens_of_the_process_and_reports_the_first_error() {
     let bench = Bench::new((true, false));
     let mut client = bench.client(NT);
     let (f, g) = (client.open("F"), client.open("G"));
@@ -345,7 +345,7 @@ fn the_first_sync_of_an_open_and_of_a_renamed_one_includes_the_folder() {
 }
 
 #[test]
-fn changes_of_names_and_attributes_are_synced_under_sync_always_alone() {
+fn changes_of_names_and_attributes_are_synced_only_with_sync_always() {
     for settings in [(true, true), (true, false), (false, true)] {
         let bench = Bench::new(settings);
         bench.server.fs.add_file("D/N", b"x").unwrap();
@@ -383,7 +383,7 @@ fn changes_of_names_and_attributes_are_synced_under_sync_always_alone() {
 }
 
 #[test]
-fn a_copy_by_the_server_is_synced_under_sync_always_alone() {
+fn a_copy_by_the_server_is_synced_only_with_sync_always() {
     for (settings, times) in [((true, true), true), ((true, false), false)] {
         let bench = Bench::new(settings);
         let mut client = bench.client(LANMAN);
@@ -401,7 +401,7 @@ fn a_copy_by_the_server_is_synced_under_sync_always_alone() {
 }
 
 #[test]
-fn a_close_syncs_nothing_where_sync_is_not_always() {
+fn a_close_syncs_nothing_without_sync_always() {
     let bench = Bench::new((true, false));
     let mut client = bench.client(NT);
     let fid = client.open("F");
@@ -410,7 +410,7 @@ fn a_close_syncs_nothing_where_sync_is_not_always() {
 }
 
 #[test]
-fn after_a_failed_sync_the_open_writes_no_more_until_the_file_is_opened_anew() {
+fn after_a_failed_sync_the_open_refuses_writes_until_the_file_is_opened_again() {
     let bench = Bench::new((true, false));
     let mut client = bench.client(NT);
     let fid = client.open("F");
@@ -439,7 +439,7 @@ fn after_a_failed_sync_the_open_writes_no_more_until_the_file_is_opened_anew() {
 }
 
 #[test]
-fn a_write_through_that_fails_to_sync_is_an_error_and_ends_the_writing() {
+fn a_write_through_with_a_failed_sync_is_an_error_and_later_writes_are_refused() {
     let bench = Bench::new((true, false));
     let mut client = bench.client(NT);
     let fid = client.open("F");
@@ -450,7 +450,7 @@ fn a_write_through_that_fails_to_sync_is_an_error_and_ends_the_writing() {
 }
 
 #[test]
-fn a_failed_sync_is_told_to_all_who_wrote_to_the_file_and_to_nobody_else() {
+fn a_failed_sync_is_reported_to_all_writers_of_the_file_and_to_no_other_client() {
     let bench = Bench::new((true, false));
     let (mut ann, mut bob, mut eve) = (bench.client(NT), bench.client(NT), bench.client(NT));
     let (by_ann, by_bob, by_eve) = (ann.open("F"), bob.open("F"), eve.open("F"));
@@ -472,7 +472,7 @@ fn a_failed_sync_is_told_to_all_who_wrote_to_the_file_and_to_nobody_else() {
 }
 
 #[test]
-fn a_close_reports_a_failed_sync_that_its_client_has_not_heard_of_and_only_then() {
+fn a_close_reports_a_failed_sync_only_if_no_reply_has_reported_it() {
     let bench = Bench::new((true, false));
     let (mut ann, mut bob) = (bench.client(NT), bench.client(NT));
     let (by_ann, by_bob) = (ann.open("F"), bob.open("F"));
@@ -501,7 +501,7 @@ fn a_folder_that_cannot_be_synced_fails_the_flush_and_is_synced_by_the_next() {
 }
 
 #[test]
-fn a_write_beyond_the_end_needs_room_for_the_gap_where_allocation_is_strict() {
+fn a_write_beyond_the_end_reserves_space_for_the_gap_with_strict_allocate() {
     for strict_allocate in [true, false] {
         let bench = Bench::with(ShareOptions {
             strict_allocate,
@@ -541,7 +541,7 @@ fn writes_within_the_file_and_at_its_end_reserve_nothing() {
 }
 
 #[test]
-fn sequential_writes_ask_for_the_length_once_and_again_after_it_was_cut() {
+fn sequential_writes_query_the_length_once_and_again_after_a_truncation() {
     let bench = Bench::new((true, false));
     let (mut client, mut other) = (bench.client(NT), bench.client(NT));
     let (fid, elsewhere) = (client.open("F"), other.open("F"));

@@ -37,7 +37,7 @@ fn a_long_name_is_found_by_its_8_3_name_and_by_no_other() {
 }
 
 #[test]
-fn what_others_create_is_found_at_once_and_what_they_remove_is_gone() {
+fn a_file_created_by_another_program_is_found_at_once() {
     let server = TestServer::new();
     server.fs.add_file("First.txt", b"").unwrap();
     let mut client = server.client(CORE);
@@ -53,7 +53,7 @@ fn what_others_create_is_found_at_once_and_what_they_remove_is_gone() {
 }
 
 #[test]
-fn the_folder_is_read_once_however_many_files_are_created_and_looked_up_in_it() {
+fn the_server_reads_a_folder_once_however_many_files_it_creates_and_looks_up_there() {
     use crate::memfs::Call;
     let server = TestServer::new();
     let mut client = server.client(CORE);

@@ -82,7 +82,7 @@ fn rename_to(client: &mut TestClient, fid: u16, name: &str, replace: bool) -> An
 }
 
 #[test]
-fn without_streams_they_are_refused_and_no_volume_claims_them() {
+fn streams_are_refused_and_not_announced_on_shares_without_streams() {
     let mut client = TestServer::new().client("NT LM 0.12");
     let refused = client.nt_create("\\F:one", ALL, (OPEN_IF, 0));
     refused.refused(Status::OBJECT_NAME_INVALID);
@@ -93,7 +93,7 @@ fn without_streams_they_are_refused_and_no_volume_claims_them() {
 }
 
 #[test]
-fn a_stream_is_found_in_any_case_and_kept_as_samba_keeps_it() {
+fn a_stream_is_found_in_any_case_and_stored_in_sambas_format() {
     let server = server();
     let mut client = server.client("NT LM 0.12");
     put(&mut client, "\\F:One", b"hello");
@@ -109,7 +109,7 @@ fn a_stream_is_found_in_any_case_and_kept_as_samba_keeps_it() {
 }
 
 #[test]
-fn a_list_has_the_data_and_each_stream_with_its_length() {
+fn a_stream_list_contains_the_data_and_each_stream_with_its_length() {
     let mut client = server().client("NT LM 0.12");
     put(&mut client, "\\F", b"data");
     put(&mut client, "\\F:b", b"12");
@@ -127,7 +127,7 @@ fn a_list_has_the_data_and_each_stream_with_its_length() {
 }
 
 #[test]
-fn a_folder_has_no_data_and_no_stream_is_a_folder() {
+fn a_folder_has_no_data_stream_and_no_stream_is_a_folder() {
     let mut client = server().client("NT LM 0.12");
     client.paths(0x00, &[], &["\\D"]).ok();
     let as_file = client.nt_create("\\D::$DATA", ALL, (OPEN, 0));
@@ -139,7 +139,7 @@ fn a_folder_has_no_data_and_no_stream_is_a_folder() {
 }
 
 #[test]
-fn extended_attributes_are_the_files_and_not_the_streams() {
+fn extended_attributes_belong_to_the_file_and_not_to_its_streams() {
     let mut client = server().client("NT LM 0.12");
     put(&mut client, "\\F:a", b"12");
     client
@@ -154,7 +154,7 @@ fn extended_attributes_are_the_files_and_not_the_streams() {
 }
 
 #[test]
-fn a_file_is_not_deleted_under_a_stream_whose_opener_does_not_share_that() {
+fn a_file_is_not_deleted_while_an_open_of_its_stream_does_not_share_deletion() {
     let server = server();
     let mut client = server.client("NT LM 0.12");
     put(&mut client, "\\F:a", b"12");
@@ -213,7 +213,7 @@ fn a_deleted_file_stays_until_its_last_stream_is_closed() {
 }
 
 #[test]
-fn a_stream_goes_alone_at_once_or_when_it_is_closed() {
+fn a_stream_is_deleted_without_its_file_at_once_or_at_its_close() {
     let server = server();
     let mut client = server.client("NT LM 0.12");
     for name in ["\\F:a", "\\F:b", "\\F:c"] {
@@ -234,7 +234,7 @@ fn a_stream_goes_alone_at_once_or_when_it_is_closed() {
 }
 
 #[test]
-fn overwriting_a_file_takes_its_streams_and_overwriting_a_stream_takes_its_contents() {
+fn overwriting_a_file_removes_its_streams_and_overwriting_a_stream_only_its_contents() {
     let mut client = server().client("NT LM 0.12");
     put(&mut client, "\\F:a", b"12");
     put(&mut client, "\\F:b", b"34");
@@ -248,7 +248,7 @@ fn overwriting_a_file_takes_its_streams_and_overwriting_a_stream_takes_its_conte
 }
 
 #[test]
-fn a_stream_is_renamed_while_open_and_only_over_what_is_empty_and_closed() {
+fn an_open_stream_can_be_renamed_but_only_over_an_empty_and_closed_one() {
     let mut client = server().client("NT LM 0.12");
     put(&mut client, "\\F:full", b"12");
     put(&mut client, "\\F:empty", b"");
@@ -281,7 +281,7 @@ fn a_stream_is_renamed_while_open_and_only_over_what_is_empty_and_closed() {
 }
 
 #[test]
-fn a_stream_that_others_have_open_keeps_its_name() {
+fn a_stream_that_others_have_open_cannot_be_renamed() {
     let server = server();
     let (mut one, mut two) = (server.client("NT LM 0.12"), server.client("NT LM 0.12"));
     put(&mut one, "\\F:old", b"345");
@@ -308,7 +308,7 @@ fn streams_are_renamed_by_path_to_names_that_begin_with_a_colon() {
 }
 
 #[test]
-fn a_folder_is_renamed_under_an_open_stream_which_goes_with_it() {
+fn a_folder_with_an_open_stream_is_renamed_and_the_stream_stays_usable() {
     let mut client = server().client("NT LM 0.12");
     client.paths(0x00, &[], &["\\D"]).ok();
     let held = open(&mut client, "\\D:x", CREATE);
@@ -321,7 +321,7 @@ fn a_folder_is_renamed_under_an_open_stream_which_goes_with_it() {
 }
 
 #[test]
-fn a_stream_longer_than_an_attribute_is_a_full_disk_and_stays_as_it_was() {
+fn a_stream_longer_than_an_attribute_fails_with_disk_full_and_is_unchanged() {
     let mut client = server().client("NT LM 0.12");
     put(&mut client, "\\F:a", b"12");
     let held = open(&mut client, "\\F:a", OPEN);
@@ -335,7 +335,7 @@ fn a_stream_longer_than_an_attribute_is_a_full_disk_and_stays_as_it_was() {
 }
 
 #[test]
-fn attributes_set_through_a_stream_are_the_files_and_a_read_only_file_has_read_only_streams() {
+fn attributes_set_through_a_stream_change_the_file_and_read_only_covers_its_streams() {
     let mut client = server().client("NT LM 0.12");
     put(&mut client, "\\F:a", b"12");
     let held = open(&mut client, "\\F:a", OPEN);
@@ -354,7 +354,7 @@ fn attributes_set_through_a_stream_are_the_files_and_a_read_only_file_has_read_o
 }
 
 #[test]
-fn an_extended_reply_says_whether_a_file_has_attributes_and_streams() {
+fn an_extended_reply_reports_whether_a_file_has_attributes_and_streams() {
     let mut client = server().client("NT LM 0.12");
     let mut status = |path: &str, flags: u32| {
         let answer = nt_create_with(&mut client, path, flags, 7).ok();

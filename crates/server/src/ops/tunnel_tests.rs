@@ -35,7 +35,7 @@ fn created(client: &mut TestClient, name: &str) -> u64 {
 }
 
 #[test]
-fn a_file_deleted_and_made_again_under_its_8_3_name_keeps_its_long_name() {
+fn a_file_deleted_and_recreated_under_its_8_3_name_keeps_its_long_name() {
     let (server, mut client) = with_letter();
     client.paths(c::DELETE, &[0], &[SHORT]).ok();
     client.pass(Span::from_secs(14));
@@ -45,7 +45,7 @@ fn a_file_deleted_and_made_again_under_its_8_3_name_keeps_its_long_name() {
 }
 
 #[test]
-fn it_keeps_its_creation_time_too() {
+fn a_recreated_file_keeps_its_creation_time_too() {
     let (server, mut client) = with_letter();
     let mut modern = server.client(NT);
     let before = created(&mut modern, LONG);
@@ -59,7 +59,7 @@ fn it_keeps_its_creation_time_too() {
 }
 
 #[test]
-fn after_fifteen_seconds_the_long_name_is_forgotten() {
+fn the_long_name_is_forgotten_after_fifteen_seconds() {
     let (server, mut client) = with_letter();
     client.paths(c::DELETE, &[0], &[SHORT]).ok();
     client.pass(Span::from_secs(15));
@@ -88,7 +88,7 @@ fn a_folder_and_a_file_in_another_folder_do_not_get_the_long_name() {
 }
 
 #[test]
-fn a_long_name_that_is_taken_again_is_not_given_to_a_second_file() {
+fn a_long_name_in_use_again_is_not_given_to_a_second_file() {
     let (server, mut client) = with_letter();
     client.paths(c::RENAME, &[0], &[SHORT, "LETTER.TXT"]).ok();
     server.fs.add_file(LONG, b"from elsewhere").unwrap();

@@ -215,7 +215,7 @@ fn everything(server: &TestServer) -> Vec<String> {
 }
 
 #[test]
-fn no_way_makes_a_vetoed_name_or_changes_what_has_one() {
+fn no_command_creates_a_vetoed_name_or_changes_a_vetoed_file() {
     let before = everything(&vetoing());
     for (way, run) in WAYS {
         for (to, status) in [
@@ -248,7 +248,7 @@ fn no_way_makes_a_vetoed_name_or_changes_what_has_one() {
 }
 
 #[test]
-fn every_way_makes_a_name_that_is_not_vetoed() {
+fn every_command_creates_a_name_that_is_not_vetoed() {
     for (way, run) in WAYS {
         let server = vetoing();
         let mut client = server.client(NT);
@@ -261,7 +261,7 @@ fn every_way_makes_a_name_that_is_not_vetoed() {
 }
 
 #[test]
-fn a_name_that_hide_files_means_is_hidden_whatever_way_it_was_made() {
+fn a_name_that_matches_hide_files_is_hidden_whatever_command_created_it() {
     const HIDDEN: u16 = 2;
     for (way, run) in WAYS {
         let server = server(ShareOptions {
@@ -279,7 +279,7 @@ fn a_name_that_hide_files_means_is_hidden_whatever_way_it_was_made() {
 }
 
 #[test]
-fn a_reader_makes_no_name_in_any_way() {
+fn a_user_with_read_access_creates_no_name_by_any_command() {
     for (way, run) in WAYS {
         let mut server = server(ShareOptions::default());
         server.edit(|server| {
@@ -313,7 +313,7 @@ fn a_renamed_pattern_stops_at_the_vetoed_name_and_copies_leave_vetoed_files_behi
 }
 
 #[test]
-fn the_veto_of_the_share_that_is_copied_to_counts() {
+fn a_copy_follows_the_veto_list_of_the_target_share() {
     let mut server = server(ShareOptions::default());
     let target = Arc::new(crate::memfs::MemFs::new());
     target.add_file("not.exe", b"theirs").unwrap();
@@ -339,7 +339,7 @@ fn the_veto_of_the_share_that_is_copied_to_counts() {
 }
 
 #[test]
-fn temporary_files_have_no_vetoed_name_and_the_refusal_of_a_new_name_is_reported() {
+fn temporary_files_get_no_vetoed_name_and_the_refusal_of_a_new_name_is_reported() {
     let server = server(ShareOptions {
         veto_files: vec!["tmp*".into()],
         ..ShareOptions::default()
@@ -356,7 +356,7 @@ fn temporary_files_have_no_vetoed_name_and_the_refusal_of_a_new_name_is_reported
 }
 
 #[test]
-fn what_is_vetoed_is_found_by_no_name() {
+fn a_vetoed_file_is_not_found_by_any_of_its_names() {
     let server = vetoing();
     let mut client = server.client(NT);
     for name in [

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_route_stands_once() {
+    fn the_table_contains_every_route_once() {
         for (i, row) in ROUTES.iter().enumerate() {
             assert!(
                 ROUTES.iter().skip(i + 1).all(|other| other.0 != row.0),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn names_compare_without_case_and_a_trailing_separator_takes_all_beneath() {
+    fn names_compare_without_case_and_a_trailing_separator_matches_all_names_below() {
         assert!(is_named("\\Pipe\\lanman", "\\PIPE\\LANMAN"));
         assert!(is_named("\\PIPE\\srvsvc", "\\PIPE\\") && is_named("\\pipe\\", "\\PIPE\\"));
         assert!(!is_named("\\PIPE\\LANMAN2", "\\PIPE\\LANMAN") && !is_named("\\PIP", "\\PIPE\\"));

@@ -157,7 +157,7 @@ fn a_transaction_in_one_message_is_answered_in_one() {
 }
 
 #[test]
-fn pieces_come_in_any_order_and_only_the_last_is_answered() {
+fn secondaries_arrive_in_any_order_and_only_the_last_is_answered() {
     let server = TestServer::new();
     let (parameters, data) = (bytes(100), bytes(5_000));
     for kind in KINDS {
@@ -182,7 +182,7 @@ fn pieces_come_in_any_order_and_only_the_last_is_answered() {
 }
 
 #[test]
-fn an_answer_is_cut_into_messages_that_the_client_takes() {
+fn an_answer_is_split_into_messages_that_fit_the_clients_buffer() {
     let server = TestServer::new();
     let (parameters, data) = (bytes(1_500), bytes(9_001));
     for kind in KINDS {
@@ -199,7 +199,7 @@ fn an_answer_is_cut_into_messages_that_the_client_takes() {
 }
 
 #[test]
-fn data_beyond_what_the_client_takes_is_cut_and_said_so() {
+fn data_beyond_the_clients_limit_is_truncated_with_buffer_overflow() {
     let server = TestServer::new();
     for (dialect, status) in [("NT LM 0.12", 0x8000_0005), ("LANMAN2.1", 0x00ea_0001)] {
         let mut client = server.client(dialect);
@@ -216,7 +216,7 @@ fn data_beyond_what_the_client_takes_is_cut_and_said_so() {
 }
 
 #[test]
-fn no_answer_is_sent_where_none_is_wanted() {
+fn no_answer_is_sent_if_the_client_wants_none() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let one_way = Request {
@@ -230,7 +230,7 @@ fn no_answer_is_sent_where_none_is_wanted() {
 }
 
 #[test]
-fn lying_counts_are_refused_and_leave_nothing_behind() {
+fn inconsistent_counts_are_refused_and_leave_nothing_behind() {
     let server = TestServer::new();
     let data = bytes(100);
     let mut client = server.client("NT LM 0.12");
@@ -261,7 +261,7 @@ fn lying_counts_are_refused_and_leave_nothing_behind() {
 }
 
 #[test]
-fn a_total_that_shrinks_to_what_has_come_ends_the_transaction() {
+fn a_total_that_shrinks_to_the_bytes_received_completes_the_transaction() {
     let server = TestServer::new();
     let mut client = server.client("NT LM 0.12");
     let whole = request(Kind::NtTransact, b"abcd", &[5; 60]);
@@ -277,7 +277,7 @@ fn a_total_that_shrinks_to_what_has_come_ends_the_transaction() {
 }
 
 #[test]
-fn announced_bytes_are_bounded_and_the_abandoned_are_forgotten() {
+fn announced_bytes_are_bounded_and_abandoned_transactions_are_discarded() {
     let limits = Limits {
         transaction_bytes: 10_000,
         ..Limits::default()

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_entry_that_speaks_of_a_right_decides() {
+    fn the_first_entry_that_names_a_right_decides() {
         let user = Sid::users();
         let aces = vec![
             ace(ace_type::DENIED, 0, 0x2, Sid::everyone()),
@@ -162,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn owner_rights_replace_what_owners_have_anyway() {
+    fn owner_rights_replace_the_implicit_rights_of_owners() {
         let aces = vec![ace(ace_type::ALLOWED, 0, 0x1, Sid::owner_rights())];
         assert_eq!(granted(&descriptor(aces), &Sid::system(), &[]), 0x1);
     }
 
     #[test]
-    fn no_list_admits_everybody_and_an_empty_one_nobody() {
+    fn a_missing_list_grants_everyone_access_and_an_empty_one_denies_it() {
         let user = Sid::users();
         assert_eq!(granted(&Descriptor::default(), &user, &[]), right::ALL);
         let null = Descriptor {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_pass_on_what_files_inherit_unless_it_goes_no_further() {
+    fn folders_pass_on_file_entries_unless_propagation_is_off() {
         const OI: u8 = ace_flag::OBJECT_INHERIT;
         const CI: u8 = ace_flag::CONTAINER_INHERIT;
         const NP: u8 = ace_flag::NO_PROPAGATE;

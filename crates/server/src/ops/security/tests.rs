@@ -29,7 +29,7 @@ fn users_have_sids_of_their_own_that_do_not_depend_on_case() {
 }
 
 #[test]
-fn setting_a_part_leaves_the_others() {
+fn setting_one_part_of_a_descriptor_keeps_the_others() {
     let whole = Descriptor {
         owner: Some(Sid::system()),
         ..Descriptor::default()
@@ -131,7 +131,7 @@ fn open(client: &mut TestClient, path: &str, access: u32) -> core::result::Resul
 }
 
 #[test]
-fn whom_a_descriptor_does_not_admit_is_refused_and_its_owner_may_change_it() {
+fn users_without_rights_in_a_descriptor_are_refused_and_its_owner_may_change_it() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let made = client.nt_create("\\f", right::ALL, CREATE).ok();
@@ -159,7 +159,7 @@ fn whom_a_descriptor_does_not_admit_is_refused_and_its_owner_may_change_it() {
 }
 
 #[test]
-fn attributes_set_later_leave_a_descriptor_in_force() {
+fn setting_attributes_later_keeps_the_descriptor() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let fid = fid(&client.nt_create("\\f", right::ALL, CREATE).ok());
@@ -178,7 +178,7 @@ fn attributes_set_later_leave_a_descriptor_in_force() {
 }
 
 #[test]
-fn descriptors_count_on_shares_that_keep_no_attributes() {
+fn descriptors_apply_on_shares_that_store_no_attributes() {
     let options = crate::share::ShareOptions {
         store_dos_attributes: false,
         ..Default::default()
@@ -193,7 +193,7 @@ fn descriptors_count_on_shares_that_keep_no_attributes() {
 }
 
 #[test]
-fn what_is_created_in_a_described_folder_inherits() {
+fn new_files_inherit_from_their_folders_descriptor() {
     use ace_flag::{CONTAINER_INHERIT as CI, INHERIT_ONLY as IO, INHERITED, OBJECT_INHERIT as OI};
     let server = TestServer::new();
     let mut client = server.client(NT);
@@ -225,7 +225,7 @@ fn what_is_created_in_a_described_folder_inherits() {
 }
 
 #[test]
-fn a_folder_that_admits_no_additions_takes_none() {
+fn a_folder_whose_descriptor_denies_additions_refuses_new_files() {
     let server = TestServer::new();
     let mut client = server.client(NT);
     let folder = fid(&client.nt_create("\\d", right::ALL, CREATE_FOLDER).ok());
