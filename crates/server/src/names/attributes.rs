@@ -423,13 +423,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(bits in any::<u32>(), created in prop::option::of(1u64..u64::MAX)) {
+        fn encoded_attributes_decode_to_the_same_value(bits in any::<u32>(), created in prop::option::of(1u64..u64::MAX)) {
             let attrib = DosAttrib { attributes: Attributes(bits), created: created.map(FileTime) };
             prop_assert_eq!(DosAttrib::decode(&attrib.encode()), Some(attrib));
         }
 
         #[test]
-        fn no_bytes_make_it_panic(blob in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn arbitrary_attribute_bytes_never_panic(blob in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = DosAttrib::decode(&blob);
         }
     }

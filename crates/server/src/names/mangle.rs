@@ -146,7 +146,7 @@ impl Mangler {
         let mut bytes = Vec::with_capacity(4);
         self.page.push(upper, &mut bytes)?;
         if is_stray(upper) && !self.page.decode(&bytes).chars().eq([upper]) {
-            return None; // the byte is a letter here, perhaps a small one: nobody could ask for it
+            return None; // the byte is a letter in this page, maybe lower case: no client could request it
         }
         Some(out.get_mut(..bytes.len()).map_or(0, |slots| {
             slots.copy_from_slice(&bytes);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn legal_names_are_what_dos_can_have() {
+    fn names_are_legal_if_dos_accepts_them() {
         for name in [
             "A",
             "README",
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_may_hold_all_but_what_nt_reserves() {
+    fn long_names_may_contain_all_characters_that_nt_does_not_reserve() {
         assert!(is_legal_long("A long, [odd] name; with .. = and +") && is_legal_long("ä日😀"));
         assert!(
             ["", "a:b", "a\\b", "what?", "a\u{1}"]
@@ -478,7 +478,7 @@ mod tests {
         }
 
         #[test]
-        fn what_dos_sees_of_a_legal_name_is_that_name(name in "[a-zA-Z0-9äÖ]{1,8}(\\.[a-z]{1,3})?") {
+        fn a_legal_name_is_its_own_short_name(name in "[a-zA-Z0-9äÖ]{1,8}(\\.[a-z]{1,3})?") {
             prop_assert_eq!(short(&name), coax_wire::codepage::fold(&name));
         }
     }

@@ -28,7 +28,7 @@ fn check(compiled: &Pattern, pattern: &str, yes: &[&str], no: &[&str]) {
 }
 
 #[test]
-fn star_and_question_mark_mean_what_they_say_on_nt() {
+fn star_and_question_mark_have_their_plain_meaning_on_nt() {
     nt("*", &["a", "a.b", ".", ".."], &[""]);
     nt("*.*", &["a", "a.b", "README"], &[""]);
     nt(

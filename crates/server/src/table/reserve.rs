@@ -3,7 +3,7 @@
 //! To create a file, the engine first reserves the row of the open ([`Tables::reserve`]). The row has a provisional
 //! [`FileId`], because the file system assigns the identity only when it creates the file. The row counts towards the
 //! limits. Other opens of the path wait until the file exists or the creation has failed. So the tables can refuse the
-//! open only before any change on the disk, and nobody opens the file before the creator's share mode applies.
+//! open only before any change on the disk, and no client opens the file before the creator's share mode applies.
 //! Afterwards [`Tables::created`] assigns the real identity, or [`Tables::withdraw`] removes the row.
 
 use super::{Closed, OpenId, OpenOutcome, OpenRequest, Oplock, Refusal, ShareId, Tables};

@@ -187,7 +187,7 @@ fn unlocking_needs_the_same_range_process_and_open() {
 }
 
 #[test]
-fn stacked_locks_are_counted_and_the_exclusive_one_goes_first() {
+fn stacked_locks_are_counted_and_the_exclusive_one_is_removed_first() {
     // base.lock LOCK5, raw.lock unlock.
     let mut locks = Locks::new();
     locks.lock(0, 0, 4, Write).unwrap();
@@ -206,7 +206,7 @@ fn stacked_locks_are_counted_and_the_exclusive_one_goes_first() {
 }
 
 #[test]
-fn of_two_locks_without_length_the_exclusive_one_goes_first() {
+fn of_two_zero_length_locks_the_exclusive_one_is_removed_first() {
     // raw.lock unlock.
     let mut locks = Locks::new();
     locks.lock(0, 10, 0, Read).unwrap();
@@ -366,7 +366,7 @@ fn locks_forbid_others_to_read_and_write() {
 }
 
 #[test]
-fn nothing_forbids_to_read_no_bytes_and_locks_without_length_forbid_little() {
+fn zero_byte_reads_always_succeed_and_zero_length_locks_block_only_writes_across_them() {
     // raw.lock zerobyteread.
     let mut locks = Locks::new();
     locks.lock(0, 0, 10, Write).unwrap();

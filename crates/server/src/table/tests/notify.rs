@@ -92,7 +92,7 @@ fn answer<const N: usize>(ticket: Ticket, records: [(NotifyAction, &str); N]) ->
 }
 
 #[test]
-fn a_waiting_request_gets_the_next_change_and_a_later_one_what_has_been_collected() {
+fn a_waiting_request_gets_the_next_change_and_a_later_one_the_collected_changes() {
     // dir.
     let mut watching = Watching::new();
     let folder = watching.folder("dir");

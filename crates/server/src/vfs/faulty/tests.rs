@@ -64,7 +64,7 @@ fn a_failing_call_has_no_effect() {
 }
 
 #[test]
-fn an_open_is_recorded_with_what_it_asks_for() {
+fn an_open_is_recorded_with_its_mode() {
     let (_, fs) = fresh();
     fs.open("A", CREATE).unwrap();
     assert_eq!(fs.seen()[0].on, "A [rwc]");
