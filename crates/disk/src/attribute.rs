@@ -1,4 +1,4 @@
-//! Extended attributes, read at the least cost and whatever their length.
+//! Reads extended attributes of any length with few system calls.
 
 use coax_server::vfs::{VfsError, VfsResult};
 use rustix::{
@@ -8,29 +8,29 @@ use rustix::{
 
 use super::errno::error;
 
-/// Almost every attribute fits into this many bytes.
+/// Size of the first buffer, bytes: almost every attribute fits.
 const USUAL: usize = 512;
-/// No attribute, and no list of their names, is longer: XATTR_SIZE_MAX, XATTR_LIST_MAX.
+/// Maximum length of an attribute and of a list of names (XATTR_SIZE_MAX, XATTR_LIST_MAX).
 const LONGEST: usize = 65_536;
 
-/// Of an open file.
+/// Reads an attribute of an open file.
 pub(super) fn of_fd(fd: &OwnedFd, name: &str) -> VfsResult<Vec<u8>> {
     read(|buf| rustix::fs::fgetxattr(fd, name, buf))
 }
 
-/// Of a file that is open as a path alone.
+/// Reads an attribute of a file opened with `O_PATH`.
 pub(super) fn of_path_fd(fd: &OwnedFd, name: &str) -> VfsResult<Vec<u8>> {
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     read(|buf| rustix::fs::getxattr(path.as_str(), name, buf))
 }
 
-/// Of what lies at `path`, which is no symbolic link.
+/// Reads an attribute of the object at `path`, which is not a symbolic link.
 pub(super) fn of_path(path: &[u8], name: &str) -> VfsResult<Vec<u8>> {
     read(|buf| rustix::fs::lgetxattr(path, name, buf))
 }
 
-/// Whether what lies at `path`, which is no symbolic link, has other attributes of users than `besides`. What cannot be
-/// told may have.
+/// Whether the object at `path`, which is not a symbolic link, may have user attributes other than `besides`. An error
+/// counts as yes.
 pub(super) fn others_of_path(path: &[u8], besides: &str) -> bool {
     let Ok(list) = read(|buf| rustix::fs::llistxattr(path, buf)) else {
         return true;
@@ -41,7 +41,7 @@ pub(super) fn others_of_path(path: &[u8], besides: &str) -> bool {
         .any(|name| name != besides.as_bytes())
 }
 
-/// The names of all of an open file's; ones that are not Unicode are left out, nobody can ask for them.
+/// The names of all attributes of an open file, without those that are not Unicode: clients cannot request them.
 pub(super) fn names_of(fd: &OwnedFd) -> VfsResult<Vec<String>> {
     let list = read(|buf| rustix::fs::flistxattr(fd, buf))?;
     let names = list.split(|b| *b == 0).filter(|name| !name.is_empty());

@@ -1,7 +1,7 @@
-//! Attributes seen in listings, remembered.
+//! A cache of attributes read during listings.
 //!
-//! An attribute read by name costs four times what the rest of an entry does, and setting one changes the file's time of
-//! last change. So what was read while that time had settled holds for as long as it stays.
+//! Reading an attribute by name costs four times as much as the rest of an entry. Setting one changes the file's ctime,
+//! so a value read while the ctime was settled stays valid until the ctime changes.
 
 use std::{
     collections::HashMap,
@@ -13,9 +13,9 @@ use coax_server::vfs::{FileId, FsTime, Stat};
 
 use super::clock::settled_anywhere;
 
-/// So many are remembered; then all are forgotten.
+/// Maximum number of entries; when it is reached, the cache is cleared.
 const MOST: usize = 65_536;
-/// Longer values are not remembered: a bound on memory (8 MiB of values at most).
+/// Longer values are not cached: a bound on memory (at most 8 MiB of values).
 const LONGEST: usize = 128;
 
 /// One attribute of many files.
@@ -26,16 +26,16 @@ pub(super) struct AttributeCache {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// The attribute's name: the engine asks for one and the same.
+    /// The attribute's name: the engine always requests the same one.
     name: String,
     values: HashMap<FileId, Remembered>,
 }
 
-/// The file's time of last change, and the attribute if it has it.
+/// The file's ctime, and the attribute's value if it exists.
 type Remembered = (FsTime, Option<Box<[u8]>>);
 
 impl AttributeCache {
-    /// What `read` gives, or gave for this file in this state.
+    /// Returns the cached value for this file and ctime, or calls `read`.
     pub(super) fn value(
         &self,
         stat: &Stat,
@@ -47,7 +47,7 @@ impl AttributeCache {
         value
     }
 
-    /// The same, for a `read` that may fail, which is not remembered.
+    /// The same for a `read` that may fail; a failure is not cached.
     pub(super) fn try_value<E>(
         &self,
         stat: &Stat,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_not_remembered() {
+    fn a_failure_is_not_cached() {
         let cache = AttributeCache::default();
         assert_eq!(cache.try_value(&stat(1, 5), "user.a", || Err(7)), Err(7));
         let read = cache.try_value(&stat(1, 5), "user.a", || Ok::<_, i32>(Some(vec![1])));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_just_now_is_read_again() {
+    fn a_file_that_just_changed_is_read_again() {
         let cache = AttributeCache::default();
         assert_eq!(
             cache.value(&stat(1, i64::MAX), "user.a", || Some(vec![1])),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_grow_without_bound() {
+    fn the_attribute_cache_has_a_bounded_size() {
         let cache = AttributeCache::default();
         for inode in 0..MOST as u64 + 10 {
             cache.value(&stat(inode, 5), "user.a", || None);

@@ -1,9 +1,9 @@
-//! How far a file's time of last change can be trusted to move.
+//! When a file's ctime reliably changes with every modification.
 //!
 //! Linux stamps changes from a clock that ticks every 1 to 10 ms: two changes within a tick look like one. Since Linux
-//! 6.13 a stamp that was looked at is followed by a finer one, but only some file systems do so for every change of a
-//! folder (ext4 does; tmpfs does not when a name is removed, seen on 6.18). A stamp older than a tick is always followed
-//! by another one.
+//! 6.13 the kernel gives a finer stamp after a stamp was read, but only some file systems do so for every change of a
+//! folder (ext4 does; tmpfs does not when a name is removed, seen on 6.18). A stamp older than a tick is always
+//! followed by another one.
 
 use std::{
     sync::OnceLock,
@@ -18,29 +18,29 @@ const XFS: u64 = 0x5846_5342;
 const BTRFS: u64 = 0x9123_683E;
 const TMPFS: u64 = 0x0102_1994;
 const OVERLAYFS: u64 = 0x794C_7630;
-/// A tick, doubled: file systems stamped by the kernel's own clock.
+/// Two clock ticks: for file systems that use the kernel's clock.
 const KERNEL_TICK: Duration = Duration::from_millis(20);
-/// FAT counts in two seconds, and servers of network file systems have clocks of their own.
+/// FAT has a resolution of two seconds, and network file servers use their own clocks.
 const WORST_TICK: Duration = Duration::from_millis(2_500);
-/// The first kernel with fine stamps.
+/// The first kernel with fine-grained time stamps.
 const FINE_SINCE: (u32, u32) = (6, 13);
 
-/// Will any change after `stat` move its times, whatever the file system?
+/// Whether any later change will alter the times in `stat`, on any file system.
 pub(super) fn settled_anywhere(stat: &Stat) -> bool {
     older_than(stat, WORST_TICK)
 }
 
-/// Will any change of this folder's names after `stat` move its times?
+/// Whether any later change of the folder's names will alter the times in `stat`.
 pub(super) fn settled(folder: impl AsFd, stat: &Stat) -> bool {
     settled_anywhere(stat) || settled_on(file_system(folder), stat)
 }
 
-/// Which file system it lies on, as `statfs` numbers them; 0 if that cannot be told.
+/// The file system's type number from `statfs`; 0 if unknown.
 pub(super) fn file_system(file: impl AsFd) -> u64 {
     rustix::fs::fstatfs(file).map_or(0, |f| u64::try_from(f.f_type).unwrap_or(0))
 }
 
-/// As [`settled`], for a folder on that file system.
+/// Like [`settled`], for a folder on that file system.
 pub(super) fn settled_on(file_system: u64, stat: &Stat) -> bool {
     match file_system {
         EXT4 if kernel_is_fine() => true,

@@ -25,9 +25,9 @@ const BATCH: usize = 64 * 1024;
 pub struct DiskDir {
     root: Arc<Root>,
     fd: OwnedFd,
-    /// Where it was when it was opened: a symbolic link in it is looked up from the root, to stay beneath that.
+    /// Its path when it was opened. Symbolic links in it are resolved from the root so that they stay beneath the root.
     path: String,
-    /// By this and a name the kernel finds an entry's attributes without opening it.
+    /// With this path and a name the kernel reads an entry's attributes without opening the entry.
     prefix: Vec<u8>,
     /// The descriptor has one read position: one listing at a time.
     listing: Mutex<()>,
@@ -69,7 +69,7 @@ impl DiskDir {
         Ok((stat_of(&target)?, value))
     }
 
-    /// The name to list, if what it names may be seen.
+    /// The name to list, if the entry may be visible.
     fn listed(&self, bytes: &[u8], file_type: FileType) -> Option<String> {
         if bytes == b"." || bytes == b".." {
             return None;

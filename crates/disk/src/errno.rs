@@ -1,9 +1,10 @@
-//! The system's error numbers as the engine's errors.
+//! Maps the system's error numbers to the engine's errors.
 
 use coax_server::vfs::VfsError;
 use rustix::io::Errno;
 
-/// Of a call that looks up or makes a path: a refused lookup left the share, an invalid argument is the name.
+/// For a call that looks up or creates a path: a refused lookup left the share, an invalid argument means an invalid
+/// name.
 pub(super) fn opening(errno: Errno) -> VfsError {
     match errno {
         Errno::XDEV => VfsError::Escapes,
@@ -12,7 +13,7 @@ pub(super) fn opening(errno: Errno) -> VfsError {
     }
 }
 
-/// Of a call with two paths, both of them beneath the root: an invalid argument is a folder moved into itself.
+/// For a call with two paths, both beneath the root: an invalid argument means a folder moved into itself.
 pub(super) fn renaming(errno: Errno) -> VfsError {
     match errno {
         Errno::XDEV => VfsError::CrossDevice,
@@ -23,10 +24,10 @@ pub(super) fn renaming(errno: Errno) -> VfsError {
     }
 }
 
-/// Of anything else.
+/// For any other call.
 pub(super) fn error(errno: Errno) -> VfsError {
     match errno {
-        // A chain of links that never ends leads nowhere.
+        // A loop of symbolic links has no target.
         Errno::NOENT | Errno::LOOP => VfsError::NotFound,
         Errno::NOTDIR => VfsError::NotADirectory,
         Errno::ISDIR => VfsError::IsADirectory,

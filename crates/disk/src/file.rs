@@ -18,15 +18,15 @@ use super::{
     stat::{space, stat_of},
 };
 
-/// Longest file: the kernel's offsets are signed.
+/// Maximum file length: the kernel's offsets are signed.
 const MAX_LEN: u64 = i64::MAX as u64;
-/// An extension beyond this is worth asking for the free space before reserving it: a reservation that fails half-way
-/// has taken all the room others needed meanwhile.
+/// Extensions above this query the free space before they reserve it: a reservation that fails half-way temporarily
+/// takes space that others need.
 const ASK_FIRST: u64 = 64 << 20;
-/// Where space cannot be reserved, an extension up to this is written as zeros, which is as good.
+/// Maximum extension written as zeros where the file system cannot reserve space. Zeros have the same effect.
 const ZEROS_AT_MOST: u64 = 64 << 20;
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
-/// Who changes an attribute by what it was has one of these, chosen by the file: the system can only replace attributes.
+/// Locks for read-modify-write changes of attributes, selected by file: the system can only replace attributes.
 static UPDATES: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 const OWNER_WRITE: u32 = 0o200;
 const NANOS: i64 = 1_000_000_000;
@@ -35,7 +35,8 @@ const NANOS: i64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct DiskFile {
     fd: OwnedFd,
-    /// What the open asked for. The kernel is more lenient: what was opened for neither it would let be read.
+    /// The access that the open requested. The kernel is more lenient: it allows reads on a file opened for neither
+    /// reading nor writing.
     how: OpenHow,
 }
 
@@ -66,7 +67,7 @@ impl DiskFile {
         }
     }
 
-    /// For file systems that cannot reserve.
+    /// Extends a file on file systems that cannot reserve space.
     pub(super) fn extend_unreserved(&self, old: u64, len: u64) -> VfsResult<()> {
         if len.saturating_sub(old) > ZEROS_AT_MOST {
             self.ask_for_room(len.saturating_sub(old))?;
@@ -86,10 +87,10 @@ impl DiskFile {
         Ok(())
     }
 
-    /// A reservation that failed may have taken blocks beyond the end; cutting the file to the length it has frees them.
+    /// A failed reservation may have allocated blocks beyond the end; truncating the file to its length frees them.
     fn give_back(&self) {
         if let Ok(now) = stat_of(&self.fd) {
-            // If even this fails there is nothing more to do, and the caller hears of the first failure.
+            // A failure here is ignored: the caller receives the first error.
             let _ = self.truncate(now.size);
         }
     }
@@ -157,7 +158,7 @@ impl VfsFile for DiskFile {
     }
 
     fn size(&self) -> VfsResult<u64> {
-        // A third of what `statx` costs. It moves the descriptor's position, which nothing here uses.
+        // Costs a third of `statx`. It moves the descriptor's position, which this module does not use.
         rustix::fs::seek(&self.fd, SeekFrom::End(0)).map_err(error)
     }
 
@@ -287,7 +288,7 @@ impl VfsFile for DiskFile {
     }
 }
 
-/// Asks again while a signal came in between.
+/// Repeats the call when a signal interrupts it.
 fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {

@@ -1,11 +1,11 @@
-//! A share's folder on a real disk, beneath which the kernel keeps every path.
+//! A share's folder on a real disk. The kernel keeps every path beneath it.
 //!
-//! The root is held open, and every path is looked up by `openat2` with `RESOLVE_BENEATH`: no `..`, no symbolic link
-//! and no folder renamed in the meantime leads out of the share. What acts on a name (create a folder, rename, remove)
-//! opens the folder that holds it this way, and then names one component in it, which can lead nowhere.
+//! The root stays open, and `openat2` looks up every path with `RESOLVE_BENEATH`: no `..`, symbolic link or concurrent
+//! rename leads out of the share. Operations on a name (create a folder, rename, remove) open the parent folder this
+//! way and then use a single component, which cannot leave the folder.
 //!
-//! Symbolic links are followed while they stay beneath the root; an absolute one never does, by the kernel's rule. Links
-//! that leave the share or lead nowhere are not listed. Pipes, sockets and devices are neither listed nor opened.
+//! The kernel follows symbolic links that stay beneath the root; absolute links never do, by its rule. Listings omit
+//! links that leave the share or have no target. Pipes, sockets and devices are neither listed nor opened.
 //!
 //! Needs Linux 5.6 (`openat2`) and `/proc`.
 
@@ -55,11 +55,11 @@ use self::{
 pub struct DiskError {
     /// The folder.
     pub path: PathBuf,
-    /// What is wrong with it, or with this system.
+    /// The problem with the folder or with this system.
     pub reason: String,
 }
 
-/// A folder on disk, held open.
+/// An open folder on disk.
 #[derive(Debug)]
 struct Folder {
     root: Arc<Root>,
@@ -67,7 +67,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// Holds the folder at `root`.
+    /// Opens the folder at `root`.
     fn open_at(root: &Path, options: DiskOptions) -> Result<Self, DiskError> {
         let refuse = |reason: String| DiskError {
             path: root.to_owned(),

@@ -1,16 +1,16 @@
-//! Names on disk are bytes; the engine's are Unicode. Both ways without loss.
+//! Lossless conversion between names on disk (bytes) and the engine's names (Unicode).
 //!
-//! A byte `b` that is not part of valid UTF-8 becomes U+EF00 + b. A name that really holds one of U+EF80 to U+EFFF has
-//! that character's own bytes treated the same, or two names on disk would read as one.
+//! A byte `b` that is not part of valid UTF-8 becomes U+EF00 + b. The bytes of a real U+EF80 to U+EFFF in a name are
+//! encoded the same way; otherwise two names on disk would decode to one.
 
 use std::borrow::Cow;
 
-/// What a stray byte is added to.
+/// Base of the private characters for stray bytes.
 const STRAY: u32 = 0xEF00;
 /// U+EF80 to U+EFFF all start with this byte in UTF-8.
 const STRAY_LEAD: u8 = 0xEE;
 
-/// A name or path as the disk has it.
+/// Encodes a name or path for the disk.
 pub(super) fn encode(name: &str) -> Cow<'_, [u8]> {
     if !name.as_bytes().contains(&STRAY_LEAD) {
         return Cow::Borrowed(name.as_bytes());
@@ -25,7 +25,7 @@ pub(super) fn encode(name: &str) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// A name from the disk as the engine has it.
+/// Decodes a name from the disk for the engine.
 pub fn decode(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(name) if !bytes.contains(&STRAY_LEAD) => name.to_owned(),
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordinary_names_are_themselves() {
+    fn ordinary_names_stay_unchanged() {
         for name in [
             "",
             "AUTOEXEC.BAT",
@@ -77,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_byte_is_a_private_character() {
+    fn a_stray_byte_becomes_a_private_character() {
         assert_eq!(decode(b"gr\xf6\xdfe"), "gr\u{EFF6}\u{EFDF}e");
         assert_eq!(&*encode("gr\u{EFF6}\u{EFDF}e"), b"gr\xf6\xdfe");
     }
 
     #[test]
-    fn every_pair_of_bytes_survives_the_way_there_and_back() {
+    fn every_pair_of_bytes_survives_a_round_trip() {
         for high in 1..=255_u8 {
             for low in 1..=255_u8 {
                 for bytes in [
@@ -98,12 +98,12 @@ mod tests {
     }
 
     #[test]
-    fn a_real_private_character_is_told_from_a_stray_byte() {
+    fn a_real_private_character_differs_from_a_stray_byte() {
         assert_ne!(decode("\u{EFF6}".as_bytes()), decode(b"\xf6"));
     }
 
     #[test]
-    fn no_character_smuggles_in_a_slash() {
+    fn no_character_encodes_to_a_slash() {
         for code in 0xEF00..=0xEFFF_u32 {
             let name = char::from_u32(code).map(String::from).unwrap_or_default();
             assert!(encode(&name).iter().all(|b| *b >= 0x80), "U+{code:04X}");

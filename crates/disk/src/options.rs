@@ -1,4 +1,4 @@
-//! How a share's folder is used.
+//! Options of a share's folder.
 
 /// How a [`DiskFs`](crate::DiskFs) treats links and what it creates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct DiskOptions {
     pub file_mode: u32,
     /// Unix permission bits of a new folder, before the process' umask.
     pub dir_mode: u32,
-    /// The largest disk to admit to, bytes (`max disk size`); `None`: as large as it is.
+    /// The maximum disk size to report, bytes (`max disk size`); `None`: the real size.
     pub max_disk: Option<u64>,
 }
 

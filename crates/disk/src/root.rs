@@ -1,4 +1,4 @@
-//! The folder that every path of a share is looked up beneath.
+//! The root folder of a share, beneath which every path is looked up.
 
 use std::path::Path;
 
@@ -18,27 +18,26 @@ use super::{
     stat::{self, stat_at, stat_of},
 };
 
-/// The kernel gives up a lookup beneath a folder (`EAGAIN`) when something on the way was renamed meanwhile; so many
-/// times it is asked again.
+/// Maximum number of lookup attempts: the kernel aborts a lookup (`EAGAIN`) when a concurrent rename affects the path.
 const LOOKUPS: usize = 32;
-/// Between "it is not there" and "then create it" somebody may create or remove it; so many times both are tried.
+/// Maximum number of open-or-create attempts: another process may create or remove the file between the two steps.
 const CREATIONS: usize = 8;
 
-/// The share's folder, held open, and the rules by which paths are looked up beneath it.
+/// The share's open folder and the lookup rules for paths beneath it.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) fd: OwnedFd,
-    /// Its device, and what kind of file system is there.
+    /// Its device and the type of its file system.
     pub(super) file_system: (u64, u64),
     resolve: ResolveFlags,
     file_mode: Mode,
     pub(super) dir_mode: Mode,
     pub(super) attributes: AttributeCache,
-    /// Who has attributes of users beside the one in `attributes`.
+    /// Files that have user attributes other than the one in `attributes`.
     pub(super) others: AttributeCache,
 }
 
-/// A name in a folder that lies beneath the root.
+/// A name in a folder beneath the root.
 pub(super) struct Place<'a> {
     root: &'a Root,
     parent: Option<OwnedFd>,
@@ -52,7 +51,7 @@ impl Place<'_> {
 }
 
 impl Root {
-    /// Holds the folder at `path`.
+    /// Opens the folder at `path`.
     pub(super) fn open(path: &Path, options: DiskOptions) -> Result<Self, String> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| e.to_string())?;
@@ -70,7 +69,7 @@ impl Root {
         Ok(root)
     }
 
-    /// Does this system have what everything here rests on?
+    /// Checks that the system has the required features.
     fn probe(&self) -> Result<(), String> {
         match rustix::fs::openat2(
             &self.fd,
@@ -117,7 +116,7 @@ impl Root {
         Err(VfsError::Busy)
     }
 
-    /// The folder of a path that is not the root itself, and the name in it.
+    /// Splits a path other than the root into its opened parent folder and the name.
     pub(super) fn place<'a>(&'a self, path: &'a str) -> VfsResult<Place<'a>> {
         let (parent, name) = path::split(path).ok_or(VfsError::Busy)?;
         let parent = match parent {
@@ -157,12 +156,12 @@ impl Root {
                 outcome => return outcome.map(|fd| (fd, true)),
             }
         }
-        // A symbolic link to a name beneath the root that is free: the file comes to be there.
+        // A symbolic link to a missing name beneath the root: creates the file at the target.
         self.look_up(path, flags | OFlags::CREATE, self.file_mode)
             .map(|fd| (fd, true))
     }
 
-    /// What one may neither read nor write one may still look at.
+    /// A file without read and write permission can still be opened for its metadata.
     fn open_existing(&self, path: &str, how: OpenHow, flags: OFlags) -> VfsResult<OwnedFd> {
         match self.look_up(path, flags, Mode::empty()) {
             Err(VfsError::Denied) if how == OpenHow::default() => {
@@ -193,7 +192,7 @@ fn resolve_flags(options: DiskOptions) -> ResolveFlags {
     flags
 }
 
-/// `O_NONBLOCK`: a pipe must not hold up the open that finds out that it is one.
+/// `O_NONBLOCK`: opening a pipe must not block before its type is known.
 fn open_flags(how: OpenHow) -> OFlags {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     flags |= match (how.read, how.write) {
@@ -213,8 +212,8 @@ pub(super) fn rename_into_vacancy(old: &Place<'_>, new: &Place<'_>) -> VfsResult
     }
 }
 
-/// For file systems that cannot rename without replacing: a file by way of a second link, which fails if something is
-/// there; a folder, which at worst replaces an empty folder made in between, after a look.
+/// Renames on file systems that cannot rename without replacing. A file uses a second link, which fails if the target
+/// exists. A folder uses a check first; at worst the rename replaces an empty folder created in between.
 pub(super) fn rename_with_a_check(old: &Place<'_>, new: &Place<'_>) -> VfsResult<()> {
     let (from, to) = (old.folder(), new.folder());
     if !stat_at(from, &old.name)?.1.is_dir() {
@@ -222,7 +221,7 @@ pub(super) fn rename_with_a_check(old: &Place<'_>, new: &Place<'_>) -> VfsResult
             Ok(()) => {
                 let unlinked = rustix::fs::unlinkat(from, &*old.name, AtFlags::empty());
                 if unlinked.is_err() {
-                    // A rename that fails leaves one name.
+                    // A failed rename must leave one name.
                     let _ = rustix::fs::unlinkat(to, &*new.name, AtFlags::empty());
                 }
                 return unlinked.map_err(renaming);

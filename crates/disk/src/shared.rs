@@ -1,7 +1,7 @@
 //! A share's folder that may disappear and come back: a disk that is mounted late, a folder that is restored.
 //!
-//! The folder is held open, so that no rename of it leads elsewhere unnoticed. If it was removed, every operation fails with
-//! [`VfsError::Gone`] until a folder is at its path again, which is then used.
+//! The folder stays open, so that a rename cannot redirect the share unnoticed. If it was removed, every operation
+//! fails with [`VfsError::Gone`] until a folder exists at its path again, which the share then uses.
 
 use std::{
     path::{Path, PathBuf},
@@ -23,31 +23,31 @@ pub struct DiskFs {
     path: PathBuf,
     options: DiskOptions,
     folder: RwLock<Arc<Folder>>,
-    /// What [`Self::check`] found last: the folder, or that there is none.
+    /// The last result of [`Self::check`]: the folder's id, or `None` if it is missing.
     last: Mutex<Option<FileId>>,
 }
 
-/// What has become of a share's folder.
+/// A change of a share's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootChange {
-    /// It was removed.
+    /// The folder was removed.
     Gone,
-    /// One is there again.
+    /// A folder exists at the path again.
     Back,
-    /// Another is at its path: it was replaced, or a disk was mounted there.
+    /// Another folder is at the path: it was replaced, or a disk was mounted there.
     Replaced,
-    /// One is there again, or another, and cannot be read.
+    /// A folder exists at the path again, or was replaced, and cannot be read.
     Unreadable(String),
 }
 
 /// Whether another server has the same folder.
 #[derive(Debug)]
 pub enum Claim {
-    /// This server has it, as long as this is kept.
+    /// This server has the lock as long as it keeps this descriptor.
     Ours(OwnedFd),
-    /// Another one has.
+    /// Another server has the lock.
     Theirs,
-    /// The file system cannot tell.
+    /// The file system does not support the lock.
     Unknown,
 }
 
@@ -66,8 +66,8 @@ impl DiskFs {
         })
     }
 
-    /// Looks whether the folder is still there and still the one at its path, and says what has changed since it was asked
-    /// last. To be called every few seconds.
+    /// Checks whether the folder still exists and is still the one at its path; returns the change since the last call.
+    /// Call it every few seconds.
     pub fn check(&self) -> Option<RootChange> {
         let now = self.look().and_then(|folder| folder.id());
         let mut last = self.last();
@@ -85,12 +85,12 @@ impl DiskFs {
         }
     }
 
-    /// Which folder it is, if it is there.
+    /// The folder's id, if it exists.
     pub fn id(&self) -> Option<FileId> {
         self.folder().id()
     }
 
-    /// Claims the folder for this server by an advisory lock on it (flock), shared if nobody writes there.
+    /// Claims the folder for this server by an advisory lock (flock), shared if the share is read-only.
     pub fn claim(&self, writes: bool) -> Claim {
         let Ok(folder) = self.folder().probe() else {
             return Claim::Unknown;
@@ -106,7 +106,7 @@ impl DiskFs {
         }
     }
 
-    /// The folder at the path, which becomes the one that is used; none if there is none.
+    /// Switches to the folder at the path; `None` if there is none.
     fn look(&self) -> Option<Arc<Folder>> {
         let current = self.folder();
         let there = Folder::open_at(&self.path, self.options).ok();
@@ -117,7 +117,7 @@ impl DiskFs {
                 *folder = there.clone();
                 Some(there)
             }
-            // A folder that was renamed is not gone.
+            // A renamed folder still exists.
             _ => current.id().is_some().then_some(current),
         }
     }
@@ -144,19 +144,19 @@ impl DiskFs {
 }
 
 impl Folder {
-    /// Which folder it is, unless it was removed.
+    /// The folder's id, unless it was removed.
     fn id(&self) -> Option<FileId> {
         let stat = super::stat::stat_of(&self.root.fd).ok()?;
         (stat.links > 0).then_some(stat.id)
     }
 
-    /// Opens it for reading.
+    /// Opens the folder for reading.
     fn probe(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         rustix::fs::openat(&self.root.fd, ".", flags, Mode::empty())
     }
 
-    /// A folder that was removed still opens, and lists as empty.
+    /// Checks that the folder exists: a removed folder still opens and lists as empty.
     fn must_be_there(&self, path: &str) -> VfsResult<()> {
         match path.is_empty() && self.id().is_none() {
             true => Err(VfsError::Gone),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_back_is_used_at_once_and_each_change_is_said_once() {
+    fn a_restored_folder_is_used_at_once_and_each_change_is_reported_once() {
         let (_parent, path, disk) = shared();
         assert_eq!(disk.check(), None);
         std::fs::remove_dir_all(&path).unwrap();
@@ -274,14 +274,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_missing_is_no_missing_folder() {
+    fn a_missing_file_is_not_reported_as_a_missing_folder() {
         let (_parent, _path, disk) = shared();
         assert_eq!(disk.stat("NOT-THERE").unwrap_err(), VfsError::NotFound);
         assert_eq!(disk.check(), None);
     }
 
     #[test]
-    fn a_folder_that_was_replaced_is_noticed_and_one_that_was_moved_away_is_kept() {
+    fn a_replaced_folder_is_detected_and_a_moved_folder_is_kept() {
         let (parent, path, disk) = shared();
         std::fs::rename(&path, parent.path().join("aside")).unwrap();
         assert_eq!(disk.check(), None);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_claim_of_a_folder_is_refused_until_the_first_is_given_up() {
+    fn a_second_claim_of_a_folder_fails_until_the_first_is_released() {
         let (_parent, path, disk) = shared();
         let other = DiskFs::new(&path, DiskOptions::default()).unwrap();
         let first = disk.claim(true);

@@ -1,4 +1,4 @@
-//! What the kernel tells of a file.
+//! File metadata from the kernel.
 
 use coax_server::vfs::{FileId, FsTime, Kind, Space, Stat, VfsResult};
 use rustix::{
@@ -12,25 +12,25 @@ const NANOS: i64 = 1_000_000_000;
 /// Linux counts blocks of a file in this many bytes, whatever the file system's own are.
 const STAT_BLOCK: u64 = 512;
 
-/// What lies under one name in a folder; a symbolic link is not followed.
+/// Metadata of a name in a folder, without following a symbolic link.
 pub(super) fn stat_at(folder: impl AsFd, name: &[u8]) -> VfsResult<(Stat, FileType)> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     convert(&rustix::fs::statx(folder, name, flags, wanted()).map_err(error)?)
 }
 
-/// What an open file, folder or path is now.
+/// Current metadata of an open file, folder or path.
 pub(super) fn stat_of(fd: &OwnedFd) -> VfsResult<Stat> {
     let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, wanted()).map_err(error)?;
     convert(&statx).map(|(stat, _)| stat)
 }
 
-/// File, folder or neither, at the least cost.
+/// Whether the object is a file, a folder or neither, with the cheapest call.
 pub(super) fn kind_of(fd: &OwnedFd) -> VfsResult<Kind> {
     let stat = rustix::fs::fstat(fd).map_err(error)?;
     Ok(kind(FileType::from_raw_mode(stat.st_mode)))
 }
 
-/// Room on the file system `fd` lies on; all zero where the file system keeps no count (ramfs).
+/// Space on the file system of `fd`; all zero if the file system does not count it (ramfs).
 pub(super) fn space(fd: impl AsFd) -> VfsResult<Space> {
     let statvfs = rustix::fs::fstatvfs(fd).map_err(error)?;
     Ok(Space {

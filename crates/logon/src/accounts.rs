@@ -8,7 +8,7 @@ use alloc::string::String;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// Somebody who may log on.
+/// An account that may log on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name, as configured.
@@ -20,9 +20,9 @@ pub struct User {
     /// The NT hash of the upper-cased password, where the configuration gave the password: clients that upper-case
     /// plaintext passwords are compared with it. The password itself is not kept.
     pub upper_nt_hash: Option<Hash>,
-    /// Never let in.
+    /// The account is disabled.
     pub disabled: bool,
-    /// Let in without a password, if the policy admits that.
+    /// The account needs no password, if the policy allows that.
     pub no_password: bool,
 }
 
@@ -47,10 +47,10 @@ pub enum UserError {
     /// The flags are not enclosed in brackets.
     #[error("the account flags are not enclosed in [ ]")]
     BadFlags,
-    /// A flag that nobody defined.
+    /// An undefined flag.
     #[error("unknown account flag {0:?}")]
     UnknownFlag(char),
-    /// The same user twice.
+    /// The user is defined twice.
     #[error("this user was already named above")]
     Duplicate,
 }
@@ -88,7 +88,7 @@ impl User {
     }
 
     /// A user from one line of an smbpasswd file, `name:uid:LM hash:NT hash:[flags]:LCT-time:`. The uid and the time of
-    /// the last change are not used. Without flags (files of before 1998) it is an ordinary user.
+    /// the last change are not used. Without flags (files from before 1998) the user is an ordinary one.
     pub fn from_smbpasswd_line(line: &str) -> Result<Self, UserError> {
         let mut fields = line.trim_end().split(':');
         let name = fields
@@ -117,8 +117,8 @@ impl User {
         }
     }
 
-    /// An account whose password is empty has none, so that `null passwords` decides. An LM hash of nothing beside the NT
-    /// hash of a password says that the password is too long to have one.
+    /// An account with an empty password counts as one without a password, so that `null passwords` decides. An LM hash
+    /// of the empty password beside an NT hash of another means that the password is too long for an LM hash.
     fn without_empty_password(mut self) -> Self {
         let empty_lm = lm_hash_of_oem(&[]);
         if self.lm_hash.is_some() && self.lm_hash == empty_lm {
@@ -135,7 +135,7 @@ impl User {
         self
     }
 
-    /// D disabled, L locked, N no password. Trust accounts (W, S, I) are machines and not for logging on with.
+    /// D disabled, L locked, N no password. Trust accounts (W, S, I) belong to machines; users cannot log on with them.
     fn with_flags(mut self, field: &str) -> Result<Self, UserError> {
         let flags = field
             .strip_prefix('[')
@@ -209,7 +209,7 @@ impl Accounts {
         Ok(accounts)
     }
 
-    /// Adds the users of an smbpasswd file; what stood before the error stays added.
+    /// Adds the users of an smbpasswd file; on an error, the users before it stay added.
     pub fn add_smbpasswd(&mut self, text: &str) -> Result<(), FileError> {
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
@@ -225,7 +225,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Adds a user; one of that name must not exist yet.
+    /// Adds a user whose name must not exist yet.
     pub fn add(&mut self, user: User) -> Result<(), UserError> {
         let key = upper(&user.name);
         if self.0.contains_key(&key) {
@@ -235,7 +235,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// The user of that name, in any case.
+    /// The user with that name, ignoring case.
     pub fn find(&self, name: &str) -> Option<&User> {
         self.0.get(&upper(name))
     }
@@ -245,7 +245,7 @@ impl Accounts {
         self.0.values()
     }
 
-    /// Whether there are none.
+    /// Whether there are no users.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_disable_an_account_or_free_it_of_its_password() {
+    fn flags_disable_an_account_or_remove_its_password() {
         let x = "X".repeat(32);
         let read =
             |flags| User::from_smbpasswd_line(&format!("a:1:{x}:{x}:{flags}:LCT-0:")).unwrap();

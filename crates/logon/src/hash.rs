@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 /// The constant that LMOWFv1 encrypts ([MS-NLMP] 3.3.1).
 const LM_MAGIC: &[u8; 8] = b"KGS!@#$%";
 
-/// The longest password an LM hash can be made of, in OEM bytes.
+/// Maximum length of a password with an LM hash, OEM bytes.
 pub const LM_PASSWORD_MAX: usize = 14;
 
 /// LMOWFv1: the LM hash of a password that is already upper-cased and in the OEM code page ([MS-NLMP] 3.3.1).
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn lm_hash_of_nothing_is_the_well_known_one() {
+    fn the_lm_hash_of_the_empty_password_is_the_known_constant() {
         assert_eq!(
             lm_hash("", &Ascii),
             Some(hex_array("aad3b435b51404eeaad3b435b51404ee").into())

@@ -1,9 +1,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
-//! Proving who one is to an SMB1 server, and that a message was not altered on its way.
+//! Authentication and message signing for SMB1.
 //!
-//! Pure functions and small state machines: no socket, no clock, no random numbers. Challenges, client challenges and
-//! times are handed in. The server and the client use the same code, each its half.
+//! Pure functions and small state machines: no socket, no clock, no random numbers. The caller supplies challenges,
+//! client challenges and times. The server and the client share this code.
 //!
 //! | module | job | source |
 //! |---|---|---|
@@ -18,7 +18,8 @@
 //! | [`text`] | UTF-16LE, upper case, and the OEM code page a caller brings | – |
 //! | [`secret`] | bytes that are not printed and are wiped when dropped | – |
 //!
-//! MD4, MD5, DES and RC4 are broken; old machines speak nothing else. What is admitted is for [`policy::Policy`].
+//! MD4, MD5, DES and RC4 are broken, but old machines support nothing else. [`policy::Policy`] decides which methods
+//! are accepted.
 
 extern crate alloc;
 #[cfg(test)]

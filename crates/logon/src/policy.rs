@@ -1,15 +1,15 @@
-//! Which proofs of identity are admitted, and what is said when one is not.
+//! The accepted authentication methods, and the refusals for the others.
 
 use thiserror::Error;
 
-/// What the configuration admits. NTLMv2 and LMv2 always are.
+/// The methods that the configuration accepts. NTLMv2 and LMv2 are always accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// LM responses: what DOS and Windows 9x send (`lanman auth`).
+    /// LM responses, which DOS and Windows 9x send (`lanman auth`).
     pub lanman: bool,
     /// NTLMv1 and NTLM2 session responses: NT, 2000, XP, consoles (`ntlm auth`).
     pub ntlm_v1: bool,
-    /// Passwords sent as they are (`encrypt passwords = no`, or `client plaintext auth` of the other side).
+    /// Plaintext passwords (`encrypt passwords = no`, or `client plaintext auth` of the other side).
     pub plaintext: bool,
     /// Accounts that have no password at all (`null passwords`).
     pub null_passwords: bool,
@@ -28,7 +28,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Everything: for a network of museum pieces.
+    /// All methods, for networks of vintage machines.
     pub const fn anything() -> Self {
         Self {
             lanman: true,
@@ -38,7 +38,7 @@ impl Policy {
         }
     }
 
-    /// Whether this kind of proof is admitted; if not, the refusal to give.
+    /// Checks whether the method is accepted; otherwise returns the refusal.
     pub fn admit(&self, how: How) -> Result<(), Refusal> {
         match how {
             How::Lm if !self.lanman => Err(Refusal::LanmanNotAllowed),
@@ -50,7 +50,7 @@ impl Policy {
     }
 }
 
-/// The kind of proof that convinced.
+/// The method that authenticated the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// An LM response.
@@ -65,11 +65,11 @@ pub enum How {
     Ntlm2Session,
     /// The password itself.
     Plaintext,
-    /// The account has none.
+    /// The account has no password.
     NoPassword,
 }
 
-/// Why somebody was not let in. For the log: on the wire all of these are a logon failure.
+/// Why a log-on was refused. For the log only: on the wire all of these are a logon failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The password was right, but sent as an LM response.
@@ -78,7 +78,7 @@ pub enum Refusal {
     /// The password was right, but sent as an NTLMv1 or NTLM2 session response.
     #[error("the password is right, but came as an NTLMv1 response, which is not allowed")]
     NtlmV1NotAllowed,
-    /// The password came unencrypted. It was not looked at.
+    /// The password was sent in plaintext. The server did not check it.
     #[error("the password came unencrypted, which is not allowed")]
     PlaintextNotAllowed,
     /// The account has no password.
@@ -87,25 +87,25 @@ pub enum Refusal {
     /// The account is disabled.
     #[error("the account is disabled")]
     AccountDisabled,
-    /// Only an LM response came, and no LM hash is stored (or the password is too long to have one).
+    /// The client sent only an LM response, and no LM hash is stored (or the password is too long to have one).
     #[error("the client sent only an LM response, and the account has no LM hash")]
     NoLmHash,
-    /// An NTLM response came, and no NT hash is stored.
+    /// The client sent an NTLM response, and no NT hash is stored.
     #[error("the client sent an NTLM response, and the account has no NT hash")]
     NoNtHash,
-    /// No response came, or a single zero byte, as anonymous clients send.
+    /// The client sent no response, or a single zero byte as anonymous clients do.
     #[error("the client sent no password")]
     NoResponse,
-    /// Neither field has a length that any kind of response has.
+    /// Neither field has the length of a known response.
     #[error("the response has a length that no kind of response has")]
     UnknownResponse,
-    /// It is the wrong password (or the user's or domain's name was spelt differently in an NTLMv2 response).
+    /// The password is wrong (or an NTLMv2 response used a different spelling of the user or domain name).
     #[error("wrong password")]
     WrongPassword,
 }
 
 impl Refusal {
-    /// The smb.conf line that would have let this client in, if there is one.
+    /// The smb.conf line that would have accepted this client, if there is one.
     pub const fn setting(self) -> Option<&'static str> {
         match self {
             Self::LanmanNotAllowed => Some("lanman auth = yes"),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_admits_ntlm_and_refuses_what_is_weaker() {
+    fn the_default_accepts_ntlm_and_refuses_weaker_methods() {
         let policy = Policy::default();
         assert_eq!(policy.admit(How::NtlmV2), Ok(()));
         assert_eq!(policy.admit(How::LmV2), Ok(()));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ntlm_v1_the_ntlm2_session_response_goes_too() {
+    fn disabling_ntlm_v1_also_disables_the_ntlm2_session_response() {
         let policy = Policy {
             ntlm_v1: false,
             ..Policy::anything()

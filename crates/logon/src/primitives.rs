@@ -1,4 +1,4 @@
-//! The ciphers and digests, each as one function over fixed-size arrays so that nothing can fail.
+//! Ciphers and digests, each an infallible function over fixed-size arrays.
 
 use des::Des;
 use des::cipher::{Array, BlockCipherEncrypt, KeyInit as _};
@@ -37,7 +37,7 @@ pub(crate) fn des(key: &[u8; 7], block: &[u8; 8]) -> [u8; 8] {
     out.into()
 }
 
-/// Spreads 56 bits over eight bytes, seven in each; the lowest bit, parity, is not looked at by DES.
+/// Spreads 56 bits over eight bytes, seven in each; DES ignores the lowest bit, parity.
 fn with_parity_bits(key: &[u8; 7]) -> [u8; 8] {
     let bits = key
         .iter()

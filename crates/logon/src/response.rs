@@ -11,9 +11,9 @@ pub type Challenge = [u8; 8];
 /// A response and the session key both sides derive from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response<T> {
-    /// What goes on the wire.
+    /// The response on the wire.
     pub bytes: T,
-    /// What signs afterwards ([MS-NLMP] 3.4.5.1 `KeyExchangeKey`, without `NTLMSSP_NEGOTIATE_LM_KEY`).
+    /// The key for signing ([MS-NLMP] 3.4.5.1 `KeyExchangeKey`, without `NTLMSSP_NEGOTIATE_LM_KEY`).
     pub session_key: SessionKey,
 }
 
@@ -53,7 +53,7 @@ pub struct Ntlm2Session {
     pub lm: [u8; 24],
     /// The NT field.
     pub nt: [u8; 24],
-    /// What signs afterwards.
+    /// The key for signing.
     pub session_key: SessionKey,
 }
 
@@ -75,7 +75,7 @@ pub fn ntlm2_session(
     }
 }
 
-/// What goes into an NTLMv2 or LMv2 response besides the password.
+/// The inputs of an NTLMv2 or LMv2 response besides the password.
 #[derive(Clone, Copy, Debug)]
 pub struct V2Inputs<'a> {
     /// User name as typed; it is upper-cased for the computation.
@@ -107,8 +107,8 @@ pub fn lm_v2(nt_hash: &Hash, inputs: &V2Inputs<'_>) -> Response<[u8; 24]> {
 
 /// The NTLMv2 response ([MS-NLMP] 3.3.2, 2.2.2.7).
 ///
-/// `filetime` is in units of 100 ns since 1601; `target_info` is the AV pairs of the CHALLENGE message, with what the
-/// client adds, ended by `MsvAvEOL`; without NTLMSSP there are none and a bare `MsvAvEOL` is used.
+/// `filetime` is in units of 100 ns since 1601; `target_info` is the AV pairs of the CHALLENGE message and those that
+/// the client adds, ended by `MsvAvEOL`; without NTLMSSP a bare `MsvAvEOL` is used.
 pub fn ntlm_v2(
     nt_hash: &Hash,
     inputs: &V2Inputs<'_>,

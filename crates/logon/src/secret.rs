@@ -1,4 +1,4 @@
-//! Bytes that must not be printed, compared quickly, or left behind.
+//! Secret bytes: never printed, compared in constant time, wiped when dropped.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -16,12 +16,12 @@ pub type Hash = Secret<16>;
 pub type SessionKey = Secret<16>;
 
 impl<const N: usize> Secret<N> {
-    /// Takes the bytes in.
+    /// Wraps the bytes.
     pub const fn new(bytes: [u8; N]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for computing with.
+    /// The bytes, for computations.
     pub const fn as_bytes(&self) -> &[u8; N] {
         &self.0
     }
@@ -66,12 +66,12 @@ impl<const N: usize> Drop for Secret<N> {
 pub struct SecretBytes(Vec<u8>);
 
 impl SecretBytes {
-    /// Takes the bytes in. What the vector left in earlier allocations as it grew is not this type's to wipe.
+    /// Wraps the bytes. The type cannot wipe copies that the vector left in earlier allocations as it grew.
     pub const fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for computing with.
+    /// The bytes, for computations.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_is_by_content() {
+    fn secrets_compare_by_content() {
         assert_eq!(Secret::new([1, 2]), Secret::new([1, 2]));
         assert_ne!(Secret::new([1, 2]), Secret::new([1, 3]));
         assert_eq!(SecretBytes::from("a"), SecretBytes::from("a"));

@@ -43,13 +43,13 @@ const FLAGS2: usize = 10;
 const SIGNATURE: usize = 14;
 const AFTER_SIGNATURE: usize = 22;
 
-/// What is wrong with a message that was to be signed or checked.
+/// An error in signing or verifying a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SigningError {
-    /// It is too short to have a signature field.
+    /// The message is too short for a signature field.
     #[error("a message of {0} bytes has no room for a signature")]
     TooShort(usize),
-    /// The signature is not what this key and number give.
+    /// The signature does not match this key and number.
     #[error("the signature does not match sequence number {0}")]
     Mismatch(u32),
 }
@@ -65,7 +65,7 @@ pub fn wants_signing(message: &[u8]) -> bool {
 /// Signs and checks the messages of one connection.
 #[derive(Clone)]
 pub struct Signer {
-    /// MD5 after the key, so that the key is hashed once a connection and not once a message.
+    /// MD5 state after the key, so that the key is hashed once per connection instead of once per message.
     keyed: Md5,
 }
 
@@ -95,7 +95,7 @@ impl Signer {
         }
     }
 
-    /// Signs a message in place, and sets the flag that says so.
+    /// Signs a message in place and sets the signature flag.
     pub fn sign(&self, number: u32, message: &mut [u8]) -> Result<(), SigningError> {
         self.sign_parts(number, message, &[])
     }
@@ -116,7 +116,7 @@ impl Signer {
         Ok(())
     }
 
-    /// Checks a message that came in.
+    /// Verifies a received message.
     pub fn verify(&self, number: u32, message: &[u8]) -> Result<(), SigningError> {
         let mac = self.mac(number, message, &[])?;
         let sent = message
@@ -129,7 +129,7 @@ impl Signer {
         }
     }
 
-    /// The signature a message should have under this number.
+    /// The expected signature of a message with this number.
     fn mac(&self, number: u32, head: &[u8], rest: &[&[u8]]) -> Result<[u8; 8], SigningError> {
         let too_short = SigningError::TooShort(head.len());
         let before = head.get(..SIGNATURE).ok_or(too_short)?;
@@ -144,17 +144,17 @@ impl Signer {
     }
 }
 
-/// The numbers that belong to a request.
+/// The sequence numbers of a request and its replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestNumber(u32);
 
 impl RequestNumber {
-    /// Of the request itself.
+    /// The number of the request itself.
     pub const fn request(self) -> u32 {
         self.0
     }
 
-    /// Of all its replies.
+    /// The number of all its replies.
     pub const fn reply(self) -> u32 {
         self.0.wrapping_add(1)
     }
@@ -178,8 +178,8 @@ impl Default for ServerSequence {
 impl ServerSequence {
     /// The numbers of the next request, whose command code is `command`.
     ///
-    /// Call it for every request that arrives, and only once. If the signature then turns out wrong, the request is
-    /// refused with STATUS_ACCESS_DENIED, signed with the same reply number; the count has gone on all the same.
+    /// Call it for every request that arrives, and only once. If the signature is wrong, refuse the request with
+    /// STATUS_ACCESS_DENIED, signed with the same reply number; the sequence advances nevertheless.
     pub const fn next(&mut self, command: u8) -> RequestNumber {
         let number = self.next;
         self.next = number.wrapping_add(if command == SMB_COM_NT_CANCEL { 1 } else { 2 });
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_bit_or_number_is_noticed() {
+    fn a_changed_bit_or_number_is_detected() {
         let signer = Signer::for_extended_security(&KEY);
         let mut message = echo();
         signer.sign(2, &mut message).unwrap();

@@ -3,12 +3,12 @@
 //! | what | unit | one connection | one address | all | why |
 //! |---|---|---|---|---|---|
 //! | clients | connections | | 7/8 of all | `max smbd processes`, or 20,000; at most 5/8 of the descriptors | each is a socket; an eighth is left for other addresses |
-//! | clients before log-on | connections | | a quarter, at least 8 | half | whoever says nothing must not fill the server |
+//! | clients before log-on | connections | | a quarter, at least 8 | half | clients that send nothing must not fill the server |
 //! | time to log on | seconds | 10 (60 after a refused log-on: a person types) | | | as above |
-//! | opens | descriptors | `max open files` | half | the descriptors that clients do not take | an open file is a descriptor |
+//! | opens | descriptors | `max open files` | half | the descriptors that client sockets do not use | an open file is a descriptor |
 //! | reserve | descriptors | | | 64, two for each share, an eighth of all (at most 1,024) | listeners, log, roots, folders being listed, paths being looked up |
 //! | locks | ranges | 65,536 | half | 1,048,576 | some 200 bytes each |
-//! | memory that waits | bytes | 8 MiB | half | an eighth of the machine's, 64 MiB to 1 GiB | half-sent transactions, parked requests, searches, pipes, notifications, unsent replies, messages received in part |
+//! | memory for pending data | bytes | 8 MiB | half | an eighth of the machine's memory, 64 MiB to 1 GiB | half-sent transactions, parked requests, searches, pipes, notifications, unsent replies, messages received in part |
 //! | threads in one share's disk | threads | 1 | | 64 | a hung disk must not take the threads of others |
 //!
 //! Where a cell is empty, the neighbouring ones bound it.

@@ -1,4 +1,4 @@
-//! The disk and the file system in memory agree on the outcome of whatever is done to both.
+//! The disk and the in-memory file system give the same result for the same operations.
 
 use coax_server::memfs::MemFs;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ const PATHS: [&str; 12] = [
 fn deed() -> impl Strategy<Value = Deed> {
     let path = || 0..PATHS.len();
     let how = any::<[bool; 5]>().prop_map(|[read, write, create, exclusive, truncate]| {
-        // To cut a file one has no right to write is left to the system.
+        // Truncating a file without write access is left to the system.
         OpenHow {
             read,
             write,
@@ -54,14 +54,14 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// One file system and what is open on it.
+/// One file system and its open files.
 struct World<'a> {
     fs: &'a dyn Vfs,
     open: Vec<Arc<dyn VfsFile>>,
 }
 
 impl World<'_> {
-    /// The outcome in words: equal for equal outcomes.
+    /// The outcome as text, equal for equal outcomes.
     fn perform(&mut self, deed: &Deed) -> String {
         match *deed {
             Deed::Open(path, how) => {
@@ -124,7 +124,7 @@ impl World<'_> {
 }
 
 fn seen(stat: &Stat) -> (Kind, u64, Option<u32>) {
-    // File systems count a folder's links each their own way.
+    // File systems count a folder's links differently.
     (
         stat.kind,
         stat.size,
@@ -132,7 +132,7 @@ fn seen(stat: &Stat) -> (Kind, u64, Option<u32>) {
     )
 }
 
-/// A sum is enough to tell different contents.
+/// A checksum is enough to detect different contents.
 fn contents(file: &dyn VfsFile) -> VfsResult<(usize, u64)> {
     let mut buf = vec![0xa5; 300_000];
     let read = file.read_at(0, &mut buf)?;

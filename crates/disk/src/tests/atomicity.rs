@@ -4,7 +4,7 @@ use super::{DiskFs, DiskOptions, disk};
 use coax_server::atomicity::Errors;
 use tempfile::TempDir;
 
-/// A folder in memory where there is one: thousands of runs need no disk that waits for its writes.
+/// A folder on tmpfs if available: thousands of runs would be slow on a disk that syncs its writes.
 fn fresh() -> (TempDir, DiskFs) {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     let folder = folder.unwrap();
@@ -12,7 +12,8 @@ fn fresh() -> (TempDir, DiskFs) {
     (folder, fs)
 }
 
-// What `sync always` adds does not depend on the file system, and syncs a disk thousands of times.
+// `sync always` is left out: its effect does not depend on the file system, and it would sync the disk thousands of
+// times.
 coax_server::atomicity_tests!(
     fresh,
     Errors::InTurn,

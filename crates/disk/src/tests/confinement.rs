@@ -1,4 +1,4 @@
-//! Nothing leads out of the share.
+//! No path leads out of the share.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ fn contents(disk: &DiskFs, path: &str) -> VfsResult<Vec<u8>> {
 }
 
 #[test]
-fn links_out_of_the_share_lead_nowhere() {
+fn links_out_of_the_share_are_not_followed() {
     let (folder, disk) = beside_a_secret(DiskOptions::default());
     let share = folder.path().join("share");
     symlink(folder.path().join("outside"), share.join("absolute")).unwrap();
@@ -78,7 +78,7 @@ fn links_out_of_the_share_lead_nowhere() {
 }
 
 #[test]
-fn links_to_files_outside_are_not_created_through() {
+fn a_create_through_a_link_to_the_outside_fails() {
     let (folder, disk) = beside_a_secret(DiskOptions::default());
     symlink("../outside/new", folder.path().join("share/new")).unwrap();
     assert_eq!(disk.open("new", CREATE).err(), Some(VfsError::Escapes));
@@ -107,7 +107,7 @@ fn links_within_the_share_are_followed_and_listed() {
 }
 
 #[test]
-fn removing_a_link_leaves_what_it_leads_to() {
+fn removing_a_link_leaves_its_target() {
     let (folder, disk) = beside_a_secret(DiskOptions::default());
     let share = folder.path().join("share");
     symlink("../outside/secret", share.join("out")).unwrap();
@@ -120,7 +120,7 @@ fn removing_a_link_leaves_what_it_leads_to() {
 }
 
 #[test]
-fn wide_links_lead_out_but_dots_still_do_not() {
+fn wide_links_may_leave_the_share_but_dot_dot_may_not() {
     let options = DiskOptions {
         wide_links: true,
         ..DiskOptions::default()
@@ -137,7 +137,7 @@ fn wide_links_lead_out_but_dots_still_do_not() {
 }
 
 #[test]
-fn no_link_is_followed_when_none_may_be() {
+fn no_link_is_followed_if_follow_symlinks_is_off() {
     let options = DiskOptions {
         follow_symlinks: false,
         ..DiskOptions::default()
@@ -163,7 +163,7 @@ fn magic_links_of_proc_are_not_followed() {
 }
 
 #[test]
-fn a_parent_renamed_meanwhile_does_not_open_the_way_out() {
+fn a_concurrent_rename_of_the_parent_does_not_lead_out_of_the_share() {
     let (folder, disk) = beside_a_secret(DiskOptions::default());
     let share = folder.path().join("share");
     fs::write(share.join("D/secret"), "public").unwrap();

@@ -40,16 +40,16 @@ fn fresh() -> (TempDir, DiskFs) {
     (folder, fs)
 }
 
-/// A file system of its own, unmounted when dropped.
+/// A separate file system, unmounted when dropped.
 struct Mounted(TempDir);
 
 impl Mounted {
-    /// `None`, said aloud, where this process may not mount.
+    /// `None`, with a printed note, if this process may not mount.
     fn new(kind: &str, options: &str) -> Option<Self> {
         Self::mount(tempfile::tempdir().unwrap(), kind, options, kind.as_ref())
     }
 
-    /// An ext4 of so many bytes in a file.
+    /// An ext4 file system of `bytes` bytes in a file.
     fn ext4(bytes: u64) -> Option<Self> {
         let images = tempfile::tempdir().unwrap();
         let image = images.path().join("image");

@@ -1,4 +1,4 @@
-//! What only a real disk has: pipes, stray bytes, permissions, file systems that cannot do everything.
+//! Tests that need a real disk: pipes, stray bytes, permissions, file systems with missing features.
 
 use std::{
     ffi::OsStr,
@@ -70,7 +70,7 @@ fn pipes_and_sockets_are_neither_listed_nor_opened() {
 }
 
 #[test]
-fn stray_bytes_in_names_come_and_go_unchanged() {
+fn stray_bytes_in_names_survive_a_round_trip() {
     let (folder, disk) = fresh();
     let on_disk = [
         &b"gr\xf6\xdfe.txt"[..],
@@ -126,7 +126,7 @@ fn new_files_and_folders_get_their_modes() {
 }
 
 #[test]
-fn the_write_bit_is_the_owners_and_no_other_bit_moves() {
+fn the_read_only_flag_changes_only_the_owner_s_write_bit() {
     let (folder, disk) = fresh();
     let path = folder.path().join("A");
     fs::write(&path, "").unwrap();
@@ -145,7 +145,7 @@ fn the_write_bit_is_the_owners_and_no_other_bit_moves() {
 }
 
 #[test]
-fn a_disk_says_when_a_file_was_created() {
+fn a_disk_reports_when_a_file_was_created() {
     let (_folder, disk) = fresh();
     disk.open("A", CREATE).unwrap();
     let stat = disk.stat("A").unwrap();
@@ -158,7 +158,7 @@ fn a_disk_says_when_a_file_was_created() {
 }
 
 #[test]
-fn the_descriptor_is_within_reach_of_a_driver() {
+fn a_driver_can_access_the_descriptor() {
     let (_folder, disk) = fresh();
     let (file, _) = disk.open("A", CREATE).unwrap();
     file.write_at(0, b"kernel to kernel").unwrap();
@@ -171,7 +171,7 @@ fn the_descriptor_is_within_reach_of_a_driver() {
 }
 
 #[test]
-fn one_of_many_creators_created() {
+fn exactly_one_of_many_concurrent_creates_creates_the_file() {
     let (_folder, disk) = fresh();
     for round in 0..50 {
         let path = format!("A{round}");
@@ -202,7 +202,7 @@ fn listings_at_the_same_time_do_not_disturb_each_other() {
 }
 
 #[test]
-fn a_disk_that_cannot_reserve_extends_all_the_same() {
+fn a_file_system_without_reservation_still_extends_files() {
     let Some(mounted) = Mounted::new("ramfs", "mode=755") else {
         return;
     };
@@ -276,7 +276,7 @@ fn zeros_that_do_not_fit_leave_the_length_as_it_was() {
 }
 
 #[test]
-fn a_rename_that_must_look_first_still_replaces_nothing() {
+fn a_rename_with_a_check_does_not_replace_an_existing_file() {
     let (_folder, disk) = fresh();
     for path in ["A", "B"] {
         disk.open(path, CREATE)
@@ -314,7 +314,7 @@ fn a_read_only_mount_is_read_only() {
 }
 
 #[test]
-fn a_remembered_attribute_is_forgotten_when_it_changes() {
+fn a_cached_attribute_is_dropped_when_it_changes() {
     let (folder, disk) = fresh();
     let (file, _) = disk.open("A", CREATE).unwrap();
     file.set_attribute("user.a", b"old").unwrap();
@@ -338,9 +338,9 @@ fn a_remembered_attribute_is_forgotten_when_it_changes() {
 }
 
 #[test]
-fn a_journalling_disk_gives_back_what_a_failed_reservation_took() {
+fn a_journalling_file_system_frees_the_blocks_of_a_failed_reservation() {
     const MIB: u64 = 1 << 20;
-    /// The index of a file in many pieces keeps a block or two.
+    /// The extent tree of a fragmented file keeps one or two blocks.
     const TREE: u64 = 8192;
     let Some(mounted) = Mounted::ext4(24 * MIB) else {
         return;
@@ -356,7 +356,7 @@ fn a_journalling_disk_gives_back_what_a_failed_reservation_took() {
         let now = file.stat().unwrap();
         assert_eq!(now.size, 4);
         assert!(now.allocated <= held + TREE, "{now:?}");
-        // Blocks that a transaction freed are free when it is committed.
+        // The file system releases freed blocks when it commits the transaction.
         file.sync().unwrap();
         assert!(disk.space().unwrap().free + TREE >= before.free);
     }

@@ -1,4 +1,4 @@
-//! Figures, not verdicts: `cargo test --release -p coax speed -- --ignored --nocapture`.
+//! Measurements without assertions: `cargo test --release -p coax speed -- --ignored --nocapture`.
 
 use std::{
     hint::black_box,
@@ -11,7 +11,7 @@ const FILES: usize = 10_000;
 const DURATION: Duration = Duration::from_millis(300);
 const ATTRIBUTE: &str = "user.DOSATTRIB";
 
-/// How often in a second of this thread's processor time.
+/// Calls per second of this thread's CPU time.
 fn rate<T>(mut call: impl FnMut(usize) -> T) -> f64 {
     let (start, used, mut calls) = (Instant::now(), processor_time(), 0);
     while start.elapsed() < DURATION {
@@ -23,7 +23,7 @@ fn rate<T>(mut call: impl FnMut(usize) -> T) -> f64 {
     calls as f64 / (processor_time() - used).as_secs_f64()
 }
 
-/// This thread's, so that a busy machine counts for nothing.
+/// CPU time of this thread, so that other load does not affect the result.
 fn processor_time() -> Duration {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(schedstat.split(' ').next().unwrap().parse().unwrap())

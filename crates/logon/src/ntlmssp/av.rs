@@ -1,4 +1,4 @@
-//! AV pairs: what a server tells about itself ([MS-NLMP] 2.2.2.1).
+//! AV pairs: the server's description of itself ([MS-NLMP] 2.2.2.1).
 
 use crate::text::utf16le;
 use alloc::vec::Vec;
@@ -76,7 +76,7 @@ mod tests {
     use crate::testing::hex;
 
     #[test]
-    fn the_pairs_of_ms_nlmp_4_2_4_are_written_as_there() {
+    fn the_av_pairs_of_ms_nlmp_4_2_4_are_encoded_exactly() {
         let mut list = Vec::new();
         push_av_text(&mut list, AvId::NB_DOMAIN_NAME, "Domain");
         push_av_text(&mut list, AvId::NB_COMPUTER_NAME, "Server");

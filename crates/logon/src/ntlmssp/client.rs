@@ -12,7 +12,7 @@ use crate::text::utf16le;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a client logs on with.
+/// A client's credentials and random values.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     /// The user's name.
@@ -27,18 +27,18 @@ pub struct Credentials<'a> {
     pub client_challenge: &'a Challenge,
     /// Sixteen random bytes: the session key to use.
     pub session_key: &'a SessionKey,
-    /// The client's time, 100 ns since 1601, for servers that do not tell theirs.
+    /// The client's time, 100 ns since 1601, for servers that do not send theirs.
     pub filetime: u64,
 }
 
-/// One exchange, as the client sees it.
+/// The client's state of one exchange.
 #[derive(Debug)]
 pub struct NtlmsspClient {
     negotiate: Vec<u8>,
 }
 
 impl NtlmsspClient {
-    /// Begins an exchange; the second value is the NEGOTIATE message to send.
+    /// Starts an exchange; the second value is the NEGOTIATE message to send.
     pub fn start() -> Result<(Self, Vec<u8>), NtlmsspError> {
         let flags = NegotiateFlags::UNICODE
             | NegotiateFlags::OEM
@@ -62,7 +62,7 @@ impl NtlmsspClient {
         ))
     }
 
-    /// Answers the CHALLENGE message: gives the AUTHENTICATE message to send, and the session it leads to.
+    /// Answers the CHALLENGE message: returns the AUTHENTICATE message to send and the resulting session.
     pub fn answer(
         self,
         token: &[u8],
@@ -127,7 +127,7 @@ impl Proof {
             time,
             &with_mic_flag(challenge.target_info),
         );
-        // A server that tells its time does not want LMv2 ([MS-NLMP] 3.1.5.1.2).
+        // A server that sends its time does not accept LMv2 ([MS-NLMP] 3.1.5.1.2).
         let lm = if told.is_some() {
             [0; 24]
         } else {

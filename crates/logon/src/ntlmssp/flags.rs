@@ -22,7 +22,7 @@ impl NegotiateFlags {
     pub const DATAGRAM: Self = Self(0x0000_0040);
     /// Keys derived from the LM response.
     pub const LM_KEY: Self = Self(0x0000_0080);
-    /// NTLM at all.
+    /// NTLM is supported.
     pub const NTLM: Self = Self(0x0000_0200);
     /// The client is anonymous.
     pub const ANONYMOUS: Self = Self(0x0000_0800);
@@ -30,7 +30,7 @@ impl NegotiateFlags {
     pub const OEM_DOMAIN_SUPPLIED: Self = Self(0x0000_1000);
     /// The NEGOTIATE message holds a workstation name.
     pub const OEM_WORKSTATION_SUPPLIED: Self = Self(0x0000_2000);
-    /// Signatures are always present, be they real or not.
+    /// Signatures are always present, even if they are dummies.
     pub const ALWAYS_SIGN: Self = Self(0x0000_8000);
     /// The server's name is a domain's.
     pub const TARGET_TYPE_DOMAIN: Self = Self(0x0001_0000);

@@ -1,26 +1,26 @@
-//! The three messages ([MS-NLMP] 2.2.1): decoded from anything a client may send, written as the specification has it.
+//! The three messages ([MS-NLMP] 2.2.1): decoded leniently, encoded as specified.
 
 use super::{NegotiateFlags, NtlmsspError};
 use alloc::vec::Vec;
 
-/// What every token begins with.
+/// The signature at the start of every token.
 pub const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
 
 const NEGOTIATE: u32 = 1;
 const CHALLENGE: u32 = 2;
 const AUTHENTICATE: u32 = 3;
 
-/// Where an AUTHENTICATE message has its MIC ([MS-NLMP] 2.2.1.3).
+/// Offset of the MIC in an AUTHENTICATE message ([MS-NLMP] 2.2.1.3).
 pub(super) const MIC: core::ops::Range<usize> = 72..88;
 
 /// NEGOTIATE_MESSAGE ([MS-NLMP] 2.2.1.1). Both names are in the OEM code page whatever the flags say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Negotiate<'a> {
-    /// What the client can do.
+    /// The client's capabilities.
     pub flags: NegotiateFlags,
-    /// The client's domain, if it says so.
+    /// The client's domain, if sent.
     pub domain: &'a [u8],
-    /// The client's name, if it says so.
+    /// The client's name, if sent.
     pub workstation: &'a [u8],
     /// Version, zero if absent; written if the flags have VERSION.
     pub version: [u8; 8],
@@ -29,7 +29,7 @@ pub struct Negotiate<'a> {
 /// CHALLENGE_MESSAGE ([MS-NLMP] 2.2.1.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChallengeMessage<'a> {
-    /// What the server chose.
+    /// The flags that the server selected.
     pub flags: NegotiateFlags,
     /// The server's or domain's name, in UTF-16LE or OEM as the flags say.
     pub target_name: &'a [u8],
@@ -44,7 +44,7 @@ pub struct ChallengeMessage<'a> {
 /// AUTHENTICATE_MESSAGE ([MS-NLMP] 2.2.1.3).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Authenticate<'a> {
-    /// What both agreed on; `None` in the short form that Windows 9x and NT 3 send.
+    /// The negotiated flags; `None` in the short form that Windows 9x and NT 3 send.
     pub flags: Option<NegotiateFlags>,
     /// The LM or LMv2 response.
     pub lm: &'a [u8],
@@ -60,7 +60,7 @@ pub struct Authenticate<'a> {
     pub encrypted_session_key: &'a [u8],
     /// Version, zero if absent; written if the flags have VERSION or there is a MIC.
     pub version: [u8; 8],
-    /// What stands where a MIC would. Only AvFlags tell whether it is one.
+    /// The bytes at the MIC's offset. Only AvFlags tells whether they are a MIC.
     pub mic: Option<[u8; 16]>,
 }
 
@@ -75,7 +75,7 @@ impl core::fmt::Debug for Authenticate<'_> {
     }
 }
 
-/// Any of the three.
+/// Any of the three messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     /// From the client.
@@ -112,8 +112,8 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Negotiate<'a> {
-    /// The names are believed only with their flags: some clients leave rubbish there. The shortest message seen has
-    /// no name fields at all.
+    /// The decoder uses the names only if their flags are set: some clients leave rubbish there. The shortest message
+    /// seen has no name fields.
     fn read(token: Token<'a>) -> Result<Self, NtlmsspError> {
         let flags = NegotiateFlags(token.u32(12)?);
         let named = |flag, at, name| match token.field(at, name) {
@@ -134,7 +134,7 @@ impl<'a> Negotiate<'a> {
         })
     }
 
-    /// Writes the message; the two flags of the names are set as the names are there or not.
+    /// Encodes the message; sets the two name flags according to the names present.
     pub fn emit(&self) -> Result<Vec<u8>, NtlmsspError> {
         let supplied = [
             (NegotiateFlags::OEM_DOMAIN_SUPPLIED, self.domain),
@@ -178,7 +178,7 @@ impl<'a> ChallengeMessage<'a> {
         })
     }
 
-    /// Writes the message; TARGET_INFO is set as there is such or not.
+    /// Encodes the message; sets TARGET_INFO if AV pairs are present.
     pub fn emit(&self) -> Result<Vec<u8>, NtlmsspError> {
         let info = NegotiateFlags::TARGET_INFO.0;
         let flags = if self.target_info.is_empty() {
@@ -237,7 +237,7 @@ impl<'a> Authenticate<'a> {
         })
     }
 
-    /// Writes the message, in the short form if there are no flags. A MIC goes with the long form only.
+    /// Encodes the message, in the short form without flags. Only the long form has a MIC.
     pub fn emit(&self) -> Result<Vec<u8>, NtlmsspError> {
         let version = self
             .flags
@@ -270,7 +270,7 @@ impl<'a> Authenticate<'a> {
 #[derive(Clone, Copy)]
 struct Token<'a>(&'a [u8]);
 
-/// What a length and an offset point at, and where that begins.
+/// The field at a length and offset, and its start.
 #[derive(Clone, Copy, Default)]
 struct Field<'a> {
     bytes: &'a [u8],
@@ -290,7 +290,7 @@ impl<'a> Token<'a> {
         self.array(at).map(u32::from_le_bytes)
     }
 
-    /// A field whose length and offset stand at `at`. The offset of an empty one is not looked at: it is often zero.
+    /// The field whose length and offset are at `at`. The offset of an empty field is ignored: it is often zero.
     fn field(&self, at: usize, name: &'static str) -> Result<Field<'a>, NtlmsspError> {
         let [l0, l1, _, _, o0, o1, o2, o3] = self.array(at)?;
         let length = usize::from(u16::from_le_bytes([l0, l1]));
@@ -307,7 +307,7 @@ impl<'a> Token<'a> {
         Ok(Field { bytes, offset })
     }
 
-    /// Whether the fixed part reaches to `end`: the token does, and no field begins before.
+    /// Whether the fixed part reaches `end`: the token is long enough, and no field starts before `end`.
     fn has_room(&self, end: usize, fields: &[Field<'_>]) -> bool {
         self.0.len() >= end
             && fields

@@ -1,4 +1,4 @@
-//! NTLMSSP: the three messages, both ends of the exchange, and what signs afterwards ([MS-NLMP]).
+//! NTLMSSP: the three messages, both ends of the exchange, and the signatures afterwards ([MS-NLMP]).
 
 mod av;
 mod client;
@@ -16,31 +16,31 @@ pub use session::{Role, Session};
 
 use thiserror::Error;
 
-/// What is wrong with a token.
+/// An error in a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NtlmsspError {
-    /// It does not begin with `NTLMSSP` and a zero.
+    /// The token does not start with `NTLMSSP` and a zero byte.
     #[error("the token does not begin with NTLMSSP")]
     NoSignature,
-    /// It ends within its fixed part.
+    /// The token ends within its fixed part.
     #[error("the token ends within its fixed part")]
     Truncated,
-    /// A length and offset that point beyond its end.
+    /// A field lies beyond the token's end.
     #[error("the {0} field points beyond the end of the token")]
     OutOfBounds(&'static str),
-    /// A field with a length it cannot have.
+    /// A field has an invalid length.
     #[error("the {0} field has an impossible length")]
     BadLength(&'static str),
     /// A message type other than 1, 2 or 3.
     #[error("message type {0} does not exist")]
     UnknownType(u32),
-    /// A message that is not due.
+    /// An unexpected message.
     #[error("a message of type {0} is not due now")]
     OutOfTurn(u32),
-    /// The MIC over all three messages is wrong: one was altered.
+    /// The MIC over all three messages is wrong: a message was altered.
     #[error("the three messages do not match their MIC")]
     MicMismatch,
-    /// Something to be written that is longer than its length field can say.
+    /// A value to encode exceeds its length field.
     #[error("the {0} field is too long to be sent")]
     TooLong(&'static str),
 }

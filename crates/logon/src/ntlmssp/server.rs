@@ -15,8 +15,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use subtle::ConstantTimeEq;
 
-/// What a server calls itself. An empty DNS name is told as the NetBIOS name in lower case, as Windows does outside a
-/// domain: impacket will not log on without one.
+/// The server's names. For an empty DNS name the server sends the NetBIOS name in lower case, as Windows does outside a
+/// domain: impacket does not log on without a DNS name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerNames {
     /// NetBIOS name, upper case.
@@ -29,7 +29,7 @@ pub struct ServerNames {
     pub dns_domain: String,
 }
 
-/// A string of an AUTHENTICATE message, in the encoding the flags gave.
+/// A string of an AUTHENTICATE message, in the negotiated encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NtlmString {
     /// UTF-16LE.
@@ -55,7 +55,7 @@ impl NtlmString {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Unicode(bytes) | Self::Oem(bytes) => bytes.is_empty(),
@@ -63,39 +63,40 @@ impl NtlmString {
     }
 }
 
-/// What comes of a token.
+/// The result of handling a token.
 #[derive(Debug)]
 pub enum Step {
     /// Send this and wait for the next one.
     Continue(Vec<u8>),
-    /// The client has said who it is: decide, then call [`NtlmsspServer::complete`].
+    /// The client has sent its identity and response: verify them, then call [`NtlmsspServer::complete`].
     Authenticate(Box<AuthenticateRequest>),
 }
 
-/// Who a client says it is, and its proof.
+/// The identity that a client claims, and its responses.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AuthenticateRequest {
     /// The user's name; empty for an anonymous client.
     pub user: NtlmString,
-    /// The domain the client holds the user to be of.
+    /// The user's domain according to the client.
     pub domain: NtlmString,
     /// The client's name.
     pub workstation: NtlmString,
-    /// The challenge it answers.
+    /// The challenge that the client answers.
     pub challenge: Challenge,
     /// LM or LMv2 response, or a client challenge.
     pub lm: Vec<u8>,
     /// NTLM or NTLMv2 response.
     pub nt: Vec<u8>,
-    /// What both sides agreed on.
+    /// The negotiated flags.
     pub flags: NegotiateFlags,
     /// The session key under the key exchange key: 16 bytes, or none.
     pub encrypted_session_key: Vec<u8>,
-    /// Whether the client wants to be nobody ([MS-NLMP] 3.2.5.1.2).
+    /// Whether the client requests an anonymous session ([MS-NLMP] 3.2.5.1.2).
     pub anonymous: bool,
-    /// Whether the client's proof says that there is a MIC. It cannot be taken away, as the proof covers that.
+    /// Whether the client's response announces a MIC. An attacker cannot remove the announcement, because the response
+    /// covers it.
     mic_promised: bool,
-    /// What stands in the MIC's place.
+    /// The bytes at the MIC's offset.
     mic: Option<[u8; 16]>,
 }
 
@@ -112,7 +113,7 @@ impl core::fmt::Debug for AuthenticateRequest {
 }
 
 impl AuthenticateRequest {
-    /// What [`crate::verify::verify`] wants; `user` and `domain` are this request's, decoded.
+    /// The input for [`crate::verify::verify`]; `user` and `domain` are this request's, decoded.
     pub fn claim<'a>(&'a self, user: &'a str, domain: &'a str) -> Claim<'a> {
         Claim {
             user,
@@ -125,7 +126,7 @@ impl AuthenticateRequest {
     }
 }
 
-/// One exchange, as the server sees it.
+/// The server's state of one exchange.
 pub struct NtlmsspServer {
     names: ServerNames,
     challenge: Challenge,
@@ -158,7 +159,7 @@ impl core::fmt::Debug for NtlmsspServer {
 
 impl NtlmsspServer {
     /// A new exchange. `challenge` is random. `filetime` (100 ns since 1601) makes newer clients add a MIC and use
-    /// NTLMv2 only; `None` leaves the server's time out, as Windows XP does.
+    /// NTLMv2 only; `None` omits the server's time, as Windows XP does.
     pub const fn new(names: ServerNames, challenge: Challenge, filetime: Option<u64>) -> Self {
         Self {
             names,
@@ -168,7 +169,7 @@ impl NtlmsspServer {
         }
     }
 
-    /// Takes the client's next token.
+    /// Handles the client's next token.
     pub fn handle(&mut self, token: &[u8]) -> Result<Step, NtlmsspError> {
         let message = Message::parse(token)?;
         let due = core::mem::replace(&mut self.state, State::Done);
@@ -199,7 +200,7 @@ impl NtlmsspServer {
     /// Ends an exchange whose client was verified (or is anonymous, or a guest: then `session_key` is `None` and 16
     /// zeros take its place, as [MS-NLMP] 3.2.5.1.2 has it for anonymous ones).
     ///
-    /// Errors if the three messages were altered on their way, which only NTLMv2 clients let one see.
+    /// Fails if one of the three messages was altered in transit, which only NTLMv2 clients make detectable.
     pub fn complete(&mut self, verified: Option<&Verified>) -> Result<Session, NtlmsspError> {
         let State::Decide {
             request,
@@ -269,7 +270,7 @@ impl NtlmsspServer {
         message: &super::Authenticate<'_>,
         offered: NegotiateFlags,
     ) -> Result<AuthenticateRequest, NtlmsspError> {
-        // A client may take up what was offered, not more.
+        // A client may select only flags that the server offered.
         let flags = message.flags.unwrap_or(offered) & offered;
         let unicode = message
             .flags
@@ -299,7 +300,7 @@ impl NtlmsspServer {
 /// The version a CHALLENGE shows: 6.1, no build, NTLMSSP revision 15 ([MS-NLMP] 2.2.2.10). For debugging only.
 const VERSION: [u8; 8] = [6, 1, 0, 0, 0, 0, 0, 15];
 
-/// What the server chooses of what a client can do. Keys made of LM hashes and connectionless use are not among it.
+/// Selects the flags from the client's capabilities. The server never selects LM-hash keys or connectionless use.
 fn answer(wanted: NegotiateFlags) -> NegotiateFlags {
     let echoed = NegotiateFlags::SIGN
         | NegotiateFlags::SEAL

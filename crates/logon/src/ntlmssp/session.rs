@@ -6,16 +6,16 @@ use crate::secret::{Secret, SessionKey};
 use rc4::{Rc4, StreamCipher};
 use subtle::ConstantTimeEq;
 
-/// Which end of the exchange one is.
+/// The role in the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The one that sent NEGOTIATE.
+    /// The side that sent NEGOTIATE.
     Client,
-    /// The one that sent CHALLENGE.
+    /// The side that sent CHALLENGE.
     Server,
 }
 
-/// A finished exchange: the key it gave, and signatures both ways.
+/// A completed exchange: its key, and signatures in both directions.
 pub struct Session {
     session_key: SessionKey,
     flags: NegotiateFlags,
@@ -53,7 +53,7 @@ impl Session {
         &self.session_key
     }
 
-    /// What both sides agreed on.
+    /// The negotiated flags.
     pub const fn flags(&self) -> NegotiateFlags {
         self.flags
     }
@@ -63,8 +63,8 @@ impl Session {
         self.sending.mac(message)
     }
 
-    /// Checks the signature of the next message that came in. Without extended session security its pad may be
-    /// anything.
+    /// Verifies the signature of the next received message. Without extended session security the pad may have any
+    /// value.
     pub fn verify(&mut self, message: &[u8], signature: &[u8]) -> bool {
         let Ok(mut sent) = <[u8; 16]>::try_from(signature) else {
             return false;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_end_signs_the_other_verifies_in_order_only() {
+    fn signatures_of_one_end_verify_at_the_other_only_in_order() {
         for flags in [0xe28a_8233, 0x820a_8233, 0xe202_8233, 0x020a_8233] {
             let key = || SessionKey::new([7; 16]);
             let mut client = Session::new(Role::Client, NegotiateFlags(flags), key());

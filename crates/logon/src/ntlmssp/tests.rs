@@ -77,7 +77,7 @@ fn credentials<'a>(hash: &'a Hash, key: &'a SessionKey) -> Credentials<'a> {
 }
 
 #[test]
-fn the_challenge_of_ms_nlmp_4_2_4_3_is_read_and_written_as_there() {
+fn the_challenge_of_ms_nlmp_4_2_4_3_survives_a_round_trip() {
     let bytes = hex(SPEC_CHALLENGE);
     let Message::Challenge(message) = Message::parse(&bytes).unwrap() else {
         panic!("no challenge")
@@ -124,7 +124,7 @@ fn the_tokens_of_a_windows_xp_client_and_server_are_read() {
 }
 
 #[test]
-fn a_windows_2000_client_whose_payload_begins_where_a_version_would_stand_is_read() {
+fn a_windows_2000_message_with_payload_at_the_version_offset_is_decoded() {
     // A capture of Windows 2000 against Windows 2008 R2: VERSION is flagged, the names are not, and they begin at 32.
     let token = hex(
         "4e544c4d53535000 01000000 158288e2 03000300 20000000 10001000 23000000 4c4142 544845484f53544e414d45484552455 8",
@@ -141,7 +141,7 @@ fn a_windows_2000_client_whose_payload_begins_where_a_version_would_stand_is_rea
 }
 
 #[test]
-fn the_short_form_of_old_clients_is_let_in_with_an_lm_response() {
+fn the_short_form_of_old_clients_is_accepted_with_an_lm_response() {
     let mut server = server(None);
     let negotiate = hex("4e544c4d53535000 01000000 06020000");
     let challenge = challenge_of(server.handle(&negotiate).unwrap());
@@ -201,7 +201,7 @@ fn both_ends_come_to_the_same_exchanged_key_and_can_sign() {
 }
 
 #[test]
-fn a_flag_or_key_altered_on_its_way_is_noticed_by_the_mic() {
+fn the_mic_detects_a_flag_or_key_altered_in_transit() {
     let key_length = |token: &[u8]| token.len() - 16;
     let (altered, ..) = exchange(None, |token| {
         let at = key_length(token);
@@ -213,7 +213,7 @@ fn a_flag_or_key_altered_on_its_way_is_noticed_by_the_mic() {
 }
 
 #[test]
-fn a_mic_that_was_cut_out_is_missed() {
+fn a_removed_mic_is_detected() {
     let (altered, ..) = exchange(None, |token| {
         let Message::Authenticate(message) = Message::parse(token).unwrap() else {
             panic!("no authenticate")
@@ -256,7 +256,7 @@ fn the_encrypted_session_key_of_ms_nlmp_4_2_4_2_3_is_decrypted() {
 }
 
 #[test]
-fn a_client_cannot_take_up_flags_that_were_not_offered() {
+fn a_client_cannot_select_flags_that_were_not_offered() {
     let mut server = server(None);
     let weak = Negotiate {
         flags: NegotiateFlags(0x0000_0201),
@@ -395,7 +395,7 @@ proptest! {
     fn authenticate_is_read_as_written(
         flags: u32, fields in proptest::collection::vec(bytes(30), 6), mic: Option<[u8; 16]>, version: [u8; 8],
     ) {
-        // Without any payload a missing MIC cannot be told from one; there always is some.
+        // Without payload a missing MIC is indistinguishable from a present one; real messages always have payload.
         let user = [fields[3].as_slice(), b"u"].concat();
         let flags = NegotiateFlags(flags);
         let message = Authenticate {
@@ -424,7 +424,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_fit_a_length_field_is_not_sent() {
+fn a_value_too_long_for_its_length_field_is_an_error() {
     let long = vec![0; 0x1_0000];
     let message = Authenticate {
         nt: &long,

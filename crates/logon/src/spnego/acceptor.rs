@@ -23,11 +23,11 @@ pub struct Acceptor {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrapping {
-    /// Nothing has come yet.
+    /// No token received yet.
     Unknown,
     /// Bare NTLMSSP.
     None,
-    /// SPNEGO; whether the chosen mechanism was told.
+    /// SPNEGO; whether the server has sent the selected mechanism.
     Spnego { mech_told: bool },
 }
 
@@ -36,12 +36,13 @@ enum Wrapping {
 pub struct Accepted {
     /// The security blob of the last reply; may be empty.
     pub token: Vec<u8>,
-    /// What signs SMB messages from here on; `None` for guests and anonymous clients, whose messages are not signed.
+    /// The key that signs SMB messages from now on; `None` for guests and anonymous clients, whose messages are not
+    /// signed.
     pub session_key: Option<SessionKey>,
 }
 
 impl Acceptor {
-    /// A logon that has not begun yet.
+    /// Creates a logon in its initial state.
     pub const fn new(ntlmssp: NtlmsspServer) -> Self {
         Self {
             ntlmssp,
@@ -62,7 +63,7 @@ impl Acceptor {
         match (Token::parse(blob)?, self.wrapping) {
             (Token::Init(init), Wrapping::Unknown) => self.begin(&init),
             (Token::Resp(resp), Wrapping::Spnego { .. }) => {
-                // Windows 2000 repeats the token where the signature belongs: that is none.
+                // Windows 2000 repeats the token in the signature field; that is not a signature.
                 self.mech_list_mic = resp.mech_list_mic.and_then(|mic| mic.try_into().ok());
                 self.feed(resp.response_token.ok_or(SpnegoError::NoToken)?)
             }
@@ -70,7 +71,7 @@ impl Acceptor {
         }
     }
 
-    /// Ends a logon that was let in: `verified` is `None` for an anonymous client or a guest.
+    /// Completes an accepted logon: `verified` is `None` for an anonymous client or a guest.
     pub fn accept(&mut self, verified: Option<&Verified>) -> Result<Accepted, SpnegoError> {
         let mut session = self.ntlmssp.complete(verified)?;
         let keyed = verified.is_some_and(|verified| verified.session_key.is_some());
@@ -97,8 +98,8 @@ impl Acceptor {
         })
     }
 
-    /// Checks the client's signature over its mechanisms, if it sent one, and makes ours (RFC 4178 5). As NTLMSSP is
-    /// the only mechanism there is, a client that sends none cannot have been talked into a weaker one.
+    /// Checks the client's signature over its mechanisms, if it sent one, and makes ours (RFC 4178 5). NTLMSSP is the
+    /// only mechanism, so a client without a signature cannot have been downgraded to a weaker one.
     fn exchange_mics(&self, session: &mut Session) -> Result<Option<[u8; 16]>, SpnegoError> {
         match &self.mech_list_mic {
             None => Ok(None),

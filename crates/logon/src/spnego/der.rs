@@ -1,4 +1,4 @@
-//! As much of DER (X.690) as SPNEGO needs: definite lengths, one-byte tags.
+//! The subset of DER (X.690) that SPNEGO needs: definite lengths, one-byte tags.
 
 use alloc::vec::Vec;
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_that_is_too_long_or_endless_is_not_read() {
+    fn an_element_that_is_too_long_or_of_indefinite_length_is_rejected() {
         for bytes in [
             [0x04, 3, 1, 2],
             [0x04, 0x80, 0, 0],

@@ -1,4 +1,4 @@
-//! What is wrong with a security blob.
+//! An error in a security blob.
 
 use crate::ntlmssp::NtlmsspError;
 use thiserror::Error;
@@ -6,31 +6,31 @@ use thiserror::Error;
 /// How many mechanisms a list may have.
 pub(super) const MECHANISMS_MAX: usize = 32;
 
-/// What is wrong with a security blob.
+/// An error in a security blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SpnegoError {
-    /// The DER does not hold together: an element is longer than what is around it, or of another type than is due.
+    /// Malformed DER: an element exceeds the enclosing one, or has an unexpected type.
     #[error("malformed DER in the {0}")]
     Der(&'static str),
     /// Neither NTLMSSP nor SPNEGO.
     #[error("the security blob is neither NTLMSSP nor SPNEGO")]
     UnknownToken,
-    /// More mechanisms than anybody has.
+    /// Too many mechanisms.
     #[error("the client lists more than {} mechanisms", MECHANISMS_MAX)]
     TooManyMechanisms,
     /// The client does not speak NTLMSSP (Kerberos only, for instance).
     #[error("the client offers no mechanism that is known here; only NTLMSSP is")]
     NoCommonMechanism,
-    /// A NegTokenResp without NTLMSSP token where one is due.
+    /// A NegTokenResp lacks the expected NTLMSSP token.
     #[error("the security blob holds no NTLMSSP token")]
     NoToken,
     /// A NegTokenInit in the middle of an exchange.
     #[error("this token is not due now")]
     OutOfTurn,
-    /// The list of mechanisms was altered on its way.
+    /// The list of mechanisms was altered in transit.
     #[error("the list of mechanisms does not match its signature")]
     MicMismatch,
-    /// Something about the NTLMSSP token inside.
+    /// An error in the enclosed NTLMSSP token.
     #[error(transparent)]
     Ntlmssp(#[from] NtlmsspError),
 }

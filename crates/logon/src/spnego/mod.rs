@@ -1,7 +1,7 @@
 //! SPNEGO: the wrapping of NTLMSSP tokens (RFC 4178, [MS-SPNG]).
 //!
-//! [`Acceptor`] is what a server hands security blobs to; it takes wrapped and bare NTLMSSP alike. Below it are the
-//! tokens themselves, which a client needs too.
+//! A server passes security blobs to [`Acceptor`], which accepts wrapped and bare NTLMSSP. The tokens below it are also
+//! for clients.
 
 mod acceptor;
 mod der;

@@ -173,7 +173,7 @@ fn a_change_by_a_client_is_reported_once() {
     story.watch();
     story.read();
     assert_eq!(story.told(), []);
-    // A client writes through an open file: other clients are not notified of its writes.
+    // While a client has the file open for writing, the server treats kernel events of it as the client's writes.
     let open = story.open("F", access::WRITE_DATA, false);
     fs::write(story.at("F"), b"longer").unwrap();
     story.read();

@@ -35,7 +35,7 @@ fn started(path: &Path, limit: u64) -> (Capture, Reporter, Receiver<String>) {
     (capture, reporter, lines)
 }
 
-/// The types of all blocks; fails if the file ends within a block.
+/// The types of all blocks; panics if the file ends within a block.
 fn blocks(bytes: &[u8]) -> Vec<u32> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (mut at, mut kinds) = (0, Vec::new());
