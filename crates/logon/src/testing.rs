@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-/// The bytes that hexadecimal text stands for; blanks are skipped.
+/// Decodes hexadecimal text; blanks are skipped.
 pub fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
     digits
@@ -12,7 +12,7 @@ pub fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// As [`hex`], for a length known when compiling.
+/// Like [`hex`], for a length known at compile time.
 pub fn hex_array<const N: usize>(text: &str) -> [u8; N] {
     hex(text).try_into().unwrap()
 }

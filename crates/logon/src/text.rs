@@ -1,16 +1,16 @@
-//! Text as the old logons saw it: UTF-16LE, Unicode upper case, and an OEM code page.
+//! Text conversions for logons: UTF-16LE, Unicode upper case, and an OEM code page.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The OEM code page of the client, which the caller brings (this crate carries no tables).
+/// The OEM code page of the client, which the caller supplies (this crate has no tables).
 ///
 /// [`Ascii`] is enough where names and passwords are plain ASCII.
 pub trait OemCodePage {
-    /// The text that OEM bytes stand for. Bytes without a meaning become U+FFFD.
+    /// Decodes OEM bytes. Undefined bytes become U+FFFD.
     fn decode(&self, oem: &[u8]) -> String;
 
-    /// The text upper-cased and encoded, as LM hashes want it; `None` if the page lacks a character of it.
+    /// The text upper-cased and encoded, as LM hashes need it; `None` if the page lacks one of its characters.
     fn encode_upper(&self, text: &str) -> Option<Vec<u8>>;
 }
 
@@ -39,7 +39,7 @@ impl OemCodePage for Ascii {
 
 /// Encodes text as UTF-16LE, without a terminator.
 pub fn utf16le(text: &str) -> Vec<u8> {
-    // All of it at once: an allocation that grows leaves copies of passwords behind.
+    // Allocates the full size at once: a growing allocation would leave copies of passwords behind.
     let mut bytes = Vec::with_capacity(text.len().saturating_mul(2));
     bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
     bytes
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_goes_there_and_back() {
+    fn utf16_survives_a_round_trip() {
         assert_eq!(utf16le("Aé"), [0x41, 0, 0xe9, 0]);
         assert_eq!(from_utf16le(&utf16le("Grüße 😀")), "Grüße 😀");
         assert_eq!(from_utf16le(&[0x41, 0, 0x42]), "A");

@@ -1,8 +1,8 @@
-//! A server's check of what a client sent ([MS-CIFS] 3.3.5.43, [MS-NLMP] 3.3).
+//! The server's verification of a client's responses ([MS-CIFS] 3.3.5.43, [MS-NLMP] 3.3).
 //!
-//! What the two password fields hold is told by their lengths and, where those agree, by trying. A kind that the policy
-//! forbids is tried all the same, so that the log can tell "wrong password" from "right, but sent in a way that is
-//! off"; it never lets anybody in.
+//! The lengths of the two password fields determine their kind; where lengths are ambiguous, the server tries each
+//! kind. It also tries kinds that the policy forbids, so that the log can distinguish "wrong password" from "right
+//! password, forbidden method". A forbidden kind never authenticates a client.
 
 pub use crate::policy::How;
 
@@ -20,14 +20,14 @@ use alloc::string::String;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// What a client sent to prove who it is.
+/// The authentication data of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
     /// The user name, in the client's spelling.
     pub user: &'a str,
-    /// The domain, in the client's spelling; it takes part in NTLMv2.
+    /// The domain, in the client's spelling; NTLMv2 responses cover it.
     pub domain: &'a str,
-    /// The challenge the server gave.
+    /// The server's challenge.
     pub challenge: &'a Challenge,
     /// `CaseInsensitivePassword` (OEMPassword), or NTLMSSP's `LmChallengeResponse`.
     pub lm: &'a [u8],
@@ -37,13 +37,13 @@ pub struct Claim<'a> {
     pub extended_session_security: bool,
 }
 
-/// A client that was let in.
+/// An authenticated client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// By what kind of proof.
+    /// The authentication method.
     pub how: How,
-    /// The session key both sides now share; `None` where there is none (plaintext, no password): nothing is signed
-    /// then. In NTLMSSP this is the key exchange key.
+    /// The session key both sides now share; `None` without one (plaintext, no password): messages are then not signed.
+    /// In NTLMSSP this is the key exchange key.
     pub session_key: Option<SessionKey>,
 }
 
@@ -65,8 +65,8 @@ impl Verified {
 
 /// Checks a challenge response.
 ///
-/// Whether an empty user name is a wish to be anonymous, and whether an unknown user becomes a guest, is for the
-/// caller to settle first.
+/// The caller first decides whether an empty user name means an anonymous log-on, and whether an unknown user becomes a
+/// guest.
 pub fn verify(claim: &Claim<'_>, user: &User, policy: &Policy) -> Result<Verified, Refusal> {
     if user.disabled {
         return Err(Refusal::AccountDisabled);
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The refusal to give when nothing matches.
+    /// The refusal if no response matches.
     fn without_a_match(&self, user: &User) -> Refusal {
         let nt_sent = self.nt.is_some() || self.nt_v2.is_some();
         match (self.empty, nt_sent, self.lm.is_some()) {
@@ -202,7 +202,7 @@ fn v2_key(claim: &Claim<'_>, nt_hash: &Hash, proof: &[u8; 16], blob: &[u8]) -> O
     })
 }
 
-/// A password as it came, unencrypted. Whatever follows a NUL is padding.
+/// A plaintext password as received. Bytes after a NUL are padding.
 #[derive(Clone, Copy)]
 pub enum PlaintextPassword<'a> {
     /// In the client's code page.
@@ -227,16 +227,16 @@ impl PlaintextPassword<'_> {
     }
 }
 
-/// Whether case counts in an unencrypted password.
+/// Whether a plaintext password is case-sensitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// NT LM 0.12.
     Sensitive,
-    /// Every older dialect: those clients upper-case what was typed.
+    /// Every older dialect: those clients upper-case the password.
     Insensitive,
 }
 
-/// Checks a password that came unencrypted ([MS-CIFS] 3.2.4.2.4: plaintext authentication).
+/// Verifies a plaintext password ([MS-CIFS] 3.2.4.2.4: plaintext authentication).
 pub fn verify_plaintext(
     password: PlaintextPassword<'_>,
     case: Case,
@@ -272,8 +272,8 @@ fn is_exactly(given: &str, user: &User) -> bool {
         .is_some_and(|stored| nt_hash(given) == *stored)
 }
 
-/// By the LM hash, which knows no case; where there is none, by the hash of the upper-cased password, else by the spellings
-/// a client that changes case would send.
+/// Compares by the LM hash, which ignores case. Without one it uses the hash of the upper-cased password, or else the
+/// spellings that a case-changing client would send.
 fn is_but_for_case(given: &str, user: &User, page: &dyn OemCodePage) -> bool {
     if let Some(stored) = &user.lm_hash {
         return lm_hash(given, page).is_some_and(|hash| hash == *stored);

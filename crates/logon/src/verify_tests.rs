@@ -1,4 +1,4 @@
-//! Tests of [`super`]: clients of all ages, and those who only pretend.
+//! Tests of [`super`]: clients of all generations, and wrong credentials.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -39,7 +39,7 @@ fn v2_with_domain(domain: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_windows_95_client_with_an_lm_response_alone_is_let_in() {
+fn a_windows_95_client_with_only_an_lm_response_is_accepted() {
     let sent = hex("98def7b87f88aa5dafe2df779688a172def11c7d5ccdef13");
     let verified = verify(&claim(&sent, &[]), &user(), &Policy::anything()).unwrap();
     assert_eq!(verified.how, How::Lm);
@@ -50,7 +50,7 @@ fn a_windows_95_client_with_an_lm_response_alone_is_let_in() {
 }
 
 #[test]
-fn tinysmb_with_a_zeroed_lm_response_and_ntlm_v1_is_let_in() {
+fn tinysmb_with_a_zeroed_lm_response_and_ntlm_v1_is_accepted() {
     let nt = hex("67c43011f30298a2ad35ece64f16331c44bdbed927841f94");
     let verified = verify(&claim(&[0; 24], &nt), &user(), &Policy::default()).unwrap();
     assert_eq!(verified.how, How::NtlmV1);
@@ -156,7 +156,7 @@ fn ntlm2_session_is_right_only_if_extended_session_security_was_negotiated() {
 }
 
 #[test]
-fn a_right_password_sent_in_a_forbidden_way_is_told_from_a_wrong_one() {
+fn a_right_password_with_a_forbidden_method_differs_from_a_wrong_one() {
     let sent = lm(user().lm_hash.as_ref().unwrap(), &CHALLENGE).bytes;
     let refuse = |sent: &[u8]| verify(&claim(sent, &[]), &user(), &Policy::default()).unwrap_err();
     assert_eq!(refuse(&sent), Refusal::LanmanNotAllowed);
@@ -200,7 +200,7 @@ fn another_challenge_makes_every_response_wrong() {
 }
 
 #[test]
-fn nothing_sent_and_odd_lengths_are_named() {
+fn missing_responses_and_invalid_lengths_are_reported() {
     assert_eq!(check(&[], &[]), Err(Refusal::NoResponse));
     assert_eq!(check(&[0], &[]), Err(Refusal::NoResponse));
     assert_eq!(check(&[1; 23], &[]), Err(Refusal::UnknownResponse));
@@ -209,7 +209,7 @@ fn nothing_sent_and_odd_lengths_are_named() {
 }
 
 #[test]
-fn missing_hashes_are_named() {
+fn missing_hashes_are_reported() {
     let no_lm = User {
         lm_hash: None,
         ..user()
@@ -230,7 +230,7 @@ fn missing_hashes_are_named() {
 }
 
 #[test]
-fn a_disabled_account_stays_out_whatever_it_sends() {
+fn a_disabled_account_is_refused_with_any_response() {
     let disabled = User {
         disabled: true,
         ..user()
@@ -252,7 +252,7 @@ fn a_disabled_account_stays_out_whatever_it_sends() {
 }
 
 #[test]
-fn an_account_without_a_password_needs_the_policys_consent() {
+fn an_account_without_a_password_needs_permission_by_the_policy() {
     let open = User {
         no_password: true,
         ..User::default()
@@ -276,7 +276,7 @@ fn plain(password: PlaintextPassword<'_>, case: Case, user: &User) -> Result<How
 }
 
 #[test]
-fn a_dos_client_that_upper_cases_and_pads_its_password_is_let_in() {
+fn a_dos_client_that_upper_cases_and_pads_its_password_is_accepted() {
     let typed = PlaintextPassword::Oem(b"PASSWORD\0\0garbage");
     assert_eq!(plain(typed, Case::Insensitive, &user()), Ok(How::Plaintext));
     assert_eq!(

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; white space is ignored.
+/// Decodes pairs of hexadecimal digits; white space is ignored.
 fn bytes_of(text: &str) -> Result<Vec<u8>, std::num::ParseIntError> {
     let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     digits

@@ -1,7 +1,7 @@
 //! Parameter words and data bytes of a message, and the strings in them ([MS-CIFS] 2.2.3.2, 2.2.3.3).
 //!
 //! A message holds one block, or several chained by AndX. [`Block`] decodes anything: counts that say more than there
-//! is are clipped, and [`Block::declared_bytes`] keeps what was said.
+//! is are clipped, and [`Block::declared_bytes`] keeps the declared count.
 
 use crate::{
     error::{Error, Result},
@@ -23,7 +23,7 @@ pub struct Block<'a> {
     pub bytes: &'a [u8],
     /// Offset of `bytes` in the message.
     pub bytes_offset: usize,
-    /// The byte count as the message gives it; `bytes` may be shorter in a clipped or lying message.
+    /// The byte count as the message gives it; `bytes` may be shorter in a truncated or malformed message.
     pub declared_bytes: u16,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Block<'a> {
 pub struct WireStr<'a> {
     /// The bytes without the terminating zero.
     pub raw: &'a [u8],
-    /// UTF-16LE; else the client's OEM code page.
+    /// UTF-16LE; otherwise the client's OEM code page.
     pub unicode: bool,
 }
 
@@ -158,7 +158,7 @@ impl WireStr<'_> {
 /// The buffer-format byte of a zero-terminated string ([MS-CIFS] 2.2.3.3).
 pub const FORMAT_STRING: u8 = 4;
 
-/// Reads strings as they stand in data bytes: UTF-16LE ones aligned to two bytes from the header's start.
+/// Reads strings from data bytes: UTF-16LE ones aligned to two bytes from the header's start.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
     reader: Reader<'a>,
@@ -178,7 +178,7 @@ impl<'a> Strings<'a> {
     /// Takes a buffer-format byte (1 data block, 2 dialect, 3 path, 4 string, 5 variable block).
     ///
     /// # Errors
-    /// [`Error::Short`]; [`Error::Value`] if another byte stands there.
+    /// [`Error::Short`]; [`Error::Value`] if another byte is found.
     pub fn format(&mut self, expected: u8) -> Result<()> {
         if self.reader.u8("buffer format")? != expected {
             return Err(Error::Value {
@@ -227,7 +227,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Takes a zero-terminated OEM string whatever the message's encoding.
+    /// Reads a zero-terminated OEM string, regardless of the message's encoding.
     pub fn oem_string(&mut self) -> WireStr<'a> {
         let rest = self.reader.rest();
         let len = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
@@ -258,7 +258,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Takes a zero-terminated UTF-16LE string whatever the message's encoding, after aligning.
+    /// Aligns, then reads a zero-terminated UTF-16LE string, regardless of the message's encoding.
     pub fn unicode_string(&mut self) -> WireStr<'a> {
         self.reader.align(2);
         self.utf16_here()
@@ -312,7 +312,7 @@ impl<'a> Strings<'a> {
         self.reader.is_empty()
     }
 
-    /// What is left, without taking it.
+    /// The remaining bytes, without consuming them.
     pub fn rest(&self) -> &'a [u8] {
         self.reader.rest()
     }
@@ -357,7 +357,7 @@ impl<'w> BlockWriter<'w> {
         self.out
     }
 
-    /// Ends the words and gives the writer for the bytes.
+    /// Ends the words and returns the writer for the bytes.
     pub fn bytes(&mut self) -> &mut Writer {
         if self.bytes_at.is_none() {
             let words = (self.out.len() - self.start - 1) / 2;

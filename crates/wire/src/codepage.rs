@@ -1,7 +1,7 @@
 //! Code pages: the bytes that old clients use for names, to Unicode and back without loss.
 //!
 //! A name is bytes in the client's code page on the wire and Unicode from there on; paths are split only after
-//! decoding, so that 0x5C as the second byte of a Japanese character is never taken for a `\`.
+//! decoding, so that 0x5C as the second byte of a Japanese character is never interpreted as `\`.
 //!
 //! Bytes that mean nothing in a page become U+EF00 + byte (a private-use range) and go back to that very byte, so a
 //! name survives the round trip through a server that could not read it. UTF-16 has its own escape, see [`utf16`].
@@ -47,7 +47,7 @@ pub struct Unmappable {
 }
 
 impl CodePage {
-    /// The page of MS-DOS in the USA, and of NetBIOS names where nothing else is said.
+    /// The code page of MS-DOS in the USA, and the default for NetBIOS names.
     pub fn cp437() -> Self {
         Self {
             number: 437,
@@ -169,7 +169,7 @@ impl CodePage {
         out
     }
 
-    /// Appends one character's bytes, or says that the page has none for it.
+    /// Appends one character's bytes; reports if the page lacks the character.
     pub fn push(self, c: char, out: &mut Vec<u8>) -> Option<()> {
         if c.is_ascii() {
             out.push(c as u8);

@@ -2,7 +2,7 @@
 //!
 //! A new command is one row here and one row in the server's dispatcher, beside the module of its codec and its handler.
 
-/// Where a command may stand in an AndX chain.
+/// The positions that a command may have in an AndX chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Its words begin with an AndX head: another command may follow.
@@ -39,7 +39,7 @@ pub struct Command {
     pub code: u8,
     /// Name in the specification's vocabulary, without `SMB_COM_`.
     pub name: &'static str,
-    /// Where it may stand in a chain.
+    /// Its permitted positions in a chain.
     pub form: Form,
     /// What it needs.
     pub needs: Needs,

@@ -14,7 +14,7 @@ pub enum NegotiateShape {
     Nt,
 }
 
-/// Generations of the protocol, in order. A later one implies what the earlier had.
+/// Generations of the protocol, in order. A later one includes the features of the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
     /// PC NETWORK PROGRAM 1.0.
@@ -34,7 +34,7 @@ pub enum Generation {
 /// A dialect that this code speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The string as it stands on the wire.
+    /// The string on the wire.
     pub name: &'static str,
     /// Generation.
     pub generation: Generation,

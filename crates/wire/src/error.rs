@@ -12,7 +12,7 @@ pub enum Error {
     /// The message does not begin with `\xFFSMB`.
     #[error("not an SMB message")]
     NotSmb,
-    /// The word count is none that this command has.
+    /// The word count is invalid for this command.
     #[error("word count {found} is none of {what}")]
     WordCount {
         /// The command.

@@ -100,7 +100,7 @@ impl Flags2 {
 pub struct Header {
     /// Command code.
     pub command: u8,
-    /// The status as it stands on the wire: an NTSTATUS, or class, zero and code ([`crate::status`]).
+    /// The status on the wire: an NTSTATUS, or class, zero and code ([`crate::status`]).
     pub status: u32,
     /// Flags.
     pub flags: Flags,

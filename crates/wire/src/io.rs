@@ -19,7 +19,7 @@ impl<'a> Reader<'a> {
     /// A reader of `buf` that begins at `pos` (which may be its end), for offsets that count from `buf`'s start.
     ///
     /// # Errors
-    /// [`Error::Outside`] if `pos` lies past the end.
+    /// [`Error::Outside`] if `pos` is past the end.
     pub fn at(buf: &'a [u8], pos: usize, what: &'static str) -> Result<Self> {
         if pos > buf.len() {
             return Err(Error::Outside { what });
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         self.pos
     }
 
-    /// What is left, without taking it.
+    /// The remaining bytes, without consuming them.
     pub fn rest(&self) -> &'a [u8] {
         self.buf.get(self.pos..).unwrap_or(&[])
     }
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// Takes at most `n` bytes: as many as are left.
+    /// Reads at most `n` bytes, or all that remain.
     pub fn take_up_to(&mut self, n: usize) -> &'a [u8] {
         let n = n.min(self.remaining());
         self.take(n, "").unwrap_or(&[])
@@ -190,17 +190,17 @@ impl Writer {
         self
     }
 
-    /// Overwrites two bytes at `offset`, which must have been written; else nothing happens.
+    /// Overwrites two bytes at `offset`, which must have been written; otherwise does nothing.
     pub fn patch_u16(&mut self, offset: usize, value: u16) {
         self.patch(offset, &value.to_le_bytes());
     }
 
-    /// Overwrites four bytes at `offset`, which must have been written; else nothing happens.
+    /// Overwrites four bytes at `offset`, which must have been written; otherwise does nothing.
     pub fn patch_u32(&mut self, offset: usize, value: u32) {
         self.patch(offset, &value.to_le_bytes());
     }
 
-    /// Overwrites bytes at `offset`, which must have been written; else nothing happens.
+    /// Overwrites bytes at `offset`, which must have been written; otherwise does nothing.
     pub fn patch(&mut self, offset: usize, value: &[u8]) {
         debug_assert!(offset + value.len() <= self.buf.len());
         if let Some(place) = self.buf.get_mut(offset..offset.saturating_add(value.len())) {

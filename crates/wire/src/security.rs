@@ -24,7 +24,7 @@ pub mod control {
     pub const SELF_RELATIVE: u16 = 0x8000;
 }
 
-/// Bits that say which parts of a descriptor are meant ([MS-DTYP] 2.4.7).
+/// Bits that select parts of a descriptor ([MS-DTYP] 2.4.7).
 pub mod info {
     /// Owner.
     pub const OWNER: u32 = 0x1;

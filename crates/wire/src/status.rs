@@ -51,7 +51,7 @@ impl DosStatus {
     }
 }
 
-/// What a request came to: an NTSTATUS, which the table also gives as a DOS class and code.
+/// The result of a request: an NTSTATUS, which the table also maps to a DOS class and code.
 ///
 /// Statuses without an NT number of their own (ERRSRV codes) stand as [MS-CIFS] 2.2.2.4 has them: `code << 16 | class`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,7 +200,7 @@ statuses! {
 }
 
 impl Status {
-    /// Whether this says success (NT severity 0; DOS class 0).
+    /// Whether this is success (NT severity 0; DOS class 0).
     pub const fn is_ok(self) -> bool {
         self.0 == 0 || self.0 == Self::NOTIFY_CLEANUP.0 || self.0 == Self::NOTIFY_ENUM_DIR.0
     }
@@ -247,7 +247,7 @@ impl Status {
         self.row().map_or("Unknown status.", |row| row.3)
     }
 
-    /// The header's status field: NTSTATUS if the client asked for it, else class and code.
+    /// The header's status field: NTSTATUS if the client requested it, otherwise class and code.
     pub fn to_wire(self, nt_status: bool) -> u32 {
         if nt_status {
             self.0
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dos_does_not_know_becomes_a_bad_path_or_no_access() {
+    fn statuses_unknown_to_dos_become_a_bad_path_or_no_access() {
         let dos = |status: Status| status.dos().for_dos().code;
         assert_eq!(dos(Status::DIRECTORY_NOT_EMPTY), 5);
         assert_eq!(dos(Status::DELETE_PENDING), 5);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_and_code_outside_the_table_goes_to_dos_clients_as_it_is() {
+    fn a_class_and_code_outside_the_table_reaches_dos_clients_unchanged() {
         assert_eq!(
             Status(0x0070_0001).dos(),
             DosStatus {

@@ -68,17 +68,17 @@ impl ZoneMinutesWest {
 /// What a time in a set-time request asks for. Each wire format has its own values for "leave it".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeChange {
-    /// Leave this stamp as it is.
+    /// Leave this time stamp unchanged.
     Leave,
-    /// Leave it, and do not update it for what is done through this handle ([MS-FSCC] 2.4.7, -1).
+    /// Leave it, and do not update it for operations through this handle ([MS-FSCC] 2.4.7, -1).
     Suspend,
-    /// Leave it, and update it again for what is done through this handle ([MS-FSCC] 2.4.7, -2).
+    /// Leave it, and resume updates for operations through this handle ([MS-FSCC] 2.4.7, -2).
     Resume,
     /// Set it to this many nanoseconds since 1970 UTC.
     Set(i64),
 }
 
-/// Units of 100 ns since 1601-01-01T00:00:00Z ([MS-DTYP] 2.3.3). 0 says "no time".
+/// Units of 100 ns since 1601-01-01T00:00:00Z ([MS-DTYP] 2.3.3). 0 means "no time".
 ///
 /// It spans 1601 to 60056; conversions from nanoseconds round down to 100 ns, and moments
 /// before 1601 become 0. Conversions to nanoseconds saturate at what an `i64` holds (1677-09-21 and 2262-04-11).
@@ -86,7 +86,7 @@ pub enum TimeChange {
 pub struct FileTime(pub u64);
 
 impl FileTime {
-    /// No time is known, or (in a set request) leave it.
+    /// The time is unknown, or (in a set request) stays unchanged.
     pub const NONE: Self = Self(0);
 
     /// From nanoseconds since 1970 UTC.
@@ -120,8 +120,8 @@ impl From<Time> for FileTime {
     }
 }
 
-/// Seconds since 1970-01-01T00:00 in the server's *local* time, as LAN Manager sends them ([MS-CIFS] 2.2.1.4.3,
-/// UTIME). 0 says "no time".
+/// Seconds since 1970-01-01T00:00 in the server's *local* time, as LAN Manager sends them ([MS-CIFS] 2.2.1.4.3, UTIME).
+/// 0 means "no time".
 ///
 /// It spans 1970 to 2106. Earlier moments become 0, later ones 0xFFFF_FFFE (0xFFFF_FFFF means "leave it").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,7 +151,7 @@ impl Utime {
 /// A FAT directory's stamp in the server's local time: SMB_DATE and SMB_TIME ([MS-CIFS] 2.2.1.4.1, 2.2.1.4.2).
 ///
 /// Steps of 2 seconds, 1980-01-01T00:00:00 to 2107-12-31T23:59:58; conversions round down, and moments outside become
-/// the nearest end. All zero says "no time".
+/// the nearest end. All zero means "no time".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DosDateTime {
     /// Year - 1980 in bits 9..16, month 1..=12 in bits 5..9, day 1..=31 in bits 0..5.
@@ -161,14 +161,14 @@ pub struct DosDateTime {
 }
 
 impl DosDateTime {
-    /// No time is known, or (in a set request) leave it.
+    /// The time is unknown, or (in a set request) stays unchanged.
     pub const NONE: Self = Self { date: 0, time: 0 };
-    /// The earliest stamp there is: 1980-01-01T00:00:00.
+    /// The earliest time stamp: 1980-01-01T00:00:00.
     pub const MIN: Self = Self {
         date: 0x21,
         time: 0,
     };
-    /// The latest stamp there is: 2107-12-31T23:59:58.
+    /// The latest time stamp: 2107-12-31T23:59:58.
     pub const MAX: Self = Self {
         date: 0xff9f,
         time: 0xbf7d,
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn an_invalid_date_is_rejected() {
         for (date, time) in [
             (0, 0),
             (0xffff, 0xffff),

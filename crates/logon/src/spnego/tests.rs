@@ -103,7 +103,7 @@ fn first_tokens_are_written_as_other_clients_write_them() {
 }
 
 #[test]
-fn the_last_token_of_windows_2000_is_read_whose_state_is_missing() {
+fn the_last_token_of_windows_2000_without_a_state_is_decoded() {
     let token = NegTokenResp {
         response_token: Some(&[9; 300]),
         ..NegTokenResp::default()
@@ -207,7 +207,7 @@ fn a_client_that_does_not_sign_gets_no_signature() {
 }
 
 #[test]
-fn a_client_that_prefers_kerberos_is_led_to_ntlmssp() {
+fn a_client_that_prefers_kerberos_is_redirected_to_ntlmssp() {
     let (accepted, mut session) = log_on(&[Oid::KERBEROS, Oid::NTLMSSP], |session, der| {
         Some(session.sign(der).to_vec())
     });
@@ -225,13 +225,13 @@ fn a_signature_over_other_mechanisms_is_refused() {
 }
 
 #[test]
-fn windows_2000s_repeated_token_is_not_taken_for_a_signature() {
+fn windows_2000s_repeated_token_is_not_treated_as_a_signature() {
     let (accepted, _) = log_on(&[Oid::NTLMSSP], |_, _| Some(vec![3; 200]));
     assert_eq!(accepted.unwrap().token, hex("a1073005a0030a0100"));
 }
 
 #[test]
-fn bare_ntlmssp_is_answered_barely() {
+fn bare_ntlmssp_receives_a_bare_answer() {
     let mut acceptor = acceptor();
     let (client, negotiate) = NtlmsspClient::start().unwrap();
     let challenge = reply(acceptor.handle(&negotiate).unwrap());
@@ -268,7 +268,7 @@ fn a_guest_gets_no_key_and_no_signature() {
 }
 
 #[test]
-fn a_client_without_ntlmssp_and_rubbish_are_told_apart() {
+fn a_client_without_ntlmssp_and_garbage_give_different_errors() {
     let kerberos = NegTokenInit {
         mech_types: vec![Oid::KERBEROS],
         ..NegTokenInit::default()

@@ -35,7 +35,7 @@ impl Oid<'static> {
 pub struct NegTokenInit<'a> {
     /// Mechanisms, the preferred one first.
     pub mech_types: Vec<Oid<'a>>,
-    /// The mechanisms as they were encoded, which is what a MIC covers; empty in one that is to be written.
+    /// The encoded mechanisms, which a MIC covers; empty in a token to be encoded.
     pub mech_types_der: &'a [u8],
     /// A first token for the preferred mechanism.
     pub mech_token: Option<&'a [u8]>,
@@ -48,22 +48,22 @@ pub struct NegTokenInit<'a> {
 /// `negState` (RFC 4178 4.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NegState {
-    /// Done.
+    /// accept-completed.
     AcceptCompleted,
-    /// More tokens are to come.
+    /// accept-incomplete: more tokens follow.
     AcceptIncomplete,
-    /// No.
+    /// reject.
     Reject,
-    /// A MIC is wanted.
+    /// request-mic: a MIC is required.
     RequestMic,
 }
 
 /// Every later token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NegTokenResp<'a> {
-    /// How it stands.
+    /// The negotiation state.
     pub state: Option<NegState>,
-    /// The mechanism that was chosen; in the server's first reply only.
+    /// The selected mechanism; only in the server's first reply.
     pub supported_mech: Option<Oid<'a>>,
     /// The mechanism's token.
     pub response_token: Option<&'a [u8]>,
@@ -81,7 +81,7 @@ pub enum Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Decodes a blob. A NegTokenInit is taken with and without the header of RFC 2743 around it.
+    /// Decodes a blob. A NegTokenInit is accepted with and without the header of RFC 2743.
     pub fn parse(blob: &'a [u8]) -> Result<Self, SpnegoError> {
         let mut outer = Reader::new(blob);
         match outer.tag() {
@@ -103,7 +103,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// The content of `[n] inner`, if that stands next; `Ok(None)` if another field does.
+/// The content of `[n] inner`, if it comes next; `Ok(None)` if another field does.
 fn optional<'a>(
     reader: &mut Reader<'a>,
     n: u8,
@@ -176,7 +176,7 @@ impl<'a> NegTokenInit<'a> {
     }
 }
 
-/// A list of mechanisms as DER has it: what a MIC covers (RFC 4178, 5).
+/// The DER encoding of a list of mechanisms, which a MIC covers (RFC 4178, 5).
 pub fn mech_types_der(types: &[Oid<'_>]) -> Vec<u8> {
     let list: Vec<u8> = types
         .iter()
@@ -261,7 +261,7 @@ impl<'a> NegTokenResp<'a> {
     }
 }
 
-/// The security blob of a NEGOTIATE reply: NTLMSSP is spoken here ([MS-SPNG] 3.2.5.2, [MS-SMB] 2.2.4.5.2.1).
+/// The security blob of a NEGOTIATE reply, which offers NTLMSSP ([MS-SPNG] 3.2.5.2, [MS-SMB] 2.2.4.5.2.1).
 pub fn negotiate_blob() -> Vec<u8> {
     NegTokenInit {
         mech_types: [Oid::NTLMSSP].to_vec(),

@@ -1,5 +1,5 @@
-//! Other people's clients log on, to a server that knows nothing but NEGOTIATE, SESSION_SETUP_ANDX, LOGOFF_ANDX and how
-//! to refuse a TREE_CONNECT_ANDX. A client that then says "bad network name" has accepted our logon and our signature.
+//! Third-party clients log on to a server that supports only NEGOTIATE, SESSION_SETUP_ANDX and LOGOFF_ANDX, and refuses
+//! TREE_CONNECT_ANDX. A client that then says "bad network name" has accepted our logon and our signature.
 //!
 //! A client that is not installed is skipped with a line on stderr; with `CI` set it is a failure.
 #![allow(
@@ -49,7 +49,7 @@ fn python(port: u16, module: &str, program: &str) -> Command {
     command
 }
 
-/// Runs the client against the server; `None` if the client is not there.
+/// Runs the client against the server; `None` if the client is not installed.
 fn run(offer: Offer, client: impl FnOnce(u16) -> Command) -> Option<(Outcome, String)> {
     let (port, server) = server::start(offer);
     let output = client(port).output();
@@ -73,7 +73,7 @@ fn run(offer: Offer, client: impl FnOnce(u16) -> Command) -> Option<(Outcome, St
     ))
 }
 
-/// The client logged on in this way, its next request was signed as it should be, and it took our reply.
+/// Asserts that the client logged on with this method, signed its next request correctly, and accepted the reply.
 fn expect_signed(run: Option<(Outcome, String)>, how: How, bad_name: &str) -> Option<Outcome> {
     let (outcome, text) = run?;
     assert_eq!(outcome.how, Some(Ok(how)), "{text}");
@@ -187,7 +187,7 @@ fn pysmb_logs_on_with_ntlm_v1() {
 }
 
 #[test]
-fn a_wrong_password_is_refused_and_the_client_is_told() {
+fn a_client_with_a_wrong_password_receives_a_refusal() {
     let run = run(EXTENDED, |port| {
         let mut command = smbclient(port, &[]);
         command.args(["-U", "GROUP/bob%Wrong"]);

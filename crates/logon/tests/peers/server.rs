@@ -1,4 +1,4 @@
-//! The least SMB1 server that a client will log on to: one connection, four commands.
+//! A minimal SMB1 server for log-ons: one connection, four commands.
 
 use coax_logon::accounts::User;
 use coax_logon::ntlmssp::{NtlmsspServer, ServerNames, Step};
@@ -19,7 +19,7 @@ const MORE_PROCESSING_REQUIRED: u32 = 0xc000_0016;
 const LOGON_FAILURE: u32 = 0xc000_006d;
 const BAD_NETWORK_NAME: u32 = 0xc000_00cc;
 
-/// What the server says it can do.
+/// The server's options.
 #[derive(Clone, Copy)]
 pub struct Offer {
     /// Extended security (SPNEGO).
@@ -28,11 +28,11 @@ pub struct Offer {
     pub hint: bool,
     /// Demands signing.
     pub sign: bool,
-    /// Whether the CHALLENGE tells the time.
+    /// Whether the CHALLENGE contains the server's time.
     pub timestamp: bool,
 }
 
-/// What came of a connection.
+/// The result of a connection.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// How the client logged on, or why not.
@@ -55,7 +55,7 @@ pub fn start(offer: Offer) -> (u16, JoinHandle<Outcome>) {
     )
 }
 
-/// The first connection, if it comes in time.
+/// Accepts the first connection, within a time limit.
 fn accept(listener: &TcpListener) -> Option<TcpStream> {
     listener.set_nonblocking(true).unwrap();
     let start = Instant::now();

@@ -12,7 +12,7 @@ use oem_cp::{
 /// The tables of one page.
 #[derive(Clone, Copy)]
 pub(super) enum Table {
-    /// Nothing above 0x7F.
+    /// No characters above 0x7F.
     Ascii,
     /// ISO 8859-1: the byte is the code point.
     Latin1,

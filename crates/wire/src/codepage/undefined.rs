@@ -1,15 +1,15 @@
 //! Bytes that a code page does not define, as private-use characters.
 
-/// First of the 256 private-use characters that stand for bytes a code page does not define.
+/// First of the 256 private-use characters for bytes that a code page does not define.
 pub const UNDEFINED_BASE: u32 = 0xEF00;
 
-/// The private-use character that stands for an undefined byte.
+/// The private-use character for an undefined byte.
 pub(crate) fn undefined(byte: u8) -> char {
     char::from_u32(UNDEFINED_BASE + u32::from(byte)).unwrap_or('_')
 }
 
-/// The byte that such a character stands for. ASCII bytes are defined in every page and have no such character, so
-/// that no name can smuggle in a separator.
+/// The byte that such a character represents. ASCII bytes are defined in every page and have no such character, so that
+/// no name can smuggle in a separator.
 pub(crate) fn undefined_byte(c: char) -> Option<u8> {
     u8::try_from(u32::from(c).wrapping_sub(UNDEFINED_BASE))
         .ok()

@@ -7,7 +7,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 
-/// Flag: the file cannot be used by who does not understand this attribute.
+/// Flag: programs that do not understand this attribute cannot use the file.
 pub const NEED_EA: u8 = 0x80;
 /// Longest name, bytes.
 pub const MAX_NAME: usize = 255;
@@ -59,10 +59,10 @@ pub fn list_len<'a>(eas: impl IntoIterator<Item = Ea<'a>>) -> usize {
         .fold(4usize, |sum, ea| sum.saturating_add(ea.len()))
 }
 
-/// Decodes an SMB_FEA_LIST. Its length field may say less than there is; bytes behind are ignored.
+/// Decodes an SMB_FEA_LIST. Its length field may declare less than the data; bytes after that are ignored.
 ///
 /// # Errors
-/// [`Error::Short`], [`Error::Outside`] if a length says more than there is.
+/// [`Error::Short`], [`Error::Outside`] if a length exceeds the data.
 pub fn parse_list(data: &[u8]) -> Result<Vec<Ea<'_>>> {
     let mut list = sized_list(data)?;
     let mut eas = Vec::new();

@@ -116,7 +116,7 @@ impl Level {
     }
 }
 
-/// All that the levels of fixed form tell of a file. Names are UTF-16LE whatever the message's encoding.
+/// The file information of all fixed-form levels. Names are always UTF-16LE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileInfo<'a> {
     /// Creation, last access and last write as DOS has them, local.
@@ -133,13 +133,13 @@ pub struct FileInfo<'a> {
     pub dos_attributes: u16,
     /// Attributes, 32-bit form.
     pub attributes: u32,
-    /// Space taken on the disk, bytes.
+    /// Space allocated on the disk, bytes.
     pub allocation: u64,
     /// Length, bytes.
     pub size: u64,
     /// Names it has; 0 when its deletion is pending.
     pub links: u32,
-    /// It goes when it is closed.
+    /// The file is deleted when it is closed.
     pub delete_pending: bool,
     /// It is a folder.
     pub directory: bool,
@@ -187,7 +187,7 @@ impl FileInfo<'_> {
         }
     }
 
-    /// [MS-CIFS] 2.2.8.3.1. Sizes of 4 GiB and more are told as the largest number there is.
+    /// [MS-CIFS] 2.2.8.3.1. Sizes of 4 GiB and more are encoded as the largest 32-bit number.
     fn put_info_standard(&self, out: &mut Writer) {
         let clip = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
         self.dos_times.emit(out);

@@ -1,4 +1,4 @@
-//! What the replies of all TRANS2 queries share as a client reads them: names, labels, lists of streams.
+//! Decoding shared by the replies of all TRANS2 queries: names, labels, lists of streams.
 
 use crate::{error::Result, io::Reader};
 
@@ -15,7 +15,7 @@ pub struct Stream<'a> {
     pub name: &'a [u8],
     /// Length, bytes.
     pub size: u64,
-    /// Space taken, bytes.
+    /// Space allocated, bytes.
     pub allocation: u64,
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_level_tells_of_a_file_is_emitted_again_as_it_was() {
+    fn file_information_of_every_level_survives_a_round_trip() {
         for level in FILE_LEVELS {
             let mut out = Writer::default();
             file_info().emit(level, &mut out);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_level_tells_of_a_volume_is_emitted_again_as_it_was() {
+    fn volume_information_of_every_level_survives_a_round_trip() {
         for level in VOLUME_LEVELS {
             let mut out = Writer::default();
             volume_info().emit(level, &mut out);

@@ -35,7 +35,7 @@ pub struct Rename<'a> {
     pub name: WireStr<'a>,
 }
 
-/// What is to be set.
+/// The values to set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetFile<'a> {
     /// SMB_INFO_STANDARD (1): three times.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_gives_its_name_without_a_terminator() {
+    fn a_rename_contains_its_name_without_a_terminator() {
         let data = b"\x01\0\0\0\0\0\0\0\x04\0\0\0a\0b\0\0\0";
         let Some(SetFile::Rename(rename)) = SetFile::parse(1010, data, true).unwrap() else {
             panic!("not a rename");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_without_unicode_gives_its_name_in_the_code_page() {
+    fn a_rename_without_unicode_contains_its_name_in_the_code_page() {
         let data = b"\0\0\0\0\0\0\0\0\x03\0\0\0ab\0";
         let Some(SetFile::Rename(rename)) = SetFile::parse(1010, data, false).unwrap() else {
             panic!("not a rename");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_cannot_be_set_are_told_apart() {
+    fn levels_that_cannot_be_set_give_distinct_errors() {
         for code in [0, 3, 4, 0x107, 0x200, 1005, 1018, 0xffff] {
             assert_eq!(
                 SetFile::parse(code, &[0; 64], true).unwrap(),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_set_comes_back() {
+    fn values_to_set_survive_a_round_trip() {
         let name = WireStr {
             raw: b"a\0",
             unicode: true,

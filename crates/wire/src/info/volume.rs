@@ -153,7 +153,7 @@ impl VolumeInfo<'_> {
             .u32(u32::from(self.bytes_per_sector));
     }
 
-    /// [MS-CIFS] 2.2.8.2.1. More units than 32 bits hold are told as the largest number there is.
+    /// [MS-CIFS] 2.2.8.2.1. Unit counts above 32 bits are encoded as the largest 32-bit number.
     fn put_allocation(&self, out: &mut Writer) {
         let clip = |units: u64| u32::try_from(units).unwrap_or(u32::MAX);
         out.u32(0).u32(self.sectors_per_unit);

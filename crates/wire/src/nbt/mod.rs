@@ -4,7 +4,7 @@ pub mod name;
 pub mod ns;
 pub mod session;
 
-/// What is wrong with bytes that claim to be a NetBIOS packet. The peer that sent them erred.
+/// An error in a received NetBIOS packet. The peer that sent it erred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The packet ends inside the named field.

@@ -147,7 +147,7 @@ impl fmt::Debug for NbName {
     }
 }
 
-/// Why a text is no NetBIOS name or scope. Whoever wrote the text erred.
+/// Why a text is not a valid NetBIOS name or scope. The author of the text erred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// It has no characters.
@@ -197,7 +197,7 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Whether there is no scope.
+    /// Whether the scope is empty.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_name_is_told_apart_from_a_broken_one() {
+    fn a_null_name_differs_from_a_malformed_one() {
         assert_eq!(ScopedName::decode(&[0, 7], 0), Ok((None, 1)));
         assert_eq!(
             ScopedName::decode(&[], 0),

@@ -66,7 +66,7 @@ pub fn remote_tod(receive_bytes: u16) -> Vec<u8> {
 pub struct Reply {
     /// [`super::code`]: data is there also with `MORE_DATA`.
     pub code: u16,
-    /// To be taken from pointers.
+    /// The value to subtract from pointers.
     pub converter: u16,
     /// Records sent, of calls that list; of NetServerGetInfo the bytes available.
     pub entries: u16,
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_converter_is_taken_from_pointers_whose_high_words_mean_nothing() {
+    fn the_converter_is_subtracted_from_pointers_and_their_high_words_are_ignored() {
         let mut data = two_shares();
         for at in [16, 36] {
             let pointer = u16::from_le_bytes([data[at], data[at + 1]]).wrapping_add(0xfff0);
@@ -386,7 +386,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_replies_give_no_more_than_they_hold(
+        fn arbitrary_replies_never_yield_more_records_than_they_contain(
             descriptor in "[WDBbzOlN0-9]{0,12}",
             entries in any::<u16>(),
             converter in any::<u16>(),

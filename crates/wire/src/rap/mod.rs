@@ -62,7 +62,7 @@ pub mod code {
     pub const INVALID_PARAMETER: u16 = 87;
     /// No such information level.
     pub const INVALID_LEVEL: u16 = 124;
-    /// There is more than fits into the receive buffer.
+    /// The data exceeds the receive buffer.
     pub const MORE_DATA: u16 = 234;
     /// Not even one record fits into the receive buffer.
     pub const BUF_TOO_SMALL: u16 = 2123;

@@ -1,4 +1,4 @@
-//! Records of replies: fixed parts in a row, the strings they point to behind them.
+//! Records of replies: the fixed parts first, then the strings that they point to.
 
 use super::{code, descriptor::Item};
 use crate::io::Writer;

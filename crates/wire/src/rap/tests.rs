@@ -19,7 +19,7 @@ fn a_windows_95_share_list_request_decodes() {
 }
 
 #[test]
-fn strings_null_pointers_and_double_words_are_told_apart() {
+fn strings_null_pointers_and_double_words_are_distinguished() {
     let bytes = b"\x68\0WrLehDO\0B16BBDz\0\x01\0\xff\xff\xff\xff\xff\xff";
     let request = Request::parse(bytes).unwrap();
     assert_eq!((request.dword(), request.text(0)), (Some(u32::MAX), None));
@@ -63,7 +63,7 @@ fn records_point_to_their_strings_from_the_beginning_of_the_data() {
 }
 
 #[test]
-fn what_does_not_fit_the_receive_buffer_is_counted_and_left_out() {
+fn records_beyond_the_receive_buffer_are_counted_and_omitted() {
     let items = descriptor::parse(b"B13BWz").unwrap();
     let records = [
         share("A", "first"),

@@ -1,4 +1,4 @@
-//! The client's side of DCE/RPC: what a bind was answered, and replies put together from their fragments (C706 12.6.4).
+//! The client's side of DCE/RPC: bind replies, and replies reassembled from their fragments (C706 12.6.4).
 
 use super::{Bind, Context, HEADER_LEN, Header, NDR, Syntax, body, pfc, ptype};
 use crate::{
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_gives_its_status() {
+    fn a_fault_returns_its_status() {
         let mut out = Writer::default();
         emit_fault(0, super::super::fault::OP_RNG_ERROR, 5, &mut out);
         let (pdu, _) = Pdu::first(out.as_slice()).unwrap().unwrap();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_arrived_is_waited_for() {
+    fn reassembly_waits_for_missing_fragments() {
         let sent = ack(Verdict::Accepted, "\\PIPE\\srvsvc");
         for len in 0..sent.len() {
             assert_eq!(Pdu::first(&sent[..len]), Ok(None));

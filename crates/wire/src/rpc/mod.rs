@@ -71,7 +71,7 @@ pub mod nak {
     pub const AUTHENTICATION_TYPE: u16 = 8;
 }
 
-/// An interface or transfer syntax: UUID as it stands on the wire, and version.
+/// An interface or transfer syntax: UUID in wire order, and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syntax {
     /// UUID, little-endian form.

@@ -7,7 +7,7 @@ use crate::{
 };
 use alloc::string::String;
 
-/// Longest string taken from a client, UTF-16 units.
+/// Maximum length of a string from a client, UTF-16 units.
 const MAX_UNITS: u32 = 1024;
 
 /// Reads arguments. Alignment counts from their first byte.

@@ -94,7 +94,7 @@ impl Call {
         let mut resume = false;
         if args.u32("container")? != 0 {
             args.u32("count")?;
-            // Some clients send the array they expect back; nobody needs what follows then.
+            // Some clients send the array that they expect back; the server does not need the rest.
             if args.u32("array")? == 0 {
                 args.u32("preferred length")?;
                 resume = args.u32("resume handle").unwrap_or(0) != 0;
@@ -116,7 +116,7 @@ pub struct ShareInfo {
     pub kind: u32,
     /// Comment.
     pub comment: String,
-    /// Path on the server, as told.
+    /// Path on the server, as sent.
     pub path: String,
     /// How many use it.
     pub users: u32,
@@ -165,7 +165,8 @@ pub fn share_enum_arguments(server: &str, preferred: u32) -> Vec<u8> {
     out.finish()
 }
 
-/// The shares in the results of ShareEnum, level 1, and its code ([`code`]). Paths and users are not told.
+/// The shares in the results of ShareEnum, level 1, and its code ([`code`]). The reply does not contain paths and
+/// users.
 ///
 /// # Errors
 /// [`crate::Error::Short`]; [`crate::Error::Value`] for another level, or counts that contradict each other.
@@ -217,7 +218,7 @@ fn share_array(results: &mut Arguments<'_>, count: u32) -> Result<Vec<ShareInfo>
     fixed.into_iter().map(share).collect()
 }
 
-/// The results of ShareGetInfo; `None`: there is no such share.
+/// The results of ShareGetInfo; `None`: the share does not exist.
 pub fn share_info_results(level: u32, share: Option<&ShareInfo>) -> Vec<u8> {
     let mut out = Results::default();
     out.u32(level);

@@ -1,4 +1,4 @@
-//! DCE/RPC against bytes that a Windows XP sends, and against lies.
+//! Tests of DCE/RPC with bytes from Windows XP, and with malformed input.
 
 use super::{ndr::*, *};
 use alloc::{vec, vec::Vec};

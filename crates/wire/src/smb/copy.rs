@@ -8,7 +8,7 @@ use crate::{
     io::Writer,
 };
 
-/// The tree of the destination that stands for the header's own.
+/// The destination TID that denotes the header's own TID.
 pub const SAME_TREE: Tid = Tid(0xffff);
 
 /// Bits of `smb_flags`.

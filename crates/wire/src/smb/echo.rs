@@ -9,7 +9,7 @@ use crate::{
 /// A question whether the server is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// How many replies are wanted.
+    /// The number of replies requested.
     pub count: u16,
     /// What they shall hold.
     pub data: &'a [u8],

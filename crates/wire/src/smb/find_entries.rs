@@ -226,7 +226,7 @@ fn ea_list<'a>(r: &mut Reader<'a>) -> Result<&'a [u8]> {
     r.take(len.max(4), "EA list")
 }
 
-/// What stands before the first character of zeros.
+/// The text before the first NUL character.
 fn without_end(name: &[u8], width: usize) -> &[u8] {
     let zero = name
         .chunks_exact(width)

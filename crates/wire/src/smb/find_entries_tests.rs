@@ -35,7 +35,7 @@ fn list(format: Format, entries: &[Entry<'_>]) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// An entry with all that `level` tells, and nothing else.
+/// An entry with exactly the fields of `level`.
 fn entry<'a>(level: Level, name: &'a [u8]) -> Entry<'a> {
     const TIME: i64 = 1_576_421_662_000_000_000;
     let named = Entry {
@@ -93,7 +93,7 @@ fn entries_of_every_level_come_back_in_both_encodings() {
 }
 
 #[test]
-fn entries_cut_or_bent_anywhere_end_the_walk_and_nothing_else() {
+fn truncated_or_corrupted_entries_only_end_the_iteration() {
     for level in LEVELS {
         let format = format(level, true);
         let data = list(format, &[entry(level, b"A\0"), entry(level, b"B\0C\0")]);
@@ -139,7 +139,7 @@ fn a_windows_list_of_the_standard_level_is_read() {
 }
 
 #[test]
-fn a_length_that_counts_the_terminator_gives_the_same_name() {
+fn a_length_that_includes_the_terminator_gives_the_same_name() {
     let format = Format {
         resume_keys: false,
         ..format(Level::Standard, false)
@@ -189,7 +189,7 @@ fn requests_come_back_with_their_names() {
 }
 
 #[test]
-fn what_was_found_comes_back_and_may_lack_its_last_words() {
+fn search_replies_survive_a_round_trip_and_may_lack_their_last_words() {
     for sid in [Some(Sid(0x0801)), None] {
         let found = Found {
             sid,
@@ -209,7 +209,7 @@ fn what_was_found_comes_back_and_may_lack_its_last_words() {
 
 proptest! {
     #[test]
-    fn arbitrary_data_gives_no_more_entries_than_bytes(
+    fn arbitrary_data_never_yields_more_entries_than_bytes(
         level in 0usize..9,
         unicode in any::<bool>(),
         resume_keys in any::<bool>(),

@@ -29,7 +29,7 @@ pub const FIND_FIRST2: u16 = 0x0001;
 /// The subcommand FIND_NEXT2.
 pub const FIND_NEXT2: u16 = 0x0002;
 
-/// What is told of each file.
+/// The information level of each entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// SMB_INFO_STANDARD.
@@ -193,7 +193,7 @@ pub struct Entry<'a> {
     pub changed: i64,
     /// Length, bytes.
     pub size: u64,
-    /// Space taken, bytes.
+    /// Space allocated, bytes.
     pub allocated: u64,
     /// Attributes in the 32-bit form; the old levels take the low byte without `NORMAL`.
     pub attributes: u32,
@@ -255,7 +255,7 @@ impl EntryList {
         self.out.into_vec()
     }
 
-    /// Appends an entry, or says that it does not fit.
+    /// Appends an entry; reports if it does not fit.
     pub fn push(&mut self, entry: &Entry<'_>) -> bool {
         let end = self.out.len();
         if self.level.is_old() {

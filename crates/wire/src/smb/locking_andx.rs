@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 /// Bits of the type of lock.
 pub mod kind {
-    /// The locks asked for are shared; else they are exclusive.
+    /// The requested locks are shared; otherwise exclusive.
     pub const SHARED: u8 = 0x01;
     /// From the server: the oplock breaks. From the client: it has given it up.
     pub const OPLOCK_RELEASE: u8 = 0x02;

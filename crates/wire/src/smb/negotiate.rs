@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 /// Bits of the security mode.
 pub mod security {
-    /// User-level; else share-level.
+    /// User-level security; otherwise share-level.
     pub const USER_LEVEL: u8 = 0x01;
-    /// Passwords are challenge/response; else plaintext.
+    /// Passwords are challenge/response; otherwise plaintext.
     pub const ENCRYPT_PASSWORDS: u8 = 0x02;
     /// Signatures may be used.
     pub const SIGNATURES_ENABLED: u8 = 0x04;
@@ -159,7 +159,7 @@ impl Response {
     /// Decodes, and says which shape the reply has. `unicode` is the header's flag. Domain and server come without their
     /// terminators, in UTF-16LE only in the NT shape and only if the flag says so.
     ///
-    /// Windows 98 says that its challenge has no bytes and sends eight all the same, which it then expects to be used.
+    /// Windows 98 declares a challenge of zero bytes but sends eight, and expects the client to use them.
     ///
     /// # Errors
     /// [`Error::WordCount`]; [`Error::Short`] if challenge or GUID are not there.

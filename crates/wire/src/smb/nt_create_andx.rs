@@ -14,7 +14,7 @@ pub mod flags {
     pub const OPLOCK: u32 = 0x02;
     /// Batch oplock.
     pub const OPBATCH: u32 = 0x04;
-    /// The path's parent folder is meant.
+    /// The request refers to the path's parent folder.
     pub const OPEN_TARGET_DIR: u32 = 0x08;
     /// The reply shall be extended ([MS-SMB]).
     pub const EXTENDED_RESPONSE: u32 = 0x10;
@@ -139,7 +139,7 @@ pub struct Response {
     pub changed: FileTime,
     /// Attributes.
     pub attributes: u32,
-    /// Space taken, bytes.
+    /// Space allocated, bytes.
     pub allocation: u64,
     /// Length, bytes.
     pub size: u64,

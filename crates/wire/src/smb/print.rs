@@ -59,7 +59,7 @@ impl<'a> Write<'a> {
     /// Decodes.
     ///
     /// # Errors
-    /// [`Error::Short`]; [`Error::Outside`] if there is less data than the count says.
+    /// [`Error::Short`]; [`Error::Outside`] if the data is shorter than the count.
     pub fn parse(block: &Block<'a>) -> Result<Self> {
         let fid = Fid(block.word(0)?);
         let mut strings = block.strings(false);
@@ -181,7 +181,7 @@ impl<'a> QueueEntry<'a> {
 pub struct Queue<'a> {
     /// Where to go on.
     pub restart: u16,
-    /// The jobs: as many as the words count, and not more than are there.
+    /// The jobs, limited by the count in the words and by the data.
     pub entries: Vec<QueueEntry<'a>>,
 }
 

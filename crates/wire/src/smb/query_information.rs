@@ -145,7 +145,7 @@ pub struct Response2 {
     pub times: DosTimes,
     /// Length, bytes.
     pub size: u32,
-    /// Space taken on the disk, bytes.
+    /// Space allocated on the disk, bytes.
     pub allocation: u32,
     /// Attributes.
     pub attributes: u16,

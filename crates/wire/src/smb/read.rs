@@ -49,7 +49,7 @@ impl Request {
     }
 }
 
-/// The reply: where in the message its data lies.
+/// The reply: the position of its data in the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// The data's place, bytes from the header's first. Empty at the end of the file.
@@ -60,7 +60,7 @@ impl Response {
     /// Decodes.
     ///
     /// # Errors
-    /// [`crate::Error::Short`]; [`crate::Error::Outside`] if there is less data than the words say.
+    /// [`crate::Error::Short`]; [`crate::Error::Outside`] if the data is shorter than the words declare.
     pub fn parse(block: &Block<'_>) -> Result<Self> {
         let count = usize::from(block.word(0)?);
         let start = block.bytes_offset.saturating_add(DATA_HEAD);

@@ -86,7 +86,7 @@ impl Request {
     }
 }
 
-/// The reply: where in the message its data lies.
+/// The reply: the position of its data in the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// What a pipe or device still holds, bytes; 0xFFFF (-1) of files.
@@ -100,7 +100,7 @@ impl Response {
     /// message holds that much.
     ///
     /// # Errors
-    /// [`Error::Short`]; [`Error::Outside`] if the data lies outside the message.
+    /// [`Error::Short`]; [`Error::Outside`] if the data is outside the message.
     pub fn parse(block: &Block<'_>) -> Result<Self> {
         let mut words = block.words();
         words.u32("AndX")?;

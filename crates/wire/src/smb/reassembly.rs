@@ -144,9 +144,9 @@ fn primary_start(request: &Request<'_>) -> usize {
     (bytes_at + name).next_multiple_of(ALIGNMENT)
 }
 
-/// A reply while its messages arrive, in whatever order.
+/// A reply under reassembly; its messages may arrive in any order.
 ///
-/// Bounded: nothing is kept beyond what the client asked for, whatever the server declares.
+/// Bounded: keeps no more than the client requested, regardless of what the server declares.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
     setup: Vec<u8>,
@@ -166,7 +166,7 @@ pub struct Whole {
 }
 
 impl Reassembly {
-    /// Nothing yet, of at most so many bytes: what the request said the reply may have.
+    /// An empty reply, limited to the sizes that the request allowed.
     pub const fn new(max_parameters: usize, max_data: usize) -> Self {
         Self {
             setup: Vec::new(),
@@ -207,7 +207,7 @@ struct Half {
     limit: usize,
     total: Option<usize>,
     bytes: Vec<u8>,
-    /// What is there, in order, no two of them touching.
+    /// The received ranges, sorted and not adjacent.
     runs: Vec<Range<usize>>,
 }
 

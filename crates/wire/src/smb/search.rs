@@ -121,7 +121,7 @@ fn resume_key(strings: &mut crate::block::Strings<'_>) -> Result<Option<ResumeKe
 /// One file found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Where the search stands after it.
+    /// The position of the search after this entry.
     pub key: ResumeKey,
     /// Attributes.
     pub attributes: u8,
@@ -200,7 +200,7 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// The entries: as many as the words count, and not more than are there.
+    /// The entries, limited by the count in the words and by the data.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
         let whole = self.data.chunks_exact(ENTRY_LEN);
         whole

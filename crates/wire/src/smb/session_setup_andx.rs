@@ -28,7 +28,7 @@ pub enum Credentials<'a> {
     },
 }
 
-/// What the client says of itself and its user.
+/// The client's identity and its user's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Largest message the client takes, bytes.

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_means_something_else_in_each_kind_of_transaction() {
+    fn a_number_has_a_different_meaning_in_each_kind_of_transaction() {
         assert_eq!(name(Kind::NtTransact, 4), Some("NOTIFY_CHANGE"));
         assert_eq!(name(Kind::Transaction2, 4), Some("SET_FS_INFORMATION"));
         assert_eq!(name(Kind::Transaction, 4), None);

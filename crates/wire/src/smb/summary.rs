@@ -41,7 +41,7 @@ pub enum Value<'a> {
     Text(WireStr<'a>),
     /// A name of the specification.
     Name(&'static str),
-    /// Authentication data of so many bytes, which is not shown.
+    /// Authentication data of this many bytes, which is not shown.
     Secret(usize),
 }
 

@@ -166,7 +166,7 @@ fn both_names_of_a_rename_and_of_a_copy_are_shown() {
 }
 
 #[test]
-fn no_command_panics_on_blocks_that_are_cut_or_bent() {
+fn no_command_panics_on_truncated_or_corrupted_blocks() {
     let sent = [
         set_up(Credentials::Extended { token: PASSWORD }),
         message(|out| {

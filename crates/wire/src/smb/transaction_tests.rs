@@ -109,7 +109,7 @@ fn sample(kind: Kind) -> Request<'static> {
 }
 
 #[test]
-fn what_is_written_is_read_in_all_three_commands() {
+fn messages_of_all_three_commands_survive_a_round_trip() {
     for kind in [Kind::Transaction, Kind::Transaction2, Kind::NtTransact] {
         let bytes = message(|out| sample(kind).emit(out));
         let block = Block::first(&bytes).unwrap();
@@ -163,7 +163,7 @@ fn secondaries_have_the_word_counts_of_the_specification() {
 }
 
 #[test]
-fn a_trans2_reply_lies_where_windows_puts_it() {
+fn a_trans2_reply_has_the_offsets_of_windows() {
     let reply = Response {
         kind: Kind::Transaction2,
         total_parameters: 2,
@@ -182,7 +182,7 @@ fn a_trans2_reply_lies_where_windows_puts_it() {
 }
 
 #[test]
-fn what_fit_says_is_what_emit_makes() {
+fn fit_predicts_the_size_that_emit_produces() {
     for kind in [Kind::Transaction, Kind::Transaction2, Kind::NtTransact] {
         for max in 120..140 {
             let (parameters, data) = Response::fit(kind, HEADER_LEN, 1, max, 10, 500);
@@ -203,14 +203,14 @@ fn what_fit_says_is_what_emit_makes() {
 }
 
 #[test]
-fn an_interim_reply_is_told_from_a_final_one() {
+fn an_interim_reply_is_distinguished_from_a_final_one() {
     let bytes = message(|out| BlockWriter::begin(out).finish(0));
     let block = Block::first(&bytes).unwrap();
     assert_eq!(Response::parse(Kind::Transaction2, &block).unwrap(), None);
 }
 
 #[test]
-fn no_cut_makes_a_decoder_panic() {
+fn no_truncation_makes_a_decoder_panic() {
     for kind in [Kind::Transaction, Kind::Transaction2, Kind::NtTransact] {
         let whole = message(|out| sample(kind).emit(out));
         for len in HEADER_LEN..whole.len() {

@@ -19,7 +19,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Decodes. All three strings are OEM whatever the flags say.
+    /// Decodes. All three strings are always OEM.
     ///
     /// # Errors
     /// [`crate::Error::Value`] or `Short` if a buffer format byte is wrong or missing.

@@ -28,7 +28,7 @@ impl<'a> Request<'a> {
     /// Decodes.
     ///
     /// # Errors
-    /// [`Error::Short`]; [`Error::Outside`] if there is less data than the count says.
+    /// [`Error::Short`]; [`Error::Outside`] if the data is shorter than the count.
     pub fn parse(block: &Block<'a>) -> Result<Self> {
         let mut words = block.words();
         let fid = Fid(words.u16("FID")?);
@@ -97,7 +97,7 @@ impl<'a> AndClose<'a> {
     /// Decodes, with 6 or 12 words.
     ///
     /// # Errors
-    /// [`Error::Short`]; [`Error::Outside`] if there is less data than the count says.
+    /// [`Error::Short`]; [`Error::Outside`] if the data is shorter than the count.
     pub fn parse(block: &Block<'a>) -> Result<Self> {
         let mut words = block.words();
         let fid = Fid(words.u16("FID")?);

@@ -38,7 +38,7 @@ impl<'a> Request<'a> {
     /// Decodes, with 12 or 14 words.
     ///
     /// # Errors
-    /// [`Error::WordCount`]; [`Error::Outside`] if the data lies outside the message.
+    /// [`Error::WordCount`]; [`Error::Outside`] if the data is outside the message.
     pub fn parse(block: &Block<'a>) -> Result<Self> {
         if !matches!(block.word_count(), 12 | 14) {
             return Err(Error::WordCount {
@@ -81,7 +81,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A write whose data is sent from elsewhere, right behind the head.
+/// A write whose data the caller sends separately, directly after the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// File.

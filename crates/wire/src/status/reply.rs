@@ -13,7 +13,7 @@ use core::fmt;
 pub struct ReplyStatus {
     /// The field as it stands.
     pub field: u32,
-    /// It is an NTSTATUS; else class and code.
+    /// The status is an NTSTATUS; otherwise class and code.
     pub nt: bool,
 }
 
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_says_which_form_its_status_has() {
+    fn a_header_flag_selects_the_form_of_the_status() {
         let header = Header {
             status: 0x0012_0001,
             ..Header::default()
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn every_class_and_code_that_this_server_sends_comes_back_as_what_says_the_same() {
+    fn every_class_and_code_of_this_server_decodes_to_the_same_status() {
         for (status, name, want, _) in super::super::TABLE {
             let reply = ReplyStatus {
                 field: status.to_wire(false),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn no_class_and_code_stands_twice_and_each_has_words() {
+    fn every_class_and_code_is_unique_and_has_a_description() {
         for (i, row) in ROWS.iter().enumerate() {
             assert!(
                 ROWS[..i].iter().all(|other| other.dos != row.dos),
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_told_by_its_number() {
+    fn an_unknown_status_is_shown_by_its_number() {
         let strange = dos(Class::Dos, 4711);
         assert_eq!(strange.name(), "ERRDOS/4711");
         assert_eq!(strange.status(), Status(4711 << 16 | 1));

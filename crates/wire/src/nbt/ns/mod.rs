@@ -197,7 +197,7 @@ impl Statistics {
     }
 }
 
-/// A view of a name service packet: judges nothing, decodes what there is.
+/// A view of a name service packet: decodes the fields without validating them.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
     bytes: &'a [u8],
@@ -260,7 +260,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// The name that stands first, which in every packet is the one it is about.
+    /// The first name, which is the subject of every packet.
     ///
     /// # Errors
     /// See [`ScopedName::decode`].
@@ -339,7 +339,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// RDATA of a [`TYPE_NBSTAT`] record in a response: the node's names, as many as are there.
+    /// RDATA of a [`TYPE_NBSTAT`] record in a response: the node's names, up to the end of the data.
     pub fn node_names(&self) -> impl Iterator<Item = NodeName> + 'a {
         let (count, names) = self.data.split_first().unwrap_or((&0, &[]));
         let chunks = names.as_chunks::<{ NodeName::LEN }>().0;

@@ -79,7 +79,7 @@ pub struct QueryReply {
     pub outcome: Result<Owners, u8>,
 }
 
-/// Who owns a name.
+/// The owner of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owners {
     /// TC: there are more than the datagram holds.
@@ -149,7 +149,7 @@ impl ClaimOp {
 pub struct Claim {
     /// NAME_TRN_ID.
     pub id: u16,
-    /// What is done to the name.
+    /// The operation on the name.
     pub op: ClaimOp,
     /// B: it was broadcast.
     pub broadcast: bool,
@@ -192,7 +192,7 @@ pub struct Wack {
     pub id: u16,
     /// The name of the request; `None` is the null name.
     pub name: Option<ScopedName>,
-    /// How long to wait, in seconds; 0 when nobody knows.
+    /// How long to wait, seconds; 0 if unknown.
     pub ttl_s: u32,
     /// OPCODE and NM_FLAGS of the request.
     pub request: Flags,

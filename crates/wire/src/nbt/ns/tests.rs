@@ -62,7 +62,7 @@ fn the_view_shows_questions_and_records() {
     assert!(record.entries().next().unwrap().flags.is_group());
 }
 
-/// Who is TOWER, asked of all.
+/// Broadcast query for TOWER.
 fn query() -> Query {
     Query {
         id: 1,
@@ -83,7 +83,7 @@ fn status_query() -> Query {
     }
 }
 
-/// TOWER says where it is.
+/// TOWER's positive response with its address.
 fn reply() -> QueryReply {
     QueryReply {
         id: 1,
@@ -107,7 +107,7 @@ fn negative_reply() -> QueryReply {
     }
 }
 
-/// TOWER tells all that it takes its name (an overwrite demand) or gives it up, and asks nobody.
+/// TOWER broadcasts that it claims its name (an overwrite demand) or releases it, without a query.
 fn demand(op: ClaimOp) -> Claim {
     Claim {
         id: 1,
@@ -120,7 +120,7 @@ fn demand(op: ClaimOp) -> Claim {
     }
 }
 
-/// TOWER is another's, as its owner or a name server tells who would have it.
+/// The owner of TOWER or a name server refuses another node's registration.
 fn refusal(rcode: u8) -> ClaimReply {
     ClaimReply {
         id: 1,

@@ -27,7 +27,7 @@ fn a_question_about_a_path_or_an_open_file_is_understood() {
 }
 
 #[test]
-fn what_is_told_of_files_comes_back() {
+fn file_information_survives_a_round_trip() {
     let reply = query_information::Response {
         attributes: 0x21,
         modified: Utime(3),
@@ -60,7 +60,7 @@ fn what_is_told_of_files_comes_back() {
 }
 
 #[test]
-fn what_is_told_of_disks_comes_back() {
+fn disk_information_survives_a_round_trip() {
     let reply = query_information_disk::Response {
         total_units: 0xffff,
         blocks_per_unit: 64,

@@ -1,5 +1,5 @@
-//! The client's halves of the codecs: what is emitted is parsed again as it was, what is cut or bent is refused or
-//! decodes to something, and bytes that real servers sent mean what they meant.
+//! Tests of the client's codecs: emitted messages survive a round trip, truncated or corrupted ones never panic, and
+//! bytes from real servers decode correctly.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 

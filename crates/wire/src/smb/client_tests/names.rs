@@ -108,7 +108,7 @@ const TEST_ENTRY: &[u8] =
     b"\x83???????????\x16\x02\0\x01\0\0\0\0\0\x10\xc9\x64\x8f\x4f\0\0\0\0TEST\0   \0\0\0\0\0";
 
 #[test]
-fn a_search_begins_without_a_key_and_goes_on_with_the_last_entrys() {
+fn a_search_starts_without_a_resume_key_and_continues_with_the_last_entry_s() {
     let begin = search::Request {
         max_count: 20,
         search_attributes: 0x16,
@@ -133,7 +133,7 @@ fn a_search_begins_without_a_key_and_goes_on_with_the_last_entrys() {
 }
 
 #[test]
-fn an_entry_of_windows_98_gives_its_name_without_padding() {
+fn an_entry_of_windows_98_yields_its_name_without_padding() {
     let entry = search::Entry::parse(TEST_ENTRY).unwrap();
     assert_eq!(
         (entry.name, entry.attributes, entry.size),
@@ -200,7 +200,7 @@ fn print_requests_come_back() {
 }
 
 #[test]
-fn a_print_queue_comes_back_and_lies_about_its_length_are_seen_through() {
+fn a_print_queue_survives_a_round_trip_and_wrong_counts_are_detected() {
     let entry = print::QueueEntry {
         queued: DosDateTime {
             date: 0x4f8f,

@@ -47,7 +47,7 @@ fn a_core_open_has_these_bytes() {
 }
 
 #[test]
-fn the_replies_of_core_opens_come_back() {
+fn replies_of_core_opens_survive_a_round_trip() {
     let reply = OpenResponse {
         fid: Fid(3),
         attributes: 0x20,
@@ -101,7 +101,7 @@ fn an_open_andx_comes_back_in_both_encodings() {
 }
 
 #[test]
-fn both_sizes_of_open_andx_replies_come_back() {
+fn both_sizes_of_open_andx_replies_survive_a_round_trip() {
     for extended in [None, Some((0x001f_01ff, 0x0012_0089))] {
         let reply = open_andx::Response {
             fid: Fid(0xffff),
@@ -171,7 +171,7 @@ fn an_nt_create_comes_back_in_both_encodings() {
 }
 
 #[test]
-fn both_sizes_of_nt_create_replies_come_back() {
+fn both_sizes_of_nt_create_replies_survive_a_round_trip() {
     for extended in [None, Some((0x001f_01ff, 0x0012_0089))] {
         let reply = nt_create_andx::Response {
             oplock: 2,

@@ -35,7 +35,7 @@ fn negotiated(block: &[u8], unicode: bool) -> (NegotiateShape, negotiate::Respon
 }
 
 #[test]
-fn windows_98_says_no_challenge_and_sends_eight_bytes_that_count() {
+fn the_challenge_of_windows_98_is_used_although_its_declared_length_is_zero() {
     let (shape, reply) = negotiated(WIN98, false);
     assert_eq!(shape, NegotiateShape::Lanman);
     assert_eq!((reply.index, reply.security_mode), (4, 2));
@@ -76,7 +76,7 @@ fn nt_names_follow_the_challenge_unaligned() {
 }
 
 #[test]
-fn extended_security_gives_a_guid_and_perhaps_a_token() {
+fn extended_security_replies_have_a_guid_and_an_optional_token() {
     let (_, reply) = negotiated(XP, true);
     let (guid, token) = reply.extended.unwrap();
     assert_eq!((guid[0], guid[15], token.len()), (0xfe, 0x66, 0));
@@ -125,7 +125,7 @@ fn each_shape_of_negotiate_reply_comes_back() {
 }
 
 #[test]
-fn a_server_that_knows_no_dialect_says_so_in_one_word_and_other_counts_are_refused() {
+fn a_reply_without_a_dialect_has_one_word_and_other_counts_are_rejected() {
     let none = message(negotiate::Response::emit_none);
     let (_, reply) = negotiate::Response::parse(&first(&none), false).unwrap();
     assert_eq!(reply.index, negotiate::Response::NONE);
@@ -266,7 +266,7 @@ fn the_oldest_set_up_ends_with_the_password() {
 }
 
 #[test]
-fn session_set_up_replies_come_back_with_and_without_a_token() {
+fn session_setup_replies_survive_a_round_trip_with_and_without_a_token() {
     for (token, unicode) in [(None, false), (None, true), (Some(&b"abc"[..]), true)] {
         let reply = session_setup_andx::Response {
             action: session_setup_andx::Response::GUEST,
@@ -379,7 +379,7 @@ fn a_tree_connect_andx_comes_back_in_both_encodings() {
 }
 
 #[test]
-fn tree_connect_andx_replies_of_two_three_and_seven_words_come_back() {
+fn tree_connect_andx_replies_of_two_three_and_seven_words_survive_a_round_trip() {
     for word_count in [2, 3, 7] {
         let full = word_count == 7;
         let reply = tree_connect_andx::Response {

@@ -41,7 +41,7 @@ fn a_core_read_at_the_end_of_the_file_may_lack_its_data_block() {
 }
 
 #[test]
-fn the_data_of_read_andx_is_found_where_its_offset_says() {
+fn the_data_of_read_andx_is_located_by_its_offset() {
     let mut sent = message(|out| read_andx::emit_response(5, 0xffff, out));
     sent.extend_from_slice(b"hello");
     cut_and_bent(&sent, |block| {
@@ -57,7 +57,7 @@ fn the_data_of_read_andx_is_found_where_its_offset_says() {
 }
 
 #[test]
-fn a_large_read_goes_beyond_the_byte_count() {
+fn a_large_read_may_exceed_the_byte_count() {
     let mut sent = message(|out| read_andx::emit_response(0x1_0001, 0, out));
     sent.resize(sent.len() + 0x1_0001, b'x');
     let reply = read_andx::Response::parse(&first(&sent)).unwrap();
@@ -79,7 +79,7 @@ fn garbage_in_the_high_word_of_a_short_read_is_ignored() {
 }
 
 #[test]
-fn a_read_andx_keeps_a_pipes_timeout_and_widens_when_told() {
+fn a_read_andx_keeps_a_pipe_timeout_and_uses_the_wide_form_on_request() {
     let request = read_andx::Request {
         fid: Fid(1),
         offset: 0,
@@ -95,7 +95,7 @@ fn a_read_andx_keeps_a_pipes_timeout_and_widens_when_told() {
 }
 
 #[test]
-fn a_write_whose_data_follows_from_elsewhere_is_the_same_message() {
+fn a_write_with_separately_sent_data_gives_the_same_message() {
     let request = write::Request {
         fid: Fid(1),
         count: 3,
@@ -170,7 +170,7 @@ fn a_write_andx_head_of_both_forms_places_the_data_at_a_multiple_of_four() {
 }
 
 #[test]
-fn a_write_andx_of_128_kib_says_its_length_in_two_words() {
+fn a_write_andx_of_128_kib_encodes_its_length_in_two_words() {
     let head = write_andx::Head {
         fid: Fid(9),
         offset: 1 << 32,
@@ -185,7 +185,7 @@ fn a_write_andx_of_128_kib_says_its_length_in_two_words() {
 }
 
 #[test]
-fn write_andx_replies_come_back_and_may_lack_the_high_word() {
+fn write_andx_replies_survive_a_round_trip_and_may_lack_the_high_word() {
     let sent = message(|out| write_andx::emit_response(0x1_0002, 0xffff, out));
     cut_and_bent(&sent, |block| {
         let _ = write_andx::Response::parse(block);
@@ -201,7 +201,7 @@ fn write_andx_replies_come_back_and_may_lack_the_high_word() {
 }
 
 #[test]
-fn the_replies_to_a_raw_write_are_told_apart_by_their_command() {
+fn the_replies_to_a_raw_write_are_distinguished_by_their_command() {
     use write_raw::Response;
     let bytes = block_bytes(|out| write_raw::emit_response(0xffff, out));
     assert_eq!(bytes, b"\x01\xff\xff\0\0");
