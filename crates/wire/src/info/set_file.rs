@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_cannot_be_set_give_distinct_errors() {
+    fn levels_that_cannot_be_set_decode_to_none() {
         for code in [0, 3, 4, 0x107, 0x200, 1005, 1018, 0xffff] {
             assert_eq!(
                 SetFile::parse(code, &[0; 64], true).unwrap(),
