@@ -26,7 +26,7 @@ pub struct User {
     pub no_password: bool,
 }
 
-/// What is wrong with a line that describes a user.
+/// An error in a line that describes a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum UserError {
     /// No colon between name and password.
@@ -61,7 +61,7 @@ pub enum UserError {
 pub struct FileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub error: UserError,
 }
 

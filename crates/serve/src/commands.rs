@@ -64,7 +64,7 @@ impl Runner {
             .args(user)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // A signal that a terminal sends to the server is not meant for its printers.
+            // Separate process group: a terminal's signal to the server must not stop print commands.
             .process_group(0)
             .spawn()?;
         let (Some(orders), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {

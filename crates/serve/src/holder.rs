@@ -10,7 +10,7 @@ const LISTENING: &str = "0A";
 /// The state of a bound datagram socket in `/proc/net/udp` (TCP_CLOSE).
 const BOUND: &str = "07";
 
-/// What kind of port.
+/// The kind of port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A listening TCP socket.

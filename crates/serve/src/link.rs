@@ -46,7 +46,7 @@ const NEVER: u64 = u64::MAX;
 
 /// One client.
 pub(super) struct Link {
-    /// What all clients share.
+    /// State that all clients share.
     pub(super) host: Arc<Host>,
     /// The socket.
     pub(super) socket: Socket,

@@ -14,7 +14,7 @@ pub enum Form {
     Alone,
 }
 
-/// What a server must have before it serves a command.
+/// The state that a command requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing.
@@ -28,7 +28,7 @@ pub enum Needs {
     /// The same, for commands that name a FID: without session or tree the FID is invalid (smbtorture raw.context, as NT
     /// servers answer).
     File,
-    /// A tree, whoever connected it: the tree outlives its user's session.
+    /// A tree, connected by any user: the tree outlives its user's session.
     TreeAlone,
 }
 
@@ -41,7 +41,7 @@ pub struct Command {
     pub name: &'static str,
     /// Its permitted positions in a chain.
     pub form: Form,
-    /// What it needs.
+    /// The required state.
     pub needs: Needs,
 }
 

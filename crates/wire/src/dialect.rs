@@ -43,7 +43,7 @@ pub struct Dialect {
     /// A DOS client: errors of LANMAN dialects are mapped to what DOS knows, names are 8.3 unless asked otherwise.
     pub dos: bool,
     /// Whether READ_RAW and WRITE_RAW of LAN Manager's format exist. MICROSOFT NETWORKS 1.03 has a format of its own
-    /// and is told 0 ([MS-CIFS] 1.7, RawMode of [MS-CIFS] 2.2.4.52.2).
+    /// and receives 0 ([MS-CIFS] 1.7, RawMode of [MS-CIFS] 2.2.4.52.2).
     pub raw: bool,
     /// Whether the negotiate reply ends with the server's domain (LAN Manager 2.1 specification, section 2).
     pub domain: bool,

@@ -17,7 +17,7 @@ pub enum Error {
     WordCount {
         /// The command.
         what: &'static str,
-        /// What the message says.
+        /// The value in the message.
         found: u8,
     },
     /// A count or offset points outside the message.

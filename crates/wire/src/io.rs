@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Ok(Self { buf, pos })
     }
 
-    /// Offset of the next byte from the beginning of the slice this reader was made of.
+    /// Offset of the next byte from the start of the reader's slice.
     pub const fn position(&self) -> usize {
         self.pos
     }
@@ -135,12 +135,12 @@ impl Writer {
         self.buf.is_empty()
     }
 
-    /// What was written.
+    /// The bytes written.
     pub fn as_slice(&self) -> &[u8] {
         &self.buf
     }
 
-    /// What was written, to be changed in place.
+    /// The bytes written, for changes in place.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         &mut self.buf
     }

@@ -52,7 +52,7 @@ pub mod ace_flag {
     pub const OBJECT_INHERIT: u8 = 0x01;
     /// Folders within inherit it.
     pub const CONTAINER_INHERIT: u8 = 0x02;
-    /// What inherits it does not pass it on.
+    /// Objects that inherit the entry do not propagate it.
     pub const NO_PROPAGATE: u8 = 0x04;
     /// It counts for what inherits it only.
     pub const INHERIT_ONLY: u8 = 0x08;

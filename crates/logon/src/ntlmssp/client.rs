@@ -149,7 +149,7 @@ fn encode(unicode: bool, text: &str) -> Vec<u8> {
     }
 }
 
-/// The server's AV pairs and the flag that says there is a MIC.
+/// The server's AV pairs and the flag that announces a MIC.
 fn with_mic_flag(target_info: &[u8]) -> Vec<u8> {
     let mut list = vec![];
     for (id, value) in AvPairs::new(target_info).filter(|(id, _)| *id != AvId::FLAGS) {

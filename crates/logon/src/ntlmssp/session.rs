@@ -78,7 +78,7 @@ impl Session {
 
 /// The keys and the count of one direction.
 struct Direction {
-    /// `None` without extended session security, where a CRC-32 stands for a keyed digest.
+    /// `None` without extended session security, where a CRC-32 replaces a keyed digest.
     sign_key: Option<Secret<16>>,
     sealing: Rc4,
     key_exchange: bool,

@@ -217,7 +217,7 @@ fn place(line: &Line) -> usize {
     }
 }
 
-/// What each field means, whatever the event.
+/// The meaning of each field in all events.
 const FIELDS: &[(&str, &str)] = &[
     ("time", "when it happened: RFC 3339, UTC, microseconds"),
     ("schema", "version of this form; see above"),

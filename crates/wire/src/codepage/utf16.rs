@@ -7,7 +7,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-/// What is added to a lone surrogate to make it a character.
+/// Offset that maps a lone surrogate to a character.
 pub const SURROGATE_BASE: u32 = 0x10_0000;
 
 /// Units to text, see the module's head for lone surrogates.

@@ -81,7 +81,7 @@ pub struct VolumeInfo<'a> {
     pub created: FileTime,
     /// Serial number.
     pub serial: u32,
-    /// What identifies the volume everywhere, 16 bytes.
+    /// The volume's object identifier, 16 bytes.
     pub object_id: [u8; 16],
     /// Label in the message's encoding.
     pub label: &'a [u8],

@@ -59,7 +59,7 @@ pub struct TooLong {
     pub max: usize,
 }
 
-/// What a packet is (RFC 1002 §4.3.1).
+/// The type of a packet (RFC 1002 §4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PacketType {
     /// 00: SESSION MESSAGE.
@@ -116,7 +116,7 @@ impl Header {
         bytes.first_chunk().copied().map(Self)
     }
 
-    /// What the packet is.
+    /// The packet type.
     pub fn packet_type(self) -> PacketType {
         let [packet_type, ..] = self.0;
         packet_type.into()

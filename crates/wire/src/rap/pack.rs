@@ -4,7 +4,7 @@ use super::{code, descriptor::Item};
 use crate::io::Writer;
 use alloc::vec::Vec;
 
-/// What a record holds at one place.
+/// The value of one item of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
     /// 16 bits (`W`), a count (`N`), or a byte (`B`).

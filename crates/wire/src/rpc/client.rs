@@ -27,7 +27,7 @@ pub fn bind(interface: Syntax, call_id: u32) -> Vec<u8> {
     out.into_vec()
 }
 
-/// What a BIND_ACK grants.
+/// The parameters that a BIND_ACK grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     /// Largest fragment the server takes, bytes.

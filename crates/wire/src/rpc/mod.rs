@@ -210,7 +210,7 @@ impl Bind {
     }
 }
 
-/// What became of one context of a bind.
+/// The result of one context of a bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Verdict {

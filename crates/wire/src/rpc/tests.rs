@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn a_share_list_is_asked_for_and_comes_back() {
+fn a_share_list_request_and_reply_survive_a_round_trip() {
     let stub = srvsvc::share_enum_arguments("\\\\SERVER", 0xffff_ffff);
     let call = srvsvc::Call::parse(srvsvc::SHARE_ENUM, &stub).unwrap();
     let want = srvsvc::Call::ShareEnum {

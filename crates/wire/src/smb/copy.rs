@@ -25,7 +25,7 @@ pub mod flags {
     pub const VERIFY: u16 = 0x10;
     /// Copy a folder with all beneath it.
     pub const TREE: u16 = 0x20;
-    /// Fail if the source has extended attributes and the destination cannot have them; else they are dropped.
+    /// Fail if the source has extended attributes that the destination cannot store; otherwise drop them.
     pub const NEED_EAS: u16 = 0x40;
 }
 

@@ -11,7 +11,7 @@ use crate::{
 pub struct Request<'a> {
     /// The number of replies requested.
     pub count: u16,
-    /// What they shall hold.
+    /// The data that the replies repeat.
     pub data: &'a [u8],
 }
 

@@ -204,7 +204,7 @@ impl Format {
         Ok(without_end(name, if self.unicode { 2 } else { 1 }))
     }
 
-    /// Date, then time. What is no date is the time that says so, [`i64::MIN`].
+    /// Date, then time. An invalid date becomes [`i64::MIN`].
     fn stamp(&self, r: &mut Reader<'_>) -> Result<i64> {
         let (date, time) = (r.u16("date")?, r.u16("time")?);
         let stamp = DosDateTime { date, time };

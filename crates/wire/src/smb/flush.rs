@@ -7,7 +7,7 @@ use crate::{
     io::Writer,
 };
 
-/// What was written is to be on the disk.
+/// Requests that written data be flushed to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// File; 0xFFFF for all that the client's process has open.

@@ -50,7 +50,7 @@ impl Request {
 /// The reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response<'a> {
-    /// What the function tells: of [`GET_PRINTER_ID`] the job's number, server and queue.
+    /// The function's result: for [`GET_PRINTER_ID`] the job's number, server and queue.
     pub data: &'a [u8],
 }
 
@@ -58,7 +58,7 @@ impl<'a> Response<'a> {
     /// Decodes, with 8 words.
     ///
     /// # Errors
-    /// [`crate::Error::Short`]; [`crate::Error::Outside`] if the data lies outside the message.
+    /// [`crate::Error::Short`]; [`crate::Error::Outside`] if the data is outside the message.
     pub fn parse(block: &Block<'a>) -> Result<Self> {
         let (len, offset) = (block.word(5)?, block.word(6)?);
         let data = block.slice(usize::from(offset), usize::from(len), "data")?;

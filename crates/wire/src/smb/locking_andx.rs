@@ -83,7 +83,7 @@ pub struct Request {
     pub fid: Fid,
     /// Type of lock ([`kind`]).
     pub kind: u8,
-    /// What remains of an oplock: 0 nothing, 1 level II.
+    /// The new oplock level: 0 none, 1 level II.
     pub oplock_level: u8,
     /// How long the locks may wait, milliseconds; [`FOREVER`].
     pub timeout_ms: u32,
@@ -135,7 +135,7 @@ impl Request {
     }
 
     /// The message by which a server breaks an oplock, to be sent under a header of its own ([MS-CIFS] 3.3.4.2), and by
-    /// which a client says that it has come down to `level` (3.2.4.18); that gets no reply.
+    /// which a client acknowledges the break to `level` (3.2.4.18); that gets no reply.
     pub fn oplock_break(fid: Fid, level: u8) -> Self {
         Self {
             fid,

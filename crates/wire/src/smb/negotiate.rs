@@ -65,7 +65,7 @@ pub mod cap {
 /// Length of the challenge of all LAN Manager and NT servers, bytes.
 const CHALLENGE_LEN: usize = 8;
 
-/// What the client offers.
+/// The dialects that the client offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     bytes: &'a [u8],
@@ -106,7 +106,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What the server answers. Fields that the reply's shape lacks are ignored.
+/// The server's reply. The encoder ignores fields that the reply's shape lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// Index of the chosen dialect.
@@ -144,7 +144,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Appends the reply. `domain` says whether a LAN Manager reply carries the domain.
+    /// Appends the reply. `domain` selects whether a LAN Manager reply carries the domain.
     pub fn emit(&self, shape: NegotiateShape, domain: bool, out: &mut Writer) {
         match shape {
             NegotiateShape::Core => self.emit_core(out),
@@ -153,11 +153,11 @@ impl Response {
         }
     }
 
-    /// The index that says: none of the dialects offered.
+    /// The index that rejects all dialects offered.
     pub const NONE: u16 = 0xffff;
 
-    /// Decodes, and says which shape the reply has. `unicode` is the header's flag. Domain and server come without their
-    /// terminators, in UTF-16LE only in the NT shape and only if the flag says so.
+    /// Decodes, and returns the shape of the reply. `unicode` is the header's flag. Domain and server come without
+    /// their terminators, in UTF-16LE only in the NT shape with the flag set.
     ///
     /// Windows 98 declares a challenge of zero bytes but sends eight, and expects the client to use them.
     ///

@@ -163,7 +163,7 @@ impl AddrEntry {
 pub struct NodeName {
     /// The name.
     pub name: NbName,
-    /// What kind of name it is and how it fares.
+    /// The name's type and state.
     pub flags: NameFlags,
 }
 

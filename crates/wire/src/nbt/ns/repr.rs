@@ -40,7 +40,7 @@ pub enum Repr {
     Wack(Wack),
 }
 
-/// What a query asks for.
+/// The type of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryKind {
     /// The owners of a name (RFC 1002 §4.2.12).
@@ -58,7 +58,7 @@ pub struct Query {
     pub broadcast: bool,
     /// RD.
     pub recursion_desired: bool,
-    /// What it asks for.
+    /// The type of the query.
     pub kind: QueryKind,
     /// The name asked about.
     pub name: ScopedName,
@@ -103,7 +103,7 @@ pub struct NodeStatus {
     pub statistics: Statistics,
 }
 
-/// What a claim does to its name.
+/// The operation of a claim on its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClaimOp {
     /// 5: registration; without RD it is the overwrite request or demand (RFC 1002 §4.2.2, §4.2.3).
@@ -265,7 +265,7 @@ impl Query {
     }
 }
 
-/// A response to operation 0 is told by its record: node status, or owners, or (with a result code) nothing.
+/// The record of a response to operation 0 determines its kind: node status, owners, or (with a result code) none.
 fn parse_query_reply(packet: Packet<'_>) -> Result<Repr, Malformed> {
     let (id, flags) = (packet.id(), packet.flags());
     let name = packet.subject()?.ok_or(Malformed::BadName)?;

@@ -103,7 +103,7 @@ fn the_end_of_a_search_names_it() {
     assert_eq!(find_close2::Request::parse(&first(&sent)), Ok(request));
 }
 
-/// What Windows 98 sent an MS-DOS client of a folder `TEST`.
+/// The entry that Windows 98 sent to an MS-DOS client for a folder `TEST`.
 const TEST_ENTRY: &[u8] =
     b"\x83???????????\x16\x02\0\x01\0\0\0\0\0\x10\xc9\x64\x8f\x4f\0\0\0\0TEST\0   \0\0\0\0\0";
 
@@ -233,7 +233,7 @@ fn a_print_queue_survives_a_round_trip_and_wrong_counts_are_detected() {
 }
 
 #[test]
-fn device_control_comes_back() {
+fn device_control_survives_a_round_trip() {
     let request = ioctl::Request {
         fid: Fid(9),
         category: ioctl::CATEGORY_PRINTER,

@@ -78,7 +78,7 @@ fn a_temporary_file_whose_name_lacks_format_and_end_is_understood() {
 }
 
 #[test]
-fn an_open_andx_comes_back_in_both_encodings() {
+fn an_open_andx_survives_a_round_trip_in_both_encodings() {
     for (path, unicode) in [(oem(b"\\A.TXT"), false), (wide(b"\\\0A\0"), true)] {
         let request = open_andx::Request {
             flags: open_andx::flags::QUERY_INFORMATION,
@@ -143,7 +143,7 @@ fn windows_98_creates_a_file_with_identifier_0() {
 }
 
 #[test]
-fn an_nt_create_comes_back_in_both_encodings() {
+fn an_nt_create_survives_a_round_trip_in_both_encodings() {
     for (path, unicode) in [
         (oem(b"\\A.TXT"), false),
         (wide(b"\\\0A\0"), true),
@@ -220,7 +220,7 @@ fn windows_counts_42_words_of_its_extended_reply_and_sends_50() {
 }
 
 #[test]
-fn a_close_comes_back() {
+fn a_close_survives_a_round_trip() {
     let request = close::Request {
         fid: Fid(7),
         modified: Utime(0xffff_ffff),

@@ -84,7 +84,7 @@ fn extended_security_replies_have_a_guid_and_an_optional_token() {
 }
 
 #[test]
-fn each_shape_of_negotiate_reply_comes_back() {
+fn each_shape_of_negotiate_reply_survives_a_round_trip() {
     let plain = negotiate::Response {
         index: 3,
         security_mode: security::USER_LEVEL | security::ENCRYPT_PASSWORDS,
@@ -364,7 +364,7 @@ fn a_core_tree_connect_reply_tells_buffer_and_tree() {
 }
 
 #[test]
-fn a_tree_connect_andx_comes_back_in_both_encodings() {
+fn a_tree_connect_andx_survives_a_round_trip_in_both_encodings() {
     for (path, unicode) in [(oem(b"\\\\S\\C"), false), (wide(b"\\\0S\0"), true)] {
         let request = tree_connect_andx::Request {
             flags: 8,
