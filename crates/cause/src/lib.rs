@@ -2,86 +2,11 @@
 #![no_std]
 #![deny(missing_docs)]
 
-mod table;
+mod cause;
 
-pub use table::Description;
+pub use cause::{Cause, Description};
 
 use coax_wire::time::Span;
-
-/// What time was spent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Cause {
-    /// The client's program, disk or user.
-    ClientThink,
-    /// The server's program or disk.
-    ServerThink,
-    /// Round trips of requests that moved file data.
-    RoundTrips,
-    /// Round trips of requests that moved no file data.
-    Metadata,
-    /// The sender had filled the receive window.
-    ReceiveWindow,
-    /// The receive window was closed.
-    ZeroWindow,
-    /// The sender had too little data in flight: its congestion window or send buffer.
-    SendWindow,
-    /// The congestion window of a connection without loss so far.
-    SlowStart,
-    /// TCP held back a small segment (Nagle) or an acknowledgment.
-    NagleDelayedAck,
-    /// Recovery of a loss after duplicate ACKs, until the congestion window has grown back.
-    FastRecovery,
-    /// A retransmission timeout, until the congestion window has grown back.
-    Timeout,
-    /// The path carried data.
-    Bandwidth,
-    /// The path carried other packets.
-    Queueing,
-    /// The capture lacks packets. The lab's captures lack none.
-    Capture,
-    /// Unknown.
-    Unattributed,
-}
-
-impl Cause {
-    /// Number of causes.
-    pub const COUNT: usize = 15;
-
-    /// All, in the order of reports.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::ClientThink,
-        Self::ServerThink,
-        Self::RoundTrips,
-        Self::Metadata,
-        Self::ReceiveWindow,
-        Self::ZeroWindow,
-        Self::SendWindow,
-        Self::SlowStart,
-        Self::NagleDelayedAck,
-        Self::FastRecovery,
-        Self::Timeout,
-        Self::Bandwidth,
-        Self::Queueing,
-        Self::Capture,
-        Self::Unattributed,
-    ];
-
-    /// Its key in JSON, in truth files and in `data/advice`.
-    pub const fn name(self) -> &'static str {
-        self.description().key
-    }
-
-    /// Its label in text, as in "82 % of the time was LABEL".
-    pub const fn label(self) -> &'static str {
-        self.description().label
-    }
-
-    /// Its row in the table of causes.
-    pub const fn description(self) -> &'static Description {
-        table::describe(self)
-    }
-}
 
 /// Time by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::{
     assess,
-    evidence::MemoryBudget,
+    evidence::{self, MemoryBudget},
     recognise::{recognise, recognise_stacks},
     report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
@@ -177,7 +177,7 @@ impl Analyser {
         for place in &self.detailed {
             let ended = self.ended.get_mut(*place);
             let copies = ended.into_iter().flat_map(|(_, ended)| &mut ended.copies);
-            self.room.strip(copies);
+            evidence::prune(&self.room, copies);
         }
         let ended = &self.ended;
         self.detailed.retain(|place| {
@@ -233,7 +233,7 @@ impl Analyser {
         copies.sort_by_key(|copy| (copy.start + copy.wall, copy.frames));
         capture.copies_left_out += copies.len().saturating_sub(MOST_LISTED) as u64;
         copies.truncate(MOST_LISTED);
-        self.room.strip(copies.iter_mut());
+        evidence::prune(&self.room, copies.iter_mut());
         capture.copies = copies;
         capture
     }

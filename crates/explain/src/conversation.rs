@@ -1,10 +1,8 @@
 //! The message stages of a connection: framing, SMB, and the recorder of the copies on it.
 
 use crate::charge::Charge;
-use crate::evidence::{
-    Breakdown, Extent, MemoryBudget, PacketRow, RecordedCharge, RecorderId, RecorderSet, Shown,
-};
-use crate::report::Direction;
+use crate::evidence::{Extent, MemoryBudget, RecordedCharge, RecorderId, RecorderSet, Shown};
+use crate::report::{Breakdown, Direction, PacketRow};
 use crate::session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict};
 use crate::smb::{Context, Purpose, Smb};
 use crate::timeline::{Side, of, of_mut};

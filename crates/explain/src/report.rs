@@ -1,19 +1,22 @@
 //! What was found in a capture, ready to be told.
 
+mod breakdown;
+mod direction;
+mod party;
+
 use std::{borrow::Cow, sync::Arc};
 
 use coax_capture::Content;
-pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
 use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
-pub use crate::{
-    evidence::{
-        Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow,
-        Point, Spot, Spots, Stall, Stretches, Waterfall,
-    },
-    recognise::{Evidence, Party, Stack, Sureness},
+pub use breakdown::{
+    Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow, Point,
+    Spot, Spots, Stall, Stretches, Waterfall,
 };
+pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
+pub use direction::Direction;
+pub use party::{Evidence, Party, Stack, Sureness};
 
 /// Everything about one capture.
 #[derive(Clone, Debug, Default)]
@@ -151,25 +154,6 @@ impl Vantage {
             Self::Client => "client",
             Self::Server => "server",
             Self::Between => "between",
-        }
-    }
-}
-
-/// Which way a file's bytes went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// Read from the server.
-    ToClient,
-    /// Written to the server.
-    ToServer,
-}
-
-impl Direction {
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ToClient => "to-client",
-            Self::ToServer => "to-server",
         }
     }
 }

@@ -5,7 +5,6 @@ mod constants;
 mod error;
 mod fit;
 mod observation;
-mod pace;
 mod parameters;
 mod predict;
 mod rare;

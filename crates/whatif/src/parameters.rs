@@ -1,5 +1,7 @@
 //! What a capture does not say outright, and is fitted.
 
+mod pace;
+
 use crate::constants::{
     BSD_FAST_TIMEOUT, DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD,
     MAX_MODERN_NS_PER_BYTE, MAX_SEGMENTS_OF_SMALL_BLOCK, NS_PER_MS,

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use coax_explain::{recognise::profiles, report::Party};
+use coax_explain::recognise::{named_client, profiles};
 
 use coax_report::explain::{
     Explained, goes_on, html, json, read, read_joined, text, words::harmless,
@@ -37,7 +37,7 @@ pub struct ExplainArgs {
 }
 
 fn client(name: &str) -> Result<String, String> {
-    let known = Party::told(name).map(|_| name.to_owned());
+    let known = named_client(name).map(|_| name.to_owned());
     known.ok_or_else(|| {
         let names: Vec<&str> = profiles().iter().map(|profile| profile.name).collect();
         format!("known are {}", names.join(", "))
@@ -64,7 +64,7 @@ pub fn main(args: &ExplainArgs) -> ExitCode {
 
 /// All that can be read, and whether something could not.
 fn read_all(args: &ExplainArgs) -> (Vec<Explained>, bool) {
-    let told = args.client.as_deref().and_then(Party::told);
+    let told = args.client.as_deref().and_then(named_client);
     let mut outcomes = Vec::new();
     if args.join {
         let joined = read_joined(&args.captures, told.as_ref());

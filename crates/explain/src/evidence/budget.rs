@@ -11,8 +11,6 @@ use std::{
 
 use coax_wire::time::Span;
 
-use crate::report::Copy;
-
 /// Bytes for recorders and for what the longest copies leave.
 const BYTES: usize = 20 << 20;
 /// The longest copies keep their graphs and ladders.
@@ -102,25 +100,21 @@ impl MemoryBudget {
         places.len() >= PRUNE_AT
     }
 
-    /// Takes graphs and ladders from copies that are not among the longest.
-    pub(crate) fn strip<'a>(&self, copies: impl Iterator<Item = &'a mut Copy>) {
+    /// A copy shorter than this is not among the longest.
+    pub(super) fn least_detailed(&self) -> u64 {
         let longest = self
             .0
             .longest
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let [detailed, _] = &*longest;
-        let least = detailed.least();
-        drop(longest);
-        for copy in copies.filter(|copy| copy.wall.0 < least) {
-            copy.breakdown.strip();
-        }
+        detailed.least()
     }
 }
 
 /// A part of a [`MemoryBudget`], given back when it is dropped. A clone holds nothing.
 #[derive(Debug, Default)]
-pub(super) struct Hold {
+pub(crate) struct Hold {
     room: MemoryBudget,
     bytes: usize,
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use coax_wire::time::Time;
 
-use super::breakdown::{LabelKind, MessageLabel, PacketExcerpt, PacketRow};
 use crate::latest::Latest;
+use crate::report::{LabelKind, MessageLabel, PacketExcerpt, PacketRow};
 
 /// Packets remembered.
 const MOST: usize = 64;

@@ -2,11 +2,8 @@
 
 use coax_wire::time::Span;
 
-use super::{
-    breakdown::{Exchange, PacketExcerpt},
-    budget::Hold,
-    excerpts::Rungs,
-};
+use super::{budget::Hold, excerpts::Rungs};
+use crate::report::{Exchange, PacketExcerpt};
 use crate::smb::Name;
 
 /// Exchanges whose packets are kept.

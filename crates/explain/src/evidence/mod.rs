@@ -6,13 +6,13 @@
 //! is: histograms, the longest, samples, and curves that are thinned as they grow. All recorders of an analysis share one
 //! [`MemoryBudget`]; where it is full, evidence becomes coarser, and the account stays what it is.
 
-mod breakdown;
 mod budget;
 mod buffering;
 mod charge;
 mod excerpts;
 mod exchanges;
 mod id;
+mod prune;
 mod recorder;
 mod recorders;
 mod slices;
@@ -20,13 +20,9 @@ mod stalls;
 mod tally;
 mod track;
 
-pub(crate) use budget::MemoryBudget;
+pub(crate) use budget::{Hold, MemoryBudget};
 pub(crate) use charge::RecordedCharge;
 pub(crate) use id::RecorderId;
+pub(crate) use prune::prune;
 pub(crate) use recorders::{Exchanged, Extent, RecorderSet};
 pub(crate) use track::Shown;
-
-pub use breakdown::{
-    Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow, Point,
-    Spot, Spots, Stall, Stretches, Waterfall,
-};

@@ -4,7 +4,6 @@ use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
 use super::{
-    breakdown::{Breakdown, Detail, PacketRow, Spot},
     budget::{Hold, MemoryBudget, Rank},
     charge::RecordedCharge,
     excerpts::Rungs,
@@ -13,7 +12,10 @@ use super::{
     tally::Tally,
     track::{Shown, Track},
 };
-use crate::{report::Direction, session::Moment};
+use crate::{
+    report::{Breakdown, Detail, Direction, PacketRow, Spot},
+    session::Moment,
+};
 
 /// What a recorder takes before any of its parts grows, bytes.
 const BYTES: usize = 16 << 10;

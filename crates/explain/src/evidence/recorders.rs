@@ -3,7 +3,6 @@
 use coax_wire::time::Time;
 
 use super::{
-    breakdown::{Breakdown, PacketRow},
     budget::{MemoryBudget, Rank},
     buffering::{Log, Start},
     charge::{Recent, RecordedCharge},
@@ -14,7 +13,7 @@ use super::{
     track::Shown,
 };
 pub(crate) use super::{exchanges::Exchanged, recorder::Extent};
-use crate::report::Direction;
+use crate::report::{Breakdown, Direction, PacketRow};
 
 /// Copies recorded at a time on one connection; of more, the one that was not used for longest is no longer.
 const MOST: usize = 8;

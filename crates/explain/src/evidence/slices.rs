@@ -3,7 +3,8 @@
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::{breakdown::Waterfall, budget::Hold, charge::RecordedCharge};
+use super::{budget::Hold, charge::RecordedCharge};
+use crate::report::Waterfall;
 
 /// Slices at most, and with little memory.
 const MOST: usize = 200;

@@ -3,11 +3,8 @@
 use coax_cause::Cause;
 use coax_wire::time::Time;
 
-use super::{
-    breakdown::{PacketExcerpt, PacketRow, Spot, Stall},
-    charge::RecordedCharge,
-    excerpts::Rungs,
-};
+use super::{charge::RecordedCharge, excerpts::Rungs};
+use crate::report::{PacketExcerpt, PacketRow, Spot, Stall};
 
 /// Waits that are reported of a copy.
 pub(super) const MOST: usize = 5;

@@ -3,14 +3,11 @@
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::{
-    breakdown::{Spot, Stretches},
-    budget::Hold,
-    charge::RecordedCharge,
-    slices::Slices,
-    stalls::spot,
+use super::{budget::Hold, charge::RecordedCharge, slices::Slices, stalls::spot};
+use crate::{
+    histogram::Samples,
+    report::{Direction, Spot, Stretches},
 };
-use crate::{histogram::Samples, report::Direction};
 
 /// The longest stretches of each cause that are remembered.
 const LONGEST: usize = 5;

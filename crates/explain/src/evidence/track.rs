@@ -6,11 +6,8 @@
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::{
-    breakdown::{Graph, Point},
-    budget::Hold,
-    charge::RecordedCharge,
-};
+use super::{budget::Hold, charge::RecordedCharge};
+use crate::report::{Graph, Point};
 
 /// Points at most, with little memory and with more.
 const FEW: usize = 128;

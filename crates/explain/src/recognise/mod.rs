@@ -13,6 +13,5 @@ pub use advice::{Advice, Change, Entry, Place, advise, entries, remarks};
 pub use condition::Condition;
 pub use facts::{Facts, VOCABULARY, Value, Word};
 pub(crate) use parties::recognise;
-pub use parties::{Evidence, Party, Sureness, profiles};
-pub use stacks::Stack;
+pub use parties::{named_client, profiles};
 pub(crate) use stacks::recognise as recognise_stacks;

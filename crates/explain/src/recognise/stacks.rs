@@ -2,23 +2,11 @@
 
 use coax_catalog::recognition::{StackFeatures, stacks};
 
-use super::{Evidence, Sureness};
-use crate::report::{Connection, Habits, Side};
+use crate::report::{Connection, Evidence, Habits, Side, Stack, Sureness};
 use coax_capture::SynFingerprint;
 
 /// Options of a SYN that many stacks send are these at most: an MSS, or nothing.
 const COMMON: usize = 1;
-
-/// The TCP of one end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stack {
-    /// What fits: entries of `data/stacks-guess.toml`, alike as far as can be told. Empty if none does.
-    pub who: Vec<String>,
-    /// How sure that is; never more than [`Sureness::Likely`].
-    pub sure: Sureness,
-    /// What was seen.
-    pub evidence: Vec<Evidence>,
-}
 
 /// The TCP of the client and of the server.
 pub(crate) fn recognise(connection: &Connection) -> [Stack; 2] {

@@ -9,7 +9,7 @@ use coax_wire::{
 };
 
 use super::{
-    cut::{CUT, Kept},
+    kept::{CUT, Kept},
     op::{Op, What},
 };
 use crate::report::{Refusal, Seen, Smb};

@@ -10,14 +10,14 @@ use coax_wire::{
 use hashbrown::{HashMap, HashSet};
 
 use super::{
-    cut::CUT,
+    kept::CUT,
     mix::{Mix, Outcome},
     op::Opened,
     ranges::Ranges,
     union::Union,
 };
 use crate::{
-    evidence::{Exchanged, Extent, MemoryBudget, RecorderId, RecorderSet},
+    evidence::{self, Exchanged, Extent, MemoryBudget, RecorderId, RecorderSet},
     report::{Copy, Direction},
     session::Moment,
 };
@@ -252,7 +252,7 @@ impl Files {
         }
         for place in &self.detailed {
             let copy = self.ended.get_mut(*place);
-            self.recorders.room().strip(copy.into_iter());
+            evidence::prune(self.recorders.room(), copy.into_iter());
         }
         let ended = &self.ended;
         self.detailed

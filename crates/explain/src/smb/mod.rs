@@ -4,7 +4,9 @@ mod cut;
 mod due;
 mod facts;
 mod files;
+mod kept;
 mod mix;
+mod name;
 mod op;
 mod pending;
 mod ranges;
@@ -25,12 +27,12 @@ use crate::{
     report::{self, Around, Copy, LabelKind, Requests},
     session::{Message, Scratch},
 };
-pub(crate) use cut::CUT;
-use cut::Kept;
 use due::{due, wants_no_answer};
 use files::{Files, Mark, Use};
-pub(crate) use mix::Name;
+pub(crate) use kept::CUT;
+use kept::Kept;
 use mix::{Mix, Outcome};
+pub(crate) use name::Name;
 use op::{Op, What};
 use pending::{Due, Pending, Queue};
 
@@ -272,7 +274,7 @@ impl Smb {
         self.write_padding = cut::padding(op, message.head, message.len).or(self.write_padding);
         let latest = self.latest_transfer.as_ref();
         let same = latest.filter(|(_, before, len)| {
-            before.name == op.name && *len == message.len && before.known == cut::Known::ALL
+            before.name == op.name && *len == message.len && before.known == kept::Known::ALL
         });
         let elsewhere = cut::Elsewhere {
             fid: self.files.latest(tid).or(latest.map(|(_, op, _)| op.fid)),

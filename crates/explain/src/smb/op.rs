@@ -14,8 +14,8 @@ use coax_wire::{
 };
 
 use super::{
-    cut::{Kept, Known},
-    mix::Name,
+    kept::{Kept, Known},
+    name::Name,
 };
 
 /// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).

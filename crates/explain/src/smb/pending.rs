@@ -393,7 +393,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use coax_wire::header::HEADER_LEN;
 
-    use crate::smb::cut::Kept;
+    use crate::smb::kept::Kept;
 
     use super::*;
     use crate::{session::Moment, smb::files::Mark};

@@ -8,9 +8,9 @@ use coax_catalog::{
     recognition::{self, ClientFeatures, text::is_or_begins as is_said},
 };
 
-use super::{Evidence, Party, Sureness, native};
+use super::native::native;
 use crate::{
-    report::{Connection, Requests, Smb},
+    report::{Connection, Evidence, Party, Requests, Smb, Sureness},
     smb::CUT,
 };
 

@@ -2,8 +2,8 @@
 
 use coax_catalog::recognition::{ServerFeatures, server};
 
-use super::{Evidence, Party, Sureness, native};
-use crate::report::{Connection, Smb};
+use super::native::native;
+use crate::report::{Connection, Evidence, Party, Smb, Sureness};
 
 pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     let said = native(&smb.server_system);

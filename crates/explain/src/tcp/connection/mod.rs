@@ -7,11 +7,11 @@ pub(super) mod finish;
 
 use crate::charge::Charger;
 use crate::conversation::Conversation;
-use crate::evidence::{MemoryBudget, PacketRow, Shown};
+use crate::evidence::{MemoryBudget, Shown};
 use crate::path::{
     LastData, NewAck, PathMeasurements, PathStage, RoundTrip, SegmentSizes, wire_bytes,
 };
-use crate::report::{Direction, Quality};
+use crate::report::{Direction, PacketRow, Quality};
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::backlog::ServerBacklog;
 use crate::tcp::endpoint_stats::{EndpointObserver, SegmentSummary};

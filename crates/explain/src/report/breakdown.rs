@@ -1,10 +1,10 @@
-//! Breakdown as it is reported.
+//! What bears out a copy's account.
 
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-use super::budget::Hold;
-use crate::report::Direction;
+use super::Direction;
+use crate::{evidence::Hold, smb::Name};
 
 /// What bears out a copy's account.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Breakdown {
     }
 
     /// Leaves out what only the longest copies have.
-    pub(super) fn strip(&mut self) {
+    pub(crate) fn strip(&mut self) {
         self.detail = None;
         for stall in &mut self.stalls {
             stall.ladder = PacketExcerpt::default();
@@ -156,7 +156,7 @@ pub struct MessageLabel {
 impl MessageLabel {
     /// The command's name, with a transaction's function.
     pub fn name(&self) -> String {
-        let name = crate::smb::Name {
+        let name = Name {
             command: self.command,
             function: self.function,
         };
@@ -187,7 +187,7 @@ pub struct Detail {
     /// Some requests, evenly chosen: command, bytes moved, response time.
     pub requests: Vec<(String, u64, Span)>,
     /// The room that it takes, until it is dropped.
-    pub(super) _hold: Hold,
+    pub(crate) _hold: Hold,
 }
 
 /// An account over time.
