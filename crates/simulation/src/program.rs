@@ -1,30 +1,19 @@
 //! Random programs. Each step draws its own random numbers, so that omitting a step changes no other.
 
+mod random;
+
 use crate::rules::{OTHER_PID, PID};
 use crate::{
     client::File,
     disk::Trouble,
     model::Check,
-    op::{Carrier, IfExists, Op, OpenArgs, Oplock, Range, Sharing, Verb, right},
+    op::{Carrier, Op, Oplock, right},
     rng::Rng,
     rules::{SHARES, USERS},
     world::{MS, World},
 };
 use coax_server::vfs::VfsError;
 
-/// Paths of files, chosen so that most of them conflict.
-const FILES: [&str; 8] = [
-    "A.TXT",
-    "B.TXT",
-    "C.BAK",
-    "RUN.EXE",
-    "BIG.BIN",
-    "DIR\\A.TXT",
-    "DIR\\B.TXT",
-    "SUB\\A.TXT",
-];
-/// Paths of folders.
-const FOLDERS: [&str; 4] = ["DIR", "SUB", "DIR\\SUB", ""];
 /// Injected disk errors. They are truthful: none reports an existing file as missing.
 const ERRORS: [VfsError; 6] = [
     VfsError::Io(5),
@@ -159,7 +148,7 @@ fn use_cache(world: &mut World, client: usize, rng: &mut Rng) -> Check {
     world.drain(client)?;
     let files = world.clients[client].files.len();
     let at = rng.below(files);
-    let (data, offset) = (bytes(rng), rng.below(40) as u64);
+    let (data, offset) = (random::bytes(rng), rng.below(40) as u64);
     let may_write = |fid: u16| {
         world
             .model
@@ -195,11 +184,6 @@ fn use_cache(world: &mut World, client: usize, rng: &mut Rng) -> Check {
             file.fid
         )),
     }
-}
-
-fn bytes(rng: &mut Rng) -> Vec<u8> {
-    let most = if rng.chance(10) { 3_000 } else { 24 };
-    vec![b'a' + rng.below(26) as u8; 1 + rng.below(most)]
 }
 
 /// Sends a random request.
@@ -242,7 +226,7 @@ fn ask(world: &mut World, client: usize, rng: &mut Rng) {
     let file = rng.pick(&from.files).cloned();
     match rng.below(100) {
         0..=33 => {
-            let args = open(rng, nt);
+            let args = random::open(rng, nt);
             let abandoned = args.split && rng.chance(15);
             let mid = world.send(client, Op::Open(args), ids);
             let request = world
@@ -253,7 +237,11 @@ fn ask(world: &mut World, client: usize, rng: &mut Rng) {
                 request.abandoned = true;
             }
         }
-        34..=49 => by_path(world, client, ids, rng),
+        34..=49 => {
+            let nt = world.clients[client].speaker.nt && rng.chance(40);
+            let op = random::by_path(nt, rng);
+            world.send(client, op, ids);
+        },
         50..=51 => end(world, client, ids, rng),
         _ => {
             if let Some(file) = file {
@@ -281,164 +269,6 @@ fn mix(world: &World, client: usize, ids: &mut (u16, u16, u16), rng: &mut Rng) {
         2 => ids.1 = rng.pick(&from.trees).map_or(999, |tree| tree.0),
         _ => (ids.0, ids.1) = (rng.of([ids.0, 999]), rng.of([ids.1, 999])),
     }
-}
-
-fn open(rng: &mut Rng, nt: bool) -> OpenArgs {
-    let verbs = [
-        Verb::Open,
-        Verb::Create,
-        Verb::CreateNew,
-        Verb::OpenAndX,
-        Verb::Trans2Open,
-        Verb::OpenAndX,
-    ];
-    let verb = if nt && rng.chance(60) {
-        Verb::NtCreate
-    } else {
-        rng.of(verbs)
-    };
-    let oplock = rng.of([Oplock::None, Oplock::None, Oplock::Exclusive, Oplock::Batch]);
-    let folder = (verb == Verb::NtCreate && rng.chance(20)) || rng.chance(2);
-    let path = if folder {
-        rng.of(FOLDERS)
-    } else {
-        rng.of(FILES)
-    };
-    let path = if rng.chance(10) {
-        path.to_lowercase()
-    } else {
-        path.into()
-    };
-    let mut args = OpenArgs {
-        verb,
-        path,
-        rights: rng.of([right::READ, right::WRITE, right::READ | right::WRITE]),
-        sharing: rng.of([
-            Sharing::Compatibility,
-            Sharing::Deny(1),
-            Sharing::Deny(2),
-            Sharing::Deny(3),
-            Sharing::Deny(4),
-            Sharing::Deny(4),
-            Sharing::Fcb,
-        ]),
-        if_exists: rng.of([
-            IfExists::Open,
-            IfExists::Open,
-            IfExists::Overwrite,
-            IfExists::Fail,
-        ]),
-        create: rng.chance(60),
-        folder: None,
-        oplock,
-        delete_on_close: false,
-        length: if rng.chance(20) {
-            rng.below(100) as u32
-        } else {
-            0
-        },
-        read: (verb == Verb::OpenAndX && rng.chance(30)).then(|| 1 + rng.below(200) as u16),
-        split: rng.chance(30),
-    };
-    match verb {
-        Verb::NtCreate => nt_open(&mut args, folder, rng),
-        Verb::Open => (args.if_exists, args.create, args.length) = (IfExists::Open, false, 0),
-        Verb::Create | Verb::CreateNew => {
-            let exists = if verb == Verb::Create {
-                IfExists::Overwrite
-            } else {
-                IfExists::Fail
-            };
-            (args.if_exists, args.create, args.length) = (exists, true, 0);
-            (args.rights, args.sharing) = (right::READ | right::WRITE, Sharing::Compatibility);
-        }
-        _ => {}
-    }
-    if args.if_exists == IfExists::Fail {
-        args.create = true;
-    }
-    if args.sharing == Sharing::Fcb {
-        args.rights = right::READ | right::WRITE;
-    }
-    args
-}
-
-fn nt_open(args: &mut OpenArgs, folder: bool, rng: &mut Rng) {
-    args.rights = rng.of([
-        0,
-        right::READ,
-        right::READ,
-        right::READ | right::WRITE,
-        right::READ | right::WRITE,
-        right::ALL,
-        right::DELETE,
-        right::READ | right::DELETE,
-    ]);
-    args.sharing = Sharing::Nt(rng.of([
-        0,
-        right::READ,
-        right::READ | right::WRITE,
-        right::ALL,
-        right::ALL,
-        right::ALL,
-    ]));
-    args.folder = rng.of([None, None, Some(folder)]);
-    args.delete_on_close = args.rights & right::DELETE != 0 && rng.chance(40);
-    args.length = 0;
-    if args.folder == Some(true) && args.if_exists == IfExists::Overwrite {
-        args.if_exists = IfExists::Open;
-    }
-}
-
-fn by_path(world: &mut World, client: usize, ids: (u16, u16, u16), rng: &mut Rng) {
-    let file = |rng: &mut Rng| {
-        String::from(if rng.chance(95) {
-            rng.of(FILES)
-        } else {
-            rng.of(FOLDERS)
-        })
-    };
-    let folder = |rng: &mut Rng| {
-        String::from(if rng.chance(95) {
-            rng.of(FOLDERS)
-        } else {
-            rng.of(FILES)
-        })
-    };
-    let nt = world.clients[client].speaker.nt && rng.chance(40);
-    let op = match rng.below(10) {
-        0 => {
-            let (old, new) = rng.of([
-                ("*.TXT", "*.BAK"),
-                ("*.BAK", "*.TXT"),
-                ("DIR\\*.TXT", "DIR\\*.BAK"),
-                ("*.TXT", "DIR\\*.TXT"),
-                ("DIR\\*.BAK", "*.TXT"),
-            ]);
-            Op::Rename {
-                old: old.into(),
-                new: new.into(),
-                nt: false,
-            }
-        }
-        1 => Op::Rename {
-            old: folder(rng),
-            new: folder(rng),
-            nt,
-        },
-        2..=4 => Op::Rename {
-            old: file(rng),
-            new: file(rng),
-            nt,
-        },
-        5 => Op::Delete {
-            path: rng.of(["*.TXT", "*.BAK", "DIR\\*.TXT"]).into(),
-        },
-        6 | 7 => Op::Delete { path: file(rng) },
-        8 => Op::MakeFolder { path: folder(rng) },
-        _ => Op::RemoveFolder { path: folder(rng) },
-    };
-    world.send(client, op, ids);
 }
 
 /// Ends something at random, or does nothing.
@@ -471,14 +301,14 @@ fn by_fid(world: &mut World, client: usize, file: &File, rng: &mut Rng) {
             tree: rng.chance(50),
             room: rng.of([64, 1_024, 1_024, 8_192]),
         },
-        (_, 14..=48) => transfer(world, client, file.fid, rng),
+        (_, 14..=48) => random::transfer(world, client, file.fid, rng),
         (_, 49..=53) => Op::SetLength {
             fid: file.fid,
             len: rng.below(200) as u32,
             by: rng.of([Carrier::Core, Carrier::AndX]),
         },
         (_, 54..=56) => Op::Flush { fid: file.fid },
-        (_, 57..=79) => lock(world, client, file.fid, rng),
+        (_, 57..=79) => random::lock(world, client, file.fid, rng),
         (_, 80..=89) => Op::Disposition {
             fid: file.fid,
             delete: rng.chance(75),
@@ -493,108 +323,4 @@ fn by_fid(world: &mut World, client: usize, file: &File, rng: &mut Rng) {
         }
     };
     world.send(client, op, ids);
-}
-
-fn transfer(world: &World, client: usize, fid: u16, rng: &mut Rng) -> Op {
-    let offset = if rng.chance(10) {
-        rng.below(20_100)
-    } else {
-        rng.below(60)
-    } as u64;
-    // Raw transfers are only legal for clients without outstanding requests.
-    let idle = world.clients[client].outbox.is_empty()
-        && !world.pending.iter().any(|request| request.client == client);
-    let by = rng.of([
-        Carrier::Core,
-        Carrier::AndX,
-        Carrier::AndX,
-        if idle { Carrier::Raw } else { Carrier::AndX },
-    ]);
-    match rng.chance(50) {
-        true => Op::Read {
-            fid,
-            offset,
-            len: 1 + if rng.chance(5) {
-                17_000
-            } else {
-                rng.below(100)
-            } as u16,
-            by: if by == Carrier::Core {
-                Carrier::AndX
-            } else {
-                by
-            },
-        },
-        false => Op::Write {
-            fid,
-            offset,
-            data: bytes(rng),
-            by,
-            through: rng.chance(30),
-        },
-    }
-}
-
-fn lock(world: &World, client: usize, fid: u16, rng: &mut Rng) -> Op {
-    let range = |rng: &mut Rng| Range {
-        offset: rng.below(12) as u64 * 4,
-        length: rng.of([0, 1, 4, 8, 20]),
-    };
-    let held: Vec<_> = world
-        .model
-        .locks_of(client)
-        .filter(|lock| lock.owner.1 == fid)
-        .copied()
-        .collect();
-    match rng.below(10) {
-        0..=5 => {
-            let ranges = if rng.chance(20) {
-                vec![range(rng), range(rng)]
-            } else {
-                vec![range(rng)]
-            };
-            let wait_ms = rng.of([0, 0, 0, 200, 5_000, 40_000, u32::MAX]);
-            let core = rng.chance(15);
-            match core {
-                true => Op::Lock {
-                    fid,
-                    ranges: vec![range(rng)],
-                    shared: false,
-                    wait_ms: 0,
-                    core,
-                },
-                false => Op::Lock {
-                    fid,
-                    ranges,
-                    shared: rng.chance(35),
-                    wait_ms,
-                    core,
-                },
-            }
-        }
-        6..=8 => {
-            let lock = rng.pick(&held);
-            let range = lock.map_or_else(|| range(rng), |lock| lock.range);
-            Op::Unlock {
-                fid,
-                range,
-                core: rng.chance(15),
-            }
-        }
-        _ => {
-            let waiting = world.pending.iter().find_map(|request| match &request.op {
-                Op::Lock {
-                    fid: of,
-                    ranges,
-                    shared,
-                    ..
-                } if *of == fid && request.client == client => {
-                    Some((ranges.first().copied()?, *shared))
-                }
-                _ => None,
-            });
-            let (range, shared) = waiting.unwrap_or((range(rng), false));
-            Op::CancelLock { fid, range, shared }
-        }
-    }
 }
