@@ -3,7 +3,6 @@
 //! A connection has a [`Trace`] only if its requests are logged. Without tracing the cost is one test of an `Option`
 //! per request.
 
-mod blocks;
 mod dump;
 
 use std::{
@@ -14,7 +13,7 @@ use std::{
 
 use coax_server::Transmit;
 use coax_wire::{
-    block::Block,
+    block::{Block, each_in_chain},
     codepage::CodePage,
     command as code,
     header::{Flags, Header},
@@ -22,7 +21,6 @@ use coax_wire::{
     status::Status,
 };
 
-use self::blocks::each_block;
 use super::report::{Line, MessageLine, Reporter, RequestLine};
 use coax_smbconf::{
     log_level::{Class, LogLevels},
@@ -230,7 +228,7 @@ impl Trace {
     /// Every command of the chain with its fields.
     fn text(&self, header: &Header, message: &[u8]) -> String {
         let mut parts = Vec::new();
-        each_block(header.command, message, |command, block| {
+        each_in_chain(header.command, message, |command, block| {
             let name = code::name(command).unwrap_or("unknown command");
             parts.push(match summary::request(command, block, header.unicode()) {
                 Ok(fields) if fields.is_empty() => name.to_string(),

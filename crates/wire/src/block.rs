@@ -4,6 +4,7 @@
 //! is are clipped, and [`Block::declared_bytes`] keeps the declared count.
 
 use crate::{
+    command,
     error::{Error, Result},
     header::HEADER_LEN,
     io::{Reader, Writer},
@@ -11,6 +12,8 @@ use crate::{
 
 /// The AndX command code that ends a chain.
 pub const NO_ANDX: u8 = 0xff;
+/// Commands of an AndX chain that [`each_in_chain`] visits. No client sends more.
+pub const MAX_CHAIN: usize = 8;
 
 /// One command's words and bytes within a message.
 #[derive(Clone, Copy, Debug)]
@@ -375,6 +378,22 @@ impl<'w> BlockWriter<'w> {
         let at = self.bytes_at.unwrap_or(self.start);
         let count = self.out.len() - at + tail;
         self.out.patch_u16(at - 2, count as u16);
+    }
+}
+
+/// Calls `each` with the commands of an AndX chain and their blocks. `command` is the first one, from the header. A chain
+/// that is malformed ends before its first malformed block.
+pub fn each_in_chain<'a>(command: u8, message: &'a [u8], mut each: impl FnMut(u8, &Block<'a>)) {
+    let mut at = (command, HEADER_LEN);
+    for _ in 0..MAX_CHAIN {
+        let Ok(block) = Block::at(message, at.1) else {
+            return;
+        };
+        each(at.0, &block);
+        match block.andx() {
+            Some(next) if command::is_andx(at.0) && next.1 > at.1 => at = next,
+            _ => return,
+        }
     }
 }
 

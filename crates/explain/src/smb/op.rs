@@ -2,9 +2,9 @@
 
 use coax_wire::{
     Result,
-    block::{Block, WireStr},
+    block::{Block, WireStr, each_in_chain},
     command as code,
-    header::{HEADER_LEN, Header},
+    header::Header,
     smb::{
         close, flush, nt_create_andx, open, open_andx, print, read, read_andx, read_raw,
         subcommand::MAILSLOT_WRITE,
@@ -20,8 +20,6 @@ use super::{
 
 /// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).
 pub(crate) const CHAINED_FID: u16 = 0xffff;
-/// Commands in a chain; no client sends more.
-const MOST_IN_CHAIN: usize = 8;
 
 /// What a command does, as far as copies go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,30 +96,11 @@ impl Op {
 /// The commands of a request, in order.
 pub(crate) fn request(header: &Header, message: &Kept<'_>) -> Vec<Op> {
     let mut ops = Vec::with_capacity(1);
-    each_block(header, message.message, |command, block| {
+    each_in_chain(header.command, message.message, |command, block| {
         let op = one(command, block, header.unicode(), message);
         ops.push(op.unwrap_or_else(|_| Op::new(command, What::Other)));
     });
     ops
-}
-
-/// Calls `each` with the commands of a chain and their blocks.
-pub(crate) fn each_block<'a>(
-    header: &Header,
-    message: &'a [u8],
-    mut each: impl FnMut(u8, &Block<'a>),
-) {
-    let mut at = (header.command, HEADER_LEN);
-    for _ in 0..MOST_IN_CHAIN {
-        let Ok(block) = Block::at(message, at.1) else {
-            return;
-        };
-        each(at.0, &block);
-        match block.andx() {
-            Some(next) if code::is_andx(at.0) && next.1 > at.1 => at = next,
-            _ => return,
-        }
-    }
 }
 
 fn one(command: u8, block: &Block<'_>, unicode: bool, message: &Kept<'_>) -> Result<Op> {
@@ -402,7 +381,7 @@ mod tests {
 
     fn only(command: u8, words: &[u16]) -> Op {
         let mut message = b"\xffSMB".to_vec();
-        message.resize(HEADER_LEN, 0);
+        message.resize(coax_wire::header::HEADER_LEN, 0);
         message[4] = command;
         message.push(words.len() as u8);
         message.extend(words.iter().flat_map(|word| word.to_le_bytes()));

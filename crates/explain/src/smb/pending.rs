@@ -1,6 +1,7 @@
 //! Requests that wait for their answers.
 
 use coax_wire::{
+    block::each_in_chain,
     command,
     header::{Flags, Flags2, Header},
     smb::{nt_transact::function, transaction::Kind},
@@ -79,7 +80,7 @@ impl Pending {
     /// Takes from a reply what it says of each command.
     pub(super) fn apply_response(&mut self, header: &Header, bytes: &[u8]) {
         let mut number = 0;
-        op::each_block(header, bytes, |command, block| {
+        each_in_chain(header.command, bytes, |command, block| {
             if let (Some(op), Some(answer)) = (self.ops.get(number), self.answers.get_mut(number)) {
                 let new = op::answer(op, command, block);
                 let sofar = if self.due == Due::Bytes {

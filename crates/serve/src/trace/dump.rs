@@ -1,26 +1,17 @@
 //! Hex dumps of messages without authentication data.
 //!
-//! The dump shows bytes block by block. It withholds blocks with passwords, challenge responses or tokens, and bytes
+//! The dump shows bytes block by block. It withholds bytes that [`redaction`] names as authentication data, and bytes
 //! outside all blocks.
 
 use std::fmt::Write;
 
 use coax_wire::{
-    block::Block,
+    block::{Block, each_in_chain},
     command as code,
     header::{HEADER_LEN, Header},
-    io::Reader,
-    rap::function as rap,
-    smb::{
-        summary,
-        transaction::{Kind, Request},
-    },
+    smb::redaction,
 };
 
-use super::blocks::each_block;
-
-/// Signature of every NTLMSSP message ([MS-NLMP] 2.2.1).
-const NTLMSSP: &[u8] = b"NTLMSSP\0";
 /// Bytes per line.
 const WIDTH: usize = 16;
 
@@ -43,7 +34,7 @@ pub(super) fn header(header: &Header) -> String {
 pub(super) fn message(command: u8, message: &[u8], tail: usize) -> String {
     let mut out = String::new();
     let mut end = HEADER_LEN;
-    each_block(command, message, |command, block| {
+    each_in_chain(command, message, |command, block| {
         end = block.bytes_offset.saturating_add(block.bytes.len());
         one(&mut out, command, block);
     });
@@ -67,10 +58,7 @@ fn one(out: &mut String, command: u8, block: &Block<'_>) {
     let _ = writeln!(out, "  {name}, {} words:", block.word_count());
     lines(out, start, block.words);
     let len = block.bytes.len();
-    let shown = match shown(command, block) {
-        true => until_token(block.bytes),
-        false => 0,
-    };
+    let shown = redaction::shown_bytes(command, block);
     let _ = writeln!(out, "  {name}, {len} bytes:");
     lines(
         out,
@@ -84,54 +72,6 @@ fn one(out: &mut String, command: u8, block: &Block<'_>) {
             "  {hidden} bytes withheld: authentication data"
         )),
     }
-}
-
-/// Whether a block's bytes hold no authentication data.
-fn shown(command: u8, block: &Block<'_>) -> bool {
-    match command {
-        command if summary::is_secret(command) => false,
-        // It may carry the rest of a password change.
-        code::TRANSACTION_SECONDARY => false,
-        code::TRANSACTION => is_known_rap(block),
-        _ => true,
-    }
-}
-
-/// Whether a transaction is for a pipe or is a RAP function without a password. Other RAP functions change or check
-/// passwords.
-fn is_known_rap(block: &Block<'_>) -> bool {
-    const KNOWN: &[u16] = &[
-        rap::NET_SHARE_ENUM,
-        rap::NET_SHARE_GET_INFO,
-        rap::NET_SESSION_ENUM,
-        rap::NET_SESSION_GET_INFO,
-        rap::NET_SERVER_GET_INFO,
-        rap::NET_USER_GET_INFO,
-        rap::NET_WKSTA_GET_INFO,
-        rap::DOS_PRINT_Q_ENUM,
-        rap::DOS_PRINT_Q_GET_INFO,
-        rap::DOS_PRINT_JOB_ENUM,
-        rap::NET_REMOTE_TOD,
-        rap::NET_SERVER_ENUM2,
-        rap::NET_SERVER_ENUM3,
-    ];
-    let Ok(request) = Request::parse(Kind::Transaction, block, false) else {
-        // A reply: servers send no passwords.
-        return true;
-    };
-    if !request.setup.is_empty() {
-        return true;
-    }
-    let function = Reader::new(request.parameters).u16("RAP function");
-    function.is_ok_and(|function| KNOWN.contains(&function))
-}
-
-/// The number of bytes before an NTLMSSP token, which pipe binds carry too.
-fn until_token(bytes: &[u8]) -> usize {
-    bytes
-        .windows(NTLMSSP.len())
-        .position(|window| window == NTLMSSP)
-        .unwrap_or(bytes.len())
 }
 
 /// `0020  ff 53 4d 42 …  .SMB…`

@@ -33,6 +33,7 @@ pub mod read;
 pub mod read_andx;
 pub mod read_raw;
 pub mod reassembly;
+pub mod redaction;
 pub mod rename;
 pub mod search;
 pub mod seek;

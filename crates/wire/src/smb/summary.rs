@@ -94,14 +94,6 @@ pub fn request<'a>(command: u8, block: &Block<'a>, unicode: bool) -> Result<Vec<
     }
 }
 
-/// Whether a command's data bytes, in the request and the reply, hold passwords, responses to challenges or tokens.
-pub fn is_secret(command: u8) -> bool {
-    matches!(
-        command,
-        code::SESSION_SETUP_ANDX | code::TREE_CONNECT | code::TREE_CONNECT_ANDX
-    )
-}
-
 /// Fields as `name=value`, parted by spaces. Control characters of texts are escaped, so that this stays one line.
 pub fn words<'a, 'f>(fields: impl IntoIterator<Item = &'f Field<'a>>, page: CodePage) -> String
 where
