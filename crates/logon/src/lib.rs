@@ -1,5 +1,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 //! Authentication and message signing for SMB1.
 //!
 //! Pure functions and small state machines: no socket, no clock, no random numbers. The caller supplies challenges,

@@ -1,9 +1,6 @@
-//! The SMB1 server engine: negotiate → session → tree → command, sans-IO.
-//!
-//! [`Server`] is the immutable shared state, [`table::Tables`] the mutable shared state, and [`Connection`] one client.
-//! A handler (in `handlers`) decodes with `coax_wire`, acts through `ops`, and encodes the reply. Only `ops` calls the
-//! [`vfs`].
+#![doc = include_str!("../README.md")]
 #![no_std]
+#![deny(missing_docs)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

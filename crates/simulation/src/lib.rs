@@ -4,6 +4,7 @@
 //! [`run`] makes a random program from the seed ([`program`]) and runs it against the real `coax_server::Connection`
 //! ([`world`]). It judges every answer, and the disks after every step ([`model`], the specification). A failing
 //! program is minimised ([`shrink`]).
+#![deny(missing_docs)]
 #![allow(
     clippy::indexing_slicing,
     reason = "a test harness: an index out of range is a failure like any other, and is reported with its seed"
