@@ -25,11 +25,18 @@ use coax_wire::{
 /// The interim reply's Available field for files; only pipes have remaining data.
 const NOT_A_PIPE: u16 = 0xffff;
 
-/// READ_RAW. An empty reply reports every error; the client then gets the reason from another kind of read.
+/// READ_RAW. It has no reply but the data ([`data_up_to_end_of_file`]).
 pub fn read_raw(call: &mut Call<'_>) -> Outcome {
-    let tail = read(call).unwrap_or_default();
+    let tail = data_up_to_end_of_file(call);
     call.conn.send_raw(tail);
     Ok(Flow::Silent)
+}
+
+/// The rule for the end of file in raw reads, of LANMAN 1.0 and later dialects ([MS-CIFS] 2.2.4.22.2). The data has no
+/// header and no status. It ends at the end of the file; at or beyond the end it is empty. An empty reply reports errors,
+/// too: the client gets the reason from another kind of read.
+fn data_up_to_end_of_file(call: &mut Call<'_>) -> Tail {
+    read(call).unwrap_or_default()
 }
 
 fn read(call: &mut Call<'_>) -> Result<Tail> {
