@@ -241,7 +241,7 @@ fn ask(world: &mut World, client: usize, rng: &mut Rng) {
             let nt = world.clients[client].speaker.nt && rng.chance(40);
             let op = random::by_path(nt, rng);
             world.send(client, op, ids);
-        },
+        }
         50..=51 => end(world, client, ids, rng),
         _ => {
             if let Some(file) = file {
