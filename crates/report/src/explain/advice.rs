@@ -10,7 +10,7 @@ use coax_whatif::Range;
 use serde_json::{Value, json};
 
 use super::{
-    explained::{Explained, Told},
+    explained::{CopyAdvice, Explained, Suggestion},
     gain,
     paper::Paper,
     verdict,
@@ -21,12 +21,15 @@ use super::{
 const INDENT: &str = "     ";
 
 /// Advice about each copy of a capture, the best first, without predictions.
-pub(super) fn about(capture: &Capture) -> Vec<Vec<Told>> {
-    let told = |advice| Told {
+pub(super) fn about(capture: &Capture) -> Vec<CopyAdvice> {
+    let suggestion = |advice| Suggestion {
         advice,
         predicted: None,
     };
-    let of_copy = |copy: &Copy| advise(capture, copy).into_iter().map(told).collect();
+    let of_copy = |copy: &Copy| CopyAdvice {
+        suggestions: advise(capture, copy).into_iter().map(suggestion).collect(),
+        prediction: None,
+    };
     capture.copies.iter().map(of_copy).collect()
 }
 
@@ -35,9 +38,17 @@ const LATE: &str = "Capture it from before the connection is made: what the two 
 
 /// What to do about a copy, in one sentence: what to change, and what it will bring; else what is amiss with its connection;
 /// else where to look.
-pub(super) fn remedy(all: &[Told], copy: &Copy, remarks: &[(usize, Advice)]) -> Option<String> {
+pub(super) fn remedy(
+    all: &[Suggestion],
+    copy: &Copy,
+    remarks: &[(usize, Advice)],
+) -> Option<String> {
     let wall = seconds(copy.wall);
-    let helps = |told: &&Told| told.predicted.is_none_or(|it| it.mid < wall * gain::HARDLY);
+    let helps = |suggestion: &&Suggestion| {
+        suggestion
+            .predicted
+            .is_none_or(|it| it.mid < wall * gain::HARDLY)
+    };
     let best = all.first().filter(helps).map(in_short);
     // what is amiss with SMB (a log-on, a missing file) is another matter than a copy's time
     let is_plain = copy.requests.is_empty();
@@ -50,8 +61,8 @@ pub(super) fn remedy(all: &[Told], copy: &Copy, remarks: &[(usize, Advice)]) -> 
 }
 
 /// The best change, and what it will bring.
-fn in_short(told: &Told) -> String {
-    let change = told.advice.changes.first();
+fn in_short(suggestion: &Suggestion) -> String {
+    let change = suggestion.advice.changes.first();
     let how = change.map(|change| {
         format!(
             ": on the {}, {}: {}",
@@ -60,12 +71,12 @@ fn in_short(told: &Told) -> String {
             change.to
         )
     });
-    let gain = told
+    let gain = suggestion
         .predicted
         .map(|range| format!(" → {}", about_seconds(&range)));
     format!(
         "{}{}{}.",
-        told.advice.title,
+        suggestion.advice.title,
         how.unwrap_or_default(),
         gain.unwrap_or_default()
     )
@@ -77,18 +88,18 @@ fn about_seconds(range: &Range) -> String {
 }
 
 /// The section of the report.
-pub(super) fn section(out: &mut Paper, all: &[Told]) -> std::fmt::Result {
+pub(super) fn section(out: &mut Paper, all: &[Suggestion]) -> std::fmt::Result {
     if all.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nWhat to change, the most promising first:")?;
-    for (number, told) in all.iter().enumerate() {
-        let advice = &told.advice;
+    for (number, suggestion) in all.iter().enumerate() {
+        let advice = &suggestion.advice;
         let share = advice.share * 100.0;
         let cause = advice.cause.name();
         let title = format!("{} ({})", advice.title, advice.id);
         out.prose(&format!("  {}. ", number + 1), &title)?;
-        if let Some(range) = &told.predicted {
+        if let Some(range) = &suggestion.predicted {
             writeln!(out, "     would take {}", about_seconds(range))?;
         }
         what_to_do(out, advice)?;
@@ -133,11 +144,11 @@ pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Resul
 
 /// A remark as JSON: advice, and the place of its connection.
 pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
-    let told = Told {
+    let suggestion = Suggestion {
         advice: advice.clone(),
         predicted: None,
     };
-    let mut value = one_as_json(&told);
+    let mut value = one_as_json(&suggestion);
     if let Some(fields) = value.as_object_mut() {
         fields.insert("connection".to_owned(), json!(place));
         // it is against no copy's time
@@ -169,12 +180,12 @@ pub(super) fn frames(frames: &[u64]) -> Option<String> {
 }
 
 /// The same as JSON.
-pub(super) fn as_json(all: &[Told]) -> Value {
+pub(super) fn as_json(all: &[Suggestion]) -> Value {
     all.iter().map(one_as_json).collect()
 }
 
-fn one_as_json(told: &Told) -> Value {
-    let advice = &told.advice;
+fn one_as_json(suggestion: &Suggestion) -> Value {
+    let advice = &suggestion.advice;
     let change = |change: &Change| json!({"on": change.on.name(), "where": change.where_, "to": change.to, "note": change.note});
     let words: Vec<String> = advice.changes.iter().map(one_change).collect();
     json!({
@@ -187,7 +198,7 @@ fn one_as_json(told: &Told) -> Value {
         "changes": advice.changes.iter().map(change).collect::<Vec<_>>(),
         "source": advice.source,
         "frames": advice.frames,
-        "predicted_s": told.predicted.map(|range| [range.low, range.mid, range.high]),
+        "predicted_s": suggestion.predicted.map(|range| [range.low, range.mid, range.high]),
     })
 }
 
@@ -198,8 +209,8 @@ mod tests {
 
     use super::*;
 
-    fn told() -> Told {
-        Told {
+    fn suggestion() -> Suggestion {
+        Suggestion {
             advice: Advice {
                 id: "raw".to_owned(),
                 title: "Use raw reads".to_owned(),
@@ -222,29 +233,35 @@ mod tests {
 
     #[test]
     fn the_verdict_ends_with_what_to_change_and_what_it_brings() {
-        let mut told = told();
+        let mut suggestion = suggestion();
         let plain = "Use raw reads: on the server, smb.conf, [global], read raw: yes";
-        assert_eq!(in_short(&told), format!("{plain}."));
-        told.predicted = Some(Range {
+        assert_eq!(in_short(&suggestion), format!("{plain}."));
+        suggestion.predicted = Some(Range {
             low: 1.5,
             mid: 1.6,
             high: 1.84,
         });
-        assert_eq!(in_short(&told), format!("{plain} → about 1.6 s (1.5–1.8)."));
+        assert_eq!(
+            in_short(&suggestion),
+            format!("{plain} → about 1.6 s (1.5–1.8).")
+        );
     }
 
     #[test]
     fn json_has_no_prediction_until_there_is_one() {
-        let mut told = told();
-        assert_eq!(one_as_json(&told)["predicted_s"], Value::Null);
-        told.predicted = Some(Range {
+        let mut suggestion = suggestion();
+        assert_eq!(one_as_json(&suggestion)["predicted_s"], Value::Null);
+        suggestion.predicted = Some(Range {
             low: 1.0,
             mid: 2.0,
             high: 3.0,
         });
-        assert_eq!(one_as_json(&told)["predicted_s"], json!([1.0, 2.0, 3.0]));
         assert_eq!(
-            one_as_json(&told)["change"],
+            one_as_json(&suggestion)["predicted_s"],
+            json!([1.0, 2.0, 3.0])
+        );
+        assert_eq!(
+            one_as_json(&suggestion)["change"],
             "on the server: smb.conf, [global], read raw → yes"
         );
     }
@@ -265,7 +282,7 @@ mod tests {
     #[test]
     fn the_section_says_where_why_and_by_whose_word() {
         let mut out = Paper::default();
-        section(&mut out, &[told()]).unwrap();
+        section(&mut out, &[suggestion()]).unwrap();
         let out = out.into_text();
         for part in [
             "1. Use raw reads (raw)",

@@ -8,7 +8,7 @@ use coax_wire::time::Span;
 use serde_json::{Value, json};
 
 use super::{
-    explained::{Gain, Told},
+    explained::{CopyAdvice, Prediction, Suggestion},
     paper::Paper,
     words,
 };
@@ -23,57 +23,52 @@ const LITTLE: f64 = 0.05;
 pub(super) const HARDLY: f64 = 1.0 - LITTLE;
 
 /// Tries what is advised about the longest copies, and puts what brings most first.
-pub(super) fn predict(capture: &Capture, advice: &mut [Vec<Told>]) -> Vec<Gain> {
-    let mut longest: Vec<(usize, &Copy)> = capture.copies.iter().enumerate().collect();
-    longest.sort_by_key(|(_, copy)| std::cmp::Reverse(copy.wall));
+pub(super) fn predict(capture: &Capture, advice: &mut [CopyAdvice]) {
+    let mut longest: Vec<_> = capture.copies.iter().zip(advice).collect();
+    longest.sort_by_key(|(copy, _)| std::cmp::Reverse(copy.wall));
     longest.truncate(MOST_COPIES);
-    let mut gains = Vec::new();
-    for (place, copy) in longest {
-        let Some(told) = advice.get_mut(place) else {
-            continue;
-        };
-        if told.iter().any(|one| !one.advice.lab.is_empty()) {
-            gains.push(of_copy(capture, (place, copy), told));
+    for (copy, advice) in longest {
+        let suggestions = &mut advice.suggestions;
+        if suggestions.iter().any(|one| !one.advice.lab.is_empty()) {
+            advice.prediction = Some(of_copy(capture, copy, suggestions));
         }
     }
-    gains
 }
 
-fn of_copy(capture: &Capture, (place, copy): (usize, &Copy), told: &mut [Told]) -> Gain {
+fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Prediction {
     let model = match Model::of(capture, copy) {
         Ok(model) => model,
         Err(why) => {
-            return Gain {
-                copy: place,
-                model: Err(why),
+            return Prediction {
+                baseline: Err(why),
                 pair: None,
             };
         }
     };
-    for one in told.iter_mut().take(MOST_CHANGES) {
+    for one in suggestions.iter_mut().take(MOST_CHANGES) {
         if !one.advice.lab.is_empty() {
             one.predicted = model.predict(&one.advice.lab).ok();
         }
     }
     let measured = copy.wall.0 as f64 / 1e9;
-    told.sort_by(|a, b| rank(a, measured).total_cmp(&rank(b, measured)));
-    let tried: Vec<&Told> = told.iter().filter(|one| one.predicted.is_some()).collect();
+    suggestions.sort_by(|a, b| rank(a, measured).total_cmp(&rank(b, measured)));
+    let predicted = |one: &&Suggestion| one.predicted.is_some();
+    let tried: Vec<&Suggestion> = suggestions.iter().filter(predicted).collect();
     let changes: Vec<_> = tried.iter().map(|one| one.advice.lab.clone()).collect();
     let pair = model.best_pair(&changes).and_then(|pair| {
         let [one, other] = pair.which.map(|which| tried.get(which));
         let ids = [one?.advice.id.clone(), other?.advice.id.clone()];
         Some((ids, pair.range))
     });
-    Gain {
-        copy: place,
-        model: Ok(model.baseline()),
+    Prediction {
+        baseline: Ok(model.baseline()),
         pair,
     }
 }
 
 /// What brings much comes first, the most of it first; then what was not tried; then what brings little.
-fn rank(told: &Told, measured: f64) -> f64 {
-    match told.predicted {
+fn rank(suggestion: &Suggestion, measured: f64) -> f64 {
+    match suggestion.predicted {
         Some(range) if range.mid < measured * (1.0 - LITTLE) => range.mid,
         None => measured,
         Some(range) => measured + range.mid,
@@ -81,33 +76,31 @@ fn rank(told: &Told, measured: f64) -> f64 {
 }
 
 /// The table of the report: each change, before and after.
-pub(super) fn section(
-    out: &mut Paper,
-    gain: &Gain,
-    copy: &Copy,
-    told: &[Told],
-) -> std::fmt::Result {
-    let model = match &gain.model {
-        Ok(model) => model,
+pub(super) fn section(out: &mut Paper, copy: &Copy, advice: &CopyAdvice) -> std::fmt::Result {
+    let Some(prediction) = &advice.prediction else {
+        return Ok(());
+    };
+    let baseline = match &prediction.baseline {
+        Ok(baseline) => baseline,
         Err(why) => {
             let said = format!("The lab cannot predict the changes: {why}.");
             return writeln!(out).and_then(|()| out.prose("", &said));
         }
     };
     let before = copy.wall.0 as f64 / 1e9;
-    let took = [copy.wall, *model].map(words::time);
+    let took = [copy.wall, *baseline].map(words::time);
     let head = format!(
         "Predicted effect (the copy took {}; simulated baseline: {}):",
         took[0], took[1]
     );
     writeln!(out).and_then(|()| out.prose("", &head))?;
-    for one in told {
+    for one in &advice.suggestions {
         let Some(range) = &one.predicted else {
             continue;
         };
         row(out, &one.advice.id, before, range)?;
     }
-    if let Some(([one, other], range)) = &gain.pair {
+    if let Some(([one, other], range)) = &prediction.pair {
         row(out, &format!("{one} and {other}"), before, range)?;
     }
     Ok(())
@@ -142,22 +135,27 @@ pub(super) fn seconds(range: &Range) -> String {
 }
 
 /// What of it goes into the JSON of the copy.
-pub(super) fn as_json(gain: Option<&Gain>, copy: &mut Value) {
-    let Some(gain) = gain else {
+pub(super) fn as_json(prediction: Option<&Prediction>, copy: &mut Value) {
+    let Some(prediction) = prediction else {
         return;
     };
-    let pair = gain
+    let pair = prediction
         .pair
         .as_ref()
         .map(|(ids, range)| json!({"ids": ids, "predicted_s": [range.low, range.mid, range.high]}));
     copy["best_pair"] = pair.unwrap_or_default();
-    copy["lab_s"] = gain
-        .model
+    copy["lab_s"] = prediction
+        .baseline
         .as_ref()
         .ok()
         .map(|span| span.0 as f64 / 1e9)
         .into();
-    copy["not_predicted"] = gain.model.as_ref().err().map(ToString::to_string).into();
+    copy["not_predicted"] = prediction
+        .baseline
+        .as_ref()
+        .err()
+        .map(ToString::to_string)
+        .into();
 }
 
 #[cfg(test)]
@@ -172,7 +170,7 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../tests/captures/labelled/andx4k-client.pcapng.gz");
         let explained = read(&path, None).unwrap();
-        let best = &explained.advice[0][0];
+        let best = &explained.advice[0].suggestions[0];
         let range = best.predicted.unwrap();
         assert!(range.low <= range.mid && range.mid <= range.high);
         assert!(range.high < 3.0, "the copy took 6.2 s: {range:?}");
@@ -194,7 +192,7 @@ mod tests {
         let cured = explain("base-client.pcapng.gz").capture.copies[0].wall.0 as f64 / 1e9;
         for end in ["client", "server"] {
             let clamped = explain(&format!("rwnd-{end}.pcapng.gz"));
-            let best = &clamped.advice[0][0];
+            let best = &clamped.advice[0].suggestions[0];
             let range = best.predicted.unwrap();
             assert_eq!(best.advice.id, "fixed-receive-buffer");
             assert!(

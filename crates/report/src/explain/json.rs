@@ -6,7 +6,11 @@ use coax_explain::report::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{advice, agreed, breakdown, explained::Explained, gain, text, tree, verdict, words};
+use super::{
+    advice, agreed, breakdown,
+    explained::{CopyAdvice, Explained},
+    gain, text, tree, verdict, words,
+};
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
@@ -33,21 +37,17 @@ pub fn capture(explained: &Explained) -> Value {
 }
 
 fn copies(explained: &Explained) -> Vec<Value> {
-    let copies = explained.capture.copies.iter().enumerate();
-    let told = |(place, one)| {
+    let one = |(one, about): (&Copy, &CopyAdvice)| {
         let mut value = copy(&explained.capture, one);
-        let told = explained.advice.get(place).map(Vec::as_slice);
-        let told = told.unwrap_or_default();
         if let Some(fields) = value.as_object_mut() {
-            let remedy = advice::remedy(told, one, &explained.remarks);
+            let remedy = advice::remedy(&about.suggestions, one, &explained.remarks);
             fields.insert("remedy".to_owned(), json!(remedy));
-            fields.insert("advice".to_owned(), advice::as_json(told));
+            fields.insert("advice".to_owned(), advice::as_json(&about.suggestions));
         }
-        let gain = explained.gains.iter().find(|gain| gain.copy == place);
-        gain::as_json(gain, &mut value);
+        gain::as_json(about.prediction.as_ref(), &mut value);
         value
     };
-    copies.map(told).collect()
+    explained.copies().map(one).collect()
 }
 
 fn copy(capture: &Capture, copy: &Copy) -> Value {

@@ -29,7 +29,7 @@ use coax_explain::{
 };
 use coax_wire::time::Time;
 
-pub use explained::{Explained, Gain, Told};
+pub use explained::{CopyAdvice, Explained, Prediction, Suggestion};
 
 /// Reads one capture; `-` is standard input. `client` is who the client is, if that is known better than the capture tells it.
 ///
@@ -97,9 +97,9 @@ fn explained(name: String, mut capture: Capture, client: Option<&Party>) -> Expl
         }
     }
     let mut advice = advice::about(&capture);
+    gain::predict(&capture, &mut advice);
     Explained {
         name,
-        gains: gain::predict(&capture, &mut advice),
         advice,
         remarks: remarks(&capture),
         capture,

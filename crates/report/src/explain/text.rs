@@ -10,7 +10,7 @@ use coax_wire::time::Span;
 
 use super::{
     advice, agreed,
-    explained::{Explained, Told},
+    explained::Explained,
     gain,
     paper::Paper,
     tree, verdict,
@@ -26,38 +26,16 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let mut out = Paper::new(columns);
     let _ = first_line(&mut out, explained);
     let _ = copies(&mut out, capture);
-    if let Some(copy) = longest(capture) {
+    if let Some((copy, advice)) = explained.longest() {
         let _ = causes(&mut out, copy);
-        let told = about(explained, copy);
-        let _ = advice::section(&mut out, told);
-        let is_same = |place| {
-            capture
-                .copies
-                .get(place)
-                .is_some_and(|other| std::ptr::eq(other, copy))
-        };
-        if let Some(gain) = explained.gains.iter().find(|gain| is_same(gain.copy)) {
-            let _ = gain::section(&mut out, gain, copy, told);
-        }
+        let _ = advice::section(&mut out, &advice.suggestions);
+        let _ = gain::section(&mut out, copy, advice);
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
     let _ = advice::remarks(&mut out, explained);
     let _ = connections(&mut out, capture);
     let _ = quality(&mut out, explained);
     out.into_text()
-}
-
-/// The copy that took longest: the one to explain.
-fn longest(capture: &Capture) -> Option<&Copy> {
-    capture.copies.iter().max_by_key(|copy| copy.wall)
-}
-
-/// What to change about a copy.
-fn about<'a>(explained: &'a Explained, copy: &Copy) -> &'a [Told] {
-    let mut copies = explained.capture.copies.iter();
-    let place = copies.position(|other| std::ptr::eq(other, copy));
-    let told = place.and_then(|place| explained.advice.get(place));
-    told.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The first line alone: the verdict.
@@ -69,7 +47,7 @@ pub fn in_one_line(explained: &Explained) -> String {
 
 fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     let capture = &explained.capture;
-    let Some(copy) = longest(capture) else {
+    let Some((copy, advice)) = explained.longest() else {
         return out.sentence(&verdict::of_none(capture));
     };
     let mut of_what = "";
@@ -77,7 +55,7 @@ fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         out.sentence(&tree.verdict())?;
         of_what = "The longest: ";
     }
-    let remedy = advice::remedy(about(explained, copy), copy, &explained.remarks);
+    let remedy = advice::remedy(&advice.suggestions, copy, &explained.remarks);
     let remedy = remedy.map(|remedy| format!(" {remedy}"));
     let verdict = verdict::of(capture, copy);
     out.sentence(&format!("{of_what}{verdict}{}", remedy.unwrap_or_default()))

@@ -1,7 +1,7 @@
 use coax_explain::report::{Capture, Copy, Direction};
 use coax_wire::time::{Span, Time};
 
-use super::*;
+use super::{super::explained::CopyAdvice, *};
 
 const HOSTILE: &str =
     "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&\u{2028}<!--";
@@ -26,9 +26,8 @@ fn hostile() -> Explained {
     };
     Explained {
         name: HOSTILE.into(),
-        advice: Vec::new(),
+        advice: vec![CopyAdvice::default()],
         remarks: Vec::new(),
-        gains: Vec::new(),
         capture: Capture {
             copies: vec![copy],
             ..Capture::default()
