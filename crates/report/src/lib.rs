@@ -1,6 +1,6 @@
 //! What coax shows to people and programs: one report as text, as JSON, as a page or as a plot.
 //!
-//! [`explain`] reports on captures, [`lab`] on simulated copies, [`bench`] and [`speed`] on measurements. [`plot`] draws
+//! [`explain`] reports on captures, [`lab`] on simulated copies, [`mod@bench`] and [`speed`] on measurements. [`plot`] draws
 //! SVG.
 
 pub mod bench;

@@ -6,6 +6,9 @@
 //! local programs make in folders that clients watch. [`report`] writes events. [`names`] answers NetBIOS name queries
 //! for the server's names.
 
+// Only `coax` uses this crate: its pages lead through private modules too.
+#![allow(rustdoc::private_intra_doc_links)]
+
 mod accounts;
 mod admission;
 mod bound;

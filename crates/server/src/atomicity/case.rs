@@ -44,7 +44,7 @@ pub enum On {
     Printer,
 }
 
-/// A conversation. See [`check`].
+/// A conversation. See `check`.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub name: &'static str,

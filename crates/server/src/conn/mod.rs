@@ -77,7 +77,7 @@ impl Connection {
         self.context.poll_transmit()
     }
 
-    /// Takes back the buffer of a sent [`Tail::Bytes`] for the next read, which saves an allocation and clearing.
+    /// Takes back the buffer of a sent `Tail::Bytes` for the next read, which saves an allocation and clearing.
     /// Optional.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         self.context.recycle(buffer);

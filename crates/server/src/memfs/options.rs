@@ -61,7 +61,7 @@ impl Fault {
     }
 }
 
-/// The options of a [`MemFs`].
+/// The options of a `MemFs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemOptions {
     /// Capacity for contents in bytes, allocated in clusters of 4,096, holes included.

@@ -10,7 +10,7 @@ use alloc::{
 };
 use coax_wire::time::Time;
 
-/// Limits of one connection. The tables report each exceeded limit with its own [`Refusal`].
+/// Limits of one connection. The tables report each exceeded limit with its own `Refusal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Open files and folders.

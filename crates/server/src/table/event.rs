@@ -6,7 +6,7 @@ use core::fmt::Debug;
 /// Tells the driver of a connection that its mailbox has events. The tables are unlocked during the call. Calls may be
 /// redundant, and may come from the connection's own work.
 pub trait Wake: Send + Sync + Debug {
-    /// Makes the driver call [`Tables::take_events`] soon.
+    /// Makes the driver call `Tables::take_events` soon.
     fn wake(&self);
 }
 

@@ -28,13 +28,13 @@ pub enum Refusal {
     /// No such open, or no longer.
     #[error("unknown open")]
     UnknownOpen,
-    /// The connection has as many opens as [`Limits::opens`] allows.
+    /// The connection has as many opens as `Limits::opens` allows.
     #[error("too many open files")]
     TooManyOpens,
-    /// The connection has as many byte-range locks as [`Limits::locks`] allows.
+    /// The connection has as many byte-range locks as `Limits::locks` allows.
     #[error("too many locks")]
     TooManyLocks,
-    /// The connection has as many waiting locks and notifications as [`Limits::waits`] allows.
+    /// The connection has as many waiting locks and notifications as `Limits::waits` allows.
     #[error("too many waiting requests")]
     TooManyWaits,
 }

@@ -49,7 +49,7 @@ pub enum LockOutcome {
     Granted,
     /// No span is locked.
     Failed(LockError),
-    /// The request waits: park it until [`Event::Lock`]. [`Tables::next_deadline`] includes its timeout.
+    /// The request waits: park it until `Event::Lock`. `Tables::next_deadline` includes its timeout.
     Waiting(Ticket),
     /// Refused, independent of other locks.
     Refused(Refusal),
@@ -58,7 +58,7 @@ pub enum LockOutcome {
 /// The result of a cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// The waiting request with this span has failed ([`Event::Lock`] with [`LockError::Conflict`]).
+    /// The waiting request with this span has failed (`Event::Lock` with [`LockError::Conflict`]).
     Done,
     /// No waiting request has this span: ERRDOS/ERRcancelviolation.
     NotFound,

@@ -20,7 +20,7 @@ pub enum Sharing {
 }
 
 /// A request for one open. The engine has checked that the client may have this access. The file exists, or the engine
-/// creates it under a reserved row ([`Tables::reserve`]).
+/// creates it under a reserved row (`Tables::reserve`).
 ///
 /// Requests without a handle of their own open the same way and close at once. Unlink uses access [`access::DELETE`]
 /// and `Sharing::Nt(share::NONE)`. The Rename commands use the same access and share reading and writing. Setting the
@@ -79,7 +79,7 @@ pub enum OpenOutcome {
     BreakFirst {
         /// The ticket of the parked request.
         ticket: Ticket,
-        /// The deadline of the holder; see [`Tables::next_deadline`].
+        /// The deadline of the holder; see `Tables::next_deadline`.
         deadline: Time,
     },
     /// STATUS_SHARING_VIOLATION, ERRDOS/ERRbadshare.
@@ -110,7 +110,7 @@ pub struct Open {
 }
 
 /// A name to delete now. The file's entry stays and refuses opens with [`OpenOutcome::DeletePending`] until
-/// [`Tables::finish_delete`]. Keep the file open until then, so that the file system does not reuse its [`FileId`].
+/// `Tables::finish_delete`. Keep the file open until then, so that the file system does not reuse its [`FileId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doomed {
     /// The file.
@@ -128,7 +128,7 @@ pub struct Doomed {
 /// The result of a close.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// The name to remove. Call [`Tables::finish_delete`] afterwards, even if the removal failed.
+    /// The name to remove. Call `Tables::finish_delete` afterwards, even if the removal failed.
     pub delete: Option<Doomed>,
 }
 

@@ -50,7 +50,7 @@ pub struct Break {
 pub enum BreakOutcome {
     /// No exclusive or batch oplock is in the way.
     Clear,
-    /// Park the request until [`Event::Retry`].
+    /// Park the request until `Event::Retry`.
     Wait {
         /// The ticket of the parked request.
         ticket: Ticket,

@@ -101,7 +101,7 @@ pub struct WatchRequest {
 pub enum WatchOutcome {
     /// There are changes already: answer them.
     Ready(NotifyOutcome),
-    /// Park the request until [`Event::Notify`].
+    /// Park the request until `Event::Notify`.
     Waiting(Ticket),
     /// Refused.
     Refused(Refusal),

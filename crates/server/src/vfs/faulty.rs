@@ -68,7 +68,7 @@ impl FaultyVfs {
         self.injector.0.lock().number
     }
 
-    /// The calls so far, oldest first, at most [`MAX_RECORDED`].
+    /// The calls so far, oldest first, at most `MAX_RECORDED`.
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         self.injector.0.lock().seen.clone()

@@ -2,7 +2,7 @@
 //!
 //! [`measure`] makes one connection ([`connect`]) and carries one transfer over it ([`carry`]); [`serve`] listens for
 //! visitors at a source and a discard port; [`ceiling`] asks such a pair of ports what the path carries both ways, for
-//! others to compare with. What TCP itself counts comes from [`kernel`].
+//! others to compare with. What TCP itself counts comes from `kernel`.
 
 pub mod carry;
 pub mod ceiling;

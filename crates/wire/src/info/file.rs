@@ -250,7 +250,7 @@ impl<'a> FileInfo<'a> {
     /// told: [`super::ea`] and [`super::reply::streams`] read those.
     ///
     /// # Errors
-    /// [`Error::Short`].
+    /// `Error::Short`.
     pub fn parse(level: Level, data: &'a [u8]) -> Result<Self> {
         let mut r = Reader::new(data);
         let mut info = Self::default();

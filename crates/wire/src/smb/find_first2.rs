@@ -396,7 +396,7 @@ impl Found {
     /// of the search may lack.
     ///
     /// # Errors
-    /// [`Error::Short`].
+    /// `Error::Short`.
     pub fn parse(parameters: &[u8], is_first: bool) -> Result<Self> {
         let mut r = Reader::new(parameters);
         let sid = match is_first {

@@ -4,7 +4,7 @@ use super::{VfsError, VfsResult};
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt::{self, Debug};
 
-/// One kind of call: a method of [`Vfs`], of [`VfsFile`] (`File…`) or of [`VfsDir`] (`Dir…`).
+/// One kind of call: a method of `Vfs`, of `VfsFile` (`File…`) or of `VfsDir` (`Dir…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "each is the method of its name in `vfs`")]
 pub enum Op {
@@ -64,7 +64,7 @@ impl Op {
 /// A recorded call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The number of the call, from 0 since the wrapping of the file system or the last [`FaultyVfs::restart`].
+    /// The number of the call, from 0 since the wrapping of the file system or the last `FaultyVfs::restart`.
     pub number: u64,
     /// The kind of the call.
     pub op: Op,

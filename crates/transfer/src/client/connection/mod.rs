@@ -133,7 +133,7 @@ impl Connection {
         self.pump.broken || self.pump.client.is_closed()
     }
 
-    /// The exchanges that are over since this was asked last, if [`Options::record`] was set.
+    /// The exchanges that are over since this was asked last, if [`super::connect::Options::record`] was set.
     pub fn exchanges(&mut self) -> Vec<Exchange> {
         let pump = &mut self.pump;
         while let Some(exchange) = pump.client.poll_exchange() {
