@@ -79,7 +79,7 @@ STEPS = [
     Step("licences", "licences of dependencies", QUICK, module("house.licences"), 120),
     Step("lints", "compiler and clippy warnings", QUICK,
          ["cargo", "clippy", "-q", *WORKSPACE, "--all-targets", "--", "-D", "warnings"], 900, cargo=True),
-    Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", *WORKSPACE, "--lib", "--bins", "--tests"],
+    Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", "--no-fail-fast", *WORKSPACE, "--lib", "--bins", "--tests"],
          1200, cargo=True),
     Step("install", "installation of peers", CI, ["scripts/install-peers"], 900),
     Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 900,
