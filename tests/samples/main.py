@@ -3,7 +3,7 @@
 A sample is an HTML comment that lists commands, followed by a fenced block:
 
     <!-- sample
-    coax lab run dos-ms-net-full  # keep: 1; Waited for +2
+    coax lab run dos-ms-net-full  # keep: 1; Time spent on +2
     -->
 
 `# keep:` selects output lines: a number keeps that many from the start, TEXT +N keeps the first line that contains TEXT and
