@@ -36,13 +36,21 @@ class Step:
 
     def full_command(self, arguments=None):
         command = [*self.command, *(self.arguments if arguments is None else arguments)]
+        if command[0] == "python":
+            command[0] = interpreter()
         if self.namespace and not self.environment.get("COAX_PEERS_NO_NAMESPACE"):
             return [str(ROOT / "scripts" / "lib" / "in-namespace"), *command]
         return command
 
 
 def module(name):
-    return [sys.executable, "-m", name]
+    return ["python", "-m", name]
+
+
+def interpreter():
+    """The Python with the peers' packages. On a fresh machine the step "install" creates it during the run."""
+    peers = Path(os.environ.get("PEERS_DIR", ROOT / "target" / "peers")) / "venv" / "bin" / "python"
+    return str(peers) if peers.exists() else sys.executable
 
 
 def no_tshark():
