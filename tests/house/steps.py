@@ -88,7 +88,7 @@ STEPS = [
     Step("lints", "compiler and clippy warnings", QUICK,
          ["cargo", "clippy", "-q", *WORKSPACE, "--all-targets", "--", "-D", "warnings"], 900, cargo=True),
     Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", "--no-fail-fast", *WORKSPACE, "--lib", "--bins", "--tests"],
-         1200, cargo=True),
+         1200, after=("install",), cargo=True),
     Step("install", "installation of peers", CI, ["scripts/install-peers"], 900),
     Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 900,
          after=("tests",), cargo=True),
