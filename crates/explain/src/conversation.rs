@@ -81,7 +81,7 @@ impl Conversation {
         self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose())
     }
 
-    /// When the oldest request that waits for its answer, after so many others, was captured.
+    /// The capture time of the oldest unanswered request after the first `before` ones.
     pub(crate) fn oldest_request(&self, before: usize) -> Option<Time> {
         self.smb.as_ref()?.oldest_request(before)
     }
@@ -96,7 +96,7 @@ impl Conversation {
         of(&self.framers, side).is_inside()
     }
 
-    /// The same after so many bytes more.
+    /// Whether the byte after the next `len` bytes continues a message.
     pub(crate) fn is_inside_after(&self, side: Side, len: u64) -> bool {
         of(&self.framers, side).is_inside_after(len)
     }
@@ -124,7 +124,7 @@ impl Conversation {
         has_message
     }
 
-    /// The capture lacks so many bytes of `side`.
+    /// The capture lacks the given number of bytes of `side`.
     pub(crate) fn gap(
         &mut self,
         side: Side,

@@ -11,7 +11,6 @@
 
 mod cfg;
 mod graph;
-mod known;
 mod load;
 mod names;
 mod references;
@@ -20,7 +19,6 @@ mod tree;
 use std::path::Path;
 
 pub use graph::{Cycle, Edge, Graph};
-pub use known::{Known, Mismatch};
 pub use load::{Error, FileTree, Sources};
 pub use names::Misplaced;
 use names::Resolver;
@@ -35,6 +33,11 @@ pub struct Structure {
 }
 
 impl Structure {
+    /// Whether there is neither a cycle nor a misplaced `impl`.
+    pub fn is_sound(&self) -> bool {
+        self.graph.cycles().is_empty() && self.misplaced.is_empty()
+    }
+
     /// Reads the library and the binary of the crate in `folder`.
     ///
     /// # Errors

@@ -1,45 +1,31 @@
-//! Lists cycles and misplaced implementations: `cargo run -p coax-structure -- [--write] [CRATE]...`
-//!
-//! `--write` updates the lists of known violations. It refuses a list that would grow.
+//! Lists cycles and misplaced implementations: `cargo run -p coax-structure -- [CRATE]...`
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{env, fs, io};
+use std::{env, fs};
 
-use coax_structure::{Known, Structure};
-
-type Problem = Box<dyn std::error::Error>;
-
-/// The violations of a crate and the file with its known ones.
-struct Found {
-    list: PathBuf,
-    violations: Known,
-}
+use coax_structure::{Error, Structure};
 
 fn main() -> ExitCode {
-    let (options, mut crates): (Vec<String>, Vec<String>) =
-        env::args().skip(1).partition(|word| word.starts_with('-'));
-    let write = options.iter().any(|option| option == "--write");
-    if options.iter().any(|option| option != "--write") {
-        eprintln!("usage: cargo run -p coax-structure -- [--write] [CRATE]...");
+    let mut crates: Vec<String> = env::args().skip(1).collect();
+    if crates.iter().any(|word| word.starts_with('-')) {
+        eprintln!("usage: cargo run -p coax-structure -- [CRATE]...");
         return ExitCode::from(2);
     }
     if crates.is_empty() {
         crates = all_crates();
     }
-    match crates.iter().map(|name| examine(name)).collect() {
-        Ok(found) if write => finish(update(found)),
-        Ok(_) => ExitCode::SUCCESS,
-        Err(problem) => finish(Err(problem)),
+    let mut all_sound = true;
+    for name in crates {
+        match examine(&name) {
+            Ok(is_sound) => all_sound &= is_sound,
+            Err(error) => {
+                eprintln!("{name}/{error}");
+                return ExitCode::FAILURE;
+            }
+        }
     }
-}
-
-fn finish(result: Result<(), Problem>) -> ExitCode {
-    if let Err(problem) = result {
-        eprintln!("{problem}");
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    ExitCode::from(u8::from(!all_sound))
 }
 
 fn workspace() -> PathBuf {
@@ -55,18 +41,11 @@ fn all_crates() -> Vec<String> {
     names
 }
 
-/// Prints the violations of a crate.
-fn examine(name: &str) -> Result<Found, Problem> {
-    let structure =
-        Structure::of_crate(&workspace().join(name)).map_err(|error| format!("{name}/{error}"))?;
+/// Prints the violations of a crate. Whether there are none.
+fn examine(name: &str) -> Result<bool, Error> {
+    let structure = Structure::of_crate(&workspace().join(name))?;
     print(name, &structure);
-    let list = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("known")
-        .join(format!("{name}.txt"));
-    Ok(Found {
-        list,
-        violations: Known::of(&structure),
-    })
+    Ok(structure.is_sound())
 }
 
 fn print(name: &str, structure: &Structure) {
@@ -101,28 +80,4 @@ fn print(name: &str, structure: &Structure) {
             found.file, found.type_name, found.defined_in
         );
     }
-}
-
-/// Writes the lists, removes empty ones, and refuses if there are more violations than before.
-fn update(found: Vec<Found>) -> Result<(), Problem> {
-    let mut known = 0;
-    for one in &found {
-        known += match fs::read_to_string(&one.list) {
-            Ok(text) => Known::parse(&text).len(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(error.into()),
-        };
-    }
-    let total: usize = found.iter().map(|one| one.violations.len()).sum();
-    if total > known {
-        return Err(format!("the lists would grow from {known} to {total} lines").into());
-    }
-    for Found { list, violations } in found {
-        if !violations.is_empty() {
-            fs::write(&list, violations.to_string())?;
-        } else if list.exists() {
-            fs::remove_file(&list)?;
-        }
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use alloc::{
 
 /// Ends a name of which the capture kept the beginning only.
 pub const TRUNCATED: char = '…';
-/// So many characters identify a truncated name.
+/// The number of characters that identify a truncated name.
 const MIN_IDENTIFYING: usize = 4;
 
 /// How a clue is compared with what a machine calls itself.

@@ -1,6 +1,6 @@
 //! Progress of the tour.
 
-/// What is told on the way.
+/// Progress that the tour reports.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A copy over loopback begins: profile, whether to the server.

@@ -135,7 +135,7 @@ impl PathStage {
         self.path.leg(side).is_behind
     }
 
-    /// What the path takes to carry so many bytes of `side`; nothing as long as its pace is unknown.
+    /// The time in which the path carries the given number of bytes of `side`; zero while its rate is unknown.
     pub(crate) fn carrying(&self, side: Side, bytes: u64) -> Span {
         self.path.leg(side).carrying(bytes)
     }
@@ -147,7 +147,7 @@ impl PathStage {
         self.carrying(side, bytes.max(mss) + segments * sizes.overhead)
     }
 
-    /// From what `side` hears to when what it sends then is captured, for so many bytes.
+    /// The time from a packet's arrival at `side` to the capture of its response of the given size.
     pub(crate) fn ahead(&self, side: Side, wire: u64) -> Span {
         let leg = self.path.leg(side);
         if leg.is_behind {

@@ -33,7 +33,7 @@ pub(super) struct Leg {
 }
 
 impl Leg {
-    /// What the path takes to carry so many bytes; nothing as long as its pace is unknown.
+    /// The time in which the path carries the given number of bytes; zero while its rate is unknown.
     pub(super) fn carrying(&self, bytes: u64) -> Span {
         Span(self.pace.saturating_mul(bytes) / 1000)
     }

@@ -137,7 +137,7 @@ impl Smb {
         !self.queue.is_empty()
     }
 
-    /// When the oldest request that waits for its answer was whole, but for as many as are to be skipped.
+    /// The time at which the oldest unanswered request after the first `skipped` ones was complete.
     pub(crate) fn oldest_request(&self, skipped: usize) -> Option<Time> {
         self.queue.oldest(skipped)
     }

@@ -64,7 +64,7 @@ impl Report {
     }
 }
 
-/// What is told on the way.
+/// Progress that the benchmark reports.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// Raw TCP is being measured.

@@ -37,7 +37,7 @@ pub struct Failure {
     pub subject: String,
     /// What happened.
     pub why: String,
-    /// The server's own word for it.
+    /// The status that the server sent.
     pub status: Option<String>,
     /// What to try, or what there is instead.
     pub hints: Vec<String>,
