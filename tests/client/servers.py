@@ -10,9 +10,9 @@ JFILESERVER = """<?xml version="1.0"?>
   <servers><SMB enable="true"/><FTP enable="false"/><NFS enable="false"/></servers>
   <SMB>
     <host name="SUBJECT" domain="WORKGROUP">
-      <broadcast>127.255.255.255</broadcast>
+      <broadcast>{broadcast}</broadcast>
       <smbdialects>SMB1</smbdialects>
-      <bindto>127.0.0.1</bindto>
+      <bindto>{host}</bindto>
       <tcpipSMB port="{direct}" platforms="linux"/>
     </host>
     <sessionDebug flags="Error"/>
@@ -33,40 +33,40 @@ JFILESERVER = """<?xml version="1.0"?>
 
 
 @contextlib.contextmanager
-def process(command, base, direct, kind, **options):
+def process(command, base, host, direct, kind, **options):
     """A server that listens at one port, and is ended with all it started."""
     with open(base / "out.log", "wb") as log:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=base)
         try:
-            subject.wait_until_listening("127.0.0.1", direct, server, 60)
-            yield subject.Subject(kind, "127.0.0.1", None, direct, folder=base / "share", pid=server.pid, **options)
+            subject.wait_until_listening(host, direct, server, 60)
+            yield subject.Subject(kind, host, None, direct, folder=base / "share", pid=server.pid, **options)
         finally:
             subject.stop(server)
 
 
 @contextlib.contextmanager
-def jfileserver():
+def jfileserver(host="127.0.0.1", direct=None):
     with subject.scratch_folder(None) as base:
-        direct = subject.free_port("127.0.0.1")
+        direct = direct or subject.free_port(host)
         (base / "share").mkdir()
-        settings = {"direct": direct, "folder": base / "share", "share": subject.SHARE}
+        settings = {"host": host, "broadcast": host.rpartition(".")[0] + ".255", "direct": direct, "folder": base / "share", "share": subject.SHARE}
         settings |= {"user": subject.USER, "password": subject.PASSWORD}
         (base / "server.xml").write_text(JFILESERVER.format(**settings))
         jars = install.JARS / "jfileserver"
         command = ["java", "-cp", f"{jars}/*", "org.filesys.app.SMBFileServer", str(base / "server.xml")]
-        with process(command, base, direct, "jfileserver") as server:
+        with process(command, base, host, direct, "jfileserver") as server:
             yield server
 
 
 @contextlib.contextmanager
-def impacket():
+def impacket(host="127.0.0.1", direct=None):
     with subject.scratch_folder(None) as base:
-        direct = subject.free_port("127.0.0.1")
+        direct = direct or subject.free_port(host)
         (base / "share").mkdir()
-        command = [sys.executable, str(install.VENV / "bin" / "smbserver.py"), "-ip", "127.0.0.1", "-port", str(direct)]
+        command = [sys.executable, str(install.VENV / "bin" / "smbserver.py"), "-ip", host, "-port", str(direct)]
         command += ["-username", subject.USER, "-password", subject.PASSWORD, subject.SHARE, str(base / "share")]
         # it knows its share in capitals only
-        with process(command, base, direct, "impacket", share=subject.SHARE.upper()) as server:
+        with process(command, base, host, direct, "impacket", share=subject.SHARE.upper()) as server:
             yield server
 
 

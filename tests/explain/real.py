@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from explain import rig
+from explain import copies, rig
 from explain.rig import Setup
 from lab.link import Link, impossible
 from peers import subject
@@ -296,7 +296,8 @@ def write_page(**tables):
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/explain-real", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/explain-real", description=__doc__,
+                                     epilog="With --seed or --copies: random copies beside the referee (docs/referee.md); see --seed 1 --help.")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--small", action="store_true", help="a few short copies")
     parser.add_argument("--keep", metavar="FOLDER", help="leave the captures there")
@@ -313,6 +314,8 @@ def missing():
 
 
 def main():
+    if {word.partition("=")[0] for word in sys.argv[1:]} & {"--seed", "--copies"}:
+        return copies.main()
     arguments = parse()
     if reason := missing():
         print(f"explain-real: SKIPPED, {reason}", file=sys.stderr)

@@ -1,0 +1,247 @@
+"""The referee's rules on hand-made events, and on random ones: `python -m unittest explain.test_referee`."""
+import random
+import struct
+import unittest
+
+from explain import account, referee, scenario
+from explain.bench import DOWN, UP, Message
+
+MS = 1_000_000
+SEEDS = 300
+
+
+def judged(events, end=100 * MS, to_server=False):
+    return dict(referee.partition(events, 0, end, to_server))
+
+
+def window_limited(unread=0, window=10_000):
+    """A server that has sent a window of 10,000 bytes at 0; they arrive at 40 ms, and the ACK at 80 ms."""
+    return [(0, DOWN, "written", 50_000), (0, DOWN, "edge", window), (0, DOWN, "window", window), (0, DOWN, "sent", window),
+            (0, DOWN, "useful", 1), (5 * MS, DOWN, "useful", -1), (40 * MS, DOWN, "delivered", window),
+            (40 * MS, DOWN, "read", window - unread), (40 * MS, DOWN, "ack_sent", window), (80 * MS, DOWN, "acked", window)]
+
+
+class Rules(unittest.TestCase):
+    def test_without_events_the_client_has_all_the_time(self):
+        self.assertEqual(judged([]), {"client": 100 * MS})
+
+    def test_useful_transmission_comes_before_every_other_reason(self):
+        events = [(0, None, "serving", 1), (10 * MS, DOWN, "useful", 1), (40 * MS, DOWN, "useful", -1)]
+        self.assertEqual(judged(events), {"server": 70 * MS, "carrying": 30 * MS})
+
+    def test_a_packet_that_waits_while_the_link_stands_still_is_carried(self):
+        self.assertEqual(judged([(0, UP, "useful_queued", 1), (0, UP, "own_queued", 1)]), {"carrying": 100 * MS})
+
+    def test_a_packet_that_waits_for_others_is_behind_other_traffic(self):
+        events = [(0, UP, "own_queued", 1), (0, UP, "useful_queued", 1), (0, UP, "other", 1), (30 * MS, UP, "other", -1), (30 * MS, UP, "own_queued", -1),
+                  (30 * MS, UP, "useful_queued", -1), (30 * MS, UP, "useful", 1)]
+        self.assertEqual(judged(events), {"other-traffic": 30 * MS, "carrying": 70 * MS})
+
+    def test_other_traffic_in_the_other_direction_does_not_matter(self):
+        self.assertEqual(judged([(0, UP, "own_queued", 1), (0, DOWN, "other", 1)]), {"client": 100 * MS})
+
+    def test_a_full_receive_window_until_the_ack(self):
+        self.assertEqual(judged(window_limited(), 80 * MS), {"carrying": 5 * MS, "receive-window": 75 * MS})
+
+    def test_a_window_that_the_program_keeps_full(self):
+        events = [*window_limited(unread=10_000), (40 * MS, DOWN, "window", 0)]
+        self.assertEqual(judged(events, 80 * MS), {"carrying": 5 * MS, "receive-window": 35 * MS, "client-unread": 40 * MS})
+
+    def test_an_ack_that_is_due_but_held_back(self):
+        events = [event for event in window_limited() if event[2] not in ("ack_sent", "acked")]
+        self.assertEqual(judged(events, 80 * MS), {"carrying": 5 * MS, "receive-window": 35 * MS, "delayed-ack": 40 * MS})
+
+    def test_the_congestion_window_without_and_after_a_loss(self):
+        full = [(0, DOWN, "written", 50_000), (0, DOWN, "cwnd", 10_000), (0, DOWN, "sent", 10_000), (0, DOWN, "delivered", 5_000)]
+        self.assertEqual(judged(full), {"slow-start": 100 * MS})
+        lost = [(0, DOWN, "sent", 20_000), (0, DOWN, "hole+", "fast-recovery"), (1, DOWN, "hole-", "fast-recovery"), (1, DOWN, "acked", 15_000)]
+        again = [(0, DOWN, "written", 50_000), (0, DOWN, "cwnd", 5_000), *lost]
+        self.assertEqual(judged(again), {"fast-recovery": 1, "window-after-loss": 100 * MS - 1})
+
+    def test_a_congestion_window_that_has_grown_back_is_a_small_window(self):
+        events = [(0, DOWN, "sent", 5_000), (0, DOWN, "hole+", "fast-recovery"), (1, DOWN, "hole-", "fast-recovery"), (1, DOWN, "acked", 5_000),
+                  (1, DOWN, "cwnd", 10_000), (1, DOWN, "written", 50_000), (1, DOWN, "sent", 15_000)]
+        self.assertEqual(judged(events), {"fast-recovery": 1, "congestion-window": 100 * MS - 1})
+
+    def test_a_hole_until_the_retransmission_arrives(self):
+        events = [(0, None, "serving", 1), (10 * MS, UP, "hole+", "timeout"), (60 * MS, UP, "hole-", "timeout")]
+        self.assertEqual(judged(events), {"server": 50 * MS, "timeout": 50 * MS})
+
+    def test_nagle_holds_back_less_than_a_segment_while_data_is_in_flight(self):
+        events = [(0, UP, "written", 2_000), (0, UP, "sent", 1_460), (0, UP, "nodelay", 0), (20 * MS, UP, "delivered", 1_460), (20 * MS, UP, "ack_sent", 1_460),
+                  (60 * MS, UP, "acked", 1_460), (60 * MS, UP, "sent", 2_000)]
+        self.assertEqual(judged(events), {"nagle": 60 * MS, "metadata": 40 * MS})
+
+    def test_a_full_send_buffer(self):
+        events = [(0, UP, "written", 5_000), (0, UP, "sent", 4_000), (0, UP, "stalled", 1)]
+        self.assertEqual(judged(events), {"send-buffer": 100 * MS})
+
+    def test_a_sender_that_paces(self):
+        events = [(0, UP, "written", 50_000), (0, UP, "sent", 4_000), (0, UP, "paced", 1)]
+        self.assertEqual(judged(events), {"pacing-start": 100 * MS})
+
+    def test_a_sender_that_could_send_is_busy(self):
+        self.assertEqual(judged([(0, UP, "written", 50_000)]), {"client-stack": 100 * MS})
+        self.assertEqual(judged([(0, DOWN, "written", 50_000)]), {"server-stack": 100 * MS})
+
+    def test_the_server_before_propagation_and_the_client_last(self):
+        events = [(0, None, "data", 1), (0, UP, "sent", 100), (20 * MS, UP, "delivered", 100), (20 * MS, None, "serving", 1), (50 * MS, None, "serving", -1),
+                  (50 * MS, DOWN, "sent", 100), (70 * MS, DOWN, "delivered", 100), (70 * MS, None, "data", -1)]
+        self.assertEqual(judged(events), {"round-trips": 40 * MS, "server": 30 * MS, "client": 30 * MS})
+
+
+def random_events(rng):
+    counts = ("useful", "useful_queued", "own_queued", "other")
+    offsets = ("written", "sent", "delivered", "read", "ack_sent", "acked", "edge", "window", "cwnd")
+    found = []
+    for _ in range(rng.randrange(60)):
+        begin = rng.randrange(-50, 1_200)
+        end, way = begin + rng.randrange(300), rng.choice((UP, DOWN))
+        kind = rng.randrange(5)
+        if kind == 0:
+            name = rng.choice(counts)
+            found += [(begin, way, name, 1), (end, way, name, -1)]
+        elif kind == 1:
+            name = rng.choice(("serving", "data"))
+            found += [(begin, None, name, 1), (end, None, name, -1)]
+        elif kind == 2:
+            name = rng.choice(("timeout", "probe", "fast-recovery"))
+            found += [(begin, way, "hole+", name), (end, way, "hole-", name)]
+        elif kind == 3:
+            found.append((begin, way, rng.choice(offsets), rng.randrange(100_000)))
+        else:
+            found.append((begin, way, rng.choice(("stalled", "nodelay", "paced")), rng.randrange(2)))
+    return found
+
+
+class Properties(unittest.TestCase):
+    def test_every_nanosecond_belongs_to_exactly_one_known_category(self):
+        for seed in range(SEEDS):
+            events = random_events(random.Random(seed))
+            at = 0
+            for begin, end, name in referee.intervals(events, 0, 1_000):
+                self.assertEqual(begin, at)
+                self.assertGreater(end, begin)
+                self.assertIn(name, referee.CAUSES)
+                at = end
+            self.assertEqual(at, 1_000)
+            self.assertEqual(sum(referee.partition(events, 0, 1_000).values()), 1_000)
+
+    def test_a_shift_in_time_changes_nothing(self):
+        for seed in range(SEEDS):
+            events = random_events(random.Random(seed))
+            later = [(at + 10**18, *rest) for at, *rest in events]
+            self.assertEqual(referee.partition(events, 0, 1_000), referee.partition(later, 10**18, 10**18 + 1_000))
+
+    def test_a_cut_at_any_time_gives_the_same_sums(self):
+        for seed in range(SEEDS):
+            rng = random.Random(seed)
+            events, cut = random_events(rng), rng.randrange(1, 1_000)
+            both = referee.partition(events, 0, cut) + referee.partition(events, cut, 1_000)
+            self.assertEqual(both, referee.partition(events, 0, 1_000))
+
+
+class Scores(unittest.TestCase):
+    def test_shares_add_up_and_the_largest_is_accepted(self):
+        for seed in range(SEEDS):
+            parts = referee.partition(random_events(random.Random(seed)), 0, 1_000)
+            of = referee.shares(parts)
+            self.assertAlmostEqual(sum(of.values()), 1)
+            self.assertIn(max(of, key=of.get), referee.accepted(parts))
+
+    def test_the_truth_itself_has_no_error(self):
+        for seed in range(SEEDS):
+            parts = referee.partition(random_events(random.Random(seed)), 0, 1_000)
+            self.assertAlmostEqual(referee.moved(parts, referee.shares(parts)), 0)
+
+    def test_two_causes_within_ten_points_are_both_accepted(self):
+        self.assertEqual(referee.accepted({"client": 45, "server": 55}), ["server-think", "client-think"])
+        self.assertEqual(referee.accepted({"client": 44, "server": 56}), ["server-think"])
+
+    def test_an_alternative_cause_counts_as_the_category(self):
+        parts = {"client-unread": 80, "carrying": 20}
+        self.assertEqual(referee.accepted(parts), ["client-think", "zero-window", "receive-window"])
+        self.assertAlmostEqual(referee.moved(parts, {"zero-window": 0.8, "bandwidth": 0.2}), 0)
+        self.assertAlmostEqual(referee.moved(parts, {"timeout": 0.8, "bandwidth": 0.2}), 80)
+
+
+def smb(command, way, offset, size, mid=1, words=b"", response=False, first=0):
+    head = b"\0" + (size - 4).to_bytes(3, "big") + b"\xffSMB" + bytes([command]) + bytes(4) + bytes([0x80 * response]) + bytes(16)
+    head += struct.pack("<HHH", 7, 1, mid) + bytes([len(words) // 2]) + words
+    return Message(first, offset, size, 0, 0, way, head)
+
+
+def andx(fid):
+    return struct.pack("<BBHH", 0xFF, 0, 0, fid) + bytes(20)
+
+
+class Messages(unittest.TestCase):
+    def test_responses_belong_to_the_requests_of_their_mid(self):
+        asked = [smb(0x2E, UP, 60 * at, 60, mid=at, words=andx(5), first=at) for at in range(3)]
+        answers = [smb(0x2E, DOWN, 500 * at, 500, mid=mid, response=True, first=10 + at) for at, mid in enumerate((2, 0, 1))]
+        found = account.exchanges(asked + answers)
+        self.assertEqual([exchange.response.first for exchange in found], [11, 12, 10])
+
+    def test_a_raw_read_is_answered_by_a_message_without_a_header(self):
+        raw = Message(2, 0, 40_000, 0, 0, DOWN, bytes(72))
+        found = account.exchanges([smb(account.READ_RAW, UP, 0, 60, words=struct.pack("<H", 9) + bytes(18), first=1), raw])
+        self.assertIs(found[0].response, raw)
+        self.assertEqual(found[0].fid, 9)
+
+    def test_data_of_a_raw_write_is_answered_only_if_it_is_written_through(self):
+        for mode, answered in ((0, False), (1, True)):
+            words = struct.pack("<H", 9) + bytes(12) + struct.pack("<H", mode) + bytes(8)
+            found = account.exchanges([
+                smb(account.WRITE_RAW, UP, 0, 64, words=words, first=1), smb(account.WRITE_RAW, DOWN, 0, 40, response=True, first=2),
+                Message(3, 64, 30_000, 0, 0, UP, bytes(72)), smb(0x20, DOWN, 40, 40, response=True, first=4)])
+            self.assertIsNotNone(found[0].response)
+            self.assertEqual(found[1].response is not None, answered)
+
+    def test_the_copy_is_from_the_open_to_the_close_of_the_file_that_moved_most(self):
+        opened = smb(0xA2, DOWN, 0, 140, words=struct.pack("<BBHBH", 0xFF, 0, 0, 0, 5) + bytes(60), mid=1, response=True, first=1)
+        found = account.exchanges([
+            smb(0xA2, UP, 0, 100, mid=1, first=0), opened, smb(0x2E, UP, 0, 60, mid=2, words=andx(5), first=2),
+            smb(0x2E, DOWN, 0, 5_000, mid=2, response=True, first=3), smb(0x04, UP, 0, 45, mid=3, words=struct.pack("<HI", 5, 0), first=4),
+            smb(0x04, DOWN, 0, 39, mid=3, response=True, first=5), smb(0x71, UP, 0, 39, mid=4, first=6)])
+        first, last, to_server = account.copy_of(found)
+        self.assertEqual((first.command, last.command, to_server), (0xA2, 0x04, False))
+
+
+class Streams(unittest.TestCase):
+    def test_received_ranges_are_as_a_set_of_bytes_has_them(self):
+        for seed in range(SEEDS):
+            rng, received, have = random.Random(seed), account.Received(), set()
+            for _ in range(40):
+                begin = rng.randrange(100)
+                end = begin + rng.randrange(1, 20)
+                # what covers two known ranges and nothing else is called new: it costs nothing but a shade of accuracy
+                if received.take(begin, end) is False:
+                    self.assertLessEqual(set(range(begin, end)), have)
+                have |= set(range(begin, end))
+                self.assertEqual(received.next, next(at for at in range(1_000) if at not in have))
+
+    def test_sequence_numbers_wrap(self):
+        self.assertEqual(account.unwrapped(5, 2**32 - 10), 15)
+        self.assertEqual(account.unwrapped(2**32 - 11, 2**32 - 10), -1)
+
+
+class Scenarios(unittest.TestCase):
+    def test_a_seed_gives_the_same_copies(self):
+        self.assertEqual(scenario.choose(3, 50), scenario.choose(3, 50))
+        self.assertNotEqual(scenario.choose(3, 50), scenario.choose(4, 50))
+
+    def test_half_of_the_families_are_held_out(self):
+        self.assertEqual(sum(map(scenario.held_out, scenario.FAMILIES)) * 2, len(scenario.FAMILIES))
+
+    def test_every_family_draws_what_its_programs_can_do(self):
+        for name in scenario.FAMILIES:
+            for seed in range(30):
+                drawn = scenario.draw(name, seed)
+                self.assertIn(drawn.client, scenario.WORKS_WITH[drawn.server])
+                self.assertTrue(scenario.SMALLEST <= drawn.bytes <= scenario.LARGEST)
+                if drawn.server_read_us or drawn.server_write_us or drawn.server_sync_us:
+                    self.assertEqual(drawn.server, "smbd")
+
+
+if __name__ == "__main__":
+    unittest.main()
