@@ -76,7 +76,99 @@ fn link_headers() -> Vec<(u32, Vec<u8>)> {
         (9, vec![0xff, 3, 0, 0x21]),
         (50, vec![0, 0x21]),
         (9, vec![0x21]),
+        (1, [&hosts[..], LABELS].concat()),
+        (1, [&hosts[..], LABELS, &[0; 4], &hosts, &[8, 0]].concat()),
+        (276, [&[0x88, 0x47], &cooked2[2..], &LABELS[2..]].concat()),
+        (9, [&[0xff, 3, 2, 0x81], &LABELS[2..]].concat()),
     ]
+}
+
+/// The EtherType of MPLS and two labels.
+const LABELS: &[u8] = &[0x88, 0x47, 0, 0x12, 0x30, 64, 0, 0x45, 0x61, 64];
+
+/// What a tunnel puts between its IP header and the packet: the protocol, and the headers.
+fn tunnel_headers() -> Vec<(u8, Vec<u8>)> {
+    let ethernet = [2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 4, 8, 0];
+    let udp = |port: u16| [&[0xc0, 0][..], &port.to_be_bytes(), &[0; 4]].concat();
+    let vxlan = [8, 0, 0, 0, 0, 0, 7, 0];
+    vec![
+        (4, vec![]),
+        (47, vec![0, 0, 8, 0]),
+        (47, [&[0xb0, 0, 8, 0][..], &[0; 12]].concat()),
+        (47, [&[0, 0, 0x65, 0x58], &ethernet[..]].concat()),
+        (
+            47,
+            [&[0x10, 0, 0x88, 0xbe], &[0; 12][..], &ethernet].concat(),
+        ),
+        (
+            47,
+            [&[0x30, 0x81, 0x88, 0x0b], &[0; 12][..], &[0xff, 3, 0, 0x21]].concat(),
+        ),
+        (47, [&[0, 0][..], LABELS].concat()),
+        (17, [&udp(4789), &vxlan[..], &ethernet].concat()),
+        (17, [&udp(8472), &vxlan[..], &ethernet].concat()),
+        (
+            47,
+            [&[0, 0, 8, 0][..], &ipv4_header(1000, 4, (0, false))].concat(),
+        ),
+    ]
+}
+
+/// An IPv4 header before so many bytes; of a fragment, its offset and whether more follow.
+fn ipv4_header(len: usize, protocol: u8, (offset, more): (usize, bool)) -> Vec<u8> {
+    let place = (offset / 8) as u16 | u16::from(more) << 13;
+    let mut header = vec![0x45, 0];
+    header.extend(((20 + len) as u16).to_be_bytes());
+    header.extend([0x12, 0x34]);
+    header.extend(place.to_be_bytes());
+    header.extend([64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    header
+}
+
+#[test]
+fn tunnels_change_nothing() {
+    let (_, all) = packets(&unpacked(SAMPLE));
+    let before = essence(&of(&as_pcap(RAW_IP, &all, true, false)));
+    for (protocol, header) in tunnel_headers() {
+        let mut wrapped = all.clone();
+        for packet in &mut wrapped {
+            let len = header.len() + packet.wire_len as usize;
+            let ip = ipv4_header(len, protocol, (0, false));
+            packet.bytes = [&ip, &header, &packet.bytes].map(|part| &part[..]).concat();
+            packet.wire_len += (ip.len() + header.len()) as u32;
+        }
+        let found = of(&as_pcap(RAW_IP, &wrapped, true, false));
+        assert_eq!(essence(&found), before, "{protocol}, {header:?}");
+    }
+}
+
+#[test]
+fn a_tunnel_s_packets_may_be_fragmented() {
+    let (_, all) = packets(&unpacked(SAMPLE));
+    let essential = |packets: &[Owned]| {
+        let found = of(&as_pcap(RAW_IP, packets, true, false));
+        let copies = essence(&found).into_iter();
+        copies
+            .map(|(name, bytes, span, _, account)| (name, bytes, span, account))
+            .collect::<Vec<_>>()
+    };
+    let mut pieces = Vec::new();
+    for (number, packet) in all.iter().enumerate() {
+        let whole = [&[0, 0, 8, 0], &packet.bytes[..]].concat();
+        let cut = 40.min(whole.len());
+        for (part, place) in [(&whole[..cut], (0, true)), (&whole[cut..], (cut, false))] {
+            let mut bytes = ipv4_header(part.len(), 47, place);
+            bytes[4..6].copy_from_slice(&(number as u16).to_be_bytes());
+            bytes.extend(part);
+            let wire_len = bytes.len() as u32;
+            pieces.push(Owned {
+                at: packet.at,
+                bytes,
+                wire_len,
+            });
+        }
+    }
+    assert_eq!(essential(&pieces), essential(&all));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Link headers, down to the network layer.
 
-use super::bytes::u16_at;
+use super::{
+    bytes::u16_at,
+    ethertype::{IPV4, IPV6, MPLS, MPLS_MULTICAST, labels_end},
+};
 use crate::{LinkType, Packet};
 
 /// A network layer packet as captured, and its length on the wire including link padding.
@@ -20,9 +23,6 @@ pub(super) enum NoIp {
     Other,
 }
 
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
-
 /// The IP packet in a frame.
 #[inline]
 pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, NoIp> {
@@ -31,7 +31,7 @@ pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, NoIp> 
         LinkType::Ip => Some(0),
         LinkType::Ethernet => behind_type(bytes, 12),
         LinkType::LinuxSll => behind_type(bytes, 14),
-        LinkType::LinuxSll2 => behind_type(bytes, 0).map(|_| 20),
+        LinkType::LinuxSll2 => linux_sll2(bytes),
         LinkType::Null => null(bytes),
         LinkType::Ppp => ppp(bytes),
         LinkType::Fddi => llc(bytes, 13),
@@ -78,11 +78,45 @@ fn behind_type(bytes: &[u8], mut at: usize) -> Option<usize> {
             0x8100 | 0x88a8 | 0x9100 => at += 4,
             // PPPoE session (RFC 2516): six bytes, then PPP's protocol number
             0x8864 => return matches!(u16_at(bytes, at + 8)?, 0x21 | 0x57).then_some(at + 10),
+            MPLS | MPLS_MULTICAST => match labelled(bytes, at + 2)? {
+                Labelled::Ip(start) => return Some(start),
+                Labelled::Ethernet(start) => at = start + 12,
+            },
             length if length <= 1500 => return llc(bytes, at + 2),
             _ => return None,
         }
     }
     None
+}
+
+/// What MPLS labels stand before, and where: the labels do not say what, so its first four bits do (RFC 4928).
+enum Labelled {
+    Ip(usize),
+    /// A pseudowire with a control word (RFC 4385, RFC 4448).
+    Ethernet(usize),
+}
+
+fn labelled(bytes: &[u8], at: usize) -> Option<Labelled> {
+    const CONTROL_WORD: usize = 4;
+    let start = labels_end(bytes, at)?;
+    match bytes.get(start)? >> 4 {
+        4 | 6 => Some(Labelled::Ip(start)),
+        0 => Some(Labelled::Ethernet(start + CONTROL_WORD)),
+        _ => None,
+    }
+}
+
+/// Linux cooked mode 2: the protocol stands first.
+fn linux_sll2(bytes: &[u8]) -> Option<usize> {
+    const HEADER: usize = 20;
+    match u16_at(bytes, 0)? {
+        IPV4 | IPV6 => Some(HEADER),
+        MPLS | MPLS_MULTICAST => match labelled(bytes, HEADER)? {
+            Labelled::Ip(start) => Some(start),
+            Labelled::Ethernet(start) => behind_type(bytes, start + 12),
+        },
+        _ => None,
+    }
 }
 
 /// The offset after an LLC and SNAP header (RFC 1042) at `at`.
@@ -99,6 +133,11 @@ fn ppp(bytes: &[u8]) -> Option<usize> {
     let start = if bytes.starts_with(&[0xff, 3]) { 2 } else { 0 };
     match bytes.get(start..)? {
         [0, 0x21 | 0x57, ..] => Some(start + 2),
+        // MPLS, unicast and multicast (RFC 3032 §4)
+        [2, 0x81 | 0x83, ..] => match labelled(bytes, start + 2)? {
+            Labelled::Ip(start) => Some(start),
+            Labelled::Ethernet(_) => None,
+        },
         [0x21 | 0x57, ..] => Some(start + 1),
         _ => None,
     }

@@ -1,11 +1,13 @@
 //! From a frame to its TCP segment: link headers, IP, fragments, TCP.
 
 mod bytes;
+mod ethertype;
 mod fingerprint;
 mod fragments;
 mod ip;
 mod link;
 mod segment;
+mod tunnel;
 
 pub use fingerprint::{OptionLayout, SynFingerprint};
 pub use segment::{Endpoint, Flags, Segment, SynOptions};
@@ -56,35 +58,87 @@ impl Dissector {
     /// What `packet` carries.
     #[inline]
     pub fn dissect<'a>(&'a mut self, packet: &Packet<'a>) -> Content<'a> {
-        let outer = match link::network_layer(packet) {
-            Ok(outer) => outer,
-            Err(link::NoIp::UnknownLink(number)) => return Content::UnknownLink(number),
-            Err(link::NoIp::Truncated) => return Content::Truncated,
-            Err(link::NoIp::NetBeui) => return Content::NetBeui,
-            Err(link::NoIp::Ipx) => return Content::Ipx,
-            Err(link::NoIp::Other) => return Content::Other,
-        };
-        let parsed = ip::parse(outer.bytes, outer.wire_len);
-        let Some(ip) = &parsed else {
-            return if outer.bytes.len() < 40 && outer.bytes.len() < outer.wire_len {
-                Content::Truncated
-            } else {
-                Content::Other
-            };
-        };
-        if ip.protocol != TCP {
-            return udp(ip);
+        let mut frame = *packet;
+        for _ in 0..=tunnel::MAX_TUNNELS {
+            match layer(&frame) {
+                Layer::Last(content) => return content,
+                Layer::Tunnel(inner) => frame = inner,
+                Layer::Fragment(ip) => return self.reassemble(&ip, &frame),
+            }
         }
-        if ip.fragment.is_none() {
-            return tcp(ip);
+        Content::Other
+    }
+
+    /// Of a tunnel's packet that was fragmented, no fragments inside are reassembled.
+    fn reassemble<'a>(&'a mut self, ip: &IpPacket<'_>, packet: &Packet<'_>) -> Content<'a> {
+        let Some(whole) = self.fragments.add(ip, packet.at) else {
+            return Content::Fragment;
+        };
+        let mut next = inside(&whole, packet);
+        for _ in 0..tunnel::MAX_TUNNELS {
+            match next {
+                Layer::Last(content) => return content,
+                Layer::Tunnel(inner) => next = layer(&inner),
+                Layer::Fragment(_) => return Content::Fragment,
+            }
         }
-        let whole = self.fragments.add(ip, packet.at);
-        whole.map_or(Content::Fragment, |whole| tcp(&whole))
+        Content::Other
     }
 
     /// IP packets that were never completed. Call this after the last packet.
     pub fn incomplete_fragments(&self) -> u64 {
         self.fragments.incomplete()
+    }
+}
+
+/// What a link header, an IP header and a tunnel's header lead to.
+enum Layer<'a> {
+    Last(Content<'a>),
+    Fragment(IpPacket<'a>),
+    Tunnel(Packet<'a>),
+}
+
+#[inline]
+fn layer<'a>(packet: &Packet<'a>) -> Layer<'a> {
+    let outer = match link::network_layer(packet) {
+        Ok(outer) => outer,
+        Err(no_ip) => return Layer::Last(without_ip(&no_ip)),
+    };
+    let parsed = ip::parse(outer.bytes, outer.wire_len);
+    let Some(ip) = &parsed else {
+        let is_cut = outer.bytes.len() < 40 && outer.bytes.len() < outer.wire_len;
+        return Layer::Last(if is_cut {
+            Content::Truncated
+        } else {
+            Content::Other
+        });
+    };
+    let is_reassembled = ip.protocol == TCP || tunnel::is_tunnel(ip.protocol);
+    if ip.fragment.is_some() && is_reassembled {
+        return Layer::Fragment(*ip);
+    }
+    inside(ip, packet)
+}
+
+/// What a whole IP packet carries.
+#[inline]
+fn inside<'a>(ip: &IpPacket<'a>, packet: &Packet<'_>) -> Layer<'a> {
+    if ip.protocol == TCP {
+        return Layer::Last(tcp(ip));
+    }
+    match tunnel::inner(ip, packet) {
+        Some(inner) => Layer::Tunnel(inner),
+        None => Layer::Last(udp(ip)),
+    }
+}
+
+fn without_ip<'a>(reason: &link::NoIp) -> Content<'a> {
+    match reason {
+        link::NoIp::UnknownLink(number) => Content::UnknownLink(*number),
+        link::NoIp::Truncated => Content::Truncated,
+        link::NoIp::NetBeui => Content::NetBeui,
+        link::NoIp::Ipx => Content::Ipx,
+        link::NoIp::Other => Content::Other,
     }
 }
 
