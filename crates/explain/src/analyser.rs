@@ -10,6 +10,7 @@ use crate::{
     assess,
     evidence::{self, MemoryBudget},
     recognise::{recognise, recognise_stacks},
+    reorder::Reorder,
     report::{self, Capture, Copy, Quality},
     session::{Moment, Scratch},
     tcp::{AnalysisContext, Ended, TrackedConnection},
@@ -44,6 +45,7 @@ pub struct Analyser {
     latest: Time,
     grain_ns: u64,
     frames_before: u64,
+    order: Reorder,
 }
 
 impl Analyser {
@@ -72,9 +74,25 @@ impl Analyser {
     /// Takes one packet.
     pub fn packet(&mut self, packet: &Packet<'_>) {
         self.calibrate(packet);
+        let frame = self.frames_before.saturating_add(packet.number);
+        if self.order.may_pass(packet.at) {
+            return self.in_order(packet, frame);
+        }
+        self.order.hold(packet, frame);
+        self.release();
+    }
+
+    /// Takes the packets that were held and are due.
+    fn release(&mut self) {
+        while let Some(due) = self.order.due() {
+            self.in_order(&due.packet(), due.frame);
+        }
+    }
+
+    fn in_order(&mut self, packet: &Packet<'_>, frame: u64) {
         let moment = Moment {
             at: packet.at,
-            frame: self.frames_before.saturating_add(packet.number),
+            frame,
         };
         let quality = &mut self.quality;
         let carried = self.dissector.dissect(packet);
@@ -203,6 +221,9 @@ impl Analyser {
 
     /// The report of all that came.
     pub fn finish(mut self) -> Capture {
+        self.order.end();
+        self.release();
+        (self.quality.replaced_times, self.quality.clock_steps) = self.order.corrections();
         (0..self.connections.len()).for_each(|index| self.end(index));
         self.ended.sort_by_key(|(index, _)| *index);
         let mut quality = std::mem::take(&mut self.quality);

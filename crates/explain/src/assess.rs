@@ -13,6 +13,7 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
     if quality.damage.is_some()
         || quality.packets == 0
         || many_lost
+        || quality.smb_headers_cut > 0
         || quality.skipped_bytes.saturating_mul(MAX_LOST_PART) > quality.wire_bytes
         || quality.unknown_links.saturating_mul(MAX_LOST_PART) > quality.packets
     {
@@ -21,6 +22,7 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
         || coarse
         || quality.duplicates > 0
         || quality.worst_disorder > MAX_DISORDER
+        || quality.clock_steps > 0
         || quality.coalesced > 0
     {
         Grade::Fair
@@ -63,7 +65,9 @@ mod tests {
                 with(|quality| quality.worst_disorder = Span::from_millis(2)),
                 Grade::Fair,
             ),
+            (with(|quality| quality.clock_steps = 1), Grade::Fair),
             (with(|quality| quality.skipped_bytes = 60_000), Grade::Poor),
+            (with(|quality| quality.smb_headers_cut = 1), Grade::Poor),
             (with(|quality| quality.unknown_links = 60), Grade::Poor),
             (with(|quality| quality.packets = 0), Grade::Poor),
             (

@@ -3,7 +3,7 @@
 use crate::charge::Charge;
 use crate::evidence::{Extent, MemoryBudget, RecordedCharge, RecorderId, RecorderSet, Shown};
 use crate::report::{Breakdown, Direction, PacketRow};
-use crate::session::{Chunk, Framer, Message, Moment, Scratch, Sink, Verdict};
+use crate::session::{Chunk, Framer, Message, Moment, ProtocolSigns, Scratch, Sink, Verdict};
 use crate::smb::{Context, Purpose, Smb};
 use crate::timeline::{Side, of, of_mut};
 use coax_capture::Segment;
@@ -18,6 +18,7 @@ const MAX_SEARCHED: u64 = 1 << 22;
 pub(crate) struct Conversation {
     framers: [Framer; 2],
     verdict: Verdict,
+    signs: ProtocolSigns,
     /// The port is one of SMB's: other data on it is searched for SMB.
     is_service: bool,
     smb: Option<Box<Smb>>,
@@ -47,6 +48,7 @@ impl Conversation {
         Self {
             framers: [framer(), framer()],
             verdict: Verdict::Unknown,
+            signs: ProtocolSigns::default(),
             is_service,
             smb: None,
             recorders: Box::new(recorders),
@@ -114,7 +116,9 @@ impl Conversation {
         spent: &Account,
         scratch: &mut Scratch,
     ) -> bool {
-        if !self.may_be_smb() {
+        let is_news = self.signs.sniff(side, &chunk);
+        if is_news || !self.may_be_smb() {
+            self.judge();
             return false;
         }
         let has_message = self.listen(side, spent, scratch, |framer, listener| {
@@ -153,6 +157,7 @@ impl Conversation {
             .get_or_insert_with(|| smb_stage(std::mem::take(recorders)));
         let mut listener = Listener {
             smb,
+            signs: &mut self.signs,
             side,
             spent,
             scratch,
@@ -163,6 +168,15 @@ impl Conversation {
     }
 
     fn judge(&mut self) {
+        if self.verdict == Verdict::Other {
+            return;
+        }
+        if self.signs.is_foreign() {
+            return self.give_up_smb();
+        }
+        if self.signs.is_smb1() {
+            self.end_recorder();
+        }
         if self.verdict != Verdict::Unknown {
             return;
         }
@@ -170,17 +184,35 @@ impl Conversation {
         let searched = self.framers.iter().map(Framer::skipped).max().unwrap_or(0);
         if verdicts.contains(&Verdict::Smb) {
             self.verdict = Verdict::Smb;
-            if let Some(recorder) = self.recorder.take() {
-                self.recorders().end(recorder, None);
-            }
         } else if (verdicts.contains(&Verdict::Other) && !self.is_service)
             || searched > MAX_SEARCHED
         {
-            self.verdict = Verdict::Other;
-            if let Some(smb) = self.smb.take() {
-                self.recorders = smb.into_recorders();
-            }
+            self.give_up_smb();
         }
+    }
+
+    fn give_up_smb(&mut self) {
+        self.verdict = Verdict::Other;
+        if let Some(smb) = self.smb.take() {
+            self.recorders = smb.into_recorders();
+        }
+    }
+
+    /// The connection is not a copy of its own. Until the server has answered in SMB1 it may become one.
+    fn end_recorder(&mut self) {
+        if let Some(recorder) = self.recorder.take() {
+            self.recorders().end(recorder, None);
+        }
+    }
+
+    /// What shows the protocol.
+    pub(crate) fn signs(&self) -> &ProtocolSigns {
+        &self.signs
+    }
+
+    /// Whether the port is one of SMB's.
+    pub(crate) fn is_service(&self) -> bool {
+        self.is_service
     }
 
     fn recorders(&mut self) -> &mut RecorderSet {
@@ -248,6 +280,7 @@ impl Conversation {
 
     /// Takes the SMB stage, to be asked for its copies.
     pub(crate) fn take_smb(&mut self) -> Option<Box<Smb>> {
+        self.end_recorder();
         self.smb.take()
     }
 }
@@ -261,6 +294,7 @@ fn smb_stage(recorders: Box<RecorderSet>) -> Box<Smb> {
 /// Hands the messages of one side to the SMB stage.
 struct Listener<'a> {
     smb: &'a mut Smb,
+    signs: &'a mut ProtocolSigns,
     side: Side,
     spent: &'a Account,
     scratch: &'a mut Scratch,
@@ -271,6 +305,7 @@ struct Listener<'a> {
 impl Sink for Listener<'_> {
     fn message(&mut self, message: Message<'_>) {
         self.has_message = true;
+        self.signs.message(self.side, &message);
         let mut context = Context {
             spent: *self.spent,
             scratch: self.scratch,

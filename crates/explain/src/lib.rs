@@ -13,6 +13,7 @@ mod evidence;
 mod histogram;
 mod latest;
 mod path;
+mod reorder;
 mod session;
 mod smb;
 mod tcp;

@@ -65,6 +65,10 @@ pub struct Quality {
     pub worst_disorder: Span,
     /// The unit of the clock: all times are multiples of it.
     pub clock_grain: Span,
+    /// Times that fit neither the packet before nor the one after, and were replaced.
+    pub replaced_times: u64,
+    /// How often the clock was set back by more than a second.
+    pub clock_steps: u64,
     /// Packets captured twice.
     pub duplicates: u64,
     /// Packets that the capturing machine says it dropped.
@@ -91,6 +95,8 @@ pub struct Quality {
     pub without_start: u64,
     /// Bytes of SMB connections that belong to no message that could be told.
     pub skipped_bytes: u64,
+    /// Connections to SMB's ports of which the snap length cut the SMB headers off.
+    pub smb_headers_cut: u64,
     /// Where and why the file could not be read to its end.
     pub damage: Option<(u64, String)>,
 }
@@ -163,8 +169,30 @@ impl Vantage {
 pub enum Protocol {
     /// SMB1 in NetBIOS session packets.
     Smb1,
+    /// SMB2 or SMB3, of which nothing but TCP is analysed.
+    Smb2 {
+        /// The dialect that the server chose ([MS-SMB2] 2.2.4), if it was captured: 0x0302 is 3.0.2.
+        dialect: Option<u16>,
+    },
     /// Anything else.
     Other,
+}
+
+impl Protocol {
+    /// Its name in reports: `SMB1`, `SMB 3.0.2`, `SMB2 or SMB3`.
+    pub fn label(self) -> Option<String> {
+        match self {
+            Self::Smb1 => Some("SMB1".to_owned()),
+            Self::Smb2 { dialect: None } => Some("SMB2 or SMB3".to_owned()),
+            Self::Smb2 {
+                dialect: Some(dialect),
+            } => {
+                let digit = |shift: u16| dialect >> shift & 15;
+                Some(format!("SMB {}.{}.{}", digit(8), digit(4), digit(0)).replace("2.1.0", "2.1"))
+            }
+            Self::Other => None,
+        }
+    }
 }
 
 /// A TCP connection.
@@ -176,6 +204,8 @@ pub struct Connection {
     pub server: Endpoint,
     /// What it carries.
     pub protocol: Protocol,
+    /// Its port is one of SMB's, but the snap length cut the headers of its messages off.
+    pub headers_cut: bool,
     /// First and last packet.
     pub span: (Time, Time),
     /// Numbers of the first and last packet.

@@ -5,7 +5,7 @@
 mod common;
 
 use coax_explain::{Analyser, Cause, explain, report::Capture};
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 use common::{
     bytes, of,
     packets::{Owned, analyse, as_pcap, essence, packets},
@@ -225,8 +225,70 @@ fn a_file_cut_anywhere_is_read_up_to_there() {
     }
 }
 
+#[test]
+fn packets_out_of_order_are_sorted() {
+    let (link, all) = packets(&unpacked(SAMPLE));
+    let before = essence(&analyse(link, &all));
+    let mut shuffled = all.clone();
+    // as several queues of a card deliver them
+    shuffled.chunks_mut(7).for_each(<[Owned]>::reverse);
+    let after = analyse(link, &shuffled);
+    assert!(after.quality.out_of_order > 100);
+    let timeless = |all: Vec<common::packets::Essence>| -> Vec<_> {
+        all.into_iter().map(|it| (it.0, it.1, it.2, it.4)).collect()
+    };
+    assert_eq!(timeless(essence(&after)), timeless(before));
+}
+
+#[test]
+fn one_time_stamp_far_off_changes_nothing_else() {
+    let (link, all) = packets(&unpacked(SAMPLE));
+    let before = essence(&analyse(link, &all));
+    for seconds in [-128_i64, 128] {
+        let mut wrong = all.clone();
+        let at = &mut wrong[500].at;
+        *at = Time(at.0.saturating_add_signed(seconds * 1_000_000_000));
+        let after = analyse(link, &wrong);
+        assert_eq!(after.quality.replaced_times, 1, "{seconds}");
+        for ((_, bytes, span, _, account), was) in essence(&after).into_iter().zip(&before) {
+            assert_eq!((bytes, span), (was.1, was.2), "{seconds}");
+            assert_eq!(account.total(), span, "{seconds}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_keeps_sums_exact() {
+    let (link, mut all) = packets(&unpacked(SAMPLE));
+    let before = essence(&analyse(link, &all));
+    for packet in &mut all[500..] {
+        packet.at = Time(packet.at.0 - 128_000_000_000);
+    }
+    let after = analyse(link, &all);
+    assert_eq!(after.quality.clock_steps, 1);
+    for ((_, bytes, span, _, account), was) in essence(&after).into_iter().zip(&before) {
+        assert_eq!((bytes, account.total()), (was.1, span));
+        assert!(span <= was.2 && was.2.0 - span.0 < Span::from_secs(1).0);
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn wrong_times_break_no_sum(times in prop::collection::vec((any::<prop::sample::Index>(), -400_000_000_000_i64..400_000_000_000), 1..20)) {
+        let (link, mut all) = packets(&unpacked("labelled/andx4k-client.pcapng.gz"));
+        for (place, shift) in times {
+            let place = place.index(all.len());
+            let at = &mut all[place].at;
+            *at = Time(at.0.saturating_add_signed(shift));
+        }
+        let capture = analyse(link, &all);
+        prop_assert!(!capture.copies.is_empty());
+        for copy in capture.copies {
+            prop_assert_eq!(copy.account.total(), copy.wall);
+        }
+    }
 
     #[test]
     fn flipped_bits_break_no_sum(flips in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..8), 1..60)) {

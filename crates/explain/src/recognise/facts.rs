@@ -285,6 +285,7 @@ impl Facts {
     fn parties(&mut self, connection: &Connection) {
         let carries = match connection.protocol {
             Protocol::Smb1 => "smb1",
+            Protocol::Smb2 { .. } => "smb2",
             Protocol::Other => "other",
         };
         self.set("carries", carries);

@@ -2,6 +2,8 @@
 
 mod framer;
 mod scratch;
+mod signs;
 
 pub(crate) use framer::{Chunk, Framer, Message, Moment, Sink, Verdict};
 pub(crate) use scratch::Scratch;
+pub(crate) use signs::ProtocolSigns;

@@ -93,6 +93,8 @@ fn connection(connection: &Connection) -> Value {
         "client": connection.client.to_string(),
         "server": connection.server.to_string(),
         "carries_smb": connection.smb.is_some(),
+        "protocol": connection.protocol.label(),
+        "smb_headers_cut": connection.headers_cut,
         "vantage": connection.vantage.map(Vantage::name),
         "start_seen": connection.has_start,
         "start_s": at(connection.span.0),
@@ -222,6 +224,9 @@ fn quality(quality: &Quality) -> Value {
         "cut_headers": quality.cut_headers,
         "connections_without_start": quality.without_start,
         "skipped_bytes": quality.skipped_bytes,
+        "replaced_times": quality.replaced_times,
+        "clock_steps": quality.clock_steps,
+        "smb_headers_cut": quality.smb_headers_cut,
         "damage": quality.damage.as_ref().map(|(at, what)| json!({"at_byte": at, "what": what})),
     })
 }

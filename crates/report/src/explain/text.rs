@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use coax_explain::{
     Cause,
-    report::{Capture, Connection, Copy, Protocol, Quality, Requests, Side, Vantage},
+    report::{Capture, Connection, Copy, Quality, Requests, Side, Vantage},
 };
 use coax_wire::time::Span;
 
@@ -236,10 +236,8 @@ fn connections(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
 }
 
 fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result {
-    let carries = match connection.protocol {
-        Protocol::Smb1 => "SMB1",
-        Protocol::Other => "no SMB1",
-    };
+    let carries = connection.protocol.label();
+    let carries = carries.as_deref().unwrap_or("no SMB1");
     writeln!(
         out,
         "\n{} -> {} ({carries}), agreed on and used:",
@@ -404,6 +402,9 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
         (quality.netbeui, "packet", "of NetBEUI, which is not read"),
         (quality.ipx, "packet", "of IPX, which is not read"),
         (quality.cut_headers, "packet", "cut within the headers"),
+        (quality.replaced_times, "packet", "with a time that fits neither the one before nor the one after (replaced)"),
+        (quality.clock_steps, "time", "the clock was set back by more than a second"),
+        (quality.smb_headers_cut, "connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"),
         (quality.without_start, "connection", "that began before the capture"),
         (quality.skipped_bytes, "byte", "of SMB connections outside any recognised message"),
     ];

@@ -2,7 +2,7 @@
 
 use coax_explain::{
     Cause,
-    report::{Capture, Connection, Copy, Direction, Quality, Requests},
+    report::{Capture, Connection, Copy, Direction, Protocol, Quality, Requests},
 };
 use coax_wire::time::Span;
 
@@ -23,7 +23,14 @@ pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
         time(copy.wall),
         rate.unwrap_or_default()
     );
-    format!("{moved}{}{}", mix(copy), because(copy))
+    let limits = capture.connections.get(copy.connection);
+    let limits = limits.and_then(|connection| limits_of(capture, connection));
+    format!(
+        "{moved}{}{}{}",
+        mix(copy),
+        because(copy),
+        limits.unwrap_or_default()
+    )
 }
 
 /// Of what is read of a file in part: of how much.
@@ -35,6 +42,23 @@ fn part(copy: &Copy) -> String {
     whole.map_or(String::new(), |whole| format!(" of its {}", size(whole)))
 }
 
+/// Why nothing of SMB is said of a connection that should carry it, and what to do.
+fn limits_of(capture: &Capture, connection: &Connection) -> Option<String> {
+    if connection.headers_cut {
+        return Some(format!(
+            " The SMB headers are missing: the snap length kept at most {} bytes of a packet. Capture again with tcpdump -s 192 or more.",
+            capture.quality.snap_len
+        ));
+    }
+    match connection.protocol {
+        Protocol::Smb2 { .. } => Some(
+            " The machines agreed on SMB2 or SMB3: coax explain analyses its TCP, not its requests."
+                .to_owned(),
+        ),
+        Protocol::Smb1 | Protocol::Other => None,
+    }
+}
+
 fn what(copy: &Copy, connection: Option<&Connection>) -> String {
     let is_smb = !copy.requests.is_empty();
     match &copy.name {
@@ -42,7 +66,12 @@ fn what(copy: &Copy, connection: Option<&Connection>) -> String {
         None if is_smb && copy.seen.0 => "Copy of a file whose name was not captured".to_owned(),
         None if is_smb => "Copy of a file that was open before the capture".to_owned(),
         None => connection.map_or("Transfer".to_owned(), |ends| {
-            format!("Transfer between {} and {}", ends.client, ends.server)
+            let over = match ends.protocol {
+                Protocol::Smb2 { .. } => ends.protocol.label(),
+                Protocol::Smb1 | Protocol::Other => None,
+            };
+            let over = over.map_or(String::new(), |over| format!(" over {over}"));
+            format!("Transfer{over} between {} and {}", ends.client, ends.server)
         }),
     }
 }
@@ -78,6 +107,12 @@ pub(super) fn of_none(capture: &Capture) -> String {
     let (smb, all) = (smb.count() as u64, capture.connections.len() as u64);
     if quality.packets == 0 {
         return "No copy in it: it is empty.".to_owned();
+    }
+    if quality.smb_headers_cut > 0 {
+        return format!(
+            "No copy that can be read: {packets}, and the snap length cut the SMB headers off (it kept at most {} bytes of a packet). Capture again with tcpdump -s 192 or more.",
+            quality.snap_len
+        );
     }
     if smb > 0 {
         return format!(

@@ -50,16 +50,16 @@ impl Connection {
         let is_smb = !self.conversation.is_plain();
         let (smb, copies, left_out) = self.take_copies(quality);
         quality.without_start += u64::from(!self.has_start);
+        let signs = self.conversation.signs();
+        let headers_cut = !is_smb && self.conversation.is_service() && signs.is_cut();
+        quality.smb_headers_cut += u64::from(headers_cut);
         let time = self.last.at - self.first.at;
         let told = smb.map(|smb| smb.report(time)).unwrap_or_default();
         let connection = report::Connection {
             client: self.ends[0],
             server: self.ends[1],
-            protocol: if is_smb {
-                Protocol::Smb1
-            } else {
-                Protocol::Other
-            },
+            protocol: self.protocol(),
+            headers_cut,
             span: (self.first.at, self.last.at),
             frames: (self.first.frame, self.last.frame),
             sides: self.sides(),
@@ -80,6 +80,14 @@ impl Connection {
             copies,
             left_out,
         }
+    }
+
+    fn protocol(&self) -> Protocol {
+        if !self.conversation.is_plain() {
+            return Protocol::Smb1;
+        }
+        let smb2 = self.conversation.signs().smb2();
+        smb2.map_or(Protocol::Other, |dialect| Protocol::Smb2 { dialect })
     }
 
     fn sides(&self) -> [report::Side; 2] {

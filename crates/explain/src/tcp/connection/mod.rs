@@ -11,6 +11,7 @@ use crate::evidence::{MemoryBudget, Shown};
 use crate::path::{
     LastData, NewAck, PathMeasurements, PathStage, RoundTrip, SegmentSizes, wire_bytes,
 };
+use crate::reorder::WINDOW;
 use crate::report::{Direction, PacketRow, Quality};
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::backlog::ServerBacklog;
@@ -59,6 +60,8 @@ pub(crate) struct Connection {
     charger: Charger,
     first: Moment,
     last: Moment,
+    /// How far the clock was set back since the connection began.
+    clock_shift: Span,
     /// How long nobody had said anything before that.
     quiet: Span,
     packets: u64,
@@ -101,6 +104,7 @@ impl Connection {
             charger: Charger::starting(moment.at),
             first: moment,
             last: moment,
+            clock_shift: Span(0),
             quiet: Span(0),
             packets: 0,
             has_start: is_syn,
@@ -181,7 +185,7 @@ impl Connection {
             Side::Server
         };
         self.packets += 1;
-        let at = moment.at.max(self.charger.at());
+        let at = self.steady(moment.at);
         let stream = of_mut(&mut self.streams, side);
         if stream.is_duplicate(segment, at) {
             quality.duplicates += 1;
@@ -192,6 +196,14 @@ impl Connection {
         self.last = Moment { at, ..moment };
         self.closing |= segment.flags.has(Flags::FIN | Flags::RST);
         Some((side, self.last))
+    }
+
+    /// Time on a connection never goes back. Where the clock was set back, later times are moved.
+    fn steady(&mut self, at: Time) -> Time {
+        if at + self.clock_shift + WINDOW < self.last.at {
+            self.clock_shift = self.last.at - at;
+        }
+        (at + self.clock_shift).max(self.last.at)
     }
 
     /// The copy that a connection without SMB is goes up to here at least.
