@@ -1,7 +1,7 @@
 //! The real-world drivers of the client and raw TCP engines.
 //!
-//! [`client`] carries bytes between sockets, local files and `coax_client`; [`speed`] does so for `coax_speed`; [`mod@bench`]
-//! copies one file with several redirectors and measures each.
+//! [`client`] moves bytes between sockets, local files and `coax_client`; [`speed`] does the same for `coax_speed`;
+//! [`mod@bench`] copies one file with several redirectors and measures each.
 
 pub mod bench;
 pub mod client;

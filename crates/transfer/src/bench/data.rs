@@ -1,4 +1,4 @@
-//! The file that is copied: incompressible bytes from a seed, and places in memory or on disk to keep copies of it.
+//! The benchmark's data: incompressible bytes generated from a seed, and memory or unnamed files that hold the copies.
 
 use std::{
     fs::File,
@@ -18,15 +18,15 @@ use crate::{
     speed::Stop,
 };
 
-/// Up to this size copies are kept in memory, above it in files without a name, bytes.
+/// Copies up to this size are kept in memory, larger ones in unnamed files. Bytes.
 const IN_MEMORY: u64 = 256 << 20;
-/// How much is generated or hashed at a time, bytes.
+/// Number of bytes generated or hashed at a time.
 const PIECE: usize = 1 << 20;
 
 /// The SHA-256 of a file's contents.
 pub type Hash = [u8; 32];
 
-/// The next of a sequence of 64-bit numbers that no packer finds a pattern in (SplitMix64 of Steele, Lea and Flood, 2014).
+/// The next number of the SplitMix64 generator (Steele, Lea and Flood, 2014). Its output does not compress.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -35,10 +35,10 @@ fn split_mix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A local file without a name, filled with `size` bytes that `seed` gives, the same every time.
+/// Creates an unnamed local file with `size` bytes generated from `seed`. The same seed gives the same bytes.
 ///
 /// # Errors
-/// There is no room for it.
+/// There is not enough space.
 pub fn generated(size: u64, seed: u64) -> io::Result<File> {
     let mut file = nameless(size)?;
     let mut state = seed;
@@ -55,21 +55,20 @@ pub fn generated(size: u64, seed: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// A local file without a name and with `size` bytes of room that the system has given already, so that a copy into it does
-/// not wait for that.
+/// Creates an unnamed local file with `size` bytes allocated, so that a copy into it does not wait for the allocation.
 ///
 /// # Errors
-/// There is no room for it.
-pub fn room(size: u64) -> io::Result<File> {
+/// There is not enough space.
+pub fn preallocated(size: u64) -> io::Result<File> {
     let file = nameless(size)?;
     wipe(&file, size)?;
     Ok(file)
 }
 
-/// Overwrites `size` bytes with something that no copy brings.
+/// Overwrites `size` bytes with a pattern that the copied data does not contain.
 ///
 /// # Errors
-/// As the file's.
+/// Writing failed.
 pub fn wipe(file: &File, size: u64) -> io::Result<()> {
     let piece = vec![0xa5; PIECE];
     let mut at = 0;
@@ -92,7 +91,7 @@ fn nameless(size: u64) -> io::Result<File> {
 /// The hash of the first `size` bytes of a file.
 ///
 /// # Errors
-/// As the file's.
+/// Reading failed.
 pub fn hash(file: &File, size: u64) -> io::Result<Hash> {
     let mut hasher = Sha256::new();
     let mut piece = vec![0; PIECE];
@@ -107,7 +106,7 @@ pub fn hash(file: &File, size: u64) -> io::Result<Hash> {
     Ok(hasher.finalize().into())
 }
 
-/// The local end of a copy: a file, until somebody wishes to stop.
+/// The local end of a copy: a file, and the flag that stops the copy.
 #[derive(Debug)]
 pub struct Stoppable<'a> {
     /// The file.
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_value_comes_equally_often_so_that_nothing_can_be_packed() {
+    fn all_byte_values_are_equally_frequent() {
         let size = 1 << 20;
         let file = generated(size, 7).unwrap();
         let mut bytes = vec![0; size as usize];
@@ -174,7 +173,7 @@ mod tests {
         bytes
             .iter()
             .for_each(|byte| counts[usize::from(*byte)] += 1);
-        // 4,096 each are expected; six standard deviations are 384
+        // expected: 4,096 each; six standard deviations are 384
         assert!(counts.iter().all(|count| (count - 4096).abs() < 384));
         let halves: Vec<_> = bytes.chunks(bytes.len() / 2).collect();
         assert_ne!(halves[0], halves[1]);
@@ -192,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stopped_takes_no_more() {
-        let (file, stop) = (room(10).unwrap(), Stop::default());
+    fn a_stopped_copy_accepts_no_data() {
+        let (file, stop) = (preallocated(10).unwrap(), Stop::default());
         let mut end = Stoppable {
             file: &file,
             stop: &stop,

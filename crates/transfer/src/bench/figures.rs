@@ -1,4 +1,4 @@
-//! What was measured: times of copies, and the requests they were made of.
+//! Results of the benchmark: copy times and requests.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,34 +10,34 @@ use coax_wire::command;
 pub struct Row {
     /// The profile's name.
     pub profile: String,
-    /// The dialect that was agreed on.
+    /// The negotiated dialect.
     pub dialect: Option<&'static str>,
     /// Times of copies from the server, in the order of the runs.
     pub to_client: Times,
     /// Times of copies to the server, in the order of the runs.
     pub to_server: Times,
-    /// Whether every copy there was came back the same.
+    /// Whether the copied contents equal the original.
     pub contents: Contents,
-    /// The requests of all runs, both ways.
+    /// The requests of all runs in both directions.
     pub requests: Requests,
-    /// Why there is no figure, or not of every run.
+    /// The reason for missing results.
     pub error: Option<String>,
 }
 
-/// Whether contents were the same at the other end.
+/// Result of the comparison of contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contents {
-    /// No copy there and back came to its end.
+    /// No round trip was completed.
     #[default]
     Unknown,
-    /// They were, every time.
+    /// Equal in every run.
     Same,
-    /// They were not, once at least.
+    /// Different in at least one run.
     Differ,
 }
 
 impl Contents {
-    /// Takes another copy's verdict in.
+    /// Adds the result of one comparison.
     pub fn note(&mut self, same: bool) {
         *self = match (*self, same) {
             (Self::Differ, _) | (_, false) => Self::Differ,
@@ -66,12 +66,12 @@ impl Row {
     }
 }
 
-/// How long the copies of one way took.
+/// Copy times of one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Times(Vec<Duration>);
 
 impl Times {
-    /// Another run's time.
+    /// Adds the time of one run.
     pub fn push(&mut self, time: Duration) {
         self.0.push(time);
     }
@@ -81,7 +81,7 @@ impl Times {
         self.0.iter().min().copied()
     }
 
-    /// The middle one, or the mean of the two in the middle.
+    /// The median. For an even count: the mean of the two middle values.
     pub fn median(&self) -> Option<Duration> {
         let mut sorted = self.0.clone();
         sorted.sort();
@@ -110,23 +110,23 @@ struct Taken {
     response_ns: Vec<u64>,
 }
 
-/// What one command did.
+/// Statistics of one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mix {
     /// The command's name in [MS-CIFS] without its prefix, such as `READ_RAW`.
     pub command: String,
     /// Requests.
     pub count: usize,
-    /// Bytes of file data they moved.
+    /// Bytes of file data in these requests.
     pub bytes: u64,
     /// Median time from request to last reply.
     pub p50: Duration,
-    /// The time that 95 in 100 of them did not exceed.
+    /// 95th percentile of that time.
     pub p95: Duration,
 }
 
 impl Requests {
-    /// Takes exchanges in.
+    /// Adds exchanges.
     pub fn add(&mut self, exchanges: &[Exchange]) {
         for exchange in exchanges {
             let taken = self.0.entry(exchange.command).or_default();
@@ -137,7 +137,7 @@ impl Requests {
         }
     }
 
-    /// A line for each command, those that moved most first.
+    /// One entry per command, sorted by bytes, most first.
     pub fn mix(&self) -> Vec<Mix> {
         let mut lines: Vec<Mix> = self
             .0
@@ -163,7 +163,7 @@ impl Taken {
     }
 }
 
-/// The least of the values that `percent` in 100 do not exceed (nearest rank).
+/// Percentile by the nearest-rank method.
 fn percentile(sorted: &[u64], percent: usize) -> u64 {
     let rank = sorted.len().saturating_mul(percent).div_ceil(100).max(1);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_values_that_were_seen() {
+    fn percentiles_are_measured_values() {
         let hundred: Vec<u64> = (1..=100).collect();
         assert_eq!(
             (percentile(&hundred, 50), percentile(&hundred, 95)),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_lies_in_the_middle() {
+    fn the_median_of_an_even_count_is_the_mean_of_the_middle_two() {
         let mut times = Times::default();
         assert_eq!(times.median(), None);
         for seconds in [9, 1, 3, 4] {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_counted_by_command_and_what_moved_most_comes_first() {
+    fn requests_are_counted_by_command_and_sorted_by_bytes() {
         let exchange = |command, bytes, us: u64| Exchange {
             command,
             sent: Time(1_000),

@@ -1,7 +1,8 @@
-//! `coax bench`: one file there and back with each redirector, timed, verified, and told apart by its requests.
+//! `coax bench`: copies one file to the server and back with each redirector, measures the time and verifies the
+//! contents.
 //!
-//! [`run`] is the whole of it. The data lies in memory ([`data`]); what is timed is the copy alone, from its first request
-//! to its last reply, with the requests that the redirector makes around it.
+//! [`run`] is the entry point. The data is in memory ([`data`]), so the measured time includes only the copy: from its
+//! first request to its last reply, with the other requests that the redirector sends for a copy.
 
 pub mod data;
 pub mod figures;
@@ -22,42 +23,42 @@ use crate::{
 use data::Hash;
 use figures::Row;
 
-/// What is to be measured.
+/// The benchmark's parameters.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Server, share, and a folder in it if one is named.
+    /// Server, share, and optionally a folder in the share.
     pub place: Location,
     /// The redirectors, in the order of the rows.
     pub profiles: Vec<Arc<Profile>>,
     /// Length of the file, bytes.
     pub size: u64,
-    /// How often each copy is made.
+    /// Number of runs of each copy.
     pub runs: u32,
-    /// How to connect.
+    /// Connection options.
     pub options: Options,
-    /// Where raw TCP is measured first.
+    /// Where to measure raw TCP before the copies.
     pub ceiling: Option<CeilingTarget>,
 }
 
-/// What came of it.
+/// The benchmark's results.
 #[derive(Debug)]
 pub struct Report {
     /// Length of the file, bytes.
     pub size: u64,
-    /// How often each copy was to be made.
+    /// Number of requested runs of each copy.
     pub runs: u32,
     /// Raw TCP on the same path.
     pub ceiling: Option<Ceiling>,
     /// A row for each profile, in the plan's order.
     pub rows: Vec<Row>,
-    /// What a person should know besides: files that are left on the server.
+    /// Further information for the user, for example files left on the server.
     pub notes: Vec<String>,
-    /// Somebody wished to stop before the end.
+    /// The user stopped the benchmark before the end.
     pub stopped: bool,
 }
 
 impl Report {
-    /// Whether a copy was possible, and none came back with other contents.
+    /// Whether at least one copy succeeded and no copy changed the contents.
     pub fn is_good(&self) -> bool {
         let differ = |row: &Row| row.contents == figures::Contents::Differ;
         self.rows.iter().any(Row::was_possible) && !self.rows.iter().any(differ)
@@ -67,50 +68,51 @@ impl Report {
 /// Progress that the benchmark reports.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// Raw TCP is being measured.
+    /// The measurement of raw TCP starts.
     Ceiling,
-    /// A copy begins: number of the run, profile, whether to the server.
+    /// A copy starts: number of the run, profile, whether the direction is to the server.
     Copying(u32, &'a str, bool),
 }
 
-/// Why nothing was measured.
+/// Why the benchmark could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// No room on this machine for the file.
+    /// Not enough local space for the file.
     #[error("no room on this machine for two files of that size: {0}")]
     NoRoom(#[from] io::Error),
-    /// The ceiling's ports do not answer.
+    /// The ports for raw TCP do not answer.
     #[error("raw TCP: {0}")]
     Ceiling(#[from] SpeedError),
-    /// The server cannot be reached at all.
+    /// The server cannot be reached.
     #[error(transparent)]
     Unreachable(Error),
 }
 
-/// The data of one bench: what is sent, and room for what comes back.
+/// The data to send, and space for the data received.
 struct Bench<'a> {
     plan: &'a Plan,
     stop: &'a Stop,
     original: File,
     hash: Hash,
-    room: File,
+    received: File,
     notes: Vec<String>,
 }
 
-/// How long raw TCP is measured, each way.
+/// Duration of the raw TCP measurement in each direction.
 const CEILING_TIME: Duration = Duration::from_secs(3);
-/// Where the data begins; any number would do.
+/// Seed of the generated data; the value is arbitrary.
 const SEED: u64 = 42;
 
-/// Measures. Runs go round the profiles, so that what else happens on the machines meets all of them alike. Once `stop` is
-/// set the copy under way is broken off, the file on the server removed, and what was measured is reported.
+/// Runs the benchmark. Each run copies with every profile once, so that other load on the machines affects all profiles
+/// alike. When `stop` is set, it interrupts the current copy, removes the file from the server and returns the results
+/// so far.
 ///
 /// # Errors
-/// [`BenchError`]. What went wrong with single profiles stands in their rows.
+/// [`BenchError`]. Errors of single profiles are in their rows.
 pub fn run(
     plan: &Plan,
     stop: &Stop,
-    told: &mut dyn FnMut(Event<'_>),
+    on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Report, BenchError> {
     let original = data::generated(plan.size, SEED)?;
     let mut bench = Bench {
@@ -118,12 +120,12 @@ pub fn run(
         stop,
         hash: data::hash(&original, plan.size)?,
         original,
-        room: data::room(plan.size)?,
+        received: data::preallocated(plan.size)?,
         notes: Vec::new(),
     };
     let ceiling = match &plan.ceiling {
         Some(target) => {
-            told(Event::Ceiling);
+            on_event(Event::Ceiling);
             Some(ceiling(target, CEILING_TIME, stop)?)
         }
         None => None,
@@ -131,7 +133,7 @@ pub fn run(
     let names = plan.profiles.iter().map(|profile| &profile.name);
     let mut rows: Vec<Row> = names.map(|name| Row::new(name)).collect();
     for number in 1..=plan.runs {
-        bench.round(number, &mut rows, told)?;
+        bench.round(number, &mut rows, on_event)?;
     }
     Ok(Report {
         size: plan.size,
@@ -144,12 +146,12 @@ pub fn run(
 }
 
 impl Bench<'_> {
-    /// One run of every profile that is still possible.
+    /// One run of every profile that has not failed.
     fn round(
         &mut self,
         number: u32,
         rows: &mut [Row],
-        told: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), BenchError> {
         for (place, profile) in self.plan.profiles.iter().enumerate() {
             if self.stop.is_set() {
@@ -159,10 +161,11 @@ impl Bench<'_> {
             let Some(row) = rows.get_mut(place).filter(|row| row.error.is_none()) else {
                 continue;
             };
-            let mut copying = |to_server| told(Event::Copying(number, &profile.name, to_server));
+            let mut copying =
+                |to_server| on_event(Event::Copying(number, &profile.name, to_server));
             match self.there_and_back(profile, row, &mut copying) {
                 Ok(()) => {}
-                // every further profile would wait for the same nobody
+                // every further profile would time out as well
                 Err(error @ (Error::Unreachable { .. } | Error::Unknown { .. })) if first => {
                     return Err(BenchError::Unreachable(error));
                 }

@@ -1,4 +1,4 @@
-//! One profile's copy there and back, and the removal of what it left on the server.
+//! Copies the file with one profile in both directions and removes it from the server.
 
 use std::{
     sync::{
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::client::{Breaker, Connection, Error, local::Nothing};
 
-/// How soon a wish to stop is noticed.
-const ATTENTION: Duration = Duration::from_millis(100);
+/// Interval at which the stop flag is checked.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Bench<'_> {
     /// Copies the file to the server and back, and removes it there.
@@ -27,14 +27,14 @@ impl Bench<'_> {
         &mut self,
         profile: &Arc<Profile>,
         row: &mut Row,
-        told: &mut dyn FnMut(bool),
+        on_direction: &mut dyn FnMut(bool),
     ) -> Result<(), Error> {
         let mut connection = crate::client::open(&self.plan.place, profile, &self.plan.options)?;
         row.dialect = Some(connection.link().dialect.name);
-        // what it took to connect is no part of a copy
+        // the requests of the connection set-up do not count as part of the copy
         connection.exchanges();
         let path = self.new_path()?;
-        let copied = self.copies(&mut connection, &path, row, told);
+        let copied = self.copies(&mut connection, &path, row, on_direction);
         let removed = self.remove(connection, profile, &path);
         copied?;
         if !removed {
@@ -42,25 +42,25 @@ impl Bench<'_> {
                 "{path} is left on the server: it could not be removed"
             ));
         }
-        let same = data::hash(&self.room, self.plan.size).map_err(local_trouble)? == self.hash;
+        let same = data::hash(&self.received, self.plan.size).map_err(local_error)? == self.hash;
         row.contents.note(same);
         Ok(())
     }
 
-    /// Both copies; times and requests go into the row.
+    /// Makes both copies and adds times and requests to the row.
     fn copies(
         &self,
         connection: &mut Connection,
         path: &str,
         row: &mut Row,
-        told: &mut dyn FnMut(bool),
+        on_direction: &mut dyn FnMut(bool),
     ) -> Result<(), Error> {
-        // what was there before must not pass for what came
-        data::wipe(&self.room, self.plan.size).map_err(local_trouble)?;
-        told(true);
+        // old data in the buffer must not be taken for received data
+        data::wipe(&self.received, self.plan.size).map_err(local_error)?;
+        on_direction(true);
         let put = CopySpec::put(path, self.plan.size);
         self.timed(connection, put, &mut row.to_server)?;
-        told(false);
+        on_direction(false);
         self.timed(connection, CopySpec::get(path), &mut row.to_client)?;
         row.requests.add(&connection.exchanges());
         Ok(())
@@ -76,13 +76,13 @@ impl Bench<'_> {
         let file = if to_server {
             &self.original
         } else {
-            &self.room
+            &self.received
         };
         let mut local = Stoppable {
             file,
             stop: self.stop,
         };
-        let breaker = connection.breaker().map_err(local_trouble)?;
+        let breaker = connection.breaker().map_err(local_error)?;
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let watch = scope.spawn(|| self.watch(&breaker, &over));
@@ -95,18 +95,18 @@ impl Bench<'_> {
         })
     }
 
-    /// Breaks the connection off once somebody wishes to stop.
+    /// Breaks the connection off when the user stops the benchmark.
     fn watch(&self, breaker: &Breaker, over: &AtomicBool) {
         while !over.load(Ordering::Relaxed) {
             if self.stop.is_set() {
                 breaker.break_off();
                 return;
             }
-            thread::park_timeout(ATTENTION);
+            thread::park_timeout(STOP_CHECK_INTERVAL);
         }
     }
 
-    /// Removes the file, over a new connection if the old one is over; whether it is gone.
+    /// Removes the file, over a new connection if the old one is closed. Returns whether the file is gone.
     fn remove(&self, mut connection: Connection, profile: &Arc<Profile>, path: &str) -> bool {
         let delete = || Operation::Delete { path: path.into() };
         if !connection.is_over() && connection.run(delete(), &mut Nothing).is_ok() {
@@ -117,11 +117,11 @@ impl Bench<'_> {
         again.is_ok_and(|mut connection| connection.run(delete(), &mut Nothing).is_ok())
     }
 
-    /// A name nobody else has, short enough for DOS.
+    /// A unique file name that is valid in DOS.
     fn new_path(&self) -> Result<String, Error> {
         let mut bytes = [0; 3];
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-            .map_err(|error| local_trouble(error.into()))?;
+            .map_err(|error| local_error(error.into()))?;
         let [a, b, c] = bytes;
         let name = format!("CX{a:02X}{b:02X}{c:02X}.TMP");
         let folder = &self.plan.place.path;
@@ -133,7 +133,7 @@ impl Bench<'_> {
     }
 }
 
-fn local_trouble(error: std::io::Error) -> Error {
+fn local_error(error: std::io::Error) -> Error {
     Error::System {
         what: "this machine refuses the bench its file",
         error,

@@ -54,7 +54,7 @@ fn every_redirector_copies_both_ways_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_redirector_that_speaks_no_dialect_of_the_server_has_a_row_that_says_so() {
+fn a_redirector_without_a_common_dialect_has_an_error_row() {
     let served = Served::start("server min protocol = NT1", None);
     let plan = plan(&served, named(&["ms-net-3.11-full", "modern"]));
     let report = run(&plan, &Stop::default(), &mut |_| {}).unwrap();
@@ -64,7 +64,7 @@ fn a_redirector_that_speaks_no_dialect_of_the_server_has_a_row_that_says_so() {
 }
 
 #[test]
-fn runs_go_round_and_each_is_counted() {
+fn each_run_copies_with_every_profile_and_counts() {
     let served = Served::start("", None);
     let mut plan = plan(&served, named(&["modern", "nt-4-copy"]));
     plan.runs = 3;
@@ -91,7 +91,7 @@ fn runs_go_round_and_each_is_counted() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_once() {
+fn an_absent_server_is_reported_once() {
     let mut served = Served::start("", None);
     let plan = plan(&served, clients::all().to_vec());
     served.stop();
@@ -100,7 +100,7 @@ fn a_server_that_is_not_there_is_told_once() {
 }
 
 #[test]
-fn who_stops_in_the_midst_gets_what_was_measured_and_finds_nothing_left_on_the_server() {
+fn a_stopped_benchmark_reports_results_and_removes_its_file() {
     let served = Served::start("", None);
     let mut plan = plan(&served, named(&["nt-4-copy", "ibm-dls-5.0-predir"]));
     plan.size = 4_000_000;

@@ -1,4 +1,4 @@
-//! From a location to a connected share: addresses, ports, names and users, in the order that is tried.
+//! Connects to a location: tries addresses, ports, NetBIOS names and users in a fixed order.
 
 use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},
@@ -22,18 +22,18 @@ use coax_wire::{
 
 use super::{Attempt, Connection, Error, Location, socket::Socket};
 
-/// How to connect, beside what location and profile say.
+/// Connection options in addition to location and profile.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The code page of names where Unicode is not agreed on.
+    /// The code page of file names if Unicode is not negotiated.
     pub code_page: CodePage,
     /// Offer this dialect alone.
     pub dialect: Option<&'static str>,
-    /// The server's NetBIOS name; else it is guessed from the location.
+    /// The server's NetBIOS name. Default: derived from the location.
     pub called: Option<String>,
-    /// What is spoken at the port; else it is guessed from port and profile.
+    /// The protocol at the port. Default: derived from port and profile.
     pub transport: Option<Transport>,
-    /// The password may be sent in clear text or as an LM response where the server knows nothing better.
+    /// Allow a plaintext password or an LM response if the server supports nothing stronger.
     pub allow_weak: bool,
     /// Request SMB signing.
     pub sign: bool,
@@ -58,7 +58,7 @@ impl Default for Options {
     }
 }
 
-/// A port, and what is spoken there.
+/// A port and its transport protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Route {
     port: u16,
@@ -67,12 +67,12 @@ struct Route {
 
 /// Connects, negotiates, logs on and connects the share.
 ///
-/// Without a port, coax tries the profile's port, then the other of 445 and 139. On 139 it calls the server by its name,
-/// then `*SMBSERVER`. Without a user it tries `GUEST`, then an anonymous log-on. What differed from the first choice is in
-/// [`Connection::notes`].
+/// Without a port, it tries the profile's port, then the other one of 445 and 139. On port 139 it calls the server by
+/// its name, then by `*SMBSERVER`. Without a user it tries `GUEST`, then an anonymous log-on. [`Connection::notes`]
+/// lists the deviations from the first choice.
 ///
 /// # Errors
-/// Why the last choice did not work.
+/// The error of the last attempt.
 pub fn open(
     location: &Location,
     profile: &Arc<Profile>,
@@ -99,7 +99,7 @@ pub fn open(
                 connection.set_notes(dialler.notes);
                 return Ok(connection);
             }
-            Err(error) if is_about_the_way(&error) => failed = Some(error),
+            Err(error) if other_route_may_succeed(&error) => failed = Some(error),
             Err(error) => return Err(error),
         }
     }
@@ -112,8 +112,8 @@ pub fn open(
     }
 }
 
-/// Where to try: a known port with what is spoken there, another with the profile's choice first, and without a port the
-/// profile's, then the other.
+/// The ports to try. A well-known port has a fixed transport. Another port is tried with the profile's transport first.
+/// Without a port: the profile's port, then the other one.
 fn routes(port: Option<u16>, transport: Option<Transport>, usual: Transport) -> Vec<Route> {
     let other = |transport| match transport {
         Transport::Nbt139 => Transport::Direct445,
@@ -139,21 +139,21 @@ fn usual_port(transport: Transport) -> u16 {
     }
 }
 
-/// Whether another port or transport may do better: nobody listens, or what answers does not speak this.
-fn is_about_the_way(error: &Error) -> bool {
+/// Whether another port or transport may succeed: the connection was refused, or the peer uses another protocol.
+fn other_route_may_succeed(error: &Error) -> bool {
     match error {
         Error::Unreachable { .. } => true,
         Error::Smb(SmbError::Closed { waiting }) => {
             matches!(waiting, None | Some(command::NEGOTIATE))
         }
         Error::Smb(SmbError::Session(error)) => {
-            !matches!(error, SessionError::PeerRefused(refusal) if is_about_the_name(*refusal))
+            !matches!(error, SessionError::PeerRefused(refusal) if is_name_error(*refusal))
         }
         _ => false,
     }
 }
 
-fn is_about_the_name(refusal: Refusal) -> bool {
+fn is_name_error(refusal: Refusal) -> bool {
     matches!(
         refusal,
         Refusal::CalledNameNotPresent | Refusal::NotListeningOnCalledName
@@ -170,7 +170,7 @@ struct Dialler<'a> {
 }
 
 impl Dialler<'_> {
-    /// Logs on as the user; guests as `GUEST`, which old servers know, then anonymously.
+    /// Authenticates as the user. Without a user: as `GUEST`, which old servers know, then anonymously.
     fn log_on(&mut self, route: Route) -> Result<Connection, Error> {
         let users: Vec<String> = match &self.location.user {
             Some(user) => vec![user.clone()],
@@ -179,7 +179,7 @@ impl Dialler<'_> {
         let mut refused = None;
         for user in users {
             match self.call(route, &user) {
-                Err(error) if is_about_the_user(&error) => {
+                Err(error) if anonymous_may_succeed(&error) => {
                     refused.get_or_insert(error);
                 }
                 outcome => return outcome,
@@ -188,7 +188,7 @@ impl Dialler<'_> {
         Err(refused.unwrap_or_else(|| SmbError::Closed { waiting: None }.into()))
     }
 
-    /// Calls the server by its names in turn.
+    /// Tries the server's NetBIOS names in turn.
     fn call(&mut self, route: Route, user: &str) -> Result<Connection, Error> {
         let names = if route.transport == Transport::Nbt139 {
             called_names(self.options.called.as_deref(), &self.location.host)
@@ -206,7 +206,7 @@ impl Dialler<'_> {
                     return self.begin(socket, route.transport, user, name);
                 }
                 Err(Error::Smb(SmbError::Session(SessionError::PeerRefused(refusal))))
-                    if is_about_the_name(refusal) =>
+                    if is_name_error(refusal) =>
                 {
                     refused = Some(SmbError::Session(SessionError::PeerRefused(refusal)));
                 }
@@ -296,8 +296,8 @@ impl Dialler<'_> {
     }
 }
 
-/// Whether an anonymous log-on may do better than one as guest.
-fn is_about_the_user(error: &Error) -> bool {
+/// Whether an anonymous log-on may succeed where the guest log-on failed.
+fn anonymous_may_succeed(error: &Error) -> bool {
     let refused = [
         Status::LOGON_FAILURE,
         Status::ACCOUNT_DISABLED,
@@ -328,7 +328,7 @@ fn resolve(host: &str) -> Result<Vec<IpAddr>, Error> {
             addresses.push(address);
         }
     }
-    // Servers of that age listen at IPv4 addresses only.
+    // Servers of this age listen at IPv4 addresses only.
     addresses.sort_by_key(IpAddr::is_ipv6);
     if addresses.is_empty() {
         return Err(unknown("it has none".into()));
@@ -336,10 +336,10 @@ fn resolve(host: &str) -> Result<Vec<IpAddr>, Error> {
     Ok(addresses)
 }
 
-/// What to call a server on port 139: its name if it was given one, then `*SMBSERVER`, which newer servers answer to.
-fn called_names(told: Option<&str>, host: &str) -> Vec<NbName> {
+/// The called names to try on port 139: the given name, or `*SMBSERVER`, which newer servers accept.
+fn called_names(given: Option<&str>, host: &str) -> Vec<NbName> {
     let name = |text: &str| NbName::new(text.as_bytes(), SUFFIX_SERVER).ok();
-    if let Some(name) = told.and_then(name) {
+    if let Some(name) = given.and_then(name) {
         return vec![name];
     }
     let is_address = host.parse::<IpAddr>().is_ok();
@@ -348,7 +348,8 @@ fn called_names(told: Option<&str>, host: &str) -> Vec<NbName> {
     own.and_then(name).into_iter().chain([general]).collect()
 }
 
-/// The server in `\\SERVER\SHARE`. IPv6 addresses are written as Windows does, since a colon cannot stand there.
+/// The server in `\\SERVER\SHARE`. IPv6 addresses are written in the form that Windows uses, because a colon is not
+/// allowed there.
 fn server_name(host: &str) -> String {
     if host.contains(':') {
         format!("{}.ipv6-literal.net", host.replace(':', "-"))
@@ -401,7 +402,7 @@ mod tests {
     use Transport::{Direct445, Nbt139};
 
     #[test]
-    fn without_a_port_the_profiles_is_tried_first_and_then_the_other() {
+    fn without_a_port_the_profiles_port_is_tried_first() {
         let ports = |usual| {
             routes(None, None, usual)
                 .iter()
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_of_its_own_is_tried_as_the_profile_has_it_and_then_the_other_way() {
+    fn another_port_is_tried_with_the_profiles_transport_first() {
         let spoken = |port, usual| {
             let routes = routes(Some(port), None, usual);
             assert!(routes.iter().all(|route| route.port == port));
@@ -429,9 +430,9 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_called_by_its_name_if_it_has_one_and_then_by_the_name_that_all_answer_to() {
-        let named = |told, host| {
-            let names = called_names(told, host);
+    fn a_server_is_called_by_its_name_then_by_smbserver() {
+        let named = |given, host| {
+            let names = called_names(given, host);
             names
                 .iter()
                 .map(|name| String::from_utf8_lossy(name.characters()).into_owned())

@@ -1,4 +1,4 @@
-//! Copies that leave no partial file under the final name, and can be gone on with.
+//! Copies that leave no partial file under the final name and can be resumed.
 
 mod fetch;
 mod store;
@@ -12,14 +12,14 @@ use coax_client::profile::{BlockSize, Profile};
 
 use super::{Error, error::plain};
 
-/// A copy that is done.
+/// A completed copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Bytes of the whole file.
+    /// Size of the file, bytes.
     pub bytes: u64,
-    /// Where the copy went on; 0 if it is new.
+    /// Offset at which the copy was resumed; 0 for a new copy.
     pub resumed_from: u64,
-    /// It was read back and compared.
+    /// The copy was read back and compared.
     pub verified: bool,
 }
 
@@ -27,33 +27,33 @@ pub struct Copied {
 #[derive(Debug, thiserror::Error)]
 #[error("{fault}")]
 pub struct CopyError {
-    /// Why.
+    /// The cause.
     pub fault: Fault,
-    /// What is there to go on with.
+    /// The partial copy that can be resumed.
     pub kept: Option<Kept>,
 }
 
-/// The part of a copy that is there.
+/// A partial copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Where.
+    /// Its path.
     pub at: String,
-    /// Bytes.
+    /// Its length, bytes.
     pub bytes: u64,
-    /// The next copy of the same file goes on by itself, without being told to.
+    /// The next copy of the same file resumes it without an option.
     pub goes_on: bool,
 }
 
 /// Why a copy failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// Connection or server.
+    /// The connection failed or the server returned an error.
     #[error(transparent)]
     Client(#[from] Error),
-    /// The local side.
+    /// A local operation failed.
     #[error("{0}")]
     Local(String),
-    /// The copy's length is not the file's.
+    /// The length of the copy differs from the length of the file.
     #[error("the copy has {copied} bytes and the file {expected}")]
     Size {
         /// Bytes of the copy.
@@ -61,16 +61,16 @@ pub enum Fault {
         /// Bytes of the file.
         expected: u64,
     },
-    /// The file is not what it was when the copy began.
+    /// The file changed during the copy.
     #[error("the file changed while it was copied")]
     Changed,
-    /// Reading back gave other bytes.
+    /// The verification read different bytes.
     #[error("read back, the copy differs from byte {at} on")]
     Differs {
-        /// The first byte that differs, counted from 0.
+        /// Offset of the first different byte.
         at: u64,
     },
-    /// Another program is at the same copy.
+    /// Another program writes the same copy.
     #[error("another program is copying to {0}")]
     Busy(String),
 }
@@ -91,7 +91,7 @@ fn local(path: &Path, error: &io::Error) -> Fault {
     Fault::Local(format!("{}: {}", path.display(), plain(error)))
 }
 
-/// Bytes that may be missing before the end of a copy that was cut off: what was under way at once.
+/// Maximum number of bytes that may be missing before the end of an interrupted copy: the data in flight at one time.
 fn under_way(in_flight: u16, block: BlockSize, raw_block: u32) -> u64 {
     let block = match block {
         BlockSize::Bytes(bytes) => bytes,

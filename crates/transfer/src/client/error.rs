@@ -1,56 +1,56 @@
-//! What goes wrong around the engine.
+//! Errors of the client outside the engine.
 
 use std::{io, net::SocketAddr};
 
-/// An address that could not be connected to, and why.
+/// A failed connection attempt.
 #[derive(Debug)]
 pub struct Attempt {
     /// Address and port.
     pub address: SocketAddr,
-    /// What the system said.
+    /// The system's error.
     pub error: io::Error,
 }
 
 /// Why a connection or an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The name has no address.
+    /// The name cannot be resolved.
     #[error("the address of {host} is not to be found: {reason}")]
     Unknown {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
-    /// No address took the connection.
+    /// No address accepted the connection.
     #[error("cannot connect to {host}: {}", list(attempts))]
     Unreachable {
-        /// As it was asked for.
+        /// The name as given.
         host: String,
-        /// Where it was tried.
+        /// The attempts.
         attempts: Vec<Attempt>,
     },
-    /// What the engine says: the server's refusals among it.
+    /// The engine's error, including errors that the server returned.
     #[error(transparent)]
     Smb(#[from] coax_client::Error),
-    /// The local file was cut while its data was on the way.
+    /// The local file was truncated while it was copied.
     #[error(
         "{name} became shorter while it was copied: it ends at {end}, {promised} bytes were expected"
     )]
     Shrunk {
         /// The local file.
         name: String,
-        /// Where it ends now, bytes.
+        /// Its present length, bytes.
         end: u64,
-        /// Where it should have ended at least, bytes.
+        /// The minimum length that the copy needs, bytes.
         promised: u64,
     },
-    /// The system refused something on this side.
+    /// A system call failed.
     #[error("{what}: {error}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -70,7 +70,7 @@ fn list(attempts: &[Attempt]) -> String {
     attempts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The system's words without the number behind them.
+/// The system's error message without the number.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or_default();

@@ -14,25 +14,25 @@ use coax_client::{JobId, LocalError, LocalFiles};
 
 /// One copy's local end.
 pub trait LocalEnd {
-    /// Takes bytes of the server's file. Offsets may come out of order.
+    /// Writes bytes of the server's file. Offsets may be out of order.
     ///
     /// # Errors
     /// [`LocalError`], which ends the copy.
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), LocalError>;
 
-    /// Fills `buffer` from `offset` as far as there is data, and says how much there was.
+    /// Reads from `offset` into `buffer`. Returns the number of bytes, which is less than the buffer only at the end.
     ///
     /// # Errors
     /// [`LocalError`], which ends the copy.
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize, LocalError>;
 
-    /// The file whose pages the kernel may send itself, and its name for errors.
+    /// The file that the kernel may send directly, and its name for error messages.
     fn file(&self) -> Option<(BorrowedFd<'_>, &str)> {
         None
     }
 }
 
-/// The engine's view of one local end: operations run one at a time, so every job's file is this.
+/// Adapter for the engine. Operations run one at a time, so every job uses the same local end.
 pub(super) struct One<'a>(pub &'a mut dyn LocalEnd);
 
 impl LocalFiles for One<'_> {
@@ -45,7 +45,7 @@ impl LocalFiles for One<'_> {
     }
 }
 
-/// A system error about a local file, for the engine.
+/// Converts a system error for the engine.
 pub fn failed(name: &str, error: &io::Error) -> LocalError {
     let full = [
         io::ErrorKind::StorageFull,
@@ -58,7 +58,7 @@ pub fn failed(name: &str, error: &io::Error) -> LocalError {
     }
 }
 
-/// For operations that copy nothing.
+/// The local end of operations other than copies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 
@@ -72,7 +72,7 @@ impl LocalEnd for Nothing {
     }
 }
 
-/// A local file, read and written at any place.
+/// A local file with random access.
 #[derive(Debug)]
 pub struct FileEnd {
     file: File,
@@ -81,7 +81,7 @@ pub struct FileEnd {
 }
 
 impl FileEnd {
-    /// A file, its name for errors, and how many bytes at its beginning are there already.
+    /// A file, its name for errors, and the number of valid bytes at its beginning.
     pub fn new(file: File, name: impl Into<String>, from: u64) -> Self {
         Self {
             file,
@@ -98,7 +98,7 @@ impl FileEnd {
         &self.file
     }
 
-    /// How many bytes are there from the beginning on, without a gap.
+    /// Number of bytes from the beginning without a gap.
     pub fn whole(&self) -> u64 {
         self.arrived.upto
     }
@@ -123,7 +123,7 @@ impl LocalEnd for FileEnd {
     }
 }
 
-/// Which bytes have come, when they come out of order.
+/// Ranges that were received out of order.
 #[derive(Debug, Default)]
 struct Arrived {
     upto: u64,
@@ -142,7 +142,7 @@ impl Arrived {
     }
 }
 
-/// A stream that bytes are written to in order, whatever order they come in: standard output, a hash.
+/// Writes data to a stream in order, even if it is received out of order. Used for standard output and hashes.
 #[derive(Debug)]
 pub struct InOrder<W> {
     to: W,
@@ -152,7 +152,7 @@ pub struct InOrder<W> {
 }
 
 impl<W: Write> InOrder<W> {
-    /// A stream, and its name for errors.
+    /// A stream and its name for error messages.
     pub fn new(to: W, name: impl Into<String>) -> Self {
         Self {
             to,
@@ -162,10 +162,10 @@ impl<W: Write> InOrder<W> {
         }
     }
 
-    /// The stream, when all is written.
+    /// Returns the stream after the last write.
     ///
     /// # Errors
-    /// [`LocalError`] if the stream does not take what is left.
+    /// [`LocalError`] if the remaining data cannot be written.
     pub fn finish(mut self) -> Result<W, LocalError> {
         self.to
             .flush()
@@ -184,7 +184,7 @@ impl<W: Write> InOrder<W> {
 impl<W: Write> LocalEnd for InOrder<W> {
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), LocalError> {
         if offset != self.next {
-            // What comes early is bounded by what the engine has outstanding.
+            // The engine's requests in flight limit the buffered data.
             self.early.insert(offset, data.to_vec());
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl<W: Write> LocalEnd for InOrder<W> {
     }
 }
 
-/// A stream that is read once, from front to back: standard input.
+/// A stream that is read once and sequentially, for example standard input.
 #[derive(Debug)]
 pub struct FromStream<R> {
     from: R,
@@ -209,7 +209,7 @@ pub struct FromStream<R> {
 }
 
 impl<R: Read> FromStream<R> {
-    /// A stream, and its name for errors.
+    /// A stream and its name for error messages.
     pub fn new(from: R, name: impl Into<String>) -> Self {
         Self {
             from,
@@ -218,7 +218,7 @@ impl<R: Read> FromStream<R> {
         }
     }
 
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub fn read_bytes(&self) -> u64 {
         self.read
     }
@@ -237,7 +237,7 @@ impl<R: Read> LocalEnd for FromStream<R> {
     }
 }
 
-/// A local file that the server's bytes are compared with.
+/// Compares the server's data with a local file.
 #[derive(Debug)]
 pub struct Compare {
     file: File,
@@ -248,7 +248,7 @@ pub struct Compare {
 }
 
 impl Compare {
-    /// A file, and its name for errors.
+    /// A file and its name for error messages.
     pub fn new(file: File, name: impl Into<String>) -> Self {
         Self {
             file,
@@ -259,12 +259,12 @@ impl Compare {
         }
     }
 
-    /// The first byte that differs, if one does.
+    /// Offset of the first different byte.
     pub fn differs_at(&self) -> Option<u64> {
         self.differs_at
     }
 
-    /// Bytes that were compared.
+    /// Number of bytes compared.
     pub fn compared(&self) -> u64 {
         self.compared
     }
@@ -292,7 +292,7 @@ impl LocalEnd for Compare {
     }
 }
 
-/// Reads until `buffer` is full or there is no more.
+/// Reads until `buffer` is full or the file ends.
 fn fill(
     buffer: &mut [u8],
     offset: u64,
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_gets_bytes_in_order_whatever_order_they_come_in() {
+    fn a_stream_gets_bytes_in_order() {
         let mut end = InOrder::new(Vec::new(), "out");
         for (offset, data) in [(3, &b"def"[..]), (9, b"j"), (0, b"abc"), (6, b"ghi")] {
             end.write(offset, data).unwrap();
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_knows_how_far_it_is_whole() {
+    fn a_file_counts_the_bytes_before_the_first_gap() {
         let mut end = FileEnd::new(tempfile::tempfile().unwrap(), "f", 2);
         end.write(6, b"gh").unwrap();
         assert_eq!(end.whole(), 2);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_that_differs_is_found_even_if_it_comes_last() {
+    fn the_first_difference_is_found_in_any_order() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"abcdef").unwrap();
         let mut end = Compare::new(file, "f");
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_apart() {
+    fn a_full_disk_has_its_own_error() {
         let mut end = FileEnd::new(
             File::options().write(true).open("/dev/full").unwrap(),
             "full",

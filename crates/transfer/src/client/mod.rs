@@ -1,7 +1,7 @@
 //! The client: real sockets, real files and the clock around the redirector's engine.
 //!
-//! A [`Location`] says what to connect to, a profile (`coax_catalog::clients`) how to behave, and [`Connection`] carries out
-//! operations one after the other, blocking. Local ends of copies are [`local::LocalEnd`]s.
+//! A [`Location`] names the server, a profile (`coax_catalog::clients`) describes the redirector, and [`Connection`]
+//! runs one operation after the other and blocks. [`local::LocalEnd`] is the local end of a copy.
 
 mod connect;
 mod connection;

@@ -1,4 +1,4 @@
-//! The client's socket: never blocks but in [`Socket::wait`].
+//! The client's non-blocking socket. Only [`Socket::wait`] blocks.
 
 use std::{
     io::{self, IoSlice},
@@ -16,26 +16,26 @@ use rustix::{
 
 use super::{Error, local::LocalEnd};
 
-/// How long a server may take to accept a connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connected TCP socket, and the message that is half out.
+/// A connected TCP socket and the message that is being sent.
 #[derive(Debug)]
 pub(super) struct Socket {
     stream: TcpStream,
     out: Option<Out>,
-    /// The server takes no more; what it sent may still be read.
+    /// The server accepts no more data; data that it sent can still be read.
     deaf: bool,
 }
 
 #[derive(Debug)]
 struct Out {
     transmit: Transmit,
-    /// Bytes that are out, head and tail together.
+    /// Bytes already sent, header and data together.
     sent: usize,
 }
 
-/// What a read brought.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Received {
     Bytes(usize),
@@ -45,7 +45,7 @@ pub(super) enum Received {
 
 impl Socket {
     pub fn connect(address: &SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect_timeout(address, PATIENCE)?;
+        let stream = TcpStream::connect_timeout(address, CONNECT_TIMEOUT)?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         Ok(Self {
@@ -55,24 +55,24 @@ impl Socket {
         })
     }
 
-    /// The same socket under another handle.
+    /// Another handle of the same socket.
     pub fn second_handle(&self) -> io::Result<TcpStream> {
         self.stream.try_clone()
     }
 
-    /// Whether the next message may be handed in.
+    /// Whether the next message can be queued.
     pub fn is_free(&self) -> bool {
         self.out.is_none()
     }
 
-    /// Takes a message to send; [`flush`](Self::flush) sends it.
+    /// Queues a message; [`flush`](Self::flush) sends it.
     pub fn put(&mut self, transmit: Transmit) {
         if !self.deaf {
             self.out = Some(Out { transmit, sent: 0 });
         }
     }
 
-    /// Sends what the system takes; whether all is out.
+    /// Sends until the socket's buffer is full. Returns whether everything was sent.
     pub fn flush(&mut self, local: &dyn LocalEnd) -> Result<bool, Error> {
         while let Some(out) = &mut self.out {
             match push(&self.stream, out, local) {
@@ -89,7 +89,7 @@ impl Socket {
         Ok(true)
     }
 
-    /// Reads what is there.
+    /// Reads the available data.
     pub fn receive(&self, space: &mut [u8]) -> Result<Received, Error> {
         loop {
             match rustix::net::recv(&self.stream, &mut *space, RecvFlags::DONTWAIT) {
@@ -110,24 +110,24 @@ impl Socket {
         }
     }
 
-    /// Sleeps until there is something to read, room to write if that is waited for, or the time is over; whether
-    /// something is possible.
+    /// Waits until the socket is readable, or writable if data is queued, or the timeout has passed. Returns whether
+    /// the socket is ready.
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
         let mut wanted = PollFlags::IN;
         wanted.set(PollFlags::OUT, self.out.is_some());
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         match poll(&mut [PollFd::new(&self.stream, wanted)], timeout.as_ref()) {
             Ok(ready) => ready > 0,
-            // A signal: look again.
+            // A signal interrupted the call.
             Err(_) => true,
         }
     }
 }
 
 enum Stop {
-    /// No room for now.
+    /// The socket's buffer is full.
     Busy,
-    /// The other side takes nothing any more.
+    /// The peer accepts no more data.
     Deaf,
     Failed(Error),
 }
@@ -145,7 +145,7 @@ impl From<Errno> for Stop {
     }
 }
 
-/// Sends some more of a message; whether it is all out.
+/// Sends more of a message. Returns whether the message is complete.
 fn push(stream: &TcpStream, out: &mut Out, local: &dyn LocalEnd) -> Result<bool, Stop> {
     let (head, tail) = (&out.transmit.head, &out.transmit.tail);
     let into_tail = out.sent.saturating_sub(head.len());
@@ -157,7 +157,7 @@ fn push(stream: &TcpStream, out: &mut Out, local: &dyn LocalEnd) -> Result<bool,
             match send_local(stream, local, at, rest)? {
                 Some(sent) => sent,
                 None => {
-                    // The file's system cannot do it: its bytes go through memory.
+                    // This file system does not support it: copy through memory.
                     let bytes = read_local(local, at, rest)?;
                     out.transmit = Transmit {
                         head: bytes,
@@ -187,7 +187,7 @@ fn send(stream: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> Result<usize, 
     retry(|| rustix::net::sendmsg(stream, parts, &mut control, flags))
 }
 
-/// Has the kernel send a piece of the local file; `None` if it cannot.
+/// Lets the kernel send a part of the local file; `None` if the file system does not support it.
 fn send_local(
     stream: &TcpStream,
     local: &dyn LocalEnd,

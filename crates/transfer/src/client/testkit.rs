@@ -16,14 +16,14 @@ use coax_smbconf::{
     settings::{Listener, Listeners},
 };
 
-/// A server at loopback addresses, with the share DATA for guests.
+/// A server at loopback addresses with a share DATA for guests.
 pub struct Served {
     running: Option<Running>,
     folder: tempfile::TempDir,
 }
 
 impl Served {
-    /// Parameters of smb.conf's global section, and one user with a password, if any.
+    /// Starts it with these parameters in smb.conf's global section, and optionally one user with a password.
     pub fn start(options: &str, user: Option<(&str, &str)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let guests = if user.is_some() { "no" } else { "yes" };
@@ -54,7 +54,7 @@ impl Served {
         self.folder.path()
     }
 
-    /// A path in the share, over TCP directly.
+    /// The location of a path in the share over direct TCP.
     pub fn location(&self, path: &str) -> Location {
         let bound = self.running.as_ref().unwrap().bound();
         format!("smb://{}/DATA/{path}", bound.direct[0])
@@ -62,7 +62,7 @@ impl Served {
             .unwrap()
     }
 
-    /// A path in the share, over a NetBIOS session.
+    /// The location of a path in the share over a NetBIOS session.
     pub fn nbt(&self, path: &str) -> Location {
         let bound = self.running.as_ref().unwrap().bound();
         let mut location = self.location(path);
@@ -73,7 +73,7 @@ impl Served {
     /// Connects as the default redirector.
     ///
     /// # Errors
-    /// [`open`](crate::client::open)'s.
+    /// The error of [`open`](crate::client::open).
     pub fn connect(&self) -> Result<Connection, Error> {
         crate::client::open(&self.location(""), &modern(), &Options::default())
     }
@@ -92,12 +92,12 @@ impl Drop for Served {
     }
 }
 
-/// The usual profile.
+/// The default profile.
 pub fn modern() -> Arc<Profile> {
     clients::by_name(clients::DEFAULT).unwrap()
 }
 
-/// Bytes that do not repeat soon.
+/// Bytes without a short repeating pattern.
 pub fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let next = || {

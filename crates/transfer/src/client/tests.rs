@@ -16,7 +16,7 @@ use super::{
 const SIZE: usize = 3_000_001;
 
 #[test]
-fn a_file_goes_there_and_back_unchanged_over_either_transport() {
+fn a_file_is_copied_both_ways_unchanged_over_either_transport() {
     let served = Served::start("", None);
     for place in [served.location(""), served.nbt("")] {
         let data = noise(SIZE);
@@ -55,7 +55,7 @@ fn a_stream_of_unknown_length_can_be_put() {
 }
 
 #[test]
-fn progress_is_told_and_every_exchange_is_kept_if_that_is_asked_for() {
+fn progress_is_reported_and_exchanges_are_recorded_on_request() {
     let served = Served::start("", None);
     fs::write(served.folder().join("A.BIN"), noise(SIZE)).unwrap();
     let options = Options {
@@ -63,12 +63,14 @@ fn progress_is_told_and_every_exchange_is_kept_if_that_is_asked_for() {
         ..Options::default()
     };
     let mut connection = crate::client::open(&served.location(""), &modern(), &options).unwrap();
-    let mut told = Vec::new();
+    let mut progress = Vec::new();
     let get = Operation::Copy(CopySpec::get("A.BIN"));
     connection
-        .run_watched(get, &mut Nothing, &mut |bytes| told.push(bytes))
+        .run_watched(get, &mut Nothing, &mut |bytes| progress.push(bytes))
         .unwrap();
-    assert!(told.len() > 5 && told.is_sorted() && told[told.len() - 1] <= SIZE as u64);
+    assert!(
+        progress.len() > 5 && progress.is_sorted() && progress[progress.len() - 1] <= SIZE as u64
+    );
     let exchanges = connection.exchanges();
     let read: u64 = exchanges
         .iter()
@@ -97,7 +99,7 @@ fn a_refusal_leaves_the_connection_usable() {
 }
 
 #[test]
-fn a_local_file_that_is_shorter_than_promised_ends_the_connection_with_a_clear_error() {
+fn a_truncated_local_file_ends_the_connection_with_a_clear_error() {
     let served = Served::start("", None);
     let mut connection = served.connect().unwrap();
     let mut source = tempfile::tempfile().unwrap();
@@ -114,7 +116,7 @@ fn a_local_file_that_is_shorter_than_promised_ends_the_connection_with_a_clear_e
 }
 
 #[test]
-fn a_server_that_goes_away_is_an_error_and_not_a_wait() {
+fn a_server_that_closes_gives_an_error_at_once() {
     let mut served = Served::start("", None);
     let mut connection = served.connect().unwrap();
     served.stop();
@@ -129,7 +131,7 @@ fn a_server_that_goes_away_is_an_error_and_not_a_wait() {
 }
 
 #[test]
-fn a_wrong_password_is_what_the_server_says_it_is() {
+fn a_wrong_password_gives_the_servers_error() {
     let served = Served::start("", Some(("anna", "right")));
     let mut place = served.location("");
     place.user = Some("anna".into());
@@ -145,7 +147,7 @@ fn a_wrong_password_is_what_the_server_says_it_is() {
 }
 
 #[test]
-fn every_dialect_can_be_had_alone() {
+fn each_dialect_can_be_offered_alone() {
     let served = Served::start("server min protocol = CORE", None);
     for dialect in coax_wire::dialect::DIALECTS {
         let options = Options {
@@ -159,7 +161,7 @@ fn every_dialect_can_be_had_alone() {
 }
 
 #[test]
-fn where_nobody_listens_the_addresses_that_were_tried_are_named() {
+fn a_refused_connection_names_all_addresses_tried() {
     let free = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -177,12 +179,12 @@ fn where_nobody_listens_the_addresses_that_were_tried_are_named() {
 }
 
 #[test]
-fn a_peer_that_speaks_nonsense_is_an_error() {
+fn a_peer_with_another_protocol_gives_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let nonsense = thread::spawn(move || {
         let (mut peer, _) = listener.accept().unwrap();
-        // It may be gone before all is said.
+        // The client may close the connection during the write.
         let _ = peer.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
     let place: Location = format!("smb://{address}/DATA").parse().unwrap();

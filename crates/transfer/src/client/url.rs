@@ -1,5 +1,5 @@
-//! `smb://[[DOMAIN;]USER[:PASSWORD]@]HOST[:PORT]/SHARE[/PATH]`, as the expired draft *SMB URL* (draft-crhertel-smb-url)
-//! has it, and the two ways of writing a UNC name.
+//! URLs of the form `smb://[[DOMAIN;]USER[:PASSWORD]@]HOST[:PORT]/SHARE[/PATH]`, from the expired draft *SMB URL*
+//! (draft-crhertel-smb-url), and the two notations of UNC names.
 
 use std::{fmt, str::FromStr};
 
@@ -8,53 +8,53 @@ use coax_logon::secret::SecretBytes;
 /// A place on a server. `Display` writes it as a URL without the password.
 #[derive(Clone, Debug, Default)]
 pub struct Location {
-    /// User; `None`: a guest.
+    /// User; `None` means guest.
     pub user: Option<String>,
     /// Domain or workgroup of the user; may be empty.
     pub domain: String,
-    /// The password, if it was written down.
+    /// The password, if the URL contains one.
     pub password: Option<SecretBytes>,
     /// Name or address, IPv6 addresses without brackets.
     pub host: String,
-    /// TCP port, if it was written down.
+    /// TCP port, if the URL contains one.
     pub port: Option<u16>,
     /// The share; empty for the server itself.
     pub share: String,
-    /// Path in the share, parts parted by `/`, none before the first; the last may have wildcards.
+    /// Path in the share, separated by `/`, without a leading one. The last component may contain wildcards.
     pub path: String,
 }
 
-/// Why a text is no location.
+/// Why a text is not a valid location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLocation {
-    /// Neither `smb://` nor two slashes stand at its beginning.
+    /// It does not start with `smb://` or two slashes.
     #[error("write smb://HOST/SHARE/PATH or //HOST/SHARE/PATH")]
     Scheme,
-    /// There is no host.
+    /// The host is missing.
     #[error("the host is missing: write smb://HOST/SHARE/PATH")]
     Host,
-    /// What follows the last colon is no port.
+    /// The text after the last colon is not a port number.
     #[error("what follows the colon is no port: a number from 1 to 65535")]
     Port(String),
-    /// An IPv6 address is written in brackets.
+    /// An IPv6 address needs brackets.
     #[error("write an IPv6 address in brackets: smb://[fe80::1]/SHARE")]
     Brackets,
-    /// `%` without two hexadecimal digits behind it, or something that is not UTF-8.
+    /// `%` without two hexadecimal digits, or the decoded text is not UTF-8.
     #[error("a % stands before two hexadecimal digits; the character itself is written %25")]
     Percent,
-    /// `..` as a part of the path.
+    /// The path contains `..`.
     #[error("\"..\" leads out of the share's tree: write the path itself")]
     Upwards,
 }
 
 impl Location {
-    /// Whether a text is meant to be a location on a server rather than a local file.
+    /// Whether a text is a location on a server and not a local file.
     pub fn is_meant(text: &str) -> bool {
         let scheme = text.get(..6).unwrap_or_default();
         scheme.eq_ignore_ascii_case("smb://") || text.starts_with("//") || text.starts_with("\\\\")
     }
 
-    /// The same server and user, and another path in the same share.
+    /// Another path in the same share, with the same server and user.
     #[must_use]
     pub fn with_path(&self, path: impl Into<String>) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Location {
         }
     }
 
-    /// The same server and user, and another share.
+    /// Another share of the same server with the same user.
     #[must_use]
     pub fn with_share(&self, share: impl Into<String>) -> Self {
         Self {
@@ -73,22 +73,22 @@ impl Location {
         }
     }
 
-    /// The last part of the path.
+    /// The last component of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The path without its last part.
+    /// The path without its last component.
     pub fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// Whether the last part has wildcards.
+    /// Whether the last component contains wildcards.
     pub fn has_wildcards(&self) -> bool {
         self.name().contains(['*', '?'])
     }
 
-    /// Whether both are on the same share of the same server.
+    /// Whether both locations are in the same share of the same server.
     pub fn same_share(&self, other: &Self) -> bool {
         self.host.eq_ignore_ascii_case(&other.host)
             && self.port == other.port
@@ -228,7 +228,7 @@ fn decode(text: &str) -> Result<String, BadLocation> {
     String::from_utf8(bytes).map_err(|_| BadLocation::Percent)
 }
 
-/// Escapes what would be taken for something else; other characters stay legible.
+/// Percent-encodes reserved characters only.
 fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_a_url_is_found() {
+    fn all_components_of_a_url_are_parsed() {
         let place = parse("smb://LAB;anna:p%40ss%3aword@nas.local:1445/Games/DOOM%20II/DOOM.WAD");
         assert_eq!(
             (place.domain.as_str(), place.user.as_deref()),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_empty() {
+    fn missing_components_are_empty() {
         let place = parse("smb://nas");
         assert_eq!((place.user, place.port), (None, None));
         assert_eq!((place.share, place.path), (String::new(), String::new()));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn unc_names_with_either_slash_are_taken() {
+    fn unc_names_with_either_slash_are_accepted() {
         for text in [
             "//nas/games/a/b.txt",
             "\\\\nas\\games\\a\\b.txt",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_a_reason() {
+    fn invalid_locations_are_refused_with_a_reason() {
         for (text, why) in [
             ("nas/games", BadLocation::Scheme),
             ("smb:///games", BadLocation::Host),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_is_in_no_text_made_of_a_location() {
+    fn a_displayed_location_contains_no_password() {
         let place = parse("smb://anna:hush@nas/a%20b/c%25d");
         assert_eq!(place.to_string(), "smb://anna@nas/a%20b/c%25d");
         assert!(!format!("{place:?}").contains("hush"));

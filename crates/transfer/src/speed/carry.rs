@@ -1,4 +1,4 @@
-//! Carries one transfer over a connection, with blocking calls that last a tenth of a second at most.
+//! Runs one transfer over a connection with blocking calls of at most a tenth of a second.
 
 use std::{
     io::{self, ErrorKind, Write as _},
@@ -20,56 +20,56 @@ use super::{
     stop::Stop,
 };
 
-/// Bytes handed to TCP at once.
+/// Maximum number of bytes per write call.
 const SEND_BYTES: usize = 256 * 1024;
-/// Bytes taken from TCP at once, at most, while nobody copies them.
+/// Maximum number of bytes per read call if the kernel discards the data.
 const RECEIVE_BYTES: usize = 1024 * 1024;
-/// The same while they are copied: what stays in a processor's cache.
+/// Maximum number of bytes per read call if the data is copied; small enough for a processor's cache.
 const COPY_BYTES: usize = 128 * 1024;
-/// Bytes that may wait unsent in the kernel's buffer: a sender by time is to stop then, not when megabytes have drained to a
-/// slow machine.
+/// Limit of unsent bytes in the kernel's buffer. A sender with a time limit can then stop at once and does not wait
+/// until a slow peer has received megabytes.
 const UNSENT_BYTES: u32 = 512 * 1024;
-/// How long a call blocks: how soon a signal is heard, and how often the kernel is asked.
+/// Timeout of a blocking call. It limits how fast a signal is noticed and how often kernel statistics are read.
 const TICK: Duration = Duration::from_millis(100);
-/// The same while the last acknowledgement is awaited from a peer that does not close.
+/// The same timeout while the sender waits for the last ACK from a peer that does not close.
 const LAST_TICK: Duration = Duration::from_millis(10);
 
-/// What was measured over one connection.
+/// The measurement of one connection.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// What moved and how it ended.
+    /// The transferred amount and how the transfer ended.
     pub report: Report,
-    /// Our address.
+    /// The local address.
     pub local: Option<SocketAddr>,
     /// The peer's address.
     pub peer: Option<SocketAddr>,
-    /// What TCP counted, as it last said; `None` where the system does not tell.
+    /// The last TCP statistics of the kernel; `None` if the system does not provide them.
     pub tcp: Option<TcpFigures>,
-    /// The operating system's words, if it ended with an error of its.
+    /// The operating system's error message, if one ended the transfer.
     pub error: Option<String>,
 }
 
 impl Measured {
-    /// Whether everything that was to be moved was.
+    /// Whether the requested amount was transferred completely.
     pub fn is_complete(&self) -> bool {
         self.report.end == Some(End::Done)
     }
 }
 
-/// Moves bytes until it ends, one way or another, and closes the connection.
+/// Transfers data until the transfer ends, then closes the connection.
 pub fn carry(
     stream: TcpStream,
     role: Role,
     limits: Limits,
     stop: &Stop,
-    told: &mut dyn FnMut(Event<'_>),
+    on_event: &mut dyn FnMut(Event<'_>),
 ) -> Measured {
     let mut carrier = Carrier::new(stream, role, limits);
     while carrier.transfer.end().is_none() {
         if stop.is_set() {
             carrier.transfer.failed(End::Interrupted);
         } else {
-            carrier.step(told);
+            carrier.step(on_event);
         }
     }
     carrier.ask();
@@ -93,12 +93,12 @@ struct Carrier {
     asked: Time,
     figures: Option<TcpFigures>,
     error: Option<io::Error>,
-    /// Everything is written, and our direction closed.
+    /// All data is written, and the write direction is closed.
     shut: bool,
-    /// The peer closed its direction.
+    /// The peer closed its write direction.
     peer_closed: bool,
     sink: Vec<u8>,
-    /// TRUNC: TCP discards the bytes without copying them (tcp(7)).
+    /// TRUNC: the kernel discards the bytes without copying them (tcp(7)).
     flags: RecvFlags,
 }
 
@@ -121,7 +121,7 @@ impl Carrier {
             error: None,
             shut: false,
             peer_closed: false,
-            // if nothing is copied only its length matters: the kernel throws away what would go there
+            // if nothing is copied, only the length matters: the kernel discards the data
             sink: vec![
                 0;
                 if limits.copy {
@@ -155,8 +155,8 @@ impl Carrier {
         Time(0) + span(self.start.elapsed())
     }
 
-    /// One thing: due timers, then a write, a read, or the end of our direction.
-    fn step(&mut self, told: &mut dyn FnMut(Event<'_>)) {
+    /// One step: due timers, then a write, a read, or the close of the write direction.
+    fn step(&mut self, on_event: &mut dyn FnMut(Event<'_>)) {
         let now = self.now();
         let due = self.transfer.poll_timeout().is_some_and(|due| due <= now);
         if due || (self.role == Role::Send && now >= self.asked + span(TICK)) {
@@ -166,7 +166,7 @@ impl Carrier {
             self.transfer.handle_timeout(now);
             if let Some(sample) = self.transfer.poll_sample() {
                 let bytes = self.transfer.bytes();
-                told(Event::Second(sample, bytes, self.figures.as_ref()));
+                on_event(Event::Second(sample, bytes, self.figures.as_ref()));
             }
         }
         match self.transfer.poll_transmit(now) {
@@ -197,7 +197,8 @@ impl Carrier {
         }
     }
 
-    /// A receiver takes what comes. A sender throws it away, and looks whether everything has been acknowledged.
+    /// Waits for the peer to close. A receiver reads. A sender discards received data and checks whether everything is
+    /// acknowledged.
     fn wait_for_peer(&mut self) {
         if self.peer_closed {
             std::thread::sleep(LAST_TICK / 4);
@@ -229,7 +230,7 @@ impl Carrier {
         }
     }
 
-    /// Asks the kernel how the connection is.
+    /// Reads the kernel's statistics of the connection.
     fn ask(&mut self) {
         let now = self.now();
         self.asked = now;
@@ -251,7 +252,7 @@ impl Carrier {
                     self.transfer.flushed(now);
                 }
             }
-            // closed on both sides with everything acknowledged, unless an error says otherwise
+            // closed by both sides and completely acknowledged, unless the socket reports an error
             Err(DiagError::Gone) if self.shut => match self.stream.take_error() {
                 Ok(None) => self.transfer.flushed(now),
                 Ok(Some(error)) | Err(error) => self.fail(error),
@@ -273,7 +274,7 @@ impl Carrier {
     }
 }
 
-/// The bytes that are sent, over and over.
+/// The block of bytes that is sent repeatedly.
 fn block() -> &'static [u8] {
     static BLOCK: OnceLock<Vec<u8>> = OnceLock::new();
     BLOCK.get_or_init(|| {

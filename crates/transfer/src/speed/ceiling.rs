@@ -1,4 +1,4 @@
-//! What a path carries as raw TCP, both ways: the ceiling any protocol over it can be compared with.
+//! Measures the raw TCP throughput of a path in both directions: the upper limit for any protocol over it.
 
 use std::{str::FromStr, time::Duration};
 
@@ -6,10 +6,10 @@ use coax_speed::Role;
 
 use super::{Event, IDLE, Limits, Measured, SpeedError, Stop, carry::carry, connect::connect};
 
-/// Where to measure: a host with a port that sends and one that discards.
+/// Where to measure: a host with a source port and a discard port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CeilingTarget {
-    /// Name or address.
+    /// Host name or address.
     pub host: String,
     /// The port to receive from.
     pub source_port: u16,
@@ -20,7 +20,8 @@ pub struct CeilingTarget {
 impl FromStr for CeilingTarget {
     type Err = String;
 
-    /// `HOST:PORT` for a source there and a discard at the next port, as `coax speed serve` has them, or
+    /// Parses `HOST:PORT` (the discard port is the next one, as with `coax speed serve`) or `HOST:SOURCE,DISCARD`. An
+    /// IPv6 address needs brackets.
     /// `HOST:SOURCE,DISCARD`. An IPv6 address stands in brackets.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
@@ -42,32 +43,32 @@ impl FromStr for CeilingTarget {
     }
 }
 
-/// What was measured.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Ceiling {
-    /// From the peer to us.
+    /// From the peer to this machine.
     pub to_us: Measured,
-    /// From us to the peer.
+    /// From this machine to the peer.
     pub to_peer: Measured,
 }
 
 impl Ceiling {
-    /// Bytes a second from the peer to us.
+    /// Bytes per second from the peer to this machine.
     pub fn to_us_bytes_per_s(&self) -> f64 {
         self.to_us.report.rate_since_first_byte().bytes_per_s()
     }
 
-    /// Bytes a second from us to the peer, as its TCP acknowledged them.
+    /// Bytes per second from this machine to the peer, as acknowledged by the peer's TCP.
     pub fn to_peer_bytes_per_s(&self) -> f64 {
         self.to_peer.report.rate().bytes_per_s()
     }
 }
 
-/// Receives for `time`, then sends for `time`, one after the other. Blocks; `stop` ends it early. Each way's
-/// [`Measured::is_complete`] says whether it came to a good end.
+/// Receives for `time`, then sends for `time`. Blocks; `stop` ends it early. [`Measured::is_complete`] of each
+/// direction tells whether it succeeded.
 ///
 /// # Errors
-/// One of the two ports takes no connection.
+/// One of the two ports refuses the connection.
 pub fn ceiling(target: &CeilingTarget, time: Duration, stop: &Stop) -> Result<Ceiling, SpeedError> {
     let limits = Limits {
         bytes: None,

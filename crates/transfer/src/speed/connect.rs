@@ -1,4 +1,4 @@
-//! How a connection comes about: we connect, or wait for one visitor.
+//! Connects to a peer, or waits for one peer to connect.
 
 use std::{
     io,
@@ -9,33 +9,33 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
-/// How long to try each address of a target; SPDTEST tries as long.
+/// Timeout of each connection attempt; SPDTEST uses the same.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Addresses of one name that are tried.
+/// Maximum number of addresses of one name to try.
 const ADDRESSES: usize = 4;
 
 /// Who connects to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// We connect to `HOST:PORT`, from a port of ours if one is named.
+    /// Connect to `HOST:PORT`, optionally from a fixed local port.
     Target(String, Option<u16>),
-    /// We listen there for one visitor; port 0 picks one.
+    /// Listen there for one peer; port 0 selects a free port.
     Listen(SocketAddr),
 }
 
-/// Why no connection came about.
+/// Why no connection was made.
 #[derive(Debug, Error)]
 pub enum SpeedError {
-    /// The target's name leads nowhere.
+    /// The target's name cannot be resolved.
     #[error("cannot find {0}: {1}")]
     Unknown(String, io::Error),
-    /// The target does not answer, or refuses.
+    /// The target does not answer or refuses the connection.
     #[error("cannot connect to {0}: {1}")]
     Connect(String, io::Error),
-    /// Nobody can be awaited there.
+    /// Listening at the address failed.
     #[error("cannot listen at {0}: {1}")]
     Listen(SocketAddr, io::Error),
-    /// Waiting for a visitor failed.
+    /// Accepting a connection failed.
     #[error("cannot take a visitor: {0}")]
     Accept(io::Error),
 }
@@ -50,10 +50,10 @@ impl SpeedError {
     }
 }
 
-/// Makes the connection; `listening` hears where we wait, if we do.
+/// Makes the connection. When it listens, it calls `listening` with the local address.
 ///
 /// # Errors
-/// There is none.
+/// No connection was made.
 pub fn open(way: &Way, listening: &mut dyn FnMut(SocketAddr)) -> Result<TcpStream, SpeedError> {
     match way {
         Way::Target(target, from) => connect(target, *from),
@@ -63,7 +63,7 @@ pub fn open(way: &Way, listening: &mut dyn FnMut(SocketAddr)) -> Result<TcpStrea
                 .local_addr()
                 .map_err(|e| SpeedError::Listen(*address, e))?;
             listening(bound);
-            // the listener closes with the first visitor, as SPDTEST's and netcat's do
+            // the listener closes after the first connection, as SPDTEST and netcat do
             listener
                 .accept()
                 .map(|(stream, _)| stream)
@@ -75,7 +75,7 @@ pub fn open(way: &Way, listening: &mut dyn FnMut(SocketAddr)) -> Result<TcpStrea
 /// Connects to `HOST:PORT`.
 ///
 /// # Errors
-/// The name is not known, or none of its addresses takes the connection.
+/// The name cannot be resolved, or no address accepts the connection.
 pub fn connect(target: &str, from: Option<u16>) -> Result<TcpStream, SpeedError> {
     let addresses = target
         .to_socket_addrs()
@@ -90,10 +90,10 @@ pub fn connect(target: &str, from: Option<u16>) -> Result<TcpStream, SpeedError>
     Err(SpeedError::Connect(target.into(), last))
 }
 
-/// Listens.
+/// Opens a listening socket.
 ///
 /// # Errors
-/// The address is taken, not ours or not allowed.
+/// The address is in use, not local or not permitted.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, SpeedError> {
     TcpListener::bind(address).map_err(|error| SpeedError::Listen(address, error))
 }

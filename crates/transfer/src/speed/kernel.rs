@@ -1,4 +1,4 @@
-//! Asks Linux's socket diagnostics about one connection.
+//! Reads the kernel's statistics of one connection through Linux's socket diagnostics.
 
 use std::{
     net::{SocketAddr, TcpStream},
@@ -13,10 +13,10 @@ use rustix::net::{
     recv, sendto, socket_with, sockopt,
 };
 
-/// The kernel answers at once; a connection to it that does not is not worth waiting for.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// Timeout of a query. The kernel normally answers at once.
+const QUERY_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// A line to the kernel about one connection.
+/// A netlink socket for queries about one connection.
 #[derive(Debug)]
 pub struct Kernel {
     socket: OwnedFd,
@@ -24,7 +24,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// `None` if the system has no such line, or says nothing of this connection: some containers forbid it.
+    /// `None` if the system has no socket diagnostics, or does not report this connection. Some containers forbid it.
     pub fn about(stream: &TcpStream) -> Option<Self> {
         let (local, peer) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
         let kernel = Self::open(local, peer).ok()?;
@@ -35,10 +35,10 @@ impl Kernel {
         Some(kernel)
     }
 
-    /// How the connection is now.
+    /// Reads the connection's present state.
     ///
     /// # Errors
-    /// It is gone, or the kernel does not say.
+    /// The connection is closed, or the kernel does not answer.
     pub fn ask(&self) -> Result<Socket, DiagError> {
         let refused = |error: rustix::io::Errno| DiagError::Refused(error.raw_os_error());
         let to_kernel = SocketAddrNetlink::new(0, 0);
@@ -56,7 +56,7 @@ impl Kernel {
             SocketFlags::CLOEXEC,
             Some(netlink::SOCK_DIAG),
         )?;
-        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE))?;
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(QUERY_TIMEOUT))?;
         Ok(Self {
             socket,
             request: diag_request(local, peer),

@@ -1,29 +1,29 @@
-//! How much a transfer moves, and what it tells on the way.
+//! Limits of a transfer, and events during it.
 
 use std::{net::SocketAddr, time::Duration};
 
 use coax_speed::{Sample, TcpFigures};
 
-/// How much is moved, and how.
+/// Amount and method of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Stop after so many bytes.
+    /// Stop after this number of bytes.
     pub bytes: Option<u64>,
     /// Stop after this time.
     pub time: Option<Duration>,
-    /// Give up if nothing moves for so long.
+    /// Give up after this time without progress.
     pub idle: Duration,
-    /// Receiver: copy the bytes into memory, as an ordinary program does, instead of having the kernel discard them.
+    /// Receiver: copy the data into memory, as an ordinary program does. Otherwise the kernel discards it.
     pub copy: bool,
 }
 
-/// What is told while a transfer is made.
+/// Events during a transfer.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Waiting for a peer here.
+    /// Waiting for a peer at this address.
     Listening(SocketAddr),
-    /// The connection stands; the peer's address.
+    /// The connection is established; the peer's address.
     Connected(SocketAddr),
-    /// Another second passed: what moved in it, in all, and what TCP says.
+    /// One second has passed: the data moved in it, the total, and the TCP statistics.
     Second(Sample, u64, Option<&'a TcpFigures>),
 }

@@ -1,8 +1,8 @@
-//! `coax speed`: raw TCP between this machine and an old one, with plain blocking sockets around [`coax_speed`].
+//! `coax speed`: measures raw TCP between this machine and an old one, with blocking sockets around [`coax_speed`].
 //!
-//! [`measure`] makes one connection ([`connect`]) and carries one transfer over it ([`carry`]); [`serve`] listens for
-//! visitors at a source and a discard port; [`ceiling`] asks such a pair of ports what the path carries both ways, for
-//! others to compare with. What TCP itself counts comes from `kernel`.
+//! [`measure`] makes one connection ([`connect`]) and runs one transfer over it ([`carry`]). [`serve`] listens at a
+//! source and a discard port. [`ceiling`] measures with such a pair of ports in both directions. `kernel` reads TCP's
+//! own statistics.
 
 pub mod carry;
 pub mod ceiling;
@@ -21,37 +21,45 @@ pub use connect::{SpeedError, Way};
 pub use limits::{Event, Limits};
 pub use stop::Stop;
 
-/// The port visitors receive from, unless another is named: the one mTCP's examples use.
+/// Default source port, from which peers receive. mTCP's examples use it.
 pub const SOURCE_PORT: u16 = 2000;
-/// The port visitors send to, unless another is named.
+/// Default discard port, to which peers send.
 pub const DISCARD_PORT: u16 = 2001;
-/// A silence that ends a transfer, unless another is named. mTCP waits up to ten seconds before it sends again.
+/// Default idle timeout. mTCP waits up to ten seconds before a retransmission.
 pub const IDLE: Duration = Duration::from_secs(60);
 
 /// One transfer to be made.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// Which way the bytes go, seen from us.
+    /// The direction, seen from this machine.
     pub role: Role,
-    /// Who connects to whom.
+    /// Which side connects.
     pub way: Way,
-    /// What to move.
+    /// What to transfer.
     pub limits: Limits,
 }
 
-/// Makes a connection and one transfer over it. A transfer that did not end well is no error here: see
-/// [`Measured::report`]. `told` hears of each [`Event`]. While it waits for a peer, a signal ends the process as usual; from
-/// then on it ends the transfer.
+/// Makes a connection and runs one transfer over it. A transfer that ended early is not an error here: see
+/// [`Measured::report`]. It calls `on_event` with each [`Event`]. A signal ends the process while it waits for a peer, and
+/// ends only the transfer after that.
 ///
 /// # Errors
-/// No connection came about.
-pub fn measure(order: &Order, told: &mut dyn FnMut(Event<'_>)) -> Result<Measured, SpeedError> {
-    let stream = connect::open(&order.way, &mut |address| told(Event::Listening(address)))?;
+/// No connection was made.
+pub fn measure(order: &Order, on_event: &mut dyn FnMut(Event<'_>)) -> Result<Measured, SpeedError> {
+    let stream = connect::open(&order.way, &mut |address| {
+        on_event(Event::Listening(address))
+    })?;
     if let Ok(peer) = stream.peer_addr() {
-        told(Event::Connected(peer));
+        on_event(Event::Connected(peer));
     }
     let stop = Stop::on_signals();
-    Ok(carry::carry(stream, order.role, order.limits, &stop, told))
+    Ok(carry::carry(
+        stream,
+        order.role,
+        order.limits,
+        &stop,
+        on_event,
+    ))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A source and a discard port for whoever comes.
+//! Serves a source and a discard port.
 
 use std::{
     io,
@@ -17,58 +17,58 @@ use rustix::{
 use super::{Limits, Measured, SpeedError, Stop, carry::carry, connect::listen};
 use coax_smbconf::hosts::is_public;
 
-/// How often a signal is looked for.
+/// Interval at which the stop flag is checked.
 const TICK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 200_000_000,
 };
 
-/// What to serve.
+/// Parameters of the service.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// Where visitors receive from.
+    /// Address from which clients receive.
     pub source: SocketAddr,
-    /// Where visitors send to.
+    /// Address to which clients send.
     pub discard: SocketAddr,
-    /// What a visitor of the source is given.
+    /// Limits of the data that a client of the source port receives.
     pub limits: Limits,
     /// Maximum concurrent transfers.
     pub visitors: usize,
-    /// Whether visitors from public addresses are let in.
+    /// Whether clients from public addresses are accepted.
     pub allow_public: bool,
 }
 
-/// What is told while visitors are served. From several threads.
+/// Events of the service, sent from several threads.
 #[derive(Debug)]
 pub enum Visit {
-    /// It listens here: source and discard.
+    /// Both ports listen: source and discard.
     Listening(SocketAddr, SocketAddr),
-    /// A visitor has gone: what we did (sent or received) and what was measured.
+    /// A client has finished: the service's role (sent or received) and the measurement.
     Visitor(Role, Box<Measured>),
-    /// A visitor was turned away, and why.
+    /// A client was refused, and the reason.
     Refused(SocketAddr, &'static str),
-    /// A visitor could not be taken.
+    /// Accepting a client failed.
     Trouble(io::Error),
 }
 
-/// Serves until `stop` is set, and then tells what was measured of those who are there.
+/// Serves until `stop` is set, then reports the measurements of the running transfers.
 ///
 /// # Errors
-/// One of the two cannot be listened at.
+/// Listening at one of the two addresses failed.
 pub fn serve(
     service: &Service,
     stop: &Stop,
-    told: &(dyn Fn(Visit) + Sync),
+    on_event: &(dyn Fn(Visit) + Sync),
 ) -> Result<(), SpeedError> {
     let (source, source_at) = open(service.source)?;
     let (discard, discard_at) = open(service.discard)?;
-    told(Visit::Listening(source_at, discard_at));
+    on_event(Visit::Listening(source_at, discard_at));
     let here = AtomicUsize::new(0);
     thread::scope(|scope| {
         let room = Room {
             service,
             stop,
-            told,
+            on_event,
             here: &here,
         };
         while !stop.is_set() {
@@ -79,7 +79,7 @@ pub fn serve(
             match poll(&mut ready, Some(&TICK)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => {
-                    told(Visit::Trouble(error.into()));
+                    on_event(Visit::Trouble(error.into()));
                     thread::sleep(Duration::from_secs(1));
                 }
             }
@@ -90,7 +90,7 @@ pub fn serve(
     Ok(())
 }
 
-/// A port that visitors may come to, and where it is.
+/// Opens a listening socket and returns its address.
 fn open(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SpeedError> {
     let listener = listen(address)?;
     let bound = listener
@@ -104,12 +104,12 @@ fn open(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SpeedError> {
 struct Room<'a> {
     service: &'a Service,
     stop: &'a Stop,
-    told: &'a (dyn Fn(Visit) + Sync),
+    on_event: &'a (dyn Fn(Visit) + Sync),
     here: &'a AtomicUsize,
 }
 
 impl<'a> Room<'a> {
-    /// Takes one visitor, if one is there.
+    /// Accepts one waiting client.
     fn take<'scope>(
         self,
         scope: &'scope thread::Scope<'scope, '_>,
@@ -122,8 +122,8 @@ impl<'a> Room<'a> {
             Ok((stream, peer)) => self.seat(scope, stream, peer, role),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
-                (self.told)(Visit::Trouble(error));
-                // out of descriptors, most likely: they come back as visitors leave
+                (self.on_event)(Visit::Trouble(error));
+                // probably out of file descriptors: they become free when clients leave
                 thread::sleep(Duration::from_millis(200));
             }
         }
@@ -139,14 +139,14 @@ impl<'a> Room<'a> {
         'a: 'scope,
     {
         if is_public(peer.ip().to_canonical()) && !self.service.allow_public {
-            return (self.told)(Visit::Refused(
+            return (self.on_event)(Visit::Refused(
                 peer,
                 "its address is a public one; --allow-public lets it in",
             ));
         }
         if self.here.fetch_add(1, Ordering::Relaxed) >= self.service.visitors {
             self.here.fetch_sub(1, Ordering::Relaxed);
-            return (self.told)(Visit::Refused(
+            return (self.on_event)(Visit::Refused(
                 peer,
                 "there are too many visitors already; --visitors allows more",
             ));
@@ -161,12 +161,12 @@ impl<'a> Room<'a> {
                 },
             };
             let measured = carry(stream, role, limits, self.stop, &mut |_| {});
-            (self.told)(Visit::Visitor(role, Box::new(measured)));
+            (self.on_event)(Visit::Visitor(role, Box::new(measured)));
             self.here.fetch_sub(1, Ordering::Relaxed);
         };
         if let Err(error) = thread::Builder::new().spawn_scoped(scope, serve) {
             self.here.fetch_sub(1, Ordering::Relaxed);
-            (self.told)(Visit::Trouble(error));
+            (self.on_event)(Visit::Trouble(error));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The user's wish to stop.
+//! The stop flag.
 
 use std::sync::{
     Arc,
@@ -7,12 +7,13 @@ use std::sync::{
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Set once, by a signal or by whoever holds it; looked at ten times a second.
+/// Set once, by a signal or by a holder of a clone; checked ten times a second.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// One that Ctrl-C (SIGINT) and SIGTERM set. If the system refuses to tell of signals, they end the process as usual.
+    /// A flag that Ctrl-C (SIGINT) and SIGTERM set. If signal handlers cannot be installed, these signals end the
+    /// process as usual.
     pub fn on_signals() -> Self {
         let stop = Self::default();
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
@@ -23,7 +24,7 @@ impl Stop {
         };
         let set = stop.clone();
         {
-            // registered before this returns, so that none is missed
+            // registered before this returns, so that no signal is missed
             let _inside = runtime.enter();
             let (Ok(mut interrupt), Ok(mut terminate)) = (
                 signal(SignalKind::interrupt()),
@@ -43,12 +44,12 @@ impl Stop {
         stop
     }
 
-    /// Asks everybody to stop.
+    /// Requests the stop.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// Whether the stop was requested.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

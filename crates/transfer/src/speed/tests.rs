@@ -1,4 +1,4 @@
-//! The driver over loopback, against peers that do one thing each.
+//! The driver over loopback, against minimal peers.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -52,13 +52,13 @@ fn drain(mut stream: TcpStream) -> u64 {
 }
 
 #[test]
-fn the_peer_gets_as_many_bytes_as_were_asked_for_and_then_the_end() {
-    let (told, hears) = mpsc::channel();
+fn the_peer_gets_the_requested_bytes_and_then_the_end() {
+    let (sender, receiver) = mpsc::channel();
     let wanted = 5 * MEGABYTE + 1;
     let measured = carried(Role::Send, limits(Some(wanted)), move |peer| {
-        told.send(drain(peer)).unwrap()
+        sender.send(drain(peer)).unwrap()
     });
-    assert_eq!(hears.recv().unwrap(), wanted);
+    assert_eq!(receiver.recv().unwrap(), wanted);
     assert_eq!(
         (measured.report.end, measured.report.bytes),
         (Some(End::Done), wanted)
@@ -68,7 +68,7 @@ fn the_peer_gets_as_many_bytes_as_were_asked_for_and_then_the_end() {
 }
 
 #[test]
-fn a_peer_that_takes_everything_and_never_closes_holds_nobody_up() {
+fn a_peer_that_never_closes_does_not_block_the_sender() {
     let (done, wait) = mpsc::channel::<()>();
     let measured = thread::scope(|scope| {
         let (ours, theirs) = pair();
@@ -95,18 +95,18 @@ fn a_peer_that_takes_everything_and_never_closes_holds_nobody_up() {
 
 #[test]
 fn a_peer_that_closes_its_own_direction_at_once_still_gets_everything() {
-    let (told, hears) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let measured = carried(Role::Send, limits(Some(3 * MEGABYTE)), move |peer| {
         peer.shutdown(Shutdown::Write).unwrap();
         thread::sleep(Duration::from_millis(50));
-        told.send(drain(peer)).unwrap();
+        sender.send(drain(peer)).unwrap();
     });
-    assert_eq!(hears.recv().unwrap(), 3 * MEGABYTE);
+    assert_eq!(receiver.recv().unwrap(), 3 * MEGABYTE);
     assert_eq!(measured.report.end, Some(End::Done));
 }
 
 #[test]
-fn what_came_is_counted_to_the_byte_until_the_peer_closes() {
+fn received_bytes_are_counted_until_the_peer_closes() {
     let measured = carried(Role::Receive, limits(None), |mut peer| {
         for _ in 0..1_000 {
             peer.write_all(&[7; 3_001]).unwrap();
@@ -119,7 +119,7 @@ fn what_came_is_counted_to_the_byte_until_the_peer_closes() {
 }
 
 #[test]
-fn bytes_that_are_copied_are_counted_as_those_that_are_not() {
+fn copied_and_discarded_bytes_are_counted_alike() {
     let copying = Limits {
         copy: true,
         ..limits(None)
@@ -159,7 +159,7 @@ fn a_receiver_that_knows_the_size_does_not_wait_for_the_end() {
 }
 
 #[test]
-fn a_peer_that_resets_leaves_what_was_measured() {
+fn a_reset_keeps_the_measurement() {
     let measured = carried(Role::Receive, limits(None), |mut peer| {
         peer.write_all(&[0; 100_000]).unwrap();
         thread::sleep(Duration::from_millis(200));
@@ -175,7 +175,7 @@ fn a_peer_that_resets_leaves_what_was_measured() {
 }
 
 #[test]
-fn a_sender_hears_that_its_peer_is_gone() {
+fn a_sender_detects_that_its_peer_closed() {
     let measured = carried(Role::Send, limits(None), |mut peer| {
         peer.read_exact(&mut [0; 200_000]).unwrap();
     });
@@ -183,7 +183,7 @@ fn a_sender_hears_that_its_peer_is_gone() {
 }
 
 #[test]
-fn silence_is_given_up_on() {
+fn an_idle_peer_ends_the_transfer() {
     let (done, wait) = mpsc::channel::<()>();
     let (ours, theirs) = pair();
     let short = Limits {
@@ -206,7 +206,7 @@ fn silence_is_given_up_on() {
 }
 
 #[test]
-fn the_kernel_tells_of_the_connection_where_it_may() {
+fn the_kernel_reports_statistics_where_permitted() {
     let measured = carried(Role::Send, limits(Some(MEGABYTE)), |peer| {
         drain(peer);
     });
@@ -225,30 +225,29 @@ fn the_kernel_tells_of_the_connection_where_it_may() {
     );
 }
 
-/// Runs a service on ports of its own while `visit` runs and until so many `visitors` were told of, and returns what was
-/// told.
+/// Runs a service on free ports while `visit` runs and until it has reported `visitors` clients. Returns its reports.
 fn served(service: &Service, visitors: usize, visit: impl FnOnce(u16, u16)) -> Vec<Visit> {
-    let (told, hears) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let stop = Stop::default();
     let mut visits = Vec::new();
     thread::scope(|scope| {
-        scope.spawn(|| serve(service, &stop, &move |visit| told.send(visit).unwrap()).unwrap());
-        let Visit::Listening(source, discard) = hears.recv().unwrap() else {
+        scope.spawn(|| serve(service, &stop, &move |visit| sender.send(visit).unwrap()).unwrap());
+        let Visit::Listening(source, discard) = receiver.recv().unwrap() else {
             panic!("the first word is where it listens");
         };
         visit(source.port(), discard.port());
-        while told_of(&visits) < visitors
-            && let Ok(told) = hears.recv_timeout(Duration::from_secs(30))
+        while finished_clients(&visits) < visitors
+            && let Ok(visit) = receiver.recv_timeout(Duration::from_secs(30))
         {
-            visits.push(told);
+            visits.push(visit);
         }
         stop.set();
-        visits.extend(hears.iter());
+        visits.extend(receiver.iter());
     });
     visits
 }
 
-fn told_of(visits: &[Visit]) -> usize {
+fn finished_clients(visits: &[Visit]) -> usize {
     let visitors = visits.iter();
     visitors
         .filter(|visit| matches!(visit, Visit::Visitor(..)))
@@ -266,7 +265,7 @@ fn service() -> Service {
 }
 
 #[test]
-fn visitors_of_both_ports_are_served_and_reported() {
+fn clients_of_both_ports_are_served_and_reported() {
     let visits = served(&service(), 2, |source, discard| {
         assert_eq!(
             drain(TcpStream::connect(("127.0.0.1", source)).unwrap()),
@@ -290,7 +289,7 @@ fn visitors_of_both_ports_are_served_and_reported() {
 }
 
 #[test]
-fn visitors_beyond_the_limit_are_turned_away_and_those_there_stay() {
+fn clients_beyond_the_limit_are_refused_and_present_ones_stay() {
     let one = Service {
         visitors: 1,
         ..service()
@@ -317,7 +316,7 @@ fn visitors_beyond_the_limit_are_turned_away_and_those_there_stay() {
 }
 
 #[test]
-fn stopping_tells_of_those_who_are_there() {
+fn stopping_reports_running_transfers() {
     let mut open = None;
     let visits = served(&service(), 0, |_, discard| {
         let mut visitor = TcpStream::connect(("127.0.0.1", discard)).unwrap();

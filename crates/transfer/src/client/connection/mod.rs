@@ -21,12 +21,12 @@ use super::{
 };
 use coax_clock::Clock;
 
-/// How many bytes a read makes room for while the length of the message is not known.
+/// Size of the read buffer while the length of the message is unknown, bytes.
 const READ_AHEAD: usize = 128 << 10;
-/// How long good-byes may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Timeout for the requests that close the connection.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// One connection to one share: operations run one after the other, each to its end.
+/// A blocking connection to one share. Each operation runs to its end before the next one starts.
 pub struct Connection {
     pump: Pump,
     link: Box<Link>,
@@ -35,7 +35,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Over a fresh socket. The target's transport is the socket's.
+    /// Starts the engine on a connected socket. The target's transport must be that of the socket.
     pub(super) fn begin(
         socket: Socket,
         profile: &Arc<Profile>,
@@ -59,17 +59,17 @@ impl Connection {
         }
     }
 
-    /// What was agreed with the server.
+    /// The negotiated parameters.
     pub fn link(&self) -> &Link {
         &self.link
     }
 
-    /// How it behaves.
+    /// The redirector profile.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// What a person should know about how the connection came about, a sentence each.
+    /// Sentences that tell the user how the connection was made.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -78,10 +78,10 @@ impl Connection {
         self.notes = notes;
     }
 
-    /// Runs an operation to its end; `local` is the local end of a copy.
+    /// Runs an operation; `local` is the local end of a copy.
     ///
     /// # Errors
-    /// As the operation ends. After an error that [`is_over`](Self::is_over) tells of, only a new connection helps.
+    /// The operation's error. If [`is_over`](Self::is_over) returns true after it, a new connection is necessary.
     pub fn run(
         &mut self,
         operation: Operation,
@@ -90,7 +90,7 @@ impl Connection {
         self.run_watched(operation, local, &mut |_| {})
     }
 
-    /// The same; `watch` is told every quarter megabyte how many bytes of a copy the other side has.
+    /// Like [`run`](Self::run). `watch` gets the number of transferred bytes about every 256 KiB.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -115,25 +115,25 @@ impl Connection {
                 }
             }
         };
-        // A copy that failed may have left pieces of the local file to be sent.
+        // After a failed copy, parts of the local file may still be in the send queue.
         pump.drain(local, None)?;
         result.map_err(Error::from)
     }
 
-    /// What can end this connection from another thread.
+    /// A handle that ends this connection from another thread.
     ///
     /// # Errors
-    /// The system gives no second handle of the socket.
+    /// The socket handle cannot be duplicated.
     pub fn breaker(&self) -> io::Result<Breaker> {
         self.pump.socket.second_handle().map(Breaker)
     }
 
-    /// Whether the connection can carry nothing more.
+    /// Whether the connection is closed.
     pub fn is_over(&self) -> bool {
         self.pump.broken || self.pump.client.is_closed()
     }
 
-    /// The exchanges that are over since this was asked last, if [`super::connect::Options::record`] was set.
+    /// The exchanges completed since the previous call, if [`super::connect::Options::record`] is set.
     pub fn exchanges(&mut self) -> Vec<Exchange> {
         let pump = &mut self.pump;
         while let Some(exchange) = pump.client.poll_exchange() {
@@ -143,12 +143,13 @@ impl Connection {
     }
 }
 
-/// Ends a connection from another thread, whatever it waits for: to the one that uses it the server seems to have gone.
+/// Ends a connection from another thread, also while an operation waits. The operation then fails as if the server had
+/// closed the connection.
 #[derive(Debug)]
 pub struct Breaker(TcpStream);
 
 impl Breaker {
-    /// Ends it. A connection that is over already stays so.
+    /// Ends the connection. No effect on a closed connection.
     pub fn break_off(&self) {
         let _ = self.0.shutdown(Shutdown::Both);
     }
@@ -160,18 +161,18 @@ impl Drop for Connection {
             return;
         }
         self.pump.client.finish(self.pump.clock.now());
-        // The share is given up in any case: the server sees the connection end.
-        let _ = self.pump.drain(&mut Nothing, Some(FAREWELL));
+        // An error has no consequence here: the server sees the end of the connection anyway.
+        let _ = self.pump.drain(&mut Nothing, Some(CLOSE_TIMEOUT));
     }
 }
 
-/// Carries bytes between socket and engine.
+/// Moves bytes between socket and engine.
 struct Pump {
     socket: Socket,
     client: Client,
     clock: Clock,
     exchanges: VecDeque<Exchange>,
-    /// A message was begun that cannot be finished.
+    /// The current outgoing message cannot be completed.
     broken: bool,
 }
 
@@ -191,7 +192,7 @@ impl Pump {
         }
     }
 
-    /// Sends and receives until something has happened.
+    /// Sends and receives until the engine reports an event.
     fn next(&mut self, local: &mut dyn LocalEnd) -> Result<Event, Error> {
         loop {
             if let Some(event) = self.client.poll_event() {
@@ -205,7 +206,7 @@ impl Pump {
         }
     }
 
-    /// Sends as much as the system takes; whether all is out.
+    /// Sends until the socket's buffer is full. Returns whether everything was sent.
     fn send(&mut self, local: &dyn LocalEnd) -> Result<bool, Error> {
         loop {
             if self.socket.is_free() {
@@ -220,7 +221,7 @@ impl Pump {
         }
     }
 
-    /// Takes what has come, or sleeps until something is possible.
+    /// Receives available data, or waits until the socket is ready or a timer is due.
     fn receive(&mut self, local: &mut dyn LocalEnd) -> Result<(), Error> {
         let space = self.client.recv_space(READ_AHEAD);
         let received = self.socket.receive(space)?;
@@ -239,7 +240,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Sends all that is left, for as long as the server takes it, or `patience`.
+    /// Sends the remaining data until everything is sent, the server accepts no more, or `patience` has passed.
     fn drain(&mut self, local: &mut dyn LocalEnd, patience: Option<Duration>) -> Result<(), Error> {
         let began = Instant::now();
         while !self.broken && !self.send(local)? {

@@ -1,4 +1,4 @@
-//! Operations that copy nothing, as plain calls.
+//! Blocking calls for the operations other than copies.
 
 use coax_client::{DiskSpace, Entry, Error as SmbError, FileStat, Operation, Outcome};
 use coax_wire::status::Status;
@@ -6,7 +6,7 @@ use coax_wire::status::Status;
 use super::Connection;
 use crate::client::{Error, local::Nothing};
 
-/// A share, as the server's list has it.
+/// An entry of the server's share list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareEntry {
     /// Name.
@@ -18,10 +18,10 @@ pub struct ShareEntry {
 }
 
 impl Connection {
-    /// Times, size and attributes of a file or folder. The share's root is a folder that is not asked for.
+    /// Times, size and attributes of a file or folder. For the root of the share it sends no request.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn stat(&mut self, path: &str) -> Result<FileStat, Error> {
         if path.is_empty() {
             return Ok(FileStat {
@@ -35,10 +35,10 @@ impl Connection {
         }
     }
 
-    /// The same; `None` if there is no such file.
+    /// Like [`stat`](Self::stat), but `None` if the file does not exist.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn find(&mut self, path: &str) -> Result<Option<FileStat>, Error> {
         match self.stat(path) {
             Ok(stat) => Ok(Some(stat)),
@@ -47,10 +47,10 @@ impl Connection {
         }
     }
 
-    /// What a folder holds of a pattern, without `.` and `..`.
+    /// Lists the entries of a folder that match a pattern, without `.` and `..`.
     ///
     /// # Errors
-    /// As the server says; a pattern that nothing matches is none.
+    /// The server's error. A pattern without matches is not an error.
     pub fn list(&mut self, folder: &str, pattern: &str) -> Result<Vec<Entry>, Error> {
         let pattern = join(folder, pattern);
         match self.simply(Operation::List { pattern }) {
@@ -69,16 +69,16 @@ impl Connection {
     /// Deletes a file.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn delete(&mut self, path: &str) -> Result<(), Error> {
         self.simply(Operation::Delete { path: path.into() })
             .map(drop)
     }
 
-    /// Makes a folder.
+    /// Creates a folder.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn make_folder(&mut self, path: &str) -> Result<(), Error> {
         self.simply(Operation::MakeDirectory { path: path.into() })
             .map(drop)
@@ -87,30 +87,30 @@ impl Connection {
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn remove_folder(&mut self, path: &str) -> Result<(), Error> {
         self.simply(Operation::RemoveDirectory { path: path.into() })
             .map(drop)
     }
 
-    /// Gives a file or folder another name.
+    /// Renames a file or folder.
     ///
     /// # Errors
-    /// As the server says, if there is a file of that name among others.
+    /// The server's error, for example if the new name exists.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
         let (from, to) = (from.into(), to.into());
         self.simply(Operation::Rename { from, to }).map(drop)
     }
 
-    /// Gives a file another name, and takes away the file that has it.
+    /// Renames a file and replaces an existing file of the new name.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn rename_over(&mut self, from: &str, to: &str) -> Result<(), Error> {
         let Err(error) = self.rename(from, to) else {
             return Ok(());
         };
-        // Servers say differently that a name is taken.
+        // Servers use different error codes for a name that exists.
         let taken = error.smb().is_some_and(|error| !error.is_fatal())
             && self.find(to)?.is_some_and(|stat| !stat.is_directory());
         if !taken {
@@ -123,7 +123,7 @@ impl Connection {
     /// Size and free space of the share's disk.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn disk_space(&mut self) -> Result<DiskSpace, Error> {
         match self.simply(Operation::DiskSpace)? {
             Outcome::DiskSpace(space) => Ok(space),
@@ -131,10 +131,10 @@ impl Connection {
         }
     }
 
-    /// The server's shares, in the order of names. The connection must be to `IPC$`.
+    /// The server's shares, sorted by name. The connection must be to `IPC$`.
     ///
     /// # Errors
-    /// As the server says.
+    /// The server's error.
     pub fn shares(&mut self) -> Result<Vec<ShareEntry>, Error> {
         match self.simply(Operation::Shares)? {
             Outcome::Shares(shares) => {
@@ -159,7 +159,7 @@ impl Connection {
 /// DOS attribute of folders ([MS-CIFS] 2.2.1.2.4).
 pub const FOLDER: u16 = 0x10;
 
-/// Whether the server says that there is no such file or folder.
+/// Whether the error means that the file or folder does not exist.
 pub fn is_missing(error: &Error) -> bool {
     let missing = [
         Status::OBJECT_NAME_NOT_FOUND,
@@ -169,7 +169,7 @@ pub fn is_missing(error: &Error) -> bool {
     says(error, &missing)
 }
 
-/// Whether the server said one of these, as NTSTATUS or as class and code.
+/// Whether the server returned one of these errors, as NTSTATUS or as class and code.
 pub fn says(error: &Error, statuses: &[Status]) -> bool {
     let Some(said) = error.smb().and_then(SmbError::status) else {
         return false;
@@ -179,7 +179,7 @@ pub fn says(error: &Error, statuses: &[Status]) -> bool {
         .any(|status| *status == said || status.dos() == said.dos())
 }
 
-/// A path of a folder's and a name.
+/// The path of `name` in `folder`.
 pub fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() {
         name.into()

@@ -1,4 +1,4 @@
-//! From the server: into `NAME.part`, which becomes `NAME` when all is there.
+//! Copies from the server. The data goes to `NAME.part`, which is renamed to `NAME` when it is complete.
 
 use std::{
     fs::{self, File, FileTimes, OpenOptions},
@@ -15,9 +15,9 @@ use crate::client::{
     local::{Compare, FileEnd},
 };
 
-/// The extended attribute of a part: size and time of the file it is of, and how much of it is whole.
+/// Extended attribute of a partial file: size and time of the source file, and the number of complete bytes.
 const SOURCE: &str = "user.coax.source";
-/// From this size on the server is asked after the copy whether the file is still the same.
+/// Files of at least this size are checked for changes on the server after the copy.
 const WORTH_A_LOOK: u64 = 64 << 10;
 
 /// A copy from the server to a file.
@@ -25,20 +25,20 @@ const WORTH_A_LOOK: u64 = 64 << 10;
 pub struct Fetch<'a> {
     /// Path in the share.
     pub path: &'a str,
-    /// What the server told of it.
+    /// The file's metadata on the server.
     pub stat: FileStat,
     /// The local file.
     pub to: &'a Path,
-    /// Go on with a part even if nothing says that it is of the same file.
+    /// Resume a partial file even if nothing shows that it belongs to the same source file.
     pub resume: bool,
-    /// Read it again and compare.
+    /// Read the file again and compare.
     pub verify: bool,
 }
 
-/// Copies a file from the server. `watch` is told how many bytes of the file are here.
+/// Copies a file from the server. `watch` gets the number of bytes received.
 ///
 /// # Errors
-/// [`CopyError`]; nothing is changed under the final name then.
+/// [`CopyError`]. The file under the final name is then unchanged.
 pub fn fetch(
     connection: &mut Connection,
     order: &Fetch<'_>,
@@ -100,7 +100,7 @@ impl Part {
         Ok(Self { path, file, from })
     }
 
-    /// All bytes are here: checks, times, the final name.
+    /// Final steps after the last byte: checks, times, rename.
     fn settle(&self, connection: &mut Connection, order: &Fetch<'_>) -> Result<u64, Fault> {
         let found = self.file.metadata();
         let copied = found.map_err(|error| local(&self.path, &error))?.len();
@@ -118,7 +118,7 @@ impl Part {
         if order.verify {
             self.verify(connection, order)?;
         }
-        // A file system without extended attributes or times of this kind keeps the data all the same.
+        // A file system without extended attributes or such times keeps the data.
         let _ = rustix::fs::fremovexattr(&self.file, SOURCE);
         if let Some(modified) = order.stat.modified.and_then(system_time) {
             let _ = self.file.set_times(FileTimes::new().set_modified(modified));
@@ -142,7 +142,7 @@ impl Part {
         }
     }
 
-    /// The copy was cut off: what is whole stays, to be gone on with.
+    /// Keeps the complete bytes of an interrupted copy so that it can be resumed.
     fn keep(self, order: &Fetch<'_>, whole: u64, fault: Fault) -> CopyError {
         if whole == 0 || self.file.set_len(whole).is_err() {
             return self.drop_it(fault);
@@ -159,13 +159,14 @@ impl Part {
     }
 
     fn drop_it(&self, fault: Fault) -> CopyError {
-        // If it cannot be removed, the next copy begins anew all the same: its mark is that of no file.
+        // If the file cannot be removed, the next copy still starts from the beginning, because the mark belongs to no
+        // file.
         let _ = fs::remove_file(&self.path);
         fault.into()
     }
 }
 
-/// Where to go on: the part's whole bytes if its mark is that of the file.
+/// Where to resume: after the complete bytes of the partial file if its mark matches the source file.
 fn resume_point(file: &File, len: u64, connection: &Connection, order: &Fetch<'_>) -> u64 {
     let under_way = reads_under_way(connection.profile());
     let mark = read_mark(file);
@@ -186,7 +187,7 @@ fn identity(stat: FileStat) -> String {
     format!("{} {} ", stat.size, stat.modified.unwrap_or(0))
 }
 
-/// Notes on a part what it is of; whether the file system keeps such notes.
+/// Records the source file on the partial file. Returns whether the file system supports this.
 fn mark(file: &File, stat: FileStat, whole: Option<u64>) -> bool {
     let whole = whole.map_or(String::new(), |whole| whole.to_string());
     let text = format!("{}{whole}", identity(stat));
@@ -199,7 +200,7 @@ fn read_mark(file: &File) -> Option<String> {
     String::from_utf8(text.get(..len)?.to_vec()).ok()
 }
 
-/// Nanoseconds since 1970 as the standard library has it.
+/// Converts nanoseconds since 1970.
 fn system_time(ns: i64) -> Option<SystemTime> {
     let span = Duration::from_nanos(ns.unsigned_abs());
     if ns < 0 {

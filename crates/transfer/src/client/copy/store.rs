@@ -1,4 +1,4 @@
-//! To the server: under a name of our own, which becomes the final one when all is there.
+//! Copies to the server. The data goes to a temporary name, which is renamed to the final one when it is complete.
 
 use std::{
     fs::File,
@@ -16,7 +16,7 @@ use crate::client::{
     ops::{join, says},
 };
 
-/// A smaller file is not looked for on the server before it is copied: that would take longer than copying it again.
+/// For smaller files, looking for a partial copy on the server takes longer than copying again.
 const WORTH_A_LOOK: u64 = 256 << 10;
 
 /// A copy of a local file to the server.
@@ -26,17 +26,16 @@ pub struct Store<'a> {
     pub from: Option<&'a Path>,
     /// Path in the share.
     pub to: &'a str,
-    /// Go on with what was copied of another version of the file.
+    /// Resume a partial copy even if it is of another version of the file.
     pub resume: bool,
     /// Read it back and compare.
     pub verify: bool,
 }
 
-/// Copies a file to the server. `watch` is told how many bytes of the file are there.
+/// Copies a file to the server. `watch` gets the number of bytes sent.
 ///
 /// # Errors
-/// [`CopyError`]; a file that was there under the final name is left as it was, unless the very last step, the renaming,
-/// fails.
+/// [`CopyError`]. A file under the final name is then unchanged, unless the final rename failed.
 pub fn store(
     connection: &mut Connection,
     order: &Store<'_>,
@@ -73,7 +72,7 @@ pub fn store(
     })
 }
 
-/// Carries the file over, from where the copy goes on; what arrives of a copy that fails is kept.
+/// Copies the data from the resume point. Keeps the received part of a failed copy.
 fn send(
     connection: &mut Connection,
     source: &Source,
@@ -94,7 +93,7 @@ fn send(
         .map_err(|error| keep(connection, &temporary, there, error))
 }
 
-/// Standard input, whose length nobody knows.
+/// Copies standard input, whose length is unknown.
 fn stream(
     connection: &mut Connection,
     to: &str,
@@ -163,7 +162,7 @@ fn unix_ns(time: SystemTime) -> Option<i64> {
     }
 }
 
-/// All bytes are there: the checks.
+/// Checks the copy after the last byte.
 fn settle(
     connection: &mut Connection,
     order: &Store<'_>,
@@ -200,7 +199,7 @@ fn same_size(connection: &mut Connection, temporary: &str, expected: u64) -> Res
     }
 }
 
-/// Gives the copy its final name.
+/// Renames the copy to its final name.
 fn finish(
     connection: &mut Connection,
     to: &str,
@@ -210,9 +209,9 @@ fn finish(
     let Err(error) = connection.rename_over(temporary, to) else {
         return Ok(());
     };
-    // If the old file is still there, nothing is lost by dropping the new one.
+    // If the old file still exists, deleting the new one loses no data.
     if connection.is_over()
-        || matches!(connection.find(to), Ok(None) | Err(_)) && !is_about_the_name(&error)
+        || matches!(connection.find(to), Ok(None) | Err(_)) && !is_name_error(&error)
     {
         let kept = Kept {
             at: temporary.into(),
@@ -227,7 +226,7 @@ fn finish(
     Err(drop_it(connection, temporary, error.into()))
 }
 
-fn is_about_the_name(error: &Error) -> bool {
+fn is_name_error(error: &Error) -> bool {
     let about = [
         Status::OBJECT_NAME_INVALID,
         Status::OBJECT_PATH_NOT_FOUND,
@@ -237,7 +236,7 @@ fn is_about_the_name(error: &Error) -> bool {
     matches!(error.smb(), Some(coax_client::Error::Unfit(_))) || says(error, &about)
 }
 
-/// The copy was cut off. What the server has stays there if the connection broke; else it is taken away.
+/// Handles an interrupted copy: the partial file stays if the connection broke, and is deleted otherwise.
 fn keep(connection: &mut Connection, temporary: &str, there: u64, error: Error) -> CopyError {
     let broke = connection.is_over() && !matches!(error, Error::Shrunk { .. });
     if !broke {
@@ -256,13 +255,13 @@ fn keep(connection: &mut Connection, temporary: &str, there: u64, error: Error) 
 
 fn drop_it(connection: &mut Connection, temporary: &str, fault: Fault) -> CopyError {
     if !connection.is_over() {
-        // The copy has failed already. What cannot be deleted is overwritten by the next one.
+        // The copy has failed already. If the file cannot be deleted, the next copy overwrites it.
         let _ = connection.delete(temporary);
     }
     fault.into()
 }
 
-/// Where to go on, and with what: a copy of this very file that is there already, or with `resume` of any version of it.
+/// Where to resume, and in which file: a partial copy of this file version, or with `resume` of any version.
 fn resume_point(
     connection: &mut Connection,
     order: &Store<'_>,
@@ -296,8 +295,8 @@ fn resume_point(
     })
 }
 
-/// The name a copy has until it is whole: legal on the oldest server, and the same for the same file. The stem is of the
-/// final name, the extension of the source's size and time.
+/// The temporary name of a copy: valid on the oldest servers, and equal for equal files. The stem depends on the final
+/// name, the extension on size and time of the source.
 fn temporary(to: &str, size: u64, modified: Option<i64>) -> String {
     let (folder, name) = split(to);
     let stem = letters(hash(name.to_uppercase().as_bytes()), 6);
@@ -315,7 +314,7 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// FNV-1a, 64 bits: the same in every build, for ever.
+/// FNV-1a, 64 bits. It must not change between releases because names on servers depend on it.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |state, byte| {
         (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! Copies against a server in this process, whole and cut off.
+//! Complete and interrupted copies against a server in this process.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::{
@@ -59,7 +59,7 @@ fn local_folder() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn a_fetched_file_has_the_servers_time_and_no_part_stays() {
+fn a_fetched_file_has_the_servers_time_and_leaves_no_partial_file() {
     let served = Served::start("", None);
     let remote = served.folder().join("A.BIN");
     fs::write(&remote, noise(SIZE)).unwrap();
@@ -75,7 +75,7 @@ fn a_fetched_file_has_the_servers_time_and_no_part_stays() {
 }
 
 #[test]
-fn a_part_of_the_same_file_is_gone_on_with_and_one_of_another_is_not() {
+fn a_partial_file_is_resumed_only_for_the_same_source() {
     let served = Served::start("", None);
     let remote = served.folder().join("A.BIN");
     fs::write(&remote, noise(SIZE)).unwrap();
@@ -109,7 +109,7 @@ fn a_part_of_the_same_file_is_gone_on_with_and_one_of_another_is_not() {
 }
 
 #[test]
-fn a_stored_file_replaces_what_was_there_and_keeps_its_time() {
+fn a_stored_file_replaces_the_old_one_and_keeps_its_time() {
     let served = Served::start("", None);
     fs::write(served.folder().join("B.BIN"), "old").unwrap();
     let (_folder, from) = local_folder();
@@ -124,7 +124,7 @@ fn a_stored_file_replaces_what_was_there_and_keeps_its_time() {
 }
 
 #[test]
-fn a_store_that_was_cut_off_is_gone_on_with() {
+fn an_interrupted_store_is_resumed() {
     let served = Served::start("", None);
     let (_folder, from) = local_folder();
     fs::write(&from, noise(SIZE)).unwrap();
@@ -138,7 +138,7 @@ fn a_store_that_was_cut_off_is_gone_on_with() {
 }
 
 #[test]
-fn a_store_that_the_server_refuses_leaves_nothing_behind() {
+fn a_refused_store_leaves_no_temporary_file() {
     let served = Served::start("", None);
     fs::create_dir(served.folder().join("B.BIN")).unwrap();
     let (_folder, from) = local_folder();
