@@ -1,6 +1,6 @@
-//! Digits in groups of three.
+//! Grouping of digits.
 
-/// `1,234,567`.
+/// Formats a number as `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len().saturating_add(digits.len() / 3));

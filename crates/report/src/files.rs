@@ -1,14 +1,14 @@
-//! Files that are whole or not there.
+//! Atomic writes of files.
 
 use std::{fs, io::Write as _, path::Path};
 
 use anyhow::{Context as _, Result};
 
-/// Writes a file under a name beside its own, then gives it its name: whoever looks sees the old file or the new one, never
-/// a part. What is there and is no ordinary file (`/dev/stdout`, a pipe) is written to as it stands.
+/// Writes a temporary file beside `path` and renames it, so that readers see the old or the new file, never a part.
+/// Something other than an ordinary file (`/dev/stdout`, a pipe) is written directly.
 ///
 /// # Errors
-/// It cannot be written.
+/// Writing failed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = || format!("{} cannot be written", path.display());
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -17,14 +17,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
             .and_then(|mut file| file.write_all(bytes))
             .with_context(failed);
     }
-    // a link stays one
+    // a symbolic link stays one
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = place.clone().into_os_string();
     name.push(format!(".{}.part", std::process::id()));
     let part = Path::new(&name);
     let written = fs::write(part, bytes).and_then(|()| fs::rename(part, &place));
     if written.is_err() {
-        // the message tells of what went wrong first
+        // the first error matters
         let _ = fs::remove_file(part);
     }
     written.with_context(failed)

@@ -1,4 +1,4 @@
-//! What coax shows to people and programs: one report as text, as JSON, as a page or as a plot.
+//! The reports of coax: as text, JSON, HTML page or plot.
 //!
 //! [`explain`] reports on captures, [`lab`] on simulated copies, [`mod@bench`] and [`speed`] on measurements. [`plot`] draws
 //! SVG.

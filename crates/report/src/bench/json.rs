@@ -1,4 +1,4 @@
-//! What was measured as JSON; docs/bench.md explains each field.
+//! The benchmark's results as JSON; docs/bench.md explains each field.
 
 use std::time::Duration;
 
@@ -82,17 +82,17 @@ fn mix(line: &Mix) -> Value {
     })
 }
 
-/// The shortest median of a way.
+/// The shortest median of one direction.
 pub fn best(report: &Report, way: fn(&Row) -> &Times) -> Option<Duration> {
     report.rows.iter().filter_map(|row| way(row).median()).min()
 }
 
-/// How many times the other's time it took.
+/// The ratio of a time to the best time.
 pub fn ratio(time: Duration, best: Duration) -> f64 {
     time.as_secs_f64() / best.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
-/// Bytes a second.
+/// Bytes per second.
 pub fn bytes_per_s(size: u64, time: Duration) -> f64 {
     size as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE)
 }

@@ -1,4 +1,4 @@
-//! What the benchmark measured: [`text`], [`json`].
+//! Reports of the benchmark: [`text`], [`json`].
 
 pub mod json;
 pub mod text;

@@ -1,4 +1,4 @@
-//! What was measured, in words and tables.
+//! The benchmark's results as text.
 
 use crate::digits::grouped;
 use std::{fmt::Write as _, time::Duration};
@@ -37,12 +37,12 @@ pub fn report(place: &str, report: &Report) -> String {
     out
 }
 
-/// The documents' table alone.
+/// Only the table of copy times.
 pub fn copies(report: &Report) -> String {
     table(&times(report))
 }
 
-/// Why the exit code is not 0.
+/// The reason for an exit code other than 0.
 pub fn failure(report: &Report) -> String {
     let named = |contents| -> Vec<&str> {
         let rows = report.rows.iter().filter(|row| row.contents == contents);
@@ -61,7 +61,7 @@ pub fn failure(report: &Report) -> String {
     "no copy was possible; the table says why for each redirector".into()
 }
 
-/// The documents' table: a row for each client, a column for each way.
+/// The table of copy times: a row for each client, a column for each direction.
 fn times(report: &Report) -> Vec<Vec<String>> {
     let mut head = vec!["client".to_string(), "dialect".into()];
     for way in ["server → client", "client → server"] {
@@ -124,7 +124,7 @@ fn way(
     cells
 }
 
-/// The request mix of every client.
+/// The requests of each client.
 fn requests(report: &Report) -> Vec<Vec<String>> {
     let head = [
         "client",
@@ -158,8 +158,8 @@ fn request(profile: &str, line: &Mix) -> Vec<String> {
     ]
 }
 
-/// Columns as wide as their widest cell, two blanks apart; the first two and what is longer than the head are words, the
-/// others figures, right-aligned.
+/// Formats a table with columns two blanks apart. The first two columns and cells wider than the heading are
+/// left-aligned, the others right-aligned.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
@@ -183,7 +183,7 @@ fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// As the documents write it: `4.2 s`, `3 min 22 s`; short ones finer.
+/// A time such as `4.2 s` or `3 min 22 s`; short times have more digits.
 fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

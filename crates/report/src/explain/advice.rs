@@ -1,4 +1,4 @@
-//! What to change: advice about a copy, as text and as JSON.
+//! Advice about a copy, as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,10 @@ use super::{
     words::{harmless, seconds},
 };
 
-/// What stands before lines that belong to a numbered one.
+/// Indentation of lines that belong to a numbered line.
 const INDENT: &str = "     ";
 
-/// Advice about each copy of a capture, the best first, without predictions.
+/// Advice about each copy of a capture without predictions, best first.
 pub(super) fn about(capture: &Capture) -> Vec<CopyAdvice> {
     let suggestion = |advice| Suggestion {
         advice,
@@ -33,11 +33,11 @@ pub(super) fn about(capture: &Capture) -> Vec<CopyAdvice> {
     capture.copies.iter().map(of_copy).collect()
 }
 
-/// What is said where nothing is known to change, perhaps because what the two agreed on was not captured.
+/// Hint if no change is known and the capture lacks the start of the connection.
 const LATE: &str = "Capture it from before the connection is made: what the two agreed on decides what can be changed.";
 
-/// What to do about a copy, in one sentence: what to change, and what it will bring; else what is amiss with its connection;
-/// else where to look.
+/// One sentence about a copy: the change and its predicted effect. Without one: the problem of its connection, or where
+/// to look.
 pub(super) fn remedy(
     all: &[Suggestion],
     copy: &Copy,
@@ -50,7 +50,7 @@ pub(super) fn remedy(
             .is_none_or(|it| it.mid < wall * gain::HARDLY)
     };
     let best = all.first().filter(helps).map(in_short);
-    // what is amiss with SMB (a log-on, a missing file) is another matter than a copy's time
+    // SMB errors (authentication, a missing file) do not affect the time of a copy
     let is_plain = copy.requests.is_empty();
     let amiss = remarks
         .iter()
@@ -60,7 +60,7 @@ pub(super) fn remedy(
         .or_else(|| (!is_plain && !copy.seen.0).then(|| LATE.to_owned()))
 }
 
-/// The best change, and what it will bring.
+/// The best change and its predicted effect.
 fn in_short(suggestion: &Suggestion) -> String {
     let change = suggestion.advice.changes.first();
     let how = change.map(|change| {
@@ -87,7 +87,7 @@ fn about_seconds(range: &Range) -> String {
     format!("about {}", gain::seconds(range))
 }
 
-/// The section of the report.
+/// The advice section of the report.
 pub(super) fn section(out: &mut Paper, all: &[Suggestion]) -> std::fmt::Result {
     if all.is_empty() {
         return Ok(());
@@ -111,14 +111,14 @@ pub(super) fn section(out: &mut Paper, all: &[Suggestion]) -> std::fmt::Result {
     Ok(())
 }
 
-/// Why, and what to change.
+/// The reason and the change.
 fn what_to_do(out: &mut Paper, advice: &Advice) -> std::fmt::Result {
     out.prose(INDENT, &harmless(&advice.why))?;
     let mut changes = advice.changes.iter();
     changes.try_for_each(|change| out.prose("     - ", &one_change(change)))
 }
 
-/// What else is amiss.
+/// Remarks that do not concern a copy's time.
 pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     const MOST: usize = 10;
     if explained.remarks.is_empty() {
@@ -142,7 +142,7 @@ pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Resul
     Ok(())
 }
 
-/// A remark as JSON: advice, and the place of its connection.
+/// A remark as JSON: the advice and the index of its connection.
 pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
     let suggestion = Suggestion {
         advice: advice.clone(),
@@ -151,7 +151,7 @@ pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
     let mut value = one_as_json(&suggestion);
     if let Some(fields) = value.as_object_mut() {
         fields.insert("connection".to_owned(), json!(place));
-        // it is against no copy's time
+        // it affects no copy's time
         fields.insert("cause".to_owned(), Value::Null);
         fields.insert("share".to_owned(), Value::Null);
     }

@@ -1,4 +1,4 @@
-//! Who the two machines are, and what they agreed on beside what they used of it.
+//! The two machines, what they negotiated, and what they used of it.
 
 use coax_explain::report::{Connection, Evidence, Party, Requests, Side, Smb, Stack, Sureness};
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use super::{
     words::{harmless, many},
 };
 
-/// So many others may fit as well as the one that is named.
+/// Maximum number of equally matching profiles to list.
 const MOST_ALIKE: usize = 4;
 
-/// What is said of one thing, and the packets that show it.
+/// One statement and the packets that show it.
 struct Line {
     label: &'static str,
     text: String,
@@ -28,7 +28,7 @@ fn line(label: &'static str, text: String, frames: impl IntoIterator<Item = Opti
     }
 }
 
-/// Writes it as text.
+/// Writes the section as text.
 pub(super) fn section(out: &mut Paper, connection: &Connection) -> std::fmt::Result {
     for (label, stack) in ["client's TCP", "server's TCP"]
         .into_iter()
@@ -48,7 +48,7 @@ pub(super) fn section(out: &mut Paper, connection: &Connection) -> std::fmt::Res
     lines.iter().try_for_each(|line| write_line(out, line))
 }
 
-/// The same as JSON, without the parties.
+/// The same as JSON, without the machines.
 pub(super) fn as_json(connection: &Connection) -> Value {
     let row = |line: &Line| json!({"what": line.label, "words": line.text, "frames": line.frames});
     lines(connection).iter().map(row).collect()
@@ -81,7 +81,7 @@ fn whose(out: &mut Paper, label: &str, words: &str, evidence: &[Evidence]) -> st
     Ok(())
 }
 
-/// `Windows 95 or Windows for Workgroups: alike as far as a SYN tells`.
+/// For example `Windows 95 or Windows for Workgroups: alike as far as a SYN tells`.
 fn stack_in_words(stack: &Stack) -> String {
     match (stack.who.as_slice(), stack.sure) {
         ([], _) => "not among those that are known".to_owned(),
@@ -91,7 +91,7 @@ fn stack_in_words(stack: &Stack) -> String {
     }
 }
 
-/// A TCP as JSON.
+/// A TCP stack as JSON.
 pub(super) fn stack(stack: &Stack) -> Value {
     json!({
         "words": stack_in_words(stack),
@@ -106,12 +106,12 @@ fn evidence(all: &[Evidence]) -> Value {
     all.iter().map(one).collect()
 }
 
-/// `Windows NT 4.0, COPY at the command line (nt-4-copy, likely)`.
+/// For example `Windows NT 4.0, COPY at the command line (nt-4-copy, likely)`.
 fn in_words(party: &Party) -> String {
     let profile = party.profile.as_deref();
     match (party.sure, profile) {
         (Sureness::Unknown, _) => party.name.clone(),
-        // what fits nearly all tells nothing
+        // a rule that matches nearly all profiles identifies none
         (Sureness::Like, Some(profile)) if party.also.len() > MOST_ALIKE => {
             let others = party.also.len();
             format!("unknown: {profile} and {others} others fit")
@@ -168,7 +168,7 @@ fn agreed(connection: &Connection, smb: &Smb) -> Vec<Line> {
     lines
 }
 
-/// How large the sides' buffers are, and how large transfers were.
+/// The buffer sizes of both sides and the sizes of the transfers.
 fn buffers(smb: &Smb, rows: &[Requests]) -> String {
     let number =
         |number: Option<u32>| number.map_or("not seen".to_owned(), |number| number.to_string());
@@ -180,7 +180,7 @@ fn buffers(smb: &Smb, rows: &[Requests]) -> String {
     )
 }
 
-/// The largest of each kind of transfer.
+/// The largest transfer of each kind.
 fn largest(rows: &[Requests]) -> String {
     let moving = rows.iter().filter(|row| row.bytes > 0);
     let told: Vec<String> = moving
@@ -272,7 +272,7 @@ fn tcp(connection: &Connection) -> Vec<Line> {
     lines
 }
 
-/// The longest segment that a side sent, beside what the other said it takes.
+/// The longest segment that a side sent, and the MSS that the other side announced.
 fn longest(side: &Side, other: &Side, whose: &str) -> String {
     let mss = other.mss.map(|mss| format!(" (the {whose}'s MSS: {mss})"));
     match side.largest_segment {

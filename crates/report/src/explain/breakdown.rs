@@ -1,4 +1,4 @@
-//! What bears out a copy's account, as JSON: causes with their stretches, stalls and ladders, and what graphs are drawn of.
+//! The details of a copy's time as JSON: causes with their intervals, stalls with packets, and the data of graphs.
 
 use coax_explain::{
     Account, Cause,
@@ -7,7 +7,7 @@ use coax_explain::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Map, Value, json};
 
-/// What the copy's time went to, the most first.
+/// The causes of the copy's time, largest first.
 pub(super) fn causes(copy: &Copy) -> Vec<Value> {
     let mut spent: Vec<(Cause, Span)> = copy.account.iter().filter(|it| it.1.0 > 0).collect();
     spent.sort_by_key(|(cause, span)| (std::cmp::Reverse(*span), *cause));
@@ -41,7 +41,7 @@ pub(super) fn stalls(copy: &Copy) -> Vec<Value> {
     copy.breakdown.stalls.iter().map(row).collect()
 }
 
-/// A typical exchange, of copies that have one.
+/// A typical exchange, if the copy has one.
 pub(super) fn typical(copy: &Copy) -> Option<Value> {
     let typical = copy.breakdown.detail.as_ref()?.typical.as_ref()?;
     let Exchange {
@@ -58,7 +58,7 @@ pub(super) fn typical(copy: &Copy) -> Option<Value> {
     }))
 }
 
-/// What the page draws of the longest copies: the account over time, the bytes over time, requests by size and time.
+/// The data of the graphs of the longest copies: causes over time, bytes over time, requests by size and time.
 pub(super) fn graph(copy: &Copy) -> Option<Value> {
     let detail = copy.breakdown.detail.as_ref()?;
     let slices = &detail.waterfall;
@@ -98,7 +98,7 @@ pub(super) fn graph(copy: &Copy) -> Option<Value> {
     }))
 }
 
-/// The causes in the order in which points name them.
+/// The names of the causes; graph points refer to their index.
 pub(super) fn names() -> Value {
     let name = |cause: Cause| json!({"cause": cause.name(), "words": cause.label()});
     Cause::ALL.into_iter().map(name).collect()
@@ -130,7 +130,7 @@ fn ladder(copy: &Copy, ladder: &PacketExcerpt) -> Value {
     rungs.map(rung).collect()
 }
 
-/// What a packet is, in words.
+/// Describes a packet.
 fn what(rung: &PacketRow) -> String {
     let mut parts = Vec::new();
     for (bit, name) in [
@@ -161,7 +161,7 @@ fn what(rung: &PacketRow) -> String {
     parts.join(", ")
 }
 
-/// Nanoseconds from the copy's start; before it, less than 0.
+/// Nanoseconds from the start of the copy; negative before it.
 fn nanoseconds(copy: &Copy, at: Time) -> i64 {
     let after = i64::try_from((at - copy.start).0).unwrap_or(i64::MAX);
     let before = i64::try_from((copy.start - at).0).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! The pages and plots name and colour causes as the table of causes does.
+//! Checks that pages and plots use the names and colours of the table of causes.
 
 use coax_explain::Cause;
 

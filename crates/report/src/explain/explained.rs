@@ -1,4 +1,4 @@
-//! A capture with everything the reports show about it.
+//! A capture with the data that the reports show.
 
 use coax_explain::{
     Advice,
@@ -12,38 +12,38 @@ use coax_wire::time::Span;
 pub struct Suggestion {
     /// The advice.
     pub advice: Advice,
-    /// How long the copy would take; `None` if the lab did not try it.
+    /// Predicted time of the copy; `None` if the lab did not simulate it.
     pub predicted: Option<Range>,
 }
 
-/// What the lab found out about one copy.
+/// The lab's prediction for one copy.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// How long the copy takes in the lab without a change, or why the lab cannot copy it.
+    /// Simulated time of the copy without a change, or why it cannot be simulated.
     pub baseline: Result<Span, Why>,
-    /// The ids of the two suggestions with the best effect together, and that effect.
+    /// The ids of the two suggestions with the best combined effect, and that effect.
     pub pair: Option<([String; 2], Range)>,
 }
 
 /// The advice about one copy and its gain.
 #[derive(Clone, Debug, Default)]
 pub struct CopyAdvice {
-    /// What to change, the most promising first.
+    /// Suggested changes, best first.
     pub suggestions: Vec<Suggestion>,
-    /// What the lab found out; `None` if it did not try this copy.
+    /// The prediction; `None` if the copy was not simulated.
     pub prediction: Option<Prediction>,
 }
 
-/// One capture, read.
+/// An analysed capture.
 #[derive(Debug)]
 pub struct Explained {
-    /// The file's name, or the names of all that were read as one.
+    /// The file's name, or the names of all files that were joined.
     pub name: String,
-    /// What is in it.
+    /// The analysis.
     pub capture: Capture,
     /// The advice about each copy, in the order of [`Capture::copies`].
     pub advice: Vec<CopyAdvice>,
-    /// What else is amiss, of a connection by its place.
+    /// Other problems, each with the index of its connection.
     pub remarks: Vec<(usize, Advice)>,
 }
 
@@ -53,7 +53,7 @@ impl Explained {
         self.capture.copies.iter().zip(&self.advice)
     }
 
-    /// The copy that took longest: the one to explain.
+    /// The longest copy.
     pub fn longest(&self) -> Option<(&Copy, &CopyAdvice)> {
         self.copies().max_by_key(|(copy, _)| copy.wall)
     }

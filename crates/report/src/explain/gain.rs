@@ -1,4 +1,4 @@
-//! What the changes advised would bring: the copy made again in the lab, as it was and with each change.
+//! Predicts the effect of the suggested changes: the lab simulates the copy without and with each change.
 
 use std::fmt::Write as _;
 
@@ -13,16 +13,16 @@ use super::{
     words,
 };
 
-/// So many of a capture's copies are tried, the longest.
+/// Maximum number of copies of a capture to simulate; the longest are chosen.
 const MOST_COPIES: usize = 3;
-/// So many changes of a copy are tried, the first.
+/// Maximum number of changes of a copy to simulate.
 const MOST_CHANGES: usize = 12;
-/// A change that brings less than this part of the time is said last.
+/// A change that saves less than this part of the time is listed last.
 const LITTLE: f64 = 0.05;
-/// What is left of the time by a change that brings just that.
+/// The remaining part of the time after such a change.
 pub(super) const HARDLY: f64 = 1.0 - LITTLE;
 
-/// Tries what is advised about the longest copies, and puts what brings most first.
+/// Simulates the advice about the longest copies and sorts it by effect.
 pub(super) fn predict(capture: &Capture, advice: &mut [CopyAdvice]) {
     let mut longest: Vec<_> = capture.copies.iter().zip(advice).collect();
     longest.sort_by_key(|(copy, _)| std::cmp::Reverse(copy.wall));
@@ -66,7 +66,7 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     }
 }
 
-/// What brings much comes first, the most of it first; then what was not tried; then what brings little.
+/// Sort key: first large effects by size, then changes without a simulation, then small effects.
 fn rank(suggestion: &Suggestion, measured: f64) -> f64 {
     match suggestion.predicted {
         Some(range) if range.mid < measured * (1.0 - LITTLE) => range.mid,
@@ -75,7 +75,7 @@ fn rank(suggestion: &Suggestion, measured: f64) -> f64 {
     }
 }
 
-/// The table of the report: each change, before and after.
+/// The report's table of changes with the time before and after.
 pub(super) fn section(out: &mut Paper, copy: &Copy, advice: &CopyAdvice) -> std::fmt::Result {
     let Some(prediction) = &advice.prediction else {
         return Ok(());
@@ -134,7 +134,7 @@ pub(super) fn seconds(range: &Range) -> String {
     format!("{mid:.digits$} s ({low:.digits$}–{high:.digits$})")
 }
 
-/// What of it goes into the JSON of the copy.
+/// Adds the prediction to the JSON of the copy.
 pub(super) fn as_json(prediction: Option<&Prediction>, copy: &mut Value) {
     let Some(prediction) = prediction else {
         return;

@@ -116,7 +116,7 @@ fn connection(connection: &Connection) -> Value {
     })
 }
 
-/// What surrounds the copies of a connection.
+/// The requests other than copies on a connection.
 fn around(connection: &Connection) -> Option<Value> {
     connection.smb.as_ref()?;
     let around = &connection.around;
@@ -129,7 +129,7 @@ fn around(connection: &Connection) -> Option<Value> {
     }))
 }
 
-/// What a side sent, and what it offered as far as its SYN was captured.
+/// Statistics of one side, and what it announced if its SYN was captured.
 fn side(side: &Side, greeted: bool) -> Value {
     json!({
         "segments": side.segments,

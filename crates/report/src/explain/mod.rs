@@ -1,4 +1,4 @@
-//! What `coax explain` says of captures: as text, as JSON and as a page.
+//! Reports of `coax explain`: as text, as JSON and as a page.
 
 mod advice;
 mod agreed;
@@ -31,20 +31,20 @@ use coax_wire::time::Time;
 
 pub use explained::{CopyAdvice, Explained, Prediction, Suggestion};
 
-/// Reads one capture; `-` is standard input. `client` is who the client is, if that is known better than the capture tells it.
+/// Reads one capture; `-` is standard input. `client` replaces the recognised client.
 ///
 /// # Errors
-/// [`Error`], if it cannot be opened or nothing of it can be read.
+/// [`Error`], if the file cannot be opened or contains no readable capture.
 pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
     let capture = coax_explain::explain(open(path)?)?;
     Ok(explained(path.display().to_string(), capture, client))
 }
 
-/// Reads the pieces of one capture, as `dumpcap -b` and `tcpdump -C` make them, in the order of their first packets. Numbers
-/// of frames go on from file to file.
+/// Reads the files of one capture, as `dumpcap -b` and `tcpdump -C` write them, sorted by their first packets. Frame
+/// numbers continue from file to file.
 ///
 /// # Errors
-/// The place of the first that cannot be opened or of which nothing can be read, and why.
+/// The index of the first unreadable file, and the error.
 pub fn read_joined<P: AsRef<Path>>(
     paths: &[P],
     client: Option<&Party>,
@@ -66,7 +66,7 @@ pub fn read_joined<P: AsRef<Path>>(
     Ok(explained(name, analyser.finish(), client))
 }
 
-/// When a piece begins; one without packets after all others.
+/// Time of the first packet of a file; files without packets sort last.
 fn begins(path: &Path) -> Result<Time, Error> {
     if !fs::metadata(path)?.is_file() {
         let why = "only files can be joined, for each is opened twice";
@@ -106,7 +106,8 @@ fn explained(name: String, mut capture: Capture, client: Option<&Party>) -> Expl
     }
 }
 
-/// Whether a connection that is cut off at the end of `before` goes on in `after`: they look like pieces of one capture.
+/// Whether a connection at the end of `before` continues in `after`, so that the files are probably parts of one
+/// capture.
 pub fn goes_on(before: &Capture, after: &Capture) -> bool {
     let ends = |connection: &Connection| {
         let (client, server) = (connection.client, connection.server);

@@ -1,4 +1,4 @@
-//! What a report is written on: as wide as the terminal, or as wide as it likes.
+//! Line-wrapped output of a report.
 
 use std::fmt::{self, Write as _};
 
@@ -10,7 +10,7 @@ pub(super) struct Paper {
 }
 
 impl Paper {
-    /// As wide as a terminal of so many columns; of `None` where nobody says.
+    /// Output for a terminal of this width; `None` means no limit.
     pub(super) fn new(columns: Option<usize>) -> Self {
         const NARROWEST: usize = 60;
         Self {
@@ -19,17 +19,17 @@ impl Paper {
         }
     }
 
-    /// How wide a line may be where it makes a difference.
+    /// The width of lines for layouts that depend on it.
     pub(super) fn columns(&self) -> usize {
         self.columns.unwrap_or(usize::MAX)
     }
 
-    /// What was written.
+    /// Returns the text.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// A sentence that is one line where nobody says how wide lines are: the verdict, for those who look for it.
+    /// A sentence. Without a width it stays on one line, so that programs can find the verdict.
     pub(super) fn sentence(&mut self, text: &str) -> fmt::Result {
         match self.columns {
             None => writeln!(self, "{text}"),
@@ -37,9 +37,9 @@ impl Paper {
         }
     }
 
-    /// Words behind a label, in lines that begin where the first of the words stands.
+    /// Text after a label, with a hanging indent.
     pub(super) fn prose(&mut self, label: &str, text: &str) -> fmt::Result {
-        /// Lines of prose are no longer than this however wide the terminal.
+        /// Maximum width of prose, even on a wider terminal.
         const WIDEST: usize = 105;
         let indent = label.chars().count();
         let room = self.columns().min(WIDEST).saturating_sub(indent);
@@ -55,7 +55,7 @@ impl fmt::Write for Paper {
     }
 }
 
-/// Words in lines of at most `width` characters; a word that is longer has a line of its own, and a number stays with its unit.
+/// Wraps text at `width` characters. A longer word gets its own line. A number is not separated from its unit.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! The report as text: the verdict, the copies, what was asked for, what was agreed on and used, the capture's quality.
+//! The report as text: verdict, copies, requests, negotiated and used parameters, quality of the capture.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,10 @@ use super::{
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
 };
 
-/// Rows of a table; the rest is counted.
+/// Maximum number of rows of a table; a count replaces the rest.
 const ROWS: usize = 20;
 
-/// One capture, for a terminal of so many columns if that is known; else the verdict is one line.
+/// The report of one capture. Without a known terminal width the verdict is one line.
 pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let capture = &explained.capture;
     let mut out = Paper::new(columns);
@@ -38,7 +38,7 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     out.into_text()
 }
 
-/// The first line alone: the verdict.
+/// Only the first line: the verdict.
 pub fn in_one_line(explained: &Explained) -> String {
     let mut out = Paper::default();
     let _ = first_line(&mut out, explained);
@@ -119,11 +119,12 @@ fn causes(out: &mut Paper, copy: &Copy) -> std::fmt::Result {
     stretches(out, copy, &spent)
 }
 
-/// One line of the waterfall, and what its cause is: beside the bar, or beneath it if there is no room and it is much.
+/// One line of the waterfall. The explanation of the cause is beside the bar, or below it if the line is too narrow and
+/// the share is large.
 fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> std::fmt::Result {
-    /// With room for the longest of the phrases.
+    /// Minimum width for explanations beside the bars.
     const ROOMY: usize = 155;
-    /// Hundredths of the time.
+    /// Minimum share for an explanation below the bar, percent.
     const MUCH: f64 = 5.0;
     let is_roomy = out.columns() >= ROOMY;
     let bar = bar(if is_roomy { 40 } else { 32 }, ends[0], ends[1]);
@@ -138,7 +139,7 @@ fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> st
     }
 }
 
-/// A bar between two shares, in hundredths, of a line of so many columns.
+/// A bar between two percentages in a line of this width.
 fn bar(columns: usize, from: f64, to: f64) -> String {
     let column = |share: f64| ((share * columns as f64 / 100.0).round() as usize).min(columns);
     let (from, to) = (column(from), column(to));
@@ -156,7 +157,7 @@ fn bar(columns: usize, from: f64, to: f64) -> String {
     )
 }
 
-/// How many waits that was, and where to look at the longest.
+/// The number of waits, and where the longest ones are.
 fn stretches(out: &mut Paper, copy: &Copy, spent: &[(Cause, Span)]) -> std::fmt::Result {
     const FRAMES: usize = 3;
     if copy.breakdown.causes.is_empty() {
@@ -256,7 +257,7 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
     }
 }
 
-/// How far it is to both sides and back, as far as that shows.
+/// The path delays to both sides, if known.
 fn ways(connection: &Connection) -> String {
     let told = |way: Option<Span>| way.map_or("not seen".to_owned(), time);
     match (connection.client_rtt, connection.server_rtt) {
@@ -269,7 +270,7 @@ fn ways(connection: &Connection) -> String {
     }
 }
 
-/// What a side offered: in its SYN, if that was captured, and of windows.
+/// What a side announced: in its SYN, if captured, and its windows.
 fn said_of(connection: &Connection, place: usize) -> String {
     let (Some(side), Some(habits)) = (connection.sides.get(place), connection.habits.get(place))
     else {
@@ -318,7 +319,7 @@ fn one_side(out: &mut Paper, who: &str, side: &Side, offered: &str) -> std::fmt:
     }
 }
 
-/// What was sent again, or came late, and what made its sender do so.
+/// Retransmissions and late segments of a side, with their triggers.
 fn sent_again(side: &Side) -> Option<String> {
     let again = &side.again;
     let kinds = counted(&[
@@ -338,7 +339,7 @@ fn sent_again(side: &Side) -> Option<String> {
     (all > 0).then_some(said)
 }
 
-/// Those that there are any of.
+/// The entries with a count above 0.
 fn counted(notes: &[(u64, &str)]) -> Vec<String> {
     let some = notes.iter().filter(|note| note.0 > 0);
     some.map(|(count, what)| format!("{count} {what}"))
@@ -376,7 +377,7 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     }
 }
 
-/// What is wrong with a capture, and how often.
+/// The problems of a capture with their counts.
 fn faults(quality: &Quality) -> impl Iterator<Item = String> {
     let told = [
         (
@@ -438,7 +439,7 @@ mod tests {
         }
     }
 
-    /// The same, wherever its lines end.
+    /// The text with line breaks replaced by blanks.
     fn in_a_row(name: &str) -> String {
         let told = told(name, None);
         told.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! What is said of many copies together, and of what goes on around them.
+//! Summaries of many copies on one connection, and of the requests between them.
 
 use coax_explain::report::{Capture, Connection, Copy, Direction};
 use coax_wire::time::{Span, Time};
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::words::{many, percent, rate, seconds, size, time};
 
-/// So many copies on one connection are a tree, if none of them took half of the time.
+/// Minimum number of copies on a connection for a tree, if none took half of the time.
 const FEWEST: usize = 20;
-/// Commands named of those around copies.
+/// Maximum number of commands to name.
 const NAMED: usize = 4;
 
 /// Many files copied on one connection.
@@ -19,16 +19,16 @@ pub(super) struct Tree<'a> {
     /// Bytes to the client, and to the server.
     bytes: [u64; 2],
     median: u64,
-    /// From the beginning of the first copy to the end of the last.
+    /// From the start of the first copy to the end of the last.
     time: Span,
-    /// Of that, the time in which none of its files was being copied and nothing else was asked for.
+    /// Part of that time without a copy or another request.
     idle: Span,
-    /// Copies that are not listed, and how long the connection lasted.
+    /// Number of copies that are not listed, and the duration of the connection.
     left_out: u64,
     whole: Span,
 }
 
-/// The tree that most of the capture's copies belong to, if they are one.
+/// The tree that contains most of the capture's copies, if there is one.
 pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
     let mut copies = vec![0_usize; capture.connections.len()];
     for copy in &capture.copies {
@@ -62,13 +62,13 @@ pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
     })
 }
 
-/// The time between copies that requests about nothing copied do not account for.
+/// The time between copies without requests.
 fn idle<'a>(connection: &Connection, copies: impl Iterator<Item = &'a Copy>) -> Span {
     let between = between(copies.map(|copy| (copy.start, copy.start + copy.wall)));
     Span(between.0.saturating_sub(connection.around.asked.1.0))
 }
 
-/// The time between copies of which these are the beginnings and ends.
+/// The time between copies with these start and end times.
 fn between(copies: impl Iterator<Item = (Time, Time)>) -> Span {
     let mut copies: Vec<(Time, Time)> = copies.collect();
     copies.sort_unstable();
@@ -86,7 +86,7 @@ impl Tree<'_> {
         self.bytes.iter().sum()
     }
 
-    /// How much, and which way.
+    /// The amount and the direction.
     fn moved(&self) -> String {
         let [to_client, to_server] = self.bytes;
         match (to_client, to_server) {
@@ -103,9 +103,9 @@ impl Tree<'_> {
         Span(self.time.0 / self.files.max(1) as u64)
     }
 
-    /// The part of its time, in hundredths, that went by until requests that moved no data were answered.
+    /// Percentage of the time during which requests without data were outstanding.
     fn metadata(&self) -> f64 {
-        // what is counted is of all copies, listed or not
+        // the counters include copies that are not listed
         let of = if self.left_out > 0 {
             self.whole
         } else {
@@ -114,7 +114,7 @@ impl Tree<'_> {
         percent(self.connection.around.metadata, of).min(100.0)
     }
 
-    /// The one sentence about it.
+    /// The sentence about the tree.
     pub(super) fn verdict(&self) -> String {
         let rate = rate(self.all_bytes(), self.time).map(|rate| format!(" ({rate})"));
         let more = match self.left_out {
@@ -135,7 +135,7 @@ impl Tree<'_> {
         )
     }
 
-    /// What is said of the pauses between its files, if they are much.
+    /// The text about pauses between files, if they are long.
     fn pauses(&self) -> String {
         const MUCH: f64 = 20.0;
         let share = percent(self.idle, self.time);
@@ -164,7 +164,7 @@ impl Tree<'_> {
     }
 }
 
-/// What goes on around the copies of a connection, in words.
+/// The text about the requests between the copies of a connection.
 pub(super) fn around(connection: &Connection) -> Option<String> {
     let around = &connection.around;
     let (count, waited) = around.asked;
@@ -220,7 +220,7 @@ mod tests {
     fn many_small_files_are_told_together() {
         let capture = tree(100);
         let told = of(&capture).unwrap();
-        // of 1.6 ms a file 0.3 ms are the attributes, the open and the close each, and the pauses between
+        // of 1.6 ms per file, attributes, open, close and the pause take about 0.3 ms each
         assert_eq!(
             told.verdict(),
             "Copy of 100 files, 50.0 KB to the client, median size 500 bytes, took 159.5 ms \
@@ -254,7 +254,8 @@ mod tests {
         );
     }
 
-    /// What a redirector copies in the lab, as captured at the client; how long it took, and round trips without data of that.
+    /// A copy in the lab, captured at the client. Returns also its duration and the time of its round trips without
+    /// data.
     fn from_the_lab(client: &str, direction: &str, files: u32) -> (Capture, Span, Span) {
         let mut scenario = coax_lab::scenario::Scenario::new(client);
         for change in [
@@ -283,7 +284,7 @@ mod tests {
                 let told = of(&capture).unwrap().as_json();
                 let figures = [&told["files"], &told["bytes"], &told["median_bytes"]];
                 assert_eq!(figures, [30, 90_000, 3000], "{client} {direction}");
-                // the lab's begins with the first request of all, which may be a question before the first open
+                // the simulation starts with the first request, which may precede the first open
                 let (seconds, took) = (told["seconds"].as_f64().unwrap(), took.0 as f64 / 1e9);
                 assert!(
                     seconds <= took && seconds > took * 0.9,

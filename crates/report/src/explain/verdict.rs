@@ -1,4 +1,4 @@
-//! The one sentence about a copy.
+//! The verdict: one sentence about a copy.
 
 use coax_explain::{
     Cause,
@@ -8,7 +8,7 @@ use coax_wire::time::Span;
 
 use super::words::{harmless, many, percent, rate, size, time, unknown_link};
 
-/// What is said first: which copy, how much, how long, how fast, and what most of the time went to.
+/// The verdict: which copy, size, time, rate, and the main cause.
 pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
     let to = match copy.direction {
         Direction::ToClient => "to the client",
@@ -33,7 +33,7 @@ pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
     )
 }
 
-/// Of what is read of a file in part: of how much.
+/// The part of a file that was read, if not all of it.
 fn part(copy: &Copy) -> String {
     let is_read = copy.direction == Direction::ToClient;
     let whole = copy
@@ -76,7 +76,7 @@ fn what(copy: &Copy, connection: Option<&Connection>) -> String {
     }
 }
 
-/// A copy's name for a table.
+/// A copy's short name for a table.
 pub(super) fn short_name(copy: &Copy, connection: Option<&Connection>) -> String {
     match &copy.name {
         Some(name) => harmless(name),
@@ -87,7 +87,7 @@ pub(super) fn short_name(copy: &Copy, connection: Option<&Connection>) -> String
     }
 }
 
-/// The requests that moved most of it.
+/// The requests that moved most of the data.
 fn mix(copy: &Copy) -> String {
     let rows = copy.requests.iter().max_by_key(|row| row.bytes);
     rows.filter(|row| row.bytes > 0)
@@ -99,7 +99,7 @@ fn mix(copy: &Copy) -> String {
         })
 }
 
-/// What is said of a capture without a copy: what is in it, and what to do.
+/// The text for a capture without a copy: its contents and what to do.
 pub(super) fn of_none(capture: &Capture) -> String {
     let quality = &capture.quality;
     let packets = many(quality.packets, "packet");
@@ -130,7 +130,7 @@ pub(super) fn of_none(capture: &Capture) -> String {
     }
 }
 
-/// Packets that could not be read, and what to do.
+/// Packets that could not be decoded, and what to do.
 fn unread(quality: &Quality) -> Option<String> {
     let old = [(quality.netbeui, "NetBEUI"), (quality.ipx, "IPX")];
     let old = old.into_iter().filter(|it| it.0 > 0);
@@ -152,11 +152,11 @@ fn unread(quality: &Quality) -> Option<String> {
     })
 }
 
-/// Where to look if there is nothing known to change: what most of the time went to is beyond the other machine's reach.
+/// Where to look if no change is known: the machine that most of the time was spent on.
 pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
-    /// Hundredths of the time that something has to take for it to be all.
+    /// Minimum share of the main cause, percent.
     const MOST: f64 = 50.0;
-    /// Bytes in a request, of the 64 KB that those without extensions move at most.
+    /// Requests of this size use most of the 64 KB that are possible without extensions.
     const LARGE: u64 = 57_344;
     let cause = copy.account.dominant();
     if percent(copy.account.get(cause), copy.wall) < MOST {
@@ -183,7 +183,7 @@ fn usual_block(copy: &Copy) -> u64 {
     usual.map(|row| row.usual_bytes).max().unwrap_or(0)
 }
 
-/// The cause that took most of the time, in words.
+/// Describes the cause with the largest share.
 fn because(copy: &Copy) -> String {
     let cause = copy.account.dominant();
     let spent = copy.account.get(cause);
@@ -247,7 +247,7 @@ mod tests {
         let told = first_line("tcp/mlab-C2DFE.pcap.gz");
         let begin = "Transfer between 173.49.19.128:40337 and 4.35.94.24:443, 93.8 KB to the server, took 15.38 s";
         assert!(told.starts_with(begin), "{told}");
-        // its first long segments were lost with all others, and came through then
+        // its first long segments were lost together with others and retransmitted later
         assert!(!told.contains("smaller packets"), "{told}");
     }
 

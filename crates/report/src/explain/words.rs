@@ -1,14 +1,14 @@
-//! Sizes, rates and times as people write them: 42 MB of a million bytes each, MB/s beside Mbit/s.
+//! Formats sizes, rates and times: 1 MB is 10^6 bytes, and rates are in MB/s and Mbit/s.
 
 use coax_explain::report::Quality;
 use coax_wire::time::Span;
 
-/// Seconds.
+/// Converts to seconds.
 pub(super) fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// `8.0 MB`, `512 bytes`.
+/// For example `8.0 MB`, `512 bytes`.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..10_000 => many(bytes, "byte"),
@@ -18,9 +18,9 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// `6.17 s`, `12.3 ms`, `49 min 3 s`, `3 h 20 min`, `12 days`.
+/// For example `6.17 s`, `12.3 ms`, `49 min 3 s`, `3 h 20 min`, `12 days`.
 pub(super) fn time(span: Span) -> String {
-    // what is rounded up to the next unit is told in that
+    // a value that rounds up to the next unit is shown in that unit
     match span.0 {
         0 => "0".to_owned(),
         1..999_500 => format!("{:.0} µs", span.0 as f64 / 1e3),
@@ -39,7 +39,8 @@ fn long_time(seconds: u64) -> String {
     }
 }
 
-/// `4.985 s`, of less than a second in all `52.100 ms`: parts of a whole in its unit, to its thousandth.
+/// For example `4.985 s`, or `52.100 ms` if the whole is less than a second: a part in the unit of the whole, with
+/// three decimals.
 pub(super) fn part_of(part: Span, whole: Span) -> String {
     match whole.0 {
         0..1_000_000_000 => format!("{:.3} ms", part.0 as f64 / 1e6),
@@ -47,7 +48,7 @@ pub(super) fn part_of(part: Span, whole: Span) -> String {
     }
 }
 
-/// `1.30 MB/s (10.4 Mbit/s)`; nothing of no time.
+/// For example `1.30 MB/s (10.4 Mbit/s)`; `None` for no time.
 pub(super) fn rate(bytes: u64, span: Span) -> Option<String> {
     (span.0 > 0).then(|| {
         let per_second = bytes as f64 / seconds(span);
@@ -63,7 +64,7 @@ pub(super) fn rate(bytes: u64, span: Span) -> Option<String> {
     })
 }
 
-/// How many hundredths `part` is of `whole`.
+/// `part` as a percentage of `whole`.
 pub(super) fn percent(part: Span, whole: Span) -> f64 {
     if whole.0 == 0 {
         0.0
@@ -72,7 +73,7 @@ pub(super) fn percent(part: Span, whole: Span) -> f64 {
     }
 }
 
-/// `1 request`, `2 requests`.
+/// For example `1 request`, `2 requests`.
 pub(super) fn many(count: u64, one: &str) -> String {
     if count == 1 {
         format!("1 {one}")
@@ -81,14 +82,14 @@ pub(super) fn many(count: u64, one: &str) -> String {
     }
 }
 
-/// Names of files come from the wire: what a terminal would obey is shown as a question mark.
+/// Replaces control characters of an untrusted name by question marks.
 pub fn harmless(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect()
 }
 
-/// The first link type in a capture that is not understood (tcpdump.org/linktypes.html).
+/// The first unsupported link type of a capture (tcpdump.org/linktypes.html).
 pub(super) fn unknown_link(quality: &Quality) -> String {
     let Some(number) = quality.unknown_link else {
         return "a link type that is not understood".to_owned();

@@ -1,14 +1,14 @@
-//! What is embedded: scenarios, tables and published figures.
+//! Embedded data: scenarios, tables and published figures.
 
 use anyhow::{Context, Result, anyhow};
 use coax_lab::scenario::Scenario;
 
 pub use coax_catalog::files::{PUBLISHED, SCENARIOS, TABLES};
 
-/// A scenario that comes with the lab.
+/// A built-in scenario.
 ///
 /// # Errors
-/// None has this name: those that there are.
+/// The name is unknown; the error lists the known names.
 pub fn scenario(name: &str) -> Result<Scenario> {
     let text = find(SCENARIOS, "scenario", name)?;
     Ok(Scenario::parse(
@@ -17,11 +17,11 @@ pub fn scenario(name: &str) -> Result<Scenario> {
     )?)
 }
 
-/// One published figure: a path of keys and numbers from the top of the file, such as `copy.0.to_client_s`. Of a range
-/// it is the middle.
+/// One published figure. `path` consists of keys and indexes, such as `copy.0.to_client_s`. For a range it returns the
+/// middle.
 ///
 /// # Errors
-/// There is no such figure.
+/// The figure does not exist.
 pub fn published(file: &str, path: &str) -> Result<f64> {
     let text = find(PUBLISHED, "set of published figures", file)?;
     let table: toml::Table =
@@ -51,10 +51,10 @@ fn figure(value: &toml::Value) -> Option<f64> {
     }
 }
 
-/// A text by its name.
+/// A built-in text by its name.
 ///
 /// # Errors
-/// There is none: those that there are.
+/// The name is unknown; the error lists the known names.
 pub fn find(
     texts: &'static [(&'static str, &'static str)],
     kind: &str,

@@ -1,12 +1,12 @@
-//! Short names for what is chosen most often.
+//! Short names of frequently used keys.
 
 use anyhow::{Context as _, Result};
 use coax_lab::scenario::{Scenario, parse_value};
 
-/// The client as a whole: its redirector with the stack and machine that it is usually met with.
+/// The client: a redirector with its usual stack and machine.
 pub const CLIENT: &str = "client";
 
-/// Short names of keys.
+/// Short names and their keys.
 const SHORT: [(&str, &str); 4] = [
     ("stack", "client.stack"),
     ("machine", "client.machine"),
@@ -14,17 +14,17 @@ const SHORT: [(&str, &str); 4] = [
     ("server", "server.config"),
 ];
 
-/// The key that a short name stands for.
+/// The full key of a short name.
 pub fn whole(key: &str) -> &str {
     let found = SHORT.iter().find(|(short, _)| *short == key);
     found.map_or(key, |(_, whole)| whole)
 }
 
-/// Changes one value of a scenario; `client`, `stack`, `machine`, `card` and `server` are known as on the command line of
-/// `coax lab copy`.
+/// Changes one value of a scenario. `client`, `stack`, `machine`, `card` and `server` are accepted as on the command
+/// line of `coax lab copy`.
 ///
 /// # Errors
-/// The key is unknown, or the value not possible.
+/// The key is unknown or the value is not allowed.
 pub fn set(scenario: &mut Scenario, key: &str, value: toml::Value) -> Result<()> {
     match value.as_str() {
         Some(name) if key == CLIENT => Ok(scenario.choose_client(name)?),
@@ -32,10 +32,10 @@ pub fn set(scenario: &mut Scenario, key: &str, value: toml::Value) -> Result<()>
     }
 }
 
-/// The same from `KEY=VALUE`.
+/// Like [`set`], from `KEY=VALUE`.
 ///
 /// # Errors
-/// As [`set`], or there is no `=`.
+/// As for [`set`], or `=` is missing.
 pub fn set_text(scenario: &mut Scenario, assignment: &str) -> Result<()> {
     let (key, text) = assignment
         .split_once('=')

@@ -1,4 +1,4 @@
-//! The lab's scenarios, tables and reports. What is simulated, and how, lies in `coax_lab`.
+//! Scenarios, tables and reports of the lab. `coax_lab` contains the simulation.
 
 pub mod data;
 pub mod keys;

@@ -1,16 +1,16 @@
-//! Independent pieces of work on all processors.
+//! Runs independent tasks on all processors.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
-/// As many threads as there are processors.
+/// The number of processors.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Every result in the order of the work, whatever the number of threads. `done` is told after each piece how many are.
+/// Returns the results in the order of the tasks. `done` gets the number of finished tasks after each one.
 pub fn each<W: Sync, R: Send>(
     work: &[W],
     threads: usize,

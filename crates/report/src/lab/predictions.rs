@@ -7,7 +7,7 @@ use super::{
     trace::Row,
 };
 
-/// The tables for a terminal.
+/// The tables as text for a terminal.
 pub fn text(tables: &[Filled]) -> String {
     let mut out = String::new();
     for table in tables {
@@ -54,7 +54,7 @@ fn cell_lines(out: &mut String, cell: &Cell) {
     let _ = writeln!(out, "  {:38} {}", "", cell.mechanism);
 }
 
-/// docs/evidence/predictions.md.
+/// The contents of docs/evidence/predictions.md.
 pub fn markdown(tables: &[Filled]) -> String {
     let mut out = String::from(HEAD);
     for table in tables {
@@ -94,7 +94,7 @@ pub fn markdown(tables: &[Filled]) -> String {
     out
 }
 
-/// Characters in a table cell of the page.
+/// Maximum number of characters in a table cell of the page.
 const CELL_WIDTH_MAX: usize = 100;
 
 const HEAD: &str = "# Published copies beside simulated ones
@@ -134,7 +134,7 @@ fn is_long(text: &str) -> bool {
     text.chars().count() > CELL_WIDTH_MAX
 }
 
-/// Mechanisms that are too long for the table.
+/// Lists the mechanisms that are too long for the table.
 fn long_mechanisms(out: &mut String, cells: &[Cell]) {
     let mut before = "\n";
     for cell in cells.iter().filter(|cell| is_long(&cell.mechanism)) {
@@ -186,7 +186,7 @@ fn waited_for(cell: &Cell) -> String {
     })
 }
 
-/// Three or four digits of a number.
+/// A number with three or four significant digits.
 fn figure(value: f64) -> String {
     match value.abs() {
         v if v >= 1000.0 => format!("{value:.0}"),

@@ -1,4 +1,4 @@
-//! A run as people read it.
+//! The report of a run as text.
 
 use crate::digits::grouped;
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ fn packets(out: &mut String, summary: &Summary) {
     }
 }
 
-/// Frames sent, sent again, timeouts, and where frames were dropped.
+/// Frames, retransmissions, timeouts, and drops by place.
 fn counts(way: &Way) -> [u64; 7] {
     let dropped = &way.dropped;
     [
@@ -103,7 +103,7 @@ fn causes(out: &mut String, summary: &Summary) {
     let _ = writeln!(out, "  {:20} {:>12.6} s", "together", total as f64 / 1e9);
 }
 
-/// Seconds, and minutes where there are many.
+/// Seconds, or minutes and seconds for long times.
 pub fn duration(seconds: f64) -> String {
     if seconds < 120.0 {
         return format!("{seconds:.3} s");

@@ -1,4 +1,4 @@
-//! One run of a scenario, and what it came to.
+//! Runs a scenario and summarises the result.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -16,46 +16,46 @@ use serde::Serialize;
 
 use crate::files::write_whole;
 
-/// Frames one way.
+/// Frames in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way {
-    /// Frames that left the card.
+    /// Frames that the card sent.
     pub frames: u64,
-    /// Bytes of wire they took.
+    /// Their bytes on the wire.
     pub wire_bytes: u64,
-    /// Segments sent again after a timeout.
+    /// Segments retransmitted after a timeout.
     pub timeout_retransmissions: u64,
-    /// Segments sent again after duplicate acknowledgments.
+    /// Segments retransmitted after duplicate ACKs.
     pub fast_retransmissions: u64,
-    /// Times the retransmission timer ran out.
+    /// Number of retransmission timeouts.
     pub timeouts: u64,
-    /// Frames dropped: by the sender's card, the link, a router's queue, the receiver's card.
+    /// Frames dropped by the sender's card, the link, a router's queue or the receiver's card.
     pub dropped: Dropped,
 }
 
 impl Way {
-    /// Segments sent again, whatever the reason.
+    /// All retransmitted segments.
     pub const fn sent_again(&self) -> u64 {
         self.timeout_retransmissions
             .saturating_add(self.fast_retransmissions)
     }
 }
 
-/// Where frames were dropped.
+/// Dropped frames by place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Dropped {
-    /// The sender's card had no room.
+    /// The sender's card had no free buffer.
     pub sending_card: u64,
     /// The link lost them.
     pub link: u64,
     /// A router's queue was full.
     pub queue: u64,
-    /// The receiver's card had no room.
+    /// The receiver's card had no free buffer.
     pub receiving_card: u64,
 }
 
 impl Dropped {
-    /// All.
+    /// The total.
     pub fn total(&self) -> u64 {
         [
             self.sending_card,
@@ -73,50 +73,50 @@ impl Dropped {
 pub struct Requests {
     /// The command.
     pub command: &'static str,
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
     /// Bytes of file data they moved.
     pub bytes: u64,
-    /// The most that one moved.
+    /// Largest number of bytes in one request.
     pub largest: u32,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// What the scenario calls itself.
+    /// The scenario's title.
     pub title: String,
-    /// What it is put together from.
+    /// The scenario's parameters.
     pub parameters: BTreeMap<String, String>,
     /// `to-server` or `to-client`.
     pub direction: &'static str,
     /// Bytes copied.
     pub bytes: u64,
-    /// What went wrong, if something did.
+    /// The error, if the run failed.
     pub failed: Option<String>,
-    /// From the first request of the copy to its last answer.
+    /// From the first request of the copy to its last response.
     pub seconds: f64,
-    /// The dialect that was agreed on.
+    /// The negotiated dialect.
     pub dialect: &'static str,
     /// The requests.
     pub requests: Vec<Requests>,
-    /// Frames from the client; with the log-on before the copy.
+    /// Frames from the client, including those of the log-on.
     pub to_server: Way,
-    /// Frames from the server; with the log-on before the copy.
+    /// Frames from the server, including those of the log-on.
     pub to_client: Way,
-    /// Nanoseconds by what they were spent on; their sum is the copy's time exactly.
+    /// Nanoseconds by cause; their sum equals the copy's time.
     pub causes_ns: BTreeMap<&'static str, u64>,
-    /// What is not in the model.
+    /// What the model does not include.
     pub not_modelled: [&'static str; NOT_MODELLED.len()],
 }
 
 impl Summary {
-    /// Bytes a second.
+    /// Bytes per second.
     pub fn rate(&self) -> f64 {
         self.bytes as f64 / self.seconds
     }
 
-    /// What took most, and its share of the whole.
+    /// The largest cause and its share.
     pub fn dominant(&self) -> (&'static str, f64) {
         let most = self.causes_ns.iter().max_by_key(|(_, ns)| **ns);
         most.map_or(("nothing", 0.0), |(name, ns)| {
@@ -172,31 +172,31 @@ fn way(path: &PathStats, tcp: &coax_lab::tcp::TcpStats) -> Way {
 /// Runs a scenario.
 ///
 /// # Errors
-/// It names what there is not, or changes what cannot be changed so.
+/// A name is unknown, or a change is not allowed.
 pub fn run(scenario: &Scenario) -> Result<Summary> {
     let setup = CopySetup::of(scenario)?;
     Ok(Summary::new(scenario, &copy(&setup)))
 }
 
-/// A run with what was kept of it.
+/// A run with its recorded data.
 #[derive(Debug)]
 pub struct Observed {
-    /// What it came to.
+    /// The summary.
     pub summary: Summary,
-    /// The bytes of a pcapng file, if a place was named.
+    /// The bytes of a pcapng file, if a capture point was given.
     pub capture: Vec<u8>,
-    /// What the copy's time was spent on, from its beginning to its end.
+    /// The causes of the copy's time in order.
     pub truth: Vec<Stretch>,
-    /// What was seen of every frame, if it was asked for.
+    /// Records of all frames, if requested.
     pub frames: Vec<Seen>,
-    /// When the copy began and ended; the log-on is before it.
+    /// Start and end of the copy; the log-on is before it.
     pub copy: (Time, Time),
 }
 
-/// Runs a scenario and keeps the truth; a capture if a place is named, and every frame if wanted.
+/// Runs a scenario and records the ground truth, optionally a capture and every frame.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn run_observed(scenario: &Scenario, tap: Option<Tap>, frames: bool) -> Result<Observed> {
     let mut setup = CopySetup::of(scenario)?;
     setup.taps = tap.into_iter().collect();
@@ -216,19 +216,19 @@ pub fn run_observed(scenario: &Scenario, tap: Option<Tap>, frames: bool) -> Resu
     })
 }
 
-/// Runs a scenario and keeps what was seen at a place, as the bytes of a pcapng file.
+/// Runs a scenario and captures at one place; returns the bytes of a pcapng file.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn run_captured(scenario: &Scenario, tap: Tap) -> Result<(Summary, Vec<u8>, Vec<Stretch>)> {
     let observed = run_observed(scenario, Some(tap), false)?;
     Ok((observed.summary, observed.capture, observed.truth))
 }
 
-/// Writes the capture, and beside it the truth: what every nanosecond of the copy was spent on.
+/// Writes the capture and, beside it, the ground truth: the cause of every nanosecond of the copy.
 ///
 /// # Errors
-/// A file cannot be written.
+/// Writing failed.
 pub fn write_capture(path: &Path, capture: &[u8], truth: &[Stretch]) -> Result<()> {
     write_whole(path, capture)?;
     let stretches: Vec<_> = truth

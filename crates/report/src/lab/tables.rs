@@ -1,7 +1,7 @@
-//! Tables of published figures beside what the lab makes of them.
+//! Tables that compare published figures with the lab's.
 //!
-//! A table is a file of `data/tables`: each cell names a scenario, what it changes in it, the published figure it stands
-//! beside, and how much of it is a prediction. Nothing of the model's figures is in the files.
+//! A table is a file in `data/tables`. Each cell names a scenario, changes to it, the published figure to compare with,
+//! and the kind of the prediction. The files contain no figures of the model.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use super::{
     run::{Summary, run},
 };
 
-/// How much of a cell is a prediction.
+/// How a cell's model figure depends on its published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Nothing in it was chosen for this figure.
+    /// No parameter was set for this figure.
     Predicted,
-    /// A whole number or a structure was chosen so that the figure is met.
+    /// An integer or a structural choice was made so that the model meets this figure.
     Chosen,
-    /// A quantity was tuned to this very figure.
+    /// A parameter was fitted to this figure.
     Fitted,
 }
 
 impl Kind {
-    /// As in tables.
+    /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Predicted => "predicted",
@@ -37,25 +37,25 @@ impl Kind {
     }
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Unit {
-    /// Seconds that the copy takes.
+    /// Duration of the copy in seconds.
     #[serde(rename = "s")]
     Seconds,
-    /// 10^6 bits of the file a second.
+    /// 10^6 bits of file data per second.
     #[serde(rename = "Mbit/s")]
     Megabits,
-    /// 10^3 bytes of the file a second.
+    /// 10^3 bytes of file data per second.
     #[serde(rename = "kB/s")]
     Kilobytes,
-    /// The rate of the copy over that of the one it is set against.
+    /// The rate of the copy divided by the rate of its reference run.
     #[serde(rename = "factor")]
     Factor,
 }
 
 impl Unit {
-    /// As in tables.
+    /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -66,130 +66,130 @@ impl Unit {
     }
 }
 
-/// A table as its file has it.
+/// A table as in its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// What it is of.
+    /// Its title.
     pub title: String,
-    /// Its figures' file in `data/published`.
+    /// The file of its figures in `data/published`.
     pub published: String,
-    /// What is worth knowing before one reads it.
+    /// Introductory text.
     #[serde(default)]
     pub about: String,
-    /// What was published beside these figures and is not modelled.
+    /// Published figures that the lab does not model.
     #[serde(default)]
     pub not_modelled: Vec<String>,
     /// The cells.
     #[serde(rename = "cell", default)]
     pub cells: Vec<CellSpec>,
-    /// Its cells are not copies but the rows of SpdTest.
+    /// The cells are the rows of SpdTest instead of copies.
     #[serde(default)]
     pub spdtest: bool,
-    /// A published excerpt of a capture to stand beside the lab's own.
+    /// A published excerpt of a capture to compare with the lab's capture.
     #[serde(default)]
     pub trace: Option<super::trace::TraceSpec>,
 }
 
-/// A cell as its file has it.
+/// A cell as in its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
     /// Its name.
     pub id: String,
-    /// Where the figure stands in the published file; none: a prediction that nobody has measured.
+    /// The path in the published file; `None` for a prediction without a measurement.
     #[serde(default)]
     pub published: Option<String>,
-    /// What the figure counts.
+    /// The unit of the figure.
     pub unit: Unit,
     /// The scenario.
     pub scenario: String,
-    /// What is changed in it.
+    /// Changes to the scenario.
     #[serde(default)]
     pub set: toml::Table,
-    /// What is changed in it, and in the cell's own changes, for the run that a factor is against.
+    /// Further changes for the reference run of a factor.
     #[serde(default)]
     pub against: toml::Table,
-    /// How much of it is a prediction.
+    /// The kind of the prediction.
     pub kind: Kind,
     /// The parameters that were chosen or fitted for it.
     #[serde(default)]
     pub tuned: Vec<String>,
-    /// What makes the figure what it is, in a line.
+    /// The mechanism behind the figure, in one line.
     pub mechanism: String,
-    /// Other explanations that fit as well.
+    /// Other explanations that fit equally well.
     #[serde(default)]
     pub equal: Option<String>,
-    /// What would tell them apart.
+    /// What would distinguish them.
     #[serde(default)]
     pub apart: Option<String>,
 }
 
-/// A cell with its figures.
+/// A cell with its results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// Its name.
     pub id: String,
     /// The published figure.
     pub published: Option<f64>,
-    /// What it counts.
+    /// The unit.
     pub unit: &'static str,
-    /// The lab's figure.
+    /// The model's figure.
     pub model: f64,
-    /// The lab's over the published one.
+    /// Model divided by published.
     pub ratio: Option<f64>,
-    /// How much of it is a prediction.
+    /// The kind of the prediction.
     pub kind: Kind,
-    /// What makes it what it is.
+    /// The mechanism behind the figure.
     pub mechanism: String,
     /// The parameters that were chosen or fitted for it.
     pub tuned: Vec<String>,
-    /// What took most of the time, and its share; of a factor, in the slower of its two runs.
+    /// The largest cause and its share; for a factor, in the slower of the two runs.
     pub waited_for: Option<(&'static str, f64)>,
-    /// Other explanations that fit as well.
+    /// Other explanations that fit equally well.
     pub equal: Option<String>,
-    /// What would tell them apart.
+    /// What would distinguish them.
     pub apart: Option<String>,
-    /// What the run was put together from.
+    /// The scenario's parameters.
     pub parameters: BTreeMap<String, String>,
 }
 
-/// A table with its figures.
+/// A table with its results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Filled {
     /// Its name.
     pub name: String,
-    /// What it is of.
+    /// Its title.
     pub title: String,
-    /// What is worth knowing before one reads it.
+    /// Introductory text.
     pub about: String,
     /// The cells.
     pub cells: Vec<Cell>,
-    /// The excerpt of a capture, row by row.
+    /// The rows of the capture excerpt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Vec<super::trace::Row>>,
-    /// What is not modelled of what was published.
+    /// Published figures that the lab does not model.
     pub not_modelled: Vec<String>,
 }
 
-/// A table by its name, without figures.
+/// A table without results.
 ///
 /// # Errors
-/// There is none of that name, or its file is wrong.
+/// The name is unknown, or the file is invalid.
 pub fn table(name: &str) -> Result<Table> {
     let text = data::find(data::TABLES, "table", name)?;
     toml::from_str(text).with_context(|| format!("data/tables/{name}.toml"))
 }
 
-/// Names of the tables.
+/// The names of the tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
     data::TABLES.iter().map(|(name, _)| *name)
 }
 
-/// Runs every cell of these tables, on all processors.
+/// Runs every cell of these tables on all processors.
 ///
 /// # Errors
-/// A table's file is wrong, or a copy in it fails.
+/// A table's file is invalid, or a copy fails.
 pub fn fill(names: &[&str]) -> Result<Vec<Filled>> {
     let tables: Vec<Table> = names
         .iter()
@@ -242,7 +242,7 @@ fn with_cells(name: &str, table: &Table, mut cells: Vec<Cell>) -> Result<Filled>
 /// The scenario of a cell with these changes.
 ///
 /// # Errors
-/// There is no such scenario, or a change is not possible.
+/// The scenario does not exist, or a change is not allowed.
 pub fn scenario(spec: &CellSpec, changes: &[&toml::Table]) -> Result<Scenario> {
     let mut scenario = data::scenario(&spec.scenario)?;
     for table in changes {
@@ -284,7 +284,7 @@ fn cell(published: &str, spec: &CellSpec) -> Result<Cell> {
     })
 }
 
-/// The lab's figure, and what took most of the time.
+/// The model's figure, and the largest cause.
 fn model(spec: &CellSpec, summary: &Summary) -> Result<(f64, (&'static str, f64))> {
     let mut waited_for = summary.dominant();
     let figure = match spec.unit {
@@ -302,7 +302,7 @@ fn model(spec: &CellSpec, summary: &Summary) -> Result<(f64, (&'static str, f64)
     Ok((figure, waited_for))
 }
 
-/// SpdTest's rows, which the lab itself compares.
+/// The rows of SpdTest, which the lab compares itself.
 fn spdtest_cells() -> Result<Vec<Cell>> {
     let rows = coax_lab::spdtest::table()?;
     let cells = rows.into_iter().map(|row| {

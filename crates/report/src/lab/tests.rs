@@ -55,7 +55,7 @@ fn the_page_of_predictions_is_what_the_lab_predicts() {
     check_accuracy(&filled);
 }
 
-/// What the tables promise: fast cells within a tenth, fitted ones within a twentieth.
+/// Checks the documented accuracy: fast cells within 10 %, fitted cells within 5 %.
 fn check_accuracy(tables: &[tables::Filled]) {
     for table in tables {
         for cell in &table.cells {
@@ -127,7 +127,8 @@ fn a_run_says_what_it_waited_for_to_the_nanosecond_and_its_capture_has_a_truth()
     assert_eq!(beside["stretches"].as_array().unwrap().len(), truth.len());
 }
 
-/// The full redirector's ten raw blocks to the server, with changes: timeouts a block, seconds, frames dropped by its card.
+/// Runs the full redirector's ten raw writes with changes. Returns timeouts per block, seconds, and frames that the
+/// card dropped.
 fn collapse(changes: &[&str]) -> (u64, f64, u64) {
     let mut scenario = data::scenario("dos-ms-net-full").unwrap();
     for change in ["size=650240"].iter().chain(changes) {

@@ -1,4 +1,4 @@
-//! A published excerpt of a capture beside the same packets of the lab's own.
+//! Compares a published excerpt of a capture with the same packets in the lab's capture.
 
 use anyhow::{Context, Result, anyhow};
 use coax_lab::Tap;
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{data, run};
 
-/// Which excerpt, and what makes it.
+/// The excerpt and the scenario to compare with.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
     /// The scenario.
     pub scenario: String,
-    /// What is changed in it.
+    /// Changes to the scenario.
     #[serde(default)]
     pub set: toml::Table,
-    /// The excerpt begins with the write at this offset of the file.
+    /// The excerpt starts with the write at this file offset.
     pub from_offset: u32,
 }
 
-/// A packet of both.
+/// A packet in both captures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Published: seconds from the excerpt's first packet.
     pub published_s: f64,
-    /// Published: what it is.
+    /// Published: description of the packet.
     pub published: String,
-    /// The lab's: seconds from its first packet.
+    /// Lab: seconds from its first packet.
     pub model_s: f64,
-    /// The lab's: what it is.
+    /// Lab: description of the packet.
     pub model: String,
 }
 
@@ -43,7 +43,7 @@ struct Excerpt {
     rows: Vec<(u32, f64, String)>,
 }
 
-/// A packet, or several that carry one message: when, and what.
+/// A message: its time and description, in one or more packets.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
     at_ns: u64,
@@ -52,10 +52,10 @@ struct Seen {
     offset: Option<u32>,
 }
 
-/// The excerpt packet by packet.
+/// The rows of the comparison.
 ///
 /// # Errors
-/// The published file has no excerpt, the scenario cannot be run, or such a write does not happen in it.
+/// The published file contains no excerpt, the scenario cannot run, or the run contains no such write.
 pub fn rows(published: &str, spec: &TraceSpec) -> Result<Vec<Row>> {
     let text = data::find(data::PUBLISHED, "set of published figures", published)?;
     let file: Published = toml::from_str(text).context("the published trace")?;
@@ -101,7 +101,7 @@ struct Frame<'a> {
     data: &'a [u8],
 }
 
-/// The frames of one of the lab's own captures.
+/// The frames of a capture of the lab.
 fn frames(capture: &[u8]) -> Vec<Frame<'_>> {
     let mut out = Vec::new();
     let mut rest = capture;
@@ -125,7 +125,7 @@ fn big(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(four))
 }
 
-/// An enhanced packet block's body: interface, time, lengths, then an Ethernet frame with IPv4 and TCP.
+/// Decodes an enhanced packet block: interface, time, lengths, then an Ethernet frame with IPv4 and TCP.
 fn packet(body: &[u8]) -> Option<Frame<'_>> {
     let at_ns = u64::from(word(body, 4)?) << 32 | u64::from(word(body, 8)?);
     let frame = body.get(20..20 + word(body, 12)? as usize)?;
@@ -143,7 +143,7 @@ fn packet(body: &[u8]) -> Option<Frame<'_>> {
     })
 }
 
-/// Packets as the excerpt tells them: a message in several segments is one row, at its first.
+/// Describes packets as the excerpt does: a message in several segments is one row, at its first segment.
 fn told(frames: &[Frame<'_>]) -> Vec<Seen> {
     let mut out = Vec::new();
     let mut partial: [Option<(u64, Vec<u8>)>; 2] = [None, None];
@@ -178,7 +178,7 @@ fn told(frames: &[Frame<'_>]) -> Vec<Seen> {
     out
 }
 
-/// The message behind its session header, once all of it is there.
+/// The message after its session header, if it is complete.
 fn whole(bytes: &[u8]) -> Option<&[u8]> {
     let len = big(bytes, 0)? & 0x00ff_ffff;
     bytes.get(4..4 + len as usize)

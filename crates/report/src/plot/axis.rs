@@ -1,20 +1,20 @@
-//! Axes and the lines behind what is drawn.
+//! Axes and grid lines.
 
 use super::{
     scale::{Scale, Tick},
     svg::{Anchor, Area, Svg},
 };
 
-/// Where an axis is.
+/// Position of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Beneath what is drawn.
+    /// Below the plot.
     Below,
     /// Left of it.
     Left,
 }
 
-/// Draws an axis along `area` with its numbers and what it is of.
+/// Draws an axis along `area` with its ticks and its name.
 pub fn axis(svg: &mut Svg, area: Area, side: Side, scale: &Scale, ticks: &[Tick], name: &str) {
     match side {
         Side::Below => {
@@ -45,7 +45,7 @@ pub fn axis(svg: &mut Svg, area: Area, side: Side, scale: &Scale, ticks: &[Tick]
     }
 }
 
-/// Draws the lines that belong to an axis' marks across `area`.
+/// Draws grid lines at the ticks across `area`.
 pub fn grid(svg: &mut Svg, area: Area, side: Side, scale: &Scale, ticks: &[Tick]) {
     for tick in ticks {
         let at = scale.at(tick.value);

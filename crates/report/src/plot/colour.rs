@@ -1,9 +1,9 @@
-//! Colours for light and dark.
+//! Colours for light and dark themes.
 
 use coax_cause::Cause;
 
-/// The style sheet of every picture. Colours of data are the same on light and dark paper, those of everything else are
-/// not; no variables, so that viewers without them show the light one.
+/// The style sheet of every plot. The colours of data are the same in both themes. It uses no CSS variables, so that
+/// viewers without them show the light theme.
 pub(super) const STYLE: &str = "
 .coax-plot{font-family:system-ui,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif;font-size:12px}
 .coax-plot text{fill:#24292f}
@@ -63,12 +63,12 @@ pub(super) const STYLE: &str = "
 }
 ";
 
-/// The class of what was spent on a cause, for rectangles and paths. It is the cause's own name.
+/// The CSS class of a cause for rectangles and paths: the cause's name.
 pub const fn cause_class(cause: Cause) -> &'static str {
     cause.name()
 }
 
-/// Dark blue over green to yellow: readable for the colour-blind, and in grey (Viridis, CC0).
+/// Dark blue over green to yellow: suitable for colour-blind readers and for greyscale (Viridis, CC0).
 const HEAT: [[u8; 3]; 9] = [
     [68, 1, 84],
     [71, 44, 122],
@@ -81,13 +81,13 @@ const HEAT: [[u8; 3]; 9] = [
     [253, 231, 37],
 ];
 
-/// The colour of a share of 0 to 1, as `#rrggbb`.
+/// The colour of a value from 0 to 1, as `#rrggbb`.
 pub fn heat(share: f64) -> String {
     let [red, green, blue] = heat_parts(share);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// The ink that can be read on [`heat`] of the same share.
+/// A text colour with enough contrast on [`heat`] of the same value.
 pub fn ink_on(share: f64) -> &'static str {
     let [red, green, blue] = heat_parts(share).map(f64::from);
     if 0.299 * red + 0.587 * green + 0.114 * blue > 125.0 {

@@ -1,10 +1,9 @@
-//! Plots as SVG: a page to draw on, scales with readable ticks, axes and colours. What is drawn lies with what it is of
-//! (`lab::plots`).
+//! Plots as SVG: a canvas, scales with readable ticks, axes and colours. `lab::plots` draws the data.
 //!
-//! Written by hand rather than by a plotting library: a plot here is a few lines, bars and cells, and what matters are
-//! colours that follow the reader's light or dark theme, a title and a description for those who cannot see it, and no
-//! more bytes than the plot has pixels. An `<svg>` made here stands alone as a file and goes unchanged into an HTML page:
-//! all its styles are beneath the class `coax-plot`, and it has no ids.
+//! There is no plotting library because a plot here consists of a few lines, bars and cells. The important properties
+//! are colours that follow the reader's theme, a title and a description for screen readers, and a small size. An
+//! `<svg>` is valid as a file and inside an HTML page: all styles are below the class `coax-plot`, and there are no
+//! ids.
 
 mod axis;
 mod colour;

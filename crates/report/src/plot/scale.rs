@@ -1,6 +1,6 @@
-//! From quantities to pixels, and the numbers beside an axis.
+//! Scales from quantities to pixels, and axis ticks.
 
-/// A quantity's place on an axis.
+/// A scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     log: bool,
@@ -10,17 +10,17 @@ pub struct Scale {
     end: f64,
 }
 
-/// A mark of an axis: a quantity and its name.
+/// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// The quantity.
     pub value: f64,
-    /// As it is shown.
+    /// Its text.
     pub label: String,
 }
 
 impl Scale {
-    /// Equal steps are equally far apart. `from` and `to` are quantities, `begin` and `end` their pixels.
+    /// A linear scale. `from` and `to` are quantities, `begin` and `end` their pixels.
     pub fn linear((from, to): (f64, f64), (begin, end): (f64, f64)) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
@@ -32,8 +32,8 @@ impl Scale {
         }
     }
 
-    /// Equal factors are equally far apart; quantities are more than zero. The ends are moved out to one, two or five
-    /// times a power of ten.
+    /// A logarithmic scale for quantities above zero. Its ends are rounded outwards to one, two or five times a power
+    /// of ten.
     pub fn log((from, to): (f64, f64), (begin, end): (f64, f64)) -> Self {
         let from = round_number(from.max(f64::MIN_POSITIVE), false);
         let to = round_number(to.max(from), true);
@@ -47,12 +47,12 @@ impl Scale {
         }
     }
 
-    /// The pixel of a quantity; what is beyond the ends is at them.
+    /// The pixel of a quantity, limited to the ends of the scale.
     pub fn at(&self, value: f64) -> f64 {
         self.begin + self.share(value) * (self.end - self.begin)
     }
 
-    /// How far along the axis a quantity is, 0 to 1.
+    /// The position of a quantity on the axis, 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(f64::MIN_POSITIVE) / self.from).ln() / (self.to / self.from).ln()
@@ -62,27 +62,28 @@ impl Scale {
         share.clamp(0.0, 1.0)
     }
 
-    /// Whether it is one of factors.
+    /// Whether the scale is logarithmic.
     pub const fn is_log(&self) -> bool {
         self.log
     }
 
-    /// The least quantity.
+    /// The smallest quantity.
     pub const fn least(&self) -> f64 {
         self.from
     }
 
-    /// The greatest.
+    /// The largest quantity.
     pub const fn greatest(&self) -> f64 {
         self.to
     }
 
-    /// Where it begins and ends, pixels.
+    /// The pixels of both ends.
     pub const fn pixels(&self) -> (f64, f64) {
         (self.begin, self.end)
     }
 
-    /// About `count` marks at round quantities; on an axis of factors at powers of ten, and between them if they are few.
+    /// About `count` ticks at round quantities. A logarithmic axis has ticks at powers of ten, and between them if
+    /// there are few.
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
         let count = count.max(2) as f64;
         if !self.log {
@@ -118,7 +119,7 @@ impl Scale {
 fn linear_ticks(from: f64, to: f64, count: f64) -> Vec<Tick> {
     let step = round_number((to - from) / count, true);
     let digits = (-step.log10().floor()).max(0.0) as usize;
-    // zero has no sign here
+    // removes the sign of a negative zero
     let first = (from / step - 1e-9).ceil() + 0.0;
     let mut ticks = Vec::new();
     let mut at = first;
@@ -133,7 +134,7 @@ fn linear_ticks(from: f64, to: f64, count: f64) -> Vec<Tick> {
     ticks
 }
 
-/// The next of 1, 2, 5 times a power of ten, up or down.
+/// The next number of the form 1, 2 or 5 times a power of ten, up or down.
 fn round_number(value: f64, up: bool) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     let within = value / power;
@@ -150,7 +151,7 @@ fn round_number(value: f64, up: bool) -> f64 {
     found.unwrap_or(1.0) * power
 }
 
-/// A number with three digits or all before the point, none of them idle zeros behind it.
+/// A number with three significant digits or all integer digits, without trailing zeros.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     let digits = match size {
@@ -185,7 +186,7 @@ fn with_commas(text: &str) -> String {
     out + rest
 }
 
-/// A unit for so many bytes: how many bytes it is, and its name.
+/// A unit for a number of bytes: its size in bytes and its name.
 pub const fn bytes_unit(most: f64) -> (f64, &'static str) {
     match most {
         most if most >= 2e9 => (1e9, "GB"),
@@ -195,7 +196,7 @@ pub const fn bytes_unit(most: f64) -> (f64, &'static str) {
     }
 }
 
-/// A unit for so many seconds: how many seconds it is, and its name.
+/// A unit for a time: its length in seconds and its name.
 pub const fn seconds_unit(most: f64) -> (f64, &'static str) {
     match most {
         most if most >= 7200.0 => (3600.0, "h"),
@@ -246,7 +247,7 @@ mod tests {
         let scale = Scale::log((1.0, 100.0), (0.0, 200.0));
         assert!((scale.at(10.0) - 100.0).abs() < 1e-9);
         assert_eq!(scale.at(0.0), 0.0);
-        // nothing to spread is not a division by zero
+        // equal ends do not divide by zero
         assert_eq!(Scale::linear((5.0, 5.0), (0.0, 10.0)).at(5.0), 0.0);
         assert_eq!(Scale::log((5.0, 5.0), (0.0, 10.0)).at(5.0), 0.0);
     }

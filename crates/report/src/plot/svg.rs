@@ -1,10 +1,10 @@
-//! A page to draw on.
+//! An SVG canvas.
 
 use std::fmt::Write as _;
 
 use super::colour::STYLE;
 
-/// A rectangle of the page, pixels from its upper left corner.
+/// A rectangle, pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     /// Left edge.
@@ -29,7 +29,7 @@ impl Area {
     }
 }
 
-/// Which part of a text stands at its place.
+/// Alignment of a text at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its beginning.
@@ -50,7 +50,7 @@ impl Anchor {
     }
 }
 
-/// An SVG picture as it grows. Classes are those of the style sheet that comes with it: `ink`, `faint`, `grid`, `frame`,
+/// An SVG picture under construction. The style sheet has the classes `ink`, `faint`, `grid`, `frame`,
 /// `paper`, `small`, `head`, `published`, `predicted`, `chosen`, `fitted`, `sent-again`, `lost`, `ack`, `window` and those
 /// of [`cause_class`](super::cause_class).
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// An empty page, pixels. `title` and `about` are read aloud to those who cannot see it.
+    /// An empty picture of this size in pixels. Screen readers read `title` and `about`.
     pub fn new(width: f64, height: f64, title: &str, about: &str) -> Self {
         Self {
             width,
@@ -74,12 +74,12 @@ impl Svg {
         }
     }
 
-    /// A filled rectangle; `tip` is shown by browsers where the pointer rests on it.
+    /// A filled rectangle; browsers show `tip` as a tooltip.
     pub fn rect(&mut self, area: Area, class: &str, tip: Option<&str>) {
         self.shape(area, &format!(r#"class="{class}""#), tip);
     }
 
-    /// A rectangle in a colour of its own, such as that of [`heat`](super::heat).
+    /// A rectangle in any colour, such as one of [`heat`](super::heat).
     pub fn coloured(&mut self, area: Area, colour: &str, tip: Option<&str>) {
         self.shape(area, &format!(r#"fill="{colour}""#), tip);
     }
@@ -96,32 +96,32 @@ impl Svg {
         );
     }
 
-    /// A path; `data` as in SVG's `d`.
+    /// A path; `data` as in SVG's attribute `d`.
     pub fn path(&mut self, data: &str, class: &str) {
         if !data.is_empty() {
             let _ = writeln!(self.body, r#"<path class="{class}" d="{data}"/>"#);
         }
     }
 
-    /// A text whose baseline is at `at`.
+    /// A text with its baseline at `at`.
     pub fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         self.placed(at, anchor, &format!(r#"class="{class}""#), text);
     }
 
-    /// A text in a colour of its own, such as that of [`ink_on`](super::ink_on).
+    /// A text in any colour, such as one of [`ink_on`](super::ink_on).
     pub fn coloured_text(&mut self, at: (f64, f64), class: &str, colour: &str, text: &str) {
         let how = format!(r#"class="{class}" style="fill:{colour}""#);
         self.placed(at, Anchor::Middle, &how, text);
     }
 
-    /// A text that reads upwards.
+    /// A text rotated to read upwards.
     pub fn turned(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let (x, y) = (px(at.0), px(at.1));
         let how = format!(r#"class="{class}" transform="rotate(-90 {x} {y})""#);
         self.placed(at, anchor, &how, text);
     }
 
-    /// The whole picture. It names its own style and paper, and can stand alone or within a page.
+    /// The complete picture with its style sheet. It is valid as a file and inside a page.
     pub fn finish(&self) -> String {
         let (width, height) = (px(self.width), px(self.height));
         let title = escaped(&self.title);
@@ -165,12 +165,12 @@ impl Svg {
     }
 }
 
-/// About how wide a text is at a size, both in pixels: fonts differ, so leave room.
+/// Approximate width of a text in pixels; fonts differ, so leave space.
 pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.6
 }
 
-/// A coordinate with as many digits as can be seen.
+/// A coordinate with one decimal.
 pub(super) fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
@@ -184,7 +184,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // XML has no way to write other control characters
+            // XML cannot represent other control characters
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }

@@ -1,4 +1,4 @@
-//! What to type at the other end, and what to try when something failed.
+//! What to type at the other end, and what to try after a failure.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -8,7 +8,7 @@ use coax_speed::{End, Role};
 use coax_smbconf::load::local_addresses;
 use coax_transfer::speed::{Measured, SpeedError, Way};
 
-/// MessageLabel while we wait for a visitor.
+/// The message while a receiver or sender waits for a peer.
 pub fn waiting(role: Role, at: SocketAddr) -> String {
     let (here, port) = (reachable(at.ip()), at.port());
     let (theirs, netcat) = match role {
@@ -24,7 +24,7 @@ pub fn waiting(role: Role, at: SocketAddr) -> String {
     )
 }
 
-/// MessageLabel once `coax speed serve` listens.
+/// The message when `coax speed serve` listens.
 pub fn serving(source: SocketAddr, discard: SocketAddr) -> String {
     let (host, receive_at) = (reachable(source.ip()), source.port());
     let (there, send_to) = (reachable(discard.ip()), discard.port());
@@ -34,7 +34,7 @@ pub fn serving(source: SocketAddr, discard: SocketAddr) -> String {
     )
 }
 
-/// What to try when there is no connection.
+/// What to try if the connection fails.
 pub fn no_connection(role: Role, way: &Way, error: &SpeedError) -> String {
     match (way, error.kind().kind()) {
         (Way::Target(target, _), ErrorKind::ConnectionRefused) => {
@@ -59,7 +59,7 @@ pub fn no_connection(role: Role, way: &Way, error: &SpeedError) -> String {
     }
 }
 
-/// What to try when nobody can be awaited.
+/// What to try if listening fails.
 pub fn no_service(error: &SpeedError) -> String {
     match error.kind().kind() {
         ErrorKind::AddrInUse => {
@@ -73,7 +73,7 @@ pub fn no_service(error: &SpeedError) -> String {
     }
 }
 
-/// Why a transfer did not come to a good end, in a few words.
+/// Why a transfer failed, in a few words.
 pub fn why(measured: &Measured) -> String {
     let report = &measured.report;
     match (report.end, &measured.error) {
@@ -90,7 +90,7 @@ pub fn why(measured: &Measured) -> String {
     }
 }
 
-/// The same, with what to try.
+/// The same with what to try.
 pub fn unfinished(measured: &Measured) -> String {
     let hint = match (measured.report.end, measured.report.role) {
         (Some(End::Reset), _) => {
@@ -111,7 +111,7 @@ pub fn unfinished(measured: &Measured) -> String {
     format!("{}: {hint}", why(measured))
 }
 
-/// The address others reach us at, to be typed by them.
+/// An address under which others can reach this machine.
 fn reachable(address: IpAddr) -> IpAddr {
     if !address.is_unspecified() {
         return address;

@@ -1,4 +1,4 @@
-//! What was measured as JSON; docs/speed.md explains each field.
+//! The results of `coax speed` as JSON; docs/speed.md explains each field.
 
 use coax_speed::{End, Role, TcpFigures};
 use coax_wire::time::Span;
@@ -39,7 +39,7 @@ pub fn report(measured: &Measured) -> Map<String, Value> {
     }
 }
 
-/// The word for a role.
+/// The name of a role.
 pub const fn role(role: Role) -> &'static str {
     match role {
         Role::Send => "send",
@@ -47,7 +47,7 @@ pub const fn role(role: Role) -> &'static str {
     }
 }
 
-/// The word for an end.
+/// The name of an end.
 pub const fn ended(end: End) -> &'static str {
     match end {
         End::Done => "done",
@@ -81,7 +81,7 @@ fn tcp(figures: &TcpFigures) -> Value {
     })
 }
 
-/// Seconds.
+/// Converts to seconds.
 pub fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }

@@ -1,4 +1,4 @@
-//! What raw TCP carried: [`text`], [`json`], and [`advice`] on what to type or try.
+//! Reports of raw TCP measurements: [`text`], [`json`], and [`advice`] on what to type or try.
 
 pub mod advice;
 pub mod json;

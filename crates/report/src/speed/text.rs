@@ -1,4 +1,4 @@
-//! What was measured, in words.
+//! The results of `coax speed` as text.
 
 use crate::digits::grouped;
 use std::fmt::Write as _;
@@ -8,9 +8,9 @@ use coax_speed::{Rate, Role, Sample, TcpFigures};
 use crate::speed::json::seconds;
 use coax_transfer::speed::Measured;
 
-/// Below this a transfer is too short to mean much.
+/// A shorter transfer is not meaningful, seconds.
 const SHORT_S: f64 = 1.0;
-/// A wait for the first byte beyond this part of the whole is told.
+/// The report mentions a wait for the first byte beyond this part of the total.
 const LONG_WAIT: f64 = 0.05;
 
 /// The report of one transfer.
@@ -37,7 +37,7 @@ pub fn report(measured: &Measured) -> String {
     out
 }
 
-/// One line for a visitor of `coax speed serve`.
+/// One line for a client of `coax speed serve`.
 pub fn visitor(measured: &Measured) -> String {
     let mut out = format!("{}: {}", what(measured), speed(measured.report.rate()));
     if let Some(tcp) = measured.tcp.filter(|tcp| tcp.retransmissions > 0) {
@@ -54,7 +54,7 @@ pub fn visitor(measured: &Measured) -> String {
     out
 }
 
-/// The line that is drawn anew every second.
+/// The progress line, updated every second.
 pub fn second(
     sample: &Sample,
     bytes: u64,
@@ -175,7 +175,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// As many digits as mean something, with thousands set apart.
+/// A number with a useful precision and grouped digits.
 fn figure(value: f64) -> String {
     match value {
         v if v >= 1000.0 => grouped(v.round() as u64),

@@ -1,8 +1,8 @@
-//! The report as one page that needs nothing else: no other file, no network.
+//! The report as one self-contained HTML page that loads no other file.
 //!
-//! The page holds the same object that `--json` prints, and for the longest copies what graphs are drawn of; a little
-//! script of our own shows it. Names in captures come from strangers: the script sets text only, never markup, and the
-//! object is written so that nothing in it can end the element that holds it.
+//! The page contains the object that `--json` prints, and the data of graphs for the longest copies. A small script
+//! shows them. Names in captures are untrusted: the script sets text only, never markup, and the object is escaped so
+//! that it cannot end its element.
 
 use std::path::Path;
 
@@ -25,12 +25,12 @@ const SCRIPTS: [&str; 7] = [
     include_str!("page.js"),
 ];
 
-/// The page about all captures.
+/// The page for all captures.
 pub fn page(all: &[Explained]) -> String {
     page_after("coax explain", "", all)
 }
 
-/// The same after something else, which is HTML of ours; `name` stands at the head of it all.
+/// The page for all captures after other trusted HTML; `name` is the title.
 pub fn page_after(name: &str, before: &str, all: &[Explained]) -> String {
     let told: Vec<String> = all
         .iter()
@@ -67,7 +67,7 @@ fn object(all: &[Explained]) -> Value {
     report
 }
 
-/// JSON that holds nothing that means something to HTML: as text in it, `<` is the same as `\u003c`.
+/// JSON without characters that are special in HTML: in JSON strings, `<` equals `\u003c`.
 fn embedded(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
@@ -81,7 +81,7 @@ fn embedded(value: &Value) -> String {
     out
 }
 
-/// Text as HTML.
+/// Escapes text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -95,7 +95,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Puts parts where the page has their marks, each once, and looks for no marks in what it put there.
+/// Replaces each placeholder of the page once. Does not search the inserted text for placeholders.
 fn fill(page: &str, parts: &[(&str, String)]) -> String {
     let (mut out, mut rest) = (String::new(), page);
     for (mark, part) in parts {
@@ -107,10 +107,10 @@ fn fill(page: &str, parts: &[(&str, String)]) -> String {
     out + rest
 }
 
-/// Writes the page: under its name there is never half of one.
+/// Writes the page atomically.
 ///
 /// # Errors
-/// It cannot be written.
+/// Writing failed.
 pub fn write(path: &Path, all: &[Explained]) -> Result<()> {
     write_whole(path, page(all).as_bytes())
 }

@@ -1,4 +1,4 @@
-//! A table's published figures beside the lab's.
+//! Plot of a table: published figures and the lab's figures.
 
 use super::legend::{self, Entry, How};
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 const WIDTH: f64 = 1000.0;
 const ROW: f64 = 28.0;
 const BAR: f64 = 10.0;
-/// Room for figures right of the longest bar.
+/// Space for figures right of the longest bar, pixels.
 const FIGURES: f64 = 150.0;
 
-/// A picture of a table: two bars a cell, on a scale of factors; cells of one unit together.
+/// Draws a table: two bars for each cell on a logarithmic scale, grouped by unit.
 pub fn bars(table: &Filled) -> String {
     let mut units: Vec<&str> = Vec::new();
     for cell in &table.cells {
@@ -67,7 +67,7 @@ fn entries(table: &Filled) -> Vec<Entry> {
     entries
 }
 
-/// Draws the cells of one unit from `top` on.
+/// Draws the cells of one unit, starting at `top`.
 fn draw(svg: &mut Svg, top: f64, cells: &[&Cell]) {
     let widest = cells.iter().map(|cell| text_width(&cell.id, 11.0));
     let names = widest.fold(0.0, f64::max).min(420.0);
@@ -84,7 +84,7 @@ fn draw(svg: &mut Svg, top: f64, cells: &[&Cell]) {
     let (least, most) = figures.fold((f64::INFINITY, 0.0_f64), |(least, most), figure| {
         (least.min(figure), most.max(figure))
     });
-    // a bar of the least figure has a length too
+    // the shortest bar must be visible
     let scale = Scale::log((least / 1.5, most), (area.x, area.right()));
     let ticks = scale.ticks(((area.width / 60.0) as usize).min(8));
     grid(svg, area, plot::Side::Below, &scale, &ticks);
@@ -128,7 +128,7 @@ fn shortened(text: &str, width: f64) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
     }
-    // what tells rows apart stands at both ends
+    // the start and the end of a name distinguish it from others
     let half = room.saturating_sub(1) / 2;
     let begin: String = text.chars().take(half).collect();
     let skipped = text.chars().count().saturating_sub(half);

@@ -1,4 +1,4 @@
-//! A sweep over two keys as a heat map, over more as several.
+//! Plot of a sweep: one heat map for two keys, several for more.
 
 use super::{lines::told, titles::titles};
 use crate::{
@@ -6,15 +6,15 @@ use crate::{
     plot::{self, Anchor, Area, Scale, Svg, axis, heat as colour, ink_on, number, text_width},
 };
 
-/// How large everything is.
+/// The dimensions of the plot.
 struct Layout {
     columns: Vec<String>,
     rows: Vec<String>,
     cell: (f64, f64),
-    /// Room left of the cells, and beneath them.
+    /// Space left of and below the cells.
     left: f64,
     below: f64,
-    /// Names of columns read upwards.
+    /// Column names are rotated.
     upright: bool,
     across: usize,
 }
@@ -94,7 +94,7 @@ pub(super) fn heat(swept: &Swept, panels: usize) -> String {
     svg.finish()
 }
 
-/// From the least to the most, by factors where they differ widely.
+/// The colour scale from the smallest to the largest value; logarithmic for a wide range.
 fn scale_of(swept: &Swept) -> Scale {
     let figures = swept
         .runs
@@ -177,7 +177,7 @@ fn cell(svg: &mut Svg, place: Area, run: &Run, scale: &Scale) {
         svg.coloured_text((middle.0, middle.1 + 8.0), "tiny", ink, &why);
         return;
     }
-    // in a narrow cell fewer digits are better than none
+    // fewer digits fit into a narrow cell
     let rounded = match summary.seconds {
         few if few < 1.0 => format!("{few:.2}"),
         some if some < 10.0 => format!("{some:.1}"),
@@ -189,7 +189,7 @@ fn cell(svg: &mut Svg, place: Area, run: &Run, scale: &Scale) {
     }
 }
 
-/// Values and keys along both sides; of many values only some.
+/// Draws keys and values along both axes; omits some values if there are many.
 fn names(svg: &mut Svg, area: Area, layout: &Layout, swept: &Swept) {
     let (width, height) = layout.cell;
     let every = |size: f64| (13.0 / size).ceil().max(1.0) as usize;
@@ -239,7 +239,7 @@ fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale) {
         let width = area.width / STEPS as f64;
         let part = Area {
             x: area.x + step as f64 * width,
-            // no seam between two steps
+            // overlap hides the seam between two steps
             width: width + 0.5,
             ..area
         };

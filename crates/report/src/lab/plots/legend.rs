@@ -1,11 +1,11 @@
-//! What colours mean, in rows.
+//! Legends of plots.
 
 use crate::plot::{Anchor, Area, Svg, text_width};
 
 /// Height of a row, pixels.
 pub(super) const ROW: f64 = 18.0;
 
-/// One colour: its class, how it is drawn, and what it means.
+/// One entry: its CSS class, its shape and its meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) class: String,
@@ -34,7 +34,7 @@ impl Entry {
     }
 }
 
-/// Rows that the entries need.
+/// Number of rows for the entries.
 pub(super) fn rows(entries: &[Entry], width: f64) -> usize {
     let mut at = (0.0, 1);
     for entry in entries {
@@ -44,7 +44,7 @@ pub(super) fn rows(entries: &[Entry], width: f64) -> usize {
     at.1
 }
 
-/// Draws the entries from a corner on, within a width.
+/// Draws the entries from a corner within a width.
 pub(super) fn draw(svg: &mut Svg, (x, y): (f64, f64), width: f64, entries: &[Entry]) {
     let mut at = (0.0, 1);
     for entry in entries {
@@ -72,7 +72,7 @@ pub(super) fn draw(svg: &mut Svg, (x, y): (f64, f64), width: f64, entries: &[Ent
     }
 }
 
-/// A cross with its middle at a place.
+/// A cross centred at a point.
 pub(super) fn cross(x: f64, y: f64) -> String {
     format!("M{:.1} {:.1}l6 6m-6 0l6 -6", x - 3.0, y - 3.0)
 }

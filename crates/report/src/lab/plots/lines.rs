@@ -1,4 +1,4 @@
-//! A sweep over one key: a line if its values are numbers, bars if they are names.
+//! Plot of a sweep over one key: a line for numbers, bars for names.
 
 use super::{legend, titles::titles};
 use crate::{
@@ -20,7 +20,7 @@ fn seconds(run: &Run) -> Option<f64> {
     run.outcome.as_ref().ok().map(|summary| summary.seconds)
 }
 
-/// From nothing to the most, or by factors where the figures differ widely.
+/// A linear scale from zero, or a logarithmic one for a wide range.
 fn scale_of(swept: &Swept, pixels: (f64, f64)) -> Scale {
     let figures = swept.runs.iter().filter_map(seconds);
     let (least, most) = figures.fold((f64::INFINITY, 0.0_f64), |(least, most), figure| {
@@ -64,7 +64,7 @@ fn line(swept: &Swept, numbers: &[f64], unit: &str) -> String {
     svg.finish()
 }
 
-/// Draws the points, and gives the path through them, which has a gap where there is no figure.
+/// Draws the points and returns the path through them, with gaps at missing values.
 fn curve(svg: &mut Svg, area: Area, vertical: &Scale, points: &[(f64, &Run)]) -> String {
     let mut path = String::new();
     for (x, run) in points {
@@ -87,7 +87,7 @@ fn curve(svg: &mut Svg, area: Area, vertical: &Scale, points: &[(f64, &Run)]) ->
     path
 }
 
-/// The axis of the key, what one of its marks is of the key's unit, and its name.
+/// The axis of the key, the factor to the unit of its ticks, and its name.
 fn across(swept: &Swept, numbers: &[f64], unit: &str, area: Area) -> ((Scale, f64), String) {
     let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let most = numbers.iter().copied().fold(0.0, f64::max);
@@ -165,7 +165,7 @@ fn beside(run: &Run) -> String {
     }
 }
 
-/// What a browser shows where the pointer rests.
+/// The tooltip of a run.
 pub(super) fn told(run: &Run) -> String {
     match &run.outcome {
         Ok(_) => format!("{}: {}", run.values.join(", "), beside(run)),

@@ -1,4 +1,4 @@
-//! What the lab draws: a run's sequence numbers against time, a table's figures, a sweep's grid.
+//! Plots of the lab: sequence numbers over time, table figures, sweeps.
 
 mod bars;
 mod heat;
@@ -15,19 +15,19 @@ pub use bars::bars;
 
 use super::sweep::{Sweep, Swept, grid::Axis};
 
-/// Most panels of a picture.
+/// Maximum number of panels in a plot.
 const MOST_PANELS: usize = 24;
 
-/// Combinations of the keys before the last two.
+/// Number of combinations of all keys except the last two.
 fn panels(axes: &[Axis]) -> usize {
     let before = axes.iter().rev().skip(2);
     before.map(|axis| axis.values.len()).product()
 }
 
-/// Whether a sweep can be drawn: to be asked before it runs.
+/// Checks before the run whether a sweep can be drawn.
 ///
 /// # Errors
-/// There are too many combinations for one picture: what to do.
+/// Too many combinations for one plot.
 pub fn check(sweep: &Sweep) -> Result<()> {
     let axes = sweep.axes();
     let panels = panels(axes);
@@ -47,7 +47,8 @@ pub fn check(sweep: &Sweep) -> Result<()> {
     Ok(())
 }
 
-/// A sweep: one key as a line or as bars, two as a heat map, more as a heat map for each combination of the first keys.
+/// Plots a sweep: one key as a line or bars, two as a heat map, more as one heat map for each combination of the first
+/// keys.
 pub fn sweep(swept: &Swept) -> String {
     if swept.axes.len() < 2 {
         lines::lines(swept)

@@ -1,8 +1,7 @@
-//! A run as a time-sequence graph: the data stream's sequence numbers against time, as those know it who read captures,
-//! and beneath it what the time was spent on.
+//! A time-sequence graph of a run: the data stream's sequence numbers over time, and below it the causes over time.
 //!
-//! It has as many marks as there are pixels, not as there are segments: what falls into one column of one colour is one
-//! stroke. Segments that were sent again, and those that never arrived, are kept to the pixel.
+//! The number of marks depends on the pixels, not on the segments: segments of one colour in one pixel column become
+//! one stroke. Retransmitted and lost segments have their own marks.
 
 use crate::digits::grouped;
 use std::{
@@ -31,7 +30,7 @@ const PLOT: Area = Area {
     width: 900.0,
     height: 420.0,
 };
-/// What the time was spent on, beneath the plot.
+/// The area of the causes, below the plot.
 const BAND: Area = Area {
     x: 80.0,
     y: 490.0,
@@ -39,20 +38,20 @@ const BAND: Area = Area {
     height: 48.0,
 };
 
-/// A part of a run, seconds from the beginning of its copy.
+/// A time range of a run, seconds from the start of its copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// From when.
+    /// Start.
     pub from: f64,
-    /// Until when.
+    /// End.
     pub to: f64,
 }
 
 impl Part {
-    /// From `A..B`, in seconds.
+    /// Parses `A..B` in seconds.
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed.
+    /// The text is invalid; the error names the allowed form.
     pub fn parse(text: &str) -> Result<Self> {
         let allowed =
             || format!("`{text}` is no part of a run; allowed is A..B in seconds, such as 0..2.5");
@@ -64,10 +63,10 @@ impl Part {
     }
 }
 
-/// The picture of a run, or of a part of it.
+/// Plots a run or a part of it.
 ///
 /// # Errors
-/// The part begins after the copy's end.
+/// The part starts after the end of the copy.
 pub fn sequence(run: &Observed, part: Option<Part>) -> Result<String> {
     let seconds = (run.copy.1 - run.copy.0).0 as f64 / 1e9;
     let part = part.unwrap_or(Part {
@@ -86,13 +85,13 @@ pub fn sequence(run: &Observed, part: Option<Part>) -> Result<String> {
     Ok(Graph::new(run, part).draw())
 }
 
-/// What is drawn, in pixels.
+/// The plot and its scales.
 struct Graph<'a> {
     run: &'a Observed,
     part: Part,
     time: Scale,
     bytes: Scale,
-    /// Sequence number of the copy's first byte.
+    /// Sequence number of the first byte of the copy.
     base: u64,
     from: Side,
     unit: (f64, &'static str),
@@ -126,7 +125,7 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Frames of the part that is drawn.
+    /// Frames in the drawn time range.
     fn frames(&self) -> impl Iterator<Item = &'a Seen> + use<'a> {
         let begin = self.run.copy.0;
         let moment = |seconds: f64| Time(begin.0.saturating_add((seconds * 1e9).round() as u64));
@@ -135,7 +134,7 @@ impl<'a> Graph<'a> {
         frames.filter(move |seen| seen.at >= from && seen.at <= to)
     }
 
-    /// The least and greatest byte that are drawn.
+    /// The smallest and largest sequence number to draw.
     fn extent(&self) -> (f64, f64) {
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for seen in self.frames() {
@@ -239,12 +238,12 @@ impl<'a> Graph<'a> {
         axis(svg, BAND, plot::Side::Below, &horizontal, &ticks, &name);
     }
 
-    /// The acknowledgments and the window's edge, as they arrive at the sender.
+    /// Draws the ACKs and the right edge of the window as they arrive at the sender.
     fn lines(&self, svg: &mut Svg) {
         let (mut acks, mut edges) = (Steps::default(), Steps::default());
         let mut highest = 0;
         for seen in self.frames() {
-            // an old acknowledgment that comes late says nothing
+            // an old ACK that arrives late carries no information
             if self.role(seen) == Role::Ack && seen.ack >= highest {
                 highest = seen.ack;
                 let x = self.x(seen.at);
@@ -256,7 +255,7 @@ impl<'a> Graph<'a> {
         svg.path(&acks.end(PLOT.right()), "ack");
     }
 
-    /// Segments with data, what was sent again, and what was lost.
+    /// Draws data segments, retransmissions and losses.
     fn data(&self, svg: &mut Svg) {
         let marks = self.marks();
         let mut paths: BTreeMap<&str, String> = BTreeMap::new();
@@ -304,7 +303,7 @@ impl<'a> Graph<'a> {
         marks
     }
 
-    /// What each pixel's time was spent on, one above the other.
+    /// Draws the causes of each pixel column as a stack.
     fn band(&self, svg: &mut Svg) {
         let spent = self.spent();
         let mut column = 0;
@@ -330,7 +329,7 @@ impl<'a> Graph<'a> {
         svg.text((x, y + 11.0), Anchor::End, "small faint", "on");
     }
 
-    /// How much of each pixel went to each cause.
+    /// The time of each cause per pixel column.
     fn spent(&self) -> Vec<[f64; Cause::COUNT]> {
         let mut spent = vec![[0.0_f64; Cause::COUNT]; BAND.width as usize];
         let begin = self.run.copy.0;
@@ -395,14 +394,14 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// What is drawn of segments with data.
+/// Marks of data segments.
 #[derive(Default)]
 struct Marks {
-    /// By colour and column of pixels: from the lowest to the highest.
+    /// By colour and pixel column: from the lowest to the highest row.
     strokes: BTreeMap<(&'static str, i32), (f64, f64)>,
-    /// Pixels of what was sent again, column and row.
+    /// Retransmitted segments: pixel column and row.
     again: BTreeSet<(i32, i32)>,
-    /// What did not arrive, to four pixels.
+    /// Lost segments, rounded to four pixels.
     lost: BTreeSet<(i32, i32)>,
 }
 
@@ -421,7 +420,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// A line of steps, no point twice in one pixel.
+/// A step line with at most one point per pixel.
 #[derive(Default)]
 struct Steps {
     path: String,
@@ -450,7 +449,7 @@ impl Steps {
     }
 }
 
-/// What was waited for at a moment.
+/// The causes over time.
 struct Causes<'a>(&'a [Stretch]);
 
 impl<'a> Causes<'a> {
@@ -458,7 +457,7 @@ impl<'a> Causes<'a> {
         Self(truth)
     }
 
-    /// What ended at the moment, or was going on: a segment is sent because that is over.
+    /// The cause that ends at this moment or is active: a segment is sent when a wait ends.
     fn at(&self, at: Time) -> Cause {
         let index = self.0.partition_point(|stretch| stretch.to < at);
         let found = self.0.get(index).or(self.0.last());
@@ -470,7 +469,7 @@ fn stroke(path: &mut String, column: i32, low: f64, high: f64) {
     let _ = write!(path, "M{column}.5 {low:.1}V{high:.1}");
 }
 
-/// Pixels one above the other as one stroke.
+/// Combines vertically adjacent pixels into strokes.
 fn runs(pixels: &BTreeSet<(i32, i32)>) -> String {
     let mut path = String::new();
     let mut run: Option<(i32, i32, i32)> = None;
@@ -491,7 +490,7 @@ fn runs(pixels: &BTreeSet<(i32, i32)>) -> String {
     path
 }
 
-/// A column's causes one above the other, whole pixels.
+/// Stacks the causes of a column in whole pixels.
 fn levels(spent: &[f64; Cause::COUNT]) -> Vec<(Cause, i32, i32)> {
     let total: f64 = spent.iter().sum();
     let (mut sum, mut top) = (0.0, 0);

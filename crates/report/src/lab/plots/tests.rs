@@ -8,7 +8,7 @@ use crate::lab::{
 };
 use sequence::{Part, sequence};
 
-/// Elements are closed, in order, and attributes are in quotes: what a browser wants of XML.
+/// Checks that the XML is well formed: nested elements are closed and attributes are quoted.
 fn check_xml(svg: &str) {
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     let mut open: Vec<&str> = Vec::new();
@@ -120,7 +120,7 @@ fn sweeps_of_one_two_and_three_keys_are_drawn_with_a_cell_for_each_run() {
         check(&sweep).unwrap();
         let svg = super::sweep(&sweep.run(2, |_| ()));
         check_xml(&svg);
-        // a tip for each, beside the picture's own title
+        // one tooltip for each cell and the title of the picture
         assert_eq!(svg.matches("<title>").count(), cells + 1, "{grid:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The title and caption of a plot.
+//! Title and caption of a plot.
 
 use crate::lab::sweep::Swept;
 

@@ -1,11 +1,11 @@
-//! The grid of a sweep: keys, and the values each is to have.
+//! The grid of a sweep: keys and their values.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use coax_lab::scenario::parse_value;
 
 use super::quantity::{Quantity, shown};
 
-/// Most runs of one sweep.
+/// Maximum number of runs of one sweep.
 pub const MOST_RUNS: usize = 10_000;
 
 const FORMS: &str = "allowed are values with commas between them, A..B:N (N values from A to B, evenly) and A..B*F \
@@ -15,19 +15,19 @@ const FORMS: &str = "allowed are values with commas between them, A..B:N (N valu
 /// A key and its values.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The key, as it was given.
+    /// The key as given.
     pub key: String,
-    /// Where it was given, for messages.
+    /// The argument or file that contains it, for error messages.
     pub from: String,
-    /// Its values, in the order of the grid.
+    /// Its values, in grid order.
     pub values: Vec<toml::Value>,
 }
 
 impl Axis {
-    /// From `KEY=V1,V2,…`, `KEY=A..B:N` or `KEY=A..B*F`.
+    /// Parses `KEY=V1,V2,…`, `KEY=A..B:N` or `KEY=A..B*F`.
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed.
+    /// The text is invalid; the error names the allowed forms.
     pub fn parse(argument: &str) -> Result<Self> {
         let from = format!("--grid {argument}");
         let (key, text) = argument
@@ -36,10 +36,10 @@ impl Axis {
         Self::new(key.trim(), &from, listed(text.trim()))
     }
 
-    /// From a key of a scenario's `[sweep]`: a list, or a text as on the command line.
+    /// Reads a key of a scenario's `[sweep]`: a list, or a text as on the command line.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// As for [`parse`](Self::parse).
     pub fn from_file(file: &str, key: &str, value: &toml::Value) -> Result<Self> {
         let values = match value {
             toml::Value::Array(values) => Ok(values.clone()),
@@ -70,7 +70,7 @@ impl Axis {
         })
     }
 
-    /// Its values as numbers, if all of them are and of one unit.
+    /// Its values as numbers, if all are numbers of one unit.
     pub fn numbers(&self) -> Option<(Vec<f64>, &'static str)> {
         let quantities: Option<Vec<Quantity>> = self
             .values
@@ -89,10 +89,10 @@ impl Axis {
     }
 }
 
-/// Runs of these axes together.
+/// Number of runs of these axes.
 ///
 /// # Errors
-/// There are none, too many, or a key is given twice.
+/// There are no runs, too many, or a duplicate key.
 pub fn runs(axes: &[Axis]) -> Result<usize> {
     ensure!(
         !axes.is_empty(),
@@ -118,7 +118,7 @@ pub fn runs(axes: &[Axis]) -> Result<usize> {
     Ok(runs)
 }
 
-/// The values of a text.
+/// The values of a comma-separated text.
 fn listed(text: &str) -> Result<Vec<toml::Value>> {
     if let Some((from, rest)) = text.split_once("..") {
         if let Some((to, count)) = rest.rsplit_once(':') {
@@ -136,7 +136,7 @@ fn listed(text: &str) -> Result<Vec<toml::Value>> {
     Ok(parts.into_iter().map(parse_value).collect())
 }
 
-/// Parts between commas that stand in no brackets and no quotes.
+/// Splits at commas outside brackets and quotes.
 fn at_commas(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut begin) = (0_i32, false, 0);
     let mut parts = Vec::new();
@@ -156,7 +156,7 @@ fn at_commas(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The ends of a range and their unit.
+/// The ends of a range and their common unit.
 fn ends(from: &str, to: &str) -> Result<(f64, f64, String)> {
     let number = |text: &str| {
         let digits = text.find(|c: char| !(c.is_ascii_digit() || ".+-".contains(c)));
@@ -206,7 +206,7 @@ fn by_factors(from: &str, to: &str, factor: &str) -> Result<Vec<toml::Value>> {
     ))
 }
 
-/// Points of a range as values. Numbers without a unit, and sizes, are whole if the range's ends are.
+/// The points of a range as values. Sizes and numbers without a unit are integers if the range's ends are.
 fn values(points: &[f64], unit: &str, whole: bool) -> Vec<toml::Value> {
     let size = match unit {
         "B" => Some(1.0),
@@ -223,7 +223,7 @@ fn values(points: &[f64], unit: &str, whole: bool) -> Vec<toml::Value> {
         Some(factor) => toml::Value::Integer((point * factor).round() as i64),
         None if unit.is_empty() && whole => toml::Value::Integer(point.round() as i64),
         None if unit.is_empty() => toml::Value::Float(*point),
-        // a billionth of the last digit is the arithmetic's, not the range's
+        // removes rounding errors of the arithmetic
         None => toml::Value::String(format!("{} {unit}", (point * 1e9).round() / 1e9)),
     };
     let mut values: Vec<toml::Value> = points.iter().map(value).collect();

@@ -1,8 +1,7 @@
 //! A sweep: a scenario run over a grid of parameters.
 //!
-//! Each run is one thread's and depends on nothing but its scenario, so the result is the same whatever the number of
-//! threads. A run that fails is a result like any other; a grid with a value that is not possible is refused before
-//! anything runs.
+//! Each run uses one thread and depends only on its scenario, so the result does not depend on the number of threads. A
+//! failed run is a normal result. A grid with an invalid value is refused before the first run.
 
 pub mod grid;
 pub mod quantity;
@@ -21,14 +20,14 @@ use super::{
     run::{Summary, run},
 };
 
-/// What is to be run.
+/// The parameters of a sweep.
 #[derive(Debug)]
 pub struct Sweep {
-    /// What is the same in all runs.
+    /// The scenario that all runs start from.
     base: Scenario,
-    /// What is set after a client was chosen, as `KEY=VALUE`.
+    /// Changes after the client is selected, as `KEY=VALUE`.
     set: Vec<String>,
-    /// What is varied: the last key fastest.
+    /// The varied keys; the last one varies fastest.
     axes: Vec<Axis>,
 }
 
@@ -37,31 +36,32 @@ pub struct Sweep {
 pub struct Run {
     /// The values of the axes, in their order.
     pub values: Vec<String>,
-    /// What the run was put together from, in the order of paths.
+    /// The scenario's parameters, sorted by path.
     pub parameters: Vec<(String, String)>,
-    /// What it came to, or why it failed.
+    /// The summary, or the error.
     pub outcome: Result<Summary, String>,
 }
 
-/// What a sweep came to.
+/// The result of a sweep.
 #[derive(Debug)]
 pub struct Swept {
     /// The scenario's name.
     pub scenario: String,
-    /// What it calls itself; empty if the client is varied, for then that is not what the runs are of.
+    /// The scenario's title; empty if the client is varied, because the title names the client.
     pub title: String,
-    /// What was varied.
+    /// The varied keys.
     pub axes: Vec<Axis>,
-    /// Every run, in the order of the grid: the last key fastest.
+    /// All runs in grid order: the last key varies fastest.
     pub runs: Vec<Run>,
 }
 
 impl Sweep {
-    /// A sweep of a scenario with `set` changed and `grid` varied. What the scenario's own `[sweep]` varies comes first, in
-    /// the order of the alphabet, but for keys that `grid` has.
+    /// A sweep of a scenario with changes `set` and axes `grid`. The keys of the scenario's own `[sweep]` come first in
+    /// alphabetical order, except keys that are also in `grid`.
     ///
     /// # Errors
-    /// The argument or file, the key, and what is allowed: a key is unknown, a value not possible, or there are too many runs.
+    /// An unknown key, an invalid value, or too many runs. The error names the argument or file, the key and the
+    /// allowed values.
     pub fn new(base: Scenario, set: &[String], grid: &[String]) -> Result<Self> {
         let typed: Vec<Axis> = grid
             .iter()
@@ -84,17 +84,17 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// What is varied.
+    /// The varied keys.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Runs there are.
+    /// Number of runs.
     pub fn runs(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
-    /// Runs all, on so many threads; `done` is told after each how many are.
+    /// Runs the sweep on `threads` threads; `done` gets the number of finished runs after each one.
     pub fn run(self, threads: usize, done: impl Fn(usize) + Sync) -> Swept {
         let work: Vec<usize> = (0..self.runs()).collect();
         let runs = parallel::each(&work, threads, |run| self.one(*run), done);
@@ -112,7 +112,7 @@ impl Sweep {
         }
     }
 
-    /// Every value must be possible on its own. What is not possible only together with others is a run that fails.
+    /// Checks each value on its own. Invalid combinations of values become failed runs.
     fn check(&self) -> Result<()> {
         CopySetup::of(&self.scenario(&[])?)?;
         for axis in &self.axes {
@@ -134,7 +134,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// The axes' values in a run.
+    /// The values of the axes in a run.
     fn place(&self, mut run: usize) -> Vec<(&Axis, &toml::Value)> {
         let mut place = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
@@ -146,7 +146,7 @@ impl Sweep {
         place
     }
 
-    /// A client brings its stack and machine with it, so it is chosen before anything is changed.
+    /// The scenario of a run. The client is set first because it also sets stack and machine.
     fn scenario(&self, place: &[(&Axis, &toml::Value)]) -> Result<Scenario> {
         let mut scenario = self.base.clone();
         let (clients, others): (Vec<_>, Vec<_>) =
@@ -178,7 +178,7 @@ impl Sweep {
     }
 }
 
-/// One run that fails must not take the others with it.
+/// Runs one scenario. A failure does not end the other runs.
 fn outcome(scenario: &Scenario) -> Result<Summary, String> {
     let ran = catch_unwind(AssertUnwindSafe(|| run(scenario)));
     let summary = ran

@@ -1,8 +1,8 @@
-//! Values as numbers with a unit.
+//! Values with units.
 
 use coax_lab::scenario::parse_size;
 
-/// Units of time: how many of them a second is.
+/// Units of time in seconds.
 const TIMES: [(&str, f64); 5] = [
     ("ps", 1e12),
     ("ns", 1e9),
@@ -11,7 +11,7 @@ const TIMES: [(&str, f64); 5] = [
     ("s", 1.0),
 ];
 
-/// Units of rate, in bits a second.
+/// Units of rate in bits per second.
 const RATES: [(&str, f64); 4] = [
     ("kbit/s", 1e3),
     ("Mbit/s", 1e6),
@@ -19,7 +19,7 @@ const RATES: [(&str, f64); 4] = [
     ("bit/s", 1.0),
 ];
 
-/// Keys whose plain numbers count something, by how they end.
+/// Units of plain numbers by the suffix of the key.
 const COUNTED: [(&str, &str); 10] = [
     ("receive_window", "bytes"),
     ("send_buffer", "bytes"),
@@ -36,14 +36,14 @@ const COUNTED: [(&str, &str); 10] = [
 /// A number and its unit: `s`, `bit_per_s`, `bytes`, `frames`, `segments`, or none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
-    /// How much.
+    /// The number.
     pub value: f64,
-    /// Of what; empty if it is not known.
+    /// The unit; empty if unknown.
     pub unit: &'static str,
 }
 
 impl Quantity {
-    /// What a key's value comes to, if it is a number.
+    /// The quantity of a key's value, if it is a number.
     pub fn of(key: &str, text: &str) -> Option<Self> {
         if let Ok(value) = text.parse::<f64>() {
             let ending = COUNTED.iter().find(|(ending, _)| key.ends_with(ending));
@@ -69,7 +69,7 @@ impl Quantity {
     }
 }
 
-/// A value as people wrote it.
+/// Formats a value as in its source.
 pub fn shown(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -77,7 +77,7 @@ pub fn shown(value: &toml::Value) -> String {
     }
 }
 
-/// A column of a key's values: its name with the unit, and the values as numbers where all of them are.
+/// A column of a key's values: its name with the unit, and numbers if all values are numbers.
 pub fn column(key: &str, texts: &[String]) -> (String, Vec<String>) {
     let quantities: Option<Vec<Quantity>> =
         texts.iter().map(|text| Quantity::of(key, text)).collect();

@@ -1,4 +1,4 @@
-//! A sweep for a terminal, as a table for other programs, and as one object.
+//! Output of a sweep: as text, CSV and JSON.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Run, Swept, quantity};
 use crate::lab::{report, run::Summary};
 
-/// For a terminal: a line for each run, then the fastest and the slowest.
+/// Text for a terminal: a line for each run, then the fastest and the slowest run.
 pub fn text(swept: &Swept) -> String {
     let mut rows = vec![heads(swept)];
     rows.extend(swept.runs.iter().map(row));
@@ -95,8 +95,8 @@ fn extremes(out: &mut String, swept: &Swept) {
     }
 }
 
-/// Comma-separated values (RFC 4180): one row a run, one column a parameter, each column of one kind, units in the names.
-/// What a failed run has none of is empty.
+/// Comma-separated values (RFC 4180): one row for each run, one column for each parameter, units in the column names.
+/// Cells of failed runs may be empty.
 pub fn csv(swept: &Swept) -> String {
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
     for (at, axis) in swept.axes.iter().enumerate() {
@@ -124,7 +124,7 @@ pub fn csv(swept: &Swept) -> String {
     out
 }
 
-/// What the runs were put together from, but for what was varied.
+/// The parameters that all runs share.
 fn fixed_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
     let mut keys: Vec<&String> = Vec::new();
     for (key, _) in swept.runs.iter().flat_map(|run| &run.parameters) {
@@ -148,7 +148,7 @@ fn fixed_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// A column's name, and what a run has in it.
+/// A column's name and the function for its cells.
 type Figure = (&'static str, fn(&Summary) -> String);
 
 const FIGURES: [Figure; 11] = [
@@ -202,14 +202,14 @@ fn result_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
     columns
 }
 
-/// What part of the copy's time a cause took.
+/// The share of a cause in the copy's time.
 fn share(summary: &Summary, cause: Cause) -> f64 {
     let spent = summary.causes_ns.get(cause.name()).copied().unwrap_or(0);
     let total: u64 = summary.causes_ns.values().sum();
     spent as f64 / total.max(1) as f64
 }
 
-/// One object.
+/// The sweep as one JSON object.
 pub fn object(swept: &Swept) -> Value {
     let axes = swept.axes.iter().map(|axis| {
         let values: Vec<String> = axis.values.iter().map(quantity::shown).collect();

@@ -97,7 +97,7 @@ fn a_run_that_fails_is_a_cell_and_not_the_end() {
     assert_eq!(object["axes"][0]["unit"], "frames");
 }
 
-/// A sweep over `grid` is refused in words that hold all of `parts`.
+/// Asserts that a sweep over `grid` is refused with a message that contains all of `parts`.
 fn assert_refused(set: &[&str], grid: &str, parts: &[&str]) {
     let said = problem(set, &[grid]);
     for part in parts {
