@@ -1,12 +1,12 @@
-//! What is wrong with a configuration, said with its place.
+//! Diagnostics of a configuration with their positions.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A line of a configuration file, or a command line's argument.
+/// A line of a configuration file, or an argument of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The file as it was named.
+    /// The file name as given.
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: u32,
@@ -20,12 +20,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Information.
     Note,
-    /// Something will not be as the file says.
+    /// The server deviates from the file.
     Warning,
     /// The server does not start.
     Error,
@@ -41,21 +41,21 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One thing to say.
+/// One diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// Where; `None` for the configuration as a whole.
+    /// The position; `None` for the configuration as a whole.
     pub at: Option<Position>,
-    /// What to do about it, or why it does not matter.
+    /// How to fix it, or why it has no effect.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// Something without a place or advice yet.
+    /// A diagnostic without position and help.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -80,14 +80,14 @@ impl Diagnostic {
         Self::new(Severity::Note, message)
     }
 
-    /// Says where.
+    /// Sets the position.
     #[must_use]
     pub fn at(mut self, at: &Position) -> Self {
         self.at = Some(at.clone());
         self
     }
 
-    /// Says what to do.
+    /// Sets the help text.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -96,7 +96,7 @@ impl Diagnostic {
 }
 
 impl Diagnostic {
-    /// For a log of one line each: the message and what to do.
+    /// One line for a log: the message and the help text.
     pub fn in_one_line(&self) -> String {
         match &self.help {
             Some(help) => format!("{}; {help}", self.message),
@@ -106,7 +106,7 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// As compilers print it: severity and message, place, the line itself, advice.
+    /// Formats like a compiler: severity and message, position, the line, help.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.severity, self.message)?;
         if let Some(at) = &self.at {
@@ -121,7 +121,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The known name nearest to `wrong`, if one is near enough to have been meant.
+/// The known name most similar to `wrong`, if it is similar enough.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + wrong.chars().count() / 6;
     known
@@ -131,7 +131,7 @@ pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<
         .map(|(_, n)| n)
 }
 
-/// How many letters to insert, delete or change (Levenshtein).
+/// The edit distance (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

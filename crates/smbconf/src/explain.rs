@@ -1,4 +1,4 @@
-//! `--explain-config`, and docs/smb-conf.md.
+//! The output of `--explain-config`, and docs/smb-conf.md.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::macros::MACROS;
 use super::table::families::FAMILIES;
 use super::table::{Effect, Parameter, Scope, groups};
 
-/// What became of every line of a configuration.
+/// The effect of every line of a configuration.
 pub fn lines(loaded: &Loaded) -> String {
     let mut out = String::new();
     let mut section = None;
@@ -55,7 +55,7 @@ fn told(line: &Line) -> String {
     }
 }
 
-/// Every parameter, as text.
+/// Every parameter as text.
 pub fn reference() -> String {
     let mut out = String::new();
     for (title, list) in groups() {
@@ -104,7 +104,7 @@ fn notes(parameter: &Parameter) -> Vec<String> {
     notes
 }
 
-/// docs/smb-conf.md.
+/// The contents of docs/smb-conf.md.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# smb.conf\n\n\
@@ -136,7 +136,7 @@ pub fn markdown() -> String {
     out
 }
 
-/// What is not listed one by one.
+/// The parameters that are not listed individually.
 fn families() -> String {
     let mut out = String::from(
         "\n## Families that have no effect\n\n| names that begin with (blanks do not count) | why |\n|---|---|\n",

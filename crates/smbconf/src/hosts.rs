@@ -1,10 +1,11 @@
-//! Which clients may connect: `hosts allow`, `hosts deny`, and the rule that keeps an SMB1 server off the Internet.
+//! Which clients may connect: `hosts allow`, `hosts deny`, and the rule that refuses public addresses.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The two lists, in Samba's meaning: who is on `allow` may connect; else who is on `deny` may not; else everybody may
-/// if there is no `allow`, or if there is a `deny`. A client on this machine may, unless only `deny` names it.
+/// The two lists with Samba's semantics. A client on `allow` is accepted; otherwise one on `deny` is refused; any other
+/// client is accepted if there is no `allow`, or if there is a `deny`. A client on this machine is accepted unless only
+/// `deny` contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostAccess {
     /// `hosts allow`.
@@ -13,14 +14,14 @@ pub struct HostAccess {
     pub deny: HostList,
 }
 
-/// Why a client may not connect.
+/// Why a client is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is on `hosts deny`.
+    /// `hosts deny` contains it.
     Denied,
-    /// There is a `hosts allow`, and it is not on it.
+    /// `hosts allow` is set and does not contain it.
     NotAllowed,
-    /// Its address is a public one, and no `hosts allow` names it.
+    /// It has a public address, and `hosts allow` does not contain it.
     PublicAddress,
 }
 
@@ -37,10 +38,10 @@ impl fmt::Display for Refusal {
 }
 
 impl HostAccess {
-    /// Whether the lists let `peer` in.
+    /// Checks `peer` against the lists.
     ///
     /// # Errors
-    /// The reason, if not.
+    /// The reason for the refusal.
     pub fn check(&self, peer: IpAddr) -> Result<(), Refusal> {
         let peer = peer.to_canonical();
         let denied = self.deny.contains(peer);
@@ -55,10 +56,10 @@ impl HostAccess {
         }
     }
 
-    /// As [`Self::check`], for the server as a whole: a public address must be on `hosts allow`.
+    /// Like [`Self::check`], for the server as a whole: a public address must be on `hosts allow`.
     ///
     /// # Errors
-    /// The reason, if not.
+    /// The reason for the refusal.
     pub fn check_server(&self, peer: IpAddr) -> Result<(), Refusal> {
         self.check(peer)?;
         if is_public(peer.to_canonical()) && !self.allow.contains(peer.to_canonical()) {
@@ -68,8 +69,8 @@ impl HostAccess {
     }
 }
 
-/// Whether an address is one of the public Internet: not loopback, link-local, private (RFC 1918, RFC 4193) or shared
-/// (RFC 6598, which overlay networks use).
+/// Whether an address is public: not loopback, link-local, private (RFC 1918, RFC 4193) or shared (RFC 6598, used by
+/// overlay networks).
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(a) => {
@@ -90,7 +91,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// One list of hosts: `150.203. 10.0.0.0/8 192.168.1.0/255.255.255.0 ALL EXCEPT 10.0.0.9`.
+/// A list of hosts such as `150.203. 10.0.0.0/8 192.168.1.0/255.255.255.0 ALL EXCEPT 10.0.0.9`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostList {
     rules: Vec<HostRule>,
@@ -107,11 +108,11 @@ enum HostRule {
 }
 
 impl HostList {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// Says which word is no address, network, `ALL` or `EXCEPT`: names are not looked up, as whoever answers for the
-    /// client's address in the DNS would then decide who gets in.
+    /// The word that is not an address, network, `ALL` or `EXCEPT`. Host names are not supported: the owner of the
+    /// client's reverse DNS zone could choose the name.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut list = Self::default();
         let mut excepting = false;
@@ -130,13 +131,13 @@ impl HostList {
         Ok(list)
     }
 
-    /// Whether the list names `address`.
+    /// Whether the list contains `address`.
     pub fn contains(&self, address: IpAddr) -> bool {
         let named = |rules: &[HostRule]| rules.iter().any(|r| r.covers(address));
         named(&self.rules) && !named(&self.except)
     }
 
-    /// Whether there is no entry.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
@@ -181,7 +182,7 @@ impl HostRule {
         }
     }
 
-    /// `150.203.` stands for 150.203.0.0/16.
+    /// Parses a prefix: `150.203.` means 150.203.0.0/16.
     fn prefix(word: &str) -> Option<Self> {
         let parts: Vec<&str> = word.strip_suffix('.')?.split('.').collect();
         let missing = 4usize
@@ -242,7 +243,7 @@ impl fmt::Display for HostRule {
     }
 }
 
-/// `24` or `255.255.255.0`.
+/// Parses `24` or `255.255.255.0`.
 fn v4_mask(text: &str) -> Option<u32> {
     if let Ok(mask) = text.parse::<Ipv4Addr>() {
         let mask = u32::from(mask);

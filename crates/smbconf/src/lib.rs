@@ -1,7 +1,7 @@
-//! smb.conf and the command line, read into [`settings::Settings`].
+//! Reads smb.conf and the command line into [`settings::Settings`].
 //!
-//! [`parse`] knows the grammar and no parameter; [`table`] knows every parameter and is the only place that does;
-//! [`load`] joins them; [`settings`] is what comes out; [`explain`] says what became of each line.
+//! [`parse`] implements the grammar. [`table`] is the only definition of the parameters. [`load`] combines both.
+//! [`settings`] is the result. [`explain`] reports the effect of each line.
 
 pub mod diagnostic;
 pub mod explain;

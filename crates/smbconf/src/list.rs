@@ -1,6 +1,6 @@
-//! Lists as smb.conf writes them: of words, of user names, of file name patterns.
+//! Lists in smb.conf: words, user names, file name patterns.
 
-/// Words parted by spaces, tabs, commas or semicolons; double quotes hold a word with such characters together.
+/// Splits at spaces, tabs, commas and semicolons; double quotes protect them.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -29,39 +29,39 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// User names, compared without regard to case.
+/// User names, compared without case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// The names as they were written.
+    /// Creates a list; keeps the spelling.
     pub fn new(names: Vec<String>) -> Self {
         Self(names)
     }
 
-    /// Whether `name` is one of them.
+    /// Whether the list contains `name`.
     pub fn contains(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.0.iter().any(|n| n.to_lowercase() == name)
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names as they were written.
+    /// The names in their original spelling.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 }
 
-/// File name patterns, written `/*.tmp/Thumbs.db/`: `*` stands for any text, `?` for one character; case does not count.
+/// File name patterns such as `/*.tmp/Thumbs.db/`: `*` matches any text, `?` one character; case is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patterns(Vec<String>);
 
 impl Patterns {
-    /// Patterns parted by slashes (a list without any slash is one pattern).
+    /// Splits at slashes. A text without a slash is one pattern.
     pub fn parse(text: &str) -> Self {
         Self(
             text.split('/')
@@ -72,7 +72,7 @@ impl Patterns {
         )
     }
 
-    /// Whether `name`, one component of a path, matches one of them.
+    /// Whether one of them matches `name`, a component of a path.
     pub fn matches(&self, name: &str) -> bool {
         if self.0.is_empty() {
             return false;
@@ -83,7 +83,7 @@ impl Patterns {
             .any(|p| matches(&p.chars().collect::<Vec<_>>(), &name))
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -94,7 +94,7 @@ impl Patterns {
     }
 }
 
-/// Wildcard match in time proportional to the product of both lengths: on a mismatch only the last `*` takes one more.
+/// Wildcard match in time proportional to the product of both lengths: after a mismatch only the last `*` is extended.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

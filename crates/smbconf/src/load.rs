@@ -1,4 +1,4 @@
-//! From smb.conf to settings: files, sections, and what became of each line.
+//! Loads smb.conf into settings and records the effect of each line.
 
 mod finish;
 
@@ -16,57 +16,57 @@ use super::table::{Effect, Found, Parameter, Scope, Slot, all_names, find};
 
 pub use finish::{listeners, local_addresses};
 
-/// How deep files may include files.
+/// Maximum depth of includes.
 const MAX_DEPTH: usize = 16;
-/// How many files one configuration may be made of.
+/// Maximum number of files of a configuration.
 const MAX_FILES: usize = 256;
-/// The largest file read, bytes; what is beyond is an error.
+/// Maximum size of a file, bytes.
 const MAX_BYTES: u64 = 4 << 20;
-/// What diagnostics call the command line's options.
+/// The name of the command line's options in diagnostics.
 const OPTIONS: &str = "--option";
 
-/// A configuration read.
+/// A loaded configuration.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// What the server is to do. Not to be used if a diagnostic is an error.
+    /// The settings. Do not use them if a diagnostic is an error.
     pub settings: Settings,
-    /// What to say about it.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
-    /// Every `key = value`, in the order read.
+    /// Every `key = value`, in reading order.
     pub lines: Vec<Line>,
-    /// What `[global]` says of shares: the start of those that the command line adds.
+    /// The share defaults from `[global]`, used for shares of the command line.
     pub template: ShareSettings,
 }
 
-/// What became of one `key = value`.
+/// One `key = value` and its effect.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Where it stands.
+    /// Its position.
     pub at: Position,
-    /// The section it stands in, as written.
+    /// Its section, as written.
     pub section: String,
     /// The key as written.
     pub key: String,
-    /// The parameter it names, if coax knows it.
+    /// The parameter, if coax knows it.
     pub parameter: Option<&'static Parameter>,
-    /// What became of it.
+    /// Its effect.
     pub outcome: Outcome,
 }
 
-/// What became of a line.
+/// The effect of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It set this value.
     Set(String),
-    /// It set this value, which is not the one written, for this reason.
+    /// It set this value instead of the written one, for this reason.
     Adjusted(String, String),
     /// It changed how the file is read.
     Read,
-    /// What it is for is met in another way.
+    /// Its purpose is met in another way.
     Met(&'static str),
     /// It has no effect, for this reason.
     Ignored(String),
-    /// It is wrong.
+    /// It is invalid.
     Wrong(String),
 }
 
@@ -76,9 +76,8 @@ impl std::fmt::Debug for Parameter {
     }
 }
 
-/// Reads `path`, if there is one, and all it includes. `options` are `key = value` of `[global]`, from the command line:
-/// they win over the file's `[global]`, and what they say of shares is the default of shares that do not say it
-/// themselves.
+/// Reads `path`, if given, and its includes. `options` are `key = value` lines of `[global]` from the command line.
+/// They override the file's `[global]`, and set the default for shares that do not set the parameter themselves.
 pub fn load(path: Option<&Path>, options: &[String]) -> Loaded {
     let mut loader = Loader::with_options(options.join("\n"));
     if let Some(path) = path {
@@ -87,31 +86,31 @@ pub fn load(path: Option<&Path>, options: &[String]) -> Loaded {
     loader.finish()
 }
 
-/// Reads a configuration that stands in no file. Relative includes are looked for in the current folder.
+/// Reads a configuration from a string. Relative includes are relative to the current folder.
 pub fn load_text(name: &str, text: &str) -> Loaded {
     let mut loader = Loader::default();
     loader.text(name, text);
     loader.finish()
 }
 
-/// Which section lines belong to.
+/// The section of the current line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Current {
     #[default]
     Global,
     Share(usize),
-    /// A section that coax does not serve, with the reason.
+    /// A section that coax does not serve, and the reason.
     Skipped(&'static str),
 }
 
-/// One line that a share's section says, for `copy`.
+/// A line of a share's section, kept for `copy`.
 #[derive(Clone)]
 struct Said {
     found: Found,
     value: String,
 }
 
-/// A share while it is read.
+/// A share that is being read.
 struct Draft {
     share: ShareSettings,
     said: Vec<Said>,
@@ -121,21 +120,21 @@ struct Draft {
 #[derive(Default)]
 struct Loader {
     loaded: Loaded,
-    /// The defaults of shares that follow: `[global]` sets them.
+    /// The defaults of the following shares, set by `[global]`.
     template: ShareSettings,
     drafts: Vec<Draft>,
     current: Current,
     section: String,
     depth: usize,
     files: usize,
-    /// Parameters without effect that were said already.
+    /// Parameters without effect that were already reported.
     said_once: HashSet<String>,
-    /// `config file`: forget all and read this.
+    /// `config file`: discard everything and read this file instead.
     replaced_by: Option<PathBuf>,
     named: bool,
     /// The command line's `key = value` lines.
     options: String,
-    /// What they set; `[global]` cannot set it again.
+    /// Parameters set by the command line; `[global]` cannot change them.
     optioned: HashSet<&'static str>,
 }
 
@@ -149,7 +148,7 @@ impl Loader {
         loader
     }
 
-    /// Reads a file; `from` is the line that asked for it.
+    /// Reads a file; `from` is the line that includes it.
     fn file(&mut self, path: &Path, from: Option<&Position>) {
         self.files += 1;
         if self.depth >= MAX_DEPTH || self.files > MAX_FILES {
@@ -418,7 +417,7 @@ impl Loader {
         Outcome::Read
     }
 
-    /// Takes over what an earlier section says, except what this one has said already.
+    /// Copies the lines of an earlier section, except parameters that this section has already set.
     fn copy(&mut self, from: &str) -> Outcome {
         let Current::Share(here) = self.current else {
             return Outcome::Wrong("it copies one share to another and belongs in a share".into());
@@ -444,7 +443,7 @@ impl Loader {
             .collect();
         for Said { found, value } in &new {
             if let Effect::Share(slot) = found.parameter.effect {
-                // Wrong values were said where they stand.
+                // Invalid values were reported at their own lines.
                 let _ = (slot.set)(&mut draft.share, value);
             }
         }
@@ -452,7 +451,7 @@ impl Loader {
         Outcome::Read
     }
 
-    /// Says it at the first line that gives reason to.
+    /// Adds a diagnostic for a parameter at its first use only.
     fn once(&mut self, name: &str, diagnostic: Diagnostic, at: &Position) {
         if self.said_once.insert(name.to_string()) {
             self.say(diagnostic, Some(at));
@@ -467,7 +466,7 @@ impl Loader {
     }
 }
 
-/// Where a line stands, without its text if that may hold a password: diagnostics show it.
+/// The position of a line, without its text if it may contain a password.
 fn shown(at: Position, key: &str) -> Position {
     let is_password = |found: Found| found.parameter.kind() == super::value::PASSWORD.kind;
     let is_secret = match find(key) {
@@ -486,7 +485,7 @@ fn shown(at: Position, key: &str) -> Position {
     }
 }
 
-/// The value that the parameter itself would have, if the name used means the opposite.
+/// The value of the parameter itself if the line uses a name with the opposite meaning.
 fn meant(found: Found, value: &str) -> String {
     match (found.opposite, (super::value::BOOL.read)(value)) {
         (true, Ok(yes)) => (super::value::BOOL.show)(&!yes),
@@ -515,7 +514,7 @@ fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A relative path is relative to the file that names it.
+/// Resolves a path relative to the file that contains it.
 fn beside(path: &str, at: &Position) -> PathBuf {
     let folder = Path::new(&*at.file).parent().unwrap_or(Path::new(""));
     folder.join(path)

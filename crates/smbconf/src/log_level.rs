@@ -1,15 +1,15 @@
-//! `log level`: one for everything, and others for parts of the server, as Samba writes them (`1 auth:3 vfs:10`).
+//! `log level`: a general level and levels of single classes, in Samba's notation (`1 auth:3 vfs:10`).
 
 use super::nearest::{self, Nearest};
 use super::value::Codec;
 
-/// The highest level.
+/// Maximum level.
 const MAX: u8 = 10;
 
-/// A part of the server that may have a level of its own.
+/// A part of the server with its own level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Negotiation, trees, and whatever has no class of its own.
+    /// Negotiation, trees, and everything without its own class.
     Smb,
     /// Log-ons.
     Auth,
@@ -48,7 +48,7 @@ const CLASSES: &[(&str, Class)] = &[
 
 const COUNT: usize = 8;
 
-/// How much is logged of what.
+/// The log levels of all classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLevels {
     all: u8,
@@ -56,7 +56,7 @@ pub struct LogLevels {
 }
 
 impl LogLevels {
-    /// One level for everything.
+    /// The same level for every class.
     pub const fn all(level: u8) -> Self {
         Self {
             all: level,
@@ -104,7 +104,7 @@ fn lenient(text: &str) -> Nearest<LogLevels> {
     Some((levels, warnings.join("; ")))
 }
 
-/// Reads what can be read: the levels, and what had to be changed or left out.
+/// Parses the levels. Also returns messages about changed or ignored entries.
 fn read(text: &str) -> Result<(LogLevels, Vec<String>), String> {
     let mut levels = LogLevels::all(1);
     let mut warnings = Vec::new();

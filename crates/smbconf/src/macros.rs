@@ -1,15 +1,15 @@
-//! `%` macros: what is known of a client only when it connects.
+//! `%` macros: values that are known only when a client connects.
 
 use std::net::IpAddr;
 
-/// What macros stand for. Empty fields expand to nothing.
+/// The values of macros. Empty fields expand to nothing.
 #[derive(Clone, Debug, Default)]
 pub struct MacroValues<'a> {
     /// `%m`, `%M`: the client's NetBIOS name.
     pub client_name: &'a str,
-    /// `%I`, `%i`: the client's address, and ours on this connection.
+    /// `%I`, `%i`: the client's address and our address of this connection.
     pub addresses: Option<(IpAddr, IpAddr)>,
-    /// `%L`: the name the client called us by.
+    /// `%L`: the called name.
     pub called_name: &'a str,
     /// `%h`, `%N`: this machine's host name.
     pub host_name: &'a str,
@@ -21,7 +21,7 @@ pub struct MacroValues<'a> {
     pub share_path: &'a str,
     /// `%w`, `%D`: the workgroup.
     pub workgroup: &'a str,
-    /// `%a`: what the client seems to be.
+    /// `%a`: the recognised client software.
     pub client_kind: &'a str,
     /// `%R`: the dialect.
     pub dialect: &'a str,
@@ -29,11 +29,11 @@ pub struct MacroValues<'a> {
     pub time: &'a str,
     /// `%d`: the connection's number.
     pub connection: u64,
-    /// `%p`, `%s`, `%J` … of a command: a letter and its value each.
+    /// `%p`, `%s`, `%J` and others of a command: letter and value.
     pub further: &'a [(char, &'a str)],
 }
 
-/// The macros of smb.conf that stand for something here, and for what; `further` ones depend on the parameter.
+/// The supported macros and their meaning; `further` ones depend on the parameter.
 pub const MACROS: &[(char, &str)] = &[
     ('m', "the client's NetBIOS name"),
     ('M', "the same (host names are not looked up)"),
@@ -57,7 +57,7 @@ pub const MACROS: &[(char, &str)] = &[
     ('%', "a percent sign"),
 ];
 
-/// Whether `text` holds a macro other than `%%`, so that it differs from client to client.
+/// Whether `text` contains a macro other than `%%`, so that it may differ between clients.
 pub fn has_macros(text: &str) -> bool {
     text.replace("%%", "")
         .chars()
@@ -65,13 +65,13 @@ pub fn has_macros(text: &str) -> bool {
         .any(|(c, _)| c == '%')
 }
 
-/// Puts values in the place of macros, for texts that people read. Unknown ones stay as they are.
+/// Expands macros in texts for people. Unknown macros remain unchanged.
 pub fn expand(text: &str, values: &MacroValues<'_>) -> String {
     expand_with(text, values, |value| value.to_string())
 }
 
-/// As [`expand`], for paths: what a client sent of itself cannot name another folder. Every character but letters,
-/// digits, `-`, `_`, and dots and spaces within becomes `_`.
+/// Like [`expand`], for paths: values sent by a client cannot select another folder. In them, every character except
+/// letters, digits, `-`, `_`, and inner dots and spaces becomes `_`.
 pub fn expand_path(text: &str, values: &MacroValues<'_>) -> String {
     expand_with(text, values, |value| {
         let kept = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
@@ -87,13 +87,13 @@ pub fn expand_path(text: &str, values: &MacroValues<'_>) -> String {
     })
 }
 
-/// As [`expand`], for a command that a shell runs: what a client sent of itself is one word and no option. Every character
-/// but letters, digits, `-`, `_` and `.` becomes `_`, and so does a `-` or `.` at the beginning.
+/// Like [`expand`], for shell commands: a value sent by a client is one word and not an option. In it, every character
+/// except letters, digits, `-`, `_` and `.` becomes `_`, and so does a leading `-` or `.`.
 pub fn expand_command(text: &str, values: &MacroValues<'_>) -> String {
     expand_with(text, values, one_word)
 }
 
-/// `value` as one word of a command, for values of [`MacroValues::further`] that a client chose.
+/// Makes one shell word of a [`MacroValues::further`] value that a client chose.
 pub fn one_word(value: &str) -> String {
     let kept = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let first = |(place, c): (usize, char)| match c {
@@ -127,7 +127,7 @@ fn expand_with(text: &str, values: &MacroValues<'_>, harmless: impl Fn(&str) -> 
     out
 }
 
-/// Values that a client chose pass through `harmless`; ours do not need to.
+/// The value of a macro. Applies `harmless` to values that a client chose.
 fn value_of(
     letter: char,
     v: &MacroValues<'_>,

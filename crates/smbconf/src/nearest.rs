@@ -1,24 +1,24 @@
-//! What is used in place of a value that cannot be used as written.
+//! Replacements for values that cannot be used as written.
 //!
-//! Samba reads numbers with `strtol`: what follows the digits does not count, and a number that is too large is cut to
-//! what the field can hold. Files of its time rely on that, so such values cost a warning and not the start of the server.
-//! Words that mean nothing (`read only = maybe`) stay errors: there is nothing near them.
+//! Samba reads numbers with `strtol`: it ignores text after the digits and limits the number to the range of its type.
+//! Existing files rely on that, so such values cause a warning, not an error. Invalid words (`read only = maybe`) are
+//! errors because they have no replacement.
 
-/// A usable value, and the warning that tells why it is not the one written.
+/// A usable value, and the warning that explains the change.
 pub type Nearest<T> = Option<(T, String)>;
 
-/// Nothing is near: a wrong value stays an error.
+/// No replacement: an invalid value is an error.
 pub fn none<T>(_: &str) -> Nearest<T> {
     None
 }
 
-/// A whole number: its leading digits, moved into the bounds.
+/// An integer: the leading digits, limited to the bounds.
 pub fn number<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Nearest<T> {
     let (written, rest) = leading(text)?;
     moved(text, written, rest.trim().is_empty(), (low, high))
 }
 
-/// A number of bytes, perhaps with K, M, G or T for powers of 1,024.
+/// A number of bytes, optionally with K, M, G or T for powers of 1,024.
 pub fn bytes<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Nearest<T> {
     let (digits, rest) = leading(text)?;
     let mut unit = rest.trim_start().chars();
@@ -38,7 +38,7 @@ pub fn bytes<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Nearest<T> {
     )
 }
 
-/// Minutes, either way.
+/// Minutes, positive or negative.
 pub fn minutes(text: &str, most: i32) -> Nearest<i32> {
     let (written, rest) = leading(text)?;
     let most = i128::from(most);
@@ -50,10 +50,10 @@ pub fn minutes(text: &str, most: i32) -> Nearest<i32> {
     Some((used, why))
 }
 
-/// Octal permission bits: the leading digits, and of those the bits that exist.
+/// Octal permission bits: the leading digits without undefined bits.
 pub fn octal(text: &str, bits: u32) -> Nearest<u32> {
     let digits = text.chars().map_while(|c| c.to_digit(8));
-    // Only the lowest bits count, so what is shifted out does not.
+    // Shifting drops high bits, which are undefined anyway.
     let used = digits.fold(None, |mode: Option<u32>, digit| {
         Some((mode.unwrap_or(0) << 3) | digit)
     })? & bits;
@@ -63,7 +63,7 @@ pub fn octal(text: &str, bits: u32) -> Nearest<u32> {
     ))
 }
 
-/// Text whose only fault is its length.
+/// Text that is only too long.
 pub fn shortened(text: &str, most: usize) -> Nearest<String> {
     let used: String = text.chars().take(most).collect();
     (used.len() < text.len()).then(|| {
@@ -86,7 +86,7 @@ fn moved<T: TryFrom<u64>>(
     Some((T::try_from(used).ok()?, why))
 }
 
-/// The number that `text` begins with, decimal or `0x…`, and what follows it. A number without end is as large as can be.
+/// The leading number, decimal or `0x…`, and the text after it. A number beyond the range saturates.
 fn leading(text: &str) -> Option<(i128, &str)> {
     let text = text.trim_start();
     let (negative, digits) = match text.strip_prefix('-') {

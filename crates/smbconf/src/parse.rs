@@ -1,36 +1,36 @@
-//! The grammar of smb.conf, as Samba reads it.
+//! The grammar of smb.conf, compatible with Samba.
 //!
-//! A line is empty, a comment (`#` or `;` first, nowhere else), a section (`[name]`, what follows on the line is
-//! ignored) or `key = value`. A backslash at a line's end, spaces after it or not, joins the next line with one space in
-//! place of both lines' blanks there; comments are not joined. Keys and the name of `[global]` count neither case nor
-//! blanks. Values keep everything: `;`, `#`, quotes, backslashes, and blanks within.
+//! A line is one of: empty, a comment (`#` or `;` as the first character), a section (`[name]`; the rest of the line is
+//! ignored), or `key = value`. A backslash at the end of a line (spaces may follow) joins the next line; one space
+//! replaces the blanks at the joint. Comments are not joined. Keys and the name of `[global]` ignore case and blanks.
+//! Values keep everything: `;`, `#`, quotes, backslashes, and inner blanks.
 
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Position};
 
-/// One thing that a file says.
+/// One item of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// `[name]`: what follows is about it.
+    /// `[name]`: the start of a section.
     Section {
-        /// The name, outer blanks taken off and inner runs of them made one.
+        /// The name without outer blanks; inner blanks reduced to one.
         name: String,
-        /// Where it stands.
+        /// Its position.
         at: Position,
     },
     /// `key = value`.
     Parameter {
-        /// The key as written, blanks as in section names.
+        /// The key as written; blanks as in section names.
         key: String,
-        /// The value, outer blanks taken off.
+        /// The value without outer blanks.
         value: String,
-        /// Where it begins.
+        /// The position of its first line.
         at: Position,
     },
 }
 
-/// The form in which keys are compared: lower case, without blanks.
+/// The normal form for comparing keys: lower case, without blanks.
 pub fn normal_key(key: &str) -> String {
     key.chars()
         .filter(|c| !c.is_whitespace())
@@ -38,7 +38,7 @@ pub fn normal_key(key: &str) -> String {
         .collect()
 }
 
-/// Whether text may be or hold a password, judged by its words.
+/// Whether a text may be a password or contain one, judged by its words.
 pub fn may_be_secret(text: &str) -> bool {
     let text = normal_key(text);
     ["pass", "pasw", "secret", "pwd"]
@@ -46,12 +46,12 @@ pub fn may_be_secret(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
-/// Whether a section name stands for the server as a whole.
+/// Whether the section is `[global]`.
 pub fn is_global(section: &str) -> bool {
     matches!(normal_key(section).as_str(), "global" | "globals")
 }
 
-/// Reads a whole file's text. What cannot be read is left out and said in `diagnostics`.
+/// Parses a whole file. Lines that cannot be parsed are skipped and reported in `diagnostics`.
 pub fn parse(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
     let file: Arc<str> = file.into();
     let mut lines = (1u32..).zip(text.trim_start_matches('\u{feff}').lines());
@@ -81,7 +81,7 @@ pub fn parse(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<I
     items
 }
 
-/// A line and those that continue it.
+/// Joins a line with its continuation lines.
 fn join<'a>(first: &'a str, mut next: impl FnMut() -> Option<&'a str>) -> String {
     let mut joined = String::new();
     let mut line = first;
@@ -140,7 +140,7 @@ fn item(line: &str, at: &Position) -> Result<Item, Diagnostic> {
     }
 }
 
-/// Without outer blanks, and inner runs of blanks made one space.
+/// Removes outer blanks and reduces inner blanks to one space.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -155,7 +155,7 @@ mod tests {
     )]
     use super::*;
 
-    /// `[section]` and `key=value`, and the lines they stand on.
+    /// Formats items as `[section]` and `key=value` with their lines.
     fn read(text: &str) -> Vec<String> {
         let mut diagnostics = Vec::new();
         let items = parse("t", text, &mut diagnostics);

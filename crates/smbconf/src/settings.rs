@@ -1,8 +1,8 @@
-//! What a server is told to do, in plain types: the end of configuration and the beginning of the driver.
+//! The configuration of a server in plain types.
 //!
-//! Nothing here is text to be looked at again: whoever reads a field needs no knowledge of smb.conf. The one exception is
-//! `%` macros ([`crate::macros`]), which are known only when a client connects. Which parameter fills which field
-//! is said in [`crate::table`], and there alone.
+//! Code that uses a field needs no knowledge of smb.conf. The one exception is
+//! `%` macros ([`crate::macros`]), which are known only when a client connects. [`crate::table`] is the only place that
+//! maps parameters to fields.
 
 mod global;
 mod share;
@@ -19,47 +19,48 @@ use std::net::SocketAddr;
 
 use coax_logon::accounts::User;
 
-/// Everything `coax serve` needs to know.
+/// The complete configuration of `coax serve`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What holds for the server as a whole.
+    /// Global settings.
     pub global: GlobalSettings,
-    /// The shares, in the order they were defined; names are unique without regard to case.
+    /// The shares in the order of definition; names are unique without case.
     pub shares: Vec<ShareSettings>,
-    /// Users given on the command line; those of [`GlobalSettings::smb_passwd_file`] come on top. Their passwords are not kept.
+    /// Users from the command line, in addition to those of [`GlobalSettings::smb_passwd_file`]. Only their hashes are
+    /// kept.
     pub users: Vec<User>,
-    /// Where to listen.
+    /// The addresses to listen at.
     pub listen: Listeners,
     /// Report as JSON, one object a line, instead of text.
     pub json: bool,
-    /// The client whose requests are logged with all their bytes.
+    /// The client whose messages are logged completely.
     pub trace: Option<ClientChoice>,
-    /// Where to write a capture.
+    /// Capture settings.
     pub pcap: Option<PcapSettings>,
 }
 
-/// A capture to write.
+/// Settings of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PcapSettings {
     /// The file.
     pub path: std::path::PathBuf,
-    /// The size at which capturing ends, bytes.
+    /// Maximum size, bytes.
     pub limit: u64,
 }
 
 impl PcapSettings {
-    /// Where no limit is given, bytes.
+    /// Default maximum size, bytes.
     pub const LIMIT: u64 = 1 << 30;
 }
 
-/// One client, as a person names it.
+/// A client, as a user specifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientChoice {
     /// By its number in the log.
     Number(u64),
     /// By its address.
     Address(std::net::IpAddr),
-    /// By its NetBIOS name, whatever its case.
+    /// By its NetBIOS name, case ignored.
     Name(String),
 }
 
@@ -81,15 +82,15 @@ impl std::str::FromStr for ClientChoice {
     }
 }
 
-/// Where to listen.
+/// The addresses to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listeners {
     /// TCP addresses for SMB over the NetBIOS session service (RFC 1002 section 4.3; commonly port 139).
     pub nbt: Vec<Listener>,
     /// TCP addresses for SMB directly over TCP (commonly port 445).
     pub direct: Vec<Listener>,
-    /// UDP address for the NetBIOS name service (RFC 1002 section 4.2; commonly port 137); `None` with `disable netbios`,
-    /// and where no session service is to be found at port 139.
+    /// UDP address for the NetBIOS name service (RFC 1002 section 4.2; commonly port 137). `None` with `disable
+    /// netbios`, or if no session service listens on port 139.
     pub names: Option<Listener>,
 }
 
@@ -109,13 +110,13 @@ impl Default for Listeners {
 pub struct Listener {
     /// The address and port; port 0 lets the system pick one.
     pub address: SocketAddr,
-    /// The port to take when we may not bind that one (1139 for 139, 1445 for 445); `None` when the address was asked
-    /// for by name and failing is right.
+    /// The port to use if binding the first one is not permitted (1139 for 139, 1445 for 445). `None` if the user gave
+    /// the address: then the error is reported.
     pub fallback_port: Option<u16>,
 }
 
 impl Listener {
-    /// Exactly there, or not at all.
+    /// This address only.
     pub fn exactly(address: SocketAddr) -> Self {
         Self {
             address,
@@ -123,7 +124,7 @@ impl Listener {
         }
     }
 
-    /// There, or at the port 1000 higher if a privileged port is refused.
+    /// This address, or the port 1000 higher if binding a privileged port is not permitted.
     pub fn with_fallback(address: SocketAddr) -> Self {
         let fallback_port = if address.port() == 0 || address.port() >= 1024 {
             None

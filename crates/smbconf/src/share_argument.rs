@@ -1,4 +1,4 @@
-//! Shares of the command line, written as the section of smb.conf that they stand for.
+//! Shares of the command line, converted to the equivalent section of smb.conf.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -7,7 +7,8 @@ use crate::diagnostic::Diagnostic;
 use crate::settings::{GuestAccess, ShareSettings};
 use crate::table::{Effect, find};
 
-/// The longest share name that DOS and Windows 9x list (KB Q160843); they list none with a space (KB Q145949).
+/// Maximum length of a share name that DOS and Windows 9x list (KB Q160843); they list no name with a space (KB
+/// Q145949).
 const NAME_MAX: usize = 12;
 
 /// `NAME=DIR`, `NAME=DIR:ro` or `NAME=DIR:rw`, as in `--share`.
@@ -17,7 +18,7 @@ pub struct ShareArg {
     pub name: String,
     /// Its folder.
     pub dir: PathBuf,
-    /// Nobody may write.
+    /// The share is read-only.
     pub read_only: bool,
 }
 
@@ -50,7 +51,8 @@ impl FromStr for ShareArg {
     }
 }
 
-/// A share name made from a folder's: upper case, at most 12 characters, letters, digits and what else DOS allows.
+/// Derives a share name from a folder name: upper case, at most 12 characters, letters, digits and other characters
+/// that DOS allows.
 pub fn share_name(folder: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'()-@^_`{}~".contains(c);
     let name: String = folder
@@ -81,7 +83,7 @@ impl ShareArg {
     /// A share named after its folder.
     ///
     /// # Errors
-    /// The folder is missing.
+    /// The folder does not exist.
     pub fn of_folder(dir: &Path) -> Result<Self, Diagnostic> {
         let dir = folder(dir)?;
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
@@ -92,10 +94,10 @@ impl ShareArg {
         })
     }
 
-    /// The share's settings; what the argument does not say is as in `template`.
+    /// The share's settings; `template` supplies the rest.
     ///
     /// # Errors
-    /// The folder is missing, or its name is not UTF-8.
+    /// The folder does not exist, or its name is not UTF-8.
     pub fn settings(
         &self,
         guest: GuestAccess,
@@ -122,7 +124,7 @@ impl ShareArg {
     }
 }
 
-/// Sets a parameter as its line in smb.conf does.
+/// Sets a parameter as its line in smb.conf would.
 fn set(share: &mut ShareSettings, parameter: &str, value: &str) -> Result<(), String> {
     match find(parameter).map(|found| found.parameter.effect) {
         Some(Effect::Share(slot)) => (slot.set)(share, value).map(drop),
@@ -130,7 +132,7 @@ fn set(share: &mut ShareSettings, parameter: &str, value: &str) -> Result<(), St
     }
 }
 
-/// The folder's full path, if it is one.
+/// The absolute path of a folder.
 fn folder(dir: &Path) -> Result<PathBuf, Diagnostic> {
     let path = dir
         .canonicalize()

@@ -5,7 +5,7 @@ use super::nearest::Nearest;
 use super::settings::SocketOption;
 use super::value::Codec;
 
-/// `TCP_NODELAY SO_SNDBUF=8192 …`; a switch without a value is on.
+/// For example `TCP_NODELAY SO_SNDBUF=8192`; a flag without a value is on.
 pub const SOCKET_OPTIONS: Codec<Vec<SocketOption>> = Codec {
     kind: "list of options",
     read,
@@ -17,7 +17,7 @@ fn read(text: &str) -> Result<Vec<SocketOption>, String> {
     words(text).iter().map(|w| option(w)).collect()
 }
 
-/// The options that can be set, if there are others: Samba, too, goes on without those that a system does not have.
+/// The supported options of a list with others. Samba also ignores options that a system does not have.
 fn known(text: &str) -> Nearest<Vec<SocketOption>> {
     let (mut known, mut wrong) = (Vec::new(), Vec::new());
     for word in words(text) {

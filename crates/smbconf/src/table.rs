@@ -1,8 +1,7 @@
-//! Every parameter of smb.conf, once: its names, where it may stand, what a value is, what it does here.
+//! The table of all smb.conf parameters: names, scope, type and effect.
 //!
-//! Reader, `--explain-config`, docs/smb-conf.md and the tests are all made from [`parameters`]. A parameter counts as
-//! honoured if, and only if, it has a [`Slot`]: a field of the settings that the server is driven by. Its default is
-//! that field's.
+//! The reader, `--explain-config`, docs/smb-conf.md and the tests all use [`parameters`]. A parameter is honoured if
+//! and only if it has a [`Slot`], that is, a field of the settings. Its default is that field's default.
 
 pub mod families;
 mod globals;
@@ -18,11 +17,11 @@ pub use parameter::{Effect, Parameter, Scope, Slot};
 pub struct Found {
     /// The parameter.
     pub parameter: &'static Parameter,
-    /// The name means the opposite.
+    /// The name has the opposite meaning.
     pub opposite: bool,
 }
 
-/// All parameters, grouped as they are documented.
+/// All parameters in the order of the documentation.
 pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
     groups().flat_map(|(_, list)| list)
 }
@@ -47,7 +46,7 @@ pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Parameter])> {
     .into_iter()
 }
 
-/// Finds a parameter by name, synonym or opposite; case and blanks do not count.
+/// Finds a parameter by name, synonym or opposite; case and blanks are ignored.
 pub fn find(key: &str) -> Option<Found> {
     let key = normal_key(key);
     let is = |name: &&'static str| normal_key(name) == key;
@@ -65,7 +64,7 @@ pub fn find(key: &str) -> Option<Found> {
     })
 }
 
-/// Every name that [`find`] finds.
+/// Every name that [`find`] accepts.
 pub fn all_names() -> impl Iterator<Item = &'static str> {
     parameters().flat_map(|p| {
         std::iter::once(p.name)

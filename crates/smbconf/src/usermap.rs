@@ -1,7 +1,7 @@
-//! `username map`: what clients call themselves, and who that is here.
+//! `username map`: maps names that clients send to local user names.
 //!
-//! A line is `name = alias alias …`: whoever sends one of the aliases is that user. `*` stands for every name; a `!` before
-//! the line makes it the last one looked at if it applies. Quotes hold an alias with spaces together.
+//! A line is `name = alias alias …`: a client that sends one of the aliases becomes that user. `*` matches every name.
+//! A `!` before a matching line ends the search. Quotes enclose an alias with spaces.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::diagnostic::{Diagnostic, Position};
 use super::list::{Names, words};
 use super::settings::GlobalSettings;
 
-/// The largest file read, bytes.
+/// Maximum file size, bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A user name map.
@@ -27,10 +27,10 @@ struct Rule {
 }
 
 impl UsernameMap {
-    /// Reads the map that the settings name; empty if they name none.
+    /// Reads the map named in the settings; empty without one.
     ///
     /// # Errors
-    /// What could not be read, and where.
+    /// The file cannot be read or contains errors.
     pub fn load(global: &GlobalSettings) -> Result<Self, Vec<Diagnostic>> {
         let Some(path) = &global.username_map else {
             return Ok(Self::default());
@@ -50,7 +50,7 @@ impl UsernameMap {
     /// Reads the text of a map.
     ///
     /// # Errors
-    /// Each line that makes no sense.
+    /// Every invalid line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Vec<Diagnostic>> {
         let (mut rules, mut wrong) = (Vec::new(), Vec::new());
         for (number, line) in (1u32..).zip(text.lines()) {
@@ -77,7 +77,7 @@ impl UsernameMap {
         }
     }
 
-    /// Who a client is that calls itself `name`. As with Samba, a later line sees what an earlier one made of the name.
+    /// The user name for a client that sends `name`. As in Samba, a later line applies to the result of an earlier one.
     pub fn user(&self, name: &str) -> String {
         let mut user = name.to_string();
         for rule in &self.rules {

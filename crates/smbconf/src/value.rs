@@ -1,4 +1,4 @@
-//! How values are written: one [`Codec`] a kind of value, reading and showing it.
+//! Parsing and formatting of values: one [`Codec`] for each kind of value.
 
 use std::path::PathBuf;
 
@@ -10,30 +10,30 @@ use super::settings::{
     Security, Signing, StrictLocking,
 };
 
-/// The longest NetBIOS name, characters (RFC 1001 section 14.1).
+/// Maximum length of a NetBIOS name, characters (RFC 1001 section 14.1).
 const NETBIOS_NAME_MAX: usize = 15;
 /// Minutes of a day.
 const DAY_MINUTES: i32 = 1_440;
 /// The permission bits of a file.
 const MODE_BITS: u32 = 0o7777;
 
-/// How one kind of value is read and shown.
+/// Parses and formats one kind of value.
 pub struct Codec<T> {
-    /// What a value looks like, for documentation.
+    /// The form of a value, for documentation.
     pub kind: &'static str,
-    /// Reads one; the error says what would be right.
+    /// Parses a value; the error says which values are valid.
     pub read: fn(&str) -> Result<T, String>,
-    /// What is used in place of one that [`Self::read`] refuses, if anything is near it.
+    /// The replacement for a value that [`Self::read`] refuses, if there is one.
     pub nearest: fn(&str) -> Nearest<T>,
-    /// Shows one as smb.conf would have it.
+    /// Formats a value for smb.conf.
     pub show: fn(&T) -> String,
 }
 
 impl<T> Codec<T> {
-    /// Reads a value, or what is nearest to it with a warning.
+    /// Parses a value, or returns a replacement and a warning.
     ///
     /// # Errors
-    /// What would be right, if nothing is near.
+    /// Which values are valid, if there is no replacement.
     pub fn take(&self, text: &str) -> Result<(T, Option<String>), String> {
         match (self.read)(text) {
             Ok(value) => Ok((value, None)),
@@ -53,7 +53,7 @@ pub const BOOL: Codec<bool> = Codec {
     show: |v| yes_no(*v).into(),
 };
 
-/// A yes that the settings hold as a no.
+/// A boolean that the settings store inverted.
 pub const INVERSE: Codec<bool> = Codec {
     kind: "yes or no",
     read: |t| boolean(t).map(|v| !v),
@@ -61,7 +61,7 @@ pub const INVERSE: Codec<bool> = Codec {
     show: |v| yes_no(!*v).into(),
 };
 
-/// Text; double quotes around the whole are taken off.
+/// Text; surrounding double quotes are removed.
 pub const TEXT: Codec<String> = Codec {
     kind: "text",
     read: |t| Ok(unquoted(t).into()),
@@ -69,7 +69,7 @@ pub const TEXT: Codec<String> = Codec {
     show: Clone::clone,
 };
 
-/// Text that is a folder or file; macros may stand in it.
+/// The path of a folder or file; may contain macros.
 pub const PATH: Codec<String> = Codec {
     kind: "path",
     read: |t| Ok(unquoted(t).into()),
@@ -85,7 +85,7 @@ pub const COMMAND: Codec<String> = Codec {
     show: Clone::clone,
 };
 
-/// A file, or nothing.
+/// A file, or none.
 pub const FILE: Codec<Option<PathBuf>> = Codec {
     kind: "path",
     read: |t| {
@@ -101,7 +101,7 @@ pub const FILE: Codec<Option<PathBuf>> = Codec {
     },
 };
 
-/// A file whose name may hold macros, or nothing.
+/// A file whose name may contain macros, or none.
 pub const MACRO_FILE: Codec<Option<String>> = Codec {
     kind: "path",
     read: |t| {
@@ -113,7 +113,7 @@ pub const MACRO_FILE: Codec<Option<String>> = Codec {
     show: |v| v.clone().unwrap_or_default(),
 };
 
-/// The name of a user of this machine.
+/// The name of a local user.
 pub const USER: Codec<Option<String>> = Codec {
     kind: "user",
     read: |t| Ok(Some(unquoted(t).to_owned()).filter(|t| !t.is_empty())),
@@ -121,7 +121,7 @@ pub const USER: Codec<Option<String>> = Codec {
     show: |v| v.clone().unwrap_or_default(),
 };
 
-/// `passdb backend`: the file of `smbpasswd:FILE`; other backends are left out with a warning.
+/// `passdb backend`: the file of `smbpasswd:FILE`; other backends are ignored with a warning.
 pub const PASSDB_BACKEND: Codec<Option<PathBuf>> = Codec {
     kind: "smbpasswd:FILE",
     read: |t| match passdb_backend(t) {
@@ -213,7 +213,7 @@ pub const HOSTS: Codec<HostList> = Codec {
     show: ToString::to_string,
 };
 
-/// A whole number that is not negative.
+/// A non-negative integer.
 pub const COUNT: Codec<u32> = Codec {
     kind: "number",
     read: |t| number(t, 0, u32::MAX.into()),
@@ -221,7 +221,7 @@ pub const COUNT: Codec<u32> = Codec {
     show: ToString::to_string,
 };
 
-/// A whole number of 16 bits above 0.
+/// A 16-bit integer above 0.
 pub const COUNT16: Codec<u16> = Codec {
     kind: "number",
     read: |t| number(t, 1, u16::MAX.into()),
@@ -229,7 +229,7 @@ pub const COUNT16: Codec<u16> = Codec {
     show: ToString::to_string,
 };
 
-/// Minutes, either way.
+/// Minutes, positive or negative.
 pub const MINUTES: Codec<i32> = Codec {
     kind: "minutes",
     read: minutes,
@@ -253,7 +253,7 @@ pub const MESSAGE_SIZE: Codec<u32> = Codec {
     show: ToString::to_string,
 };
 
-/// Mebibytes, held as bytes.
+/// Mebibytes, stored as bytes.
 pub const MEBIBYTES: Codec<u64> = Codec {
     kind: "MiB",
     read: |t| number::<u64>(t, 0, 1 << 40).map(|v| v << 20),
@@ -296,7 +296,7 @@ pub const MAX_PROTOCOL: Codec<Protocol> = Codec {
     show: |v| shown(PROTOCOLS, *v),
 };
 
-/// `server min protocol`: a level beyond NT1 would refuse everybody.
+/// `server min protocol`: a level beyond NT1 would refuse every client.
 pub const MIN_PROTOCOL: Codec<Protocol> = Codec {
     kind: MAX_PROTOCOL.kind,
     read: min_protocol,
@@ -337,7 +337,7 @@ pub const SECURITY: Codec<Security> = Codec {
     show: |v| shown(SECURITIES, *v),
 };
 
-/// Declares the codec of a choice: its names, the preferred spelling of each value first.
+/// Declares the codec of an enumeration; the first name of each value is the preferred one.
 macro_rules! choice {
     ($(#[$doc:meta])* $codec:ident: $type:ty = $kind:literal, $($name:literal => $value:expr),+ $(,)?) => {
         $(#[$doc])*
@@ -390,7 +390,7 @@ choice!(/// `strict locking`.
     "true" => StrictLocking::Yes, "on" => StrictLocking::Yes, "1" => StrictLocking::Yes,
     "false" => StrictLocking::No, "off" => StrictLocking::No, "0" => StrictLocking::No);
 
-/// Takes double quotes off if they hold the whole of `text`.
+/// Removes double quotes that enclose the whole text.
 pub fn unquoted(text: &str) -> &str {
     let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
     inner.filter(|t| !t.contains('"')).unwrap_or(text)
@@ -408,7 +408,7 @@ fn boolean(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The file of the first backend; `Some(None)` if that is `smbpasswd` without a file, or nothing.
+/// The file of the first backend; `Some(None)` for `smbpasswd` without a file, or for nothing.
 fn passdb_backend(text: &str) -> Option<Option<PathBuf>> {
     let backends = words(text);
     let (kind, file) = match backends.first() {
@@ -421,7 +421,7 @@ fn passdb_backend(text: &str) -> Option<Option<PathBuf>> {
     kind.eq_ignore_ascii_case("smbpasswd").then_some(file)
 }
 
-/// A whole number within bounds, decimal or `0x…`.
+/// An integer within bounds, decimal or `0x…`.
 fn number<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Result<T, String> {
     let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
@@ -435,7 +435,7 @@ fn number<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Result<T, String>
     )
 }
 
-/// A number of bytes, perhaps with K, M, G or T for powers of 1,024.
+/// A number of bytes, optionally with K, M, G or T for powers of 1,024.
 fn bytes<T: TryFrom<u64>>(text: &str, low: u64, high: u64) -> Result<T, String> {
     let (digits, shift) = match text.chars().last().map(|c| c.to_ascii_uppercase()) {
         Some('K') => (text.get(..text.len() - 1), 10),

@@ -1,4 +1,4 @@
-//! What can be judged only when all has been read.
+//! Checks that need the complete configuration.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -9,11 +9,11 @@ use crate::hosts::HostList;
 use crate::macros::has_macros;
 use crate::settings::{GlobalSettings, Listener, Listeners, Security, ShareSettings};
 
-/// The longest share name that DOS and Windows 9x list (KB Q160843).
+/// Maximum length of a share name that DOS and Windows 9x list (KB Q160843).
 const SHARE_NAME_MAX: usize = 12;
 
 impl Loaded {
-    /// Whether the configuration cannot be used.
+    /// Whether there is an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics
             .iter()
@@ -59,7 +59,7 @@ fn modules_without_effect(share: &ShareSettings) -> impl Iterator<Item = Diagnos
     })
 }
 
-/// What is wrong with where a share lies.
+/// Checks a share's path.
 fn wrong_with_path(share: &ShareSettings) -> Option<Diagnostic> {
     let ShareSettings { name, path, .. } = share;
     if path.is_empty() {
@@ -136,7 +136,7 @@ pub fn local_addresses() -> Vec<(String, IpAddr)> {
         .collect()
 }
 
-/// Where to listen, as `interfaces`, `bind interfaces only`, `smb ports` and `disable netbios` have it.
+/// The addresses to listen at, from `interfaces`, `bind interfaces only`, `smb ports` and `disable netbios`.
 pub fn listeners(
     global: &GlobalSettings,
     local: &[(String, IpAddr)],
@@ -174,7 +174,7 @@ pub fn listeners(
     )
 }
 
-/// The addresses to listen at: all at once, or those of `interfaces`.
+/// The addresses to listen at: the wildcard address, or those of `interfaces`.
 fn addresses(
     global: &GlobalSettings,
     local: &[(String, IpAddr)],
@@ -202,15 +202,15 @@ fn addresses(
     (addresses, said)
 }
 
-/// Where to answer for names: only if what they lead to is there, as whoever finds a name connects to port 139. Broadcasts
-/// arrive at no address in particular.
+/// Where to run the name service: only if a session service listens on port 139, because clients that resolve a name
+/// connect there. The wildcard address is necessary to receive broadcasts.
 fn names(nbt: &[Listener]) -> Option<Listener> {
     let found = nbt.iter().any(|l| l.address.port() == 139);
     let everywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     found.then(|| Listener::exactly(SocketAddr::new(everywhere, 137)))
 }
 
-/// The addresses of this machine that one word of `interfaces` stands for.
+/// The local addresses that match one word of `interfaces`.
 fn interface(word: &str, local: &[(String, IpAddr)], said: &mut Vec<Diagnostic>) -> Vec<IpAddr> {
     let word = word.split(';').next().unwrap_or_default();
     if word.is_empty() || word.contains('=') {
@@ -221,7 +221,7 @@ fn interface(word: &str, local: &[(String, IpAddr)], said: &mut Vec<Diagnostic>)
     }
     let found: Vec<IpAddr> = match HostList::parse(word) {
         Ok(network) if word.contains('/') => {
-            // An address with a mask stands for itself; a network for our addresses in it.
+            // An address with a mask means that address; a network means our addresses in it.
             let own = word
                 .split('/')
                 .next()
@@ -250,7 +250,7 @@ fn interface(word: &str, local: &[(String, IpAddr)], said: &mut Vec<Diagnostic>)
     found
 }
 
-/// Whether an interface's name is the one wanted; `eth*` stands for all that begin with eth.
+/// Whether an interface name matches; `eth*` matches all that begin with eth.
 fn named(name: &str, wanted: &str) -> bool {
     wanted
         .strip_suffix('*')

@@ -26,7 +26,7 @@ fn share<'a>(loaded: &'a Loaded, name: &str) -> &'a ShareSettings {
         .unwrap()
 }
 
-/// Severity, line and text of what is said.
+/// Severity, line and text of the diagnostics.
 fn said(text: &str) -> Vec<(Severity, u32, String)> {
     let told = load_text("t", text).diagnostics.into_iter();
     told.map(|d| (d.severity, d.at.map_or(0, |a| a.line), d.message))
@@ -343,8 +343,8 @@ fn a_missing_file_is_an_error_that_names_it() {
     );
 }
 
-/// Of a machine with three interfaces: the addresses for NetBIOS sessions and for direct ones, whether names are answered
-/// for, and how much is said.
+/// On a machine with three interfaces: the addresses for NetBIOS sessions and for direct TCP, whether the name service
+/// runs, and the number of diagnostics.
 fn listeners_of(text: &str) -> (Vec<String>, Vec<String>, bool, usize) {
     let local = [
         ("lo", "127.0.0.1"),

@@ -1,4 +1,4 @@
-//! What holds for the server as a whole.
+//! Global settings.
 
 use crate::log_level::LogLevels;
 use std::path::{Path, PathBuf};
@@ -6,42 +6,42 @@ use std::path::{Path, PathBuf};
 use super::{MapToGuest, NtlmAuth, Protocol, Security, Signing, SocketOption};
 use crate::hosts::HostAccess;
 
-/// What holds for the server as a whole. Parameters in the documentation of each field are smb.conf's.
+/// Global settings. The documentation of each field names its smb.conf parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalSettings {
     /// `workgroup`: upper case, at most 15 characters.
     pub workgroup: String,
     /// `netbios name`: upper case, at most 15 characters.
     pub netbios_name: String,
-    /// `netbios aliases`: further names to answer to.
+    /// `netbios aliases`: further names of the server.
     pub netbios_aliases: Vec<String>,
-    /// `server string`: the comment in browse lists. May hold macros.
+    /// `server string`: the comment in browse lists. May contain macros.
     pub server_string: String,
     /// `hosts allow` and `hosts deny` of `[global]`: checked when a client connects, before each share's own.
     pub hosts: HostAccess,
     /// `interfaces`: addresses, networks or names of network interfaces; empty means all.
     pub interfaces: Vec<String>,
-    /// `bind interfaces only`: listen at those only (see [`super::Settings::listen`], which follows from this).
+    /// `bind interfaces only`: listen at these interfaces only (see [`super::Settings::listen`]).
     pub bind_interfaces_only: bool,
-    /// `smb ports`: ports to listen at; 139 and other numbers ending in 39 speak the NetBIOS session service.
+    /// `smb ports`: ports to listen at; numbers that end in 39 use the NetBIOS session service.
     pub smb_ports: Vec<u16>,
-    /// `disable netbios`: neither name service nor session service.
+    /// `disable netbios`: turns off name service and session service.
     pub disable_netbios: bool,
 
     /// `coax:sandbox`: confine the serving process to its folders and to the system calls of a file server.
     pub sandbox: bool,
-    /// `coax:user`: the user to go on as once the ports are bound.
+    /// `coax:user`: the user to switch to after binding the ports.
     pub run_as: Option<String>,
 
     /// `security`.
     pub security: Security,
     /// `map to guest`.
     pub map_to_guest: MapToGuest,
-    /// `guest account`: the user name that guests are shown as.
+    /// `guest account`: the user name of guests.
     pub guest_account: String,
     /// `encrypt passwords = no`: ask clients for plaintext passwords.
     pub plaintext_auth: bool,
-    /// `--allow plaintext`: accept plaintext passwords beside responses to the challenge.
+    /// `--allow plaintext`: accept plaintext passwords in addition to challenge responses.
     pub plaintext_accepted: bool,
     /// `lanman auth`, or `--allow lm`: accept LM responses.
     pub lanman_auth: bool,
@@ -53,7 +53,7 @@ pub struct GlobalSettings {
     pub smb_passwd_file: Option<PathBuf>,
     /// `passdb backend = smbpasswd:FILE`: users and their hashes; wins over `smb passwd file`, as with Samba.
     pub passdb_backend: Option<PathBuf>,
-    /// `username map`: names that clients send and the names they stand for.
+    /// `username map`: maps names sent by clients to user names.
     pub username_map: Option<PathBuf>,
     /// `server signing`.
     pub signing: Signing,
@@ -62,53 +62,53 @@ pub struct GlobalSettings {
     pub min_protocol: Protocol,
     /// `server max protocol`.
     pub max_protocol: Protocol,
-    /// `max xmit`, bytes: the largest SMB message we admit to taking, 1,024–65,535.
+    /// `max xmit`, bytes: the maximum SMB message size that the server announces, 1,024–65,535.
     pub max_xmit_bytes: u32,
-    /// `max mux`: requests a client may have outstanding.
+    /// `max mux`: maximum number of outstanding requests of a client.
     pub max_mux: u16,
     /// `read raw`.
     pub read_raw: bool,
     /// `write raw`.
     pub write_raw: bool,
-    /// `large readwrite`: reads and writes of up to 64 KB and beyond for NT clients.
+    /// `large readwrite`: reads and writes of 64 KB and more for NT clients.
     pub large_readwrite: bool,
-    /// `nt status support`: NT status codes are offered.
+    /// `nt status support`: offer NT status codes.
     pub nt_status_support: bool,
     /// `nt pipe support`: named pipes on IPC$ (share lists for NT clients).
     pub nt_pipe_support: bool,
-    /// `unicode`: Unicode is offered.
+    /// `unicode`: offer Unicode.
     pub unicode: bool,
-    /// `time server`: announce that `NET TIME` works here.
+    /// `time server`: announce support for `NET TIME`.
     pub time_server: bool,
-    /// `time offset`, minutes added to the time zone told to clients.
+    /// `time offset`, minutes added to the time zone that clients get.
     pub time_offset_minutes: i32,
     /// `dos charset`: the code page of clients without Unicode.
     pub dos_charset: u16,
 
     /// `socket options`.
     pub socket_options: Vec<SocketOption>,
-    /// `deadtime`, minutes without a request after which a client with nothing open is cut off; 0 means never.
+    /// `deadtime`, minutes without a request after which a client without open files is disconnected; 0 means never.
     pub deadtime_minutes: u32,
     /// `keepalive`, seconds between NetBIOS keep-alives to an idle client; 0 means none.
     pub keepalive_seconds: u32,
-    /// `max smbd processes`: clients at once; 0 means the server's own limit.
+    /// `max smbd processes`: maximum number of clients; 0 means the server's own limit.
     pub max_clients: u32,
     /// `reset on zero vc`: a client that logs on as its first virtual circuit closes the other connections from its address.
     pub reset_on_zero_vc: bool,
-    /// `max open files`: files one client may have open.
+    /// `max open files`: maximum number of open files of one client.
     pub max_open_files: u32,
     /// `defer sharing violations`: an open that share modes forbid waits for the file to be closed,
     pub defer_sharing_violations: bool,
-    /// `smbd:sharedelay`, so many microseconds.
+    /// `smbd:sharedelay`, microseconds.
     pub sharing_delay_us: u32,
-    /// `smbd:writetimeupdatedelay`, so many microseconds.
+    /// `smbd:writetimeupdatedelay`, microseconds.
     pub write_time_delay_us: u32,
 
     /// `log level`: 0 errors, 1 clients, 2 refusals with reasons, 3 every request, 10 every byte.
     pub log_level: LogLevels,
-    /// `log file`: where to log to besides standard error. May hold macros.
+    /// `log file`: log file in addition to standard error. May contain macros.
     pub log_file: Option<String>,
-    /// `max log size`, KiB at which the log is put aside as `.old`; 0 means never.
+    /// `max log size`, KiB, at which the log is renamed to `.old`; 0 means never.
     pub max_log_kib: u32,
 }
 

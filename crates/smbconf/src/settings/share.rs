@@ -1,4 +1,4 @@
-//! One share.
+//! Settings of a share.
 
 use zeroize::Zeroize;
 
@@ -6,7 +6,7 @@ use super::{CaseMode, LetterCase, MangledNames, MapReadonly, StrictLocking};
 use crate::hosts::HostAccess;
 use crate::list::{Names, Patterns};
 
-/// What a user or guest may do on a share.
+/// What a user or guest may do in a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read.
@@ -15,53 +15,54 @@ pub enum Access {
     ReadWrite,
 }
 
-/// One share. Parameters in the documentation of each field are smb.conf's.
+/// Settings of a share. The documentation of each field names its smb.conf parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareSettings {
-    /// The name clients ask for.
+    /// The share name.
     pub name: String,
-    /// `comment`: what browse lists say of it. May hold macros.
+    /// `comment`: the comment in browse lists. May contain macros.
     pub comment: String,
-    /// `path`: the folder (of a printer: the spool folder). May hold macros.
+    /// `path`: the folder; for a printer the spool folder. May contain macros.
     pub path: String,
-    /// `available`: `false` refuses every connection to it.
+    /// `available`: `false` refuses all connections.
     pub available: bool,
     /// `browseable`: whether browse lists show it.
     pub browseable: bool,
     /// `volume`: the volume label; empty means the share's name.
     pub volume: String,
-    /// `fstype`: the file system's name as told to clients.
+    /// `fstype`: the file system name that clients get.
     pub fstype: String,
-    /// `printable`: it is a printer.
+    /// `printable`: the share is a printer.
     pub printable: bool,
-    /// `print command`: run for each finished job; empty leaves jobs in the folder. Holds `%s` (the file), `%p`, `%J`.
+    /// `print command`: run for each finished job; if empty, jobs remain in the folder. Contains `%s` (the file), `%p`,
+    /// `%J`.
     pub print_command: String,
 
     /// `read only`.
     pub read_only: bool,
     /// `guest ok`: no password is needed.
     pub guest_ok: bool,
-    /// `guest only`: everybody is a guest here.
+    /// `guest only`: every user is a guest in this share.
     pub guest_only: bool,
-    /// `guest account` of the whole server: the name under which the lists of users mean guests.
+    /// `guest account` of the server: the name that means guests in the lists of users.
     pub guest_account: String,
-    /// `coax:guest read only`: guests may not write even where users may.
+    /// `coax:guest read only`: guests may not write even if users may.
     pub guest_read_only: bool,
     /// `coax:password`: the share's own password for full access, under `security = share`. May be empty.
     pub password: Option<Secret>,
     /// `coax:read only password`: the share's own password for reading, under `security = share`.
     pub read_only_password: Option<Secret>,
-    /// `valid users`: if not empty, nobody else may connect.
+    /// `valid users`: if not empty, only these may connect.
     pub valid_users: Names,
-    /// `invalid users`: these may not.
+    /// `invalid users`: these may not connect.
     pub invalid_users: Names,
-    /// `read list`: these read only.
+    /// `read list`: these may only read.
     pub read_list: Names,
-    /// `write list`: these write, whatever `read only` says.
+    /// `write list`: these may write, whatever the value of `read only`.
     pub write_list: Names,
     /// `hosts allow`, `hosts deny`.
     pub hosts: HostAccess,
-    /// `max connections`: trees at once; 0 means no limit.
+    /// `max connections`: maximum number of tree connects; 0 means no limit.
     pub max_connections: u32,
 
     /// `case sensitive`.
@@ -90,57 +91,57 @@ pub struct ShareSettings {
     pub store_dos_attributes: bool,
     /// `ea support`: clients may keep extended attributes.
     pub ea_support: bool,
-    /// `vfs objects`: of Samba's modules, `streams_xattr` means something here.
+    /// `vfs objects`: Samba's modules; only `streams_xattr` has an effect.
     pub vfs_objects: Vec<String>,
     /// `dos filetime resolution`: times are rounded to DOS's 2 seconds.
     pub dos_filetime_resolution: bool,
     /// `kernel change notify`.
     pub kernel_change_notify: bool,
-    /// `fake directory create times`: folders were created in 1980.
+    /// `fake directory create times`: report 1980 as the creation time of folders.
     pub fake_directory_create_times: bool,
     /// `delete readonly`: a read-only file may be deleted.
     pub delete_readonly: bool,
-    /// `create mask`: permission bits a new file may have.
+    /// `create mask`: permission bits that new files may have.
     pub create_mask: u32,
-    /// `force create mode`: permission bits a new file has in any case.
+    /// `force create mode`: permission bits that new files always have.
     pub force_create_mode: u32,
-    /// `directory mask`: permission bits a new folder may have.
+    /// `directory mask`: permission bits that new folders may have.
     pub directory_mask: u32,
-    /// `force directory mode`: permission bits a new folder has in any case.
+    /// `force directory mode`: permission bits that new folders always have.
     pub force_directory_mode: u32,
 
-    /// `oplocks`: exclusive and batch oplocks are granted.
+    /// `oplocks`: grant exclusive and batch oplocks.
     pub oplocks: bool,
-    /// `level2 oplocks`: oplocks break to level II and not to none.
+    /// `level2 oplocks`: break oplocks to level II instead of none.
     pub level2_oplocks: bool,
-    /// `fake oplocks`: every oplock asked for is granted, and none ever broken.
+    /// `fake oplocks`: grant every requested oplock and never break one.
     pub fake_oplocks: bool,
-    /// `share modes`: deny modes are enforced.
+    /// `share modes`: enforce deny modes.
     pub share_modes: bool,
-    /// `locking`: `false` grants every byte-range lock without keeping it.
+    /// `locking`: `false` grants every byte-range lock without recording it.
     pub locking: bool,
     /// `strict locking`.
     pub strict_locking: StrictLocking,
-    /// `blocking locks`: a lock request waits as long as it asks; `false` answers at once.
+    /// `blocking locks`: lock requests wait for their timeout; `false` answers at once.
     pub blocking_locks: bool,
 
-    /// `strict sync`: a client's flush reaches the disk.
+    /// `strict sync`: a client's flush writes to the disk.
     pub strict_sync: bool,
-    /// `sync always`: every write reaches the disk before it is answered.
+    /// `sync always`: every write reaches the disk before its reply.
     pub sync_always: bool,
-    /// `strict allocate`: extending a file reserves the space.
+    /// `strict allocate`: extending a file allocates the space.
     pub strict_allocate: bool,
-    /// `max disk size`, bytes: the largest disk to admit to; 0 means no limit.
+    /// `max disk size`, bytes: the maximum disk size that clients see; 0 means no limit.
     pub max_disk_size_bytes: u64,
-    /// `use sendfile`: the kernel sends file data without passing it through us.
+    /// `use sendfile`: the kernel sends file data directly.
     pub use_sendfile: bool,
-    /// `follow symlinks`: symbolic links that stay in the share work.
+    /// `follow symlinks`: follow symbolic links within the share.
     pub follow_symlinks: bool,
-    /// `wide links`: symbolic links that leave the share work too.
+    /// `wide links`: follow symbolic links that leave the share.
     pub wide_links: bool,
 }
 
-/// Samba's module that keeps named streams where coax keeps them.
+/// Samba's module that stores named streams in the same way as coax.
 const STREAMS_MODULE: &str = "streams_xattr";
 
 impl ShareSettings {
@@ -149,7 +150,7 @@ impl ShareSettings {
         self.vfs_objects.iter().any(|module| is_streams(module))
     }
 
-    /// The modules of `vfs objects` that mean nothing here.
+    /// The modules of `vfs objects` without effect.
     pub fn other_modules(&self) -> impl Iterator<Item = &String> {
         self.vfs_objects.iter().filter(|module| !is_streams(module))
     }
@@ -224,9 +225,9 @@ impl Default for ShareSettings {
 }
 
 impl ShareSettings {
-    /// What `user` may do here (`None`: a guest); `None` if they may not connect. The order is Samba's: `invalid users`,
-    /// `valid users`, then `read list` and `write list`, the latter winning. The lists hold for guests by the guest
-    /// account's name, and for users whatever `guest only` says, as in Samba 4.17.
+    /// The access of `user` (`None`: a guest); `None` if they may not connect. The order is Samba's: `invalid users`,
+    /// `valid users`, then `read list` and `write list`; the last one wins. The lists apply to guests by the guest
+    /// account's name, and to users whatever the value of `guest only`, as in Samba 4.17.
     pub fn access(&self, user: Option<&str>) -> Option<Access> {
         let plain = if self.read_only {
             Access::ReadOnly
@@ -253,7 +254,7 @@ impl ShareSettings {
     }
 }
 
-/// A password that never shows in a log, overwritten when it is no longer needed.
+/// A password that is never logged and is overwritten when dropped.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(pub String);
 

@@ -1,6 +1,6 @@
-//! The choices that parameters offer, one type each.
+//! Enumerated values of parameters.
 
-/// An SMB1 protocol level, as `server max protocol` names them: each stands for the dialects up to and including it.
+/// An SMB1 protocol level of `server max protocol`: it means all dialects up to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// PC NETWORK PROGRAM 1.0 and PCLAN1.0.
@@ -15,7 +15,7 @@ pub enum Protocol {
     Nt1,
 }
 
-/// What a password opens.
+/// What a password gives access to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
     /// Users log on, then connect to shares.
@@ -24,10 +24,10 @@ pub enum Security {
     Share,
 }
 
-/// When a failed log-on becomes a guest's.
+/// When a failed log-on becomes a guest log-on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapToGuest {
-    /// Never; only a log-on that asks for it (no name, no password) is a guest's.
+    /// Never; only a log-on without name and password is a guest log-on.
     Never,
     /// When the user name is unknown.
     BadUser,
@@ -57,10 +57,10 @@ pub enum Signing {
     Mandatory,
 }
 
-/// Whether names are told apart by case.
+/// Whether file names are case-sensitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseMode {
-    /// No, unless a client says that it tells them apart.
+    /// No, unless the client declares case-sensitive names.
     Auto,
     /// Yes.
     Sensitive,
@@ -68,7 +68,7 @@ pub enum CaseMode {
     Insensitive,
 }
 
-/// The case that new names are given when the client's is not kept.
+/// The case of new names if the client's case is not preserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterCase {
     /// lower.
@@ -77,47 +77,47 @@ pub enum LetterCase {
     Upper,
 }
 
-/// Which names get an 8.3 name besides their own.
+/// Which names get a generated 8.3 name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MangledNames {
-    /// None: names that are not 8.3 are hidden from clients that know no others.
+    /// None: clients that need 8.3 names do not see other names.
     No,
     /// Every name that is not 8.3.
     Yes,
-    /// As `Yes`; and long-name clients too see a made-up name in place of one that their system could not hold.
+    /// As `Yes`; clients with long names also see a generated name where the real one is illegal for them.
     Illegal,
 }
 
-/// Where the read-only attribute comes from when no DOS attributes are stored.
+/// The source of the read-only attribute if no DOS attributes are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapReadonly {
     /// From the owner's write permission.
     Yes,
-    /// From whether the server may write the file.
+    /// From the server's write access to the file.
     Permissions,
-    /// From nowhere.
+    /// No source.
     No,
 }
 
-/// When reads and writes look at other clients' byte-range locks.
+/// When reads and writes check other clients' byte-range locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrictLocking {
-    /// Never: clients are trusted to ask for a lock first.
+    /// Never.
     No,
-    /// Unless the file's oplock shows that nobody else has it open.
+    /// Unless the oplock shows that no other client has the file open.
     Auto,
     /// Always.
     Yes,
 }
 
-/// What guests may do on the shares of the command line.
+/// Access of guests to the shares of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestAccess {
     /// No guests.
     None,
-    /// Guests read.
+    /// Guests may read.
     Ro,
-    /// Guests read and write.
+    /// Guests may read and write.
     Rw,
 }
 
@@ -139,13 +139,13 @@ impl std::str::FromStr for GuestAccess {
 pub enum SocketOption {
     /// TCP_NODELAY: send small replies at once.
     NoDelay(bool),
-    /// SO_KEEPALIVE: let the system notice dead clients.
+    /// SO_KEEPALIVE: let the system detect dead clients.
     KeepAlive(bool),
     /// TCP_KEEPIDLE, seconds before the first probe.
     KeepIdle(u32),
     /// TCP_KEEPINTVL, seconds between probes.
     KeepInterval(u32),
-    /// TCP_KEEPCNT, probes before the connection is given up.
+    /// TCP_KEEPCNT, probes before the connection is closed.
     KeepCount(u32),
     /// SO_SNDBUF, bytes.
     SendBuffer(u32),
@@ -153,7 +153,7 @@ pub enum SocketOption {
     ReceiveBuffer(u32),
     /// SO_REUSEADDR on the listening socket.
     ReuseAddress(bool),
-    /// SO_BROADCAST; without meaning for TCP, accepted because old files carry it.
+    /// SO_BROADCAST; no effect for TCP, accepted because old files contain it.
     Broadcast(bool),
     /// TCP_QUICKACK.
     QuickAck(bool),

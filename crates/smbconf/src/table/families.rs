@@ -1,14 +1,14 @@
-//! Families of Samba's parameters about things that coax has no part in, by how their names begin.
+//! Groups of Samba's parameters for functions that coax does not have, identified by prefixes of their names.
 
-/// A family: how names begin (without blanks, lower case), and why none of them has an effect.
+/// A group: the prefixes (without blanks, lower case), and why its parameters have no effect.
 pub struct Family {
-    /// The beginnings.
+    /// The prefixes.
     pub begin: &'static [&'static str],
-    /// Why they have no effect.
+    /// Why its parameters have no effect.
     pub why: &'static str,
 }
 
-/// The families.
+/// The groups.
 pub const FAMILIES: &[Family] = &[
     Family {
         begin: &[
@@ -105,7 +105,7 @@ pub const FAMILIES: &[Family] = &[
     },
 ];
 
-/// The family of a key without blanks, lower case.
+/// The group of a key without blanks, lower case.
 pub fn family(key: &str) -> Option<&'static Family> {
     FAMILIES
         .iter()

@@ -1,4 +1,4 @@
-//! Parameters of the server as a whole that are honoured.
+//! Global parameters that are honoured.
 
 use super::parameter::{Parameter, slot};
 use crate::log_level::LOG_LEVEL;

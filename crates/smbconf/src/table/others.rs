@@ -1,4 +1,4 @@
-//! Parameters that change how the file is read, and those without an effect of their own.
+//! Parameters that change how the file is read, and those without effect.
 
 use super::parameter::{Effect, Parameter, Scope};
 
@@ -21,7 +21,7 @@ pub(super) const READING: &[Parameter] = &[
     ),
 ];
 
-/// Accepted: what they are for is met in another way.
+/// Accepted; their purpose is met in another way.
 pub(super) const MET: &[Parameter] = &[
     met_global("read size", "Bytes from which disk and network work at once.", "the kernel sends file data from its cache as it arrives from the disk; nothing waits for a whole block, whatever its size").gone_in("3.0.37"),
     met_global("read prediction", "Read on in a file before the client asks.", "the kernel reads ahead in every file that is read in order").gone_in("2.2.0"),

@@ -1,26 +1,26 @@
-//! What is known about one parameter.
+//! The definition of one parameter.
 
 use crate::settings::{GlobalSettings, ShareSettings};
 
-/// Where a parameter may stand.
+/// The scope of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// In `[global]` alone.
+    /// In `[global]` only.
     Global,
-    /// In a share; in `[global]` it sets the default of the shares that follow.
+    /// In a share; in `[global]` it sets the default of the following shares.
     Share,
 }
 
-/// The field of the settings behind a parameter.
+/// The settings field of a parameter.
 pub struct Slot<T> {
     /// The field's name.
     pub field: &'static str,
-    /// What a value looks like.
+    /// The form of a value.
     pub kind: &'static str,
-    /// Reads a value into its field. A value that cannot be used as written is replaced by the nearest one that can, and
-    /// the warning says so; where nothing is near, the error says what would be right.
+    /// Sets the field from a value. If a value cannot be used as written, the nearest usable one replaces it, and a
+    /// warning is returned. If there is none, the error says which values are valid.
     pub set: fn(&mut T, &str) -> Result<Option<String>, String>,
-    /// Shows the field as smb.conf would have it.
+    /// Formats the field for smb.conf.
     pub show: fn(&T) -> String,
 }
 
@@ -35,13 +35,13 @@ impl<T> Copy for Slot<T> {}
 /// What coax does about a parameter.
 #[derive(Clone, Copy)]
 pub enum Effect {
-    /// Honoured, for the server as a whole.
+    /// Honoured, global.
     Global(Slot<GlobalSettings>),
-    /// Honoured, share by share.
+    /// Honoured, per share.
     Share(Slot<ShareSettings>),
     /// Changes how the file itself is read.
     Reading,
-    /// Accepted: what it is for is met in another way, which is this.
+    /// Accepted; its purpose is met in this other way.
     MetOtherwise(&'static str),
     /// Has no effect, for this reason.
     NotHonoured(&'static str),
@@ -50,19 +50,19 @@ pub enum Effect {
 /// One parameter.
 #[derive(Clone, Copy)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Other names for the same.
+    /// Synonyms.
     pub synonyms: &'static [&'static str],
-    /// Names that mean the opposite, as `writeable` for `read only`.
+    /// Names with the opposite meaning, such as `writeable` for `read only`.
     pub opposites: &'static [&'static str],
     /// Where it may stand.
     pub scope: Scope,
-    /// What coax does about it.
+    /// Its effect.
     pub effect: Effect,
-    /// What it is for, in one sentence, with units.
+    /// Its purpose in one sentence, with units.
     pub doc: &'static str,
-    /// The first Samba release without it, if Samba has dropped it.
+    /// The first Samba release without it, if Samba has removed it.
     pub gone_in: Option<&'static str>,
 }
 
@@ -99,7 +99,7 @@ impl Parameter {
         self
     }
 
-    /// Whether it has an effect of its own.
+    /// Whether it is honoured.
     pub fn is_honoured(&self) -> bool {
         matches!(
             self.effect,
@@ -107,7 +107,7 @@ impl Parameter {
         )
     }
 
-    /// What a value looks like; empty where coax does not look at it.
+    /// The form of a value; empty if coax does not read it.
     pub fn kind(&self) -> &'static str {
         match self.effect {
             Effect::Global(slot) => slot.kind,
@@ -116,7 +116,7 @@ impl Parameter {
         }
     }
 
-    /// Its value when no file sets it; empty where coax does not look at it.
+    /// The default value; empty if coax does not read it.
     pub fn default_value(&self) -> String {
         match self.effect {
             Effect::Global(slot) => (slot.show)(&GlobalSettings::default()),
@@ -126,7 +126,7 @@ impl Parameter {
     }
 }
 
-/// A parameter with a slot: `slot!(Global, "name", field, CODEC, "documentation")`.
+/// Defines a parameter with a slot: `slot!(Global, "name", field, CODEC, "documentation")`.
 macro_rules! slot {
     ($scope:ident, $name:literal, $field:ident $(. $inner:ident)?, $codec:expr, $doc:literal) => {
         $crate::table::parameter::Parameter::new(

@@ -1,4 +1,4 @@
-//! Parameters of shares that are honoured.
+//! Share parameters that are honoured.
 
 use super::parameter::{Parameter, slot};
 use crate::value::{

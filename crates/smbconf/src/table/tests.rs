@@ -12,7 +12,7 @@ use crate::explain;
 use crate::load::{Outcome, load_text};
 use crate::settings::{GlobalSettings, ShareSettings};
 
-/// The tunables of Samba's old performance document, under every name it or its successors used.
+/// The parameters of Samba's old performance document, with their older and newer names.
 const OLD_TUNABLES: &[(&str, bool)] = &[
     ("oplocks", true),
     ("level2 oplocks", true),
@@ -85,7 +85,7 @@ fn every_default_can_be_written_in_a_file_and_reads_back_as_itself() {
                     .unwrap_or_else(|e| panic!("{}: {e}", parameter.name));
                 assert_eq!(settings, GlobalSettings::default(), "{}", parameter.name);
             }
-            // No password and the empty password are two things, and only the latter can be written.
+            // No password differs from the empty password, and only the latter can be written.
             Effect::Share(slot) if slot.kind != "password" => {
                 let mut settings = ShareSettings::default();
                 (slot.set)(&mut settings, &default)
@@ -97,7 +97,7 @@ fn every_default_can_be_written_in_a_file_and_reads_back_as_itself() {
     }
 }
 
-/// A value other than the default for each kind, and how it is shown again.
+/// For each kind: a value other than the default, and its formatted form.
 fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
     let default_is = |text: &str| parameter.default_value() == text;
     match parameter.kind() {
@@ -253,7 +253,8 @@ fn docs_smb_conf_is_in_step_with_the_table() {
     );
 }
 
-/// The sources where a field counts as read: the server's driver, the disk, and what they call of this crate.
+/// The sources that count as users of a field: the server's driver, the disk, and the functions of this crate that they
+/// call.
 fn sources_that_honour() -> String {
     let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let src = home.join("src");
@@ -269,7 +270,7 @@ fn sources_that_honour() -> String {
             }
         }
     }
-    // The parser makes the listeners from these fields.
+    // The parser derives the listeners from these fields.
     text.push_str(&std::fs::read_to_string(src.join("load/finish.rs")).unwrap());
     for (call, file) in [
         (".access(", "settings/share.rs"),
@@ -328,7 +329,7 @@ fn families_never_hide_a_parameter_that_is_known_and_say_why() {
     );
 }
 
-/// Kinds of values that are numbers, which Samba cuts to what fits.
+/// Kinds of numeric values, which Samba limits to the range of their types.
 const NUMBERS: &[&str] = &[
     "number",
     "minutes",

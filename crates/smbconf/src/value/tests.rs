@@ -7,7 +7,8 @@
 
 use super::*;
 
-/// Every value of a kind reads as expected, and what is wrong is refused by naming it.
+/// Checks that the values of a kind are parsed as expected, and that invalid ones are refused with a message that
+/// contains them.
 fn check<T: PartialEq + std::fmt::Debug>(codec: &Codec<T>, right: &[(&str, T)], wrong: &[&str]) {
     for (text, value) in right {
         assert_eq!((codec.read)(text).as_ref(), Ok(value), "{text}");
