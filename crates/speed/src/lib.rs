@@ -24,5 +24,5 @@ pub use transfer::{Config, Transfer, Transmit};
 
 /// Bytes in the megabyte that SPDTEST's `-mb` counts in.
 pub const MEGABYTE: u64 = 1_048_576;
-/// What SPDTEST sends unless it is told otherwise: 4 MB.
+/// SPDTEST's default transfer size: 4 MB.
 pub const DEFAULT_BYTES: u64 = 4 * MEGABYTE;

@@ -1,8 +1,8 @@
-//! What Linux's TCP says of a connection, asked for over netlink.
+//! Linux's TCP statistics of a connection, read over netlink.
 //!
-//! No safe interface reads the socket option `TCP_INFO`; the same structure comes as an attribute from the kernel's socket
-//! diagnostics, which take and give plain bytes (sock_diag(7), linux/inet_diag.h) and need no privilege. Requests and
-//! replies are made and read here; the driver carries them.
+//! There is no safe interface to the socket option `TCP_INFO`. The kernel's socket diagnostics return the same
+//! structure as an attribute. They use plain bytes (sock_diag(7), linux/inet_diag.h) and need no privilege. This module
+//! encodes requests and decodes replies; the driver sends them.
 
 use core::net::SocketAddr;
 
@@ -18,12 +18,12 @@ const IPPROTO_TCP: u8 = 6;
 const INET_DIAG_INFO: u16 = 2;
 const ENOENT: i32 = 2;
 
-/// The state of a connection's TCP, as far as it matters here (linux/tcp_states.h).
+/// The TCP state of a connection, reduced to the relevant cases (linux/tcp_states.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpState {
     /// ESTABLISHED: both directions are open.
     Established,
-    /// FIN-WAIT-2 or TIME-WAIT: the peer has acknowledged everything, the end of our direction included.
+    /// FIN-WAIT-2 or TIME-WAIT: the peer has acknowledged all data and our FIN.
     Flushed,
     /// Any other.
     Other(u8),
@@ -39,53 +39,53 @@ impl TcpState {
     }
 }
 
-/// What TCP counts of a connection (`struct tcp_info` of linux/tcp.h; names of RFC 4898 where it has them). What an older
-/// kernel does not tell is `None`.
+/// TCP statistics of a connection (`struct tcp_info` of linux/tcp.h; names from RFC 4898 where it defines them). Values
+/// that an older kernel does not report are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFigures {
-    /// Largest segment we send, in bytes.
+    /// Maximum size of a sent segment, bytes.
     pub mss_bytes: u32,
-    /// Smoothed round-trip time of what we send, in microseconds.
+    /// Smoothed round-trip time, microseconds.
     pub rtt_us: u32,
-    /// How much it varies, in microseconds.
+    /// Mean deviation of the round-trip time, microseconds.
     pub rtt_var_us: u32,
-    /// The shortest round-trip time seen, in microseconds.
+    /// Minimum round-trip time, microseconds.
     pub min_rtt_us: Option<u32>,
-    /// Round-trip time as a receiver guesses it, in microseconds; 0 if it could not.
+    /// The receiver's estimate of the round-trip time, microseconds; 0 if there is none.
     pub receive_rtt_us: u32,
-    /// How many segments may be under way before congestion control waits.
+    /// Congestion window, segments.
     pub congestion_window_segments: u32,
-    /// Segments sent again, of all that were sent.
+    /// Retransmitted segments.
     pub retransmissions: u32,
     /// Data segments sent.
     pub segments_sent: Option<u32>,
     /// Data segments received.
     pub segments_received: Option<u32>,
-    /// Segments that arrived out of their order, as they do after a loss.
+    /// Segments received out of order.
     pub out_of_order: Option<u32>,
-    /// Bytes the peer has acknowledged; SYN and FIN may count as one each.
+    /// Bytes acknowledged by the peer; SYN and FIN may count as one each.
     pub acknowledged_bytes: Option<u64>,
-    /// The window the peer last offered, in bytes.
+    /// The peer's last window, bytes.
     pub peer_window_bytes: Option<u32>,
-    /// The window we last offered, in bytes.
+    /// Our last window, bytes.
     pub own_window_bytes: Option<u32>,
-    /// How long there was something to send, in microseconds.
+    /// Time with data to send, microseconds.
     pub busy_us: Option<u64>,
-    /// How much of that the peer's window held us back, in microseconds.
+    /// Part of that time limited by the peer's window, microseconds.
     pub window_limited_us: Option<u64>,
-    /// How much of that our own send buffer held us back, in microseconds.
+    /// Part of that time limited by our send buffer, microseconds.
     pub buffer_limited_us: Option<u64>,
 }
 
 impl TcpFigures {
-    /// Reads the kernel's structure, of any of its lengths. `None` if it is shorter than Linux 2.6's.
+    /// Decodes the kernel's structure of any length. `None` if it is shorter than in Linux 2.6.
     pub fn from_linux(info: &[u8]) -> Option<Self> {
         let retransmissions = u32_at(info, 100)?;
         Some(Self {
             mss_bytes: u32_at(info, 16)?,
             rtt_us: u32_at(info, 68)?,
             rtt_var_us: u32_at(info, 72)?,
-            // the kernel's word for "none yet"
+            // the kernel's value for "no measurement yet"
             min_rtt_us: u32_at(info, 148).filter(|us| *us != u32::MAX),
             receive_rtt_us: u32_at(info, 92)?,
             congestion_window_segments: u32_at(info, 80)?,
@@ -103,31 +103,31 @@ impl TcpFigures {
     }
 }
 
-/// A connection as the kernel shows it.
+/// A connection as the kernel reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Socket {
     /// Its state.
     pub state: TcpState,
-    /// What TCP counts; not for one in TIME-WAIT.
+    /// The statistics; `None` in TIME-WAIT.
     pub figures: Option<TcpFigures>,
 }
 
-/// Why the kernel shows nothing.
+/// Why there are no statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagError {
-    /// There is no such connection (any more).
+    /// The connection does not exist (any more).
     Gone,
-    /// It refuses, with this errno.
+    /// The kernel refused with this errno.
     Refused(i32),
-    /// Its answer is not understood.
+    /// The answer cannot be decoded.
     Malformed,
 }
 
 impl Socket {
-    /// Reads the answer to [`diag_request`].
+    /// Decodes the answer to [`diag_request`].
     ///
     /// # Errors
-    /// The kernel said no, or something that is not understood.
+    /// The kernel refused, or the answer cannot be decoded.
     pub fn from_diag_reply(reply: &[u8]) -> Result<Self, DiagError> {
         let length = u32_at(reply, 0).ok_or(DiagError::Malformed)?;
         let length = usize::try_from(length).map_err(|_| DiagError::Malformed)?;
@@ -155,7 +155,7 @@ impl Socket {
     }
 }
 
-/// The request for one connection of ours, by its two addresses.
+/// The request for one connection, identified by both addresses.
 pub fn diag_request(local: SocketAddr, peer: SocketAddr) -> [u8; DIAG_REQUEST_BYTES] {
     let mut out = [0; DIAG_REQUEST_BYTES];
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! The bytes that are sent.
+//! The data to send.
 
-/// Fills a buffer with bytes that no link can compress, the same ones for the same seed.
+/// Fills a buffer with incompressible bytes; the same seed gives the same bytes.
 ///
-/// SPDTEST sends printable ASCII over and over, which a modem or VPN that compresses makes look faster than it is.
+/// SPDTEST sends repeated printable ASCII. A modem or VPN with compression then looks faster than it is.
 pub fn fill_pattern(buffer: &mut [u8], seed: u64) {
-    // xorshift64* (Vigna 2014); a state of zero would stay zero
+    // xorshift64* (Vigna 2014); its state must not be zero
     let mut state = seed | 1;
     for chunk in buffer.chunks_mut(8) {
         state ^= state >> 12;

@@ -1,32 +1,32 @@
-//! Speeds.
+//! Transfer rates.
 
 use coax_wire::time::Span;
 
-/// Bytes in a time.
+/// Bytes per time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// How many bytes.
+    /// The bytes.
     pub bytes: u64,
-    /// In which time.
+    /// The time.
     pub span: Span,
 }
 
 impl Rate {
-    /// Bytes a second; zero if no time passed.
+    /// Bytes per second; zero if no time passed.
     pub fn bytes_per_s(&self) -> f64 {
         if self.span.0 == 0 {
             return 0.0;
         }
-        // both are far below 2^53 in anything that can be waited for
+        // both are far below 2^53 in any real transfer
         self.bytes as f64 * 1e9 / self.span.0 as f64
     }
 
-    /// Kilobytes of 1,024 bytes a second, the unit of mTCP's tables.
+    /// Kilobytes of 1,024 bytes per second, the unit of mTCP's tables.
     pub fn kb_per_s(&self) -> f64 {
         self.bytes_per_s() / 1024.0
     }
 
-    /// Megabits (10^6) a second, the unit of network cards.
+    /// Megabits (10^6) per second, the unit of network cards.
     pub fn mbit_per_s(&self) -> f64 {
         self.bytes_per_s() * 8.0 / 1e6
     }

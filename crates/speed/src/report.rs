@@ -1,4 +1,4 @@
-//! What was measured.
+//! The result of a transfer.
 
 use alloc::vec::Vec;
 
@@ -9,45 +9,44 @@ use crate::{rate::Rate, role::Role, sample::Sample};
 /// How a transfer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Everything was moved: all that was to be sent is acknowledged; all that was to be received is here, or the peer
-    /// closed after as much as it liked.
+    /// Complete. A sender: all data is acknowledged. A receiver: all requested data has arrived, or the peer closed
+    /// where no amount was requested.
     Done,
-    /// The peer closed before as many bytes had come as were asked for.
+    /// The peer closed before the requested amount had arrived.
     Short,
-    /// The peer closed and had not sent a byte.
+    /// The peer closed without sending a byte.
     Empty,
-    /// The peer reset the connection: its program ended, or it has had enough.
+    /// The peer reset the connection.
     Reset,
-    /// Nothing moved for as long as [`Config::idle`](crate::Config::idle) allows.
+    /// No data moved for the time of [`Config::idle`](crate::Config::idle).
     Silent,
     /// The user stopped it.
     Interrupted,
-    /// The operating system reported another error, which the driver knows.
+    /// The operating system reported another error; the driver has the details.
     Broken,
 }
 
-/// What was measured of one transfer, ended or not.
+/// The measurement of a transfer, finished or running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Which way the bytes went.
+    /// The direction.
     pub role: Role,
-    /// Bytes moved: received, or acknowledged by the peer's TCP; while nobody tells of acknowledgements, bytes handed to our
-    /// own TCP.
+    /// Bytes received, or acknowledged by the peer's TCP. Without ACK information: bytes written to the local TCP.
     pub bytes: u64,
-    /// Bytes that were to be moved, if that was said.
+    /// Requested number of bytes, if any.
     pub wanted: Option<u64>,
-    /// From the moment the connection stood to the end, as SPDTEST takes it; if it did not end well, to the last byte.
+    /// Time from the established connection to the end, as in SPDTEST; to the last byte if the transfer failed.
     pub elapsed: Span,
-    /// From the moment the connection stood to the first byte.
+    /// Time from the established connection to the first byte.
     pub first_byte: Option<Span>,
     /// How it ended; `None` while it runs.
     pub end: Option<End>,
-    /// What was moved in each second; the bytes add up to [`Self::bytes`] once it has ended.
+    /// The data of each second; after the end, their bytes add up to [`Self::bytes`].
     pub samples: Vec<Sample>,
 }
 
 impl Report {
-    /// The speed over all of [`Self::elapsed`].
+    /// The rate over [`Self::elapsed`].
     pub const fn rate(&self) -> Rate {
         Rate {
             bytes: self.bytes,
@@ -55,7 +54,7 @@ impl Report {
         }
     }
 
-    /// The speed without the wait for the first byte.
+    /// The rate without the wait for the first byte.
     pub fn rate_since_first_byte(&self) -> Rate {
         let waited = self.first_byte.unwrap_or_default();
         Rate {

@@ -1,10 +1,10 @@
-//! Which end of a transfer this is.
+//! The role of this end of a transfer.
 
-/// Which way the bytes go, seen from us.
+/// The direction, seen from this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// We send.
+    /// This machine sends.
     Send,
-    /// We receive.
+    /// This machine receives.
     Receive,
 }

@@ -1,4 +1,4 @@
-//! What was moved in each second.
+//! The data moved in each second.
 
 use alloc::vec::Vec;
 
@@ -6,25 +6,24 @@ use coax_wire::time::{Span, Time};
 
 use crate::rate::Rate;
 
-/// Samples kept. A transfer of more seconds than that gets coarser ones: neighbours are joined, so that memory stays
-/// bounded however long it lasts.
+/// Maximum number of samples. In longer transfers, neighbouring samples are joined, so that memory stays bounded.
 pub const MAX_SAMPLES: usize = 3_600;
-/// How far apart samples are at first.
+/// The initial interval between samples.
 const SECOND: Span = Span::from_secs(1);
 
-/// What was moved in one second, or a little more if the driver was late, or less at the end.
+/// The data moved in one second; longer if the driver was late, shorter at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When it ended, since the connection stood.
+    /// Its end, relative to the established connection.
     pub at: Span,
-    /// How long it was.
+    /// Its duration.
     pub span: Span,
-    /// Bytes moved in it: received, or acknowledged by the peer.
+    /// Bytes received, or acknowledged by the peer.
     pub bytes: u64,
 }
 
 impl Sample {
-    /// Its speed.
+    /// Its rate.
     pub const fn rate(&self) -> Rate {
         Rate {
             bytes: self.bytes,
@@ -41,7 +40,7 @@ impl Sample {
     }
 }
 
-/// Cuts a transfer into samples whose bytes add up to those moved.
+/// Divides a transfer into samples.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     started: Time,
@@ -64,7 +63,7 @@ impl Sampler {
         }
     }
 
-    /// When the sample that runs is due.
+    /// When the current sample ends.
     pub(crate) const fn due(&self) -> Time {
         self.next
     }
@@ -73,7 +72,7 @@ impl Sampler {
         &self.list
     }
 
-    /// Ends the sample that runs, with `bytes` moved since the beginning of the transfer.
+    /// Ends the current sample; `bytes` is the total since the start of the transfer.
     pub(crate) fn cut(&mut self, now: Time, bytes: u64) -> Sample {
         let sample = Sample {
             at: now - self.started,
@@ -86,7 +85,7 @@ impl Sampler {
         self.list.push(sample);
         self.from = now;
         self.bytes_before = bytes;
-        // on the grid of whole intervals, however late this one was
+        // align to whole intervals, however late this call was
         let passed = (now - self.started)
             .0
             .checked_div(self.interval.0)
@@ -96,7 +95,7 @@ impl Sampler {
         sample
     }
 
-    /// The last, shorter sample, if anything happened since the one before.
+    /// Adds the last, shorter sample if data moved after the previous one.
     pub(crate) fn finish(&mut self, now: Time, bytes: u64) {
         if now > self.from || bytes > self.bytes_before {
             self.cut(now, bytes);

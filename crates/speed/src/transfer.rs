@@ -1,4 +1,4 @@
-//! One transfer: what moved, when, what to do next and how it ended.
+//! The state machine of one transfer.
 
 use coax_wire::time::{Span, Time};
 
@@ -8,40 +8,41 @@ use crate::{
     sample::{Sample, Sampler},
 };
 
-/// What is to be moved, and what is too long a silence.
+/// Amount and limits of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which way.
+    /// The direction.
     pub role: Role,
-    /// Stop after this many bytes. A receiver without it takes what comes.
+    /// Stop after this many bytes. Without it, a receiver reads until the peer closes.
     pub bytes: Option<u64>,
-    /// Stop after this time, counted from the connection; a sender still waits until what it has written is acknowledged.
+    /// Stop after this time from the established connection. A sender still waits until all written data is
+    /// acknowledged.
     pub time: Option<Span>,
-    /// Give up if nothing moves for so long.
+    /// Give up after this time without progress.
     pub idle: Span,
 }
 
-/// What the driver is to do now.
+/// The driver's next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmit {
-    /// Hand at most so many bytes to TCP, and tell [`Transfer::written`].
+    /// Write at most this number of bytes, and call [`Transfer::written`].
     Data(u64),
-    /// Everything was written: close our direction. Comes once.
+    /// Everything is written: close the write direction. Returned once.
     Shut,
     /// Nothing: wait for the peer.
     Nothing,
 }
 
-/// One connection that carries plain bytes one way. See the crate's page for whom it agrees with.
+/// One connection that carries plain bytes in one direction. The crate's documentation lists compatible programs.
 #[derive(Debug)]
 pub struct Transfer {
     config: Config,
     started: Time,
     first_byte: Option<Time>,
     last_moved: Time,
-    /// Sender: bytes handed to our TCP.
+    /// Sender: bytes written to the local TCP.
     written: u64,
-    /// Bytes that count: received, acknowledged, or written while acknowledgements are not told.
+    /// Bytes that count as moved: received, acknowledged, or written if there is no ACK information.
     moved: u64,
     acknowledgements_told: bool,
     shut: bool,
@@ -51,7 +52,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A transfer over a connection that stands since `now`.
+    /// A transfer over a connection established at `now`.
     pub fn new(config: Config, now: Time) -> Self {
         Self {
             config,
@@ -68,7 +69,7 @@ impl Transfer {
         }
     }
 
-    /// What to do now. To be asked again after [`Self::written`]; [`Transmit::Shut`] is said once.
+    /// The next action. Call it again after [`Self::written`]; it returns [`Transmit::Shut`] once.
     pub fn poll_transmit(&mut self, now: Time) -> Transmit {
         if self.config.role == Role::Receive || self.shut || self.ended.is_some() {
             return Transmit::Nothing;
@@ -84,14 +85,14 @@ impl Transfer {
         Transmit::Data(left)
     }
 
-    /// How many bytes a receiver may still take; a sender none that count.
+    /// How many bytes a receiver may still read. A sender discards what it reads.
     pub fn receivable(&self) -> u64 {
         self.config
             .bytes
             .map_or(u64::MAX, |wanted| wanted.saturating_sub(self.moved))
     }
 
-    /// When [`Self::handle_timeout`] is due; `None` once it has ended.
+    /// When to call [`Self::handle_timeout`]; `None` after the end.
     pub fn poll_timeout(&self) -> Option<Time> {
         if self.ended.is_some() {
             return None;
@@ -103,7 +104,7 @@ impl Transfer {
         })
     }
 
-    /// The newest sample, once: for a progress line.
+    /// Returns the newest sample once, for a progress line.
     pub const fn poll_sample(&mut self) -> Option<Sample> {
         self.fresh.take()
     }
@@ -113,12 +114,12 @@ impl Transfer {
         self.ended.map(|(_, end)| end)
     }
 
-    /// Bytes moved so far, as [`Report::bytes`].
+    /// Bytes moved so far, as in [`Report::bytes`].
     pub const fn bytes(&self) -> u64 {
         self.moved
     }
 
-    /// What was measured so far.
+    /// The measurement so far.
     pub fn report(&self, now: Time) -> Report {
         let until = self.ended.map_or(now, |(at, _)| at);
         Report {
@@ -132,7 +133,7 @@ impl Transfer {
         }
     }
 
-    /// Sender: `bytes` were handed to our TCP.
+    /// Sender: `bytes` were written to the local TCP.
     pub fn written(&mut self, now: Time, bytes: u64) {
         if self.ended.is_some() || bytes == 0 {
             return;
@@ -145,15 +146,15 @@ impl Transfer {
         }
     }
 
-    /// Sender: the peer's TCP has acknowledged `total` bytes since the beginning. From the first such word on, which should
-    /// come before anything is written, these count, not those written: a send buffer of megabytes would otherwise look
-    /// like the speed of a slow machine.
+    /// Sender: the peer's TCP has acknowledged `total` bytes since the start. After the first call, the transfer counts
+    /// acknowledged instead of written bytes, so call it before the first write. Otherwise a send buffer of megabytes
+    /// makes a slow machine look fast.
     pub fn acknowledged(&mut self, now: Time, total: u64) {
         if self.ended.is_some() {
             return;
         }
         self.acknowledgements_told = true;
-        // Linux counts the SYN and the FIN among them
+        // Linux counts SYN and FIN as well
         let total = total.min(self.written);
         if total > self.moved {
             self.last_moved = now;
@@ -161,7 +162,7 @@ impl Transfer {
         }
     }
 
-    /// Sender: the peer's TCP has everything, the end of our direction included.
+    /// Sender: the peer's TCP has acknowledged all data and our FIN.
     pub fn flushed(&mut self, now: Time) {
         if self.shut && self.ended.is_none() {
             self.moved = self.written;
@@ -169,7 +170,7 @@ impl Transfer {
         }
     }
 
-    /// Receiver: `bytes` came.
+    /// Receiver: `bytes` arrived.
     pub fn received(&mut self, now: Time, bytes: u64) {
         if self.ended.is_some() || self.config.role == Role::Send || bytes == 0 {
             return;
@@ -182,8 +183,8 @@ impl Transfer {
         }
     }
 
-    /// The peer closed its direction. That ends what we receive; a sender takes no notice, since netcat closes its own
-    /// direction early when it has nothing to say.
+    /// The peer closed its direction. This ends a receiver. A sender ignores it, because netcat closes its direction
+    /// early when it has nothing to send.
     pub fn peer_closed(&mut self, now: Time) {
         if self.config.role == Role::Receive {
             let end = match (self.moved, self.config.bytes) {
@@ -195,12 +196,13 @@ impl Transfer {
         }
     }
 
-    /// It ended otherwise: [`End::Reset`], [`End::Interrupted`] or [`End::Broken`]. Time is counted to the last byte.
+    /// The transfer ended with [`End::Reset`], [`End::Interrupted`] or [`End::Broken`]. The time counts to the last
+    /// byte.
     pub fn failed(&mut self, end: End) {
         self.finish(self.last_moved, end);
     }
 
-    /// Takes a sample that is due, and ends what was silent or long enough.
+    /// Takes a due sample, and ends the transfer at its time limit or idle timeout.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.ended.is_some() {
             return;

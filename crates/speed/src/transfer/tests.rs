@@ -1,4 +1,4 @@
-//! Stories of transfers in virtual time.
+//! Scenarios of transfers in virtual time.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -29,7 +29,7 @@ fn at(ms: u64) -> Time {
     START + Span::from_millis(ms)
 }
 
-/// Runs the timers that are due until then, as a driver does.
+/// Runs due timers up to `until`, as a driver does.
 fn advance(transfer: &mut Transfer, until: Time) -> Vec<Sample> {
     let mut samples = Vec::new();
     while let Some(due) = transfer.poll_timeout().filter(|due| *due <= until) {
@@ -41,7 +41,7 @@ fn advance(transfer: &mut Transfer, until: Time) -> Vec<Sample> {
 
 #[test]
 fn a_pcjr_sends_8_mb_at_115_kb_a_second_and_every_second_is_told() {
-    // the WD8003WT row of mTCP's table: 115.3 KB/s
+    // a row of mTCP's table, card WD8003WT: 115.3 KB/s
     let mut transfer = Transfer::new(config(Role::Receive, None), START);
     let (mut left, mut ms, mut told) = (8 * MEGABYTE, 0, Vec::new());
     while left > 0 {
