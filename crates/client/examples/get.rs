@@ -20,7 +20,7 @@ use coax_wire::{
     time::Time,
 };
 
-/// The data that came, by its offset in the file.
+/// The received data by its offset in the file.
 #[derive(Default)]
 struct Memory(BTreeMap<u64, Vec<u8>>);
 

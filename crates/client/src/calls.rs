@@ -1,4 +1,4 @@
-//! Requests on their way: numbered, signed, framed, and matched with their replies.
+//! Requests: numbers, signs and frames them, and matches replies.
 
 use crate::{error::Error, job_id::JobId, jobs::reply::Reply, profile::Cut};
 use alloc::{
@@ -18,13 +18,13 @@ use coax_wire::{
     time::{Span, Time},
 };
 
-/// How long a reply may take. Windows clients wait 45 s by default (`SessTimeout`, [MS-CIFS] 3.2.2.1).
+/// Timeout of a reply. Windows clients wait 45 s by default (`SessTimeout`, [MS-CIFS] 3.2.2.1).
 pub const PATIENCE: Span = Span::from_secs(45);
 
-/// Replies to nobody's request that are let pass before the connection is given up.
+/// Maximum number of replies without a matching request before the connection is closed.
 const MAX_STRAYS: u32 = 1000;
 
-/// Bytes of a message that follow its head.
+/// Bytes of a message after its head.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Tail {
     /// None.
@@ -32,14 +32,14 @@ pub enum Tail {
     None,
     /// From memory.
     Bytes(Vec<u8>),
-    /// From a copy's local file, which a driver may hand to the kernel. If the file turns out shorter, the connection
-    /// must be closed: the length was promised.
+    /// From a copy's local file, which a driver may let the kernel send. If the file is too short, the driver must
+    /// close the connection, because the header already contains the length.
     Local {
-        /// The copy.
+        /// The copy's job.
         job: JobId,
-        /// Where in the file.
+        /// Offset in the file.
         offset: u64,
-        /// How much, bytes.
+        /// Number of bytes.
         len: usize,
     },
 }
@@ -54,13 +54,13 @@ impl Tail {
         }
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// One write to the transport: head, then tail.
+/// The data of one write to the transport: head, then tail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transmit {
     /// First bytes.
@@ -69,43 +69,43 @@ pub struct Transmit {
     pub tail: Tail,
 }
 
-/// A request and its answer, as it was seen.
+/// A request and its reply, for the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// Command code.
     pub command: u8,
-    /// When the request was made.
+    /// When the request was sent.
     pub sent: Time,
-    /// When its last reply was there.
+    /// When its last reply arrived.
     pub done: Time,
-    /// Bytes of file data it moved.
+    /// Bytes of file data in it.
     pub bytes: u32,
 }
 
-/// Whose request it is.
+/// The owner of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Setup,
     Job(JobId),
-    /// Nobody waits: the answer to our own clean-up.
+    /// None: the reply to a clean-up request is ignored.
     Nobody,
 }
 
-/// A request to send: `out` begins with room for the header.
+/// A request to send; `out` starts with space for the header.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub command: u8,
-    /// The owner's own mark, which comes back with the reply.
+    /// A value of the owner that is returned with the reply.
     pub part: u32,
     pub out: Writer,
     pub tail: Tail,
     /// Bytes of file data.
     pub payload: u32,
-    /// How long to wait; `None` for requests that rest with the server.
+    /// The timeout; `None` for requests that stay open on the server.
     pub patience: Option<Span>,
-    /// A final reply follows the interim one.
+    /// A final reply follows an interim one.
     pub answered_twice: bool,
-    /// Of a transaction: what its answer is put together in.
+    /// Collects the parts of a transaction's reply.
     pub gathered: Option<Reassembly>,
 }
 
@@ -159,10 +159,10 @@ pub(crate) struct Calls {
     strays: u32,
 }
 
-/// A refusal is no longer than this, bytes: a header and an empty block, with some room.
+/// Maximum size of an error reply, bytes: a header, an empty block, and some margin.
 const MAX_REFUSAL: usize = 64;
 
-/// Our process, as the header has it. Servers ask only that it stays the same.
+/// The process id in headers. Servers require only that it does not change.
 const PROCESS: Pid = Pid(0x0000_2a01);
 
 impl Calls {
@@ -184,7 +184,7 @@ impl Calls {
         }
     }
 
-    /// From now on messages are signed; the log-on that gave the key has taken its numbers.
+    /// Signs all further messages. The sequence numbers of the log-on are already used.
     pub fn sign_from_now(&mut self, signer: Signer) {
         self.signing = Some((signer, ServerSequence::default()));
     }
@@ -193,12 +193,12 @@ impl Calls {
         self.signing.is_some()
     }
 
-    /// Requests outstanding, a resting watch among them.
+    /// Number of outstanding requests, including a folder watch.
     pub fn outstanding(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The command that has waited longest.
+    /// The command that has been outstanding for the longest time.
     pub fn oldest(&self) -> Option<u8> {
         let timed = self.waiting.values().filter(|call| call.deadline.is_some());
         timed.min_by_key(|call| call.sent).map(|call| call.command)
@@ -212,7 +212,7 @@ impl Calls {
         self.waiting.values().filter_map(|call| call.deadline).min()
     }
 
-    /// The first request whose answer is overdue.
+    /// The error of the first request whose timeout has passed.
     pub fn overdue(&self, now: Time) -> Option<Error> {
         let is_due = |call: &&Call| call.deadline.is_some_and(|due| due <= now);
         self.waiting
@@ -224,7 +224,7 @@ impl Calls {
             })
     }
 
-    /// Queues a request that will be answered.
+    /// Queues a request with a reply.
     pub fn send(&mut self, now: Time, owner: Owner, request: Request) -> Result<Mid, Error> {
         let mid = self.free_mid();
         let Request {
@@ -256,7 +256,7 @@ impl Calls {
         Ok(mid)
     }
 
-    /// Queues a request that is not answered: NT_CANCEL of `mid`, the answer to an oplock break.
+    /// Queues a request without a reply: NT_CANCEL of `mid`, or the response to an oplock break.
     pub fn send_unanswered(&mut self, mid: Mid, request: Request) -> Result<(), Error> {
         let Request {
             command, out, tail, ..
@@ -264,12 +264,12 @@ impl Calls {
         self.post(mid, command, out, tail).map(drop)
     }
 
-    /// Queues the data of a raw write, which has no header; it belongs to the request `mid`.
+    /// Queues the data of a raw write, which has no header; it belongs to request `mid`.
     pub fn send_bare(&mut self, data: Tail) -> Result<(), Error> {
         self.frame(Vec::new(), data)
     }
 
-    /// A message came: the call it answers and what it says. `None` if there is more to come, or it was a stray.
+    /// Matches a message with its request. `None` if further parts follow, or if no request matches.
     pub fn answer<'m>(
         &mut self,
         now: Time,
@@ -299,7 +299,7 @@ impl Calls {
         Ok(Some((owner, part, reply)))
     }
 
-    /// A raw read's data, or the refusal that some servers send in its place.
+    /// A raw read's data, or the error reply that some servers send instead.
     fn raw_answer<'m>(
         &mut self,
         now: Time,
@@ -325,7 +325,7 @@ impl Calls {
     }
 
     fn stray(&mut self, header: &Header) -> Result<(), Error> {
-        // A write-behind that failed is told by a final reply that nobody waits for.
+        // A failed write-behind causes a final reply that no request waits for.
         self.strays = self.strays.saturating_add(1);
         if self.strays > MAX_STRAYS || !header.flags.has(Flags::REPLY) {
             return Err(Error::Protocol("answers to requests that were not made"));
@@ -361,7 +361,7 @@ impl Calls {
     fn free_mid(&mut self) -> Mid {
         loop {
             self.next_mid = self.next_mid.wrapping_add(1);
-            // 0xFFFF is the server's own, for oplock breaks; 0 was never a client's.
+            // 0xFFFF is for the server's oplock breaks; 0 is never used by clients.
             let taken = self.waiting.contains_key(&self.next_mid);
             if !taken && !matches!(self.next_mid, 0 | 0xffff) {
                 return Mid(self.next_mid);
@@ -369,7 +369,7 @@ impl Calls {
         }
     }
 
-    /// Heads, signs and queues a message.
+    /// Adds the header, signs and queues a message.
     fn post(
         &mut self,
         mid: Mid,
@@ -402,12 +402,12 @@ impl Calls {
             Tail::Bytes(bytes) => bytes,
             Tail::None | Tail::Local { .. } => &[],
         };
-        // A message always has its header, so there is room to sign.
+        // A message always contains its header, so there is space for the signature.
         let _ = signer.sign_parts(number.request(), out.as_mut_slice(), &[rest]);
         Some(number)
     }
 
-    /// Puts the session header before a message and cuts it as the redirector does.
+    /// Prepends the session header to a message and splits it as the redirector does.
     fn frame(&mut self, message: Vec<u8>, tail: Tail) -> Result<(), Error> {
         let len = message.len().saturating_add(tail.len());
         let lead = self
@@ -434,12 +434,13 @@ impl Calls {
     }
 }
 
-/// Whether the header says that it is a reply. Samba 4.17 forgets that in its go-ahead for a raw write.
+/// Whether the header has the reply flag. Samba 4.17 does not set it in the interim response to a raw write.
 fn is_marked(call: &Call, header: &Header) -> bool {
     header.flags.has(Flags::REPLY) || call.command == command::WRITE_RAW
 }
 
-/// Whether the reply's command may answer the call. JFileServer 1.4 answers a cancelled watch as if it were the cancel.
+/// Whether the reply's command matches the request. JFileServer 1.4 answers a cancelled watch with the command of the
+/// cancel.
 fn is_fitting(call: &Call, header: &Header) -> bool {
     match header.command {
         command::WRITE_COMPLETE => {
@@ -450,7 +451,7 @@ fn is_fitting(call: &Call, header: &Header) -> bool {
     }
 }
 
-/// Takes a transaction's reply in; whether the answer is whole.
+/// Adds a part of a transaction's reply. Returns whether the reply is complete.
 fn gather(call: &mut Call, reply: &mut Reply<'_>) -> Result<bool, Error> {
     let kind = Kind::of(call.command).filter(|_| reply.is_whole_or_part());
     let Some((kind, gathered)) = kind.zip(call.gathered.as_mut()) else {

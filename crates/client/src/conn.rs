@@ -1,4 +1,4 @@
-//! One connection: session, set-up, and the jobs one after the other.
+//! One connection: session, set-up, and the jobs in sequence.
 
 use crate::{
     calls::{Calls, Exchange, Owner, Request, Transmit},
@@ -16,11 +16,11 @@ use alloc::{boxed::Box, collections::VecDeque, sync::Arc};
 use coax_netbios::{Session, SessionConfig};
 use coax_wire::{block::put_empty, command, time::Time};
 
-/// One connection to one share, seen from the client.
+/// A client's connection to one share.
 ///
-/// A driver's round: read into [`recv_space`](Self::recv_space), report with [`received`](Self::received), send what
-/// [`poll_transmit`](Self::poll_transmit) gives (each in one write), take [`poll_event`](Self::poll_event) until there
-/// is none, sleep until [`poll_timeout`](Self::poll_timeout).
+/// A driver repeats these steps: read into [`recv_space`](Self::recv_space), report it with
+/// [`received`](Self::received), send the results of [`poll_transmit`](Self::poll_transmit) (each in one write), handle
+/// [`poll_event`](Self::poll_event) until it is empty, wait until [`poll_timeout`](Self::poll_timeout).
 pub struct Client {
     session: Session,
     core: Core,
@@ -44,7 +44,7 @@ enum State {
 }
 
 impl Client {
-    /// The client's end of a fresh connection. Poll for transmits at once.
+    /// The client's end of a new connection. Poll transmits at once.
     pub fn new(now: Time, profile: Arc<Profile>, target: Target) -> Self {
         let config = SessionConfig {
             max_message: target.transport.framing().max_len(),
@@ -75,12 +75,12 @@ impl Client {
         client
     }
 
-    /// Keeps a record of every exchange, for [`poll_exchange`](Self::poll_exchange).
+    /// Records every exchange, for [`poll_exchange`](Self::poll_exchange).
     pub fn record_exchanges(&mut self) {
         self.core.recording = true;
     }
 
-    /// Hands in an operation; it begins when those before it are over.
+    /// Queues an operation; it starts when the earlier ones have ended.
     pub fn submit(&mut self, now: Time, operation: Operation, files: &mut dyn LocalFiles) -> JobId {
         self.core.next_job = self.core.next_job.wrapping_add(1);
         let job = JobId(self.core.next_job);
@@ -94,18 +94,18 @@ impl Client {
         job
     }
 
-    /// Space to read the server's bytes into, `hint` being how many are known to be there (0 if unknown).
+    /// Space to read the server's bytes into. `hint` is the number of readable bytes, 0 if unknown.
     pub fn recv_space(&mut self, hint: usize) -> &mut [u8] {
         self.session.recv_space(hint)
     }
 
-    /// The first `count` bytes of the space were read at `now`. Poll transmits and events next.
+    /// `count` bytes were read into the space at `now`. Poll transmits and events next.
     pub fn received(&mut self, now: Time, count: usize, files: &mut dyn LocalFiles) {
         self.session.received(now, count);
         self.turn(now, files);
     }
 
-    /// Takes bytes that lie elsewhere, by copying.
+    /// Copies received bytes from another buffer.
     pub fn handle_bytes(&mut self, now: Time, bytes: &[u8], files: &mut dyn LocalFiles) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    /// The server closed its side, or the transport failed.
+    /// The server closed its direction, or the transport failed.
     pub fn handle_eof(&mut self, now: Time, files: &mut dyn LocalFiles) {
         self.turn(now, files);
         let waiting = self.core.calls.oldest();
@@ -129,7 +129,7 @@ impl Client {
         self.core.close(error);
     }
 
-    /// It is `now`: does what is due. Poll transmits and events next.
+    /// Runs the due timers. Poll transmits and events next.
     pub fn handle_timeout(&mut self, now: Time, files: &mut dyn LocalFiles) {
         self.session.handle_timeout(now);
         self.turn(now, files);
@@ -138,7 +138,7 @@ impl Client {
         }
     }
 
-    /// The next bytes to send, in one write. Poll again until there are none.
+    /// The next bytes to send, in one write. Poll until it returns `None`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         if let Some(head) = self.session.poll_transmit() {
             return Some(Transmit {
@@ -152,18 +152,18 @@ impl Client {
         self.core.calls.poll_transmit()
     }
 
-    /// What happened. Poll again until there is nothing.
+    /// The next event. Poll until it returns `None`.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.core.events.pop_front()
     }
 
-    /// An exchange that is over, if they are recorded.
+    /// The next completed exchange, if they are recorded.
     pub fn poll_exchange(&mut self) -> Option<Exchange> {
         self.core.calls.exchanges.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout). Changes with every call that takes a time. Nothing is due
-    /// once the connection is over.
+    /// When to call [`handle_timeout`](Self::handle_timeout). Changes with every call that takes a time. `None` after
+    /// the connection is closed.
     pub fn poll_timeout(&self) -> Option<Time> {
         if self.is_closed() {
             return None;
@@ -173,17 +173,17 @@ impl Client {
         session.into_iter().chain(calls).min()
     }
 
-    /// Bytes of memory the receive buffer holds.
+    /// Allocated bytes of the receive buffer.
     pub fn buffered_capacity(&self) -> usize {
         self.session.buffered_capacity()
     }
 
-    /// Whether the connection is over.
+    /// Whether the connection is closed.
     pub fn is_closed(&self) -> bool {
         matches!(self.core.state, State::Closed)
     }
 
-    /// What was agreed, once the share is connected.
+    /// The negotiated parameters, once the share is connected.
     pub fn link(&self) -> Option<&Link> {
         match &self.core.state {
             State::Ready(link) => Some(link),
@@ -191,13 +191,13 @@ impl Client {
         }
     }
 
-    /// Says good-bye: disconnects the tree, if there is one. Operations that are not over end with
-    /// [`Error::Closed`]. Send what there is to transmit, take the events, then close.
+    /// Disconnects the tree, if there is one. Unfinished operations end with [`Error::Closed`]. Then send the
+    /// transmits, read the events, and close the socket.
     pub fn finish(&mut self, now: Time) {
         self.core.finish(now);
     }
 
-    /// Takes the messages that are there.
+    /// Handles the received messages.
     fn turn(&mut self, now: Time, files: &mut dyn LocalFiles) {
         loop {
             match self.session.poll_message() {
@@ -226,7 +226,7 @@ impl Client {
 }
 
 impl Core {
-    /// The session stands: the negotiation may begin.
+    /// The session is established: starts the negotiation.
     fn established(&mut self, now: Time) {
         if let State::SettingUp(setup) = &mut self.state
             && let Err(error) = setup.begin(now, &mut self.calls)
@@ -282,7 +282,7 @@ impl Core {
         })
     }
 
-    /// Lets the jobs go on as far as they can.
+    /// Advances the jobs as far as possible.
     fn work(&mut self, now: Time, files: &mut dyn LocalFiles) {
         while matches!(self.state, State::Ready(_)) {
             if self.active.is_none() {
@@ -300,7 +300,7 @@ impl Core {
         }
     }
 
-    /// Runs `act` on the active job and deals with how it ends. Fatal errors are the caller's.
+    /// Runs `act` on the active job and handles its result. The caller handles fatal errors.
     fn with_job(
         &mut self,
         now: Time,
@@ -338,14 +338,14 @@ impl Core {
         if matches!(self.state, State::Ready(_)) {
             let mut disconnect = Request::new(command::TREE_DISCONNECT, 0);
             put_empty(&mut disconnect.out);
-            // Nothing hangs on this one: the connection is closed next.
+            // An error has no consequence: the connection is closed next.
             let _ = self.calls.send(now, Owner::Nobody, disconnect);
         }
         self.state = State::Closed;
         self.end_jobs(&Error::Closed { waiting: None });
     }
 
-    /// The connection is over: everything that was left ends with `error`.
+    /// Closes the connection: all remaining operations end with `error`.
     fn close(&mut self, error: Error) {
         if matches!(self.state, State::Closed) {
             return;
@@ -355,7 +355,7 @@ impl Core {
         self.events.push_back(Event::Closed(error));
     }
 
-    /// Everything that was left ends with `error`.
+    /// Ends all remaining operations with `error`.
     fn end_jobs(&mut self, error: &Error) {
         let active = self.active.take().map(|(job, _)| job);
         let queued = core::mem::take(&mut self.queue);

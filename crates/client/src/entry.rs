@@ -1,18 +1,18 @@
-//! What a server says about files and disks.
+//! Metadata of files and disks from the server.
 
 use alloc::string::String;
 
 /// Attribute of folders ([MS-CIFS] 2.2.1.2.4).
 const DIRECTORY: u16 = 0x10;
 
-/// A file or folder, as the server tells of it.
+/// Metadata of a file or folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStat {
-    /// Time of last write, nanoseconds since 1970 UTC, if the server keeps one.
+    /// Time of last write, nanoseconds since 1970 UTC, if the server has one.
     pub modified: Option<i64>,
-    /// Creation time, the same.
+    /// Creation time, in the same form.
     pub created: Option<i64>,
-    /// Time of last access, the same.
+    /// Time of last access, in the same form.
     pub accessed: Option<i64>,
     /// Length, bytes.
     pub size: u64,
@@ -27,10 +27,10 @@ impl FileStat {
     }
 }
 
-/// A disk, as the server tells of it.
+/// Size of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// Bytes in all.
+    /// Total bytes.
     pub total: u64,
     /// Bytes free.
     pub free: u64,
@@ -41,7 +41,7 @@ pub struct DiskSpace {
 pub struct Entry {
     /// Name.
     pub name: String,
-    /// 8.3 name, if the server tells one apart.
+    /// 8.3 name, if the server sends one.
     pub short_name: String,
     /// Times, size, attributes.
     pub stat: FileStat,

@@ -1,4 +1,4 @@
-//! What goes wrong, told apart by who erred.
+//! Errors, distinguished by the side that caused them.
 
 use crate::local::LocalError;
 use alloc::{string::String, vec::Vec};
@@ -12,122 +12,122 @@ use coax_wire::{
 /// Why an operation or a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The server refused a request.
+    /// The server returned an error.
     #[error("{} was refused: {status}", name(*command))]
     Refused {
         /// Command code.
         command: u8,
-        /// What the server said.
+        /// The error.
         status: ReplyStatus,
     },
-    /// The server speaks none of the dialects offered.
+    /// The server supports none of the offered dialects.
     #[error("the server speaks none of the dialects offered: {}", offered.join(", "))]
     Dialect {
-        /// What was offered.
+        /// The offered dialects.
         offered: Vec<String>,
     },
-    /// What was asked cannot be done with this server, or would not be safe.
+    /// The request is impossible with this server, or not safe.
     #[error("{0}")]
     Unfit(#[from] Unfit),
-    /// The server does not answer.
+    /// The server did not reply in time.
     #[error("no answer to {} within {} s", name(*command), after.as_millis() / 1000)]
     Silent {
         /// Command code.
         command: u8,
-        /// How long was waited.
+        /// The timeout.
         after: Span,
     },
     /// The connection ended.
     #[error("the server closed the connection{}", during(*waiting))]
     Closed {
-        /// The command that waited for an answer.
+        /// The command that was outstanding.
         waiting: Option<u8>,
     },
     /// The NetBIOS session failed.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// The server sent something that is not what it should be.
+    /// The server sent a reply that cannot be decoded.
     #[error("the server's answer to {} makes no sense: {what}", name(*command))]
     Nonsense {
         /// Command code.
         command: u8,
-        /// What.
+        /// The error of the decoder.
         what: coax_wire::Error,
     },
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     #[error("the server broke the protocol: {0}")]
     Protocol(&'static str),
-    /// A reply's signature is wrong: somebody altered it, or client and server disagree on the password.
+    /// A reply has a wrong signature: it was modified, or client and server use different passwords.
     #[error("the signature of the answer to {} is wrong", name(*command))]
     Signature {
         /// Command code.
         command: u8,
     },
-    /// The server took less than it was sent: its disk is full ([MS-CIFS] 2.2.4.12.2).
+    /// The server wrote fewer bytes than it received: its disk is full ([MS-CIFS] 2.2.4.12.2).
     #[error("the server took {taken} of {sent} bytes: its disk is full")]
     NoRoomLeft {
-        /// Bytes that were sent.
+        /// Bytes sent.
         sent: u32,
-        /// Bytes that were taken.
+        /// Bytes written.
         taken: u32,
     },
-    /// A file changed while it was copied.
+    /// The file changed during the copy.
     #[error(transparent)]
     Changed(#[from] Changed),
-    /// The local side failed.
+    /// A local operation failed.
     #[error(transparent)]
     Local(#[from] LocalError),
 }
 
-/// What cannot be done.
+/// Why a request is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// The server wants the password in clear text, and that was not allowed.
+    /// The server requires a plaintext password, and the options do not allow it.
     #[error("the server wants the password in clear text")]
     Plaintext,
-    /// The dialect knows nothing better than the LAN Manager response, and that was not allowed.
+    /// The dialect supports nothing stronger than the LAN Manager response, and the options do not allow it.
     #[error(
         "{0} knows no better proof of the password than the LAN Manager response, which is easily broken"
     )]
     WeakProof(&'static str),
-    /// The server insists on signatures, which a guest cannot give.
+    /// The server requires signing, which a guest session does not support.
     #[error("the server insists on signed messages, and a guest cannot sign")]
     GuestCannotSign,
-    /// A name has characters that cannot be sent.
+    /// A name contains characters that cannot be encoded.
     #[error("{name:?} cannot be sent: {character:?} is not in code page {page}")]
     Unmappable {
         /// The name.
         name: String,
-        /// The first character that does not map.
+        /// The first character without an encoding.
         character: char,
         /// The code page's number.
         page: u16,
     },
-    /// The dialect has no request for it.
+    /// The dialect has no such request.
     #[error("{0} is beyond dialect {1}")]
     Beyond(&'static str, &'static str),
-    /// The server's buffer cannot hold the request.
+    /// The request is larger than the server's buffer.
     #[error("the request needs {needed} bytes and the server's buffer holds {room}")]
     NoRoom {
         /// Bytes needed.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes available.
         room: usize,
     },
 }
 
-/// A file's length is not what it was at the beginning.
+/// The length of a file changed during the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the file changed while it was copied: it had {expected} bytes, {found} were copied")]
 pub struct Changed {
-    /// Bytes at the beginning.
+    /// Bytes at the start of the copy.
     pub expected: u64,
     /// Bytes copied.
     pub found: u64,
 }
 
 impl Error {
-    /// What the server said, if it refused something.
+    /// The error that the server returned, if any.
     pub fn status(&self) -> Option<Status> {
         match self {
             Self::Refused { status, .. } => Some(status.status()),
@@ -136,7 +136,7 @@ impl Error {
         }
     }
 
-    /// Whether the connection is of no use any more.
+    /// Whether the connection is unusable after this error.
     pub fn is_fatal(&self) -> bool {
         !matches!(
             self,

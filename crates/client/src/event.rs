@@ -1,4 +1,4 @@
-//! What goes in and comes out: operations and events.
+//! Operations (input) and events (output).
 
 use crate::{
     entry::{DiskSpace, Entry, FileStat},
@@ -9,17 +9,17 @@ use crate::{
 };
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-/// Something to do on the share. Paths are relative to it, parted by `/` or `\`.
+/// An operation in the share. Paths are relative to the share, separated by `/` or `\`.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Copy a file's data.
     Copy(CopySpec),
-    /// What a folder holds; the last part may have wildcards.
+    /// List a folder; the last component may contain wildcards.
     List {
         /// Pattern, such as `GAMES/*`.
         pattern: String,
     },
-    /// A file's or folder's times, size and attributes.
+    /// Query times, size and attributes of a file or folder.
     Stat {
         /// Path.
         path: String,
@@ -29,7 +29,7 @@ pub enum Operation {
         /// Path.
         path: String,
     },
-    /// Make a folder.
+    /// Create a folder.
     MakeDirectory {
         /// Path.
         path: String,
@@ -39,7 +39,7 @@ pub enum Operation {
         /// Path.
         path: String,
     },
-    /// Give a file or folder another name.
+    /// Rename a file or folder.
     Rename {
         /// Old path.
         from: String,
@@ -50,32 +50,32 @@ pub enum Operation {
     SetStat {
         /// Path.
         path: String,
-        /// Nanoseconds since 1970; `None` leaves it.
+        /// Nanoseconds since 1970; `None` does not change it.
         modified: Option<i64>,
-        /// DOS attributes; `None` leaves them.
+        /// DOS attributes; `None` does not change them.
         attributes: Option<u16>,
     },
-    /// Size and free space of the share's disk.
+    /// Query size and free space of the share's disk.
     DiskSpace,
-    /// The server's shares; the connection must be to `IPC$`.
+    /// List the server's shares; the connection must be to `IPC$`.
     Shares,
 }
 
-/// How an operation ended.
+/// The result of an operation.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Done, nothing to tell.
+    /// Success without a result.
     Done,
-    /// So many bytes were copied, from where the copy began.
+    /// The number of copied bytes, counted from the start offset.
     Copied {
         /// Bytes.
         bytes: u64,
-        /// The server's time of last write, nanoseconds since 1970, if a request told it.
+        /// The server's time of last write, nanoseconds since 1970, if a reply contained it.
         modified: Option<i64>,
-        /// DOS attributes of the file on the server, if a request told them.
+        /// DOS attributes of the file on the server, if a reply contained them.
         attributes: Option<u16>,
     },
-    /// What the folder holds.
+    /// The entries of the folder.
     Entries(Vec<Entry>),
     /// The file.
     Stat(FileStat),
@@ -85,25 +85,25 @@ pub enum Outcome {
     Shares(Vec<(String, u32, String)>),
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The share is connected; operations begin.
+    /// The share is connected; operations start.
     Connected(Box<Link>),
     /// An operation ended.
     Done {
-        /// Which.
+        /// The operation.
         job: JobId,
-        /// How.
+        /// The result.
         result: Result<Outcome, Error>,
     },
-    /// A copy moved on: bytes acknowledged so far.
+    /// Progress of a copy: bytes acknowledged so far.
     Progress {
-        /// Which.
+        /// The operation.
         job: JobId,
         /// Bytes.
         bytes: u64,
     },
-    /// The connection is over, with every operation that was left.
+    /// The connection is closed; all remaining operations have ended.
     Closed(Error),
 }

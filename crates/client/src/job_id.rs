@@ -1,5 +1,5 @@
-//! Names of operations.
+//! Identifiers of operations.
 
-/// Names an operation.
+/// Identifies an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);

@@ -1,4 +1,4 @@
-//! What client and server agreed on.
+//! The negotiated parameters of a connection.
 
 use crate::error::Unfit;
 use alloc::{string::String, vec::Vec};
@@ -12,26 +12,26 @@ use coax_wire::{
     time::ZoneMinutesWest,
 };
 
-/// What client and server agreed on, and what the server said of itself.
+/// The negotiated parameters, and the server's description of itself.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// The dialect.
     pub dialect: &'static Dialect,
     /// Security mode bits ([`coax_wire::smb::negotiate::security`]).
     pub security: u8,
-    /// The largest message the server takes, bytes.
+    /// Maximum message size of the server, bytes.
     pub max_buffer: u32,
-    /// Requests outstanding at once.
+    /// Maximum number of outstanding requests.
     pub max_mpx: u16,
-    /// READ_RAW may be used.
+    /// READ_RAW is available.
     pub raw_read: bool,
-    /// WRITE_RAW may be used.
+    /// WRITE_RAW is available.
     pub raw_write: bool,
     /// Largest raw transfer, bytes.
     pub max_raw: u32,
     /// The server's capabilities ([`cap`]); 0 before NT.
     pub capabilities: u32,
-    /// The server's instance.
+    /// The server's session key of the negotiation.
     pub session_key: u32,
     /// The server's time zone.
     pub zone: ZoneMinutesWest,
@@ -39,21 +39,21 @@ pub struct Link {
     pub unicode: bool,
     /// Statuses are NTSTATUS.
     pub nt_status: bool,
-    /// SPNEGO was agreed.
+    /// SPNEGO is used.
     pub extended_security: bool,
     /// Messages are signed.
     pub signed: bool,
-    /// The server took us for a guest.
+    /// The session is a guest session.
     pub guest: bool,
     /// The code page of names without Unicode.
     pub code_page: CodePage,
-    /// The server's domain, as it says.
+    /// The server's domain, as it reports it.
     pub domain: String,
-    /// The server's operating system, as it says.
+    /// The server's operating system, as it reports it.
     pub native_os: String,
-    /// The server's LAN manager, as it says.
+    /// The server's LAN manager, as it reports it.
     pub native_lan_man: String,
-    /// The kind of share, as the server says.
+    /// The kind of share, as the server reports it.
     pub service: String,
     /// The logged-on user.
     pub uid: Uid,
@@ -78,7 +78,7 @@ impl Text {
 }
 
 impl Link {
-    /// A link of this dialect with nothing agreed yet.
+    /// A link of this dialect before the negotiation of other parameters.
     pub(crate) fn new(dialect: &'static Dialect, code_page: CodePage) -> Self {
         Self {
             dialect,
@@ -126,7 +126,7 @@ impl Link {
         self.generation() >= Generation::Lanman2
     }
 
-    /// A path as this server wants it: backslashes, a leading one, and the agreed encoding.
+    /// A path in the form for this server: backslashes, a leading one, and the negotiated encoding.
     pub(crate) fn path(&self, path: &str) -> Result<Text, Unfit> {
         let mut text = String::with_capacity(path.len().saturating_add(1));
         for part in path.split(['/', '\\']).filter(|part| !part.is_empty()) {
@@ -139,7 +139,7 @@ impl Link {
         self.text(&text)
     }
 
-    /// A string in the agreed encoding.
+    /// A string in the negotiated encoding.
     pub(crate) fn text(&self, text: &str) -> Result<Text, Unfit> {
         if self.unicode {
             return Ok(Text {
@@ -150,7 +150,7 @@ impl Link {
         oem(self.code_page, text)
     }
 
-    /// What a string off the wire says.
+    /// Decodes a received string.
     pub(crate) fn decode(&self, text: WireStr<'_>) -> String {
         decode(self.code_page, text)
     }
@@ -169,7 +169,7 @@ pub(crate) fn oem(page: CodePage, text: &str) -> Result<Text, Unfit> {
     })
 }
 
-/// What a string off the wire says.
+/// Decodes a received string.
 pub(crate) fn decode(page: CodePage, text: WireStr<'_>) -> String {
     if text.unicode {
         utf16::decode(text.raw)

@@ -1,13 +1,13 @@
-//! The local side of copies, as the engine sees it.
+//! The interface between the engine and the local files of copies.
 
 use crate::job_id::JobId;
 use alloc::string::String;
 
-/// Why a local file cannot be read or written; the message is the driver's.
+/// Why a local file cannot be read or written; the driver supplies the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LocalError {
-    /// What happened, in words.
+    /// The message.
     pub message: String,
     /// Whether the local disk is full.
     pub disk_full: bool,
@@ -15,20 +15,20 @@ pub struct LocalError {
 
 /// Reads and writes the local ends of copies.
 pub trait LocalFiles {
-    /// Bytes of the server's file have come. Offsets of a copy to the client may come out of order.
+    /// Writes bytes of the server's file. In a copy to the client, offsets may be out of order.
     ///
     /// # Errors
-    /// [`LocalError`]; the copy then ends with it.
+    /// [`LocalError`], which ends the copy.
     fn write(&mut self, job: JobId, offset: u64, data: &[u8]) -> Result<(), LocalError>;
 
-    /// Fills `buffer` from `offset` as far as there is data, and says how much there was. Offsets only grow.
+    /// Reads from `offset` into `buffer` and returns the number of bytes. Offsets only increase.
     ///
     /// # Errors
-    /// [`LocalError`]; the copy then ends with it.
+    /// [`LocalError`], which ends the copy.
     fn read(&mut self, job: JobId, offset: u64, buffer: &mut [u8]) -> Result<usize, LocalError>;
 }
 
-/// No files: for connections that copy nothing.
+/// For connections without copies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 

@@ -1,4 +1,4 @@
-//! From a fresh connection to a connected share: negotiate, log on, connect the tree.
+//! Connection set-up: negotiate, log on, connect the tree.
 
 mod proof;
 
@@ -29,16 +29,17 @@ use coax_wire::{
 };
 use proof::Proofs;
 
-/// The largest raw transfer where the reply does not tell: the field has 16 bits ([MS-CIFS] 2.2.4.22.1).
+/// Maximum raw transfer if the reply does not contain it: the field has 16 bits ([MS-CIFS] 2.2.4.22.1).
 const MAX_RAW: u32 = 65_535;
 
-/// What a CORE server's buffer holds at least, until the tree connect tells ([MS-CIFS] 2.2.4.50.2).
+/// Minimum buffer size of a CORE server, used until the tree connect reply contains the real one ([MS-CIFS]
+/// 2.2.4.50.2).
 const CORE_BUFFER: u32 = 1024;
 
-/// How far the set-up is.
+/// The state of the set-up.
 #[derive(Debug)]
 pub(crate) enum Stage {
-    /// More replies are to come.
+    /// More replies are outstanding.
     Waiting,
     /// The share is connected.
     Connected(Box<Link>),
@@ -60,14 +61,14 @@ pub(crate) struct Setup {
     offered: Vec<String>,
     link: Option<Box<Link>>,
     challenge: Vec<u8>,
-    /// To switch on when the log-on succeeds.
+    /// Becomes active when the log-on succeeds.
     signer: Option<Signer>,
 }
 
 impl Setup {
     pub fn new(profile: Arc<Profile>, mut target: Target) -> Self {
         if *profile.logon.capitals {
-            // Before anything is proved: an NTLMv2 response holds for the names as they are sent.
+            // Convert the names before computing responses: an NTLMv2 response includes the names as sent.
             let (page, who) = (target.code_page, &mut target.credentials);
             who.user = page.upper(&who.user);
             who.domain = page.upper(&who.domain);
@@ -87,7 +88,7 @@ impl Setup {
         }
     }
 
-    /// The session stands: sends the negotiate request, once.
+    /// The session is established: sends the negotiate request once.
     pub fn begin(&mut self, now: Time, calls: &mut Calls) -> Result<(), Error> {
         if !matches!(self.next, Next::Begin) {
             return Ok(());
@@ -104,7 +105,7 @@ impl Setup {
         calls.send(now, Owner::Setup, request).map(drop)
     }
 
-    /// Takes a reply and goes on.
+    /// Handles a reply and sends the next request.
     pub fn reply(
         &mut self,
         now: Time,
@@ -119,7 +120,7 @@ impl Setup {
         }
     }
 
-    /// Flags2 that only NT dialects know.
+    /// Flags2 bits of NT dialects.
     fn nt_flags(&self, nt: bool) -> u16 {
         let wanted = &self.profile.negotiate;
         let pick = |wanted: bool, bit: u16| if wanted && nt { bit } else { 0 };
@@ -159,7 +160,7 @@ impl Setup {
         self.log_on(now, calls)
     }
 
-    /// What both sides have.
+    /// Computes the common parameters.
     fn agree(
         &self,
         dialect: &'static Dialect,
@@ -236,7 +237,7 @@ impl Setup {
         Ok(Stage::Waiting)
     }
 
-    /// Proofs of the user, if the server wants them; one of shares alone does not.
+    /// The responses for the user, if the server has user-level security.
     fn proofs(&self) -> Result<Proofs, Error> {
         let link = self.link()?;
         if link.security & security::USER_LEVEL == 0 {
@@ -336,7 +337,7 @@ impl Setup {
         }
     }
 
-    /// The log-on gave a key: its own reply is signed already.
+    /// The log-on produced a key: signing starts with its own reply.
     fn begin_signing(&mut self, calls: &mut Calls, reply: &Reply<'_>) -> Result<(), Error> {
         let Some((signer, link)) = self.signer.take().zip(self.link.as_mut()) else {
             return Ok(());
@@ -436,7 +437,7 @@ impl Setup {
             _ => Vec::new(),
         };
         if password.is_empty() {
-            // Without a password real clients send one zero byte ([MS-CIFS] 2.2.4.55.1).
+            // Without a password, real clients send one zero byte ([MS-CIFS] 2.2.4.55.1).
             password.push(0);
         }
         tree_connect_andx::Request {
@@ -480,7 +481,7 @@ impl Setup {
             );
         }
         if link.signed {
-            // Raw data has no header to sign ([MS-CIFS] 3.2.4.14.1).
+            // Raw data has no header for a signature ([MS-CIFS] 3.2.4.14.1).
             link.raw_read = false;
             link.raw_write = false;
         }

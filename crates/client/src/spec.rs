@@ -1,38 +1,38 @@
-//! A copy that is to be made.
+//! The parameters of a copy.
 
 use alloc::string::String;
 
 pub use coax_catalog::direction::Direction;
 
-/// What to do with a file that is there already, when copying to the server.
+/// What to do if the file exists, in a copy to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It is replaced.
+    /// Replace it.
     Replace,
-    /// It is kept, and the copy refused.
+    /// Keep it and fail.
     Keep,
-    /// Its beginning is kept, and the copy goes on behind it.
+    /// Keep its beginning and append the rest.
     Resume,
 }
 
 /// A copy of one file's data.
 #[derive(Clone, Debug)]
 pub struct CopySpec {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The file on the server.
     pub path: String,
-    /// Where to begin, bytes; more than 0 to go on with a broken copy.
+    /// Start offset, bytes; more than 0 to resume an interrupted copy.
     pub from: u64,
-    /// The local file's length, when copying to the server; `None` copies until the local end, which is unknown.
+    /// The local file's length in a copy to the server; `None` copies until the end of the local data.
     pub size: Option<u64>,
-    /// The local file may be read at any offset, and handed to the kernel.
+    /// The local file supports random access, and the kernel can send it.
     pub seekable: bool,
     /// Time of last write to set on the server, nanoseconds since 1970.
     pub modified: Option<i64>,
-    /// DOS attributes of a file that is made.
+    /// DOS attributes of a new file.
     pub attributes: u16,
-    /// When the file is there already.
+    /// What to do if the file exists.
     pub existing: Existing,
 }
 
@@ -51,7 +51,7 @@ impl CopySpec {
         }
     }
 
-    /// A copy of `size` bytes to the server, replacing what is there.
+    /// A copy of `size` bytes to the server, which replaces an existing file.
     pub fn put(path: impl Into<String>, size: u64) -> Self {
         Self {
             direction: Direction::ToServer,
@@ -63,5 +63,5 @@ impl CopySpec {
     }
 }
 
-/// The archive attribute, which DOS sets on every file that is written ([MS-CIFS] 2.2.1.2.4).
+/// The archive attribute, which DOS sets on every written file ([MS-CIFS] 2.2.1.2.4).
 const ATTRIBUTE_ARCHIVE: u16 = 0x20;

@@ -1,4 +1,4 @@
-//! What to connect to, and as whom.
+//! The server, the share and the credentials of a connection.
 
 use alloc::string::String;
 use coax_logon::secret::{Secret, SecretBytes};
@@ -8,13 +8,13 @@ use coax_wire::{codepage::CodePage, nbt::name::ScopedName};
 /// User and password.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// User name; empty: anonymous.
+    /// User name; empty for anonymous.
     pub user: String,
     /// Domain or workgroup; may be empty.
     pub domain: String,
-    /// Password in UTF-8; empty for guests. Wiped when dropped, never printed.
+    /// Password in UTF-8; empty for guests. Wiped on drop, never printed.
     pub password: SecretBytes,
-    /// Proofs that give the password away, in clear text or as an LM response, may be sent.
+    /// Allow weak methods: a plaintext password or an LM response.
     pub allow_weak: bool,
 }
 
@@ -25,24 +25,24 @@ pub struct Target {
     pub server: String,
     /// The share.
     pub share: String,
-    /// Kind of share asked for: `A:`, `LPT1:`, `IPC`, or `?????` for whatever it is.
+    /// The requested kind of share: `A:`, `LPT1:`, `IPC`, or `?????` for any.
     pub service: &'static str,
     /// User and password.
     pub credentials: Credentials,
-    /// Which transport carries the session, decided by the driver when it connected.
+    /// The transport of the connection.
     pub transport: Transport,
     /// The server's NetBIOS name, for a session on port 139.
     pub called: ScopedName,
-    /// Our own.
+    /// The calling name.
     pub calling: ScopedName,
-    /// The code page of names without Unicode.
+    /// The code page of file names without Unicode.
     pub code_page: CodePage,
     /// Offer this dialect alone.
     pub dialect: Option<&'static str>,
-    /// Ask for signatures even where the server does not insist.
+    /// Request signing even if the server does not require it.
     pub sign: bool,
-    /// Random bytes: client challenge and session key come of them.
+    /// Random bytes for client challenge and session key.
     pub entropy: Secret<24>,
-    /// 100 ns since 1601, for the log-on.
+    /// The present time for the log-on, 100 ns since 1601.
     pub filetime: u64,
 }

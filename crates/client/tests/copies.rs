@@ -1,4 +1,4 @@
-//! Every redirector copies to and from every dialect's server.
+//! Every redirector copies to and from servers of every dialect.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Logging on to a server with users, and with shares' passwords.
+//! Authentication with users and with share passwords.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -174,7 +174,7 @@ fn a_lan_manager_dialect_gets_an_lm_response_only_if_weak_proofs_are_allowed() {
     }
 }
 
-/// Whether any message of the client has the password in it, as it is or in capitals.
+/// Whether any message of the client contains the password, also in capitals.
 fn gives_the_password_away(pair: &Pair) -> bool {
     let upper = PASSWORD.to_uppercase();
     let wide: Vec<u8> = PASSWORD.bytes().flat_map(|byte| [byte, 0]).collect();
@@ -223,7 +223,7 @@ fn the_password_itself_is_sent_only_if_weak_proofs_are_allowed() {
     }
 }
 
-/// A server whose shares have a password each for reading and for writing, and no users.
+/// A server without users. Each share has a password for reading and one for writing.
 fn by_shares(generation: Generation, password: &'static str, allow_weak: bool) -> Pair {
     by_shares_with(false, generation, password, allow_weak)
 }
@@ -356,7 +356,7 @@ fn a_wrong_password_is_a_log_on_failure_however_it_is_proved() {
             target.credentials.allow_weak = true;
         });
         let status = refusal(&mut pair);
-        // In class and code it is ERRbadpw ([MS-CIFS] 2.2.2.4).
+        // The DOS error is ERRbadpw ([MS-CIFS] 2.2.2.4).
         assert_eq!(status.dos(), Status::LOGON_FAILURE.dos(), "{name}");
     }
 }

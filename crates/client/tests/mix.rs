@@ -1,4 +1,4 @@
-//! The requests that move data, seen on the wire, are those the documents describe of each redirector.
+//! The data requests of each redirector on the wire are those that the documents describe.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 /// A command, and the bytes of file data that a request of it moves.
 type Request = (u8, u32);
 
-/// What moves the bulk of a file: command and bytes, to the server and from it.
+/// The requests that transfer most of a file: command and bytes, to the server and from it.
 const BULK: [(&str, Request, Request); 15] = {
     use command::{READ, READ_ANDX, READ_RAW, WRITE, WRITE_ANDX, WRITE_RAW};
     [
@@ -51,7 +51,7 @@ const BULK: [(&str, Request, Request); 15] = {
 
 const LEN: usize = 1_000_000;
 
-/// Bytes that a request moves or asks for, if it is one of those.
+/// The number of bytes that a request transfers or asks for, if it is a data request.
 fn moved(message: &[u8]) -> Option<(u8, u32)> {
     let header = Header::parse(message).ok()?;
     let block = Block::first(message).ok()?;
@@ -67,7 +67,7 @@ fn moved(message: &[u8]) -> Option<(u8, u32)> {
     Some((header.command, bytes))
 }
 
-/// The requests of what the client sent that move data, counted.
+/// Counts the client's data requests.
 fn mix(pair: &mut Pair) -> BTreeMap<(u8, u32), usize> {
     let mut mix = BTreeMap::new();
     for (from_client, message) in pair.messages.drain(..) {
@@ -78,8 +78,8 @@ fn mix(pair: &mut Pair) -> BTreeMap<(u8, u32), usize> {
     mix
 }
 
-/// Every byte is moved once, at least three in four of them in requests of this command and size and none in larger ones.
-/// (What the copying program reads or writes at a time need not be a multiple of the redirector's block.)
+/// Asserts that every byte is transferred once, at least three quarters of them in requests of this command and size,
+/// and none in larger ones. (The application's block size need not be a multiple of the redirector's.)
 fn assert_bulk(mix: &BTreeMap<(u8, u32), usize>, bulk: (u8, u32), what: &str) {
     let bytes = |(of, n): (&(u8, u32), &usize)| of.1 as usize * n;
     let all: usize = mix.iter().map(bytes).sum();
@@ -180,7 +180,7 @@ fn core_dialects_are_spoken_without_the_commands_they_lack() {
     }
 }
 
-/// The SEARCH requests that the client sent, and what each found: keys, or nothing if there are no more.
+/// The client's SEARCH requests and their results: keys, or nothing at the end.
 fn searches(pair: &Pair) -> Vec<(search::Request<'_>, Vec<search::ResumeKey>)> {
     let code = |message: &[u8]| Header::parse(message).unwrap().command;
     let (sent, told): (Vec<_>, Vec<_>) = pair

@@ -1,4 +1,4 @@
-//! Servers that sign, and redirectors that can.
+//! Signing with all servers and redirectors that support it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ fn is_signed(message: &[u8]) -> bool {
     header.flags2.has(Flags2::SIGNED) && message[14..22] != [0; 8]
 }
 
-/// Servers that sign, and redirectors that can: SPNEGO, NTLMv2 and NTLMv1 in the plain set-up, chained or not.
+/// Servers and redirectors that support signing: SPNEGO, NTLMv2 and NTLMv1 in the plain set-up, chained or not.
 fn signing_pairs() -> Vec<(&'static str, Pair)> {
     let policy = Policy {
         ntlm_v1: true,
@@ -137,7 +137,7 @@ fn a_signed_reply_that_is_played_again_is_not_taken_for_another() {
                 return Some(message);
             };
             let mut again = old.clone();
-            // The request's own MID, or it would be a stray.
+            // The MID must match the request, or the client ignores the reply.
             again[30..32].copy_from_slice(&message[30..32]);
             Some(again)
         }));
@@ -171,7 +171,7 @@ fn nobody_who_cannot_sign_uses_a_server_that_insists_on_it() {
         signing: Signing::Required,
         ..strict(NOTHING)
     };
-    // Nobody in particular: we do not even try.
+    // An anonymous client does not try to log on.
     let mut pair = Pair::serving(profile("modern"), config, with_ann, |target| {
         as_ann(target);
         target.credentials.user.clear();
@@ -179,9 +179,9 @@ fn nobody_who_cannot_sign_uses_a_server_that_insists_on_it() {
     let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
     assert_eq!(error, Error::Unfit(Unfit::GuestCannotSign));
     assert!(requests(&pair, command::SESSION_SETUP_ANDX).is_empty());
-    // Somebody whom the server says it takes for a guest.
+    // A user whom the server accepts as a guest.
     for (what, mut pair) in signing_pairs() {
-        // Where the reply to a log-on says GUEST, bytes from the header ([MS-CIFS] 2.2.4.53.2).
+        // Offset of the action word in the log-on reply, bytes from the header ([MS-CIFS] 2.2.4.53.2).
         const ACTION: usize = 37;
         if what == "asked for" {
             continue;

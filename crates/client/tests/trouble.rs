@@ -1,4 +1,4 @@
-//! Servers that refuse, fall silent, break off or talk nonsense.
+//! Servers that refuse requests, stop replying, close the connection or send invalid data.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -43,7 +43,7 @@ fn with_file(profile: Arc<Profile>) -> Pair {
     pair
 }
 
-/// The `n`-th message that is data or a reply of `command`, counted from 0, goes through `change`.
+/// Applies `change` to the `n`-th message that is data or a reply of `command`, counted from 0.
 fn on(
     pair: &mut Pair,
     command: u8,
@@ -71,7 +71,7 @@ fn on(
     }));
 }
 
-/// The same reply, with a status and nothing else.
+/// The same reply with only a status.
 fn refusal(message: &[u8], command: u8, status: Status) -> Vec<u8> {
     let header = Header::parse(message).unwrap();
     let header = Header {
@@ -204,7 +204,7 @@ fn a_reply_cut_anywhere_or_of_another_command_is_an_error_and_no_panic() {
                 message.truncate(cut);
                 Some(message)
             });
-            // A cut that leaves all that matters is no error.
+            // A cut after the relevant fields causes no error.
             let _ = pair.run(get(), &[]);
         }
     }
@@ -258,7 +258,7 @@ fn a_server_without_a_common_dialect_is_said_to_be_one() {
 
 #[test]
 fn a_file_that_is_shorter_than_it_was_said_to_be_is_told() {
-    // Where NT_CREATE_ANDX's reply has the end of the file, bytes from the header.
+    // Offset of the end of file in NT_CREATE_ANDX's reply, bytes from the header.
     const END_OF_FILE: std::ops::Range<usize> = 88..96;
     let mut pair = with_file(profile("modern"));
     on(&mut pair, command::NT_CREATE_ANDX, 0, |mut message| {
@@ -273,7 +273,7 @@ fn a_file_that_is_shorter_than_it_was_said_to_be_is_told() {
     assert_eq!(error, Error::Changed(expected));
 }
 
-/// Changes every reply of `command` once it is on its way.
+/// Changes every reply of `command` before the client receives it.
 fn change(pair: &mut Pair, command: u8, change: impl Fn(&mut Vec<u8>) + 'static) {
     pair.tamper = Some(Box::new(move |mut message| {
         let header = Header::parse(&message).ok();
@@ -302,7 +302,8 @@ fn a_raw_writes_last_reply_is_known_by_its_place_whatever_command_it_names() {
     assert!(pair.fs.contents("F.BIN").unwrap() == noise(LEN));
 }
 
-/// Makes of the last reply to a raw write what smbd sends: under the request's command; with what it wrote, or an error.
+/// Converts the final reply to a raw write into smbd's form: with the request's command, and with the byte count or an
+/// error.
 fn last_reply(status: u32, count: u16) -> impl Fn(&mut Vec<u8>) {
     move |message| {
         message[4] = command::WRITE_RAW;
@@ -385,7 +386,7 @@ fn a_watch_may_end_under_the_cancels_name() {
 fn an_open_that_tells_no_length_does_not_make_the_file_empty() {
     for name in ["ps2-opl", "windows-95"] {
         let mut pair = with_file(profile(name));
-        // 12 bytes behind the words' beginning: the file's size
+        // the file's size is 12 bytes after the start of the words
         change(&mut pair, command::OPEN_ANDX, |message| {
             message[45..49].fill(0)
         });
@@ -394,7 +395,7 @@ fn an_open_that_tells_no_length_does_not_make_the_file_empty() {
     }
 }
 
-/// A client that sends what it has room for along with the request for a raw write, however little there is.
+/// A profile that sends data in the request for a raw write, even if only a few bytes fit.
 fn raw_with_data() -> Arc<Profile> {
     let mut profile = raw();
     let own = Arc::make_mut(&mut profile);
@@ -403,7 +404,7 @@ fn raw_with_data() -> Arc<Profile> {
     profile
 }
 
-/// [MS-CIFS] 3.2.5.18: a Final Server Response ends the command wherever it comes.
+/// [MS-CIFS] 3.2.5.18: a Final Server Response ends the command at any time.
 #[test]
 fn a_raw_write_whose_data_came_with_its_request_is_done_with_the_only_reply() {
     let mut pair = Pair::new(raw_with_data());

@@ -1,4 +1,4 @@
-//! Listing, telling, renaming and deleting with every generation's server.
+//! List, stat, rename and delete with servers of every generation.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

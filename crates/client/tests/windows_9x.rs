@@ -1,10 +1,10 @@
-//! A server that answers as Windows 95, 98 and Me do: share-level passwords, a small buffer, no capabilities of NT,
-//! transactions whose parts are not aligned, DOS statuses whatever the flags say.
+//! A server that behaves like Windows 95, 98 and Me: share-level passwords, a small buffer, no NT capabilities,
+//! unaligned transaction parts, DOS errors whatever the flags request.
 //!
-//! The listing is what a Windows Me server sent, byte for byte, in the dump of pull request 294 of rapid7/ruby_smb; the
-//! same thread has the other peculiarities: replies of TRANS2 and TRANSACTION with 10 words and parameters right behind
-//! the byte count, a negotiate reply that ends with the challenge, a session set-up reply without strings, a tree connect
-//! reply without a file system, and no OPEN_ANDX of `\PIPE\LANMAN`.
+//! The listing is the exact data of a Windows Me server in the dump of pull request 294 of rapid7/ruby_smb. The same
+//! thread shows the other peculiarities: replies of TRANS2 and TRANSACTION with 10 words and parameters directly after
+//! the byte count, a negotiate reply that ends with the challenge, a session set-up reply without strings, a tree
+//! connect reply without a file system, and no OPEN_ANDX of `\PIPE\LANMAN`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,29 +33,29 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What Windows 98 announces ("Windows for Workgroups 3.1a", capture dos-win98-netbeui.pcap).
+/// The buffer size that Windows 98 announces ("Windows for Workgroups 3.1a", capture dos-win98-netbeui.pcap).
 const BUFFER: usize = 2920;
 const CHALLENGE: &[u8; 8] = b"12345678";
-/// Words and bytes of the FIND_FIRST2 reply: the parameters begin at 55, the data at 66.
+/// Words and bytes of the FIND_FIRST2 reply: the parameters start at 55, the data at 66.
 const LISTING: &[u8] = b"\x0a\x0a\0\x54\0\0\0\x0a\0\x37\0\0\0\x54\0\x42\0\0\0\0\0\x5f\0\
 \0\0\x03\0\x01\0\0\0\x4a\0\0\
 \x98\x5c\x38\x70\x98\x5c\0\0\x98\x5c\x39\x70\0\0\0\0\0\0\0\0\x10\0\x01.\0\
 \x98\x5c\x38\x70\x98\x5c\0\0\x98\x5c\x39\x70\0\0\0\0\0\0\0\0\x10\0\x02..\0\
 \x98\x5c\x40\x70\x98\x5c\0\0\x98\x5c\x4c\x70\x16\0\0\0\x16\0\0\0\x20\0\x09HELLO.TXT\0";
 
-/// Class and code of statuses, as DOS has them.
+/// Status as DOS class and code.
 const OK: (u8, u16) = (0, 0);
 const BAD_FILE: (u8, u16) = (1, 2);
 const BAD_PASSWORD: (u8, u16) = (2, 2);
 const BAD_COMMAND: (u8, u16) = (2, 64);
 
-/// What a request is answered: status, words with their count, bytes with theirs.
+/// The answer to a request: status, words with their count, bytes with their count.
 type Answer = ((u8, u16), Vec<u8>);
 
 #[derive(Debug)]
 struct Windows9x {
     files: BTreeMap<String, Vec<u8>>,
-    /// The share's password, sent as the LM response to the challenge.
+    /// The share's password; clients send the LM response to the challenge.
     password: &'static str,
     open: String,
     largest: usize,
@@ -76,7 +76,7 @@ fn words(words: &[u16]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A transaction's reply: ten words, the parameters right behind the byte count, one byte between them and the data.
+/// A transaction's reply: ten words, the parameters directly after the byte count, one byte between them and the data.
 fn transacted(parameters: &[u8], data: &[u8]) -> Vec<u8> {
     let at = 32 + 1 + 20 + 2;
     let (p, d) = (parameters.len() as u16, data.len() as u16);
@@ -91,7 +91,7 @@ impl Windows9x {
         self.commands.push(header.command);
         let request = Block::first(message).unwrap();
         let ((class, code), body) = self.serve(header.command, &request);
-        // The request's flags come back, and among them NT statuses, which it does not know.
+        // The reply repeats the request's flags, including the one for NTSTATUS, which this server does not support.
         let header = Header {
             flags: Flags(header.flags.0 | Flags::REPLY),
             status: u32::from(class) | u32::from(code) << 16,
@@ -223,7 +223,7 @@ impl Windows9x {
         )
     }
 
-    /// Of those, names and times matter here.
+    /// Further commands: only names and times matter.
     fn other(&mut self, command: u8, request: &Block<'_>) -> Answer {
         let mut strings = request.strings(false);
         let mut name = || {
@@ -247,7 +247,7 @@ impl Windows9x {
     }
 }
 
-/// NT LM 0.12 without capabilities, share-level security with challenge: the bytes are the challenge and nothing else.
+/// NT LM 0.12 without capabilities, share-level security with challenge: the bytes contain only the challenge.
 fn negotiated(request: &Block<'_>) -> Vec<u8> {
     let dialects = request.bytes.split(|&byte| byte == 0);
     let index = dialects
@@ -269,7 +269,7 @@ fn find(request: &Block<'_>) -> Answer {
     }
 }
 
-/// NetShareEnum of level 1: records of 20 bytes, remarks behind them, pointers that count from the converter.
+/// NetShareEnum of level 1: records of 20 bytes, then the remarks; pointers are relative to the converter.
 fn rap(request: &Block<'_>) -> Answer {
     let request =
         transaction::Request::parse(transaction::Kind::Transaction, request, false).unwrap();
@@ -293,7 +293,7 @@ fn rap(request: &Block<'_>) -> Answer {
     (OK, transacted(&parameters, &[records, remarks].concat()))
 }
 
-/// A client joined to such a server.
+/// A client connected to such a server.
 fn joined(name: &str, share: &str, password: &'static str, given: &'static str) -> (Pair, Shared) {
     let server = Arc::new(Mutex::new(Windows9x {
         files: BTreeMap::from([("\\HELLO.TXT".to_owned(), b"Hello from Windows Me!".to_vec())]),

@@ -1,4 +1,4 @@
-//! A copy: the profile's script of requests, with the data in its midst.
+//! A copy: the profile's sequence of requests, with the data transfer in the middle.
 
 mod depth;
 mod download;
@@ -30,14 +30,14 @@ use upload::Upload;
 
 #[derive(Debug)]
 enum Stage {
-    /// The next step of the script may begin.
+    /// The next step of the sequence can start.
     Next,
     /// A step waits for its reply.
     Awaiting(Step),
-    /// A search that found the file waits to hear that there are no more. One answer is enough: a name without wildcards
-    /// is found at once or not at all, and whether the server ends its search changes nothing for the copy.
+    /// A search has found the file; the reply to its continuation is outstanding. One match is enough, because a name
+    /// without wildcards has at most one, and the end of the search does not affect the copy.
     EndingSearch,
-    /// The data moves.
+    /// The data is being transferred.
     Moving(Mover),
 }
 
@@ -47,7 +47,7 @@ enum Mover {
     Up(Upload),
 }
 
-/// What requests told of the file on the server.
+/// Metadata of the server's file from earlier replies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     size: Option<u64>,
@@ -55,7 +55,7 @@ struct Known {
     attributes: Option<u16>,
 }
 
-/// A watch on the file's folder, resting with the server.
+/// A change notification request for the file's folder, outstanding on the server.
 #[derive(Debug, Default)]
 struct Watch {
     folder: Option<Fid>,
@@ -71,13 +71,13 @@ pub(crate) struct Copy {
     fid: Option<Fid>,
     known: Known,
     watch: Watch,
-    /// Bytes that are at the other end, from [`CopySpec::from`] on.
+    /// Bytes transferred, counted from [`CopySpec::from`].
     moved: u64,
     /// Bytes until the next [`Event::Progress`].
     reported: u64,
 }
 
-/// Progress is told once every so many bytes.
+/// Interval of progress events, bytes.
 const REPORT_EVERY: u64 = 1 << 18;
 
 impl Copy {
@@ -99,7 +99,7 @@ impl Copy {
         self.spec.direction == Direction::ToServer
     }
 
-    /// The script's next step, as this dialect has it.
+    /// The next step of the sequence in this dialect.
     fn next_step(&mut self, cx: &Context<'_>) -> Option<Step> {
         let to_server = self.to_server();
         let steps = self.steps.get_or_insert_with(|| {
@@ -137,7 +137,7 @@ impl Copy {
         })
     }
 
-    /// Notes how far the transfer is, and tells it now and then.
+    /// Records the progress of the transfer, and reports it at intervals.
     fn note(&mut self, cx: &mut Context<'_>, moved: u64) {
         self.moved = moved;
         if self.moved >= self.reported.saturating_add(REPORT_EVERY) {
@@ -149,7 +149,7 @@ impl Copy {
         }
     }
 
-    /// Lets the data move on; whether it is all there.
+    /// Continues the transfer. Returns whether it is complete.
     fn move_on(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
         let Stage::Moving(mover) = &mut self.stage else {
             return Ok(false);
@@ -221,7 +221,7 @@ impl Job for Copy {
                 modified: Utime(0),
             }
             .emit(&mut request.out);
-            // The copy has failed already; the answer changes nothing.
+            // The copy has failed already; an error here has no consequence.
             let _ = cx.send(request);
         }
         self.end_watch(cx);

@@ -1,4 +1,4 @@
-//! A job, and what it works with.
+//! The trait of jobs, and the context they run in.
 
 use alloc::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::{
     profile::{Method, Profile},
 };
 
-/// What a job works with.
+/// The connection's state that a job can use.
 pub(crate) struct Context<'a> {
     pub now: Time,
     pub link: &'a Link,
@@ -32,18 +32,17 @@ impl Context<'_> {
         self.calls.send(self.now, Owner::Job(self.job), request)
     }
 
-    /// The largest message that may be sent, bytes.
+    /// Maximum size of a message to the server, bytes.
     pub fn room(&self) -> u32 {
         self.link.max_buffer.min(*self.profile.buffers.request)
     }
 
-    /// Requests that may be outstanding, if the profile wants `wanted`.
+    /// Number of requests that may be outstanding if the profile wants `wanted`.
     pub fn depth(&self, wanted: u16) -> usize {
         usize::from(wanted.min(self.link.max_mpx).max(1))
     }
 
-    /// What is done in the negotiated dialect where the profile says this: core dialects have no AndX commands
-    /// ([MS-CIFS] 1.7).
+    /// The variant of a method for the negotiated dialect: core dialects have no AndX commands ([MS-CIFS] 1.7).
     pub fn suited(&self, method: Method) -> Method {
         match method {
             Method::Andx if self.link.generation() < Generation::Lanman1 => Method::Core,
@@ -57,30 +56,30 @@ impl Context<'_> {
     }
 }
 
-/// How a job stands.
+/// The state of a job.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// It waits for replies.
     Waiting,
-    /// It is over.
+    /// It has ended.
     Done(Outcome),
 }
 
-/// An operation at work.
+/// A running operation.
 pub(crate) trait Job: core::fmt::Debug + Send {
-    /// Sends what can be sent now. Called first, and after every reply.
+    /// Sends the requests that are possible now. Called at the start and after every reply.
     ///
     /// # Errors
-    /// Any; the operation then ends with it.
+    /// Any error ends the operation.
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<Step, Error>;
 
-    /// Takes a reply to the request that was marked `part`.
+    /// Handles the reply to the request with tag `part`.
     ///
     /// # Errors
-    /// Any; the operation then ends with it, unless [`Self::give_up`] has more to do.
+    /// Any error ends the operation, after [`Self::give_up`].
     fn reply(&mut self, cx: &mut Context<'_>, part: u32, reply: &Reply<'_>) -> Result<(), Error>;
 
-    /// The operation failed: releases what it holds on the server, without waiting for answers.
+    /// Releases the operation's resources on the server after a failure, without waiting for replies.
     fn give_up(&mut self, cx: &mut Context<'_>) {
         let _ = cx;
     }

@@ -1,4 +1,4 @@
-//! What a folder holds: TRANS2 searches, or SEARCH where there are none.
+//! Lists a folder with TRANS2 searches, or with SEARCH in older dialects.
 
 use super::{
     job::{Context, Job, Step},
@@ -28,16 +28,16 @@ use coax_wire::{
     status::Status,
 };
 
-/// Hidden and system files and folders as well ([MS-CIFS] 2.2.1.2.4).
+/// Include hidden and system files and folders ([MS-CIFS] 2.2.1.2.4).
 const EVERYTHING: u16 = 0x16;
-/// Entries of one folder that are taken; a server that names more does not end.
+/// Maximum number of entries of a folder, in case a server never ends the list.
 const MAX_ENTRIES: usize = 1 << 20;
-/// Entries asked for at a time.
+/// Number of entries per request.
 const AT_A_TIME: u16 = 1024;
-/// What header and words of a TRANS2 reply take off its buffer, with room for alignment, bytes.
+/// Space for header and words of a TRANS2 reply in its buffer, with alignment, bytes.
 const REPLY_HEAD: u32 = 128;
 
-/// Where a search stands.
+/// The position of a search.
 #[derive(Debug)]
 enum Place {
     Begin,
@@ -124,7 +124,7 @@ impl List {
     fn found(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
         let first = matches!(self.place, Place::Begin);
         let found = Found::parse(&reply.gathered.parameters, first).map_err(reply.nonsense())?;
-        // JFileServer 1.4 says that its names are in Unicode when they are not, as nobody asked for that.
+        // JFileServer 1.4 sets the Unicode flag without Unicode names, because Unicode was not negotiated.
         let unicode = reply.unicode && cx.link.unicode;
         let format = Format {
             level: Level::of(level(cx)).unwrap_or(Level::Standard),
@@ -213,16 +213,16 @@ impl Job for List {
         if let Place::After(sid, ..) = self.place {
             let mut request = Request::new(command::FIND_CLOSE2, 0);
             find_close2::Request { sid }.emit(&mut request.out);
-            // The listing has failed already; the answer changes nothing.
+            // The listing has failed already; an error here has no consequence.
             let _ = cx.send(request);
         }
     }
 }
 
-/// An entry of a TRANS2 search as it is told on.
+/// Converts an entry of a TRANS2 search.
 fn told(cx: &Context<'_>, entry: &find_first2::Entry<'_>, unicode: bool) -> Entry {
     let text = |raw| cx.link.decode(WireStr { raw, unicode });
-    // The codec's word for a time that the server does not keep.
+    // The codec's value for a time that the server does not have.
     let stamp = |ns: i64| (ns != i64::MIN).then_some(ns);
     Entry {
         name: text(entry.name),
@@ -255,7 +255,7 @@ fn find_next(cx: &mut Context<'_>, sid: Sid, resume_key: u32, name: &str) -> Res
     .map(drop)
 }
 
-/// Both names and 64-bit times from NT servers, DOS times from others.
+/// The level with both names and 64-bit times for NT servers, and DOS times for others.
 fn level(cx: &Context<'_>) -> u16 {
     if cx.link.nt_smbs() { 0x104 } else { 1 }
 }
@@ -266,7 +266,7 @@ fn max_data(cx: &Context<'_>) -> u32 {
         .max(1)
 }
 
-/// `*` is no pattern of DOS: there it matches names without an extension.
+/// In DOS, `*` matches only names without an extension.
 fn dos_pattern(pattern: &str) -> String {
     match pattern.rsplit_once(['/', '\\']) {
         Some((folder, "*")) => [folder, "*.*"].join("/"),

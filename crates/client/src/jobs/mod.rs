@@ -1,4 +1,4 @@
-//! Operations at work: each is a state machine that sends requests and takes replies.
+//! Jobs: each operation is a state machine that sends requests and handles replies.
 
 mod copy;
 mod job;
@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 
 use crate::event::Operation;
 
-/// The state machine for an operation.
+/// Creates the state machine for an operation.
 pub(crate) fn begin(operation: Operation) -> Box<dyn Job> {
     match operation {
         Operation::Copy(spec) => Box::new(copy::Copy::new(spec)),

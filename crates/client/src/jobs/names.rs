@@ -1,4 +1,4 @@
-//! Deleting, renaming, making and removing: one request each.
+//! Delete, rename, create and remove: one request each.
 
 use super::{
     job::{Context, Job, Step},
@@ -11,10 +11,10 @@ use coax_wire::{
     smb::{delete, directory, rename},
 };
 
-/// Attributes a file may have to be deleted or renamed: hidden, system, folder.
+/// Attributes of files that may be deleted or renamed: hidden, system, folder.
 const ANY: u16 = 0x16;
 
-/// One request whose answer says only whether it worked.
+/// One request with a reply that contains only the status.
 #[derive(Debug)]
 pub(super) struct Simple {
     command: u8,

@@ -1,4 +1,4 @@
-//! A reply as jobs see it.
+//! A decoded reply for jobs.
 
 use crate::error::Error;
 use coax_wire::{
@@ -12,14 +12,14 @@ use coax_wire::{
 /// One message from the server.
 #[derive(Debug)]
 pub(crate) struct Reply<'m> {
-    /// The reply's own command; WRITE_COMPLETE ends what WRITE_RAW began.
+    /// The reply's command; WRITE_COMPLETE is the final reply of WRITE_RAW.
     pub command: u8,
     pub status: Status,
     pub message: &'m [u8],
     /// Strings are UTF-16LE.
     pub unicode: bool,
     block: Option<Block<'m>>,
-    /// The whole answer of a transaction.
+    /// The complete reply of a transaction.
     pub gathered: Whole,
     header: Header,
 }
@@ -59,12 +59,12 @@ impl<'m> Reply<'m> {
         self.block.is_none()
     }
 
-    /// Whether this asks for the data of a raw write.
+    /// Whether this is the interim response that requests the data of a raw write.
     pub fn is_interim(&self) -> bool {
         self.command == command::WRITE_RAW && self.status.is_ok()
     }
 
-    /// Whether a transaction's answer has its data: all of it, or as much as was wanted.
+    /// Whether a transaction's reply contains its data, completely or up to the requested size.
     pub fn is_whole_or_part(&self) -> bool {
         let more = [Status::BUFFER_OVERFLOW, Status::MORE_PROCESSING_REQUIRED];
         self.status.is_ok() || more.iter().any(|status| alike(self.status, *status))
@@ -75,7 +75,7 @@ impl<'m> Reply<'m> {
         &self.header
     }
 
-    /// The reply's block, if it says that all went well.
+    /// The reply's block, if the status is success.
     pub fn ok(&self) -> Result<Block<'m>, Error> {
         if self.status.is_ok() {
             self.any()
@@ -84,7 +84,7 @@ impl<'m> Reply<'m> {
         }
     }
 
-    /// The reply's block, whatever the status.
+    /// The reply's block with any status.
     pub fn any(&self) -> Result<Block<'m>, Error> {
         self.block
             .ok_or(Error::Protocol("data where a reply belongs"))
@@ -98,13 +98,13 @@ impl<'m> Reply<'m> {
         }
     }
 
-    /// Bytes that do not decode, as an error.
+    /// Converts a decoding error.
     pub fn nonsense(&self) -> impl Fn(coax_wire::Error) -> Error + use<> {
         let command = self.command;
         move |what| Error::Nonsense { command, what }
     }
 
-    /// Bytes of file data it brought.
+    /// Bytes of file data in the reply.
     pub fn moved(&self) -> u32 {
         let Some(block) = self.block.as_ref().filter(|_| self.status.is_ok()) else {
             return 0;
@@ -118,7 +118,7 @@ impl<'m> Reply<'m> {
     }
 }
 
-/// Whether two statuses mean the same, whichever form they came in.
+/// Whether two statuses are equal, in either form.
 pub(crate) fn alike(one: Status, other: Status) -> bool {
     one == other || one.dos() == other.dos()
 }

@@ -1,4 +1,5 @@
-//! The server's shares: asked over the SRVSVC pipe of NT servers, by RAP of others ([MS-SRVS] 3.1.4.8, [MS-RAP] 2.5.5.1).
+//! Lists the server's shares: with the SRVSVC pipe of NT servers, with RAP on others ([MS-SRVS] 3.1.4.8, [MS-RAP]
+//! 2.5.5.1).
 
 use super::{
     job::{Context, Job, Step},
@@ -18,13 +19,13 @@ use coax_wire::{
     time::Utime,
 };
 
-/// Bytes of a list of shares that are taken.
+/// Maximum size of a share list, bytes.
 const MAX_LIST: usize = 1 << 20;
-/// Bytes asked of the pipe at a time: a fragment.
+/// Number of bytes per read from the pipe: one fragment.
 const PIPE_BYTES: u32 = 4280;
-/// Bytes of a RAP reply: what its 16-bit counts allow, as clients of the time ask.
+/// Size of a RAP reply: the maximum of its 16-bit counts, as old clients request.
 const RAP_BYTES: u16 = 0xffe0;
-/// Our calls' number on the pipe.
+/// Call number of the bind on the pipe.
 const BIND_CALL: u32 = 1;
 const ENUM_CALL: u32 = 2;
 
@@ -108,7 +109,7 @@ impl Shares {
         self.transact(cx, call.as_slice())
     }
 
-    /// The older way, also where the pipe is refused.
+    /// Uses RAP, also if the server refuses the pipe.
     fn ask_rap(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
         self.close_pipe(cx);
         self.stage = Stage::Rap;
@@ -126,7 +127,7 @@ impl Shares {
         .map(drop)
     }
 
-    /// Takes what the pipe said; reads on if there is more.
+    /// Handles data from the pipe, and reads again if it is incomplete.
     fn pipe_said(
         &mut self,
         cx: &mut Context<'_>,
@@ -169,7 +170,7 @@ impl Shares {
     }
 
     fn take_srvsvc(&mut self, cx: &mut Context<'_>, stub: &[u8]) -> Result<(), Error> {
-        // JFileServer 1.4.0's results do not decode; RAP it answers well.
+        // Results of JFileServer 1.4.0 cannot be decoded, but its RAP replies can.
         let Ok((shares, srvsvc::code::SUCCESS)) = srvsvc::parse_share_enum_results(stub) else {
             return self.ask_rap(cx);
         };
@@ -203,15 +204,15 @@ impl Shares {
             let mut request = Request::new(command::CLOSE, DONE);
             let modified = Utime(0);
             close::Request { fid, modified }.emit(&mut request.out);
-            // What becomes of it changes nothing.
+            // An error here has no consequence.
             let _ = cx.send(request);
         }
     }
 }
 
-/// Read and write data and attributes, read control, synchronise: what a client wants of a pipe.
+/// Read and write data and attributes, read control, synchronise: the rights for a pipe.
 const PIPE_ACCESS: u32 = 0x0012_019f;
-/// The mark of requests whose answer nobody waits for.
+/// Tag of requests whose reply is ignored.
 const DONE: u32 = 1;
 
 impl Job for Shares {

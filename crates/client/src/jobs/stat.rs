@@ -1,4 +1,4 @@
-//! Times, sizes and attributes of files, and of the disk.
+//! Queries and sets metadata of files, and queries the disk.
 
 use super::{
     job::{Context, Job, Step},
@@ -30,7 +30,7 @@ const QUERY_FILE_ALL_INFO: u16 = 0x107;
 const SET_FILE_BASIC_INFO: u16 = 0x101;
 const SET_FILE_END_OF_FILE_INFO: u16 = 0x104;
 
-/// Asks for everything about a path.
+/// Requests all metadata of a path.
 pub(crate) fn query_path(cx: &mut Context<'_>, part: u32, path: &str) -> Result<(), Error> {
     let path = cx.link.path(path)?;
     Transaction {
@@ -42,7 +42,7 @@ pub(crate) fn query_path(cx: &mut Context<'_>, part: u32, path: &str) -> Result<
     .map(drop)
 }
 
-/// Asks for everything about an open file.
+/// Requests all metadata of an open file.
 pub(crate) fn query_file(cx: &mut Context<'_>, part: u32, fid: Fid) -> Result<(), Error> {
     Transaction {
         parameters: &trans2::query_file(fid, level(cx)),
@@ -76,7 +76,7 @@ pub(crate) fn set_file_times(
     set_file(cx, part, fid, INFO_STANDARD, data.as_slice())
 }
 
-/// Cuts or extends an open file.
+/// Truncates or extends an open file.
 pub(crate) fn set_end_of_file(
     cx: &mut Context<'_>,
     part: u32,
@@ -108,11 +108,11 @@ fn set_file(
     .map(drop)
 }
 
-/// The basic information to set: zeros leave what they stand for.
+/// The basic information to set; zero leaves a value unchanged.
 fn basic(modified: Option<i64>, attributes: Option<u16>) -> Vec<u8> {
     let mut data = Writer::default();
     let stamp = modified.map_or(FileTime::NONE, FileTime::from_unix_ns);
-    // An attribute word of 0 leaves the attributes; NORMAL takes all away.
+    // Attributes of 0 change nothing; NORMAL clears all attributes.
     let attributes = match attributes {
         None => 0,
         Some(0) => NORMAL,
@@ -138,7 +138,7 @@ fn level(cx: &Context<'_>) -> u16 {
     }
 }
 
-/// What the answer to [`query_path`] or [`query_file`] says.
+/// Decodes the reply to [`query_path`] or [`query_file`].
 pub(crate) fn parse(cx: &Context<'_>, data: &[u8]) -> coax_wire::Result<FileStat> {
     let mut r = Reader::new(data);
     if !cx.link.nt_smbs() {
@@ -251,7 +251,7 @@ impl SetStat {
         }
     }
 
-    /// NT servers set what is named and leave the rest.
+    /// NT servers change only the given values.
     fn set_path(&self, cx: &mut Context<'_>) -> Result<(), Error> {
         let path = cx.link.path(&self.path)?;
         Transaction {
@@ -263,7 +263,7 @@ impl SetStat {
         .map(drop)
     }
 
-    /// Older ones set the attributes always; a time of 0 is left.
+    /// Older servers always set the attributes; a time of 0 changes nothing.
     fn set_information(&self, cx: &mut Context<'_>) -> Result<(), Error> {
         let path = cx.link.path(&self.path)?;
         let mut request = Request::new(command::SET_INFORMATION, 0);

@@ -1,4 +1,4 @@
-//! Requests that ride in transactions.
+//! Transaction requests.
 
 use super::job::Context;
 use crate::{
@@ -14,21 +14,21 @@ use coax_wire::{
     },
 };
 
-/// A transaction to send in one message.
+/// A transaction that fits into one message.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     pub kind: Kind,
     /// TRANS2's subcommand or NT_TRANSACT's function.
     pub function: u16,
-    /// NT_TRANSACT's further setup words.
+    /// Further setup words of NT_TRANSACT.
     pub setup: &'a [u8],
     /// TRANSACTION's name.
     pub name: WireStr<'a>,
     pub parameters: &'a [u8],
     pub data: &'a [u8],
-    /// Parameter bytes the answer may have.
+    /// Maximum number of parameter bytes in the reply.
     pub max_parameters: u32,
-    /// Data bytes the answer may have.
+    /// Maximum number of data bytes in the reply.
     pub max_data: u32,
 }
 
@@ -53,7 +53,7 @@ impl Transaction<'_> {
     /// The request.
     ///
     /// # Errors
-    /// [`Unfit::NoRoom`] if it is longer than the server takes.
+    /// [`Unfit::NoRoom`] if it is larger than the server's buffer.
     pub fn request(&self, cx: &Context<'_>, part: u32) -> Result<Request, Error> {
         let mut request = Request::new(self.kind.command(), part);
         let subcommand = self.function.to_le_bytes();
@@ -89,7 +89,7 @@ impl Transaction<'_> {
     /// Sends it.
     ///
     /// # Errors
-    /// [`Unfit::NoRoom`] if it is longer than the server takes.
+    /// [`Unfit::NoRoom`] if it is larger than the server's buffer.
     pub fn send(&self, cx: &mut Context<'_>, part: u32) -> Result<Mid, Error> {
         let request = self.request(cx, part)?;
         cx.send(request)

@@ -1,4 +1,4 @@
-//! Proving who the user is, as well as dialect and profile allow.
+//! Authenticates the user with the methods that dialect and profile allow.
 
 use crate::{
     error::{Error, Unfit},
@@ -18,7 +18,7 @@ use coax_logon::{
 };
 use coax_wire::smb::negotiate::security;
 
-/// The two password fields of a session set-up, and the signer that comes of them.
+/// The two password fields of a session set-up, and the resulting signer.
 #[derive(Debug, Default)]
 pub(super) struct Proofs {
     /// The "case-insensitive" field; the only one before NT.
@@ -29,7 +29,7 @@ pub(super) struct Proofs {
 }
 
 impl Proofs {
-    /// Proofs for a server without extended security.
+    /// Responses for a server without extended security.
     pub fn make(
         link: &Link,
         profile: &Profile,
@@ -52,7 +52,7 @@ impl Proofs {
         match *profile.logon.proof {
             Proof::Ntlmv2 if link.dialect.is_nt() => Ok(Self::v2(target, password, challenge)),
             Proof::Ntlm if link.dialect.is_nt() => Ok(Self::v1(password, challenge)),
-            // A LAN Manager server knows the LM response only.
+            // A LAN Manager server supports the LM response only.
             _ => Self::lanman(link, profile, target, password, challenge),
         }
     }
@@ -111,8 +111,8 @@ impl Proofs {
     }
 }
 
-/// The proof of a share's password: in clear, or as the one response that its tree connect has room for
-/// ([MS-CIFS] 3.2.4.2.4). There is no second form of NTLM for shares.
+/// The password field for a share: plaintext, or the one response that a tree connect has space for ([MS-CIFS]
+/// 3.2.4.2.4). There is no second NTLM field for shares.
 pub(super) fn for_share(
     link: &Link,
     profile: &Profile,
@@ -126,7 +126,7 @@ pub(super) fn for_share(
     let challenge: &Challenge = challenge
         .first_chunk()
         .ok_or(Error::Protocol("a challenge that is too short"))?;
-    // Windows 9x agrees on NT LM 0.12, has none of NT's commands and knows the LM response only, as LAN Manager does.
+    // Windows 9x negotiates NT LM 0.12 without NT's commands and supports the LM response only, like LAN Manager.
     let is_nt = link.dialect.is_nt() && link.nt_smbs();
     let strict = *profile.logon.proof == Proof::Ntlmv2 && !target.credentials.allow_weak;
     if is_nt && !strict {
@@ -136,7 +136,7 @@ pub(super) fn for_share(
     Proofs::lanman(link, profile, target, secret, challenge).map(|proofs| proofs.oem)
 }
 
-/// The password itself, if it may be sent.
+/// The plaintext password, if the options allow it.
 pub(super) fn plain(link: &Link, profile: &Profile, target: &Target) -> Result<Vec<u8>, Error> {
     let password = password(target);
     let allowed = target.credentials.allow_weak || *profile.logon.proof == Proof::Plaintext;
@@ -155,7 +155,7 @@ pub(super) fn plain(link: &Link, profile: &Profile, target: &Target) -> Result<V
     Ok(bytes)
 }
 
-/// The first token of extended security: NTLMSSP's, in SPNEGO.
+/// The first token of extended security: NTLMSSP in SPNEGO.
 pub(super) fn first_token(ntlmssp: &[u8]) -> Vec<u8> {
     NegTokenInit {
         mech_types: Vec::from([Oid::NTLMSSP]),
@@ -165,13 +165,13 @@ pub(super) fn first_token(ntlmssp: &[u8]) -> Vec<u8> {
     .emit()
 }
 
-/// The answer to a challenge, and the signer that comes of it.
+/// The response to a challenge, and the resulting signer.
 pub(super) struct Answer {
     pub token: Vec<u8>,
     pub signer: Option<Signer>,
 }
 
-/// Answers the server's challenge.
+/// Computes the response to the server's challenge.
 pub(super) fn answer(
     exchange: NtlmsspClient,
     token: Option<&[u8]>,
@@ -181,7 +181,7 @@ pub(super) fn answer(
     let blob = token.ok_or(BAD)?;
     let challenge = match Token::parse(blob) {
         Ok(Token::Resp(resp)) => resp.response_token.ok_or(BAD)?,
-        // A server may speak NTLMSSP without wrapping.
+        // A server may use NTLMSSP without SPNEGO.
         _ => blob,
     };
     let who = &target.credentials;
@@ -198,7 +198,7 @@ pub(super) fn answer(
     let (token, mut session) = exchange.answer(challenge, &credentials).map_err(|_| BAD)?;
     let signer =
         (!who.user.is_empty()).then(|| Signer::for_extended_security(session.session_key()));
-    // A server that sees NTLMSSP's own MIC waits for the one over the mechanisms (RFC 4178, 5; Samba 4.17).
+    // A server that receives NTLMSSP's MIC requires the one over the mechanism list as well (RFC 4178, 5; Samba 4.17).
     let mic = session.sign(&mech_types_der(&[Oid::NTLMSSP]));
     let wrapped = NegTokenResp {
         response_token: Some(&token),

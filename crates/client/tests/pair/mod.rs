@@ -1,4 +1,4 @@
-//! The client's engine and the server's, joined in virtual time.
+//! The client's and the server's engine, connected in virtual time.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -36,7 +36,7 @@ use std::{
     },
 };
 
-/// Midnight of 2026-11-21, the tests' now.
+/// The start time of the tests: midnight of 2026-11-21.
 pub const NOW: Time = Time(1_795_219_200_000_000_000);
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Wake for Flag {
     }
 }
 
-/// Local files by the job they belong to.
+/// Local files by job.
 #[derive(Debug, Default)]
 pub struct Files {
     pub files: BTreeMap<JobId, Vec<u8>>,
@@ -94,7 +94,7 @@ impl LocalFiles for Files {
 type Tamper = Box<dyn FnMut(Vec<u8>) -> Option<Vec<u8>>>;
 type Intercept = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>>>;
 
-/// A client and a server that are connected.
+/// A connected client and server.
 pub struct Pair {
     pub client: Client,
     pub files: Files,
@@ -104,15 +104,15 @@ pub struct Pair {
     session: Session,
     woken: Arc<Flag>,
     pub events: Vec<Event>,
-    /// What the client sent, one entry a write.
+    /// The client's writes.
     pub writes: Vec<Vec<u8>>,
-    /// Whole messages of both, as (from the client, bytes).
+    /// All messages of both sides, as (from the client, bytes).
     pub messages: Vec<(bool, Vec<u8>)>,
     pub exchanges: Vec<Exchange>,
     intercepted: Vec<Vec<u8>>,
-    /// Changes, drops (`None`) or lets pass what the server sends.
+    /// Changes, drops (`None`) or passes the server's data.
     pub tamper: Option<Tamper>,
-    /// Answers requests in the server's place, which then does not see them.
+    /// Answers requests instead of the server.
     pub intercept: Option<Intercept>,
     /// The next job's number.
     next: u32,
@@ -124,7 +124,7 @@ pub fn profile(name: &str) -> Arc<Profile> {
     Arc::new(toml::from_str(&text).unwrap())
 }
 
-/// Every profile there is.
+/// All profiles.
 pub fn profiles() -> Vec<Arc<Profile>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clients");
     let mut names: Vec<String> = std::fs::read_dir(folder)
@@ -144,7 +144,7 @@ pub fn profiles() -> Vec<Arc<Profile>> {
     names.iter().map(|name| profile(name)).collect()
 }
 
-/// A server of one disk.
+/// A server with one disk.
 fn server(config: Config, fs: Arc<MemFs>) -> Server {
     let tables = Tables::new(config.tables());
     Server {
@@ -193,7 +193,7 @@ impl Pair {
         Self::serving(profile, config, |_| {}, edit)
     }
 
-    /// With a server that `set_up` gives users, or other shares.
+    /// A pair whose server `set_up` configures with users or other shares.
     pub fn serving(
         profile: Arc<Profile>,
         config: Config,
@@ -234,7 +234,7 @@ impl Pair {
         }
     }
 
-    /// Hands in an operation whose local file holds `local`, and runs it to its end.
+    /// Runs an operation to its end; its local file contains `local`.
     pub fn run(&mut self, operation: Operation, local: &[u8]) -> Result<Outcome, Error> {
         self.next += 1;
         let job = JobId(self.next);
@@ -264,7 +264,7 @@ impl Pair {
         &self.files.files[&JobId(self.next)]
     }
 
-    /// Carries what there is from one to the other and back, once.
+    /// Exchanges the pending data once in both directions.
     pub fn turn(&mut self) {
         self.now = self.now + Span(1_000_000);
         while let Some(transmit) = self.client.poll_transmit() {
@@ -337,7 +337,7 @@ impl Pair {
         self.messages.push((false, message));
     }
 
-    /// How many requests of each command, with the largest data of one.
+    /// The number of requests of each command, and the largest data size.
     pub fn mix(&self) -> BTreeMap<&'static str, (usize, u32)> {
         let mut mix = BTreeMap::new();
         for exchange in &self.exchanges {
@@ -350,7 +350,7 @@ impl Pair {
     }
 }
 
-/// Bytes that do not repeat soon.
+/// Bytes without a short repeating pattern.
 pub fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     (0..len)

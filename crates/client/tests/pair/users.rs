@@ -1,4 +1,4 @@
-//! Users, and servers that want one.
+//! Users, and servers that require them.
 
 use super::{Arc, Config, Pair, Profile, Server, Target, profile};
 use coax_logon::{accounts::User, policy::Policy, text::Ascii};
@@ -6,7 +6,7 @@ use coax_server::{config::MapToGuest, share::Admission};
 
 pub const PASSWORD: &str = "Secret9";
 
-/// Nothing is admitted that is not named.
+/// Refuses everything that is not configured.
 pub const NOTHING: Policy = Policy {
     lanman: false,
     ntlm_v1: false,
@@ -14,7 +14,7 @@ pub const NOTHING: Policy = Policy {
     null_passwords: false,
 };
 
-/// Nobody but users gets in.
+/// Accepts users only.
 pub fn strict(policy: Policy) -> Config {
     Config {
         policy,
@@ -23,7 +23,7 @@ pub fn strict(policy: Policy) -> Config {
     }
 }
 
-/// The user `ann`; guests may do nothing.
+/// Adds the user `ann`; guests have no access.
 pub fn with_ann(server: &mut Server) {
     let ann = User::with_password("ann", PASSWORD, &Ascii);
     server.accounts.add(ann).unwrap();

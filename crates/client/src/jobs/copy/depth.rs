@@ -1,41 +1,41 @@
-//! How many requests of a copy are outstanding: no more than moves it faster.
+//! Adjusts the number of outstanding requests of a copy to what the path can use.
 
 use crate::{jobs::job::Context, profile::InFlight};
 use coax_wire::time::{Span, Time};
 
-/// Answers that are timed before anything is said of a number of requests, for each of them, at least.
+/// Minimum number of measured replies per outstanding request.
 const ROUND: u32 = 2;
-/// The time they are timed for at least: less is chance.
+/// Minimum duration of a measurement; a shorter one is not reliable.
 const ROUND_TIME: Span = Span::from_millis(20);
-/// Twice as many are kept if with them an answer comes after no more than so many tenths of the time.
+/// A doubled number is kept if the time per reply falls to at most this many tenths.
 const GAIN_TENTHS: u64 = 9;
-/// Rounds until twice as many are tried again after they brought nothing; twice as long each time.
+/// Measurements before the next trial after one without effect; doubles each time.
 const PATIENCE: u32 = 8;
 
-/// See the module. More than a path can carry only wait for each other, in buffers that fit in no cache.
+/// See the module. More requests than the path can carry only queue up and no longer fit into processor caches.
 #[derive(Debug)]
 pub(super) struct Depth {
     kept: u16,
     most: u16,
-    /// What is outstanding now: what is kept, twice as much to see what that brings, or between the two on the way back.
+    /// The present limit: the kept number, twice as many during a trial, or a number between them after a trial.
     now: u16,
-    /// Whether the path is being tried with more.
+    /// Whether a trial is running.
     trying: bool,
-    /// On the way back: whether the last answer made it one less.
+    /// After a trial: whether the last reply reduced the limit.
     skips: bool,
-    /// Nanoseconds an answer, with what is kept.
+    /// Nanoseconds per reply with the kept number.
     each: u64,
-    /// What was sent until then was not yet one of so many.
+    /// Requests sent before this time belong to the previous limit.
     since: Option<Time>,
-    /// When the round began, and its answers.
+    /// Start of the measurement, and its replies.
     round: Option<(Time, u32)>,
     patience: u32,
-    /// Rounds until the next trial.
+    /// Measurements until the next trial.
     pause: u32,
 }
 
 impl Depth {
-    /// As a profile has it.
+    /// The initial state from the profile.
     pub fn new(InFlight { first, most }: InFlight) -> Self {
         Self {
             kept: first.min(most),
@@ -51,12 +51,12 @@ impl Depth {
         }
     }
 
-    /// So many may be outstanding.
+    /// The present maximum number of outstanding requests.
     pub fn allowed(&self, cx: &Context<'_>) -> usize {
         cx.depth(self.now)
     }
 
-    /// A request that was sent then has been answered.
+    /// Records the reply to a request sent at `sent`.
     pub fn answered(&mut self, sent: Time, now: Time) {
         if self.kept >= self.most {
             return;
@@ -76,7 +76,7 @@ impl Depth {
         }
     }
 
-    /// One less for two answers: a path that is given nothing at all for some time loses more than is saved.
+    /// Reduces the limit by one for every two replies: an idle path would lose more time than a fast reduction saves.
     fn less(&mut self, now: Time) {
         self.skips = !self.skips;
         self.now -= u16::from(self.skips);
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
     use alloc::collections::VecDeque;
 
-    /// Requests over a path with this round trip, which takes one of them in `each`, both milliseconds: what is kept in the
-    /// end.
+    /// The final number of requests for a path with this round-trip time and this time per request, both in
+    /// milliseconds.
     fn settled(round_trip: u64, each: u64) -> u16 {
         let (round_trip, each) = (round_trip * 1_000_000, each * 1_000_000);
         let mut depth = Depth::new(InFlight { first: 4, most: 16 });

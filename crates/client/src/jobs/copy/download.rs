@@ -1,4 +1,4 @@
-//! From the server: reads by the profile's methods.
+//! Copies from the server with the profile's read methods.
 
 use super::{
     depth::Depth,
@@ -18,7 +18,7 @@ use coax_wire::{
     time::Time,
 };
 
-/// Beyond this a 32-bit offset cannot point.
+/// Files beyond this size need 64-bit offsets.
 const FOUR_GIB: u64 = 1 << 32;
 
 #[derive(Debug)]
@@ -34,21 +34,21 @@ pub(super) struct Download {
     fid: Fid,
     from: u64,
     next: u64,
-    /// The file's length as it was told; unknown lengths are read to their end.
+    /// The file's length from the server; a file of unknown length is read to its end.
     size: Option<u64>,
-    /// A plain read found nothing: the file ends there.
+    /// A plain read returned no data: this is the end of the file.
     end_seen: bool,
     asked: BTreeMap<u32, Asked>,
-    /// What short replies left out, to be asked for again.
+    /// Ranges that short replies omitted, to be requested again.
     gaps: Vec<(u64, u32)>,
-    /// The most that a plain read brought, if servers give less than is asked for.
+    /// Largest reply to a plain read, if the server returns less than requested.
     most: Option<u32>,
     depth: Depth,
     mark: u32,
     arrived: u64,
-    /// A short raw read came: what it means, a plain one tells ([MS-CIFS] 2.2.4.22.2).
+    /// A raw read was short. A plain read finds the reason ([MS-CIFS] 2.2.4.22.2).
     doubt: bool,
-    /// Raw mode took too long once.
+    /// A raw read was too slow once.
     raw_is_slow: bool,
 }
 
@@ -71,12 +71,12 @@ impl Download {
         }
     }
 
-    /// Bytes that arrived.
+    /// Bytes received.
     pub fn moved(&self) -> u64 {
         self.arrived
     }
 
-    /// Asks for as much as may be outstanding; whether all is here.
+    /// Sends requests up to the limit. Returns whether all data has arrived.
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
         while !self.all_asked() && self.asked.len() < self.depth.allowed(cx) {
             let alone = self.doubt || self.asked.values().any(|asked| asked.raw);
@@ -95,7 +95,7 @@ impl Download {
         }
     }
 
-    /// Whether there is nothing left to ask for.
+    /// Whether all data has been requested.
     fn all_asked(&self) -> bool {
         self.end_seen || (self.gaps.is_empty() && self.size.is_some_and(|size| self.next >= size))
     }
@@ -140,7 +140,7 @@ impl Download {
         Ok(())
     }
 
-    /// Notes what a reply means for what comes next.
+    /// Updates the state after a reply.
     fn took(&mut self, cx: &Context<'_>, asked: &Asked, len: u64) {
         self.arrived = self.arrived.saturating_add(len);
         let limit = u64::from(*cx.profile.raw.time_limit_ms);
@@ -150,7 +150,7 @@ impl Download {
         }
         let short = u64::from(asked.len).saturating_sub(len);
         if asked.raw {
-            // The end, an error, or a server that was busy: a plain read tells.
+            // End of file, an error, or a busy server: a plain read will show which.
             self.doubt = short > 0;
             self.next = asked.offset.saturating_add(len);
         } else if len == 0 {
@@ -213,7 +213,7 @@ impl Download {
             && (!*rules.alone || cx.calls.outstanding() == 0)
     }
 
-    /// How many bytes the next request asks for: never across what the application reads at a time.
+    /// Length of the next request. It does not cross the boundary of the application's read size.
     fn len(&self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
         let reading = &cx.profile.read;
         let block = match method {
@@ -299,7 +299,7 @@ impl Download {
     }
 }
 
-/// Data bytes that fit in a reply: what both sides' buffers hold, less header, words and counts.
+/// Maximum number of data bytes in a reply: both sides' buffers without header, words and counts.
 fn core_room(cx: &Context<'_>) -> u32 {
     let announced = u32::from(*cx.profile.buffers.announced);
     cx.link

@@ -1,4 +1,4 @@
-//! The requests around the data.
+//! The requests before and after the data transfer.
 
 use super::{
     Copy, Stage,
@@ -28,23 +28,23 @@ use coax_wire::{
     time::{DosDateTime, Utime},
 };
 
-/// Attributes that a search or open may meet: read-only, hidden, system, archive.
+/// Attributes that a search or open accepts: read-only, hidden, system, archive.
 const ANY_FILE: u16 = 0x27;
 /// Entries that MS-DOS asks for in each SEARCH (capture dos-win98-netbeui.pcap, frames 101 and 103).
 const SEARCHED_AT_A_TIME: u16 = 20;
-/// Open to read, others may do what they like ([MS-CIFS] 2.2.4.3.1).
+/// Open for reading, deny nothing ([MS-CIFS] 2.2.4.3.1).
 const READ_DENY_NONE: u16 = 0x40;
-/// Open to write, nobody else may write.
+/// Open for writing, deny write.
 const WRITE_DENY_WRITE: u16 = 0x21;
 const GENERIC_READ: u32 = 0x8000_0000;
-/// Read and write data, read and write attributes, delete, synchronise: what a copy needs of a file it makes.
+/// Read and write data, read and write attributes, delete, synchronise: the rights for a file that a copy creates.
 const WRITE_ACCESS: u32 = 0x0013_0197;
-/// Others may read, write and delete.
+/// Share read, write and delete.
 const SHARE_ALL: u32 = 7;
 const SHARE_READ: u32 = 1;
 
 impl Copy {
-    /// Sends a step's request; `false` if this copy does not need it.
+    /// Sends the request of a step; `false` if this copy does not need it.
     pub(super) fn send_step(&mut self, cx: &mut Context<'_>, step: Step) -> Result<bool, Error> {
         match step {
             Step::Open | Step::OpenAndx | Step::NtCreate => self.send_open(cx, step)?,
@@ -77,7 +77,7 @@ impl Copy {
         Ok(true)
     }
 
-    /// Requests of one command and no more.
+    /// Steps with a single request on a path.
     fn simple(&mut self, cx: &Context<'_>, step: Step) -> Result<Request, Error> {
         let path = cx.link.path(&self.spec.path)?;
         let modified = self.modified(cx);
@@ -112,7 +112,7 @@ impl Copy {
         })
     }
 
-    /// Requests about the open file.
+    /// Steps with a request on the open file.
     fn with_file(&mut self, cx: &Context<'_>, step: Step, fid: Fid) -> Result<Request, Error> {
         let modified = self.modified(cx);
         Ok(match step {
@@ -138,7 +138,7 @@ impl Copy {
         })
     }
 
-    /// The time to set, in the server's local time; 0 if none.
+    /// The time to set, in the server's local time; 0 for none.
     fn modified(&self, cx: &Context<'_>) -> Utime {
         let set = self.spec.modified.filter(|_| self.to_server());
         set.map_or(Utime(0), |ns| Utime::from_unix_ns(ns, cx.link.zone))
@@ -217,7 +217,7 @@ impl Copy {
         })
     }
 
-    /// CREATE truncates what is there; CREATE_NEW refuses it; a file to go on with is opened.
+    /// CREATE truncates an existing file, CREATE_NEW refuses it, and OPEN resumes it.
     fn core_open(&self, cx: &Context<'_>, path: &Text) -> Request {
         let (attributes, time) = (self.spec.attributes, self.modified(cx));
         let code = match self.spec.existing {
@@ -265,7 +265,7 @@ impl Copy {
         .map(drop)
     }
 
-    /// Takes a step's reply.
+    /// Handles the reply to a step.
     pub(super) fn step_reply(
         &mut self,
         cx: &mut Context<'_>,
@@ -276,7 +276,7 @@ impl Copy {
             self.end_search(cx, reply)?;
         }
         let block = match step {
-            // What is not there yet is about to be made.
+            // A file that does not exist yet will be created.
             Step::Search | Step::FindFirst2 | Step::GetAttributes | Step::QueryPath
                 if self.to_server() =>
             {
@@ -303,8 +303,8 @@ impl Copy {
         Ok(())
     }
 
-    /// Goes on with a search behind what it found, as MS-DOS does (capture dos-win98-netbeui.pcap, frame 103): only the
-    /// answer that there are no more files lets the server forget a search, and it remembers few of them.
+    /// Continues the search after the match, as MS-DOS does (capture dos-win98-netbeui.pcap, frame 103). The server
+    /// frees a search only when it reports the end of the files, and it has few search slots.
     fn end_search(&mut self, cx: &mut Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
         let found = search::Response::parse(&reply.ok()?).map_err(reply.nonsense())?;
         if let Some(last) = found.entries().last() {
@@ -315,7 +315,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Takes the file and what its open tells.
+    /// Records the file handle and the metadata of the open reply.
     fn opened_by(
         &mut self,
         cx: &Context<'_>,
@@ -333,7 +333,7 @@ impl Copy {
                 self.fid = Some(opened.fid);
                 self.learn(cx, opened.size, opened.modified, opened.attributes);
                 if opened.size == 0 {
-                    // impacket says so of every file: a read tells.
+                    // impacket reports size 0 for every file; a read will find the end.
                     self.known.size = None;
                 }
             }
@@ -365,7 +365,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Opens the file's folder, to watch it.
+    /// Opens the file's folder for change notification.
     fn open_folder(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
         let folder = cx.link.path(parent(&self.spec.path))?;
         let mut request = of(command::NT_CREATE_ANDX, |out| {
@@ -385,11 +385,11 @@ impl Copy {
         });
         request.part = WATCH_FOLDER;
         cx.send(request)?;
-        // The copy does not wait for the watch, but what comes next is answered after it.
+        // The copy does not wait for the notification request, but the server answers the next request after it.
         Ok(false)
     }
 
-    /// The folder is open: leaves a watch with the server.
+    /// The folder is open: sends a change notification request.
     pub(super) fn watch_folder(
         &mut self,
         cx: &mut Context<'_>,
@@ -405,7 +405,7 @@ impl Copy {
         self.send_watch(cx, folder)
     }
 
-    /// The watch reports a change, the copy's own most likely: it is left again, as Explorer does.
+    /// The server reports a change, probably by this copy. Sends the request again, as Explorer does.
     pub(super) fn watch_answered(
         &mut self,
         cx: &mut Context<'_>,
@@ -434,9 +434,9 @@ impl Copy {
         Ok(())
     }
 
-    /// Takes the watch back and closes the folder.
+    /// Cancels the change notification and closes the folder.
     pub(super) fn end_watch(&mut self, cx: &mut Context<'_>) {
-        // The copy is over; what becomes of these changes nothing.
+        // The copy is complete; errors here have no consequence.
         if let Some(mid) = self.watch.request.take() {
             let cancel = of(command::NT_CANCEL, put_empty);
             let _ = cx.calls.send_unanswered(mid, cancel);
@@ -484,7 +484,7 @@ fn seek_end(fid: Fid) -> Request {
     })
 }
 
-/// A write of nothing sets the length ([MS-CIFS] 2.2.4.12).
+/// A write of zero bytes sets the length ([MS-CIFS] 2.2.4.12).
 fn set_size(fid: Fid, size: u32) -> Request {
     of(command::WRITE, |out| {
         write::Request {
@@ -498,7 +498,7 @@ fn set_size(fid: Fid, size: u32) -> Request {
     })
 }
 
-/// The folder of a path, without its last part.
+/// The parent folder of a path.
 fn parent(path: &str) -> &str {
     path.rfind(['/', '\\'])
         .and_then(|at| path.get(..at))

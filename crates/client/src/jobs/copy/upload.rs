@@ -1,4 +1,4 @@
-//! To the server: writes by the profile's methods.
+//! Copies to the server with the profile's write methods.
 
 use super::{
     depth::Depth,
@@ -23,17 +23,17 @@ use coax_wire::{
     time::Time,
 };
 
-/// Beyond this a 32-bit offset cannot point.
+/// Files beyond this size need 64-bit offsets.
 const FOUR_GIB: u64 = 1 << 32;
 
-/// A raw write's request without data, at most: header, word count, words, byte count, padding.
+/// Maximum size of a raw write's request without data: header, word count, words, byte count, padding.
 const RAW_HEAD: u32 = HEADER_LEN as u32 + 1 + 28 + 2 + 1;
 
 #[derive(Debug)]
 struct Sent {
     offset: u64,
     len: u32,
-    /// What a raw write sends when the server says go.
+    /// The data to send after the interim response to a raw write.
     raw: Option<Tail>,
     at: Time,
 }
@@ -50,9 +50,9 @@ pub(super) struct Upload {
     mark: u32,
     written: u64,
     raw_is_slow: bool,
-    /// The server refused a raw write: plain ones from now on.
+    /// The server refused a raw write: use plain writes from now on.
     raw_refused: bool,
-    /// A block that a refused raw write left, to be sent again.
+    /// A block of a refused raw write, to be sent again.
     again: Option<(u64, Vec<u8>)>,
 }
 
@@ -74,12 +74,12 @@ impl Upload {
         }
     }
 
-    /// Bytes that the server took.
+    /// Bytes that the server accepted.
     pub fn moved(&self) -> u64 {
         self.written
     }
 
-    /// Sends as much as may be outstanding; whether all is there.
+    /// Sends requests up to the limit. Returns whether all data is acknowledged.
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
         while !self.all_sent() && self.sent.len() < self.depth.allowed(cx) {
             if self.sent.values().any(|sent| sent.raw.is_some()) {
@@ -130,7 +130,7 @@ impl Upload {
         }
     }
 
-    /// A server that takes less than it was sent has no room for the rest ([MS-CIFS] 2.2.4.12.2).
+    /// Checks the count of a reply. A server that writes less than it received has a full disk ([MS-CIFS] 2.2.4.12.2).
     fn took(&mut self, sent: &Sent, count: u32) -> Result<(), Error> {
         if count < sent.len {
             return Err(Error::NoRoomLeft {
@@ -161,7 +161,7 @@ impl Upload {
                 Ok(())
             }
             Some(data) if !reply.status.is_ok() => self.raw_refusal(cx, &sent, data, reply),
-            // where all of it came with the request, the last reply is the first ([MS-CIFS] 3.2.5.18)
+            // if the request contained all data, the first reply is the final one ([MS-CIFS] 3.2.5.18)
             Some(_) | None => {
                 self.time_raw(cx, &sent);
                 self.raw_end(&sent, reply)
@@ -169,11 +169,11 @@ impl Upload {
         }
     }
 
-    /// The server's last word on a raw write tells how much it wrote ([MS-CIFS] 2.2.4.25.3).
+    /// Handles the final reply of a raw write, which contains the number of bytes written ([MS-CIFS] 2.2.4.25.3).
     fn raw_end(&mut self, sent: &Sent, reply: &Reply<'_>) -> Result<(), Error> {
         let response =
             write_raw::Response::parse(reply.command, &reply.ok()?).map_err(reply.nonsense())?;
-        // Samba's last reply has the request's own command (seen with 4.17).
+        // Samba's final reply has the command of the request (seen with 4.17).
         let (write_raw::Response::Complete { count }
         | write_raw::Response::Interim { available: count }) = response;
         self.took(sent, u32::from(count))
@@ -185,7 +185,8 @@ impl Upload {
         self.raw_is_slow |= limit != 0 && took > limit;
     }
 
-    /// The server wants no raw write now: the block goes again, plainly ([MS-CIFS] 2.2.4.25.3). A full disk stays full.
+    /// The server refused a raw write: sends the block again as a plain write ([MS-CIFS] 2.2.4.25.3). A full disk is an
+    /// error.
     fn raw_refusal(
         &mut self,
         cx: &mut Context<'_>,
@@ -257,7 +258,7 @@ impl Upload {
         cx.send(request).map(drop)
     }
 
-    /// The block's data: where it lies, if the driver may fetch it itself, or its bytes.
+    /// The block's data: a reference to the local file if the driver supports it, or the bytes.
     fn take(
         &mut self,
         cx: &mut Context<'_>,
