@@ -1,4 +1,4 @@
-//! What a name service is told at its start.
+//! The configuration of a name service.
 
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
@@ -6,13 +6,13 @@ use core::net::Ipv4Addr;
 use coax_wire::nbt::name::{NbName, SUFFIX_MESSENGER, SUFFIX_SERVER, SUFFIX_WORKSTATION, Scope};
 use coax_wire::time::Span;
 
-/// The most names a node may own, so that a node status fits its datagram.
+/// Maximum number of names of a node, so that a node status fits into a datagram.
 pub const MAX_NAMES: usize = 20;
 
-/// The most addresses a node may have.
+/// Maximum number of addresses of a node.
 pub const MAX_ADDRESSES: usize = 25;
 
-/// Whether others may own a name too.
+/// Whether several nodes may own a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameKind {
     /// One owner.
@@ -21,40 +21,40 @@ pub enum NameKind {
     Group,
 }
 
-/// A name a node is to own.
+/// A name to register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnName {
     /// The name.
     pub name: NbName,
-    /// Whether others may own it too.
+    /// Whether other nodes may own it too.
     pub kind: NameKind,
 }
 
-/// What a [`NameService`](crate::NameService) is told. There is one service for each network the host is on.
+/// The configuration of a [`NameService`](crate::NameService). Each network of the host has its own service.
 #[derive(Clone, Debug)]
 pub struct NameServiceConfig {
-    /// The names to own; at most [`MAX_NAMES`].
+    /// The names to register; at most [`MAX_NAMES`].
     pub names: Vec<OwnName>,
-    /// The host's addresses on this network; the first is claimed, all are told to those who ask. At most
+    /// The host's addresses on this network. The first one is registered; a query returns all. At most
     /// [`MAX_ADDRESSES`].
     pub addresses: Vec<Ipv4Addr>,
-    /// The MAC address a node status reports; zeros, as Samba has it, if nobody needs to know.
+    /// The MAC address for node status replies; zeros, as in Samba, if it does not matter.
     pub unit_id: [u8; 6],
-    /// The scope; packets of other scopes are as if they had not come (RFC 1001 §9).
+    /// The scope; packets of other scopes are ignored (RFC 1001 §9).
     pub scope: Scope,
-    /// How long others may remember our names, in seconds.
+    /// Time for which other nodes may cache our names, seconds.
     pub ttl_s: u32,
-    /// The first transaction identifier; different on every host and start, best at random.
+    /// The first transaction identifier. It should be random.
     pub first_id: u16,
-    /// When to claim again a name that was refused or fell into conflict; `None`: never.
+    /// Delay before a refused or conflicting name is claimed again; `None`: never.
     pub retry: Option<Span>,
-    /// The most replies sent within a second, so that nobody can use this node to flood another.
+    /// Maximum number of replies per second, which prevents use of this node as an amplifier.
     pub replies_per_s: u32,
 }
 
 impl NameServiceConfig {
-    /// A file server's names: the computer's `<00>` and `<20>`, with `messenger` its `<03>`, and the
-    /// workgroup's `<00>` as a group. The suffixes given are passed over.
+    /// The names of a file server: the computer's `<00>` and `<20>`, `<03>` if `messenger` is set, and the workgroup's
+    /// `<00>` as a group. Ignores the suffixes of the arguments.
     pub fn file_server(
         computer: NbName,
         workgroup: NbName,
@@ -85,7 +85,7 @@ impl NameServiceConfig {
         }
     }
 
-    /// Whether a service can be made of this.
+    /// Checks the configuration.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if self.names.is_empty() || self.names.len() > MAX_NAMES {
             return Err(ConfigError::Names(self.names.len()));
@@ -104,7 +104,7 @@ impl NameServiceConfig {
     }
 }
 
-/// Why a configuration makes no service. Whoever configured it erred.
+/// Why a configuration is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// No name, or too many.
@@ -113,7 +113,7 @@ pub enum ConfigError {
     /// No address, or too many.
     #[error("a node has 1 to {MAX_ADDRESSES} addresses, not {0}")]
     Addresses(usize),
-    /// A name is given twice; a workgroup named like the computer, most likely.
+    /// A duplicate name, for example a workgroup named like the computer.
     #[error("the name {0} is given twice: workgroup and computer must have different names")]
     Duplicate(NbName),
 }

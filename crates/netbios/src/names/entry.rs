@@ -1,4 +1,4 @@
-//! One name of the local name table, and its way through claim, ownership and release.
+//! An entry of the local name table: claim, ownership and release of one name.
 
 use coax_wire::nbt::name::NbName;
 use coax_wire::nbt::ns::NameFlags;
@@ -12,7 +12,7 @@ const RETRY_TIMEOUT: Span = Span::from_millis(250);
 /// RFC 1002 §6, BCAST_REQ_RETRY_COUNT.
 const RETRY_COUNT: u8 = 3;
 
-/// A name and how far it got.
+/// A name and its state.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: NbName,
@@ -22,27 +22,27 @@ pub(super) struct Entry {
     pub(super) state: State,
 }
 
-/// Where a name stands.
+/// The state of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Being claimed: `sent` requests went out, the next step is at `due`.
+    /// Being claimed: `sent` requests were sent, the next step is at `due`.
     Claiming { sent: u8, due: Time },
-    /// Ours.
+    /// Owned.
     Owned,
-    /// Refused to us, or (`conflict`) ours until a conflict; claimed again at `retry`.
+    /// Refused, or (`conflict`) lost in a conflict; claimed again at `retry`.
     Lost { conflict: bool, retry: Option<Time> },
-    /// Being released: `sent` requests went out, the next step is at `due`.
+    /// Being released: `sent` requests were sent, the next step is at `due`.
     Releasing { sent: u8, due: Time },
-    /// No longer ours, of our own will.
+    /// Released by this node.
     Released,
 }
 
-/// What is to be sent or told when an entry's time has come.
+/// The action for a due entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// Broadcast a registration request.
     Claim,
-    /// Broadcast the overwrite demand that tells everybody; the name is registered.
+    /// Broadcast the overwrite demand, which announces the registration.
     Announce,
     /// Broadcast a release.
     Release,
@@ -75,7 +75,7 @@ impl Entry {
         }
     }
 
-    /// Moves on if it is time (RFC 1002 §5.1.1.1, §5.1.1.4).
+    /// Performs a due step (RFC 1002 §5.1.1.1, §5.1.1.4).
     pub(super) fn step(&mut self, now: Time) -> Option<Action> {
         if self.due()? > now {
             return None;
@@ -99,7 +99,7 @@ impl Entry {
         Some(action)
     }
 
-    /// Gives the name up: with notice if it is ours, else at once.
+    /// Releases the name: with release requests if it is owned, else at once.
     pub(super) fn release(&mut self, now: Time) {
         self.state = match self.state {
             State::Owned => State::Releasing { sent: 0, due: now },
@@ -116,7 +116,7 @@ impl Entry {
         }
     }
 
-    /// NAME_FLAGS of a node status (RFC 1002 §4.2.18), if the name is to be listed.
+    /// NAME_FLAGS of a node status (RFC 1002 §4.2.18), if the name is listed there.
     pub(super) fn status_flags(&self) -> Option<NameFlags> {
         let state = match self.state {
             State::Owned => 0,

@@ -1,5 +1,5 @@
-//! The name service of a broadcast (B) node: claims its names, defends them, answers for them
-//! (RFC 1001 §15, RFC 1002 §5.1.1).
+//! The name service of a broadcast (B) node: claims names, defends them and answers queries (RFC 1001 §15, RFC 1002
+//! §5.1.1).
 
 mod config;
 mod entry;
@@ -21,53 +21,53 @@ use coax_wire::time::{Span, Time};
 
 use entry::{Action, Entry, State};
 
-/// Replies and events that may wait; what comes beyond is dropped and counted.
+/// Maximum number of queued replies and events; further ones are dropped and counted.
 const MAX_WAITING: usize = 64;
 
-/// The window in which replies are counted.
+/// The interval of the reply limit.
 const SECOND: Span = Span::from_secs(1);
 
-/// Bytes of a node status around its names when there is no scope: header, name, record, count, statistics.
+/// Size of a node status without names and scope: header, name, record, count, statistics.
 const STATUS_OVERHEAD: usize = 12 + ENCODED_LEN + 10 + 1 + Statistics::LEN;
 
 /// A datagram to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where to.
+    /// The destination.
     pub to: Destination,
-    /// What.
+    /// The contents.
     pub bytes: Vec<u8>,
 }
 
-/// Where a datagram goes.
+/// The destination of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
     /// To the network's broadcast address, port 137.
     Broadcast,
-    /// To whoever asked.
+    /// To one node.
     Addr(SocketAddrV4),
 }
 
-/// What became of a name.
+/// An event of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The name is ours.
+    /// The name is registered.
     Registered(NbName),
-    /// The name belongs to another node, so we do without it (and may try again).
+    /// Another node owns the name; it may be claimed again later.
     Refused {
         /// The name.
         name: NbName,
-        /// The node that refused it or has the better claim.
+        /// The node that refused it or won the simultaneous claim.
         by: Ipv4Addr,
     },
-    /// The name was ours until somebody saw that two nodes answer to it. It is not answered for any more.
+    /// The name was lost in a conflict with another node. The service no longer answers for it.
     Conflict {
         /// The name.
         name: NbName,
-        /// Who said so.
+        /// The node that reported the conflict.
         by: Ipv4Addr,
     },
-    /// Another node claimed our name and was refused.
+    /// Another node claimed our name, and we refused.
     Defended {
         /// The name.
         name: NbName,
@@ -78,27 +78,26 @@ pub enum Event {
     Released(NbName),
 }
 
-/// What came in and what became of it.
+/// Counters of received and sent packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Datagrams received.
     pub received: u64,
-    /// Datagrams that were no name service packets, or of a kind unknown here.
+    /// Undecodable datagrams, and packets of unknown kinds.
     pub malformed: u64,
     /// Packets of another scope.
     pub foreign_scope: u64,
     /// Replies sent.
     pub replied: u64,
-    /// Replies and events dropped because too many were due within a second or too many waited.
+    /// Replies and events dropped by the reply limit or the queue limit.
     pub dropped: u64,
 }
 
 /// The name service of one network.
 ///
-/// Its names are being claimed from the start. A driver hands in every datagram that arrives on UDP port 137
-/// and calls [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) says; after
-/// each, it sends what [`poll_transmit`](Self::poll_transmit) gives and looks at
-/// [`poll_event`](Self::poll_event).
+/// It claims its names from the start. A driver passes in every datagram from UDP port 137, and calls
+/// [`handle_timeout`](Self::handle_timeout) at the time that [`poll_timeout`](Self::poll_timeout) returns. After each
+/// call, it sends the datagrams of [`poll_transmit`](Self::poll_transmit) and reads [`poll_event`](Self::poll_event).
 #[derive(Debug)]
 pub struct NameService {
     config: NameServiceConfig,
@@ -107,12 +106,12 @@ pub struct NameService {
     transmits: VecDeque<Transmit>,
     events: VecDeque<Event>,
     counters: Counters,
-    /// When the current second began, and the replies since.
+    /// Start of the current second, and the replies sent since then.
     window: (Time, u32),
 }
 
 impl NameService {
-    /// A service that begins to claim its names at `now`.
+    /// Starts a service, which claims its names at `now`.
     ///
     /// # Errors
     /// See [`ConfigError`].
@@ -138,17 +137,17 @@ impl NameService {
         Ok(service)
     }
 
-    /// Whether a name is registered and answered for.
+    /// Whether a name is registered.
     pub fn owns(&self, name: &NbName) -> bool {
         self.find(name).is_some_and(Entry::is_owned)
     }
 
-    /// What came in so far.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Begins to release all names. Over when [`is_released`](Self::is_released) says so, 750 ms later.
+    /// Starts to release all names. [`is_released`](Self::is_released) is true 750 ms later.
     pub fn shutdown(&mut self, now: Time) {
         for entry in &mut self.entries {
             entry.release(now);
@@ -156,13 +155,13 @@ impl NameService {
         self.handle_timeout(now);
     }
 
-    /// Whether no name is claimed, owned or about to be claimed any more.
+    /// Whether no name is claimed, owned or waiting for a new claim.
     pub fn is_released(&self) -> bool {
         let mut entries = self.entries.iter();
         entries.all(|entry| entry.state == State::Released)
     }
 
-    /// A datagram arrived on port 137, by broadcast or not. Poll transmits and events next.
+    /// Handles a datagram from port 137, broadcast or not. Poll transmits and events next.
     pub fn handle_datagram(&mut self, now: Time, from: SocketAddrV4, bytes: &[u8]) {
         self.counters.received = self.counters.received.saturating_add(1);
         let Ok(packet) = Repr::parse(bytes) else {
@@ -177,15 +176,15 @@ impl NameService {
             Repr::Query(query) => self.handle_query(now, from, query),
             Repr::Claim(claim) => self.handle_claim(now, from, claim),
             Repr::ClaimReply(reply) => self.handle_claim_reply(now, *from.ip(), &reply),
-            // We ask no questions, and no name server, so none of these is an answer to us.
+            // This node sends no queries and uses no name server, so these are not answers to it.
             Repr::QueryReply(_) | Repr::NodeStatus(_) | Repr::Wack(_) => {}
         }
     }
 
-    /// It is `now`: does what is due. Poll transmits and events next.
+    /// Runs the due timers. Poll transmits and events next.
     pub fn handle_timeout(&mut self, now: Time) {
         for index in 0..self.entries.len() {
-            // An entry has at most two steps at one moment: restart, then claim.
+            // An entry has at most two steps at one time: restart, then claim.
             for _ in 0..2 {
                 let action = self
                     .entries
@@ -198,7 +197,7 @@ impl NameService {
         }
     }
 
-    /// A datagram to send, until there is none.
+    /// The next datagram to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
     }
@@ -208,7 +207,7 @@ impl NameService {
         self.entries.iter().filter_map(Entry::due).min()
     }
 
-    /// What became of a name, until there is nothing to tell.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -241,7 +240,7 @@ impl NameService {
                 let outcome = Ok(self.owners_of(&query.name.name));
                 self.reply_to_query(now, from, query, outcome);
             }
-            // A broadcast question concerns somebody else; one sent to us alone deserves its no.
+            // Another node answers a broadcast query; a unicast query gets a negative reply.
             QueryKind::Addresses if !query.broadcast && !wildcard => {
                 self.reply_to_query(now, from, query, Err(RCODE_NAME));
             }
@@ -262,7 +261,7 @@ impl NameService {
     ) {
         let reply = QueryReply {
             id: query.id,
-            // The words real nodes send: 8500 (Windows) and 8583 (nmbd), whatever RD the query had.
+            // The flags that real nodes send: 8500 (Windows) and 8583 (nmbd), whatever RD the query had.
             recursion_desired: true,
             recursion_available: outcome.is_err(),
             name: query.name,
@@ -300,7 +299,7 @@ impl NameService {
         }
     }
 
-    /// Somebody wants a name (RFC 1002 §5.1.1.5). Releases and refreshes concern caches only.
+    /// Handles a registration request of another node (RFC 1002 §5.1.1.5). Releases and refreshes concern caches only.
     fn handle_claim(&mut self, now: Time, from: SocketAddrV4, claim: Claim) {
         if !matches!(claim.op, ClaimOp::Register | ClaimOp::RegisterMultihomed) {
             return;
@@ -311,15 +310,15 @@ impl NameService {
         let Some(entry) = self.find(&claim.name.name) else {
             return;
         };
-        // Our own broadcasts come back to us.
+        // This node also receives its own broadcasts.
         let compatible = group && entry.kind == NameKind::Group;
         if compatible || self.config.addresses.contains(&claimant) {
             return;
         }
         match entry.state {
             State::Owned => self.defend(now, from, claim, claimant),
-            // RFC 1002 lets two nodes that claim at once both succeed; here the lower address wins, and both
-            // sides reckon alike. An overwrite demand means that the other has it already.
+            // RFC 1002 allows two simultaneous claims to both succeed. Here the lower address wins, and both nodes
+            // decide alike. An overwrite demand means that the other node already owns the name.
             State::Claiming { .. } if claim.recursion_desired && self.address() < claimant => {
                 self.defend(now, from, claim, claimant);
             }
@@ -350,7 +349,7 @@ impl NameService {
         }
     }
 
-    /// Somebody refuses our claim, or demands that we give a name up (RFC 1002 §4.2.6, §4.2.8).
+    /// Handles a refusal of our claim, or a demand to give a name up (RFC 1002 §4.2.6, §4.2.8).
     fn handle_claim_reply(&mut self, now: Time, by: Ipv4Addr, reply: &ClaimReply) {
         let Some(entry) = self.find(&reply.name.name) else {
             return;
@@ -423,13 +422,13 @@ impl NameService {
         }
     }
 
-    /// The address that is claimed.
+    /// The claimed address.
     fn address(&self) -> Ipv4Addr {
         let first = self.config.addresses.first();
         first.copied().unwrap_or(Ipv4Addr::UNSPECIFIED)
     }
 
-    /// Queues a reply, unless it is one too many or its address cannot be replied to.
+    /// Queues a reply, unless the reply limit is reached or the address is not a host address.
     fn reply(&mut self, now: Time, to: SocketAddrV4, packet: &Repr) -> bool {
         let ip = to.ip();
         if to.port() == 0 || ip.is_unspecified() || ip.is_multicast() || ip.is_broadcast() {
@@ -451,7 +450,7 @@ impl NameService {
         true
     }
 
-    /// Queues an event; the oldest goes when nobody polls.
+    /// Queues an event and drops the oldest one if the queue is full.
     fn tell(&mut self, event: Event) {
         if self.events.len() >= MAX_WAITING {
             self.events.pop_front();

@@ -37,7 +37,7 @@ fn service(computer: &str, host: u8) -> NameService {
     NameService::new(START, config(computer, host)).unwrap()
 }
 
-/// A service that has its names, and nothing waiting.
+/// A service with registered names and empty queues.
 fn settled(computer: &str, host: u8) -> NameService {
     let mut service = service(computer, host);
     while let Some(due) = service.poll_timeout() {
@@ -54,7 +54,7 @@ fn drain(service: &mut NameService) -> (Vec<Transmit>, Vec<Event>) {
     )
 }
 
-/// The one reply to a client's packet.
+/// The single reply to a client's packet.
 fn ask(service: &mut NameService, packet: &Repr) -> Option<Vec<u8>> {
     service.handle_datagram(after(10_000), CLIENT, &packet.emit());
     let mut transmits = drain(service).0;
@@ -90,7 +90,7 @@ fn claim(text: &str, host: u8, flags: u16) -> Repr {
     })
 }
 
-/// Services on one network in virtual time, each started at its own moment.
+/// Services on one network in virtual time, each with its own start time.
 struct Network {
     now: Time,
     nodes: Vec<(u8, NameService)>,
@@ -119,7 +119,7 @@ impl Network {
         &mut node.unwrap().1
     }
 
-    /// Carries datagrams, broadcasts to their sender too, until none is left.
+    /// Delivers datagrams, broadcasts also to their sender, until the queues are empty.
     fn deliver(&mut self) {
         for _ in 0..1000 {
             let sent: Vec<(u8, Transmit)> = (self.nodes.iter_mut())
@@ -522,7 +522,7 @@ proptest! {
     ) {
         let mut service = settled("TOWER", 1);
         for (bytes, flags) in datagrams {
-            // A plausible header and name get the bytes past the parser.
+            // A valid header and name, so that the parser does not reject the bytes at once.
             let mut packet = query("TOWER<20>", true, QueryKind::Addresses).emit();
             packet[2..4].copy_from_slice(&flags.to_be_bytes());
             packet.truncate(46);

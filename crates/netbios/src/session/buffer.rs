@@ -1,14 +1,13 @@
-//! The receive buffer of a session: grows with the bytes that came, not with those that were announced.
+//! The receive buffer of a session. It grows with received bytes, not with announced lengths.
 
 use alloc::vec::Vec;
 
-/// What the buffer grows to at first, and what an idle session may keep.
+/// Initial capacity, and the maximum capacity of an idle session.
 pub(super) const IDLE_CAPACITY: usize = 4096;
 
-/// Received bytes that wait to be consumed.
+/// Received bytes that are not consumed yet.
 ///
-/// `bytes[start..end]` is waiting; `bytes[end..]` is free, and already initialised, so that no byte of it is
-/// cleared twice.
+/// `bytes[start..end]` is waiting. `bytes[end..]` is free and already initialised, so that no byte is cleared twice.
 #[derive(Default)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
@@ -17,20 +16,20 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// What waits.
+    /// The waiting bytes.
     pub(super) fn waiting(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Bytes of memory held.
+    /// Allocated bytes.
     pub(super) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Free space to read into, never empty unless `needed` bytes wait already.
+    /// Free space to read into; empty only if `needed` bytes are already waiting.
     ///
-    /// `needed` is how many waiting bytes make a whole packet. The space grows to twice what came so far, or to
-    /// what the caller knows (`hint`) to be on its way, but never beyond `needed`.
+    /// `needed` is the length of the whole packet. The space grows to twice the received bytes, or to the number of
+    /// readable bytes (`hint`), but never beyond `needed`.
     pub(super) fn space(&mut self, needed: usize, hint: usize) -> &mut [u8] {
         let have = self.end.saturating_sub(self.start);
         if have == 0 {
@@ -49,17 +48,17 @@ impl Buffer {
         self.bytes.get_mut(self.end..).unwrap_or_default()
     }
 
-    /// `count` bytes were written to the space; more than the space had are not believed.
+    /// `count` bytes were written to the space; limited to the size of the space.
     pub(super) fn fill(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(self.bytes.len());
     }
 
-    /// The first `count` waiting bytes are done with.
+    /// Removes the first `count` waiting bytes.
     pub(super) fn consume(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
     }
 
-    /// Gives memory back, all of it when nothing waits.
+    /// Frees memory; all of it if no bytes are waiting.
     pub(super) fn shrink(&mut self) {
         self.move_to_front();
         self.bytes.truncate(self.end);
@@ -68,7 +67,7 @@ impl Buffer {
 
     fn move_to_front(&mut self) {
         if self.start > 0 {
-            // Both ends are within the buffer: `fill` and `consume` see to it.
+            // `fill` and `consume` keep both indexes within the buffer.
             self.bytes.copy_within(self.start..self.end, 0);
             self.end = self.end.saturating_sub(self.start);
             self.start = 0;

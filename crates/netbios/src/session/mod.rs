@@ -17,17 +17,17 @@ use coax_wire::time::{Span, Time};
 
 use buffer::{Buffer, IDLE_CAPACITY};
 
-/// What carries a session.
+/// The transport of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// TCP port 139: session request and reply, then messages of up to 17 bits' length, and keep-alives.
+    /// TCP port 139: session request and reply, then messages with a 17-bit length, and keep-alives.
     Nbt139,
-    /// TCP port 445: messages of up to 24 bits' length, nothing else.
+    /// TCP port 445: messages with a 24-bit length only.
     Direct445,
 }
 
 impl Transport {
-    /// How its packets write their length.
+    /// The framing of its packets.
     pub const fn framing(self) -> Framing {
         match self {
             Self::Nbt139 => Framing::Nbt,
@@ -39,17 +39,17 @@ impl Transport {
 /// Which called names a server accepts on port 139. Cloning shares the names.
 #[derive(Clone, Debug)]
 pub enum Accept {
-    /// Every name: old machines call servers by aliases, LMHOSTS entries and addresses.
+    /// Every name, because old machines use aliases, LMHOSTS entries and addresses as called names.
     Any,
-    /// These names (with the suffix `<20>` or `<00>`, whatever their own), `*SMBSERVER` and IPv4 addresses
-    /// written as names; others get the refusal 82.
+    /// These names (with the suffix `<20>` or `<00>`), `*SMBSERVER`, and IPv4 addresses written as names. Other names
+    /// get error 82.
     Names(Arc<[NbName]>),
-    /// None: every session is refused, for instance because there are too many.
+    /// No name: every session is refused, for example because there are too many.
     Nothing(Refusal),
 }
 
 impl Accept {
-    /// Whether a session with this called name is accepted, or how it is refused. The scope does not count.
+    /// Checks the called name; ignores the scope.
     ///
     /// # Errors
     /// The refusal to send.
@@ -72,20 +72,20 @@ impl Accept {
     }
 }
 
-/// What a session may use.
+/// Limits and options of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionConfig {
-    /// The longest message taken from the peer, in bytes; a longer one is an error.
+    /// Maximum length of a received message, bytes; a longer one is an error.
     pub max_message: usize,
-    /// On port 139: send a keep-alive after this long without a byte from the peer (RFC 1002 §6 recommends
-    /// 60 s and leaves it optional). `None`: never.
+    /// On port 139: send a keep-alive after this time without data from the peer (RFC 1002 §6 recommends 60 s and makes
+    /// it optional). `None`: never.
     pub keep_alive: Option<Span>,
-    /// How long the session request or its reply may take.
+    /// Timeout of the session request and its reply.
     pub handshake: Span,
-    /// After this long without a byte from the peer, the receive buffer's free memory is given back.
+    /// After this time without data from the peer, the receive buffer's free memory is released.
     pub idle: Span,
-    /// Servers on port 139 that [`Accept::Any`]: a peer that starts with a message instead of a session request
-    /// is served as on port 445. smbclient does so on any port other than 139, and smbd allows it.
+    /// For servers on port 139 with [`Accept::Any`]: a peer that starts with a message instead of a session request is
+    /// served as on port 445. smbclient does so on any port other than 139, and smbd allows it.
     pub bare_messages: bool,
 }
 
@@ -101,49 +101,49 @@ impl Default for SessionConfig {
     }
 }
 
-/// Why a session is over.
+/// Why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SessionError {
-    /// The peer sent a control packet that does not decode.
+    /// The peer sent a control packet that cannot be decoded.
     #[error("the peer sent a malformed session packet: {0}")]
     Malformed(#[from] Malformed),
-    /// The peer sent flags that must be zero; it lost its place in the stream, most likely.
+    /// The peer set reserved flags; it has probably lost the packet boundary.
     #[error("the peer sent reserved session flags {0:#04x}")]
     ReservedFlags(u8),
-    /// The peer sent a packet that is not allowed at this point.
+    /// The peer sent a packet that is not allowed in this state.
     #[error("the peer sent an unexpected session packet of type {0:#04x}")]
     Unexpected(u8),
     /// The peer announced a packet longer than allowed.
     #[error("the peer announced a packet of {len} bytes; at most {max} are taken")]
     TooLong {
-        /// What it announced, in bytes.
+        /// The announced length, bytes.
         len: usize,
-        /// What would be taken, in bytes.
+        /// The maximum length, bytes.
         max: usize,
     },
-    /// The peer sent a session request on port 445, which knows none. It was refused with code 8F.
+    /// The peer sent a session request on port 445, which does not use them. It got error 8F.
     #[error(
         "the peer sent a NetBIOS session request to a port for direct hosting; that belongs to port 139"
     )]
     RequestOnDirect,
-    /// We refused the peer's session request; [`Session::called`] tells what it called.
+    /// We refused the peer's session request; [`Session::called`] returns the called name.
     #[error("the session request was refused: {0}")]
     WeRefused(Refusal),
     /// The server refused our session request.
     #[error("the server refused the session: {0}")]
     PeerRefused(Refusal),
-    /// The server wants the session elsewhere.
+    /// The server redirects the session to another address.
     #[error("the server redirects the session to {address}:{port}")]
     Retargeted {
-        /// Where to connect.
+        /// The address.
         address: Ipv4Addr,
         /// The TCP port.
         port: u16,
     },
-    /// The peer was silent for too long during the handshake.
+    /// The peer sent nothing during the handshake until the timeout.
     #[error("the peer did not finish the session handshake in time")]
     HandshakeTimeout,
-    /// The peer closed the connection within a packet or before the handshake was over.
+    /// The peer closed the connection within a packet or during the handshake.
     #[error("the peer closed the connection within a packet")]
     CutShort,
 }
@@ -160,15 +160,15 @@ pub struct Session {
     framing: Framing,
     config: SessionConfig,
     buffer: Buffer,
-    /// Bytes (header included) of the message that `buffer` begins with, once it is whole.
+    /// Length of the complete message at the start of `buffer`, header included.
     message: Option<usize>,
     transmit: Vec<u8>,
     names: Option<(ScopedName, ScopedName)>,
-    /// When the peer was last heard; the start, before that.
+    /// When the last data from the peer arrived, initially the start.
     heard: Time,
-    /// When the last keep-alive went out; the start, before that.
+    /// When the last keep-alive was sent, initially the start.
     kept_alive: Time,
-    /// When free memory was last given back; the start, before that.
+    /// When free memory was last released, initially the start.
     shrunk: Time,
 }
 
@@ -181,16 +181,16 @@ enum State {
     Failed(SessionError),
 }
 
-/// What to do after a packet was looked at.
+/// What to do after a packet.
 enum Step {
     /// Look at the next packet.
     Continue,
-    /// A message, or nothing whole, is in front.
+    /// A message is ready, or the next packet is incomplete.
     Pause,
 }
 
 impl Session {
-    /// The server's end of a fresh connection.
+    /// The server's end of a new connection.
     pub fn server(now: Time, transport: Transport, accept: Accept, config: SessionConfig) -> Self {
         let state = match transport {
             Transport::Nbt139 => State::AwaitRequest(accept),
@@ -199,7 +199,7 @@ impl Session {
         Self::new(now, transport, state, config)
     }
 
-    /// The client's end of a fresh connection; on port 139 it sends a session request at once.
+    /// The client's end of a new connection. On port 139 it sends a session request at once.
     pub fn client(
         now: Time,
         transport: Transport,
@@ -220,12 +220,12 @@ impl Session {
         session
     }
 
-    /// The called name, once known: on port 139 only.
+    /// The called name, if known; on port 139 only.
     pub fn called(&self) -> Option<&ScopedName> {
         self.names.as_ref().map(|(called, _)| called)
     }
 
-    /// The calling name, once known: on port 139 only. It is the client's claim and nothing more.
+    /// The calling name, if known; on port 139 only. The client chooses it freely.
     pub fn calling(&self) -> Option<&ScopedName> {
         self.names.as_ref().map(|(_, calling)| calling)
     }
@@ -235,7 +235,7 @@ impl Session {
         matches!(self.state, State::Established)
     }
 
-    /// Why the session is over, if it is.
+    /// The error that ended the session.
     pub fn error(&self) -> Option<SessionError> {
         match self.state {
             State::Failed(error) => Some(error),
@@ -243,7 +243,7 @@ impl Session {
         }
     }
 
-    /// How lengths are written; a server with `bare_messages` learns it from the first packet.
+    /// The framing. With `bare_messages` the server detects it from the first packet.
     pub fn framing(&self) -> Framing {
         self.framing
     }
@@ -251,24 +251,24 @@ impl Session {
     /// The four bytes to send before a message of `len` bytes.
     ///
     /// # Errors
-    /// [`TooLong`] when the transport cannot frame it.
+    /// [`TooLong`] if the framing cannot represent the length.
     pub fn header_for(&self, len: usize) -> Result<[u8; HEADER_LEN], TooLong> {
         self.framing.header(len)
     }
 
-    /// Bytes of memory the receive buffer holds.
+    /// Allocated bytes of the receive buffer.
     pub fn buffered_capacity(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// Bytes received that are no whole message yet, or one that was not consumed.
+    /// Received bytes that are not consumed.
     pub fn waiting_bytes(&self) -> usize {
         self.buffer.waiting().len()
     }
 
-    /// Space to read the peer's bytes into, `hint` being how many are known to be there (0 if unknown).
+    /// Space to read the peer's bytes into. `hint` is the number of readable bytes, 0 if unknown.
     ///
-    /// It is empty only after an error or while a whole message fills it, waiting to be consumed.
+    /// It is empty only after an error, or while a whole message is waiting.
     pub fn recv_space(&mut self, hint: usize) -> &mut [u8] {
         if self.error().is_some() {
             return &mut [];
@@ -277,15 +277,15 @@ impl Session {
         self.buffer.space(needed, hint)
     }
 
-    /// The first `count` bytes of the space were read from the peer at `now`. Poll messages and transmits next.
+    /// `count` bytes were read from the peer into the space at `now`. Poll messages and transmits next.
     pub fn received(&mut self, now: Time, count: usize) {
         self.heard = now;
         self.buffer.fill(count);
         self.advance();
     }
 
-    /// Takes as many of `bytes` as fit at the moment, by copying, and tells how many. After messages were
-    /// polled and consumed the rest can be offered again.
+    /// Copies as many of `bytes` as fit and returns their number. After polling and consuming messages, pass in the
+    /// rest.
     pub fn handle_bytes(&mut self, now: Time, bytes: &[u8]) -> usize {
         let mut taken = 0usize;
         while self.message.is_none() {
@@ -304,10 +304,10 @@ impl Session {
         taken
     }
 
-    /// The peer closed its side. Call it when all messages were polled and consumed.
+    /// The peer closed its direction. Call it after all messages were consumed.
     ///
     /// # Errors
-    /// [`SessionError::CutShort`] when that was within a packet or the handshake, or the error the session had.
+    /// [`SessionError::CutShort`] if that was within a packet or the handshake, or the session's earlier error.
     pub fn handle_eof(&mut self) -> Result<(), SessionError> {
         let clean =
             self.is_established() && (self.message.is_some() || self.buffer.waiting().is_empty());
@@ -317,7 +317,7 @@ impl Session {
         self.error().map_or(Ok(()), Err)
     }
 
-    /// The message in front, without its header, or why the session is over. Gives the same message until
+    /// The first message without its header, or the error that ended the session. Returns the same message until
     /// [`consume`](Self::consume) is called.
     pub fn poll_message(&mut self) -> Option<Result<&[u8], SessionError>> {
         if let Some(len) = self.message {
@@ -327,7 +327,7 @@ impl Session {
         self.error().map(Err)
     }
 
-    /// The message in front is done with. Poll for the next one, and for transmits.
+    /// Removes the first message. Poll messages and transmits next.
     pub fn consume(&mut self) {
         if let Some(len) = self.message.take() {
             self.buffer.consume(len);
@@ -352,7 +352,7 @@ impl Session {
         .min()
     }
 
-    /// It is `now`: does what is due. Poll messages (for the error) and transmits next.
+    /// Runs the due timers. Poll messages (for errors) and transmits next.
     pub fn handle_timeout(&mut self, now: Time) {
         let is_due = |due: Option<Time>| due.is_some_and(|due| due <= now);
         if is_due(self.handshake_due()) {
@@ -384,7 +384,7 @@ impl Session {
     }
 
     fn handshake_due(&self) -> Option<Time> {
-        // Counted from the start, so that neither a trickle of bytes nor keep-alives put it off.
+        // The timeout counts from the start, so that single bytes or keep-alives do not extend it.
         matches!(self.state, State::AwaitRequest(_) | State::AwaitReply)
             .then(|| self.kept_alive + self.config.handshake)
     }
@@ -394,7 +394,7 @@ impl Session {
             0 => 0,
             waiting => waiting.saturating_mul(4).max(IDLE_CAPACITY),
         };
-        // A driver that asks for space before it knows that there is something to read makes the buffer grow again.
+        // A driver may request space before data is available, which makes the buffer grow again.
         let quiet_since = self.heard.max(self.shrunk);
         (self.buffer.capacity() > keep).then(|| quiet_since + self.config.idle)
     }
@@ -405,14 +405,14 @@ impl Session {
         Some(self.heard.max(self.kept_alive) + quiet)
     }
 
-    /// How many waiting bytes make the packet in front whole; a header's worth until there is one.
+    /// The length of the first packet; the length of a header until the header is complete.
     fn needed(&self) -> usize {
         Header::first_of(self.buffer.waiting()).map_or(HEADER_LEN, |header| {
             header.len(self.framing).saturating_add(HEADER_LEN)
         })
     }
 
-    /// Deals with control packets until a message is in front, or nothing whole, or an error.
+    /// Handles control packets until a message is ready, the data is incomplete, or an error occurs.
     fn advance(&mut self) {
         while self.message.is_none() && self.error().is_none() {
             match self.step() {
@@ -444,7 +444,7 @@ impl Session {
         Ok(Step::Continue)
     }
 
-    /// Whether a packet of this type may come now, known before its length is looked at.
+    /// Checks whether a packet of this type is allowed now, before its length is checked.
     fn meet(&mut self, packet_type: PacketType) -> Result<(), SessionError> {
         let unexpected = Err(SessionError::Unexpected(packet_type.into()));
         match (&self.state, packet_type) {
@@ -474,7 +474,7 @@ impl Session {
         }
     }
 
-    /// Bytes of the packet with this header, its header included.
+    /// Length of the packet with this header, header included.
     fn checked_len(&self, header: Header) -> Result<usize, SessionError> {
         match header.reserved_flags(self.framing) {
             0 => {}
@@ -527,7 +527,7 @@ impl Session {
         self.transmit.extend(Control::Negative(refusal).emit());
     }
 
-    /// The first error stays, and the buffer goes.
+    /// Keeps the first error and frees the buffer.
     fn fail(&mut self, error: SessionError) {
         if self.error().is_none() {
             self.state = State::Failed(error);
@@ -537,7 +537,7 @@ impl Session {
     }
 }
 
-/// Whether the characters are an IPv4 address: some clients call a server they know by address only that way.
+/// Whether the characters are an IPv4 address. Some clients use the address as called name.
 fn is_address(characters: &[u8]) -> bool {
     core::str::from_utf8(characters).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok())
 }

@@ -37,7 +37,7 @@ fn only(names: &[&str]) -> Accept {
     Accept::Names(names.iter().map(|text| name(text)).collect())
 }
 
-/// Feeds all bytes, consuming every message; returns the messages and the error, if any.
+/// Feeds all bytes and consumes every message; returns the messages and the error.
 fn feed(session: &mut Session, mut bytes: &[u8]) -> (Vec<Vec<u8>>, Option<SessionError>) {
     let mut messages = Vec::new();
     loop {
