@@ -1,4 +1,4 @@
-//! Writes captures of runs into a folder, with the truth of each beside it: `cargo run -p coax-lab --example captures DIR`.
+//! Writes captures of runs and their ground truth into a folder: `cargo run -p coax-lab --example captures DIR`.
 #![allow(clippy::panic)]
 
 use std::{fmt::Write, fs, path::Path};

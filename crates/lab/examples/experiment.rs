@@ -1,4 +1,4 @@
-//! Three receive windows of a DOS client over one link: `cargo run -p coax-lab --example experiment`.
+//! Compares three receive windows of a DOS client over one link: `cargo run -p coax-lab --example experiment`.
 
 use coax_lab::{
     scenario::Scenario,

@@ -1,4 +1,5 @@
-//! One transfer between two hosts with the stack `linux-6`, for `scripts/test --only lab-real`: arguments `KEY=VALUE`, result as JSON.
+//! One transfer between two hosts with the stack `linux-6`, for `scripts/test --only lab-real`. Arguments are
+//! `KEY=VALUE`; the result is JSON.
 //!
 //! `app` is `bulk` (client to server), `read` or `write` (blocks); the other keys are the fields of [`Config`].
 #![allow(clippy::panic)]
@@ -13,11 +14,11 @@ use coax_lab::{
 };
 use coax_wire::time::Span;
 
-/// The card's rate: so fast that the link alone counts.
+/// The card's rate, high enough that only the link limits.
 const ACCESS_RATE: u64 = 10_000_000_000;
 const LIMIT: Span = Span::from_secs(3600);
 
-/// The arguments, as they were given.
+/// The arguments as given.
 struct Config(BTreeMap<String, String>);
 
 impl Config {
@@ -91,7 +92,7 @@ impl Config {
         }
         if let Some(congestion) = self.0.get("congestion") {
             changes.push(("congestion", toml::Value::String(congestion.clone())));
-            // in Linux, HyStart is CUBIC's
+            // in Linux, HyStart is part of CUBIC
             changes.push(("hystart", toml::Value::Boolean(congestion == "cubic")));
         }
         let stack = self.0.get("stack").map_or("linux-6", String::as_str);

@@ -1,4 +1,5 @@
-//! How much of a copy by the real engines the lab simulates a second: `cargo run --release -p coax-lab --example smb_speed [GIGABYTES]`.
+//! Measures how many bytes of a copy by the real engines the lab simulates per second: `cargo run --release -p coax-lab
+//! --example smb_speed [GIGABYTES]`.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::{path::Path, sync::Arc, time::Instant};
@@ -67,7 +68,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
     }
 }
 
-/// Processor time of this thread, as Linux counts it; a busy machine does not falsify it. Elsewhere NaN.
+/// CPU time of this thread in Linux, independent of other load; NaN on other systems.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = text

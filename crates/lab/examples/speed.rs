@@ -1,4 +1,4 @@
-//! How much the lab simulates a second: `cargo run --release -p coax-lab --example speed [GIGABYTES]`.
+//! Measures how many bytes the lab simulates per second: `cargo run --release -p coax-lab --example speed [GIGABYTES]`.
 #![allow(clippy::panic)]
 
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// Processor time of this thread, as Linux counts it; a busy machine does not falsify it. Elsewhere NaN.
+/// CPU time of this thread in Linux, independent of other load; NaN on other systems.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = text

@@ -1,4 +1,4 @@
-//! What runs on a host above TCP.
+//! Applications above TCP.
 
 mod event;
 
@@ -14,13 +14,13 @@ use crate::{
     world::World,
 };
 
-/// An application on a host: a state machine that is told what happens and acts through its [`Context`].
+/// An application on a host: a state machine that receives events and acts through its [`Context`].
 pub trait App {
-    /// Something happened. Everything done in it is done at this moment.
+    /// Handles an event. All actions take place at the time of the event.
     fn handle(&mut self, context: &mut Context<'_>, event: AppEvent);
 }
 
-/// An application's hands.
+/// The interface of an application to its host.
 #[derive(Debug)]
 pub struct Context<'a> {
     pub(crate) world: &'a mut World,
@@ -28,17 +28,17 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The moment.
+    /// The present time.
     pub const fn now(&self) -> Time {
         self.world.now()
     }
 
-    /// Which host this is.
+    /// The host of the application.
     pub const fn side(&self) -> Side {
         self.side
     }
 
-    /// The machine it runs on.
+    /// The host's machine.
     pub fn machine(&self) -> &MachineParams {
         &self.world.host(self.side).machine
     }
@@ -49,7 +49,7 @@ impl Context<'_> {
             .endpoint(self.side, crate::tcp::Endpoint::connect);
     }
 
-    /// Writes, in one write: TCP decides at once what of it may leave.
+    /// One write call. TCP decides at once which part can be sent.
     pub fn send(&mut self, payload: Payload) {
         self.world.endpoint(self.side, |tcp| tcp.send(payload));
     }
@@ -59,58 +59,58 @@ impl Context<'_> {
         self.world.read(self.side, max)
     }
 
-    /// Bytes that could be read.
+    /// Number of bytes that can be read.
     pub fn readable(&self) -> u64 {
         self.world.host(self.side).tcp.readable()
     }
 
-    /// Bytes written that the peer has not acknowledged.
+    /// Number of written bytes that the peer has not acknowledged.
     pub fn unacknowledged(&self) -> u64 {
         self.world.host(self.side).tcp.unacknowledged()
     }
 
-    /// Asks for [`AppEvent::Drained`], once, when less than this is unacknowledged.
+    /// Requests one [`AppEvent::Drained`] when fewer bytes than this are unacknowledged.
     pub fn notify_below(&mut self, bytes: u64) {
         self.world
             .endpoint(self.side, |tcp| tcp.notify_below(bytes));
     }
 
-    /// Ends this direction.
+    /// Closes the write direction.
     pub fn close(&mut self) {
         self.world.endpoint(self.side, crate::tcp::Endpoint::close);
     }
 
-    /// Has the processor work for `span` after all that it has to do already; [`AppEvent::Worked`] says when it is done.
+    /// Queues `span` of processor work; [`AppEvent::Worked`] reports its end.
     pub fn work(&mut self, span: Span, token: u64) {
         self.world.work(self.side, span, token);
     }
 
-    /// Has the disk work, at this machine's cost; [`AppEvent::DiskDone`] says when it is done.
+    /// Queues disk work at this machine's cost; [`AppEvent::DiskDone`] reports its end.
     pub fn disk(&mut self, work: DiskWork, token: u64) {
         self.world.disk(self.side, work, token);
     }
 
-    /// Asks for [`AppEvent::Timer`] after `span`. The wait is charged to this side's thinking.
+    /// Requests [`AppEvent::Timer`] after `span`. The wait is charged to this side's processing time.
     pub fn timer(&mut self, span: Span, token: u64) {
         self.world.timer(self.side, span, token);
     }
 
-    /// What travels from now on, until said otherwise, travels for this: [`Cause::RoundTrips`] at first.
+    /// Sets the cause for the transit time of all further messages; initially [`Cause::RoundTrips`].
     pub const fn exchange_is(&mut self, cause: Cause) {
         self.world.exchange_is(cause);
     }
 
-    /// Begins an account here. One runs from the start of the run.
+    /// Starts a new account now. The first one starts with the run.
     pub fn begin_account(&mut self) {
         self.world.begin_account();
     }
 
-    /// The account from its beginning to now.
+    /// The account from its start to now.
     pub fn account(&self) -> Account {
         self.world.account()
     }
 
-    /// Ends the run when this event is dealt with.
+    /// Ends the run after this event.
     pub const fn stop(&mut self) {
         self.world.stop();
     }

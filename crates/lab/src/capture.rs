@@ -1,6 +1,6 @@
-//! Captures of a run: pcapng with nanoseconds, and frames with real headers and checksums.
+//! Captures of a run: pcapng with nanosecond timestamps, and frames with real headers and checksums.
 //!
-//! [`pcapng`] and [`frame`] know nothing of the lab: whoever has bytes and their times can write a capture with them.
+//! [`pcapng`] and [`frame`] do not depend on the simulation and can write any frames.
 
 pub mod frame;
 pub mod pcapng;
@@ -14,14 +14,14 @@ use coax_wire::time::Time;
 
 use crate::{segment::Segment, side::Side};
 
-/// Where a capture is taken.
+/// A capture point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tap {
-    /// At the client's card: frames as the card takes them, and as they arrive.
+    /// At the client's card: sent frames when the card takes them, received frames when they arrive.
     Client,
     /// At the server's card.
     Server,
-    /// On the wire: frames as they begin to leave either card.
+    /// On the wire: frames when either card starts to send them.
     Wire,
 }
 
@@ -42,19 +42,19 @@ impl Tap {
     }
 }
 
-/// The run's time zero in captures: 1996-01-01T00:00:00Z, in seconds since 1970.
+/// Time zero of the run in captures: 1996-01-01T00:00:00Z, in seconds since 1970.
 pub const EPOCH_S: u64 = 820_454_400;
 const CLIENT_PORT: u16 = 1025;
 
-/// One capture as it grows: the bytes of a pcapng file (draft-ietf-opsawg-pcapng).
+/// A capture under construction: the bytes of a pcapng file (draft-ietf-opsawg-pcapng).
 #[derive(Debug)]
 pub(crate) struct Recorder {
     tap: Tap,
     port: u16,
-    /// Times to live, the client's and the server's.
+    /// TTL values of client and server.
     ttls: [u8; 2],
     identification: [u16; 2],
-    /// Blocks are kept by time: a frame on the wire is known before it leaves.
+    /// Blocks sorted by time, because a frame on the wire is known before it is sent.
     frames: Vec<(Time, Vec<u8>)>,
 }
 
@@ -100,7 +100,7 @@ impl Recorder {
 const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
-/// The frame of a segment, from the destination address to the end of the payload.
+/// The Ethernet frame of a segment, from the destination address to the end of the payload.
 fn ethernet_frame(
     segment: &Segment,
     from: Side,
@@ -147,7 +147,7 @@ fn option_bytes(segment: &Segment) -> Vec<u8> {
         [&[8, 10][..], &stamps.concat()].concat()
     });
     match times {
-        // as Linux has them: the two take the place of what would pad either
+        // as in Linux: SACK-permitted replaces the padding of the timestamps option
         Some(times) if options.sack_permitted => {
             out.extend_from_slice(&[4, 2]);
             out.extend(times);

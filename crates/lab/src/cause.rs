@@ -1,64 +1,64 @@
-//! What a transfer waited for, exactly: the account that every event carries.
+//! The ground truth of a transfer: every event carries the account of the causes that led to it.
 //!
 //! # How the account is kept
 //!
-//! Whatever happens in a run happens because of something before it: a frame leaves the wire because the frame before
-//! it had left, a segment is sent because an acknowledgment came, an acknowledgment because a timer ran out. Each event
-//! therefore carries a [`Provenance`]: the account of its own past, the sum of all causes from the start of the account
-//! to the event. The event that ends the transfer holds the account of the whole: its critical path. The causes add up
-//! to the wall clock to the nanosecond because every link of the chain begins where the one before it ended.
+//! Every event of a run has a predecessor that caused it: a frame starts when the previous frame has left the wire, a
+//! segment is sent when an ACK arrives, a delayed ACK when its timer expires. Each event carries a [`Provenance`]: the
+//! sum of all causes from the start of the account to the event. The provenance of the event that ends the transfer is
+//! the account of the critical path. The causes add up to the elapsed time to the nanosecond, because every link of the
+//! chain starts where the previous one ended.
 //!
 //! # What each link is charged to
 //!
 //! | link of the chain | cause |
 //! |---|---|
-//! | work of the client's or server's CPU, disk or application, and the wait behind such work | `client-think`, `server-think` |
-//! | a frame with new data being put on the wire, and the wait behind such frames | `bandwidth` |
-//! | the wait behind frames that carry no new data, but for what these waited for themselves | `queueing` |
-//! | a frame sent again being put on the wire | `timeout` or `fast-recovery`, by what sent it |
-//! | from arming the retransmission timer to its end | `timeout` |
-//! | from the arrival of data to the delayed acknowledgment's timer | `nagle-delayed-ack` |
+//! | CPU, disk or application work of client or server, and the wait for such work | `client-think`, `server-think` |
+//! | transmission of a frame with new data, and the wait for such frames | `bandwidth` |
+//! | the wait for frames without new data, except for what these waited for themselves | `queueing` |
+//! | transmission of a retransmitted frame | `timeout` or `fast-recovery`, by its trigger |
+//! | from the start of the retransmission timer to its end | `timeout` |
+//! | from the arrival of data to the end of the delayed-ACK timer | `nagle-delayed-ack` |
 //! | the persist timer | `zero-window` |
-//! | the override of a sender that avoids silly windows | `receive-window` |
-//! | propagation, and the wire time of acknowledgments | *transit*: charged when it is known what it was for |
+//! | the override timer of silly window avoidance in the sender | `receive-window` |
+//! | propagation, and the transmission of ACKs | *transit*: charged when its purpose is known |
 //!
-//! Transit is charged at the first event that uses it. If an acknowledgment lets a sender go on that was held, it was
-//! spent on what held it: `receive-window`, `slow-start` (held by the congestion window of a connection that has lost
-//! nothing), `timeout` or `fast-recovery` (by one that has, still recovering or not: the last loss is why it is what it
-//! is), `send-window` (held by the send buffer), `nagle-delayed-ack`. If an application goes on because of data that came, it was spent on
-//! `round-trips`, or on what the application says its message was for (`metadata`).
+//! Transit is charged at the first event that uses it. If an ACK allows a blocked sender to continue, the transit is
+//! charged to what blocked it: `receive-window`, `slow-start` (congestion window, no loss so far), `timeout` or
+//! `fast-recovery` (congestion window after a loss, because the last loss determines its size), `send-window` (send
+//! buffer), `nagle-delayed-ack`. If data allows an application to continue, the transit is charged to `round-trips`, or to
+//! the cause that the application set for its message (`metadata`).
 //!
 //! # Precedence
 //!
-//! Where two things overlap, the chain follows the one that ended last, because the next step waited for it. A window
-//! that is full while the wire is busy all the time costs nothing and is charged nothing; the wire is. A receive buffer
-//! that is full because its program does not read is charged to that program (`client-think`, `server-think`), and only
-//! the way of the window update to `zero-window` or `receive-window`. There is no exception for what a capture shows:
-//! the test of the analyser decides which causes a capture cannot tell apart.
+//! If two waits overlap, the chain follows the one that ended last, because the next step depends on it. A full window
+//! costs nothing while the wire is always busy; the time is charged to the wire. If a receive buffer is full because
+//! the program does not read, the time is charged to that program (`client-think`, `server-think`), and only the
+//! transit of the window update to `zero-window` or `receive-window`. The rules make no exception for what a capture
+//! shows: the analyser's test decides which causes a capture cannot distinguish.
 
 use alloc::{rc::Rc, vec::Vec};
 
 pub use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
-/// A stretch of the truth: from when to when, and what for.
+/// An interval of the ground truth and its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where it begins.
+    /// Start.
     pub from: Time,
-    /// Where it ends.
+    /// End.
     pub to: Time,
-    /// What it was spent on.
+    /// Cause.
     pub cause: Cause,
 }
 
-/// `None` is transit, charged by the first later node that says what it was for.
+/// `None` is transit; the first later node that knows its purpose charges it.
 #[derive(Debug)]
 struct Node {
     from: Time,
     to: Time,
     cause: Option<Cause>,
-    /// This node says what the transit before it was for, and takes no time.
+    /// The cause of the preceding transit; such a node takes no time.
     resolves: Option<Cause>,
     before: Trail,
 }
@@ -66,7 +66,7 @@ struct Node {
 type Trail = Option<Rc<Node>>;
 
 impl Drop for Node {
-    /// One by one: a chain of millions must not be dropped by recursion.
+    /// Iterative, because recursion would overflow the stack on a chain of millions.
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(node) = next {
@@ -77,7 +77,7 @@ impl Drop for Node {
     }
 }
 
-/// The account of everything that led to an event. Cheap to pass on: it is copied only where it parts from another.
+/// The account of everything that led to an event. Clones are cheap because they share their common past.
 #[derive(Clone, Debug)]
 pub struct Provenance(Rc<Past>);
 
@@ -87,25 +87,25 @@ struct Past {
     transit: u64,
     at: Time,
     epoch: Epoch,
-    /// What the last link was charged to, and since when; `None`: transit.
+    /// The cause of the last link, and its start; `None`: transit.
     last: Option<Cause>,
     since: Time,
     trail: Trail,
 }
 
-/// When an account was begun, and which one it is.
+/// The start of an account, and its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch {
-    /// Its beginning.
+    /// Its start time.
     pub start: Time,
-    /// Accounts begun before it in this run.
+    /// Number of earlier accounts in this run.
     pub number: u32,
-    /// Whether the stretches are kept, not only their sums.
+    /// Whether the intervals are kept, not only their sums.
     pub trail: bool,
 }
 
 impl Provenance {
-    /// The beginning of an account.
+    /// Starts an account.
     pub fn begin(epoch: Epoch) -> Self {
         Self(Rc::new(Past {
             account: Account::default(),
@@ -118,17 +118,17 @@ impl Provenance {
         }))
     }
 
-    /// The moment up to which the account goes.
+    /// The time up to which the account extends.
     pub fn at(&self) -> Time {
         self.0.at
     }
 
-    /// The account that this one belongs to.
+    /// The epoch of this account.
     pub fn epoch(&self) -> Epoch {
         self.0.epoch
     }
 
-    /// Goes on to `until` and charges it to `cause`.
+    /// Extends the account to `until` and charges `cause`.
     #[must_use]
     pub fn charge(mut self, cause: Cause, until: Time) -> Self {
         let past = Rc::make_mut(&mut self.0);
@@ -138,7 +138,7 @@ impl Provenance {
         self
     }
 
-    /// Goes on to `until`; what it was spent on will be known later.
+    /// Extends the account to `until` as transit, to be charged later.
     #[must_use]
     pub fn transit(mut self, until: Time) -> Self {
         let past = Rc::make_mut(&mut self.0);
@@ -148,7 +148,7 @@ impl Provenance {
         self
     }
 
-    /// The transit so far was spent on `cause`.
+    /// Charges the open transit to `cause`.
     #[must_use]
     pub fn resolve(mut self, cause: Cause) -> Self {
         if self.0.transit == 0 {
@@ -169,8 +169,8 @@ impl Provenance {
         self
     }
 
-    /// The same moment in another account: what was before that account began is forgotten, and what was after it is
-    /// charged to what the last link was.
+    /// Moves the account to another epoch: discards the time before its start, and charges the time after it to the
+    /// cause of the last link.
     #[must_use]
     pub fn in_epoch(self, epoch: Epoch) -> Self {
         if self.0.epoch.number == epoch.number {
@@ -184,15 +184,15 @@ impl Provenance {
         }
     }
 
-    /// The account up to now; transit that nothing has claimed is `cause`.
+    /// The account up to now; open transit is charged to `cause`.
     pub fn finish(&self, cause: Cause) -> Account {
         let mut account = self.0.account;
         account.add(cause, Span(self.0.transit));
         account
     }
 
-    /// The stretches of the account in order, where they were kept; open transit is `cause`. Neighbours of one cause are
-    /// one stretch.
+    /// The intervals of the account in order, if they were kept; open transit is charged to `cause`. Adjacent intervals
+    /// of one cause are joined.
     pub fn stretches(&self, cause: Cause) -> Vec<Stretch> {
         let mut out: Vec<Stretch> = Vec::new();
         let mut transit_is = cause;

@@ -1,54 +1,54 @@
-//! Closed forms: what physics and arithmetic say a run must come to, each independent of the simulation.
+//! Closed-form bounds and predictions of a run, independent of the simulation.
 //!
-//! Times are in seconds, rates in bytes a second.
+//! Times are in seconds, rates in bytes per second.
 
 use crate::segment::OVERHEAD;
 
-/// Bytes of wire for each byte of data, in segments of `mss`.
+/// Bytes on the wire per byte of data, in segments of `mss`.
 pub fn wire_factor(mss: u64) -> f64 {
     (mss + OVERHEAD) as f64 / mss.max(1) as f64
 }
 
-/// No faster than the wire: `bytes` in segments of `mss` at `rate` bits a second.
+/// Minimum time on the wire: `bytes` in segments of `mss` at `rate` bits per second.
 pub fn wire_time(bytes: u64, mss: u64, rate: u64) -> f64 {
     let segments = bytes.div_ceil(mss.max(1));
     (bytes + segments * OVERHEAD) as f64 * 8.0 / rate.max(1) as f64
 }
 
-/// No faster than one window a round trip.
+/// Maximum rate with one window per round trip.
 pub fn window_rate(window: u64, round_trip: f64) -> f64 {
     window as f64 / round_trip
 }
 
-/// Stop and wait: one block for each round trip, its time on the wire, and what both ends need for it.
+/// Stop and wait: one block per round trip, transmission time and processing time of both ends.
 pub fn block_rate(block: u64, round_trip: f64, on_wire: f64, think: f64) -> f64 {
     block as f64 / (round_trip + on_wire + think)
 }
 
-/// A window that waits for the delayed acknowledgment's timer each time it was filled.
+/// The rate if every full window waits for the delayed-ACK timer.
 pub fn delayed_ack_rate(effective_window: u64, timer: f64, on_wire: f64) -> f64 {
     effective_window as f64 / (timer + on_wire)
 }
 
-/// A block protocol without fast retransmit waits for the timer once for each packet lost: the serial law.
+/// The time of a block protocol without fast retransmit, which waits for one timeout per lost packet.
 pub fn serial_timeout_time(without_loss: f64, packets: f64, probability: f64, timer: f64) -> f64 {
     without_loss + packets * probability * timer
 }
 
-/// Timeouts for each burst of `segments` through a ring of `ring` frames that drops what it cannot hold, when each
-/// timeout sends all again from the first hole: as many as rounds, less one.
+/// Number of timeouts for each burst of `segments` into a ring of `ring` frames that drops the excess, if each timeout
+/// retransmits everything from the first hole: the number of rounds minus one.
 pub const fn ring_timeouts(segments: u64, ring: u64) -> u64 {
     segments
         .div_ceil(if ring == 0 { 1 } else { ring })
         .saturating_sub(1)
 }
 
-/// What `count` timeouts take that begin at `first` and double.
+/// Total time of `count` timeouts that start at `first` and double.
 pub fn doubling_timeouts(count: u64, first: f64) -> f64 {
     first * ((1_u64 << count.min(62)) as f64 - 1.0)
 }
 
-/// The law of a burst into a ring: every block waits for its timeouts.
+/// The time of a copy if every block waits for its timeouts after a burst into a ring.
 pub fn ring_burst_time(
     without_drops: f64,
     blocks: f64,

@@ -1,4 +1,4 @@
-//! A machine: one processor that does one thing after the other, and a disk.
+//! A machine: one processor that runs one job at a time, and a disk.
 
 use alloc::{boxed::Box, collections::VecDeque};
 
@@ -8,19 +8,19 @@ use crate::{cause::Provenance, segment::Segment};
 
 pub use coax_catalog::machine::MachineParams;
 
-/// A piece of work for the processor.
+/// A job of the processor.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// A segment came in.
+    /// A received segment.
     Receive(Box<Segment>),
-    /// A segment goes out.
+    /// A segment to send.
     Send(Box<Segment>),
     /// The application's work, with its token.
     Work(u64),
 }
 
 impl Job {
-    /// The processor time that it takes on a machine, beyond what an application asked for.
+    /// Processor time of the job, without the time that an application requested.
     pub(crate) fn cost(&self, machine: &MachineParams) -> Span {
         match self {
             Self::Work(_) => Span(0),
@@ -32,7 +32,7 @@ impl Job {
     }
 }
 
-/// A job with its cost, and the account of what asked for it.
+/// A job with its cost and the account of its cause.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) job: Job,
@@ -40,8 +40,8 @@ pub(crate) struct Queued {
     pub(crate) account: Provenance,
 }
 
-/// The processor: first come, first served, but that what is to be sent goes before what came in: a stack sends its
-/// answer to a segment before it looks at the next.
+/// The processor: first come, first served, but sending goes before receiving, because a stack answers a segment before
+/// it handles the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
     pub(crate) sending: VecDeque<Queued>,
@@ -50,7 +50,7 @@ pub(crate) struct Cpu {
     pub(crate) used: Span,
 }
 
-/// The disk: one request after the other, beside the processor.
+/// The disk: one request after the other, in parallel to the processor.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
     pub(crate) free_at: Time,

@@ -1,7 +1,7 @@
-//! Bytes that are cheap to pass on: slices of shared memory, or of a pattern that never exists in memory at all.
+//! Payloads that are cheap to copy: slices of shared memory, or of a pattern that is never stored.
 //!
-//! A simulated copy of a gigabyte moves references. The contents of bulk data are a [`Payload::pattern`], whose bytes
-//! follow from their offset, so that both ends and a capture agree on them without anyone storing them.
+//! A simulated copy of a gigabyte moves only references. Bulk data is a [`Payload::pattern`], whose bytes are a
+//! function of their offset, so that both ends and a capture agree on them without storing them.
 
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 
@@ -11,7 +11,7 @@ enum Source {
     Pattern,
 }
 
-/// A run of bytes from one source.
+/// Consecutive bytes from one source.
 #[derive(Clone, Debug)]
 pub struct Chunk {
     source: Source,
@@ -20,17 +20,17 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Bytes in this run.
+    /// Number of bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// There are none.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where in the pattern this run begins, if it is of the pattern.
+    /// The offset in the pattern, if the bytes come from the pattern.
     pub const fn pattern_offset(&self) -> Option<u64> {
         match self.source {
             Source::Pattern => Some(self.start),
@@ -38,7 +38,7 @@ impl Chunk {
         }
     }
 
-    /// Appends the bytes themselves.
+    /// Appends the bytes.
     pub fn copy_to(&self, out: &mut Vec<u8>) {
         match &self.source {
             Source::Memory(bytes) => {
@@ -65,7 +65,7 @@ impl Chunk {
         self.len = self.len.saturating_sub(by);
     }
 
-    /// Takes `next` in if it goes on where this run ends.
+    /// Merges `next` if it continues this chunk.
     fn join(&mut self, next: &Self) -> bool {
         let same = match (&self.source, &next.source) {
             (Source::Memory(a), Source::Memory(b)) => Arc::ptr_eq(a, b),
@@ -80,7 +80,7 @@ impl Chunk {
     }
 }
 
-/// The byte of the pattern at this offset: a hash of it, so that no shift of the data goes unseen.
+/// The pattern's byte at this offset: a hash of it, so that shifted data is detected.
 pub const fn pattern_byte(offset: u64) -> u8 {
     (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
@@ -103,12 +103,12 @@ impl Payload {
         }
     }
 
-    /// These bytes, copied once.
+    /// A copy of these bytes.
     pub fn copy_from(bytes: &[u8]) -> Self {
         Self::from(Arc::from(bytes))
     }
 
-    /// `len` bytes of the pattern from `offset` on.
+    /// `len` bytes of the pattern, starting at `offset`.
     pub fn pattern(offset: u64, len: u64) -> Self {
         Self::from(Chunk {
             source: Source::Pattern,
@@ -117,36 +117,36 @@ impl Payload {
         })
     }
 
-    /// Bytes in it.
+    /// Number of bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// There are none.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The runs it is made of, in order.
+    /// The chunks in order.
     pub fn chunks(&self) -> impl Iterator<Item = &Chunk> {
         self.first.iter().chain(&self.rest)
     }
 
-    /// Puts `next` behind.
+    /// Appends `next`.
     pub fn append(&mut self, next: Self) {
         for chunk in next.first.into_iter().chain(next.rest) {
             self.push(chunk);
         }
     }
 
-    /// The bytes themselves.
+    /// Copies the bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.chunks().for_each(|chunk| chunk.copy_to(&mut out));
         out
     }
 
-    /// It is the pattern from `offset` on. True of the empty payload; found without making the bytes where it can be.
+    /// Whether it equals the pattern at `offset`; true for an empty payload. Avoids generating bytes where possible.
     pub fn is_pattern_at(&self, offset: u64) -> bool {
         let mut at = offset;
         self.chunks().all(|chunk| {
@@ -166,7 +166,7 @@ impl Payload {
         })
     }
 
-    /// Everything from `from` on.
+    /// The payload without its first `from` bytes.
     pub fn skip(&self, from: u64) -> Self {
         let mut left = from;
         let mut out = Self::new();
@@ -220,7 +220,7 @@ impl From<Chunk> for Payload {
     }
 }
 
-/// A queue of bytes: what a socket's buffer holds.
+/// A queue of bytes: the contents of a socket buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
     chunks: VecDeque<Chunk>,
@@ -228,17 +228,17 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Bytes in it.
+    /// Number of bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// There are none.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Puts bytes at the end.
+    /// Appends bytes.
     pub fn push(&mut self, payload: Payload) {
         for chunk in payload.first.into_iter().chain(payload.rest) {
             self.len = self.len.saturating_add(chunk.len);
@@ -249,7 +249,7 @@ impl Buffer {
         }
     }
 
-    /// A copy of `len` bytes from `from` on, or as many as there are.
+    /// A copy of up to `len` bytes, starting at `from`.
     pub fn slice(&self, from: u64, len: u64) -> Payload {
         let (mut skip, mut want) = (from, len);
         let mut out = Payload::new();
@@ -269,7 +269,7 @@ impl Buffer {
         out
     }
 
-    /// Forgets the first `count` bytes.
+    /// Removes the first `count` bytes.
     pub fn drop_front(&mut self, count: u64) {
         let mut left = count.min(self.len);
         self.len = self.len.saturating_sub(left);
@@ -286,7 +286,7 @@ impl Buffer {
         }
     }
 
-    /// Takes up to `max` bytes from the front.
+    /// Removes and returns up to `max` bytes from the front.
     pub fn take(&mut self, max: u64) -> Payload {
         let out = self.slice(0, max);
         self.drop_front(out.len());

@@ -1,11 +1,11 @@
-//! The order in which things happen: by time, and at one time in the order in which they were asked for.
+//! The event queue: sorted by time, then by the order of scheduling.
 
 use alloc::{collections::BinaryHeap, vec::Vec};
 use core::cmp::Reverse;
 
 use coax_wire::time::Time;
 
-/// Events to come. What was scheduled first for a moment comes first: a run is the same each time it is made.
+/// Pending events. Events of equal time are returned in the order of scheduling, so that runs are reproducible.
 #[derive(Debug)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Reverse<(Time, u64, usize)>>,
@@ -25,27 +25,27 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Events that are still to come.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Nothing is to come.
+    /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Events that were ever scheduled.
+    /// Total number of scheduled events.
     pub const fn scheduled(&self) -> u64 {
         self.serial
     }
 
-    /// The most that were ever to come at once.
+    /// Maximum number of pending events so far.
     pub const fn most(&self) -> usize {
         self.slots.len()
     }
 
-    /// Has `event` come at `at`.
+    /// Schedules `event` at `at`.
     pub fn push(&mut self, at: Time, event: E) {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -58,12 +58,12 @@ impl<E> EventQueue<E> {
         self.serial = self.serial.wrapping_add(1);
     }
 
-    /// When the next event comes.
+    /// Time of the next event.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// The next event and its time.
+    /// Removes and returns the next event and its time.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let Reverse((at, _, slot)) = self.heap.pop()?;
         self.free.push(slot);

@@ -1,11 +1,11 @@
-//! Chance, from a seed: xoshiro256** (Blackman and Vigna, 2018, public domain), seeded by SplitMix64.
+//! A seeded random number generator: xoshiro256** (Blackman and Vigna, 2018, public domain), seeded by SplitMix64.
 
-/// A generator of random numbers. The same seed gives the same numbers on every machine.
+/// A random number generator. The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Rng([u64; 4]);
 
 impl Rng {
-    /// The generator of this seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
         Self([(); 4].map(|()| {
@@ -17,7 +17,7 @@ impl Rng {
         }))
     }
 
-    /// Another generator, independent of what this one gives next.
+    /// Another generator, independent of this one's further numbers.
     pub fn fork(&mut self, stream: u64) -> Self {
         Self::new(self.next_u64() ^ stream.wrapping_mul(0xd134_2543_de82_ef95))
     }
@@ -36,9 +36,9 @@ impl Rng {
         result
     }
 
-    /// True with probability `p` (0 to 1; nothing is drawn when it is 0).
+    /// True with probability `p` (0 to 1); consumes no number if `p` is 0.
     pub fn chance(&mut self, p: f64) -> bool {
-        // 2^32 steps are finer than any loss rate that is asked for
+        // 2^32 steps are finer than any useful loss rate
         p > 0.0 && ((self.next_u64() >> 32) as f64) < p * 4_294_967_296.0
     }
 }

@@ -1,33 +1,33 @@
-//! A TCP segment as the lab passes it on.
+//! TCP segments of the simulation.
 
 use alloc::vec::Vec;
 
 use crate::{cause::Cause, payload::Payload};
 
-/// Bytes on the wire beside TCP's payload and options: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20,
-/// TCP 20 (IEEE 802.3, RFC 791, RFC 9293).
+/// Bytes on the wire in addition to TCP's payload and options: preamble 8, Ethernet header 14, check sequence 4, gap
+/// 12, IPv4 20, TCP 20 (IEEE 802.3, RFC 791, RFC 9293).
 pub const OVERHEAD: u64 = 78;
-/// The least that a frame takes on the wire: 64 bytes, preamble and gap (IEEE 802.3).
+/// Minimum size of a frame on the wire: 64 bytes, preamble and gap (IEEE 802.3).
 pub const MIN_ON_WIRE: u64 = 84;
 
 /// Flags of a segment (RFC 9293 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Flags {
-    /// First of a connection.
+    /// Start of a connection.
     pub syn: bool,
-    /// Last of a direction.
+    /// End of a direction.
     pub fin: bool,
-    /// The connection is broken off.
+    /// Reset of the connection.
     pub rst: bool,
-    /// The receiver need not wait for more.
+    /// Deliver the data at once.
     pub psh: bool,
-    /// The acknowledgment number counts.
+    /// The ACK number is valid.
     pub ack: bool,
 }
 
 impl Flags {
-    /// As in the header's octet.
+    /// The flags as in the header's octet.
     pub const fn bits(self) -> u8 {
         (self.fin as u8)
             | (self.syn as u8) << 1
@@ -44,16 +44,16 @@ pub struct Options {
     pub mss: Option<u16>,
     /// Window scale, in a SYN (RFC 7323).
     pub window_scale: Option<u8>,
-    /// Selective acknowledgments are understood, in a SYN (RFC 2018).
+    /// Selective acknowledgments are supported, in a SYN (RFC 2018).
     pub sack_permitted: bool,
-    /// Ranges that arrived out of order, latest first, at most three with timestamps and four without (RFC 2018).
+    /// Ranges received out of order, latest first; at most three with timestamps and four without (RFC 2018).
     pub sack: Vec<(u64, u64)>,
-    /// Value and echo (RFC 7323).
+    /// Timestamp value and echo (RFC 7323).
     pub timestamps: Option<(u32, u32)>,
 }
 
 impl Options {
-    /// Bytes in the header, padded to words.
+    /// Bytes in the header, padded to a multiple of four.
     pub fn len(&self) -> u64 {
         let sack = if self.sack.is_empty() {
             0
@@ -64,7 +64,7 @@ impl Options {
             if self.mss.is_some() { 4 } else { 0 },
             if self.window_scale.is_some() { 4 } else { 0 },
             match (self.sack_permitted, self.timestamps.is_some()) {
-                // each fills the other's last word
+                // together they need no padding
                 (true, true) | (false, true) => 12,
                 (true, false) => 4,
                 (false, false) => 0,
@@ -74,28 +74,28 @@ impl Options {
         parts.iter().sum()
     }
 
-    /// There are none.
+    /// Whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Why a segment is sent. The receiver does not see this; the truth account does.
+/// The reason for sending a segment. Only the ground truth uses it; the receiver does not see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sent {
-    /// For the first time.
+    /// New data.
     #[default]
     New,
-    /// Again, after duplicate acknowledgments.
+    /// Retransmission after duplicate ACKs.
     FastRetransmit,
-    /// Again, after the retransmission timer.
+    /// Retransmission after a timeout.
     Timeout,
-    /// To ask whether the window has opened.
+    /// A window probe.
     Probe,
 }
 
 impl Sent {
-    /// What its time on the wire is charged to.
+    /// The cause for its time on the wire.
     pub const fn cause(self) -> Cause {
         match self {
             Self::New => Cause::Bandwidth,
@@ -106,40 +106,40 @@ impl Sent {
     }
 }
 
-/// A segment. Sequence numbers do not wrap here: the low 32 bits are what the wire shows.
+/// A segment. Sequence numbers have 64 bits here; headers contain the low 32 bits.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// Sequence number of the first byte (or of SYN or FIN).
     pub seq: u64,
-    /// Next sequence number expected, where the flag says so.
+    /// Next expected sequence number, if the ACK flag is set.
     pub ack: u64,
     /// Flags.
     pub flags: Flags,
-    /// Window in bytes, as the receiver of the segment understands it.
+    /// Window in bytes, after scaling.
     pub window: u32,
-    /// How many bits less the header shows of the window.
+    /// Window scale: the header's field is shifted right by this number of bits.
     pub window_shift: u8,
     /// Options.
     pub options: Options,
     /// Data.
     pub payload: Payload,
-    /// Why it is sent.
+    /// Reason for sending it.
     pub sent: Sent,
 }
 
 impl Segment {
-    /// Sequence numbers it takes up: its bytes, and one each for SYN and FIN.
+    /// Sequence numbers that it occupies: its bytes, and one each for SYN and FIN.
     pub const fn seq_len(&self) -> u64 {
         self.payload.len() + self.flags.syn as u64 + self.flags.fin as u64
     }
 
-    /// Bytes of Ethernet frame from the destination address to the end of the payload, without padding and check
-    /// sequence: what a capture holds.
+    /// Bytes of the Ethernet frame in a capture: from the destination address to the end of the payload, without
+    /// padding and check sequence.
     pub fn frame_len(&self) -> u64 {
         54 + self.options.len() + self.payload.len()
     }
 
-    /// Bytes' time that it takes on the wire.
+    /// Bytes on the wire, including overhead.
     pub fn on_wire(&self) -> u64 {
         (OVERHEAD + self.options.len() + self.payload.len()).max(MIN_ON_WIRE)
     }

@@ -5,14 +5,14 @@ use crate::cause::Cause;
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The one that connects.
+    /// The host that connects.
     Client,
-    /// The one that listens.
+    /// The host that listens.
     Server,
 }
 
 impl Side {
-    /// The other one.
+    /// The other host.
     pub const fn peer(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -20,7 +20,7 @@ impl Side {
         }
     }
 
-    /// What its work is charged to.
+    /// The cause of its processing time.
     pub(crate) const fn think(self) -> Cause {
         match self {
             Self::Client => Cause::ClientThink,

@@ -1,13 +1,13 @@
-//! SpdTest: raw TCP between an old machine with mTCP and a fast one, and a model of what the old one costs.
+//! SpdTest: raw TCP between an old machine with mTCP and a fast one, and a cost model of the old machine.
 //!
-//! A segment costs the processor some passes over its bytes, in units of the time in which it moves a word, and the bus
-//! a time for each byte that depends on the kind of card. Parallel ports cost time on the port and processor time.
-//! A card with one buffer to send from makes the driver wait until each frame has left; 3Com's FIFO cards and PCI ones
-//! do not. At 10 Mbit/s the medium is shared by both directions.
+//! The cost of a segment consists of passes of the processor over its bytes, in units of the time to move a word, and
+//! of bus time per byte, which depends on the type of card. Parallel port adapters cost port time and processor time.
+//! With a card that has one transmit buffer, the driver waits until each frame has left; 3Com's FIFO cards and PCI
+//! cards do not require that. At 10 Mbit/s both directions share the medium.
 //!
-//! The rows are sorted by machine and adapter; the first, third and so on are fitted, the others predicted. That rule was
-//! fixed before anything was fitted. The structure was chosen among three with the errors of the predicted rows in view
-//! (medians of 18, 19 and 10 %), so that the last of them flatters the model.
+//! The rows are sorted by machine and adapter. Every second row, beginning with the first, is fitted; the others are
+//! predicted. This rule was fixed before the fit. The structure was selected from three candidates by the errors of the
+//! predicted rows (medians 18, 19 and 10 %), so the reported error of the selected one is optimistic.
 
 use alloc::{
     collections::BTreeMap,
@@ -33,7 +33,7 @@ use crate::{
 };
 
 const SEGMENT: f64 = 1460.0;
-/// SpdTest's KB.
+/// SpdTest's kilobyte, bytes.
 const KILOBYTE: f64 = 1024.0;
 
 /// A published row.
@@ -43,17 +43,17 @@ pub struct Row {
     pub machine: String,
     /// Its network adapter.
     pub adapter: String,
-    /// Kind of processor.
+    /// Processor type.
     pub cpu: String,
-    /// Its clock.
+    /// Clock frequency, MHz.
     pub mhz: f64,
-    /// Kind of card.
+    /// Type of card.
     pub family: String,
     /// KB/s sent.
     pub send: f64,
     /// KB/s received.
     pub receive: f64,
-    /// Microseconds in which the processor moves a word.
+    /// Time in which the processor moves a word, microseconds.
     #[serde(skip)]
     pub word_us: f64,
 }
@@ -64,10 +64,10 @@ struct Published {
     rate: Vec<Row>,
 }
 
-/// The published rows, sorted by machine and adapter.
+/// Reads the published rows, sorted by machine and adapter.
 ///
 /// # Errors
-/// The data file is malformed, or a row's processor is not among those it knows.
+/// The data file is malformed, or it contains an unknown processor.
 pub fn published() -> Result<Vec<Row>, ProfileError> {
     let file = "published/spdtest";
     let text = files::find(files::PUBLISHED, "spdtest").unwrap_or_default();
@@ -91,17 +91,17 @@ pub fn published() -> Result<Vec<Row>, ProfileError> {
     Ok(all.rate)
 }
 
-/// Which way.
+/// Direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The old machine sends.
     Send,
-    /// It receives.
+    /// The old machine receives.
     Receive,
 }
 
 impl Row {
-    /// What was published.
+    /// The published rate.
     pub const fn published(&self, way: Way) -> f64 {
         match way {
             Way::Send => self.send,
@@ -113,12 +113,12 @@ impl Row {
         self.family == "pci"
     }
 
-    /// The driver sends on while the card does.
+    /// Whether the driver can prepare a frame while the card sends another.
     fn overlaps(&self) -> bool {
         self.is_pci() || self.family == "3c5x9"
     }
 
-    /// Milliseconds that a full segment and its part of acknowledgments take of the wire.
+    /// Time of a full segment and its share of ACKs on the wire, milliseconds.
     fn wire_ms(&self, way: Way) -> f64 {
         let shared = match way {
             Way::Send => 42.0,
@@ -132,7 +132,7 @@ impl Row {
     }
 }
 
-/// Names of the costs that are fitted; each way has its own.
+/// Names of the fitted costs, which are separate for each direction.
 const FAMILIES: [&str; 5] = ["shared-memory", "3c5x9", "etherexpress", "ne2000", "3c503"];
 const PASSES: usize = 0;
 const PORT_US: usize = 1;
@@ -158,8 +158,8 @@ impl Costs {
         self.0.get(index).copied().unwrap_or_default()
     }
 
-    /// Microseconds of bus and port for each byte. A card of a kind that was not fitted costs what 16-bit ISA cards do in
-    /// the mean; PCI costs nothing.
+    /// Bus and port time per byte, microseconds. Card types without a fit get the mean of 16-bit ISA cards; PCI costs
+    /// nothing.
     fn bus_us(&self, row: &Row) -> f64 {
         if row.is_pci() {
             return 0.0;
@@ -173,12 +173,12 @@ impl Costs {
         }
     }
 
-    /// Milliseconds of the machine for a full segment.
+    /// Time of the machine for a full segment, milliseconds.
     fn segment_ms(&self, row: &Row) -> f64 {
         (self.get(PASSES) * row.word_us * SEGMENT / 2.0 + SEGMENT * self.bus_us(row)) / 1e3
     }
 
-    /// Sum of squares of the relative errors over the rows.
+    /// Sum of the squared relative errors over the rows.
     fn error(&self, rows: &[&Row], way: Way) -> f64 {
         let off = |row: &&Row| {
             let machine = self.segment_ms(row);
@@ -189,11 +189,11 @@ impl Costs {
         rows.iter().map(off).sum()
     }
 
-    /// Coordinate descent with steps that shrink.
+    /// Fits by coordinate descent with decreasing step size.
     fn fitted(rows: &[&Row], way: Way) -> Self {
         let (mut best, mut step) = (Self::START, 0.3);
         let mut error = best.error(rows, way);
-        // a hundred halvings are more than doubles can tell apart
+        // the step size falls below the precision of doubles within this number of iterations
         for _ in 0..4000 {
             let mut improved = false;
             for index in 0..COSTS {
@@ -223,7 +223,7 @@ impl Costs {
     }
 }
 
-/// KB/s in closed form, from what a segment costs the machine.
+/// The rate in KB/s in closed form, from the machine's time per segment.
 fn rate(row: &Row, way: Way, machine_ms: f64) -> f64 {
     let wire = row.wire_ms(way);
     let segment = if way == Way::Send && !row.overlaps() {
@@ -235,7 +235,7 @@ fn rate(row: &Row, way: Way, machine_ms: f64) -> f64 {
 }
 
 impl Model {
-    /// Fits the first, third and so on of the sorted rows.
+    /// Fits every second of the sorted rows, beginning with the first.
     pub fn fitted(rows: &[Row]) -> Self {
         let half: Vec<&Row> = rows.iter().step_by(2).collect();
         Self {
@@ -244,13 +244,13 @@ impl Model {
         }
     }
 
-    /// KB/s in closed form.
+    /// The rate in KB/s in closed form.
     pub fn rate(&self, row: &Row, way: Way) -> f64 {
         rate(row, way, self.segment_ms(row, way))
     }
 
-    /// Milliseconds of the machine for a full segment. A parallel port that carries bytes both ways costs as much to
-    /// receive as to send.
+    /// Time of the machine for a full segment, milliseconds. For a bidirectional parallel port, receiving costs as much
+    /// as sending.
     pub fn segment_ms(&self, row: &Row, way: Way) -> f64 {
         let bytes_both_ways = row.family == "parallel-bytes";
         let costs = if way == Way::Send || bytes_both_ways {
@@ -261,10 +261,10 @@ impl Model {
         costs.segment_ms(row)
     }
 
-    /// The experiment for the simulation: the old machine is the client.
+    /// The simulated experiment: the old machine is the client.
     ///
     /// # Errors
-    /// A stack that comes with the lab is malformed.
+    /// A built-in stack is malformed.
     pub fn setup(&self, row: &Row, way: Way) -> Result<Setup, ProfileError> {
         let mut setup = Setup {
             port: 2000,
@@ -291,10 +291,10 @@ impl Model {
         Ok(setup)
     }
 
-    /// KB/s in the simulation, over a megabyte.
+    /// The simulated rate in KB/s, over one megabyte.
     ///
     /// # Errors
-    /// A stack that comes with the lab is malformed.
+    /// A built-in stack is malformed.
     pub fn simulated(&self, row: &Row, way: Way) -> Result<f64, ProfileError> {
         let from = match way {
             Way::Send => Side::Client,
@@ -310,18 +310,18 @@ impl Model {
     }
 }
 
-/// A row's figure beside the model's.
+/// A row's published and simulated rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// Machine and adapter.
     pub name: String,
-    /// Which way.
+    /// Direction.
     pub way: Way,
     /// KB/s published.
     pub published: f64,
     /// KB/s simulated.
     pub model: f64,
-    /// The row was among those fitted.
+    /// Whether the row was used for the fit.
     pub fitted: bool,
 }
 
@@ -332,7 +332,7 @@ impl Compared {
     }
 }
 
-/// Fits half the rows and simulates all of them.
+/// Fits half of the rows and simulates all of them.
 ///
 /// # Errors
 /// The data is malformed.
@@ -354,7 +354,7 @@ pub fn table() -> Result<Vec<Compared>, ProfileError> {
     Ok(out)
 }
 
-/// Median of the absolute errors of the rows that were predicted.
+/// Median of the absolute relative errors of the predicted rows.
 pub fn median_predicted_error(table: &[Compared]) -> f64 {
     let predicted = table.iter().filter(|compared| !compared.fitted);
     let mut errors: Vec<f64> = predicted.map(|compared| compared.error().abs()).collect();

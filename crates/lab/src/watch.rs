@@ -1,4 +1,4 @@
-//! What was seen of every frame, for plots. Unlike a capture it knows what became of a frame, and why it was sent.
+//! Records of every frame, for plots. Unlike a capture, they contain the frame's fate and the reason for sending it.
 
 use alloc::vec::Vec;
 
@@ -9,40 +9,40 @@ use crate::{
     side::Side,
 };
 
-/// Most that is kept of one run: some 100 MB.
+/// Maximum number of records of a run, about 100 MB.
 pub const MOST: usize = 1_500_000;
 
-/// What happened to a frame.
+/// An event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// Its card took it.
+    /// Its card sent it.
     Sent,
-    /// It was sent, and will not arrive: no room in the sender's card, lost on the link, or no room in a router's queue.
+    /// It was sent and will not arrive: the sender's card or a router's queue was full, or the link lost it.
     SentInVain,
     /// It arrived.
     Arrived,
-    /// It arrived at a card without room for it.
+    /// The receiving card was full.
     NoRoom,
 }
 
-/// A frame at a moment.
+/// A record of a frame at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// Who sent it.
+    /// Sender.
     pub from: Side,
-    /// What happened.
+    /// Event.
     pub happened: Happened,
     /// Sequence number of its first byte.
     pub seq: u64,
-    /// Bytes of data.
+    /// Number of data bytes.
     pub len: u32,
-    /// Next sequence number that its sender expects; 0 if it does not say.
+    /// ACK number; 0 without the ACK flag.
     pub ack: u64,
-    /// Window that its sender offers.
+    /// Advertised window.
     pub window: u32,
-    /// Why it was sent.
+    /// Reason for sending it.
     pub sent: Sent,
 }
 
@@ -61,7 +61,7 @@ impl Seen {
     }
 }
 
-/// What is kept. Where nothing is to be, it costs nothing.
+/// The records; `None` if recording is off.
 #[derive(Debug, Default)]
 pub(crate) struct Watch(Option<Vec<Seen>>);
 

@@ -1,4 +1,4 @@
-//! The closed forms: runs against what physics and arithmetic say they must come to.
+//! Compares runs with closed-form predictions.
 #![allow(clippy::unwrap_used)]
 
 use coax_lab::{
@@ -20,7 +20,7 @@ fn stack(name: &str) -> StackParams {
     built_in(name).unwrap().params
 }
 
-/// A stack without a rule that could slow it, and without fast retransmit.
+/// A stack without delaying rules and without fast retransmit.
 fn plain() -> StackParams {
     StackParams {
         congestion: CongestionControl::None,
@@ -77,7 +77,7 @@ fn a_window_shorter_than_the_path_is_one_window_a_round_trip() {
             ..LinkParams::default()
         };
         let result = apps::bulk(&setup, Side::Client, 4_000_000, LIMIT);
-        // the first segment of a window must be wholly there before it is acknowledged
+        // the first segment of a window must arrive completely before its ACK
         let round_trip = 0.062 + laws::wire_time(1460, 1460, 45_000_000) + 84.0 * 8.0 / 45e6;
         let law = laws::window_rate(u64::from(window), round_trip);
         assert_within(&format!("window {window}"), result.rate(), law, 0.02);
@@ -127,7 +127,7 @@ fn nts_4292_byte_writes_over_62_milliseconds_make_half_a_megabit() {
     assert_eq!(result.account.dominant(), Cause::RoundTrips);
 }
 
-/// The client reads in bulk with this window and rule; the server keeps to sender's silly window avoidance.
+/// The client reads in bulk with this window and ACK rule; the server uses silly window avoidance.
 fn old_reader(window: u32, rule: AckRule) -> apps::BulkResult {
     let mut setup = both(plain());
     setup.link.rate = 10_000_000;
@@ -145,7 +145,7 @@ fn a_window_of_two_segments_and_a_bit_waits_for_the_delayed_acknowledgment() {
     let law = laws::delayed_ack_rate(2920, 0.2, laws::wire_time(2920, 1460, 10_000_000));
     assert_within("window 3072", slow.rate(), law, 0.02);
     assert_eq!(slow.account.dominant(), Cause::NagleDelayedAck);
-    // neither the larger window nor the other rule knows the stall
+    // the stall does not occur with the larger window or the other rule
     assert!(old_reader(8192, AckRule::BytesMoreThan).rate() > slow.rate() * 30.0);
     assert!(old_reader(3072, AckRule::BytesAtLeast).rate() > slow.rate() * 30.0);
 }
@@ -170,7 +170,7 @@ fn a_last_small_segment_held_by_nagle_waits_for_the_delayed_acknowledgment() {
         0.02,
     );
     assert_eq!(account.dominant(), Cause::NagleDelayedAck);
-    // a response of one segment, or of whole ones that ask for an acknowledgment, is not held
+    // a response of one segment, or of several full ones that trigger an ACK, is not delayed
     for (block, factor) in [(1024, 15.0), (4380, 15.0)] {
         assert!(read(&setup, block).0 > held * factor, "{block}");
     }
@@ -276,7 +276,7 @@ fn a_slow_start_that_overruns_a_deep_queue_is_repaired_without_a_collapse() {
     assert!(result.intact && result.bytes == 10_000_000);
     let path = result.world.path(Side::Client);
     assert!(path.queue_drops > 0, "the queue was deep enough");
-    // one overrun drops about what the way holds, 200 frames; one that feeds itself drops thousands
+    // one overrun drops about as many frames as the path holds, 200; repeated overruns would drop thousands
     assert!(path.queue_drops < 1000, "{} dropped", path.queue_drops);
     let wire = laws::wire_time(10_000_000, 1448, setup.link.rate);
     assert!(seconds(result.took) < 1.5 * wire, "{:?}", result.took);

@@ -1,4 +1,4 @@
-//! What a run holds does not grow with the file.
+//! The memory use of a run does not depend on the size of the file.
 #![allow(clippy::unwrap_used)]
 
 use std::{path::Path, sync::Arc};
@@ -10,7 +10,7 @@ use coax_lab::{
 };
 use coax_wire::time::Span;
 
-/// The most events that waited at once, and bytes that both TCPs still hold at the end.
+/// Maximum number of pending events, and bytes in both TCP buffers at the end.
 fn held(client: &str, direction: Direction, size: u64) -> (usize, u64) {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/clients/{client}.toml"));

@@ -1,5 +1,4 @@
-//! The lab's redirectors make exactly the requests that the same engine makes when it is joined to the server's engine
-//! directly: a run in virtual time changes when they are made, not which.
+//! The lab's redirectors send exactly the same requests as the same engine connected directly to the server's engine.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../client/tests/pair/mod.rs"]
@@ -18,7 +17,7 @@ use pair::{Pair, noise, profiles};
 const LEN: usize = 1_000_000;
 const FILE: &str = "FILE.BIN";
 
-/// Requests of each command: how many, and the most data that one moved.
+/// Requests of each command: number, and maximum number of data bytes.
 type Mix = BTreeMap<u8, (u64, u32)>;
 
 fn in_the_lab(profile: &Arc<Profile>, direction: Direction) -> Mix {
@@ -44,7 +43,7 @@ fn in_the_lab(profile: &Arc<Profile>, direction: Direction) -> Mix {
 }
 
 fn directly(pair: &mut Pair, spec: CopySpec, data: &[u8]) -> Mix {
-    // what an earlier copy left to be answered, such as the end of a watch, is not this one's
+    // completes pending replies of an earlier copy, such as the end of a change notification
     (0..4).for_each(|_| pair.turn());
     pair.exchanges.clear();
     pair.run(Operation::Copy(spec), data).unwrap();

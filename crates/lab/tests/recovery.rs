@@ -1,4 +1,4 @@
-//! How modern stacks find and repair losses, in virtual time over a link.
+//! Loss detection and recovery of modern stacks over a link in virtual time.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use coax_lab::{
@@ -66,7 +66,7 @@ fn a_slow_start_that_overruns_a_deep_queue_loses_a_round_once_and_no_time() {
     let result = over_a_deep_queue(&reno, &[], 10_000_000);
     let dropped = result.world.path(Side::Client).queue_drops;
     let stats = result.world.tcp(Side::Client).stats();
-    // the queue holds 170 full frames and the way 33
+    // the queue holds 170 full frames and the path 33
     assert!((150..250).contains(&dropped), "{dropped}");
     assert_eq!((stats.fast_retransmissions, stats.timeouts), (dropped, 0));
     let wire = laws::wire_time(10_000_000, 1448, 20_000_000);
@@ -83,7 +83,7 @@ fn a_segment_lost_again_is_repaired_with_rack_at_once_and_without_by_the_timer()
         rack: false,
         ..linux_6()
     };
-    // packet 40 is lost, and one of the next 100: among them is packet 40 sent again
+    // packet 40 is lost, and one of the next 100, which include the retransmission of packet 40
     let timeouts = [linux_6(), duplicates_alone].map(|stack| {
         let after = (41..140).map(|second| {
             let result = over_a_deep_queue(&stack, &[40, second], 400_000);
@@ -111,7 +111,7 @@ fn a_timer_on_a_coarse_grid_is_waited_for_since_it_was_set_last() {
         let waits = truth.iter().filter(|part| part.cause == Cause::Timeout);
         waits.map(|part| part.from).min().unwrap()
     });
-    // all four run out at the same tick, and what arrived until then was no wait
+    // all four timers expire at the same tick, and the time up to the data's arrival was no wait
     for pair in begins.windows(2) {
         assert!(pair[1] - pair[0] > Span::from_millis(80), "{begins:?}");
     }

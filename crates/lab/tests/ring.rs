@@ -1,5 +1,5 @@
-//! The burst into a ring that drops (KB Q244826): the published 48 m 43 s, its grid of equal explanations, and the
-//! thresholds that would tell them apart.
+//! The burst into a ring that drops frames (KB Q244826): the published 48 min 43 s, the equally good explanations, and
+//! the thresholds that would distinguish them.
 #![allow(clippy::unwrap_used)]
 
 use coax_lab::{
@@ -14,7 +14,7 @@ use coax_lab::{
 };
 use coax_wire::time::Span;
 
-// a tenth of the published file: every block is like every other
+// a tenth of the published file, because all blocks behave alike
 const FILE: u64 = 4_200_000;
 const BLOCK: u64 = 65_024;
 
@@ -83,7 +83,7 @@ fn rings_of_9_to_11_and_a_first_timer_of_300_ms_give_the_published_48_minutes() 
         let whole_file = seconds(&setup(ring, 300, 65_535), &raw_block()) * 10.0;
         assert_within(&format!("ring {ring}"), whole_file, 2923.0, 0.02);
     }
-    // explanations that are as good: the copy's time does not tell which is true
+    // equally good explanations: the copy's time does not distinguish them
     for (ring, timer_ms) in [(8, 900), (10, 1125), (7, 750), (12, 1500)] {
         let mut setup = setup(ring, timer_ms, 65_535);
         setup.client.stack.backoff = Backoff::None;

@@ -1,4 +1,4 @@
-//! What holds of every run, whatever the stacks, the machines and the luck.
+//! Properties of every run with any stacks, machines and seeds.
 #![allow(clippy::unwrap_used)]
 
 use coax_lab::{
@@ -26,7 +26,7 @@ fn stacks() -> impl Strategy<Value = StackParams> {
             if window > 0 {
                 stack.receive_window = window;
             }
-            // a run must end: no connection is given up
+            // a run must end, so no connection may be given up
             stack.max_retries = 1000;
             stack
         })
@@ -36,7 +36,7 @@ fn losses() -> impl Strategy<Value = LossParams> {
     let rule = prop_oneof![
         3 => Just(LossRule::None),
         1 => (0.0..0.05).prop_map(|probability| LossRule::Random { probability }),
-        // rarer than a transfer has segments: bursts of go-back-N in step with it lose the same segment for ever
+        // with shorter periods, go-back-N bursts may lose the same segment for ever
         1 => (90..300_u64).prop_map(|every| LossRule::Periodic { every }),
         1 => (0.0..0.01, 0.2..1.0).prop_map(|(to_bad, to_good)| LossRule::Burst {
             to_bad,
@@ -48,7 +48,7 @@ fn losses() -> impl Strategy<Value = LossParams> {
     (rule, any::<bool>()).prop_map(|(rule, data_only)| LossParams { rule, data_only })
 }
 
-/// Two hosts, and a link that is as it is by default.
+/// Two hosts and the default link.
 fn hosts() -> impl Strategy<Value = Setup> {
     let costs = (0..3_000_u64, 0..3_000_u64);
     (stacks(), stacks(), costs, 0..20_usize, any::<bool>()).prop_map(
@@ -87,7 +87,7 @@ fn links() -> impl Strategy<Value = LinkParams> {
     })
 }
 
-/// Any hosts over any link; a polling card, a faster access and segments out of order, or none of them.
+/// Any hosts and links; optionally a polling card, a faster access link, and reordering.
 fn setups() -> impl Strategy<Value = Setup> {
     (hosts(), links(), 0..4_u8, any::<u64>()).prop_map(|(hosts, link, extra, seed)| {
         let mut setup = Setup {
@@ -107,7 +107,7 @@ fn setups() -> impl Strategy<Value = Setup> {
     })
 }
 
-/// Causes sum to the wall clock, and so do the stretches, without a gap.
+/// The causes and the intervals add up to the elapsed time, without gaps.
 fn assert_truth(world: &World, took: Span) {
     assert_eq!(world.account().total(), took);
     let stretches = world.truth();
@@ -122,13 +122,13 @@ fn assert_truth(world: &World, took: Span) {
     }
 }
 
-/// No faster than the wire and the window allow.
+/// Neither the wire's nor the window's limit is exceeded.
 fn assert_possible(setup: &Setup, receiver: &StackParams, bytes: u64, took: Span) {
     let seconds = took.0 as f64 / 1e9 + 1e-6;
     assert!(seconds >= laws::wire_time(bytes, 1460, setup.link.rate));
     let window = f64::from(receiver.receive_window);
     let round_trip = 2.0 * setup.link.delay.0 as f64 / 1e9;
-    // the first window needs no acknowledgment
+    // the first window needs no ACK
     assert!(seconds + round_trip >= (bytes as f64 / window - 1.0) * round_trip);
 }
 
@@ -143,7 +143,7 @@ proptest! {
         prop_assert!(result.intact && result.bytes == 120_000);
         assert_truth(&result.world, result.took);
         let receiver = if to_server { &setup.server.stack } else { &setup.client.stack };
-        // the sender may be connected before the receiver is: the whole run is what bounds hold of
+        // the sender may connect before the receiver does, so the bounds apply to the whole run
         assert_possible(&setup, receiver, 120_000, Span(result.world.now().0));
     }
 

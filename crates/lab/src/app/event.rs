@@ -1,33 +1,33 @@
-//! What applications and their host tell each other.
+//! Events for applications, and disk requests.
 
-/// What an application is told.
+/// An event for an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppEvent {
-    /// The run begins. A client connects now; a server is listening already.
+    /// The run starts. A client connects now; a server already listens.
     Start,
-    /// The connection is there.
+    /// The connection is established.
     Connected,
-    /// There are bytes to read. Told again whenever more come, whether or not any were read.
+    /// Data can be read. Repeated when more data arrives, whether or not the application has read.
     Readable,
-    /// Less is unacknowledged than [`Context::notify_below`](crate::Context::notify_below) asked for.
+    /// Fewer bytes are unacknowledged than [`Context::notify_below`](crate::Context::notify_below) requested.
     Drained,
-    /// The peer will send no more.
+    /// The peer has closed its direction.
     PeerFinished,
-    /// The connection was broken off.
+    /// The connection was reset.
     Reset,
-    /// The timer with this token ran out.
+    /// The timer with this token has expired.
     Timer(u64),
-    /// The processor has done the work with this token.
+    /// The processor has finished the work with this token.
     Worked(u64),
-    /// The disk has done the work with this token.
+    /// The disk has finished the work with this token.
     DiskDone(u64),
 }
 
-/// What the disk is to do.
+/// A request to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskWork {
-    /// Read so many bytes.
+    /// Read this number of bytes.
     Read(u64),
-    /// Write so many bytes.
+    /// Write this number of bytes.
     Write(u64),
 }

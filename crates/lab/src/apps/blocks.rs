@@ -1,4 +1,4 @@
-//! A stop-and-wait protocol of blocks: the skeleton of every file copy of an old redirector, without its commands.
+//! A stop-and-wait protocol of blocks: the message pattern of an old redirector's file copy, without the commands.
 
 use alloc::vec::Vec;
 
@@ -15,26 +15,26 @@ use crate::{
 /// A message of the exchange that moves one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sends it.
+    /// The sender.
     pub from: Side,
-    /// Its bytes beside the block's.
+    /// Bytes besides the block.
     pub overhead: u64,
-    /// It carries the block.
+    /// Contains the block.
     pub block: bool,
-    /// Its sender's application works on it first, at the machine's cost for a request.
+    /// The sender's application first works for the machine's cost per request.
     pub work: bool,
 }
 
-/// What is copied, and how a block of it is moved.
+/// The size of a copy and the messages of each block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPlan {
-    /// Bytes of the file.
+    /// Size of the file, bytes.
     pub file: u64,
-    /// Bytes of a block.
+    /// Size of a block, bytes.
     pub block: u64,
-    /// The messages for each, in order. The first is the client's.
+    /// The messages for each block in order. The client sends the first one.
     pub messages: Vec<Message>,
-    /// The overhead of a message with the block is written by itself, so that TCP may send it by itself.
+    /// The application writes header and block separately, so that TCP may send the header alone.
     pub split_header: bool,
 }
 
@@ -48,22 +48,22 @@ const fn message(from: Side, overhead: u64, block: bool, work: bool) -> Message 
 }
 
 impl BlockPlan {
-    /// Each block is asked for by `request` bytes and comes with `header` bytes before it: core, AndX and raw reads.
+    /// A request of `request` bytes, then a response with `header` bytes and the block: core, AndX and raw reads.
     pub fn read(file: u64, block: u64, request: u64, header: u64) -> Self {
         let ask = message(Side::Client, request, false, true);
         let give = message(Side::Server, header, true, true);
         Self::new(file, block, alloc::vec![ask, give])
     }
 
-    /// Each block goes with `header` bytes before it and is answered by `response` bytes: core and AndX writes.
+    /// A request with `header` bytes and the block, then a response of `response` bytes: core and AndX writes.
     pub fn write(file: u64, block: u64, header: u64, response: u64) -> Self {
         let put = message(Side::Client, header, true, true);
         let done = message(Side::Server, response, false, true);
         Self::new(file, block, alloc::vec![put, done])
     }
 
-    /// Each block is announced by `request` bytes, allowed by `go_ahead`, sent after `header` and answered by
-    /// `response`: raw writes.
+    /// A request of `request` bytes, an interim response of `go_ahead` bytes, the block after `header` bytes, and a
+    /// final response of `response` bytes: raw writes.
     pub fn write_raw(
         file: u64,
         block: u64,
@@ -90,14 +90,14 @@ impl BlockPlan {
         }
     }
 
-    /// Blocks in the file.
+    /// Number of blocks in the file.
     pub const fn blocks(&self) -> u64 {
         self.file
             .div_ceil(if self.block == 0 { 1 } else { self.block })
     }
 }
 
-/// Where in the plan an end is.
+/// The position of an endpoint in the plan.
 #[derive(Clone, Debug)]
 struct Script {
     plan: BlockPlan,
@@ -142,7 +142,7 @@ impl Script {
         }
     }
 
-    /// Takes in bytes; true if the message they belong to is whole.
+    /// Counts received bytes; true if the message is complete.
     fn take(&mut self, bytes: u64) -> bool {
         self.received = self.received.saturating_add(bytes);
         let Some(message) = self.message() else {
@@ -157,7 +157,7 @@ impl Script {
         true
     }
 
-    /// Begins what this side has to do next: work first where the message wants it.
+    /// Starts the next action of this side, with processor work first if the message requires it.
     fn proceed(&mut self, context: &mut Context<'_>) {
         let Some(message) = self
             .message()
@@ -178,7 +178,7 @@ impl Script {
         let whole = self.len(message);
         let offset = self.offset;
         let (split, overhead) = (self.plan.split_header && message.block, message.overhead);
-        // what is said is said before it is sent: TCP may act within `send`
+        // update the state before sending: TCP may call back within `send`
         self.advance();
         if split {
             context.send(Payload::pattern(offset, overhead));
@@ -210,7 +210,7 @@ impl Script {
     }
 }
 
-/// The end that begins each exchange. Stops the run when the file is copied.
+/// The client. Stops the run at the end of the copy.
 #[derive(Debug)]
 pub struct BlockClient {
     script: Script,
@@ -218,7 +218,7 @@ pub struct BlockClient {
 }
 
 impl BlockClient {
-    /// Copies by this plan.
+    /// A client for this plan.
     pub const fn new(plan: BlockPlan) -> Self {
         Self {
             script: Script::new(plan),
@@ -226,7 +226,7 @@ impl BlockClient {
         }
     }
 
-    /// Everything was copied.
+    /// Whether the copy is complete.
     pub const fn done(&self) -> bool {
         self.script.offset >= self.script.plan.file
     }
@@ -249,14 +249,14 @@ impl App for BlockClient {
     }
 }
 
-/// The end that answers.
+/// The server.
 #[derive(Debug)]
 pub struct BlockServer {
     script: Script,
 }
 
 impl BlockServer {
-    /// Answers by this plan.
+    /// A server for this plan.
     pub const fn new(plan: BlockPlan) -> Self {
         Self {
             script: Script::new(plan),
@@ -270,22 +270,22 @@ impl App for BlockServer {
     }
 }
 
-/// What a copy in blocks came to.
+/// The result of a copy in blocks.
 #[derive(Debug)]
 pub struct BlockResult {
-    /// How it ended.
+    /// How the run ended.
     pub ended: Ended,
-    /// Everything was copied.
+    /// Whether the copy is complete.
     pub done: bool,
-    /// From the first request to the last answer.
+    /// From the first request to the last response.
     pub took: Span,
-    /// What that was spent on.
+    /// The causes of that time.
     pub account: Account,
-    /// The world at its end.
+    /// The world at the end of the run.
     pub world: World,
 }
 
-/// Copies by `plan` in the world of `setup`.
+/// Runs a copy with `plan` in the world of `setup`.
 pub fn blocks(setup: &Setup, plan: &BlockPlan, limit: Span) -> BlockResult {
     let mut world = World::new(setup);
     let (mut client, mut server) = (

@@ -1,4 +1,4 @@
-//! Raw TCP one way: what mTCP's SpdTest and netcat do.
+//! One-way raw TCP transfers, like mTCP's SpdTest and netcat.
 
 use coax_wire::time::{Span, Time};
 
@@ -10,7 +10,7 @@ use crate::{
     world::{Ended, Setup, World},
 };
 
-/// Sends so many bytes of the pattern and ends its direction.
+/// Sends a number of bytes of the pattern and closes its direction.
 #[derive(Debug)]
 pub struct BulkSender {
     bytes: u64,
@@ -37,7 +37,7 @@ impl App for BulkSender {
     }
 }
 
-/// Reads whatever comes, and stops the run when all has come.
+/// Reads all data and stops the run at the end.
 #[derive(Debug)]
 pub struct BulkReceiver {
     expected: u64,
@@ -59,17 +59,17 @@ impl BulkReceiver {
         }
     }
 
-    /// Bytes that came.
+    /// Number of received bytes.
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// Every byte was the one that was sent.
+    /// Whether all received bytes were correct.
     pub const fn intact(&self) -> bool {
         self.intact
     }
 
-    /// When the connection was there and when the last byte came.
+    /// The times of the established connection and of the last byte.
     pub const fn times(&self) -> (Option<Time>, Option<Time>) {
         (self.first, self.finished)
     }
@@ -98,37 +98,37 @@ impl App for BulkReceiver {
     }
 }
 
-/// What a bulk transfer came to.
+/// The result of a bulk transfer.
 #[derive(Debug)]
 pub struct BulkResult {
-    /// How it ended.
+    /// How the run ended.
     pub ended: Ended,
-    /// Bytes that arrived.
+    /// Number of received bytes.
     pub bytes: u64,
-    /// All of them were right.
+    /// Whether all of them were correct.
     pub intact: bool,
-    /// From the connection to the last byte.
+    /// From the established connection to the last byte.
     pub took: Span,
-    /// What that was spent on.
+    /// The causes of that time.
     pub account: Account,
-    /// The world at its end.
+    /// The world at the end of the run.
     pub world: World,
 }
 
 impl BulkResult {
-    /// Bytes a second.
+    /// Bytes per second.
     pub fn rate(&self) -> f64 {
         self.bytes as f64 * 1e9 / (self.took.0.max(1)) as f64
     }
 }
 
-/// Sends `bytes` from `from` to the other host. The account begins when the receiver's connection is there.
+/// Sends `bytes` from `from` to the other host. The account starts when the receiver is connected.
 pub fn bulk(setup: &Setup, from: Side, bytes: u64, limit: Span) -> BulkResult {
     let mut world = World::new(setup);
     bulk_in(&mut world, from, bytes, limit).finish(world)
 }
 
-/// The same in a world made by the caller, for captures.
+/// The same in a given world, for captures.
 pub fn bulk_in(world: &mut World, from: Side, bytes: u64, limit: Span) -> BulkOutcome {
     let (mut sender, mut receiver) = (BulkSender::new(bytes), BulkReceiver::new(bytes));
     let ended = match from {
@@ -138,7 +138,7 @@ pub fn bulk_in(world: &mut World, from: Side, bytes: u64, limit: Span) -> BulkOu
     BulkOutcome { ended, receiver }
 }
 
-/// A transfer that has ended in a world that goes on.
+/// A completed transfer whose world is still in use.
 #[derive(Debug)]
 pub struct BulkOutcome {
     ended: Ended,
@@ -146,7 +146,7 @@ pub struct BulkOutcome {
 }
 
 impl BulkOutcome {
-    /// The result, with its world.
+    /// Adds the world to the result.
     pub fn finish(self, world: World) -> BulkResult {
         let receiver = self.receiver;
         let (first, finished) = receiver.times();

@@ -1,4 +1,4 @@
-//! Applications for measuring a path by itself, without SMB.
+//! Applications that measure a path without SMB.
 
 mod blocks;
 mod bulk;

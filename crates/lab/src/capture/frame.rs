@@ -1,19 +1,19 @@
-//! Ethernet frames with a TCP segment in them (IEEE 802.3, RFC 791, RFC 8200, RFC 9293), checksums included.
+//! Ethernet frames with a TCP segment (IEEE 802.3, RFC 791, RFC 8200, RFC 9293), with checksums.
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 
 use crate::segment::Flags;
 
-/// The most payload that a segment takes within IPv4's 65,535 bytes, with room for 40 bytes of options.
+/// Maximum payload of a segment within IPv4's 65,535 bytes, with 40 bytes for options.
 pub const MAX_PAYLOAD: usize = 65_435;
 
-/// What the IP header says. Both addresses are of one family; else IPv4 addresses stand as mapped ones.
+/// Fields of the IP header. If the address families differ, IPv4 addresses are mapped to IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip {
-    /// From where.
+    /// Source.
     pub source: SocketAddr,
-    /// To where.
+    /// Destination.
     pub target: SocketAddr,
     /// IPv4's identification.
     pub identification: u16,
@@ -21,7 +21,7 @@ pub struct Ip {
     pub ttl: u8,
 }
 
-/// What the TCP header says beside ports and checksum.
+/// Fields of the TCP header except ports and checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tcp<'a> {
     /// Sequence number.
@@ -30,13 +30,14 @@ pub struct Tcp<'a> {
     pub ack: u32,
     /// Flags.
     pub flags: Flags,
-    /// Window as in the header, before scaling.
+    /// Window field, before scaling.
     pub window: u16,
-    /// Options, padded to words.
+    /// Options, padded to a multiple of four bytes.
     pub options: &'a [u8],
 }
 
-/// The frame of a segment, from the destination address to the end of the payload (at most [`MAX_PAYLOAD`] bytes).
+/// The Ethernet frame of a segment, from the destination address to the end of the payload (at most [`MAX_PAYLOAD`]
+/// bytes).
 pub fn tcp_frame(ip: &Ip, tcp: &Tcp<'_>, payload: &[u8]) -> Vec<u8> {
     let (source, target) = (ip.source.ip().to_canonical(), ip.target.ip().to_canonical());
     let len = payload
@@ -99,7 +100,7 @@ fn v4_header(frame: &mut Vec<u8>, ip: &Ip, total: u16, [source, target]: [[u8; 4
     frame.extend_from_slice(&header);
 }
 
-/// Appends header and payload; `addresses` are those of the pseudo-header.
+/// Appends TCP header and payload; `addresses` are those of the pseudo-header.
 fn segment(frame: &mut Vec<u8>, ip: &Ip, tcp: &Tcp<'_>, payload: &[u8], addresses: &[&[u8]; 2]) {
     let mut out = Vec::with_capacity(payload.len().saturating_add(60));
     for port in [ip.source.port(), ip.target.port()] {
@@ -122,7 +123,7 @@ fn segment(frame: &mut Vec<u8>, ip: &Ip, tcp: &Tcp<'_>, payload: &[u8], addresse
     frame.extend_from_slice(&out);
 }
 
-/// The Internet checksum (RFC 1071) over parts, each of an even length but the last.
+/// The Internet checksum (RFC 1071) over parts; every part except the last has an even length.
 pub(super) fn checksum(parts: &[&[u8]]) -> [u8; 2] {
     let mut sum: u64 = 0;
     for part in parts {

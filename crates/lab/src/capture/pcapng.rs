@@ -1,4 +1,4 @@
-//! A pcapng file, block by block (draft-ietf-opsawg-pcapng): little-endian, Ethernet, nanoseconds.
+//! Blocks of a pcapng file (draft-ietf-opsawg-pcapng): little-endian, Ethernet, nanoseconds.
 
 use alloc::{vec, vec::Vec};
 
@@ -21,7 +21,7 @@ fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-/// Appends the file's first block; `application` says who wrote it.
+/// Appends the section header block; `application` names the writer.
 pub fn section_header(out: &mut Vec<u8>, application: &str) {
     let mut body = Vec::new();
     body.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
@@ -32,7 +32,7 @@ pub fn section_header(out: &mut Vec<u8>, application: &str) {
     block(out, 0x0a0d_0d0a, &body);
 }
 
-/// Appends the description of the one interface.
+/// Appends the interface description block.
 pub fn interface(out: &mut Vec<u8>, name: &str) {
     // link type Ethernet, no snap length
     let mut body = vec![1, 0, 0, 0, 0, 0, 0, 0];
@@ -42,7 +42,7 @@ pub fn interface(out: &mut Vec<u8>, name: &str) {
     block(out, 1, &body);
 }
 
-/// Appends a frame and its time, nanoseconds since 1970.
+/// Appends a frame and its time in nanoseconds since 1970.
 pub fn packet(out: &mut Vec<u8>, stamp: u64, frame: &[u8]) {
     let mut body = Vec::with_capacity(frame.len().saturating_add(24));
     body.extend_from_slice(&0_u32.to_le_bytes());

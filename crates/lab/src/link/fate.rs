@@ -1,20 +1,20 @@
-//! What becomes of a frame.
+//! The result of sending a frame.
 
 use coax_wire::time::Time;
 
 use crate::cause::Provenance;
 
-/// What became of a frame that was handed to the card.
+/// The result of sending a frame.
 #[derive(Debug)]
 pub(crate) enum Fate {
-    /// It begins to leave at `leaves` and arrives with its account.
+    /// It leaves at `leaves` and arrives with its account.
     Arrives { leaves: Time, account: Provenance },
-    /// It left and was lost on the way.
+    /// It left and the link lost it.
     Lost { leaves: Time },
-    /// It left and found the router's queue full.
+    /// It left, and the router's queue was full.
     QueueFull { leaves: Time },
-    /// The card had no room and dropped it.
+    /// The ring was full, and the card dropped it.
     RingDropped,
-    /// The card has no room until then; the driver waits.
+    /// The ring is full until this time; the driver waits.
     RingBlocked { until: Time },
 }

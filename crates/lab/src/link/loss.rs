@@ -1,10 +1,10 @@
-//! Which frames a link loses.
+//! Loss rules of a link.
 
 use coax_catalog::link::{LossParams, LossRule};
 
 use crate::rng::Rng;
 
-/// A rule at work on one direction of a link.
+/// A loss rule in one direction of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Loss {
     params: LossParams,
@@ -23,7 +23,7 @@ impl Loss {
         }
     }
 
-    /// Whether the frame now passing is lost.
+    /// Whether the current frame is lost.
     pub(super) fn strikes(&mut self, carries_data: bool) -> bool {
         if self.params.data_only && !carries_data {
             return false;
@@ -90,7 +90,7 @@ mod tests {
             loss_bad: 1.0,
         };
         let lost = lost(rule, 1_000_000);
-        // share of time in the bad state: 0.001 / 0.251; mean length of a burst 4
+        // fraction of time in the bad state: 0.001 / 0.251; mean burst length: 4
         assert!((3600..4400).contains(&lost.len()), "{}", lost.len());
         let bursts = lost
             .windows(2)

@@ -1,10 +1,10 @@
-//! A link, and the ring of the card that feeds it.
+//! A link, and the ring of the sending card.
 //!
-//! Frames pass one after the other. A link with an access rate is a path: the card sends at the access rate to a router,
-//! whose queue feeds the slower link and drops what does not fit.
+//! Frames are sent one after the other. A link with an access rate is a path: the card sends at the access rate to a
+//! router, whose queue feeds the slower link and drops the excess.
 //!
-//! Not modelled: collisions (a half duplex link is shared in the order of asking, CSMA/CD without its back-off), frames
-//! of other connections, fragments, and framing other than Ethernet's on the slower link.
+//! Not modelled: collisions (hosts on a half-duplex link take turns in the order of their requests, without CSMA/CD's
+//! back-off), frames of other connections, fragments, and other framing than Ethernet's on the slower link.
 
 mod fate;
 mod loss;
@@ -27,12 +27,12 @@ const fn serialisation(rate: u64, bytes: u64) -> Span {
     Span(bytes.saturating_mul(8_000_000_000) / if rate == 0 { 1 } else { rate })
 }
 
-/// One place where frames are put on a wire, one after the other.
+/// A wire that sends one frame after the other.
 #[derive(Clone, Debug)]
 struct Wire {
     rate: u64,
     free_at: Time,
-    /// The account of whoever waited for the last frame, at its end.
+    /// The account of the last frame at its end.
     last: Option<Provenance>,
 }
 
@@ -45,7 +45,7 @@ impl Wire {
         }
     }
 
-    /// Puts a frame on the wire no sooner than `medium`; gives when it begins and its account when it has left.
+    /// Sends a frame no earlier than `medium`. Returns its start time, and its account at its end.
     fn pass(&mut self, medium: Time, account: Provenance, frame: &Frame) -> (Time, Provenance) {
         let now = account.at();
         let start = now.max(self.free_at).max(medium);
@@ -75,7 +75,7 @@ struct Frame {
     sent: Sent,
 }
 
-/// One direction: the sender's ring, its wire, the router's queue and wire if there is one, and what goes wrong.
+/// One direction: the sender's ring, its wire, optionally a router's queue and wire, and the loss rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     ring: Ring,
@@ -110,7 +110,7 @@ impl Direction {
         }
     }
 
-    /// Hands a frame to the card at the account's moment. `medium` is until when a shared medium is busy.
+    /// Passes a frame to the card at the account's time. A shared medium is busy until `medium`.
     pub(crate) fn transmit(
         &mut self,
         medium: Time,
@@ -145,7 +145,7 @@ impl Direction {
         }
     }
 
-    /// Until when the wire of the card is busy.
+    /// The end of the last frame on the card's wire.
     pub(crate) const fn busy_until(&self) -> Time {
         self.access.free_at
     }

@@ -1,4 +1,4 @@
-//! A network card as its driver meets it: rings of so many frames.
+//! The rings of a network card.
 
 use alloc::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::fate::Fate;
 
 pub use coax_catalog::card::{NicParams, TxFull};
 
-/// Frames that leave one after the other at moments known beforehand.
+/// A ring of frames with known departure times.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     frames: VecDeque<(Time, u64)>,
@@ -27,7 +27,7 @@ impl Ring {
         }
     }
 
-    /// What happens to one more frame at `now`, if there is no room.
+    /// The result of one more frame at `now` if the ring is full.
     pub(super) fn refuses(&mut self, now: Time) -> Option<Fate> {
         self.drain(now);
         let until = self.frames.front()?.0;
@@ -38,7 +38,7 @@ impl Ring {
         }
     }
 
-    /// Holds a frame that will have left at `until`.
+    /// Adds a frame that leaves at `until`.
     pub(super) fn take(&mut self, until: Time, bytes: u64) {
         self.frames.push_back((until, bytes));
         self.bytes = self.bytes.saturating_add(bytes);

@@ -1,11 +1,11 @@
-//! Bytes between an engine and a [`Payload`].
+//! Conversions between engine buffers and [`Payload`].
 
 use alloc::vec::Vec;
 
 use crate::payload::Payload;
 
-/// Fills an engine's receive space with what came. Bytes of the pattern are made only if `whole`: no engine looks at a
-/// file's data, and who copies gigabytes need not make them.
+/// Copies received data into an engine's receive space. Without `whole` it does not generate pattern bytes, because the
+/// engines ignore the contents of files.
 #[derive(Debug, Default)]
 pub(super) struct ByteAssembler {
     whole: bool,
@@ -20,7 +20,7 @@ impl ByteAssembler {
         }
     }
 
-    /// Puts the bytes of `payload` at the beginning of `space`.
+    /// Copies `payload` to the start of `space`.
     pub(super) fn pour(&mut self, payload: &Payload, space: &mut [u8]) {
         let mut at = 0_usize;
         for chunk in payload.chunks() {
@@ -37,14 +37,14 @@ impl ByteAssembler {
     }
 }
 
-/// One write of head and data.
+/// Joins head and data of one write.
 pub(super) fn joined(head: Vec<u8>, data: Payload) -> Payload {
     let mut payload = Payload::from(head);
     payload.append(data);
     payload
 }
 
-/// Whether a message without its session header is a command, and not a raw transfer's data.
+/// Whether a message without its session header is a command, not the data of a raw transfer.
 pub(super) fn is_command(message: &[u8]) -> bool {
     message.starts_with(b"\xffSMB")
 }

@@ -1,4 +1,4 @@
-//! The client's application: the redirector's engine over its session.
+//! The client application: the redirector's engine over a session.
 
 use alloc::{
     collections::VecDeque,
@@ -35,15 +35,15 @@ use crate::{
     payload::{Payload, pattern_byte},
 };
 
-/// The server's and the client's NetBIOS name.
+/// NetBIOS names of server and client.
 const NAMES: (&[u8], &[u8]) = (b"LAB", b"CLIENT");
 
-/// The local file: the pattern, as long as it is to be.
+/// The local file: the pattern with a fixed length.
 #[derive(Debug, Default)]
 struct Local {
     size: u64,
     whole: bool,
-    /// Bytes that came since they were last charged for.
+    /// Received bytes that were not yet charged to the machine.
     uncharged: u64,
     wrong: u64,
 }
@@ -67,17 +67,17 @@ impl LocalFiles for Local {
     }
 }
 
-/// A piece of work on its way out.
+/// The state of an outgoing piece.
 #[derive(Debug)]
 enum Stage {
-    /// The processor works on it; then the disk reads and writes so much.
+    /// The processor works on it; then the disk reads and writes these numbers of bytes.
     Work(Payload, u64, u64),
-    /// The disk works for it; so much is still to be written after it has read.
+    /// The disk reads for it; then this number of bytes must be written.
     Disk(Payload, u64),
 }
 
-/// The client that copies files, one after the other. The account of the run begins with the first, and the run ends with
-/// the last.
+/// A client that copies files one after the other. The account starts with the first copy, and the run ends with the
+/// last one.
 pub struct Redirector {
     client: Client,
     specs: VecDeque<CopySpec>,
@@ -85,7 +85,7 @@ pub struct Redirector {
     local: Local,
     pourer: ByteAssembler,
     outbox: VecDeque<Transmit>,
-    /// Pieces that are still to go of a message whose first one went.
+    /// Number of remaining pieces of the current message.
     pieces_left: usize,
     stage: Option<Stage>,
     timer: Option<Time>,
@@ -104,7 +104,7 @@ impl core::fmt::Debug for Redirector {
 }
 
 impl Redirector {
-    /// One that behaves as `profile` and copies `files`. File data is made and compared if `whole`.
+    /// A client with `profile` that copies `files`. File data is generated and compared if `whole`.
     pub fn new(profile: Arc<Profile>, direction: Direction, files: Files, whole: bool) -> Self {
         let spec = |name: String| match direction {
             Direction::ToServer => CopySpec::put(&name, files.size),
@@ -132,7 +132,7 @@ impl Redirector {
         }
     }
 
-    /// When the copy began.
+    /// Start of the copy.
     pub const fn began(&self) -> Option<Time> {
         self.began
     }
@@ -142,22 +142,22 @@ impl Redirector {
         &self.mix
     }
 
-    /// Bytes copied, or what went wrong; `None` if the copy is not over.
+    /// Number of bytes copied, or the error; `None` before the end of the copy.
     pub const fn result(&self) -> Option<&Result<u64, String>> {
         self.result.as_ref()
     }
 
-    /// What client and server agreed on.
+    /// The negotiated parameters.
     pub fn link(&self) -> Option<&coax_client::Link> {
         self.client.link()
     }
 
-    /// Bytes that came and were not those of the file, if they are compared.
+    /// Number of wrong bytes received, if data is compared.
     pub const fn wrong_bytes(&self) -> u64 {
         self.local.wrong
     }
 
-    /// Reads what has come.
+    /// Reads the received data.
     fn receive(&mut self, context: &mut Context<'_>) {
         if context.machine().blocking && self.stage.is_some() {
             return;
@@ -178,7 +178,7 @@ impl Redirector {
         }
     }
 
-    /// Takes what the engine has to say.
+    /// Handles the engine's events and transmits.
     fn poll(&mut self, context: &mut Context<'_>) {
         while let Some(exchange) = self.client.poll_exchange() {
             if self.began.is_some() {
@@ -222,7 +222,7 @@ impl Redirector {
         }
     }
 
-    /// Begins the next file; after the last the copy is over.
+    /// Starts the next file, or ends the copy.
     fn next(&mut self, context: &mut Context<'_>) {
         let Some(spec) = self.specs.pop_front() else {
             self.result = Some(Ok(self.copied));
@@ -233,7 +233,7 @@ impl Redirector {
             .submit(now, Operation::Copy(spec), &mut self.local);
     }
 
-    /// Begins what waits to go out, if nothing is on its way.
+    /// Starts the next outgoing piece if none is in progress.
     fn advance(&mut self, context: &mut Context<'_>) {
         while self.stage.is_none() {
             let Some(transmit) = self.outbox.pop_front() else {
@@ -252,8 +252,7 @@ impl Redirector {
         }
     }
 
-    /// The processor's work on a piece that goes out: all of a message's is done before its first piece leaves, however it
-    /// is cut.
+    /// Processor time before a piece is sent. The whole message is charged before its first piece, however it is split.
     fn work_before(&mut self, context: &mut Context<'_>, piece: &Transmit, write: u64) -> Span {
         let cost = context.machine().request;
         let work = |bytes: u64| cost.of(bytes).0.saturating_sub(cost.fixed.0);
@@ -295,7 +294,7 @@ impl Redirector {
         }
     }
 
-    /// The processor or the disk has done its part.
+    /// The processor or the disk has finished.
     fn proceed(&mut self, context: &mut Context<'_>) {
         match self.stage.take() {
             Some(Stage::Work(payload, read, write)) => {
@@ -307,7 +306,7 @@ impl Redirector {
         self.advance(context);
     }
 
-    /// Keeps one timer for the engine's next deadline; it may come too early and is then set anew.
+    /// Keeps one timer for the engine's next deadline. If it expires too early, it is set again.
     fn watch_timer(&mut self, context: &mut Context<'_>) {
         if self.timer.is_some() {
             return;
@@ -375,7 +374,7 @@ fn target(profile: &Profile) -> Target {
     }
 }
 
-/// How many of the pieces that wait behind the first one of a message are the rest of it, as its session header has it.
+/// Number of waiting pieces that belong to the message of the first piece, according to its session header.
 fn pieces_behind(first: &Transmit, waiting: &VecDeque<Transmit>) -> usize {
     let len = |piece: &Transmit| piece.head.len().saturating_add(piece.tail.len());
     let Some(header) = first.head.first_chunk::<HEADER_LEN>() else {
@@ -392,7 +391,7 @@ fn pieces_behind(first: &Transmit, waiting: &VecDeque<Transmit>) -> usize {
     rest.count()
 }
 
-/// The command of a piece that begins with one, behind the session header or without it.
+/// The command of a piece that starts with a message, with or without session header.
 fn command_of(head: &[u8]) -> Option<u8> {
     let message = head.get(HEADER_LEN..).filter(|rest| is_command(rest));
     let message = message.or_else(|| is_command(head).then_some(head))?;
@@ -407,7 +406,7 @@ fn data_of(tail: Tail) -> Payload {
     }
 }
 
-/// What the time of a command's messages on the way is for.
+/// The cause for the transit time of a command's messages.
 fn cause_of(command: u8) -> Cause {
     use command::{
         LOCK_AND_READ, READ, READ_ANDX, READ_MPX, READ_RAW, WRITE, WRITE_ANDX, WRITE_MPX, WRITE_RAW,

@@ -1,4 +1,4 @@
-//! One copy, of a file or of several one after the other, and what came of it.
+//! A simulated copy of one or several files, and its result.
 
 use alloc::{
     format,
@@ -21,7 +21,7 @@ use crate::{
     world::{Ended, PathStats, Setup, World},
 };
 
-/// What no run of the lab models, for every report.
+/// What the lab does not model; every report lists it.
 pub const NOT_MODELLED: [&str; 8] = [
     "more than one client, connection or user",
     "other traffic, collisions and back-off on a shared cable",
@@ -33,7 +33,7 @@ pub const NOT_MODELLED: [&str; 8] = [
     "oplocks' effect on what a program asks for",
 ];
 
-/// A copy to be made.
+/// Parameters of a copy.
 #[derive(Clone, Debug)]
 pub struct CopySetup {
     /// Hosts and link.
@@ -42,25 +42,25 @@ pub struct CopySetup {
     pub client: Arc<Profile>,
     /// The server.
     pub server: ServerParams,
-    /// Which way.
+    /// Direction.
     pub direction: Direction,
-    /// Bytes of the file; of each, if there are several.
+    /// Size of each file, bytes.
     pub size: u64,
-    /// How many files are copied, one after the other.
+    /// Number of files, copied one after the other.
     pub files: u32,
-    /// The run is given up when it is this long.
+    /// Maximum duration of the run.
     pub limit: Span,
-    /// Every byte of the file is made, and compared where it arrives.
+    /// Generate and compare every byte of the file.
     pub whole: bool,
-    /// Where captures are taken.
+    /// Capture points.
     pub taps: Vec<Tap>,
 }
 
 impl CopySetup {
-    /// The copy that a scenario describes.
+    /// The copy of a scenario.
     ///
     /// # Errors
-    /// A name or a changed key is unknown, or its value not possible: which, and what is allowed.
+    /// A name, key or value is invalid; the error lists the allowed ones.
     pub fn of(scenario: &Scenario) -> Result<Self, ProfileError> {
         let found = scenario.resolve()?;
         Ok(Self {
@@ -82,7 +82,7 @@ impl CopySetup {
         })
     }
 
-    /// The files that are copied.
+    /// The files to copy.
     pub const fn all(&self) -> Files {
         Files {
             count: self.files,
@@ -91,41 +91,41 @@ impl CopySetup {
     }
 }
 
-/// What came of a copy.
+/// The result of a copy.
 #[derive(Debug)]
 pub struct CopyResult {
-    /// Bytes copied, or what went wrong.
+    /// Number of bytes copied, or the error.
     pub copied: Result<u64, String>,
-    /// From the first request of the copy to its last answer.
+    /// From the first request of the copy to its last response.
     pub took: Span,
-    /// What that was spent on; the sum is `took`.
+    /// The causes of that time; their sum is `took`.
     pub account: Account,
     /// The requests.
     pub mix: Mix,
-    /// The dialect that was agreed on.
+    /// The negotiated dialect.
     pub dialect: &'static str,
-    /// The way from the client, the whole run.
+    /// Statistics of the path from the client, for the whole run.
     pub to_server: PathStats,
-    /// The way from the server.
+    /// Statistics of the path from the server.
     pub to_client: PathStats,
     /// The client's TCP.
     pub client_tcp: TcpStats,
     /// The server's TCP.
     pub server_tcp: TcpStats,
-    /// Processor time of the client and of the server.
+    /// Processor time of client and server.
     pub cpu: (Span, Span),
-    /// Bytes that arrived and were not the file's; 0 where they were not compared.
+    /// Number of wrong bytes received; 0 if data is not compared.
     pub wrong_bytes: u64,
-    /// The world at its end.
+    /// The world at the end of the run.
     pub world: World,
 }
 
-/// Makes the copy.
+/// Runs the copy.
 pub fn copy(setup: &CopySetup) -> CopyResult {
     copy_within(setup, u64::MAX)
 }
 
-/// Makes the copy, unless it takes more events than these.
+/// Runs the copy with a limit on events.
 pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
     let transport = Transport::from(*setup.client.transport.port);
     let mut world_setup = setup.world.clone();
@@ -155,7 +155,7 @@ pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
     }
 }
 
-/// Copied is what both ends say is.
+/// The result: a copy counts only if both ends report it as complete.
 fn verdict(
     setup: &CopySetup,
     client: &Redirector,

@@ -1,4 +1,4 @@
-//! The shared folder: the in-memory file system, with a meter on file data.
+//! The shared folder: the in-memory file system with counters of file data.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::any::Any;
@@ -11,27 +11,27 @@ use coax_server::{
 use super::Files;
 use crate::payload::pattern_byte;
 
-/// What was asked of the disk since the meter was last read.
+/// Disk work since the last call of `take_meter`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Meter {
     /// Bytes read.
     pub(super) read: u64,
-    /// Where the last read began, and what it gave.
+    /// Offset and length of the last read.
     pub(super) last_read: Option<(u64, usize)>,
     /// Bytes written.
     pub(super) written: u64,
-    /// Bytes that were not those of the pattern at their place. Stays.
+    /// Bytes that differ from the pattern. Never reset.
     pub(super) wrong: u64,
 }
 
 #[derive(Debug)]
 struct Shared {
     meter: spin::Mutex<Meter>,
-    /// File data is made and compared.
+    /// File data is generated and compared.
     whole: bool,
 }
 
-/// The folder. A clone is another handle on the same one.
+/// The folder. Clones refer to the same folder.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     inside: MemFs,
@@ -39,10 +39,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// A folder with these files in it, if there are to be any.
+    /// Creates a folder with these files.
     ///
     /// # Errors
-    /// What the file system says of such a file.
+    /// The error of the file system.
     pub(super) fn new(files: Option<Files>, whole: bool, now: FsTime) -> VfsResult<Self> {
         let inside = MemFs::with_options(MemOptions {
             keep_contents: false,
@@ -65,7 +65,7 @@ impl Folder {
         })
     }
 
-    /// What was asked since the last time.
+    /// Returns and resets the counters.
     pub(super) fn take_meter(&self) -> Meter {
         let mut meter = self.shared.meter.lock();
         let taken = *meter;
@@ -76,7 +76,7 @@ impl Folder {
         taken
     }
 
-    /// How many of these files are here, each as long as it is to be.
+    /// Number of these files that exist with their full size.
     pub(super) fn whole(&self, files: Files) -> u32 {
         let is_whole = |name: &String| self.inside.stat(name).is_ok_and(|it| it.size == files.size);
         let whole = files.names().filter(is_whole).count();
@@ -222,7 +222,7 @@ impl VfsFile for Metered {
     }
 }
 
-/// Bytes of `data` that are not the pattern's from `offset` on.
+/// Number of bytes of `data` that differ from the pattern at `offset`.
 pub(super) fn count_wrong(offset: u64, data: &[u8]) -> u64 {
     (offset..)
         .zip(data)

@@ -1,15 +1,15 @@
-//! Which requests a copy was made of.
+//! Counts of a copy's requests.
 
 use alloc::collections::BTreeMap;
 
 /// Requests of one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MixEntry {
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
     /// Bytes of file data they moved.
     pub bytes: u64,
-    /// The most that one moved, bytes.
+    /// Maximum number of bytes in one request.
     pub largest: u32,
 }
 
@@ -18,7 +18,7 @@ pub struct MixEntry {
 pub struct Mix(BTreeMap<u8, MixEntry>);
 
 impl Mix {
-    /// Counts an exchange.
+    /// Adds an exchange.
     pub fn add(&mut self, command: u8, bytes: u32) {
         let entry = self.0.entry(command).or_default();
         entry.requests = entry.requests.saturating_add(1);
@@ -26,7 +26,7 @@ impl Mix {
         entry.largest = entry.largest.max(bytes);
     }
 
-    /// Each command's code, name and count.
+    /// Code, name and counts of each command.
     pub fn iter(&self) -> impl Iterator<Item = (u8, &'static str, MixEntry)> + '_ {
         self.0.iter().map(|(code, entry)| {
             let name = coax_wire::command::name(*code).unwrap_or("?");

@@ -1,20 +1,19 @@
-//! The upper half: the real SMB engines as applications of a [`crate::World`].
+//! The real SMB engines as applications of a [`crate::World`].
 //!
-//! [`Redirector`] drives [`coax_client::Client`], [`FileServer`] drives [`coax_server::Connection`] behind a NetBIOS
-//! session: what a driver of sockets and files does for them in the other worlds, these do in virtual time. Every message
-//! is one that the engines made; only what a file holds is a [pattern](crate::payload) that never exists in memory.
+//! [`Redirector`] drives [`coax_client::Client`], and [`FileServer`] drives [`coax_server::Connection`] behind a
+//! NetBIOS session, in virtual time. The engines produce every message; only the contents of files are a
+//! [pattern](crate::payload) that is never stored.
 //!
 //! # What is charged, and when
 //!
-//! * The client works before each request it makes ([`MachineParams::request`](crate::machine::MachineParams)): the
-//!   fixed part once for each command, the part for bytes for the file data that goes with it or came since the last.
-//!   Its disk reads before data goes, and writes before the next request follows data that came.
-//! * The server takes one request at a time. It works for the fixed part once for each command and for each byte of file
-//!   data, either way; then its disk reads or writes what the request asked of the file; then the answer goes.
+//! * Before each request, the client works ([`MachineParams::request`](crate::machine::MachineParams)): the fixed part
+//!   once per command, and the part per byte for the file data in the request or received since the last one. The disk
+//!   reads before data is sent, and writes before the request that follows received data.
+//! * The server handles one request at a time. It works for the fixed part per command and the part per byte of file
+//!   data in either direction. Then its disk reads or writes the data of the request. Then it sends the response.
 //!
-//! Not modelled: a server that serves several requests of one client at once, caches of either disk, what opening,
-//! searching and closing cost a disk beside a request's fixed part, and the answers' way through a server's kernel piece
-//! by piece.
+//! Not modelled: servers that handle several requests of a client in parallel, disk caches, disk time of open, search
+//! and close beyond the fixed part, and piecewise sending of responses by the server's kernel.
 
 mod bytes;
 mod client;
@@ -39,12 +38,12 @@ use coax_wire::time::{Span, Time};
 
 use crate::capture::EPOCH_S;
 
-/// The files that are copied, one after the other: all of one size, each with the pattern in it.
+/// The files to copy, one after the other; all have the same size and contain the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// How many.
+    /// Number of files.
     pub count: u32,
-    /// Bytes of each.
+    /// Size of each file, bytes.
     pub size: u64,
 }
 
@@ -54,12 +53,12 @@ impl Files {
         Self { count: 1, size }
     }
 
-    /// Bytes of all.
+    /// Total size, bytes.
     pub fn bytes(self) -> u64 {
         self.size.saturating_mul(u64::from(self.count))
     }
 
-    /// Their names, which any client of the time can say.
+    /// Their names, which are valid for every client.
     pub(crate) fn names(self) -> impl Iterator<Item = String> {
         (1..=self.count).map(move |number| match self.count {
             1 => "FILE.BIN".to_string(),
@@ -68,12 +67,12 @@ impl Files {
     }
 }
 
-/// The moment as the engines see it: the run begins at a date of the time, as captures show it.
+/// Converts the run's time for the engines: the run starts at a historical date, as in captures.
 pub(crate) fn clock(now: Time) -> Time {
     Time(EPOCH_S.saturating_mul(1_000_000_000)) + Span(now.0)
 }
 
-/// How an engine's moment is seen in the run.
+/// Converts an engine's time for the run.
 pub(crate) fn since_start(engine: Time) -> Time {
     Time(
         engine

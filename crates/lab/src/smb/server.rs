@@ -1,4 +1,4 @@
-//! The server's application: the server's engine behind its session.
+//! The server application: the server's engine behind its session.
 
 use alloc::{string::ToString, sync::Arc, vec, vec::Vec};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +64,7 @@ impl Wake for Bell {
     }
 }
 
-/// A request that is dealt with: the disk's part of it, and the answers.
+/// A request in progress: its disk work and its responses.
 #[derive(Debug)]
 struct Busy {
     disk_read: u64,
@@ -72,7 +72,7 @@ struct Busy {
     answers: Vec<Payload>,
 }
 
-/// The server of the share on which the file lies or is put.
+/// The server of the share that contains the files.
 pub struct FileServer {
     session: Session,
     connection: Connection,
@@ -93,11 +93,11 @@ impl core::fmt::Debug for FileServer {
 }
 
 impl FileServer {
-    /// A server with these files on its share, if there are to be any. File data is made and compared if
+    /// A server with these files in its share. File data is generated and compared if
     /// `whole`.
     ///
     /// # Errors
-    /// What the file system says of such a file.
+    /// The error of the file system.
     pub fn new(
         params: &ServerParams,
         transport: Transport,
@@ -137,17 +137,17 @@ impl FileServer {
         })
     }
 
-    /// How many of these files are on the share, each as long as it is to be.
+    /// Number of these files in the share with their full size.
     pub fn whole_files(&self, files: Files) -> u32 {
         self.folder.whole(files)
     }
 
-    /// Bytes that came and were not those of the file, if they are compared.
+    /// Number of wrong bytes received, if data is compared.
     pub fn wrong_bytes(&self) -> u64 {
         self.folder.take_meter().wrong
     }
 
-    /// Reads and serves until a request is being dealt with or nothing more is there.
+    /// Reads and serves until a request is in progress or no data is left.
     fn serve(&mut self, context: &mut Context<'_>) {
         while self.busy.is_none() {
             if let Some(bytes) = self.session.poll_transmit() {
@@ -166,7 +166,7 @@ impl FileServer {
         self.watch_timer(context);
     }
 
-    /// Reads as much as there is room for; whether there was something.
+    /// Reads as much as fits; returns whether there was data.
     fn read(&mut self, context: &mut Context<'_>) -> bool {
         let ready = context.readable();
         if ready == 0 {
@@ -193,7 +193,7 @@ impl FileServer {
         self.deal(context, command);
     }
 
-    /// Takes the engine's answers and has the machine work for them.
+    /// Takes the engine's responses and starts the machine's work for them.
     fn deal(&mut self, context: &mut Context<'_>, command: bool) {
         while self.bell.0.swap(false, Ordering::Relaxed) {
             self.connection.handle_wake(clock(context.now()));
@@ -221,7 +221,7 @@ impl FileServer {
         }
     }
 
-    /// An answer with its session header. File data is passed on as the pattern that it is.
+    /// A response with its session header. File data stays a pattern.
     fn framed(&mut self, transmit: Transmit, meter: &mut Meter) -> Option<Payload> {
         let mut head = self.session.header_for(transmit.len()).ok()?.to_vec();
         head.extend_from_slice(&transmit.head);
@@ -242,7 +242,7 @@ impl FileServer {
         Some(joined(head, data))
     }
 
-    /// The processor or the disk has done its part; at last the answers go.
+    /// The processor or the disk has finished; after both, the responses are sent.
     fn proceed(&mut self, context: &mut Context<'_>) {
         let Some(busy) = &mut self.busy else { return };
         let machine = *context.machine();

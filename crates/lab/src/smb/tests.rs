@@ -119,7 +119,7 @@ fn time_with_a_full_receive_buffer_is_charged_to_the_program_that_does_not_read(
         let part = result.account.get(receiver).0 * 100 / result.took.0;
         (part, result.account.total() == result.took)
     };
-    // a server never reads while it writes
+    // a server does not read while it writes
     for (direction, is_blocking) in [(Direction::ToServer, false), (Direction::ToClient, true)] {
         let (part, adds_up) = shut(direction, is_blocking);
         assert!(part > 70 && adds_up, "{direction:?}: {part} %");

@@ -8,7 +8,7 @@ use super::{
     reduction::Reduction,
 };
 
-/// No window of this size is ever a limit.
+/// A window that never limits.
 const UNLIMITED: u64 = 1 << 40;
 
 #[derive(Clone, Debug)]
@@ -55,28 +55,28 @@ impl Congestion {
         self.cubic.is_some()
     }
 
-    /// A round trip took so long.
+    /// Records a round-trip time.
     pub(super) const fn see_round(&mut self, took: Span) {
         if let Some(cubic) = &mut self.cubic {
             cubic.see_round(took);
         }
     }
 
-    /// The way is full: slow start ends without a loss.
+    /// Ends slow start without a loss because the path is full.
     pub(super) const fn leave_slow_start(&mut self) {
         if !self.off {
             self.threshold = self.window;
         }
     }
 
-    /// So much leaves while a loss is repaired.
+    /// Counts sent bytes during recovery.
     pub(super) const fn sent(&mut self, bytes: u64) {
         if let Some(reduction) = &mut self.reduction {
             reduction.sent(bytes);
         }
     }
 
-    /// While a loss is repaired: an acknowledgment told of `delivered` bytes more, `pipe` are under way.
+    /// An ACK during recovery: `delivered` more bytes arrived, `pipe` bytes are in flight.
     pub(super) fn reduce(&mut self, delivered: u64, pipe: u64, safe: bool) {
         if let Some(reduction) = &mut self.reduction {
             let more = reduction.allows(delivered, pipe, self.threshold, self.mss, safe);
@@ -84,13 +84,13 @@ impl Congestion {
         }
     }
 
-    /// New data was acknowledged, and no loss is being repaired.
+    /// New data was acknowledged outside recovery.
     pub(super) fn acknowledged(&mut self, now: Time, bytes: u64, byte_counting: bool) {
         if self.off {
             return;
         }
         let counted = if byte_counting { bytes } else { self.mss };
-        // slow start ends at the threshold, also in the midst of what one acknowledgment covers
+        // slow start ends at the threshold, even within one ACK
         let slow = counted.min(self.threshold.saturating_sub(self.window));
         self.window = self.window.saturating_add(slow);
         let rest = counted.saturating_sub(slow);
@@ -105,7 +105,7 @@ impl Congestion {
         }
     }
 
-    /// A loss was seen while `flight` bytes were under way. `inflate` for each duplicate that said so.
+    /// A loss was detected with `flight` bytes in flight. `inflate` is the inflation for the duplicate ACKs so far.
     pub(super) fn lost(&mut self, flight: u64, inflate: u64) {
         if self.off {
             return;
@@ -117,14 +117,14 @@ impl Congestion {
         self.reduction = self.proportional.then(|| Reduction::new(flight));
     }
 
-    /// Another duplicate came while the loss is repaired: something has left the network.
+    /// Another duplicate ACK during recovery: a segment has left the network.
     pub(super) fn inflate(&mut self) {
         if !self.off {
             self.window = self.window.saturating_add(self.mss).min(UNLIMITED);
         }
     }
 
-    /// Some of what was outstanding was acknowledged, not all (RFC 6582 3.2).
+    /// A partial ACK during recovery (RFC 6582 3.2).
     pub(super) fn partly_repaired(&mut self, bytes: u64) {
         if !self.off {
             let back = if bytes >= self.mss { self.mss } else { 0 };
@@ -136,7 +136,7 @@ impl Congestion {
         }
     }
 
-    /// The loss is repaired.
+    /// Recovery is complete.
     pub(super) fn repaired(&mut self) {
         if self.reduction.take().is_some() {
             self.window = self.threshold;
@@ -145,7 +145,7 @@ impl Congestion {
         }
     }
 
-    /// The retransmission timer ran out.
+    /// A retransmission timeout.
     pub(super) fn timed_out(&mut self, flight: u64) {
         if !self.off {
             self.threshold = self.reduced(flight);
@@ -154,7 +154,7 @@ impl Congestion {
         }
     }
 
-    /// Nothing was sent for long: begins anew.
+    /// Restart after idle time.
     pub(super) fn restart(&mut self, initial_window: u32) {
         if !self.off {
             let initial = self.mss.saturating_mul(u64::from(initial_window.max(1)));
@@ -165,7 +165,7 @@ impl Congestion {
         }
     }
 
-    /// The threshold after a loss: half the flight (RFC 5681 3.1), 0.7 of it (RFC 9438 4.6).
+    /// The threshold after a loss: half of the flight (RFC 5681 3.1), or 0.7 of it (RFC 9438 4.6).
     fn reduced(&mut self, flight: u64) -> u64 {
         let seen = if self.whole {
             flight.min(self.window - self.window % self.mss)

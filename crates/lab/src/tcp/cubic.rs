@@ -1,34 +1,34 @@
-//! CUBIC's congestion window (RFC 9438): a cubic function of the time since the last loss, and never less than what
-//! Reno would have.
+//! CUBIC's congestion window (RFC 9438): a cubic function of the time since the last loss, with Reno's window as a
+//! lower bound.
 
 use coax_wire::time::{Span, Time};
 
-/// No stretch of time is longer than this to the cubic function: 10,000 s, in microseconds.
+/// Limit of the cubic function's time argument: 10,000 s, in microseconds.
 const LONGEST: u64 = 10_000_000_000;
 
-/// What CUBIC remembers between acknowledgments, in bytes and microseconds.
+/// CUBIC's state, in bytes and microseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cubic {
-    /// Window at which the last loss was seen, `W_max`.
+    /// Window at the last loss, `W_max`.
     w_max: u64,
     /// Window before that loss, `cwnd_prior`.
     prior: u64,
-    /// When congestion avoidance began.
+    /// Start of congestion avoidance.
     epoch: Option<Time>,
-    /// How long until the window is `w_max` again, `K`.
+    /// Time until the window reaches `w_max` again, `K`.
     k: u64,
-    /// What Reno would have by now, `W_est`.
+    /// Reno's window estimate, `W_est`.
     estimate: u64,
     rtt: Span,
 }
 
 impl Cubic {
-    /// How long a round trip took, by the latest measurement.
+    /// Records the latest round-trip time.
     pub(super) const fn see_round(&mut self, took: Span) {
         self.rtt = took;
     }
 
-    /// A loss at `window`: what is left of it, beta being 0.7 (RFC 9438 4.6), with fast convergence (4.7).
+    /// The window after a loss at `window`: beta is 0.7 (RFC 9438 4.6), with fast convergence (4.7).
     pub(super) fn reduced(&mut self, window: u64) -> u64 {
         self.w_max = if window < self.w_max {
             window.saturating_mul(17) / 20
@@ -40,7 +40,7 @@ impl Cubic {
         window.saturating_mul(7) / 10
     }
 
-    /// Slow start ended without a loss, or the connection begins anew after idle time (RFC 9438 4.8, 4.10).
+    /// Slow start ended without a loss, or the connection restarts after idle time (RFC 9438 4.8, 4.10).
     pub(super) const fn forget(&mut self) {
         self.w_max = 0;
         self.epoch = None;
@@ -69,7 +69,8 @@ impl Cubic {
         window.saturating_add((target - window).saturating_mul(bytes) / window.max(1))
     }
 
-    /// `alpha_cubic` segments a round, 3 (1 - beta) / (1 + beta); one a round beyond the window before the loss.
+    /// Reno's growth: `alpha_cubic` segments per round, 3 (1 - beta) / (1 + beta); one per round beyond the window
+    /// before the loss.
     const fn reno_growth(&self, window: u64, bytes: u64, mss: u64) -> u64 {
         let whole = bytes.saturating_mul(mss) / if window == 0 { 1 } else { window };
         if self.estimate >= self.prior {
@@ -79,7 +80,7 @@ impl Cubic {
         }
     }
 
-    /// `W_cubic(t)`, C being 0.4 segments per cubic second (RFC 9438 4.2).
+    /// `W_cubic(t)` with C = 0.4 segments per cubic second (RFC 9438 4.2).
     fn at(&self, elapsed: u64, mss: u64) -> u64 {
         let off = u128::from(elapsed.min(LONGEST).abs_diff(self.k.min(LONGEST)));
         let bytes = off * off * off * u128::from(mss) * 2 / 5_000_000_000_000_000_000;
@@ -92,7 +93,7 @@ impl Cubic {
     }
 }
 
-/// The largest number whose cube is not above `cube`, up to [`LONGEST`].
+/// The integer cube root, limited to [`LONGEST`].
 fn cube_root(cube: u128) -> u64 {
     let (mut low, mut high) = (0_u64, LONGEST);
     while low < high {
@@ -120,8 +121,8 @@ mod tests {
         assert_eq!(cube_root(u128::MAX), LONGEST);
     }
 
-    /// What a window of 1,000 segments that lost has become, over a way of 200 ms, five segments acknowledged each
-    /// millisecond: so few that Reno's share stays below.
+    /// A window of 1,000 segments some time after a loss, with a round-trip time of 200 ms and five segments
+    /// acknowledged per millisecond, so that Reno's window stays below it.
     fn window_after(seconds: f64) -> f64 {
         let mut cubic = Cubic::default();
         let mut window = cubic.reduced(1000 * MSS);
@@ -151,11 +152,11 @@ mod tests {
         let mut window = cubic.reduced(10 * MSS);
         assert_eq!(window, 7 * MSS);
         cubic.see_round(Span::from_millis(20));
-        // half a second of rounds of 20 ms, one acknowledgment for each window
+        // half a second in rounds of 20 ms, one ACK per window
         for round in 0..25 {
             window = cubic.grown(window, window, MSS, Time(round * 20_000_000));
         }
-        // 0.53 segments a round up to ten, which takes six, and one a round beyond
+        // 0.53 segments per round up to ten segments, which takes six rounds, then one per round
         assert!((27 * MSS..=30 * MSS).contains(&window), "{window}");
     }
 

@@ -1,16 +1,17 @@
-//! HyStart: slow start ends before the queue overflows, when the round trip grows (RFC 9406 4.2) or when a round's
-//! acknowledgments follow each other for half a round trip (Ha and Rhee, "Taming the elephants: New TCP slow start",
-//! Computer Networks 55, 2011).
+//! HyStart: ends slow start before the queue overflows, when the round-trip time grows (RFC 9406 4.2) or when the ACKs
+//! of a round are spread over half a round-trip time (Ha and Rhee, "Taming the elephants: New TCP slow start", Computer
+//! Networks 55, 2011).
 
 use coax_wire::time::{Span, Time};
 
-/// It looks at no smaller window (Ha and Rhee), in segments.
+/// Minimum window for HyStart (Ha and Rhee), segments.
 pub(super) const LEAST_WINDOW: u64 = 16;
-/// Acknowledgments that are further apart belong to no train (Ha and Rhee).
+/// ACKs with a larger gap do not belong to one train (Ha and Rhee).
 const TRAIN_GAP: Span = Span::from_millis(2);
-/// Measurements of a round before its round trip is believed (RFC 9406 4.3, `N_RTT_SAMPLE`).
+/// Minimum number of samples in a round (RFC 9406 4.3, `N_RTT_SAMPLE`).
 const SAMPLES: u32 = 8;
-/// `MIN_RTT_THRESH` and `MAX_RTT_THRESH` (RFC 9406 4.3): growth that counts is an eighth of the round trip, within these.
+/// `MIN_RTT_THRESH` and `MAX_RTT_THRESH` (RFC 9406 4.3): the significant growth is an eighth of the round-trip time,
+/// within these limits.
 const LEAST_GROWTH: Span = Span::from_millis(4);
 const MOST_GROWTH: Span = Span::from_millis(16);
 
@@ -38,8 +39,8 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// Everything below `una` was acknowledged and everything below `max` sent; `took` is the round trip of what was
-    /// acknowledged. True when slow start should end.
+    /// Everything below `una` is acknowledged and everything below `max` is sent; `took` is the latest round-trip time.
+    /// True if slow start should end.
     pub(super) fn acknowledged(
         &mut self,
         now: Time,
@@ -83,7 +84,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Acknowledgments of a round, `gap` apart, each of one byte with this round trip: the first that ends slow start.
+    /// The ACKs of one round at intervals of `gap`, each for one byte with this round-trip time. Returns the first that
+    /// ends slow start.
     fn round(hystart: &mut HyStart, start: u64, gap: u64, took: u64) -> Option<u64> {
         let una = hystart.round_end;
         (1..=20).find(|i| {

@@ -1,4 +1,4 @@
-//! What comes in: segments and the ends of timers.
+//! Input of an endpoint: segments and timers.
 
 use coax_wire::time::Time;
 
@@ -14,7 +14,7 @@ use super::{
 use crate::segment::{Segment, Sent};
 
 impl Endpoint {
-    /// A segment arrived.
+    /// Handles a segment.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         if let Some((stamp, _)) = segment.options.timestamps {
             self.agreed.peer_stamp = stamp;
@@ -48,7 +48,7 @@ impl Endpoint {
         }
     }
 
-    /// The time of [`Endpoint::poll_timeout`] has come.
+    /// Runs the timers that are due.
     pub fn handle_timeout(&mut self, now: Time) {
         for timer in Timer::ALL {
             if self.timer(timer).is_some_and(|at| at <= now) {
@@ -72,7 +72,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes what the peer's SYN says.
+    /// Applies the options of the peer's SYN.
     fn agree(&mut self, syn: &Segment) {
         self.receiver.next = syn.seq.saturating_add(1);
         let own = self.params.mss;
@@ -87,7 +87,7 @@ impl Endpoint {
         self.sender.mss = u64::from(mss.saturating_sub(options)).max(1);
         self.sender.window = u64::from(syn.window);
         self.sender.window_max = self.sender.window;
-        // without its own the sender must not expect selective acknowledgments
+        // without its own option the sender must not expect selective ACKs
         self.params.sack = self.agreed.sack;
         self.params.rack &= self.agreed.sack;
         self.sender.congestion = Congestion::new(&self.params, self.sender.mss);
@@ -153,7 +153,7 @@ impl Endpoint {
         }
     }
 
-    /// The same, where the time of each segment is known.
+    /// The same for stacks that record the time of each segment.
     fn timed_acknowledgment(&mut self, now: Time, segment: &Segment, new: bool) {
         let ranges = &segment.options.sack;
         let seen = self.sender.board.acknowledged(now, segment.ack, ranges);
@@ -168,7 +168,7 @@ impl Endpoint {
             .look_for_a_full_way(now, &self.params, seen.round);
     }
 
-    /// Looks for losses, repairs them, and sees when to look again.
+    /// Detects losses, starts retransmissions, and sets the timer of the next check.
     fn repair(&mut self, now: Time, seen: Seen) {
         let (begun, next) = self.sender.repair(now, seen, &self.params);
         if begun {

@@ -1,12 +1,11 @@
-//! TCP, sans-IO: one connection's end, whose every rule is a parameter ([`StackParams`]).
+//! A sans-IO TCP endpoint; every rule is a parameter ([`StackParams`]).
 //!
-//! Segments and the time go in ([`Endpoint::handle_segment`], [`Endpoint::handle_timeout`]); segments, what the
-//! application should know and the next deadline come out ([`Endpoint::poll_segment`], [`Endpoint::poll_event`],
-//! [`Endpoint::poll_timeout`]). After any call that changes something, poll until nothing comes.
+//! Inputs are segments and time ([`Endpoint::handle_segment`], [`Endpoint::handle_timeout`]). Outputs are segments,
+//! events and the next deadline ([`Endpoint::poll_segment`], [`Endpoint::poll_event`], [`Endpoint::poll_timeout`]).
+//! After any call that changes the state, poll until nothing is returned.
 //!
-//! Not modelled: urgent data, simultaneous open, TIME-WAIT, keep-alives, sequence numbers that wrap, segments that are
-//! sent again in exactly the pieces of the first time (they are cut anew), and tail loss
-//! probes.
+//! Not modelled: urgent data, simultaneous open, TIME-WAIT, keep-alives, sequence number wrap, retransmission with the
+//! original segment boundaries (data is segmented again), and tail loss probes.
 
 mod congestion;
 mod cubic;
@@ -36,38 +35,38 @@ use crate::{
     segment::{Flags, Options, Segment, Sent},
 };
 
-/// What the application should know.
+/// An event for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpEvent {
-    /// The connection is there.
+    /// The connection is established.
     Connected,
-    /// There is something to read.
+    /// Data can be read.
     Readable,
-    /// What is unacknowledged or unsent has fallen below what [`Endpoint::notify_below`] asked for.
+    /// The unacknowledged data has fallen below the limit of [`Endpoint::notify_below`].
     Drained,
-    /// The peer has sent its last byte.
+    /// The peer has closed its direction.
     PeerFinished,
-    /// The connection was broken off, by the peer or after too many retransmissions.
+    /// The connection was reset by the peer, or given up after too many retransmissions.
     Reset,
 }
 
-/// Timers of an end.
+/// Timers of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
-    /// Nothing was acknowledged for too long.
+    /// The retransmission timer.
     Retransmit,
-    /// An acknowledgment has waited long enough.
+    /// The delayed-ACK timer.
     DelayedAck,
-    /// A shut window is to be probed.
+    /// The persist timer (window probes).
     Persist,
-    /// A segment cut short by the window has waited long enough.
+    /// The override timer of the sender's silly window avoidance.
     SillyWindow,
-    /// What may have been overtaken is lost if it has not come by now (RFC 8985).
+    /// The reordering timer (RFC 8985).
     Reorder,
 }
 
 impl Timer {
-    /// All of them.
+    /// All timers.
     pub const ALL: [Self; 5] = [
         Self::Retransmit,
         Self::DelayedAck,
@@ -77,22 +76,22 @@ impl Timer {
     ];
 }
 
-/// What an end has done.
+/// Statistics of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpStats {
-    /// Segments with data, sent again ones included.
+    /// Segments with data, including retransmissions.
     pub data_segments: u64,
     /// Segments without data.
     pub pure_acks: u64,
-    /// Segments sent again after a timeout.
+    /// Segments retransmitted after a timeout.
     pub timeout_retransmissions: u64,
-    /// Segments sent again after duplicate acknowledgments.
+    /// Segments retransmitted after duplicate ACKs.
     pub fast_retransmissions: u64,
-    /// Times the retransmission timer ran out.
+    /// Number of retransmission timeouts.
     pub timeouts: u64,
-    /// Times the delayed acknowledgment's timer ran out.
+    /// Number of expirations of the delayed-ACK timer.
     pub delayed_acks: u64,
-    /// Times a shut window was probed.
+    /// Number of window probes.
     pub probes: u64,
 }
 
@@ -106,7 +105,7 @@ enum State {
     Broken,
 }
 
-/// What both sides' SYNs agreed on.
+/// Options that both SYNs contained.
 #[derive(Clone, Copy, Debug, Default)]
 struct Agreed {
     my_shift: u8,
@@ -115,7 +114,7 @@ struct Agreed {
     peer_stamp: u32,
 }
 
-/// One end of a connection.
+/// An endpoint of a connection.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     params: StackParams,
@@ -135,7 +134,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An end with this stack's rules. `initial` is the sequence number of its SYN.
+    /// An endpoint with this stack. `initial` is the sequence number of its SYN.
     pub fn new(params: StackParams, initial: u32) -> Self {
         Self {
             sender: Sender::new(u64::from(initial), &params),
@@ -155,27 +154,27 @@ impl Endpoint {
         }
     }
 
-    /// The rules it obeys.
+    /// The stack's parameters.
     pub const fn params(&self) -> &StackParams {
         &self.params
     }
 
-    /// Segment size of the connection, options that every segment carries taken off.
+    /// Maximum segment size of the connection, without the options in every segment.
     pub const fn mss(&self) -> u64 {
         self.sender.mss
     }
 
-    /// Counts of what it did.
+    /// Statistics.
     pub const fn stats(&self) -> &TcpStats {
         &self.stats
     }
 
-    /// It can carry data.
+    /// Whether data can be sent.
     pub fn is_open(&self) -> bool {
         self.state == State::Open
     }
 
-    /// Begins a connection: the SYN is polled next.
+    /// Opens a connection: the next polled segment is the SYN.
     pub fn connect(&mut self) {
         if self.state == State::Closed {
             self.state = State::SynSent;
@@ -189,13 +188,12 @@ impl Endpoint {
         }
     }
 
-    /// One write of the application. Its end is what PSH marks; what the send buffer cannot hold waits in it as an
-    /// application's blocking write would.
+    /// One write call of the application. PSH marks its end. Data beyond the send buffer waits, like a blocking write.
     pub fn send(&mut self, payload: Payload) {
         self.sender.write(payload);
     }
 
-    /// Up to `max` bytes that arrived in order.
+    /// Returns up to `max` bytes that arrived in order.
     pub fn recv(&mut self, max: u64) -> Payload {
         let read = self.receiver.readable.take(max);
         if !read.is_empty()
@@ -207,63 +205,63 @@ impl Endpoint {
         read
     }
 
-    /// Bytes that wait to be read.
+    /// Number of bytes that can be read.
     pub const fn readable(&self) -> u64 {
         self.receiver.readable.len()
     }
 
-    /// Bytes written that are not acknowledged.
+    /// Number of written bytes that are not acknowledged.
     pub const fn unacknowledged(&self) -> u64 {
         self.sender.buffer.len()
     }
 
-    /// [`TcpEvent::Drained`] is wanted once, when less than this is unacknowledged.
+    /// Requests one [`TcpEvent::Drained`] when fewer bytes than this are unacknowledged.
     pub const fn notify_below(&mut self, bytes: u64) {
         self.low_water = Some(bytes);
     }
 
-    /// No more will be written: FIN after what was.
+    /// Closes the write direction: sends FIN after the written data.
     pub const fn close(&mut self) {
         self.sender.finish();
     }
 
-    /// Breaks the connection off: RST is polled next.
+    /// Resets the connection: the next polled segment is the RST.
     pub fn abort(&mut self) {
         self.break_off();
         self.reset_due = true;
     }
 
-    /// What the application should know next.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<TcpEvent> {
         self.events.pop_front()
     }
 
-    /// When [`Endpoint::handle_timeout`] wants to be called.
+    /// When to call [`Endpoint::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         self.timers.iter().flatten().min().copied()
     }
 
-    /// When this timer runs out.
+    /// When this timer expires.
     pub fn timer(&self, timer: Timer) -> Option<Time> {
         self.timers.get(timer as usize).copied().flatten()
     }
 
-    /// How often the retransmission timer was set: on a coarse grid it may run out when it would have before.
+    /// How often the retransmission timer was set. On a coarse grid, a new setting may have the same deadline.
     pub const fn armings(&self) -> u32 {
         self.armings
     }
 
-    /// What held the sender back when it was last polled.
+    /// What blocked the sender at the last poll.
     pub const fn blocked(&self) -> Option<Blocked> {
         self.blocked
     }
 
-    /// The next segment to send: data if it may go, else an acknowledgment if one is due.
+    /// The next segment: data if possible, else a due ACK.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         self.poll_data(now).or_else(|| self.poll_ack(now))
     }
 
-    /// The next segment that carries data, SYN, FIN or RST.
+    /// The next segment with data, SYN, FIN or RST.
     pub fn poll_data(&mut self, now: Time) -> Option<Segment> {
         if core::mem::take(&mut self.reset_due) {
             return Some(self.reset_segment());
@@ -277,7 +275,7 @@ impl Endpoint {
         }
     }
 
-    /// An acknowledgment without data, if one is due.
+    /// An ACK without data, if one is due.
     pub fn poll_ack(&mut self, now: Time) -> Option<Segment> {
         if self.state != State::Open || !self.receiver.ack_now {
             return None;
@@ -333,7 +331,7 @@ impl Endpoint {
                     .timed
                     .is_some_and(|(timed, _)| timed > choice.seq)
             {
-                // which of the two was acknowledged cannot be told (Karn)
+                // an ACK after a retransmission is ambiguous (Karn)
                 self.sender.timed = None;
             }
             if self.timer(Timer::Retransmit).is_none() {
@@ -356,7 +354,7 @@ impl Endpoint {
         *counter = counter.saturating_add(1);
     }
 
-    /// Blocked by a window that no acknowledgment under way will open, or that has room for a fragment.
+    /// The sender is blocked by the window: either no ACK will open it, or it has space for a small segment only.
     fn wait_for_window(&mut self, now: Time) {
         let held_by_window = matches!(
             self.blocked,
@@ -412,7 +410,7 @@ impl Endpoint {
                 .filter(|_| !answer || self.agreed.timestamps),
             ..Options::default()
         };
-        // no scale applies to the window of a SYN (RFC 7323 2.2)
+        // the window of a SYN is not scaled (RFC 7323 2.2)
         let window = self.params.receive_window.min(65_535);
         self.receiver.acknowledged(u64::from(window));
         Segment {
@@ -463,7 +461,7 @@ impl Endpoint {
         }
     }
 
-    /// What the header can say of the window.
+    /// The window as the header can represent it.
     fn shown_window(&self) -> u64 {
         let shift = self.agreed.my_shift;
         let widest = 65_535_u64 << shift;

@@ -1,6 +1,6 @@
-//! Which segments are under way, have arrived or are lost, by the time each was sent (RACK, RFC 8985).
+//! RACK (RFC 8985): detects losses from the send time of each segment.
 //!
-//! Not modelled of it: tail loss probes, and reordering windows that grow with duplicate selective acknowledgments.
+//! Not modelled: tail loss probes, and reordering windows that grow with duplicate selective ACKs.
 
 use alloc::collections::VecDeque;
 
@@ -13,41 +13,41 @@ enum Fate {
     Lost,
 }
 
-/// A segment that is not acknowledged.
+/// An unacknowledged segment.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     seq: u64,
     end: u64,
-    /// When it was sent last.
+    /// Time of its last transmission.
     at: Time,
     again: bool,
     fate: Fate,
 }
 
-/// What an acknowledgment told.
+/// The information of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// Bytes that arrived and were not known to.
+    /// Number of newly delivered bytes.
     pub(super) delivered: u64,
-    /// Round trip of the latest of them that was sent once.
+    /// Round-trip time of the latest of them that was sent once.
     pub(super) round: Option<Span>,
-    /// It covers more than the one before.
+    /// It acknowledges more than the previous one.
     pub(super) advanced: bool,
 }
 
-/// The segments from the oldest unacknowledged on.
+/// The segments from the oldest unacknowledged one on.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
     records: VecDeque<Record>,
     out: u64,
     lost: u32,
     arrived: u32,
-    /// When the latest sent of what arrived was sent, and its end (`RACK.xmit_ts`, `RACK.end_seq`).
+    /// Send time and end of the most recently sent delivered segment (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: (Time, u64),
-    /// Its round trip (`RACK.rtt`).
+    /// Its round-trip time (`RACK.rtt`).
     round: u64,
     least_round: u64,
-    /// Highest end that arrived (`RACK.fack`).
+    /// Highest delivered sequence number (`RACK.fack`).
     highest: u64,
     reordered: bool,
 }
@@ -69,17 +69,17 @@ impl Default for Scoreboard {
 }
 
 impl Scoreboard {
-    /// Bytes under way: sent, neither known to have arrived nor to be lost.
+    /// Bytes in flight: sent, and neither delivered nor lost.
     pub(super) const fn out(&self) -> u64 {
         self.out
     }
 
-    /// Something is lost and not sent again yet.
+    /// Whether a lost segment was not retransmitted yet.
     pub(super) const fn has_lost(&self) -> bool {
         self.lost > 0
     }
 
-    /// Where the first that is lost begins and ends.
+    /// Start and end of the first lost segment.
     pub(super) fn first_lost(&self) -> Option<(u64, u64)> {
         if self.lost == 0 {
             return None;
@@ -91,7 +91,7 @@ impl Scoreboard {
         Some((lost.seq, lost.end))
     }
 
-    /// A segment leaves, for the first time or again.
+    /// Records the transmission or retransmission of a segment.
     pub(super) fn sent(&mut self, now: Time, seq: u64, end: u64) {
         if self.records.back().is_none_or(|last| last.end <= seq) {
             self.records.push_back(Record {
@@ -117,7 +117,7 @@ impl Scoreboard {
         }
     }
 
-    /// Everything below `ack` has arrived, and these ranges.
+    /// Handles the ACK number and the SACK ranges.
     pub(super) fn acknowledged(&mut self, now: Time, ack: u64, ranges: &[(u64, u64)]) -> Seen {
         let mut seen = Seen::default();
         while let Some(front) = self.records.front_mut() {
@@ -171,7 +171,7 @@ impl Scoreboard {
         }
         let round = now - record.at;
         if record.again {
-            // so soon only the first copy can have been acknowledged
+            // the ACK arrived too early for the retransmitted copy
             if round.0 < self.least_round {
                 return;
             }
@@ -187,8 +187,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks as lost what was sent before the latest that arrived, and so long before that it cannot come any more (RFC
-    /// 8985 6.2, steps 4 and 5). Whether there was any, and when to look again.
+    /// Marks segments as lost that were sent sufficiently earlier than the latest delivered one (RFC 8985 6.2, steps 4
+    /// and 5). Returns whether there was one, and when to check again.
     pub(super) fn detect(
         &mut self,
         now: Time,
@@ -209,7 +209,7 @@ impl Scoreboard {
                 if record.again {
                     continue;
                 }
-                // what follows was sent later still
+                // all following segments were sent later
                 break;
             }
             let due = record.at + wait;
@@ -237,7 +237,8 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission timer ran out: the oldest is lost, and what was sent a round trip ago (RFC 8985 6.3).
+    /// Retransmission timeout: the oldest segment is lost, and all segments sent at least a round-trip time ago (RFC
+    /// 8985 6.3).
     pub(super) fn timed_out(&mut self, now: Time) {
         let wait = Span(self.round.saturating_add(self.patience(false, 0)));
         let mut first = true;
@@ -254,7 +255,7 @@ impl Scoreboard {
     }
 }
 
-/// Takes off what `ack` covers of a segment's beginning: how many bytes that were not known to have arrived.
+/// Removes the part of a segment below `ack`. Returns the number of newly delivered bytes.
 fn cut(record: &mut Record, ack: u64, out: &mut u64) -> u64 {
     let covered = ack.saturating_sub(record.seq);
     record.seq = record.seq.max(ack);
@@ -275,7 +276,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Ten segments of 100 bytes, one a millisecond.
+    /// Ten segments of 100 bytes, sent at intervals of one millisecond.
     fn ten() -> Scoreboard {
         let mut board = Scoreboard::default();
         for i in 0..10 {
@@ -302,7 +303,7 @@ mod tests {
     fn one_that_arrived_early_means_a_loss_only_after_a_quarter_of_the_round_trip() {
         let mut board = ten();
         board.acknowledged(Time(20 * MS), 0, &[(100, 200)]);
-        // sent at 0, its round trip 19 ms and a quarter of that
+        // sent at 0, plus its round-trip time of 19 ms and a quarter of that
         let due = Time(23_750_000);
         assert_eq!(board.detect(Time(20 * MS), false, 3), (false, Some(due)));
         assert_eq!(board.detect(due, false, 3), (true, None));
@@ -338,7 +339,7 @@ mod tests {
     fn a_timeout_loses_the_oldest_and_what_was_sent_a_round_trip_ago() {
         let mut board = ten();
         board.acknowledged(Time(20 * MS), 100, &[]);
-        // a round trip of 20 ms and a quarter: what was sent up to 3 ms
+        // a round-trip time of 20 ms and a quarter: includes segments sent up to 3 ms
         board.timed_out(Time(28 * MS));
         assert_eq!((board.out(), board.first_lost()), (600, Some((100, 200))));
     }

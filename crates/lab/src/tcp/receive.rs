@@ -1,4 +1,4 @@
-//! The receiving half: reassembly, the window offered, and when to acknowledge.
+//! The receiver: reassembly, the advertised window, and ACK rules.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -8,14 +8,14 @@ use crate::{
     segment::Segment,
 };
 
-/// What a segment's data asks for.
+/// The required reply to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// Nothing: it carried none.
+    /// None: the segment carries no data.
     None,
-    /// An acknowledgment, sooner or later.
+    /// An ACK, possibly delayed.
     Later,
-    /// An acknowledgment now.
+    /// An immediate ACK.
     Now,
 }
 
@@ -23,17 +23,17 @@ pub(super) enum Reply {
 pub(super) struct Receiver {
     /// Next sequence number expected.
     pub(super) next: u64,
-    /// In order, not yet read.
+    /// Data in order, not read yet.
     pub(super) readable: Buffer,
-    /// An acknowledgment is to be sent now.
+    /// An ACK must be sent now.
     pub(super) ack_now: bool,
-    /// The peer has sent its last byte.
+    /// The peer has closed its direction.
     pub(super) finished: bool,
     early: BTreeMap<u64, Payload>,
-    /// The latest that came out of order, told first (RFC 2018 4).
+    /// The latest range received out of order, reported first (RFC 2018 4).
     latest_early: u64,
     fin_at: Option<u64>,
-    /// The window's right edge as the peer knows it.
+    /// The right edge of the advertised window.
     edge: u64,
     shown: u64,
     bytes_waiting: u64,
@@ -44,7 +44,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// Takes in what a segment carries. `mss` is that of the connection.
+    /// Handles a segment's data. `mss` is that of the connection.
     pub(super) fn take(&mut self, segment: &Segment, params: &StackParams, mss: u64) -> Reply {
         if segment.payload.is_empty() && !segment.flags.fin {
             return Reply::None;
@@ -77,11 +77,11 @@ impl Receiver {
         }
     }
 
-    /// The window to show now, in bytes.
+    /// The window to advertise, bytes.
     pub(super) fn window(&self, params: &StackParams, mss: u64) -> u64 {
         let size = u64::from(params.receive_window);
         let free = size.saturating_sub(self.readable.len());
-        // RFC 1122 4.2.3.3, as BSD has it
+        // RFC 1122 4.2.3.3, as in BSD
         let offer = if free < size / 4 && free < mss {
             0
         } else {
@@ -93,7 +93,7 @@ impl Receiver {
         offer.max(self.edge.saturating_sub(self.next))
     }
 
-    /// A segment that shows `window` was sent: everything up to `next` is acknowledged.
+    /// A segment with `window` was sent: everything up to `next` is acknowledged.
     pub(super) fn acknowledged(&mut self, window: u64) {
         self.ack_now = false;
         self.bytes_waiting = 0;
@@ -102,7 +102,7 @@ impl Receiver {
         self.edge = self.next.saturating_add(window);
     }
 
-    /// The application has read: whether the peer should be told of the room.
+    /// Whether to send a window update after a read of the application.
     pub(super) fn should_announce(&self, params: &StackParams, mss: u64) -> bool {
         let window = self.window(params, mss);
         let growth = self.next.saturating_add(window).saturating_sub(self.edge);
@@ -115,7 +115,7 @@ impl Receiver {
             && (growth >= enough || growth.saturating_mul(2) >= u64::from(params.receive_window))
     }
 
-    /// Ranges held out of order, the latest first (RFC 2018 4).
+    /// Ranges received out of order, the latest first (RFC 2018 4).
     pub(super) fn sack_ranges(&self, most: usize) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for (start, payload) in &self.early {
@@ -157,7 +157,7 @@ impl Receiver {
         }
     }
 
-    /// What of `payload`, which begins at `next`, the window has room for.
+    /// The part of `payload`, which starts at `next`, that fits into the window.
     fn within_window(&self, payload: Payload) -> Payload {
         let room = self.edge.saturating_sub(self.next);
         if payload.len() <= room {

@@ -1,14 +1,14 @@
-//! Proportional rate reduction (RFC 6937, with the safe reduction bound of RFC 9937): how fast a window shrinks to the
-//! threshold while a loss is repaired.
+//! Proportional rate reduction (RFC 6937, with the safe reduction bound of RFC 9937): the rate at which the window
+//! shrinks to the threshold during recovery.
 
-/// One repair's counts, in bytes.
+/// The counters of one recovery, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduction {
-    /// Under way when the loss was seen, `RecoverFS`.
+    /// Bytes in flight at the detection of the loss, `RecoverFS`.
     flight: u64,
-    /// Arrived since, `prr_delivered`.
+    /// Delivered since then, `prr_delivered`.
     delivered: u64,
-    /// Sent since, `prr_out`.
+    /// Sent since then, `prr_out`.
     out: u64,
 }
 
@@ -25,8 +25,8 @@ impl Reduction {
         self.out = self.out.saturating_add(bytes);
     }
 
-    /// How much may be sent now that an acknowledgment told of `delivered` bytes more and `pipe` are under way. `safe`:
-    /// it went forward and told of no further loss.
+    /// Number of bytes that may be sent after an ACK for `delivered` more bytes, with `pipe` bytes in flight. `safe`:
+    /// the ACK advanced and reported no further loss.
     pub(super) fn allows(
         &mut self,
         delivered: u64,
@@ -51,7 +51,7 @@ impl Reduction {
             };
             bound.min(threshold - pipe)
         };
-        // the first segment sent again waits for nothing
+        // the first retransmission is sent at once
         if self.out == 0 {
             allowed.max(mss)
         } else {

@@ -1,11 +1,11 @@
-//! The retransmission timer's length (RFC 6298, Jacobson 1988), and the grid on which timers run out.
+//! The retransmission timeout (RFC 6298, Jacobson 1988), and the tick grid of timers.
 
 use coax_wire::time::{Span, Time};
 
 use super::params::{Backoff, StackParams};
 
-/// When a timer set at `now` for `wait` runs out, where timers are looked at every `tick`: after so many ticks, of which
-/// the first is the one now running. So a timer of one tick runs out after anything between nothing and one tick.
+/// The expiry of a timer set at `now` for `wait` on a grid of `tick`. The current, partly elapsed tick counts as the
+/// first one, so a timer of one tick expires after zero to one tick.
 pub(super) fn deadline(now: Time, wait: Span, tick: Span) -> Time {
     if tick.0 == 0 {
         return now + wait;
@@ -18,7 +18,7 @@ pub(super) fn deadline(now: Time, wait: Span, tick: Span) -> Time {
     )
 }
 
-/// The estimate of the round trip, and what timeouts did to it.
+/// The round-trip time estimate and the backoff.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rto {
     smoothed: u64,
@@ -30,7 +30,7 @@ pub(super) struct Rto {
 impl Rto {
     /// A segment that was sent once was acknowledged after `took`.
     pub(super) fn sample(&mut self, took: Span, params: &StackParams) {
-        // a clock of ticks measures whole ones, and none is shorter than one
+        // a tick clock measures whole ticks, at least one
         let tick = params.rto_tick.0.max(1);
         let took = (took.0 / tick).max(1).saturating_mul(tick);
         if self.measured {
@@ -45,7 +45,7 @@ impl Rto {
         self.forgive();
     }
 
-    /// The timer ran out.
+    /// Backs off after a timeout.
     pub(super) fn back_off(&mut self, params: &StackParams) {
         match params.backoff {
             Backoff::None => {}
@@ -62,12 +62,12 @@ impl Rto {
         }
     }
 
-    /// What timeouts did is taken back.
+    /// Resets the backoff.
     pub(super) const fn forgive(&mut self) {
         self.doublings = 0;
     }
 
-    /// How long to wait now.
+    /// The present timeout.
     pub(super) fn wait(&self, params: &StackParams) -> Span {
         let base = if self.measured {
             let deviations = self.deviation.saturating_mul(4);

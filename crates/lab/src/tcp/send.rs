@@ -1,4 +1,4 @@
-//! The sending half: what may leave now, and what holds the rest back.
+//! The sender: decides what can be sent, and what blocks the rest.
 
 mod repair;
 
@@ -18,25 +18,25 @@ use crate::{
     segment::{Flags, Sent},
 };
 
-/// What holds a sender back that has something to send.
+/// What blocks a sender that has data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
-    /// The window offered is full, or what is left of it is too small to bother.
+    /// The receive window is full, or its free part is too small.
     ReceiveWindow,
-    /// The window offered is shut.
+    /// The receive window is zero.
     ZeroWindow,
     /// The congestion window in slow start.
     SlowStart,
     /// The send buffer.
     SendWindow,
-    /// The segment is small and others are unacknowledged.
+    /// Nagle's algorithm: the segment is small and data is unacknowledged.
     Nagle,
-    /// A loss is being repaired, or the congestion window has not grown back since one was.
+    /// Recovery, or the congestion window has not grown back since a loss.
     Recovery(Sent),
 }
 
 impl Blocked {
-    /// What the way there and back is charged to that it takes to hear that the wait is over.
+    /// The cause for the transit of the ACK that ends the wait.
     pub const fn cause(self) -> Cause {
         match self {
             Self::ReceiveWindow | Self::ZeroWindow => Cause::ReceiveWindow,
@@ -48,7 +48,7 @@ impl Blocked {
     }
 }
 
-/// A stretch of the stream to send now.
+/// A range of the stream to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) seq: u64,
@@ -60,43 +60,43 @@ pub(super) struct Choice {
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) initial: u64,
-    /// Oldest unacknowledged.
+    /// Oldest unacknowledged sequence number.
     pub(super) una: u64,
-    /// Next to be sent.
+    /// Next sequence number to send.
     pub(super) next: u64,
-    /// One behind the last that was ever sent.
+    /// End of the data sent so far.
     pub(super) max: u64,
-    /// From `una` on.
+    /// Data from `una` on.
     pub(super) buffer: Buffer,
     pub(super) mss: u64,
     pub(super) window: u64,
     pub(super) window_max: u64,
     pub(super) congestion: Congestion,
-    /// The oldest segment is to be sent again.
+    /// The oldest segment must be retransmitted.
     pub(super) again: Option<Sent>,
-    /// A loss is being repaired until this is acknowledged.
+    /// Recovery continues until this is acknowledged.
     pub(super) recovery: Option<(Sent, u64)>,
-    /// What repaired the last loss: it is why the congestion window is what it is.
+    /// The recovery after the last loss; it determined the congestion window.
     pub(super) after: Option<Sent>,
-    /// A small segment may go although the window cuts it.
+    /// A small segment may be sent although the window limits it.
     pub(super) force: bool,
-    /// A byte is to be sent into the shut window.
+    /// A window probe must be sent.
     pub(super) probe: bool,
-    /// One timed segment: its end, and when it was sent.
+    /// The timed segment: its end and its send time.
     pub(super) timed: Option<(u64, Time)>,
     pub(super) duplicates: u32,
-    /// Where the byte ends that probed a shut window.
+    /// End of the window probe's byte.
     probed: Option<u64>,
     pub(super) retries: u32,
     pub(super) sacked: Vec<(u64, u64)>,
-    /// Holes below this were sent again.
+    /// Holes below this were retransmitted.
     pub(super) resent: u64,
     pub(super) last_sent: Time,
-    /// What became of each segment, where the stack has `rack`.
+    /// The state of each segment, for stacks with `rack`.
     pub(super) board: Scoreboard,
     pub(super) hystart: HyStart,
     pub(super) fin: bool,
-    /// The number that FIN took, once it was sent.
+    /// The sequence number of the FIN, once sent.
     fin_at: Option<u64>,
     write_ends: VecDeque<u64>,
     small_until: u64,
@@ -136,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// Sequence number behind the last byte written.
+    /// Sequence number after the last written byte.
     pub(super) fn end(&self) -> u64 {
         self.data_start().saturating_add(self.buffer.len())
     }
@@ -145,8 +145,8 @@ impl Sender {
         self.next.saturating_sub(self.una)
     }
 
-    /// Where what was sent ends, without the byte that asked whether the window is still shut: no acknowledgment is owed for
-    /// that, and it goes again as part of the next segment.
+    /// End of the sent data without a window probe's byte: that byte is not acknowledged while the window is zero, and
+    /// it is sent again in the next segment.
     pub(super) fn sent_up_to(&self) -> u64 {
         let probe = self.probed == Some(self.max);
         self.max.saturating_sub(u64::from(probe))
@@ -176,7 +176,7 @@ impl Sender {
         self.sacked.retain(|(_, to)| *to > ack);
     }
 
-    /// Notes ranges that arrived out of order.
+    /// Records SACK ranges.
     pub(super) fn note_sacked(&mut self, ranges: &[(u64, u64)]) {
         for (from, to) in ranges {
             if *to <= self.una || *to > self.max {
@@ -194,7 +194,7 @@ impl Sender {
         });
     }
 
-    /// What to send now, or what holds it back; `Ok(None)`: there is nothing to send.
+    /// The next data to send, or what blocks it; `Ok(None)` if there is none.
     pub(super) fn choose(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
         if params.rack {
             if let Some(lost) = self.next_lost() {
@@ -217,7 +217,7 @@ impl Sender {
         self.forward(params)
     }
 
-    /// The flags of the segment that ends at `end`.
+    /// The PSH flag of a segment that ends at `end`.
     pub(super) fn push_flag(&self, choice: &Choice, push: Push) -> bool {
         let end = choice.seq.saturating_add(choice.len);
         choice.len > 0
@@ -233,7 +233,7 @@ impl Sender {
             }
     }
 
-    /// Flags and bytes of a choice, which is now sent.
+    /// Flags and bytes of a chosen range, which is then marked as sent.
     pub(super) fn emit(&mut self, choice: &Choice, params: &StackParams) -> (Flags, Payload) {
         let from = choice.seq.saturating_sub(self.data_start());
         let flags = Flags {
@@ -274,7 +274,7 @@ impl Sender {
         })
     }
 
-    /// The next hole that selective acknowledgments show, if the congestion window has room (RFC 6675, simplified).
+    /// The next hole between SACK ranges, if the congestion window allows it (RFC 6675, simplified).
     fn next_hole(&mut self) -> Option<Choice> {
         let (Sent::FastRetransmit, _) = self.recovery? else {
             return None;
@@ -299,7 +299,7 @@ impl Sender {
         })
     }
 
-    /// Bytes under way, as selective acknowledgments tell: not those that arrived, nor holes not sent again yet.
+    /// Bytes in flight according to SACK: without delivered ranges, and without holes that were not retransmitted.
     fn pipe(&self) -> u64 {
         let Some((_, highest)) = self.sacked.last() else {
             return self.flight();
@@ -319,10 +319,9 @@ impl Sender {
         self.flight().saturating_sub(sacked).saturating_sub(lost)
     }
 
-    /// Bytes of the flight that take no room in the congestion window: what has arrived out of order and, while selective
-    /// acknowledgments guide the repair, what is lost. After a timeout everything is sent again from the oldest byte on
-    /// (RFC 2018 8): what selective acknowledgments show beyond `next` is no part of the flight then, and nothing below
-    /// it is known to be lost.
+    /// Bytes of the flight that do not count against the congestion window: data delivered out of order, and lost data
+    /// during SACK-based recovery. After a timeout, everything is sent again from the oldest byte (RFC 2018 8): then
+    /// SACK ranges beyond `next` do not belong to the flight, and no byte below it is known to be lost.
     fn gone(&self) -> u64 {
         if self.next >= self.max && !matches!(self.recovery, Some((Sent::Timeout, _))) {
             return self.flight().saturating_sub(self.pipe());
@@ -334,7 +333,7 @@ impl Sender {
         arrived.sum()
     }
 
-    /// What comes after what was sent last.
+    /// New data after the last transmission.
     fn forward(&mut self, params: &StackParams) -> Result<Option<Choice>, Blocked> {
         let unsent = self.end().saturating_sub(self.next);
         let fin_due = self.fin && self.fin_at.is_none_or(|at| self.next <= at);
@@ -370,7 +369,7 @@ impl Sender {
         }
     }
 
-    /// How many bytes more may be sent, and what sets that limit.
+    /// Number of further bytes that may be sent, and what limits it.
     fn usable(&self, params: &StackParams) -> (u64, Blocked) {
         let buffer = match params.send_buffer {
             0 => u64::MAX,
@@ -397,13 +396,13 @@ impl Sender {
         (least.saturating_sub(self.flight()), limit)
     }
 
-    /// Sender's side of silly window avoidance (RFC 1122 4.2.3.4).
+    /// The sender's part of silly window avoidance (RFC 1122 4.2.3.4).
     fn may_send_cut(&self, len: u64, params: &StackParams) -> bool {
         !params.sender_sws_avoidance || self.force || len.saturating_mul(2) >= self.window_max
     }
 
     fn nagle_holds(&self, params: &StackParams) -> bool {
-        // what was sent before is not held back again
+        // a retransmission is not delayed again
         let unacknowledged = self.next > self.una && self.next >= self.max;
         match params.nagle {
             Nagle::Off => false,
@@ -412,16 +411,16 @@ impl Sender {
         }
     }
 
-    /// The SYN takes the first number and FIN the last, and no byte of the buffer.
+    /// SYN takes the first sequence number and FIN the last; neither takes a byte of the buffer.
     fn data_start(&self) -> u64 {
         let behind_syn = self.una.max(self.initial.saturating_add(1));
         self.fin_at.map_or(behind_syn, |at| behind_syn.min(at))
     }
 }
 
-/// A duplicate acknowledgment or a new one, seen by the half that sends.
+/// Reactions to new and duplicate ACKs.
 impl Sender {
-    /// New data was acknowledged while nothing or something was being repaired.
+    /// New data was acknowledged, during recovery or outside it.
     pub(super) fn on_progress(&mut self, now: Time, bytes: u64, params: &StackParams) {
         self.duplicates = 0;
         self.retries = 0;
@@ -448,12 +447,12 @@ impl Sender {
                     self.again = Some(Sent::FastRetransmit);
                 }
             }
-            // after a timeout an acknowledgment may cover what had arrived before it (RFC 3465 2.3)
+            // after a timeout an ACK may cover data that arrived before it (RFC 3465 2.3)
             _ => self.congestion.acknowledged(now, bytes, false),
         }
     }
 
-    /// A duplicate came. True if it began a repair.
+    /// Handles a duplicate ACK. True if it started recovery.
     pub(super) fn on_duplicate(&mut self, params: &StackParams) -> bool {
         self.duplicates = self.duplicates.saturating_add(1);
         let threshold = params.fast_retransmit;

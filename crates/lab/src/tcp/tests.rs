@@ -1,4 +1,4 @@
-//! Two ends, segment by segment, without a link between them.
+//! Two endpoints without a link between them, segment by segment.
 #![allow(clippy::unwrap_used)]
 
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::{
     *,
 };
 
-/// Two ends whose segments arrive at once, but for those that `loses` picks by number.
+/// Two endpoints with immediate delivery, except for segments that `loses` selects by number.
 struct Pair {
     ends: [Endpoint; 2],
     now: Time,
@@ -45,7 +45,7 @@ impl Pair {
         &mut self.ends[1]
     }
 
-    /// Passes segments until neither end has one. Each is answered before the next arrives.
+    /// Exchanges segments until neither endpoint has one. Each one is answered before the next is delivered.
     fn exchange(&mut self) {
         let mut under_way = VecDeque::new();
         self.collect(0, &mut under_way);
@@ -67,7 +67,7 @@ impl Pair {
         }
     }
 
-    /// Goes on to the next deadline of either end, and passes segments.
+    /// Advances to the next deadline of either endpoint, and exchanges segments.
     fn wait(&mut self) -> Span {
         let next = self
             .ends
@@ -236,7 +236,7 @@ fn without_selective_acknowledgments_new_reno_repairs_hole_by_hole() {
     );
 }
 
-/// The server's window of 2,920 bytes is full; 2,080 of the client's 5,000 wait for it.
+/// The server's window of 2,920 bytes is full; 2,080 of the client's 5,000 bytes wait.
 fn with_a_shut_window() -> Pair {
     let small = StackParams {
         receive_window: 2920,

@@ -1,4 +1,4 @@
-//! What applications ask of their host.
+//! Requests of applications to their host.
 
 use coax_wire::time::Span;
 
@@ -12,21 +12,20 @@ use crate::{
     tcp::Endpoint,
 };
 
-/// What applications ask for.
+/// Requests of applications.
 impl World {
-    /// Lets an application act on its endpoint; what that releases leaves at once.
+    /// Runs an application's action on its endpoint, and sends what becomes possible at once.
     pub(crate) fn endpoint(&mut self, side: Side, act: impl FnOnce(&mut Endpoint)) {
         act(&mut self.host_mut(side).tcp);
         self.pump(side, true);
     }
 
     pub(crate) fn read(&mut self, side: Side, max: u64) -> Payload {
-        // an acknowledgment that is due because of this leaves when the event is dealt with
+        // a window update caused by this is sent after the event
         self.host_mut(side).tcp.recv(max)
     }
 
-    /// Work for the processor, which begins when TCP has answered what the application was told of: its acknowledgments
-    /// leave before.
+    /// Queues processor work. It starts after TCP has answered the event, so that ACKs are sent first.
     pub(crate) fn work(&mut self, side: Side, span: Span, token: u64) {
         let account = self.current.clone();
         let cpu = &mut self.host_mut(side).cpu;

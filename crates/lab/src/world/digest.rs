@@ -4,7 +4,7 @@ use coax_wire::time::Time;
 
 use crate::{link::Fate, segment::Segment, side::Side};
 
-/// FNV-1a over what happened.
+/// FNV-1a over the events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Digest(pub(super) u64);
 

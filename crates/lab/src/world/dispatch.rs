@@ -1,4 +1,4 @@
-//! What each event of a world does.
+//! Handling of events.
 
 use alloc::boxed::Box;
 
@@ -38,7 +38,7 @@ impl World {
         }
     }
 
-    /// Tells the applications what they should know; then what is due of acknowledgments leaves.
+    /// Delivers events to the applications, then sends due ACKs.
     pub(super) fn tell(&mut self, client: &mut dyn App, server: &mut dyn App) {
         while let Some((side, event, account)) = self.pending.pop_front() {
             let arrival = account.in_epoch(self.epoch);
@@ -51,7 +51,7 @@ impl World {
             if self.stopped {
                 return;
             }
-            // an acknowledgment answers what arrived, not what the application did with it
+            // an ACK answers the arrival, not the application's action
             self.current = arrival.in_epoch(self.epoch);
             self.pump(side, true);
             if !self.host(side).cpu.busy {
@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// The driver looks at a frame that arrived.
+    /// The driver takes a received frame from the ring.
     fn look(&mut self, side: Side, segment: Box<Segment>) {
         let host = self.host(side);
         let job = Job::Receive(segment);
@@ -91,7 +91,7 @@ impl World {
         self.submit(side, job, Span(cost));
     }
 
-    /// Gives the processor something to do, after what it has to do already.
+    /// Queues a job for the processor.
     pub(super) fn submit(&mut self, side: Side, job: Job, cost: Span) {
         let account = self.current.clone();
         let now = self.now;
@@ -123,7 +123,8 @@ impl World {
         }
     }
 
-    /// The processor takes what waited longest. It waited for what was done before it: that is whose account it takes.
+    /// The processor starts the job that has waited longest. The job continues the account of the job before it,
+    /// because it waited for that one.
     fn next_job(&mut self, side: Side) {
         let now = self.now;
         let current = self.current.clone();
@@ -148,7 +149,7 @@ impl World {
         self.schedule(Event::Done(side, job), account);
     }
 
-    /// False if the processor is held up by a full ring.
+    /// Performs a job; false if a full ring blocks the processor.
     fn perform(&mut self, side: Side, job: Job) -> bool {
         match job {
             Job::Send(segment) => return self.hand_to_card(side, segment),
@@ -189,7 +190,7 @@ impl World {
         self.watch_timers(side);
     }
 
-    /// TCP was told something: data that is free now leaves, the application hears what it should.
+    /// After an input to TCP: sends data that became possible, and delivers events.
     fn after_tcp(&mut self, side: Side) {
         let account = self.current.clone();
         self.pump(side, false);
@@ -211,7 +212,7 @@ impl World {
         }
     }
 
-    /// Lets TCP send what it may: data, and acknowledgments if `all`.
+    /// Sends what TCP allows: data, and ACKs if `all`.
     pub(super) fn pump(&mut self, side: Side, all: bool) {
         let now = self.now;
         loop {
@@ -232,10 +233,10 @@ impl World {
         self.watch_timers(side);
     }
 
-    /// Data leaves that may have been held until now: the current account learns what its transit was for.
+    /// Data is sent that may have been blocked: charges the current account's transit.
     fn released(&mut self, side: Side, segment: &Segment) {
         if segment.sent == Sent::FastRetransmit {
-            // whatever holds new data, what is sent again waited for word of its loss
+            // a retransmission waited for the detection of its loss, whatever blocks new data
             self.current = self.current.clone().resolve(segment.sent.cause());
             return;
         }
@@ -248,13 +249,13 @@ impl World {
         self.current = self.current.clone().resolve(blocked.cause());
     }
 
-    /// Notes what holds the sender now.
+    /// Records what blocks the sender now.
     fn hold(&mut self, side: Side) {
         let host = self.host_mut(side);
         host.held = host.tcp.blocked();
     }
 
-    /// True unless the driver must wait for room.
+    /// Passes a segment to the card; false if the driver must wait.
     fn hand_to_card(&mut self, side: Side, segment: Box<Segment>) -> bool {
         let medium = if self.half_duplex {
             self.host(side.peer()).way.busy_until()
@@ -288,7 +289,7 @@ impl World {
         !self.wait_for_card(side)
     }
 
-    /// What the card and the path did with it.
+    /// Counts the result of sending a frame.
     fn count(&mut self, side: Side, fate: &Fate, segment: &Segment) {
         let paths = &mut self.host_mut(side).paths;
         match fate {
@@ -309,7 +310,7 @@ impl World {
         self.watch.saw(self.now, from, happened, segment);
     }
 
-    /// A driver that waits for its card does so now.
+    /// Blocks the driver if the card's ring is full.
     fn wait_for_card(&mut self, side: Side) -> bool {
         let host = self.host(side);
         if !host.nic.tx_wait {
@@ -331,7 +332,7 @@ impl World {
         }
     }
 
-    /// Sees to it that the earliest deadline has an event, and remembers whose account each was set in.
+    /// Schedules an event for the earliest deadline, and records the account in which each timer was set.
     fn watch_timers(&mut self, side: Side) {
         let Self {
             client,

@@ -1,4 +1,4 @@
-//! What can be scheduled to happen.
+//! Events of the simulation.
 
 use alloc::boxed::Box;
 
@@ -11,7 +11,7 @@ pub(super) enum Event {
     Look(Side, Box<Segment>),
     Done(Side, Job),
     RingFree(Side, Box<Segment>),
-    /// The frame that the driver waited for has left.
+    /// The frame that the driver waited for has left the ring.
     Left(Side),
     TcpTimer(Side),
     App(Side, AppEvent),

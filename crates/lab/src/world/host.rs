@@ -1,4 +1,4 @@
-//! What a host is while it runs.
+//! The state of a host.
 
 use coax_wire::time::Time;
 
@@ -22,11 +22,11 @@ pub(crate) struct Host {
     pub(super) disk: Disk,
     pub(super) way: Direction,
     pub(super) rx_waiting: usize,
-    /// By what the sender is held.
+    /// What blocks the sender.
     pub(super) held: Option<Blocked>,
-    /// Deadlines as last seen, with the account of the moment they were set.
+    /// Deadlines at the last check, each with the account of the time when it was set.
     pub(super) timers: [Option<(Time, Provenance)>; Timer::ALL.len()],
-    /// Which setting of the retransmission timer that is.
+    /// The number of the retransmission timer's setting.
     pub(super) arming: u32,
     pub(super) timer_event: Option<Time>,
     pub(super) paths: PathStats,

@@ -1,11 +1,11 @@
 //! Two hosts and the link between them.
 //!
-//! A host is a machine with a card, a TCP endpoint and an application. A segment that TCP lets go costs processor time,
-//! then meets the card's ring, the wire, the other card's ring and the other processor, before that TCP sees it.
-//! Segments are decided on when TCP lets them go; the processor and the rings take them in that order.
+//! A host is a machine with a card, a TCP endpoint and an application. A segment that TCP sends costs processor time,
+//! then passes the card's ring, the wire, the other card's ring and the other processor, before the other TCP receives
+//! it. TCP decides on a segment before it enters the processor's queue; processor and rings keep the order.
 //!
-//! Not modelled: a processor that is interrupted (arriving frames wait like all other work), more than one connection,
-//! TCP's own timers costing processor time.
+//! Not modelled: interrupts (received frames wait like other jobs), more than one connection, processor time of TCP
+//! timers.
 
 mod asks;
 mod digest;
@@ -38,27 +38,27 @@ use crate::{
     watch::{Seen, Watch},
 };
 
-/// A whole experiment but for the applications.
+/// An experiment without the applications.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The host that connects.
     pub client: HostParams,
     /// The host that listens.
     pub server: HostParams,
-    /// What is between them.
+    /// The link.
     pub link: LinkParams,
-    /// All chance comes from this.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether the truth is kept stretch by stretch, not only as sums.
+    /// Whether the intervals of the ground truth are kept, not only sums.
     pub keep_truth: bool,
-    /// Whether it is kept what was seen of every frame ([`World::seen`]).
+    /// Whether records of every frame are kept ([`World::seen`]).
     pub keep_frames: bool,
     /// The server's port in captures.
     pub port: u16,
 }
 
 impl Default for Setup {
-    /// Two fast machines with plain stacks on Ethernet, and NetBIOS' port.
+    /// Two fast machines with plain stacks on Ethernet, and the NetBIOS port.
     fn default() -> Self {
         Self {
             client: HostParams::default(),
@@ -72,12 +72,12 @@ impl Default for Setup {
     }
 }
 
-/// Two hosts, a link, and what is going to happen.
+/// Two hosts, a link, and the pending events.
 #[derive(Debug)]
 pub struct World {
     now: Time,
     events: EventQueue<(Event, Provenance)>,
-    /// The account of the event being dealt with.
+    /// The account of the current event.
     current: Provenance,
     epoch: Epoch,
     client: Host,
@@ -87,7 +87,7 @@ pub struct World {
     ttls: [u8; 2],
     exchange: Cause,
     stopped: bool,
-    /// So many events may happen.
+    /// Maximum number of events.
     most: u64,
     pending: VecDeque<(Side, AppEvent, Provenance)>,
     recorders: Vec<Recorder>,
@@ -96,7 +96,7 @@ pub struct World {
 }
 
 impl World {
-    /// Both hosts at time zero, the server listening.
+    /// Both hosts at time zero; the server listens.
     pub fn new(setup: &Setup) -> Self {
         let mut rng = Rng::new(setup.seed);
         let epoch = Epoch {
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// Writes down what is seen at these places. To be called before the run.
+    /// Captures at these points. Call it before the run.
     pub fn record(&mut self, taps: &[Tap]) {
         let ttls = self.ttls;
         self.recorders = taps
@@ -137,63 +137,63 @@ impl World {
             .collect();
     }
 
-    /// Ends a run that makes more events than this. To be called before it.
+    /// Limits the number of events. Call it before the run.
     pub const fn allow(&mut self, events: u64) {
         self.most = events;
     }
 
-    /// The moment.
+    /// The present time.
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// The account of the event last dealt with: at the end of a run, that of the whole.
+    /// The account of the last event; at the end of a run, that of the whole run.
     pub fn account(&self) -> Account {
         self.current.finish(self.exchange)
     }
 
-    /// The same stretch by stretch, if the setup asked for it.
+    /// The intervals of that account, if the setup keeps them.
     pub fn truth(&self) -> Vec<Stretch> {
         self.current.stretches(self.exchange)
     }
 
-    /// What was seen of every frame, in the order of time, if the setup asked for it; of very long runs only the
-    /// beginning ([`watch::MOST`](crate::watch::MOST)).
+    /// The records of all frames in order of time, if the setup keeps them; of very long runs only the first
+    /// ([`watch::MOST`](crate::watch::MOST)).
     pub fn seen(&self) -> &[Seen] {
         self.watch.seen()
     }
 
-    /// A host's TCP.
+    /// A host's TCP endpoint.
     pub fn tcp(&self, side: Side) -> &Endpoint {
         &self.host(side).tcp
     }
 
-    /// What the way from this host did.
+    /// Statistics of the path from this host.
     pub fn path(&self, from: Side) -> &PathStats {
         &self.host(from).paths
     }
 
-    /// Processor time that a host has used.
+    /// Processor time used by a host.
     pub fn cpu_used(&self, side: Side) -> Span {
         self.host(side).cpu.used
     }
 
-    /// A digest of every frame that left a card: when, what, and what became of it. The same seed gives the same.
+    /// A digest of every frame that left a card: time, contents and fate. It depends only on setup and seed.
     pub const fn digest(&self) -> u64 {
         self.digest.0
     }
 
-    /// Events that were dealt with or are waiting.
+    /// Number of events, handled and pending.
     pub const fn events(&self) -> u64 {
         self.events.scheduled()
     }
 
-    /// The most events that ever waited at once: what a run holds in memory is in proportion to it.
+    /// Maximum number of pending events, to which the memory use is proportional.
     pub const fn most_events(&self) -> usize {
         self.events.most()
     }
 
-    /// The captures that were asked for, in that order, as pcapng files.
+    /// The captures as pcapng files, in the order of the capture points.
     pub fn captures(&mut self) -> Vec<Vec<u8>> {
         core::mem::take(&mut self.recorders)
             .into_iter()

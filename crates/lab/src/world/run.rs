@@ -1,4 +1,4 @@
-//! Running a world.
+//! Runs a world.
 
 use coax_wire::time::{Span, Time};
 
@@ -11,18 +11,18 @@ use crate::{
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// An application said so.
+    /// An application stopped it.
     Stopped,
-    /// Nothing was left to happen.
+    /// No event was left.
     Idle,
-    /// The time that was allowed is over.
+    /// The time limit was reached.
     OutOfTime,
-    /// More happened than was allowed.
+    /// The event limit was reached.
     TooMuch,
 }
 
 impl World {
-    /// Runs until an application stops it, nothing is left to happen, or `limit` has passed.
+    /// Runs until an application stops it, no event is left, or `limit` has passed.
     pub fn run(&mut self, client: &mut dyn App, server: &mut dyn App, limit: Span) -> Ended {
         let end = Time(limit.0);
         for side in [Side::Server, Side::Client] {

@@ -1,18 +1,18 @@
-//! Counters of a run.
+//! Statistics of a run.
 
-/// What one direction of the link and its rings did.
+/// Statistics of one direction of the link and its rings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathStats {
     /// Frames that left the card.
     pub frames: u64,
-    /// Bytes of wire they took, framing included.
+    /// Their bytes on the wire, framing included.
     pub wire_bytes: u64,
-    /// Frames that the sender's card had no room for.
+    /// Frames dropped because the sender's ring was full.
     pub ring_drops: u64,
     /// Frames that the link lost.
     pub lost: u64,
-    /// Frames that found the slower link's queue full.
+    /// Frames dropped because the router's queue was full.
     pub queue_drops: u64,
-    /// Frames that the receiver's card had no room for.
+    /// Frames dropped because the receiver's ring was full.
     pub rx_drops: u64,
 }

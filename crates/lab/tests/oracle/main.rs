@@ -1,8 +1,8 @@
-//! smoltcp in virtual time as an oracle: a TCP that others wrote, over a link of a few lines, must take as long as the
-//! lab's does where both can express the experiment.
+//! Compares the lab's TCP with smoltcp, an independent TCP, over a simple link in virtual time. Experiments that both
+//! can represent must take equally long.
 //!
-//! Not comparable: smoltcp's timer of at least a second, its fast retransmit, which sends everything again and cannot be
-//! turned off, its missing silly window avoidance, and its own rules for delayed acknowledgments.
+//! Not comparable: smoltcp's minimum timeout of one second, its fast retransmit (which retransmits everything and
+//! cannot be disabled), its missing silly window avoidance, and its delayed-ACK rules.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod other;
@@ -22,7 +22,7 @@ use other::Other;
 const FILE: u64 = 4_200_000;
 const LIMIT: Span = Span::from_secs(100_000);
 
-/// What smoltcp is, in the lab's words.
+/// The lab's parameters for smoltcp's behaviour.
 fn as_smoltcp(window: u32) -> StackParams {
     StackParams {
         receive_window: window,
@@ -50,7 +50,7 @@ fn setup(rate: u64, delay_us: u64, window: u32, ring: usize) -> Setup {
     setup
 }
 
-/// Part by which the lab differs from smoltcp.
+/// Relative difference between the lab and smoltcp.
 fn difference(what: &str, lab: Span, other: u64) -> f64 {
     let ratio = lab.0 as f64 / other as f64;
     println!(
@@ -129,7 +129,7 @@ fn rings_that_drop_take_as_long() {
         let other = Other::new(&setup).blocks(&plan);
         assert!(difference(&format!("ring of {ring}"), lab.took, other) < 0.02);
     }
-    // with room in the window for more than the ring, both are saved by fast retransmit
+    // if the window is larger than the ring, fast retransmit avoids the timeout in both
     for window in [8_760, 13_140, 14_600, 17_520] {
         let setup = setup(100_000_000, 60, window, 9);
         let lab = apps::blocks(&setup, &plan, LIMIT);

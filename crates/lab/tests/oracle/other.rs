@@ -1,4 +1,4 @@
-//! Two smoltcp interfaces and a link between them, in virtual time.
+//! Two smoltcp interfaces with a link in virtual time.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ use smoltcp::{
     wire::{HardwareAddress, IpAddress, IpCidr},
 };
 
-/// Whole segments: smoltcp sends a short one where its ring wraps.
+/// A multiple of the segment size, because smoltcp sends a short segment where its ring buffer wraps.
 const SEND_BUFFER: usize = 1460 * 180;
 
-/// A card of two queues.
+/// A card with two queues.
 #[derive(Default)]
 struct Card {
     arrived: VecDeque<Vec<u8>>,
@@ -61,7 +61,7 @@ impl Device for Card {
     }
 }
 
-/// What an end still has to say, and has heard.
+/// Bytes that an endpoint has to send, and bytes that it received.
 #[derive(Default)]
 struct Talk {
     unsent: u64,
@@ -105,7 +105,7 @@ impl Node {
         self.sockets.get_mut(self.handle)
     }
 
-    /// Reads all there is and writes what there is room for.
+    /// Reads all available data and writes as much as fits.
     fn converse(&mut self) {
         let socket = self.sockets.get_mut::<tcp::Socket>(self.handle);
         while socket.can_recv() {
@@ -122,7 +122,7 @@ impl Node {
     }
 }
 
-/// One direction of the link, with the ring before it.
+/// One direction of the link and the ring before it.
 struct Way {
     rate: u64,
     delay: u64,
@@ -148,7 +148,7 @@ impl Way {
     }
 }
 
-/// smoltcp's side of an experiment.
+/// smoltcp's part of an experiment.
 pub struct Other {
     nodes: [Node; 2],
     ways: [Way; 2],
@@ -183,7 +183,7 @@ impl Other {
         }
     }
 
-    /// Nanoseconds from the receiver's connection to the last byte of a bulk copy to the server.
+    /// Nanoseconds from the receiver's connection to the last byte of a bulk transfer to the server.
     pub fn bulk(mut self, bytes: u64) -> u64 {
         while !self.nodes[1].socket().may_recv() {
             self.step();
@@ -198,7 +198,7 @@ impl Other {
         self.now - begin
     }
 
-    /// Nanoseconds from the client's connection to the last answer.
+    /// Nanoseconds from the client's connection to the last response.
     pub fn blocks(mut self, plan: &BlockPlan) -> u64 {
         while !self.nodes[0].socket().may_send() {
             self.step();
@@ -224,7 +224,7 @@ impl Other {
         self.now - begin
     }
 
-    /// Lets what was said leave, and goes on to what happens next.
+    /// Sends the pending frames, and advances to the next event.
     fn step(&mut self) {
         self.send();
         let now = self.clock();
@@ -271,7 +271,7 @@ impl Other {
         }
     }
 
-    /// What is said now leaves with the acknowledgment of what was heard.
+    /// Sends new data in the same segment as the ACK of received data.
     fn send(&mut self) {
         let now = self.clock();
         for (node, way) in self.nodes.iter_mut().zip(&mut self.ways) {

@@ -1,4 +1,4 @@
-//! How a sender that knows when each segment was sent finds losses and repairs them (RFC 8985, RFC 6937).
+//! Loss detection and recovery of senders that record send times (RFC 8985, RFC 6937).
 
 use coax_catalog::stack::StackParams;
 use coax_wire::time::{Span, Time};
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Sender {
-    /// A choice leaves.
+    /// Records a transmission.
     pub(in crate::tcp) fn note_sent(&mut self, now: Time, choice: &Choice) {
         let end = choice.seq.saturating_add(choice.len);
         let end = end.saturating_add(u64::from(choice.fin));
@@ -18,8 +18,8 @@ impl Sender {
         self.congestion.sent(choice.len);
     }
 
-    /// After an acknowledgment or a timer: what is lost now, and how fast that may be repaired. Whether a repair began,
-    /// and when to look again.
+    /// After an ACK or a timer: detects losses and computes how much may be sent. Returns whether recovery started, and
+    /// when to check again.
     pub(in crate::tcp) fn repair(
         &mut self,
         now: Time,
@@ -43,7 +43,7 @@ impl Sender {
         (begins, next)
     }
 
-    /// The next segment that is lost, if the congestion window has room; after a timeout in any case.
+    /// The next lost segment, if the congestion window allows it, or in any case after a timeout.
     pub(super) fn next_lost(&mut self) -> Option<Choice> {
         let (sent, _) = self.recovery?;
         let (seq, end) = self.board.first_lost()?;
@@ -61,8 +61,8 @@ impl Sender {
         })
     }
 
-    /// The congestion window limits what is sent, at least by half (RFC 7661 4.3): only such a window is let grow by the
-    /// clock (RFC 9438 5.8).
+    /// Whether at least half of the congestion window was used (RFC 7661 4.3). Only then may it grow with time (RFC
+    /// 9438 5.8).
     pub(super) const fn window_was_used(&self, acknowledged: u64) -> bool {
         let used = self
             .max
@@ -71,7 +71,7 @@ impl Sender {
         !self.congestion.is_cubic() || used.saturating_mul(2) >= self.congestion.window()
     }
 
-    /// Ends slow start where HyStart says that the way is full.
+    /// Ends slow start if HyStart detects a full path.
     pub(in crate::tcp) fn look_for_a_full_way(
         &mut self,
         now: Time,
