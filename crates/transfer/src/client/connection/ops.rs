@@ -171,12 +171,12 @@ pub fn is_missing(error: &Error) -> bool {
 
 /// Whether the server returned one of these errors, as NTSTATUS or as class and code.
 pub fn says(error: &Error, statuses: &[Status]) -> bool {
-    let Some(said) = error.smb().and_then(SmbError::status) else {
+    let Some(message) = error.smb().and_then(SmbError::status) else {
         return false;
     };
     statuses
         .iter()
-        .any(|status| *status == said || status.dos() == said.dos())
+        .any(|status| *status == message || status.dos() == message.dos())
 }
 
 /// The path of `name` in `folder`.
