@@ -47,7 +47,7 @@ pub(super) fn remedy(
     let helps = |suggestion: &&Suggestion| {
         suggestion
             .predicted
-            .is_none_or(|it| it.mid < wall * gain::HARDLY)
+            .is_none_or(|it| it.mid < wall * gain::SMALL_GAIN_REMAINDER)
     };
     let best = all.first().filter(helps).map(in_short);
     // SMB errors (authentication, a missing file) do not affect the time of a copy
@@ -120,12 +120,12 @@ fn what_to_do(out: &mut Paper, advice: &Advice) -> std::fmt::Result {
 
 /// Remarks that do not concern a copy's time.
 pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
-    const MOST: usize = 10;
+    const MAX_LISTED: usize = 10;
     if explained.remarks.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nWhat else is amiss:")?;
-    for (place, advice) in explained.remarks.iter().take(MOST) {
+    for (place, advice) in explained.remarks.iter().take(MAX_LISTED) {
         let connection = explained.capture.connections.get(*place);
         let ends = connection.map(|one| format!(", {} -> {}", one.client, one.server));
         let frames = frames(&advice.frames).map(|frames| format!("; see {frames}"));
@@ -135,7 +135,7 @@ pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Resul
         let source = format!("source: {}{}", advice.source, frames.unwrap_or_default());
         out.prose(INDENT, &source)?;
     }
-    let left = explained.remarks.len().saturating_sub(MOST);
+    let left = explained.remarks.len().saturating_sub(MAX_LISTED);
     if left > 0 {
         writeln!(out, "  … and {left} more (--json lists them)")?;
     }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_whose_beginning_is_missing_says_what_would_be_known_with_it() {
+    fn a_copy_without_its_start_explains_what_is_missing() {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../tests/captures/labelled/andx4k-client.pcapng.gz"
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_section_says_where_why_and_by_whose_word() {
+    fn the_advice_section_contains_place_reason_and_source() {
         let mut out = Paper::default();
         section(&mut out, &[suggestion()]).unwrap();
         let out = out.into_text();

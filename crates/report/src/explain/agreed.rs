@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Maximum number of equally matching profiles to list.
-const MOST_ALIKE: usize = 4;
+const MAX_ALTERNATIVES: usize = 4;
 
 /// One statement and the packets that show it.
 struct Line {
@@ -112,7 +112,7 @@ fn in_words(party: &Party) -> String {
     match (party.sure, profile) {
         (Sureness::Unknown, _) => party.name.clone(),
         // a rule that matches nearly all profiles identifies none
-        (Sureness::Like, Some(profile)) if party.also.len() > MOST_ALIKE => {
+        (Sureness::Like, Some(profile)) if party.also.len() > MAX_ALTERNATIVES => {
             let others = party.also.len();
             format!("unknown: {profile} and {others} others fit")
         }
@@ -183,13 +183,13 @@ fn buffers(smb: &Smb, rows: &[Requests]) -> String {
 /// The largest transfer of each kind.
 fn largest(rows: &[Requests]) -> String {
     let moving = rows.iter().filter(|row| row.bytes > 0);
-    let told: Vec<String> = moving
+    let largest: Vec<String> = moving
         .map(|row| format!("{} of up to {}", row.command, row.largest_bytes))
         .collect();
-    if told.is_empty() {
+    if largest.is_empty() {
         "no file data moved".to_owned()
     } else {
-        told.join(", ")
+        largest.join(", ")
     }
 }
 

@@ -145,11 +145,11 @@ fn what(rung: &PacketRow) -> String {
     if rung.again {
         parts.push("retransmitted".to_owned());
     }
-    if let Some(said) = &rung.said {
-        parts.push(match said.kind {
-            LabelKind::Request => said.name(),
-            LabelKind::Answer => format!("answer to {}", said.name()),
-            LabelKind::Raw => format!("data of {}", said.name()),
+    if let Some(message) = &rung.said {
+        parts.push(match message.kind {
+            LabelKind::Request => message.name(),
+            LabelKind::Answer => format!("answer to {}", message.name()),
+            LabelKind::Raw => format!("data of {}", message.name()),
         });
     }
     if rung.len > 0 {

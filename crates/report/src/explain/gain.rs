@@ -14,19 +14,19 @@ use super::{
 };
 
 /// Maximum number of copies of a capture to simulate; the longest are chosen.
-const MOST_COPIES: usize = 3;
+const MAX_COPIES: usize = 3;
 /// Maximum number of changes of a copy to simulate.
-const MOST_CHANGES: usize = 12;
+const MAX_CHANGES: usize = 12;
 /// A change that saves less than this part of the time is listed last.
-const LITTLE: f64 = 0.05;
+const SMALL_GAIN: f64 = 0.05;
 /// The remaining part of the time after such a change.
-pub(super) const HARDLY: f64 = 1.0 - LITTLE;
+pub(super) const SMALL_GAIN_REMAINDER: f64 = 1.0 - SMALL_GAIN;
 
 /// Simulates the advice about the longest copies and sorts it by effect.
 pub(super) fn predict(capture: &Capture, advice: &mut [CopyAdvice]) {
     let mut longest: Vec<_> = capture.copies.iter().zip(advice).collect();
     longest.sort_by_key(|(copy, _)| std::cmp::Reverse(copy.wall));
-    longest.truncate(MOST_COPIES);
+    longest.truncate(MAX_COPIES);
     for (copy, advice) in longest {
         let suggestions = &mut advice.suggestions;
         if suggestions.iter().any(|one| !one.advice.lab.is_empty()) {
@@ -45,7 +45,7 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
             };
         }
     };
-    for one in suggestions.iter_mut().take(MOST_CHANGES) {
+    for one in suggestions.iter_mut().take(MAX_CHANGES) {
         if !one.advice.lab.is_empty() {
             one.predicted = model.predict(&one.advice.lab).ok();
         }
@@ -69,7 +69,7 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
 /// Sort key: first large effects by size, then changes without a simulation, then small effects.
 fn rank(suggestion: &Suggestion, measured: f64) -> f64 {
     match suggestion.predicted {
-        Some(range) if range.mid < measured * (1.0 - LITTLE) => range.mid,
+        Some(range) if range.mid < measured * (1.0 - SMALL_GAIN) => range.mid,
         None => measured,
         Some(range) => measured + range.mid,
     }
@@ -83,8 +83,8 @@ pub(super) fn section(out: &mut Paper, copy: &Copy, advice: &CopyAdvice) -> std:
     let baseline = match &prediction.baseline {
         Ok(baseline) => baseline,
         Err(why) => {
-            let said = format!("The lab cannot predict the changes: {why}.");
-            return writeln!(out).and_then(|()| out.prose("", &said));
+            let message = format!("The lab cannot predict the changes: {why}.");
+            return writeln!(out).and_then(|()| out.prose("", &message));
         }
     };
     let before = copy.wall.0 as f64 / 1e9;
@@ -108,9 +108,9 @@ pub(super) fn section(out: &mut Paper, copy: &Copy, advice: &CopyAdvice) -> std:
 
 fn row(out: &mut Paper, what: &str, before: f64, range: &Range) -> std::fmt::Result {
     let times = before / range.mid.max(1e-9);
-    let brings = if times >= 1.0 / (1.0 - LITTLE) {
+    let brings = if times >= 1.0 / (1.0 - SMALL_GAIN) {
         format!("{times:.1} times as fast")
-    } else if times > 1.0 - LITTLE {
+    } else if times > 1.0 - SMALL_GAIN {
         "hardly any effect".to_owned()
     } else {
         "slower".to_owned()
@@ -166,7 +166,7 @@ mod tests {
     use super::{super::read, *};
 
     #[test]
-    fn what_is_advised_about_a_slow_copy_is_tried_and_told() {
+    fn advice_about_a_slow_copy_is_simulated_and_reported() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../tests/captures/labelled/andx4k-client.pcapng.gz");
         let explained = read(&path, None).unwrap();

@@ -162,8 +162,9 @@ fn side(side: &Side, greeted: bool) -> Value {
 }
 
 fn smb(smb: &Smb) -> Value {
-    let system = |told: &Option<(String, String)>| {
-        told.as_ref()
+    let system = |output: &Option<(String, String)>| {
+        output
+            .as_ref()
             .map(|(os, lan_man)| json!({"os": os, "lan_manager": lan_man}))
     };
     json!({
@@ -258,11 +259,11 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_syn_tells_is_null_where_none_was_captured() {
+    fn syn_options_are_null_if_no_syn_was_captured() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
         let sides = |name: &str| {
-            let told = capture(&read(&folder.join(name), None).unwrap());
-            let connection = told.pointer("/connections/0").cloned().unwrap();
+            let output = capture(&read(&folder.join(name), None).unwrap());
+            let connection = output.pointer("/connections/0").cloned().unwrap();
             let side = |name: &str| {
                 connection
                     .pointer(&format!("/{name}/sack"))

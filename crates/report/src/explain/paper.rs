@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_behind_a_label_stay_behind_it() {
+    fn text_after_a_label_has_a_hanging_indent() {
         let mut paper = Paper::new(Some(60));
         let text = "one two three four five six seven eight nine ten eleven twelve";
         paper.prose("  label     ", text).unwrap();

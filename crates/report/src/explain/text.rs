@@ -123,17 +123,17 @@ fn causes(out: &mut Paper, copy: &Copy) -> std::fmt::Result {
 /// the share is large.
 fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> std::fmt::Result {
     /// Minimum width for explanations beside the bars.
-    const ROOMY: usize = 155;
+    const MIN_COLUMNS: usize = 155;
     /// Minimum share for an explanation below the bar, percent.
-    const MUCH: f64 = 5.0;
-    let is_roomy = out.columns() >= ROOMY;
-    let bar = bar(if is_roomy { 40 } else { 32 }, ends[0], ends[1]);
+    const MIN_PERCENT: f64 = 5.0;
+    let is_wide = out.columns() >= MIN_COLUMNS;
+    let bar = bar(if is_wide { 40 } else { 32 }, ends[0], ends[1]);
     write!(out, "  {:<18} {figures}  |{bar}|", cause.name())?;
-    if is_roomy {
+    if is_wide {
         return writeln!(out, "  {}", cause.label());
     }
     writeln!(out)?;
-    match ends[1] - ends[0] >= MUCH {
+    match ends[1] - ends[0] >= MIN_PERCENT {
         true => out.prose("      ", cause.label()),
         false => Ok(()),
     }
@@ -197,8 +197,8 @@ fn requests(out: &mut Paper, title: &str, rows: &[Requests]) -> std::fmt::Result
         "count", "bytes", "usual", "median", "95 %"
     )?;
     for row in rows.iter().take(ROWS) {
-        let told = |span: Option<Span>| span.map_or("-".to_owned(), time);
-        let (median, p95) = (told(row.response_median), told(row.response_p95));
+        let output = |span: Option<Span>| span.map_or("-".to_owned(), time);
+        let (median, p95) = (output(row.response_median), output(row.response_p95));
         write!(
             out,
             "  {:>8} {:>13} {:>8} {median:>10} {p95:>10}  {}",
@@ -217,15 +217,15 @@ fn requests(out: &mut Paper, title: &str, rows: &[Requests]) -> std::fmt::Result
 }
 
 fn connections(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
-    const MOST: usize = 5;
+    const MAX_LISTED: usize = 5;
     let bytes =
         |connection: &Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();
     let mut largest: Vec<&Connection> = capture.connections.iter().collect();
     largest.sort_by_key(|connection| std::cmp::Reverse(bytes(connection)));
-    for connection in largest.iter().take(MOST) {
+    for connection in largest.iter().take(MAX_LISTED) {
         one_connection(out, connection)?;
     }
-    let left = (largest.len().saturating_sub(MOST)) as u64 + capture.connections_left_out;
+    let left = (largest.len().saturating_sub(MAX_LISTED)) as u64 + capture.connections_left_out;
     if left > 0 {
         writeln!(
             out,
@@ -247,7 +247,7 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
     out.prose("  round trip        ", &ways(connection))?;
     for (place, who) in ["client", "server"].into_iter().enumerate() {
         if let Some(side) = connection.sides.get(place) {
-            one_side(out, who, side, &said_of(connection, place))?;
+            one_side(out, who, side, &announced_by(connection, place))?;
         }
     }
     agreed::section(out, connection)?;
@@ -259,19 +259,19 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
 
 /// The path delays to both sides, if known.
 fn ways(connection: &Connection) -> String {
-    let told = |way: Option<Span>| way.map_or("not seen".to_owned(), time);
+    let output = |way: Option<Span>| way.map_or("not seen".to_owned(), time);
     match (connection.client_rtt, connection.server_rtt) {
-        (None, None) => told(None),
+        (None, None) => output(None),
         (client, server) => format!(
             "{} on the client's side of the capture, {} on the server's",
-            told(client),
-            told(server)
+            output(client),
+            output(server)
         ),
     }
 }
 
 /// What a side announced: in its SYN, if captured, and its windows.
-fn said_of(connection: &Connection, place: usize) -> String {
+fn announced_by(connection: &Connection, place: usize) -> String {
     let (Some(side), Some(habits)) = (connection.sides.get(place), connection.habits.get(place))
     else {
         return String::new();
@@ -329,14 +329,14 @@ fn sent_again(side: &Side) -> Option<String> {
         (again.probe, "as tail loss probes"),
     ]);
     let all = side.retransmissions.saturating_add(side.out_of_order);
-    let mut said = format!("{} retransmitted or late", many(all, "segment"));
+    let mut text = format!("{} retransmitted or late", many(all, "segment"));
     if !kinds.is_empty() {
-        said = format!("{said} ({})", kinds.join(", "));
+        text = format!("{text} ({})", kinds.join(", "));
     }
     if again.needless > 0 {
-        said = format!("{said}, {} of them needless", again.needless);
+        text = format!("{text}, {} of them needless", again.needless);
     }
-    (all > 0).then_some(said)
+    (all > 0).then_some(text)
 }
 
 /// The entries with a count above 0.
@@ -379,7 +379,7 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
 
 /// The problems of a capture with their counts.
 fn faults(quality: &Quality) -> impl Iterator<Item = String> {
-    let told = [
+    let output = [
         (
             quality.cut_packets,
             format!("cut to {} bytes at most", quality.snap_len),
@@ -410,8 +410,9 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
         (quality.skipped_bytes, "byte", "of SMB connections outside any recognised message"),
     ];
     let plain = plain.map(|(count, one, what)| (count, one, what.to_owned()));
-    let told = told.map(|(count, what)| (count, "packet", what));
-    told.into_iter()
+    let output = output.map(|(count, what)| (count, "packet", what));
+    output
+        .into_iter()
         .chain(plain)
         .filter(|fault| fault.0 > 0)
         .map(|(count, one, what)| format!("{} {what}", many(count, one)))
@@ -424,7 +425,7 @@ mod tests {
 
     use super::{super::read, *};
 
-    fn told(name: &str, columns: Option<usize>) -> String {
+    fn output(name: &str, columns: Option<usize>) -> String {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
         report(&read(&folder.join(name), None).unwrap(), columns)
     }
@@ -432,22 +433,22 @@ mod tests {
     #[test]
     fn a_report_fits_a_terminal_of_80_columns() {
         for name in ["nagle_lan-client", "shallow-server", "andx4k-client"] {
-            let told = told(&format!("labelled/{name}.pcapng.gz"), Some(80));
-            let long = told.lines().find(|line| line.chars().count() > 80);
+            let output = output(&format!("labelled/{name}.pcapng.gz"), Some(80));
+            let long = output.lines().find(|line| line.chars().count() > 80);
             assert_eq!(long, None, "{name}");
-            assert!(!told.contains('\u{1b}'), "{name}");
+            assert!(!output.contains('\u{1b}'), "{name}");
         }
     }
 
     /// The text with line breaks replaced by blanks.
     fn in_a_row(name: &str) -> String {
-        let told = told(name, None);
-        told.split_whitespace().collect::<Vec<_>>().join(" ")
+        let output = output(name, None);
+        output.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn what_was_not_captured_is_not_told_as_if_there_was_none() {
-        let told = in_a_row("tcpdump-smb_data_print-segv.pcap");
+    fn missing_data_is_reported_as_unknown_not_as_none() {
+        let output = in_a_row("tcpdump-smb_data_print-segv.pcap");
         for words in [
             "window 253 to 254, its SYN was not captured",
             "dialect not seen",
@@ -457,14 +458,17 @@ mod tests {
             "1 packet cut to 128 bytes at most",
             "1 connection that began before the capture",
         ] {
-            assert!(told.contains(words), "{words} in {told}");
+            assert!(output.contains(words), "{words} in {output}");
         }
-        assert!(!told.contains("SACK") && !told.contains('?'), "{told}");
+        assert!(
+            !output.contains("SACK") && !output.contains('?'),
+            "{output}"
+        );
     }
 
     #[test]
-    fn a_connection_that_carried_nothing_says_so_and_one_syn_alone_tells_of_one_side() {
-        let told = in_a_row("tcp/tcptrace-discard-solaris.pcap.gz");
+    fn an_empty_connection_and_a_single_syn_are_reported() {
+        let output = in_a_row("tcp/tcptrace-discard-solaris.pcap.gz");
         for words in [
             "round trip not seen",
             "sent no data; MSS 1460, SACK no",
@@ -472,24 +476,27 @@ mod tests {
             "window scale not by the client (frame 3)",
             "longest segments from the client 1460 (the server's MSS: 1460), from the server none (frame 8)",
         ] {
-            assert!(told.contains(words), "{words} in {told}");
+            assert!(output.contains(words), "{words} in {output}");
         }
     }
 
     #[test]
-    fn of_a_short_copy_each_part_is_told_to_the_microsecond() {
-        let told = in_a_row("arkime-smbclient.pcap");
+    fn parts_of_a_short_copy_are_shown_in_microseconds() {
+        let output = in_a_row("arkime-smbclient.pcap");
         assert!(
-            told.contains("Where its 1.018 ms went (frames 19 to 27):"),
-            "{told}"
+            output.contains("Where its 1.018 ms went (frames 19 to 27):"),
+            "{output}"
         );
-        assert!(told.contains("server-think 0.538 ms 52.8 % |"), "{told}");
+        assert!(
+            output.contains("server-think 0.538 ms 52.8 % |"),
+            "{output}"
+        );
     }
 
     #[test]
-    fn where_there_is_no_terminal_the_verdict_is_one_line_and_bars_have_their_words_beside_them() {
-        let told = told("labelled/nagle_lan-client.pcapng.gz", None);
-        let (first, rest) = told.split_once('\n').unwrap();
+    fn without_a_terminal_the_verdict_is_one_line() {
+        let output = output("labelled/nagle_lan-client.pcapng.gz", None);
+        let (first, rest) = output.split_once('\n').unwrap();
         assert!(first.contains("TCP_NODELAY → about "), "{first}");
         assert!(rest.contains("|  waiting for delayed ACKs\n"), "{rest}");
     }

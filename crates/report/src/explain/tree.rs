@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::words::{many, percent, rate, seconds, size, time};
 
 /// Minimum number of copies on a connection for a tree, if none took half of the time.
-const FEWEST: usize = 20;
+const MIN_COPIES: usize = 20;
 /// Maximum number of commands to name.
-const NAMED: usize = 4;
+const MAX_COMMANDS: usize = 4;
 
 /// Many files copied on one connection.
 pub(super) struct Tree<'a> {
@@ -40,7 +40,7 @@ pub(super) fn of(capture: &Capture) -> Option<Tree<'_>> {
     let begin = own().map(|copy| copy.start).min()?;
     let end = own().map(|copy| copy.start + copy.wall).max()?;
     let longest = own().map(|copy| copy.wall).max()?;
-    if files < FEWEST || files * 2 < capture.copies.len() || longest.0 >= (end - begin).0 / 2 {
+    if files < MIN_COPIES || files * 2 < capture.copies.len() || longest.0 >= (end - begin).0 / 2 {
         return None;
     }
     let mut sizes: Vec<u64> = own().map(|copy| copy.bytes).collect();
@@ -137,9 +137,9 @@ impl Tree<'_> {
 
     /// The text about pauses between files, if they are long.
     fn pauses(&self) -> String {
-        const MUCH: f64 = 20.0;
+        const MIN_PERCENT: f64 = 20.0;
         let share = percent(self.idle, self.time);
-        if share < MUCH {
+        if share < MIN_PERCENT {
             return String::new();
         }
         format!(
@@ -174,7 +174,7 @@ pub(super) fn around(connection: &Connection) -> Option<String> {
     let rows = around.requests.iter();
     let mut rows: Vec<_> = rows.filter(|row| row.bytes == 0 && !row.waits).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.response_total, row.count)));
-    let named = rows.iter().take(NAMED).map(|row| {
+    let named = rows.iter().take(MAX_COMMANDS).map(|row| {
         let refused = match row.refused {
             0 => String::new(),
             refused => format!(", {refused} refused"),
@@ -217,23 +217,23 @@ mod tests {
     }
 
     #[test]
-    fn many_small_files_are_told_together() {
+    fn many_small_files_are_summarised() {
         let capture = tree(100);
-        let told = of(&capture).unwrap();
+        let output = of(&capture).unwrap();
         // of 1.6 ms per file, attributes, open, close and the pause take about 0.3 ms each
         assert_eq!(
-            told.verdict(),
+            output.verdict(),
             "Copy of 100 files, 50.0 KB to the client, median size 500 bytes, took 159.5 ms \
              (0.31 MB/s, 2.5 Mbit/s): 1.6 ms a file. 56 % of the time was metadata: requests that moved no data."
         );
-        assert_eq!(told.as_json()["files"], 100);
+        assert_eq!(output.as_json()["files"], 100);
     }
 
     #[test]
     fn of_more_files_than_are_listed_the_share_is_that_of_all() {
         let capture = tree(20_500);
-        let told = of(&capture).unwrap();
-        let verdict = told.verdict();
+        let output = of(&capture).unwrap();
+        let verdict = output.verdict();
         assert!(
             verdict.starts_with("Copy of 20000 files (and 500 more that are not listed), 10.0 MB")
         );
@@ -242,11 +242,11 @@ mod tests {
 
     #[test]
     fn a_few_files_are_no_tree() {
-        assert!(of(&tree(FEWEST as u32 - 1)).is_none());
+        assert!(of(&tree(MIN_COPIES as u32 - 1)).is_none());
     }
 
     #[test]
-    fn what_surrounds_copies_is_told_in_one_line() {
+    fn requests_around_copies_are_summarised_in_one_line() {
         assert_eq!(
             around(&tree(100).connections[0]).unwrap(),
             "100 requests, 50.0 ms without a copy under way; 30.0 ms until they were answered, of which 100 \
@@ -277,20 +277,20 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_the_lab_copied_is_told_as_one_with_its_time() {
+    fn a_simulated_tree_is_recognised_with_its_time() {
         for client in ["windows-98", "nt-4-copy", "ms-net-3.11-full", "modern"] {
             for direction in ["to-client", "to-server"] {
                 let (capture, took, metadata) = from_the_lab(client, direction, 30);
-                let told = of(&capture).unwrap().as_json();
-                let figures = [&told["files"], &told["bytes"], &told["median_bytes"]];
+                let output = of(&capture).unwrap().as_json();
+                let figures = [&output["files"], &output["bytes"], &output["median_bytes"]];
                 assert_eq!(figures, [30, 90_000, 3000], "{client} {direction}");
                 // the simulation starts with the first request, which may precede the first open
-                let (seconds, took) = (told["seconds"].as_f64().unwrap(), took.0 as f64 / 1e9);
+                let (seconds, took) = (output["seconds"].as_f64().unwrap(), took.0 as f64 / 1e9);
                 assert!(
                     seconds <= took && seconds > took * 0.9,
                     "{client} {direction}: {seconds} of {took}"
                 );
-                let share = told["metadata_share"].as_f64().unwrap();
+                let share = output["metadata_share"].as_f64().unwrap();
                 let least = metadata.0 as f64 / 1e9 / took - 0.01;
                 assert!(
                     share > least.max(0.0) && share < 1.0,
@@ -299,8 +299,8 @@ mod tests {
                 let to = direction.replace('-', " ").replace("to ", "to the ");
                 let begin = format!("Copy of 30 files, 90.0 KB {to}, median size 3000 bytes");
                 assert!(
-                    told["verdict"].as_str().unwrap().starts_with(&begin),
-                    "{told}"
+                    output["verdict"].as_str().unwrap().starts_with(&begin),
+                    "{output}"
                 );
             }
         }
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn time_between_files_is_told_if_it_is_much() {
+    fn long_pauses_between_files_are_reported() {
         let at = |from, to| (Time(from), Time(to));
         assert_eq!(
             between([at(0, 10), at(5, 7), at(20, 30)].into_iter()),

@@ -155,11 +155,11 @@ fn unread(quality: &Quality) -> Option<String> {
 /// Where to look if no change is known: the machine that most of the time was spent on.
 pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
     /// Minimum share of the main cause, percent.
-    const MOST: f64 = 50.0;
+    const MIN_PERCENT: f64 = 50.0;
     /// Requests of this size use most of the 64 KB that are possible without extensions.
     const LARGE: u64 = 57_344;
     let cause = copy.account.dominant();
-    if percent(copy.account.get(cause), copy.wall) < MOST {
+    if percent(copy.account.get(cause), copy.wall) < MIN_PERCENT {
         return None;
     }
     Some(match cause {
@@ -212,66 +212,66 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_without_a_copy_says_what_is_in_it_and_what_to_do() {
+    fn a_capture_without_a_copy_reports_its_contents_and_what_to_do() {
         assert_eq!(
             first_line("dos-win98-netbeui.pcap"),
             "No copy that can be read: 220 packets, none of TCP but 140 of NetBEUI and 18 of IPX, which coax explain does not \
              read. Where the machines have TCP/IP too, let them copy over that."
         );
-        let told = first_line("zeek-raw_ntlm_in_smb.pcap");
+        let output = first_line("zeek-raw_ntlm_in_smb.pcap");
         assert!(
-            told.starts_with("No copy in it: 178 packets, 1 connection of SMB"),
-            "{told}"
+            output.starts_with("No copy in it: 178 packets, 1 connection of SMB"),
+            "{output}"
         );
         assert!(
-            told.ends_with("Begin to capture before the copy begins."),
-            "{told}"
+            output.ends_with("Begin to capture before the copy begins."),
+            "{output}"
         );
     }
 
     #[test]
-    fn of_a_file_that_was_read_in_part_it_is_said_of_how_much() {
-        let told = first_line("suricata-xp-filecontainer.pcap");
+    fn a_partial_read_reports_the_size_of_the_file() {
+        let output = first_line("suricata-xp-filecontainer.pcap");
         assert!(
-            told.contains(
+            output.contains(
                 "Copy of \\MAME.EXE, 4096 bytes of its 2.7 MB to the client, took 15.81 s"
             ),
-            "{told}"
+            "{output}"
         );
         let whole = first_line("labelled/andx4k-client.pcapng.gz");
         assert!(whole.starts_with("Copy of \\f8, 2.0 MB "), "{whole}");
     }
 
     #[test]
-    fn a_transfer_says_between_whom_it_was() {
-        let told = first_line("tcp/mlab-C2DFE.pcap.gz");
+    fn a_transfer_names_both_hosts() {
+        let output = first_line("tcp/mlab-C2DFE.pcap.gz");
         let begin = "Transfer between 173.49.19.128:40337 and 4.35.94.24:443, 93.8 KB to the server, took 15.38 s";
-        assert!(told.starts_with(begin), "{told}");
+        assert!(output.starts_with(begin), "{output}");
         // its first long segments were lost together with others and retransmitted later
-        assert!(!told.contains("smaller packets"), "{told}");
+        assert!(!output.contains("smaller packets"), "{output}");
     }
 
     #[test]
-    fn a_tree_that_goes_both_ways_says_how_much_went_which_way() {
-        let told = first_line("suricata-xp-filecontainer.pcap");
+    fn a_tree_in_both_directions_reports_both_amounts() {
+        let output = first_line("suricata-xp-filecontainer.pcap");
         let begin = "Copy of 37 files, 19.4 KB to the client and 646.7 KB to the server, median";
-        assert!(told.starts_with(begin), "{told}");
+        assert!(output.starts_with(begin), "{output}");
     }
 
     #[test]
-    fn a_copy_without_a_cure_says_which_machine_to_look_at() {
-        let told = first_line("suricata-xp-filecontainer.pcap");
+    fn a_copy_without_advice_names_the_machine_to_examine() {
+        let output = first_line("suricata-xp-filecontainer.pcap");
         let end =
             "The server and the network cannot shorten it: examine the client's program and disk.";
-        assert!(told.ends_with(end), "{told}");
+        assert!(output.ends_with(end), "{output}");
         assert!(
-            told.contains("1 request (READ_ANDX) of 4096 bytes."),
-            "{told}"
+            output.contains("1 request (READ_ANDX) of 4096 bytes."),
+            "{output}"
         );
-        let told = first_line("labelled/raw60k-client.pcapng.gz");
+        let output = first_line("labelled/raw60k-client.pcapng.gz");
         assert!(
-            told.contains("80 % of the time: 131 round trips. Requests are as large"),
-            "{told}"
+            output.contains("80 % of the time: 131 round trips. Requests are as large"),
+            "{output}"
         );
     }
 }

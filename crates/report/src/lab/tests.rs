@@ -26,7 +26,7 @@ fn every_scenario_and_every_cell_can_be_set_up() {
 }
 
 #[test]
-fn a_cell_says_what_was_tuned_unless_it_is_predicted() {
+fn fitted_and_chosen_cells_list_tuned_parameters() {
     for name in tables::names() {
         for cell in tables::table(name).unwrap().cells {
             assert_eq!(
@@ -106,7 +106,7 @@ fn a_table_or_scenario_that_is_not_there_names_those_that_are() {
 }
 
 #[test]
-fn a_run_says_what_it_waited_for_to_the_nanosecond_and_its_capture_has_a_truth() {
+fn causes_of_a_run_add_up_and_its_capture_has_a_ground_truth() {
     let mut scenario = data::scenario("dos-dls-5.0-full").unwrap();
     scenario.set_text("size=200kB").unwrap();
     let (summary, capture, truth) = run::run_captured(&scenario, coax_lab::Tap::Client).unwrap();
@@ -141,7 +141,7 @@ fn collapse(changes: &[&str]) -> (u64, f64, u64) {
 }
 
 #[test]
-fn the_collapse_has_the_thresholds_that_would_tell_its_explanations_apart() {
+fn the_collapse_has_thresholds_that_distinguish_explanations() {
     for (ring, timeouts) in [(7, 6), (8, 5), (9, 4), (11, 4), (12, 3)] {
         let ring = format!("client.card.tx_ring={ring}");
         assert_eq!(collapse(&[&ring]).0, timeouts, "{ring}");

@@ -45,7 +45,7 @@ struct Excerpt {
 
 /// A message: its time and description, in one or more packets.
 #[derive(Clone, Debug, PartialEq)]
-struct Seen {
+struct Message {
     at_ns: u64,
     from_client: bool,
     what: String,
@@ -65,7 +65,7 @@ pub fn rows(published: &str, spec: &TraceSpec) -> Result<Vec<Row>> {
         scenario.set(path, value.clone())?;
     }
     let (_, capture, _) = run::run_captured(&scenario, Tap::Client)?;
-    let seen = told(&frames(&capture));
+    let seen = describe(&frames(&capture));
     let begin = seen
         .iter()
         .position(|packet| packet.offset == Some(spec.from_offset))
@@ -144,12 +144,12 @@ fn packet(body: &[u8]) -> Option<Frame<'_>> {
 }
 
 /// Describes packets as the excerpt does: a message in several segments is one row, at its first segment.
-fn told(frames: &[Frame<'_>]) -> Vec<Seen> {
+fn describe(frames: &[Frame<'_>]) -> Vec<Message> {
     let mut out = Vec::new();
     let mut partial: [Option<(u64, Vec<u8>)>; 2] = [None, None];
     for frame in frames {
         if frame.data.is_empty() {
-            out.push(Seen {
+            out.push(Message {
                 at_ns: frame.at_ns,
                 from_client: frame.from_client,
                 what: format!("ACK Ack={} Win={}", frame.ack, frame.window),
@@ -164,7 +164,7 @@ fn told(frames: &[Frame<'_>]) -> Vec<Seen> {
         match whole(&bytes) {
             Some(message) => {
                 let (what, offset) = name(message);
-                out.push(Seen {
+                out.push(Message {
                     at_ns,
                     from_client: frame.from_client,
                     what,

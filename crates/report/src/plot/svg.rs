@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_have_one_digit_at_most() {
+    fn coordinates_have_at_most_one_decimal() {
         assert_eq!(
             [1.0, 1.04, 1.06, -0.5].map(px),
             ["1", "1", "1.1", "-0.5"].map(String::from)

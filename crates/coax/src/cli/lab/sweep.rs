@@ -14,7 +14,7 @@ use coax_report::{
     files::write_whole,
     lab::{
         parallel, plots,
-        sweep::{Sweep, tell},
+        sweep::{Sweep, output},
     },
 };
 
@@ -60,15 +60,15 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
     let swept = sweep.run(threads, |done| progress.at(done));
     progress.clear();
     if let Some(file) = &args.csv {
-        write_whole(file, tell::csv(&swept).as_bytes())?;
+        write_whole(file, output::csv(&swept).as_bytes())?;
     }
     if let Some(file) = &args.svg {
         write_whole(file, plots::sweep(&swept).as_bytes())?;
     }
     let text = if args.json {
-        serde_json::to_string_pretty(&tell::object(&swept)).context("JSON")? + "\n"
+        serde_json::to_string_pretty(&output::object(&swept)).context("JSON")? + "\n"
     } else {
-        tell::text(&swept)
+        output::text(&swept)
     };
     Ok((text, swept.runs.iter().any(|run| run.outcome.is_ok())))
 }

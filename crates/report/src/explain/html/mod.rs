@@ -32,7 +32,7 @@ pub fn page(all: &[Explained]) -> String {
 
 /// The page for all captures after other trusted HTML; `name` is the title.
 pub fn page_after(name: &str, before: &str, all: &[Explained]) -> String {
-    let told: Vec<String> = all
+    let output: Vec<String> = all
         .iter()
         .map(|one| escaped(&text::report(one, None)))
         .collect();
@@ -41,7 +41,7 @@ pub fn page_after(name: &str, before: &str, all: &[Explained]) -> String {
         ("<!--NAME-->", escaped(name)),
         ("<!--BEFORE-->", before.to_owned()),
         ("/*SCRIPT*/", SCRIPTS.concat()),
-        ("<!--TEXT-->", told.join("\n\n")),
+        ("<!--TEXT-->", output.join("\n\n")),
         ("\"REPORT\"", embedded(&object(all))),
     ];
     fill(PAGE, &parts)

@@ -91,7 +91,10 @@ fn a_page_takes_its_name_when_it_is_whole() {
     write(&path, &[hostile()]).unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let taken = write(folder.path(), &[]).unwrap_err();
-    let told = format!("{taken:#}");
-    assert!(told.contains("cannot be written: Is a directory"), "{told}");
+    let output = format!("{taken:#}");
+    assert!(
+        output.contains("cannot be written: Is a directory"),
+        "{output}"
+    );
     assert!(write(&folder.path().join("missing/report.html"), &[]).is_err());
 }

@@ -106,8 +106,8 @@ fn row(svg: &mut Svg, area: Area, scale: &Scale, y: f64, cell: &Cell) {
             height: BAR,
             ..area
         };
-        let told = format!("{}: {} {}", cell.id, number(figure), cell.unit);
-        svg.rect(bar, class, Some(&told));
+        let tooltip = format!("{}: {} {}", cell.id, number(figure), cell.unit);
+        svg.rect(bar, class, Some(&tooltip));
     };
     if let Some(published) = cell.published {
         bar(published, y + 3.0, "published");

@@ -1,6 +1,6 @@
 //! Plot of a sweep: one heat map for two keys, several for more.
 
-use super::{lines::told, titles::titles};
+use super::{lines::tooltip, titles::titles};
 use crate::{
     lab::sweep::{Run, Swept, grid::Axis, quantity::shown},
     plot::{self, Anchor, Area, Scale, Svg, axis, heat as colour, ink_on, number, text_width},
@@ -158,7 +158,7 @@ fn cell(svg: &mut Svg, place: Area, run: &Run, scale: &Scale) {
         place.y + place.height / 2.0 + 4.0,
     );
     let Ok(summary) = &run.outcome else {
-        svg.rect(place, "missing", Some(&told(run)));
+        svg.rect(place, "missing", Some(&tooltip(run)));
         if place.width >= 40.0 {
             svg.text(middle, Anchor::Middle, "small faint", "failed");
         } else {
@@ -167,7 +167,7 @@ fn cell(svg: &mut Svg, place: Area, run: &Run, scale: &Scale) {
         return;
     };
     let share = scale.share(summary.seconds);
-    svg.coloured(place, &colour(share), Some(&told(run)));
+    svg.coloured(place, &colour(share), Some(&tooltip(run)));
     let text = number(summary.seconds);
     let (cause, part) = summary.dominant();
     let why = format!("{cause} {:.0} %", part * 100.0);

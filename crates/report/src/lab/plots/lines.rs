@@ -82,7 +82,7 @@ fn curve(svg: &mut Svg, area: Area, vertical: &Scale, points: &[(f64, &Run)]) ->
             width: 6.0,
             height: 6.0,
         };
-        svg.rect(dot, "predicted", Some(&told(run)));
+        svg.rect(dot, "predicted", Some(&tooltip(run)));
     }
     path
 }
@@ -143,7 +143,7 @@ fn bars(swept: &Swept) -> String {
                 height: 14.0,
                 ..area
             };
-            svg.rect(bar, "predicted", Some(&told(run)));
+            svg.rect(bar, "predicted", Some(&tooltip(run)));
         }
         svg.text((end + 6.0, y + 15.0), Anchor::Start, "small", &beside(run));
     }
@@ -166,7 +166,7 @@ fn beside(run: &Run) -> String {
 }
 
 /// The tooltip of a run.
-pub(super) fn told(run: &Run) -> String {
+pub(super) fn tooltip(run: &Run) -> String {
     match &run.outcome {
         Ok(_) => format!("{}: {}", run.values.join(", "), beside(run)),
         Err(failed) => format!("{}: {failed}", run.values.join(", ")),

@@ -16,7 +16,7 @@ pub use bars::bars;
 use super::sweep::{Sweep, Swept, grid::Axis};
 
 /// Maximum number of panels in a plot.
-const MOST_PANELS: usize = 24;
+const MAX_PANELS: usize = 24;
 
 /// Number of combinations of all keys except the last two.
 fn panels(axes: &[Axis]) -> usize {
@@ -38,8 +38,8 @@ pub fn check(sweep: &Sweep) -> Result<()> {
         .map(|axis| axis.key.as_str())
         .collect();
     ensure!(
-        panels <= MOST_PANELS,
-        "--svg: the {panels} values or combinations of {} are too many for one picture, which has room for {MOST_PANELS}; \
+        panels <= MAX_PANELS,
+        "--svg: the {panels} values or combinations of {} are too many for one picture, which has room for {MAX_PANELS}; \
          the last two keys of the grid are drawn against each other: put those with many values last, fix others with \
          --set, or take the table of --csv",
         keys.join(", ")

@@ -89,8 +89,8 @@ fn a_part_of_a_run_is_drawn_and_one_behind_its_end_is_refused() {
         .to_string();
     assert!(late.contains("begins at 50 s"), "{late}");
     for wrong in ["5", "2..1", "a..b", "-1..2", "0..inf"] {
-        let said = Part::parse(wrong).unwrap_err().to_string();
-        assert!(said.contains("A..B"), "{wrong}: {said}");
+        let message = Part::parse(wrong).unwrap_err().to_string();
+        assert!(message.contains("A..B"), "{wrong}: {message}");
     }
 }
 
@@ -149,10 +149,10 @@ fn too_many_panels_are_refused_before_anything_runs() {
             "client.stack.mss=536,1460",
         ],
     );
-    let said = check(&sweep).unwrap_err().to_string();
+    let message = check(&sweep).unwrap_err().to_string();
     assert!(
-        said.contains("25 values or combinations of seed") && said.contains("--csv"),
-        "{said}"
+        message.contains("25 values or combinations of seed") && message.contains("--csv"),
+        "{message}"
     );
 }
 

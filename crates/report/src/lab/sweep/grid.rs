@@ -6,7 +6,7 @@ use coax_lab::scenario::parse_value;
 use super::quantity::{Quantity, shown};
 
 /// Maximum number of runs of one sweep.
-pub const MOST_RUNS: usize = 10_000;
+pub const MAX_RUNS: usize = 10_000;
 
 const FORMS: &str = "allowed are values with commas between them, A..B:N (N values from A to B, evenly) and A..B*F \
                      (from A, each F times the one before), such as link.delay=0 ms,10 ms,62 ms, link.delay=0..60 ms:7 \
@@ -111,8 +111,8 @@ pub fn runs(axes: &[Axis]) -> Result<usize> {
         .map(|axis| format!("{} values of {}", axis.values.len(), axis.key))
         .collect();
     ensure!(
-        runs <= MOST_RUNS,
-        "{} make more runs than the {MOST_RUNS} of one sweep; fewer values, or several sweeps",
+        runs <= MAX_RUNS,
+        "{} make more runs than the {MAX_RUNS} of one sweep; fewer values, or several sweeps",
         sizes.join(" × ")
     );
     Ok(runs)
@@ -175,9 +175,9 @@ fn ends(from: &str, to: &str) -> Result<(f64, f64, String)> {
 }
 
 fn evenly(from: &str, to: &str, count: &str) -> Result<Vec<toml::Value>> {
-    let allowed = format!("`{count}` is no number of values; allowed is 2 to {MOST_RUNS}");
+    let allowed = format!("`{count}` is no number of values; allowed is 2 to {MAX_RUNS}");
     let count: usize = count.parse().with_context(|| allowed.clone())?;
-    ensure!((2..=MOST_RUNS).contains(&count), allowed);
+    ensure!((2..=MAX_RUNS).contains(&count), allowed);
     let (from, to, unit) = ends(from, to)?;
     let step = (to - from) / (count - 1) as f64;
     let points: Vec<f64> = (0..count).map(|at| from + step * at as f64).collect();
@@ -197,7 +197,7 @@ fn by_factors(from: &str, to: &str, factor: &str) -> Result<Vec<toml::Value>> {
     let next = |at: &f64| Some(at * factor);
     let points: Vec<f64> = std::iter::successors(Some(from), next)
         .take_while(|at| *at <= to * (1.0 + 1e-9))
-        .take(MOST_RUNS + 1)
+        .take(MAX_RUNS + 1)
         .collect();
     Ok(values(
         &points,
@@ -236,7 +236,7 @@ fn values(points: &[f64], unit: &str, whole: bool) -> Vec<toml::Value> {
 mod tests {
     use super::*;
 
-    fn told(argument: &str) -> String {
+    fn output(argument: &str) -> String {
         match Axis::parse(argument) {
             Ok(axis) => {
                 let values: Vec<String> = axis.values.iter().map(shown).collect();
@@ -275,12 +275,12 @@ mod tests {
                 "link.loss_to_server: { rule = { every = 10, kind = \"periodic\" } } | { rule = { kind = \"none\" } }",
             ),
         ] {
-            assert_eq!(told(argument), values, "{argument}");
+            assert_eq!(output(argument), values, "{argument}");
         }
     }
 
     #[test]
-    fn what_is_wrong_with_a_grid_is_said_with_the_argument_and_what_is_allowed() {
+    fn an_error_of_a_grid_names_the_argument_and_the_allowed_values() {
         for (argument, parts) in [
             ("link.delay", ["--grid link.delay", "KEY=VALUES", "A..B:N"]),
             (
@@ -299,18 +299,18 @@ mod tests {
             ("a=1..5*1", ["--grid a", "more than 1", ""]),
             ("=1", ["--grid =1", "KEY=VALUES", ""]),
         ] {
-            let said = told(argument);
-            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+            let message = output(argument);
+            assert!(parts.iter().all(|part| message.contains(part)), "{message}");
         }
     }
 
     #[test]
     fn there_is_a_limit_to_runs_and_a_key_is_varied_once() {
         let axes = ["a=1..200:200", "b=1..51:51"].map(|axis| Axis::parse(axis).unwrap());
-        let said = runs(&axes).unwrap_err().to_string();
+        let message = runs(&axes).unwrap_err().to_string();
         assert!(
-            said.contains("200 values of a × 51 values of b") && said.contains("10000"),
-            "{said}"
+            message.contains("200 values of a × 51 values of b") && message.contains("10000"),
+            "{message}"
         );
         let axes = ["a=1", "a=2"].map(|axis| Axis::parse(axis).unwrap());
         assert!(

@@ -4,8 +4,8 @@
 //! failed run is a normal result. A grid with an invalid value is refused before the first run.
 
 pub mod grid;
+pub mod output;
 pub mod quantity;
-pub mod tell;
 #[cfg(test)]
 mod tests;
 

@@ -110,33 +110,36 @@ mod tests {
 
     #[test]
     fn a_column_has_its_unit_in_its_name_and_one_kind_of_value() {
-        let told = |key: &str, texts: &[&str]| {
+        let column_text = |key: &str, texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
             let (name, values) = column(key, &texts);
             format!("{name}: {}", values.join(" "))
         };
         assert_eq!(
-            told("link.delay", &["0 ms", "10 us"]),
+            column_text("link.delay", &["0 ms", "10 us"]),
             "link.delay_s: 0 0.00001"
         );
         assert_eq!(
-            told("link.rate", &["10 Mbit/s"]),
+            column_text("link.rate", &["10 Mbit/s"]),
             "link.rate_bit_per_s: 10000000"
         );
         assert_eq!(
-            told("size", &["42000000", "1MB"]),
+            column_text("size", &["42000000", "1MB"]),
             "size_bytes: 42000000 1000000"
         );
-        assert_eq!(told("link.queue_bytes", &["5"]), "link.queue_bytes: 5");
         assert_eq!(
-            told("client.card.tx_ring", &["9"]),
+            column_text("link.queue_bytes", &["5"]),
+            "link.queue_bytes: 5"
+        );
+        assert_eq!(
+            column_text("client.card.tx_ring", &["9"]),
             "client.card.tx_ring_frames: 9"
         );
-        assert_eq!(told("seed", &["1", "2"]), "seed: 1 2");
-        assert_eq!(told("a", &["1", "2 s"]), "a: 1 2 s");
-        assert_eq!(told("client.stack", &["nt-4"]), "client.stack: nt-4");
+        assert_eq!(column_text("seed", &["1", "2"]), "seed: 1 2");
+        assert_eq!(column_text("a", &["1", "2 s"]), "a: 1 2 s");
+        assert_eq!(column_text("client.stack", &["nt-4"]), "client.stack: nt-4");
         assert_eq!(
-            told("x.per_byte", &["500 ps"]),
+            column_text("x.per_byte", &["500 ps"]),
             "x.per_byte_s: 0.0000000005"
         );
     }

@@ -19,7 +19,7 @@ fn problem(set: &[&str], grid: &[&str]) -> String {
 
 #[test]
 fn the_result_is_the_same_whatever_the_number_of_threads() {
-    let told = |threads| {
+    let output = |threads| {
         let grid = [
             "link.delay=0..20 ms:3",
             "client=wfw-3.11,windows-98",
@@ -29,11 +29,11 @@ fn the_result_is_the_same_whatever_the_number_of_threads() {
         let swept = sweep("dos-dls-5.0-full", &["size=200kB", loss], &grid).unwrap();
         assert_eq!(swept.runs(), 12);
         let swept = swept.run(threads, |_| ());
-        tell::csv(&swept) + &tell::text(&swept) + &tell::object(&swept).to_string()
+        output::csv(&swept) + &output::text(&swept) + &output::object(&swept).to_string()
     };
-    let one = told(1);
-    assert!(one == told(2));
-    assert!(one == told(7));
+    let one = output(1);
+    assert!(one == output(2));
+    assert!(one == output(7));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_run_that_fails_is_a_cell_and_not_the_end() {
     let failed = swept.runs[0].outcome.as_ref().unwrap_err();
     assert!(failed.contains("longer than the 20 s"), "{failed}");
     assert!(swept.runs[1].outcome.is_ok());
-    let csv = tell::csv(&swept);
+    let csv = output::csv(&swept);
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
     assert_eq!(rows[1][column("seconds")], "");
@@ -91,17 +91,17 @@ fn a_run_that_fails_is_a_cell_and_not_the_end() {
         .map(|at| rows[2][at].parse::<f64>().unwrap())
         .sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    assert!(tell::text(&swept).contains("1 of 2 runs failed"));
-    let object = tell::object(&swept);
+    assert!(output::text(&swept).contains("1 of 2 runs failed"));
+    let object = output::object(&swept);
     assert!(object["runs"][0]["seconds"].is_null() && object["runs"][1]["failed"].is_null());
     assert_eq!(object["axes"][0]["unit"], "frames");
 }
 
 /// Asserts that a sweep over `grid` is refused with a message that contains all of `parts`.
 fn assert_refused(set: &[&str], grid: &str, parts: &[&str]) {
-    let said = problem(set, &[grid]);
+    let error_text = problem(set, &[grid]);
     for part in parts {
-        assert!(said.contains(part), "{grid}: {said}");
+        assert!(error_text.contains(part), "{grid}: {error_text}");
     }
 }
 
@@ -146,9 +146,9 @@ fn a_scenario_s_own_sweep_is_varied_and_the_command_line_replaces_its_keys() {
     let typed = Sweep::new(scenario(), &[], &["link.delay=1..3 ms:3".to_owned()]).unwrap();
     assert_eq!(keys(&typed), "client.stack.mss 2, link.delay 3");
     let bad = Scenario::parse("mine.toml", "[sweep]\nlink.delay = []").unwrap();
-    let said = format!("{:#}", Sweep::new(bad, &[], &[]).unwrap_err());
+    let error_text = format!("{:#}", Sweep::new(bad, &[], &[]).unwrap_err());
     assert!(
-        said.contains("mine.toml: sweep.link.delay") && said.contains("no values"),
-        "{said}"
+        error_text.contains("mine.toml: sweep.link.delay") && error_text.contains("no values"),
+        "{error_text}"
     );
 }
