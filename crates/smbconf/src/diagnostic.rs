@@ -162,12 +162,12 @@ mod tests {
             line: 12,
             text: "  raed raw = no".into(),
         };
-        let said = Diagnostic::warning("no parameter is called 'raed raw'")
+        let warning = Diagnostic::warning("no parameter is called 'raed raw'")
             .at(&at)
             .help("'read raw' is one")
             .to_string();
         assert_eq!(
-            said,
+            warning,
             "warning: no parameter is called 'raed raw'\n  --> smb.conf:12\n12 | raed raw = no\n  = help: 'read raw' is one"
         );
     }

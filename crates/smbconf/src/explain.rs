@@ -21,7 +21,13 @@ pub fn lines(loaded: &Loaded) -> String {
             let _ = writeln!(out, "[{heading}]");
             section = Some(&line.section);
         }
-        let _ = writeln!(out, "  {} ({})\n      {}", line.key, line.at, told(line));
+        let _ = writeln!(
+            out,
+            "  {} ({})\n      {}",
+            line.key,
+            line.at,
+            effect_text(line)
+        );
     }
     let count =
         |wanted: fn(&Outcome) -> bool| loaded.lines.iter().filter(|l| wanted(&l.outcome)).count();
@@ -37,7 +43,7 @@ pub fn lines(loaded: &Loaded) -> String {
     out
 }
 
-fn told(line: &Line) -> String {
+fn effect_text(line: &Line) -> String {
     let doc = line.parameter.map_or("", |p| p.doc);
     match &line.outcome {
         Outcome::Set(value) => {

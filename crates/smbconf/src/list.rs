@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_parted_by_spaces_and_commas_and_held_together_by_quotes() {
+    fn words_are_separated_by_spaces_and_commas_except_in_quotes() {
         assert_eq!(
             words("alice, bob\t\"Jo Ann\",,"),
             ["alice", "bob", "Jo Ann"]

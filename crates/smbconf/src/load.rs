@@ -105,7 +105,7 @@ enum Current {
 
 /// A line of a share's section, kept for `copy`.
 #[derive(Clone)]
-struct Said {
+struct ShareLine {
     found: Found,
     value: String,
 }
@@ -113,7 +113,7 @@ struct Said {
 /// A share that is being read.
 struct Draft {
     share: ShareSettings,
-    said: Vec<Said>,
+    lines: Vec<ShareLine>,
     at: Option<Position>,
 }
 
@@ -128,7 +128,7 @@ struct Loader {
     depth: usize,
     files: usize,
     /// Parameters without effect that were already reported.
-    said_once: HashSet<String>,
+    reported: HashSet<String>,
     /// `config file`: discard everything and read this file instead.
     replaced_by: Option<PathBuf>,
     named: bool,
@@ -152,7 +152,7 @@ impl Loader {
     fn file(&mut self, path: &Path, from: Option<&Position>) {
         self.files += 1;
         if self.depth >= MAX_DEPTH || self.files > MAX_FILES {
-            return self.say(
+            return self.report(
                 Diagnostic::error(format!(
                     "'{}' is not read: files include files without end",
                     path.display()
@@ -165,8 +165,8 @@ impl Loader {
             Err(error) => {
                 let message = format!("cannot read '{}': {error}", path.display());
                 match from {
-                    Some(_) => self.say(Diagnostic::warning(message), from),
-                    None => self.say(Diagnostic::error(message), from),
+                    Some(_) => self.report(Diagnostic::warning(message), from),
+                    None => self.report(Diagnostic::error(message), from),
                 }
             }
         }
@@ -186,7 +186,7 @@ impl Loader {
                 path.display()
             );
             let help = "save it as UTF-8, for instance with 'iconv -f CP850 -t UTF-8'";
-            self.say(Diagnostic::warning(message).help(help), from);
+            self.report(Diagnostic::warning(message).help(help), from);
         }
         self.depth += 1;
         self.text(&path.display().to_string(), &text);
@@ -223,7 +223,7 @@ impl Loader {
             ),
         };
         if let Current::Skipped(why) = self.current {
-            self.say(
+            self.report(
                 Diagnostic::warning(format!("the section [{name}] has no effect")).help(why),
                 Some(at),
             );
@@ -243,7 +243,7 @@ impl Loader {
         };
         self.drafts.push(Draft {
             share,
-            said: Vec::new(),
+            lines: Vec::new(),
             at: Some(at.clone()),
         });
         self.drafts.len() - 1
@@ -260,10 +260,10 @@ impl Loader {
         };
         match &outcome {
             Outcome::Wrong(why) => {
-                self.say(Diagnostic::error(format!("'{key}': {why}")), Some(at));
+                self.report(Diagnostic::error(format!("'{key}': {why}")), Some(at));
             }
             Outcome::Adjusted(_, why) => {
-                self.say(Diagnostic::warning(format!("'{key}': {why}")), Some(at));
+                self.report(Diagnostic::warning(format!("'{key}': {why}")), Some(at));
             }
             _ => {}
         }
@@ -284,7 +284,7 @@ impl Loader {
                 "it concerns the whole server and belongs in [global], not in [{}]",
                 self.section
             );
-            self.say(
+            self.report(
                 Diagnostic::warning(format!("'{key}' has no effect here")).help(why.clone()),
                 Some(at),
             );
@@ -328,7 +328,7 @@ impl Loader {
         let value = meant(found, value);
         let share = match self.current {
             Current::Share(index) => self.drafts.get_mut(index).map(|draft| {
-                draft.said.push(Said {
+                draft.lines.push(ShareLine {
                     found: Found {
                         opposite: false,
                         ..found
@@ -350,11 +350,11 @@ impl Loader {
         let meant = nearest(&lower, all_names()).filter(|_| !exact);
         let (warning, why) = match (meant, family(&normal)) {
             (None, Some(family)) => {
-                let said = Diagnostic::warning(format!("coax does not honour '{key}'"));
-                (said.help(family.why), family.why.to_string())
+                let diagnostic = Diagnostic::warning(format!("coax does not honour '{key}'"));
+                (diagnostic.help(family.why), family.why.to_string())
             }
             (meant, _) => {
-                let said = Diagnostic::warning(format!(
+                let diagnostic = Diagnostic::warning(format!(
                     "coax knows no parameter '{key}'; it has no effect"
                 ));
                 let guess = match meant {
@@ -364,9 +364,9 @@ impl Loader {
                 };
                 let why = "coax knows no such parameter".to_string();
                 if guess.is_empty() {
-                    (said, why)
+                    (diagnostic, why)
                 } else {
-                    (said.help(guess.clone()), format!("{why} ({guess})"))
+                    (diagnostic.help(guess.clone()), format!("{why} ({guess})"))
                 }
             }
         };
@@ -383,7 +383,7 @@ impl Loader {
             _ if has_macros(value) => {
                 let why =
                     "no client is known yet when the file is read; the macro cannot be filled in";
-                self.say(
+                self.report(
                     Diagnostic::warning(format!("'{name} = {value}' has no effect")).help(why),
                     Some(at),
                 );
@@ -402,7 +402,7 @@ impl Loader {
                 "after this include, lines belong to [{}], as with Samba",
                 self.section
             );
-            self.say(
+            self.report(
                 Diagnostic::note(note).help(format!("repeat [{before}] if they should not")),
                 Some(at),
             );
@@ -428,37 +428,37 @@ impl Loader {
         else {
             return Outcome::Wrong(format!("there is no section [{from}] before this one"));
         };
-        let said = self
+        let lines = self
             .drafts
             .get(source)
-            .map(|d| d.said.clone())
+            .map(|d| d.lines.clone())
             .unwrap_or_default();
         let Some(draft) = self.drafts.get_mut(here) else {
             return Outcome::Read;
         };
-        let own: HashSet<&str> = draft.said.iter().map(|s| s.found.parameter.name).collect();
-        let new: Vec<Said> = said
+        let own: HashSet<&str> = draft.lines.iter().map(|s| s.found.parameter.name).collect();
+        let new: Vec<ShareLine> = lines
             .into_iter()
             .filter(|s| !own.contains(s.found.parameter.name))
             .collect();
-        for Said { found, value } in &new {
+        for ShareLine { found, value } in &new {
             if let Effect::Share(slot) = found.parameter.effect {
                 // Invalid values were reported at their own lines.
                 let _ = (slot.set)(&mut draft.share, value);
             }
         }
-        draft.said.extend(new);
+        draft.lines.extend(new);
         Outcome::Read
     }
 
     /// Adds a diagnostic for a parameter at its first use only.
     fn once(&mut self, name: &str, diagnostic: Diagnostic, at: &Position) {
-        if self.said_once.insert(name.to_string()) {
-            self.say(diagnostic, Some(at));
+        if self.reported.insert(name.to_string()) {
+            self.report(diagnostic, Some(at));
         }
     }
 
-    fn say(&mut self, diagnostic: Diagnostic, at: Option<&Position>) {
+    fn report(&mut self, diagnostic: Diagnostic, at: Option<&Position>) {
         self.loaded.diagnostics.push(match at {
             Some(at) => diagnostic.at(at),
             None => diagnostic,

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_calls_itself_is_one_word_of_a_command() {
+    fn a_client_name_is_one_word_of_a_command() {
         let values = MacroValues {
             client_name: "-o x;rm -rf ~",
             user: "$(reboot)`reboot`\n'\"|&<>*?",

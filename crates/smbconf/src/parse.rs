@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_with_its_line_and_the_rest_is_read() {
+    fn invalid_lines_are_reported_and_the_rest_is_read() {
         let mut diagnostics = Vec::new();
         let items = parse(
             "t",

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_said_with_its_line() {
+    fn invalid_lines_are_reported_with_their_number() {
         let wrong =
             UsernameMap::parse(Path::new("users.map"), "a = b\nnonsense\nx = @staff\n= y\n")
                 .unwrap_err();

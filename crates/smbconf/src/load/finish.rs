@@ -30,11 +30,12 @@ impl Loader {
             self.loaded.settings.global.netbios_name = name;
         }
         for draft in std::mem::take(&mut self.drafts) {
-            let (mut share, said) = finish_share(draft, self.loaded.settings.global.security);
+            let (mut share, diagnostics) =
+                finish_share(draft, self.loaded.settings.global.security);
             share
                 .guest_account
                 .clone_from(&self.loaded.settings.global.guest_account);
-            self.loaded.diagnostics.extend(said);
+            self.loaded.diagnostics.extend(diagnostics);
             self.loaded.settings.shares.push(share);
         }
         let global = &self.loaded.settings.global;
@@ -43,9 +44,9 @@ impl Loader {
                 "'server min protocol' is newer than 'server max protocol': nobody could connect";
             self.loaded.diagnostics.push(Diagnostic::error(message));
         }
-        let (listen, said) = listeners(global, &local_addresses());
+        let (listen, diagnostics) = listeners(global, &local_addresses());
         self.loaded.settings.listen = listen;
-        self.loaded.diagnostics.extend(said);
+        self.loaded.diagnostics.extend(diagnostics);
         self.loaded.template = self.template;
         self.loaded
     }
@@ -77,15 +78,15 @@ fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnos
     let Draft { mut share, at, .. } = draft;
     share.guest_ok |= share.guest_only;
     share.available &= !share.path.is_empty();
-    let mut said: Vec<Diagnostic> = wrong_with_path(&share).into_iter().collect();
+    let mut diagnostics: Vec<Diagnostic> = wrong_with_path(&share).into_iter().collect();
     if share.name.chars().count() > SHARE_NAME_MAX || share.name.contains(' ') {
         let message = format!("DOS and Windows 9x do not list [{}]", share.name);
         let help = format!(
             "a name of at most {SHARE_NAME_MAX} characters without spaces is seen by all (KB Q160843, Q145949)"
         );
-        said.push(Diagnostic::note(message).help(help));
+        diagnostics.push(Diagnostic::note(message).help(help));
     }
-    said.extend(modules_without_effect(&share));
+    diagnostics.extend(modules_without_effect(&share));
     if security == Security::Share
         && share.password.is_none()
         && share.read_only_password.is_none()
@@ -95,16 +96,17 @@ fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnos
             "[{}] has neither a password nor guests, so nobody can connect to it",
             share.name
         );
-        said.push(
+        diagnostics.push(
             Diagnostic::warning(message)
                 .help("with 'security = share', set 'coax:password' or 'guest ok = yes'"),
         );
     }
-    (share, place(said, at.as_ref()))
+    (share, place(diagnostics, at.as_ref()))
 }
 
-fn place(said: Vec<Diagnostic>, at: Option<&Position>) -> Vec<Diagnostic> {
-    said.into_iter()
+fn place(diagnostics: Vec<Diagnostic>, at: Option<&Position>) -> Vec<Diagnostic> {
+    diagnostics
+        .into_iter()
         .map(|d| match at {
             Some(at) => d.at(at),
             None => d,
@@ -141,7 +143,7 @@ pub fn listeners(
     global: &GlobalSettings,
     local: &[(String, IpAddr)],
 ) -> (Listeners, Vec<Diagnostic>) {
-    let (addresses, mut said) = addresses(global, local);
+    let (addresses, mut diagnostics) = addresses(global, local);
     let at = |wanted: fn(u16) -> bool| -> Vec<Listener> {
         let ports = global.smb_ports.iter().filter(|p| wanted(**p));
         ports
@@ -159,7 +161,7 @@ pub fn listeners(
     };
     let direct = at(|p| p % 100 != 39);
     if nbt.is_empty() && direct.is_empty() && !addresses.is_empty() {
-        said.push(
+        diagnostics.push(
             Diagnostic::error("no port is left to listen at")
                 .help("see 'smb ports' and 'disable netbios'"),
         );
@@ -170,7 +172,7 @@ pub fn listeners(
             nbt,
             direct,
         },
-        said,
+        diagnostics,
     )
 }
 
@@ -179,27 +181,27 @@ fn addresses(
     global: &GlobalSettings,
     local: &[(String, IpAddr)],
 ) -> (Vec<IpAddr>, Vec<Diagnostic>) {
-    let mut said = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut addresses = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
     if global.bind_interfaces_only && !global.interfaces.is_empty() {
         addresses = global
             .interfaces
             .iter()
-            .flat_map(|word| interface(word, local, &mut said))
+            .flat_map(|word| interface(word, local, &mut diagnostics))
             .collect();
         addresses.sort_unstable();
         addresses.dedup();
         if addresses.is_empty() {
-            said.push(Diagnostic::error("none of 'interfaces' is an address of this machine, and 'bind interfaces only' is on"));
+            diagnostics.push(Diagnostic::error("none of 'interfaces' is an address of this machine, and 'bind interfaces only' is on"));
         }
     } else if global.bind_interfaces_only {
-        said.push(Diagnostic::warning(
+        diagnostics.push(Diagnostic::warning(
             "'bind interfaces only' has no effect without 'interfaces'",
         ));
     } else if !global.interfaces.is_empty() {
-        said.push(Diagnostic::note("coax listens at every address; 'bind interfaces only = yes' restricts it to 'interfaces'"));
+        diagnostics.push(Diagnostic::note("coax listens at every address; 'bind interfaces only = yes' restricts it to 'interfaces'"));
     }
-    (addresses, said)
+    (addresses, diagnostics)
 }
 
 /// Where to run the name service: only if a session service listens on port 139, because clients that resolve a name
@@ -211,7 +213,11 @@ fn names(nbt: &[Listener]) -> Option<Listener> {
 }
 
 /// The local addresses that match one word of `interfaces`.
-fn interface(word: &str, local: &[(String, IpAddr)], said: &mut Vec<Diagnostic>) -> Vec<IpAddr> {
+fn interface(
+    word: &str,
+    local: &[(String, IpAddr)],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<IpAddr> {
     let word = word.split(';').next().unwrap_or_default();
     if word.is_empty() || word.contains('=') {
         return Vec::new();
@@ -243,7 +249,7 @@ fn interface(word: &str, local: &[(String, IpAddr)], said: &mut Vec<Diagnostic>)
             .collect(),
     };
     if found.is_empty() {
-        said.push(Diagnostic::warning(format!(
+        diagnostics.push(Diagnostic::warning(format!(
             "'interfaces': this machine has no '{word}' with an IPv4 address"
         )));
     }

@@ -27,9 +27,10 @@ fn share<'a>(loaded: &'a Loaded, name: &str) -> &'a ShareSettings {
 }
 
 /// Severity, line and text of the diagnostics.
-fn said(text: &str) -> Vec<(Severity, u32, String)> {
-    let told = load_text("t", text).diagnostics.into_iter();
-    told.map(|d| (d.severity, d.at.map_or(0, |a| a.line), d.message))
+fn diagnostics(text: &str) -> Vec<(Severity, u32, String)> {
+    let output = load_text("t", text).diagnostics.into_iter();
+    output
+        .map(|d| (d.severity, d.at.map_or(0, |a| a.line), d.message))
         .collect()
 }
 
@@ -76,7 +77,7 @@ fn a_section_that_comes_twice_is_one_share_whatever_its_case() {
 }
 
 #[test]
-fn copy_takes_over_what_this_section_has_not_said_itself() {
+fn copy_does_not_override_parameters_of_the_section() {
     let loaded = read(
         "[a]\npath = /\ncomment = A\nwriteable = yes\n[b]\ncomment = B\ncopy = A\ncase sensitive = yes\n[c]\ncopy = b\n",
     );
@@ -104,11 +105,11 @@ fn copy_of_what_is_not_there_and_outside_a_share_is_an_error() {
 }
 
 #[test]
-fn a_global_parameter_in_a_share_has_no_effect_and_says_so() {
+fn a_global_parameter_in_a_share_has_no_effect_and_is_reported() {
     let text = "[x]\npath = /\nread raw = no\n";
     assert!(read(text).settings.global.read_raw);
     assert!(
-        said(text)
+        diagnostics(text)
             .iter()
             .any(|(severity, line, m)| *severity == Severity::Warning
                 && *line == 3
@@ -117,10 +118,10 @@ fn a_global_parameter_in_a_share_has_no_effect_and_says_so() {
 }
 
 #[test]
-fn unknown_parameters_are_said_once_with_line_and_guess() {
+fn unknown_parameters_are_reported_once_with_line_and_suggestion() {
     let text = "[global]\nfoo bar = 1\nFooBar = 2\n[x]\npath = /\nreed only = yes\nvfs_recycle:keep = no\nlogging = file\n";
-    let told = load_text("t", text).diagnostics;
-    let lines: Vec<_> = told
+    let output = load_text("t", text).diagnostics;
+    let lines: Vec<_> = output
         .iter()
         .map(|d| {
             (
@@ -142,16 +143,16 @@ fn unknown_parameters_are_said_once_with_line_and_guess() {
 
 #[test]
 fn wrong_values_are_errors_that_name_parameter_and_line() {
-    let told = said("[x]\npath = /\nread only = maybe\ncreate mask = 9\n");
+    let output = diagnostics("[x]\npath = /\nread only = maybe\ncreate mask = 9\n");
     assert_eq!(
-        told.iter().map(|(s, l, _)| (*s, *l)).collect::<Vec<_>>(),
+        output.iter().map(|(s, l, _)| (*s, *l)).collect::<Vec<_>>(),
         [(Severity::Error, 3), (Severity::Error, 4)]
     );
-    assert!(told[0].2.contains("'read only'") && told[0].2.contains("maybe"));
+    assert!(output[0].2.contains("'read only'") && output[0].2.contains("maybe"));
 }
 
 #[test]
-fn sections_that_coax_does_not_serve_say_why_and_swallow_their_lines() {
+fn unsupported_sections_are_reported_and_their_lines_ignored() {
     for section in ["homes", "Printers", "IPC$"] {
         let loaded = read(&format!("[{section}]\nread only = no\n[x]\npath = /\n"));
         assert_eq!(loaded.settings.shares.len(), 1);
@@ -168,11 +169,11 @@ fn a_share_without_a_folder_is_closed() {
 }
 
 #[test]
-fn of_file_system_modules_the_one_for_streams_is_honoured_and_the_others_are_said() {
+fn only_the_streams_module_is_honoured_and_others_are_reported() {
     let text = "[x]\npath = /\nvfs objects = acl_xattr Streams_XATTR\n[y]\npath = /\n";
     let loaded = read(text);
     assert!(share(&loaded, "x").keeps_streams() && !share(&loaded, "y").keeps_streams());
-    let notes = said(text);
+    let notes = diagnostics(text);
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].2.contains("acl_xattr"), "{notes:?}");
 }
@@ -224,7 +225,7 @@ fn guests_are_on_the_lists_by_the_name_of_the_guest_account() {
 }
 
 #[test]
-fn passwords_of_shares_are_kept_and_their_absence_is_said() {
+fn share_passwords_are_stored_and_missing_ones_reported() {
     let loaded =
         read("[global]\nsecurity = share\n[x]\npath = /\ncoax:password = hush\n[y]\npath = /\n");
     assert_eq!(share(&loaded, "x").password, Some(Secret("hush".into())));
@@ -352,10 +353,15 @@ fn listeners_of(text: &str) -> (Vec<String>, Vec<String>, bool, usize) {
         ("eth1", "192.168.1.5"),
     ]
     .map(|(name, address)| (name.to_owned(), address.parse().unwrap()));
-    let (l, said) = listeners(&load_text("t", text).settings.global, &local);
+    let (l, diagnostics) = listeners(&load_text("t", text).settings.global, &local);
     let show =
         |list: &[crate::settings::Listener]| list.iter().map(|l| l.address.to_string()).collect();
-    (show(&l.nbt), show(&l.direct), l.names.is_some(), said.len())
+    (
+        show(&l.nbt),
+        show(&l.direct),
+        l.names.is_some(),
+        diagnostics.len(),
+    )
 }
 
 #[test]
@@ -385,15 +391,15 @@ fn listeners_follow_interfaces_where_they_are_bound_to_them_alone() {
         ("\"eth0;speed=1\"", "10.0.0.7"),
         ("127.0.0.1 lo", "127.0.0.1"),
     ] {
-        let (_, direct, _, said) = listeners_of(&format!("{bound}{interfaces}"));
+        let (_, direct, _, diagnostics) = listeners_of(&format!("{bound}{interfaces}"));
         assert_eq!(
-            (direct, said),
+            (direct, diagnostics),
             (vec![format!("{address}:445")], 0),
             "{interfaces}"
         );
     }
-    let (_, direct, _, said) = listeners_of("interfaces = eth1");
-    assert_eq!((direct, said), (vec!["0.0.0.0:445".to_owned()], 1));
+    let (_, direct, _, diagnostics) = listeners_of("interfaces = eth1");
+    assert_eq!((direct, diagnostics), (vec!["0.0.0.0:445".to_owned()], 1));
 }
 
 #[test]
@@ -415,7 +421,7 @@ fn explanation_gives_every_line_its_effect_and_counts_them() {
 }
 
 #[test]
-fn letters_of_another_character_set_are_said_to_be_lost_and_endless_files_are_refused() {
+fn undecodable_characters_are_reported_and_huge_files_refused() {
     let folder = tempfile::tempdir().unwrap();
     let conf = folder.path().join("a");
     std::fs::write(&conf, b"[x]\npath = /\ncomment = B\x81cher\n").unwrap();

@@ -188,7 +188,7 @@ fn assert_others_unchanged(
 }
 
 #[test]
-fn every_parameter_without_effect_says_why_when_it_is_used() {
+fn every_parameter_without_effect_is_reported_with_a_reason() {
     for parameter in parameters() {
         let (Effect::MetOtherwise(why) | Effect::NotHonoured(why)) = parameter.effect else {
             continue;
@@ -197,19 +197,19 @@ fn every_parameter_without_effect_says_why_when_it_is_used() {
             "t",
             &format!("[global]\n{} = 1\n{} = 1\n", parameter.name, parameter.name),
         );
-        let said: Vec<_> = loaded
+        let message: Vec<_> = loaded
             .diagnostics
             .iter()
             .filter(|d| d.help.as_deref() == Some(why))
             .collect();
         assert_eq!(
-            said.len(),
+            message.len(),
             1,
             "{}: {:?}",
             parameter.name,
             loaded.diagnostics
         );
-        assert_eq!(said[0].at.as_ref().unwrap().line, 2);
+        assert_eq!(message[0].at.as_ref().unwrap().line, 2);
         assert!(!matches!(
             loaded.lines[0].outcome,
             Outcome::Set(_) | Outcome::Wrong(_)
@@ -308,7 +308,7 @@ fn every_honoured_parameter_is_read_by_the_server() {
 }
 
 #[test]
-fn families_never_hide_a_parameter_that_is_known_and_say_why() {
+fn families_do_not_cover_known_parameters_and_have_a_reason() {
     for family in families::FAMILIES {
         assert!(!family.why.ends_with('.') && !family.why.is_empty());
         for begin in family.begin {

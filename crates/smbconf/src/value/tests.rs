@@ -168,7 +168,7 @@ fn patterns_and_folders_and_files_lose_their_wrapping_only() {
 }
 
 #[test]
-fn a_password_never_shows() {
+fn a_password_is_never_shown() {
     let password = (PASSWORD.read)("hush").unwrap();
     assert_eq!((PASSWORD.show)(&password), "(set)");
     assert!(!format!("{password:?}").contains("hush"));
