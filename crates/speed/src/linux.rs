@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_tells_less_and_that_is_none_rather_than_zero() {
+    fn values_missing_in_an_old_kernel_are_none_not_zero() {
         let figures = TcpFigures::from_linux(&info(104)).unwrap();
         assert_eq!(figures.retransmissions, 3);
         assert_eq!(
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_is_gone_and_a_refusal_are_told_apart() {
+    fn a_closed_connection_and_a_refusal_are_different_errors() {
         let error =
             |errno: i32| Socket::from_diag_reply(&reply(NLMSG_ERROR, &(-errno).to_ne_bytes()));
         assert_eq!(error(2), Err(DiagError::Gone));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn one_in_time_wait_has_been_flushed_and_tells_no_figures() {
+    fn a_connection_in_time_wait_is_flushed_without_statistics() {
         let mut body = vec![2, 6];
         body.resize(MESSAGE_BYTES, 0);
         let socket = Socket::from_diag_reply(&reply(SOCK_DIAG_BY_FAMILY, &body)).unwrap();

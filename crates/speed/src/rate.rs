@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_told_in_kilobytes_of_1024_and_megabits_of_a_million() {
+    fn units_are_kilobytes_of_1024_bytes_and_megabits_of_a_million_bits() {
         let rate = Rate {
             bytes: 1_024_000,
             span: Span::from_millis(500),

@@ -43,10 +43,10 @@ fn advance(transfer: &mut Transfer, until: Time) -> Vec<Sample> {
 fn a_pcjr_sends_8_mb_at_115_kb_a_second_and_every_second_is_told() {
     // a row of mTCP's table, card WD8003WT: 115.3 KB/s
     let mut transfer = Transfer::new(config(Role::Receive, None), START);
-    let (mut left, mut ms, mut told) = (8 * MEGABYTE, 0, Vec::new());
+    let (mut left, mut ms, mut output) = (8 * MEGABYTE, 0, Vec::new());
     while left > 0 {
         ms += 100;
-        told.extend(advance(&mut transfer, at(ms)));
+        output.extend(advance(&mut transfer, at(ms)));
         let bytes = left.min(11_807);
         transfer.received(at(ms), bytes);
         left -= bytes;
@@ -56,9 +56,9 @@ fn a_pcjr_sends_8_mb_at_115_kb_a_second_and_every_second_is_told() {
     assert_eq!((report.end, report.bytes), (Some(End::Done), 8 * MEGABYTE));
     assert_eq!(report.elapsed, Span::from_millis(ms));
     assert!((report.rate().kb_per_s() - 115.3).abs() < 0.1);
-    assert_eq!(told.len() as u64, ms / 1000);
+    assert_eq!(output.len() as u64, ms / 1000);
     assert!(
-        told[1..]
+        output[1..]
             .iter()
             .all(|s| s.bytes == 118_070 && s.span == Span::from_secs(1))
     );
@@ -69,7 +69,7 @@ fn a_pcjr_sends_8_mb_at_115_kb_a_second_and_every_second_is_told() {
 }
 
 #[test]
-fn the_clock_starts_with_the_connection_and_the_wait_for_the_first_byte_is_told_apart() {
+fn time_starts_with_the_connection_and_the_first_byte_wait_is_separate() {
     let mut transfer = Transfer::new(config(Role::Receive, None), START);
     transfer.received(at(3_000), 1024);
     transfer.received(at(4_000), 1024);
@@ -129,7 +129,7 @@ fn the_acknowledged_syn_and_fin_are_no_bytes() {
 }
 
 #[test]
-fn where_nobody_tells_of_acknowledgements_the_bytes_written_count() {
+fn without_ack_information_written_bytes_count() {
     let mut transfer = Transfer::new(config(Role::Send, Some(100)), START);
     transfer.written(at(5), 30);
     assert_eq!(transfer.report(at(5)).bytes, 30);
