@@ -175,7 +175,7 @@ fn a_lan_manager_dialect_gets_an_lm_response_only_if_weak_proofs_are_allowed() {
 }
 
 /// Whether any message of the client contains the password, also in capitals.
-fn gives_the_password_away(pair: &Pair) -> bool {
+fn sends_the_password(pair: &Pair) -> bool {
     let upper = PASSWORD.to_uppercase();
     let wide: Vec<u8> = PASSWORD.bytes().flat_map(|byte| [byte, 0]).collect();
     let within = |message: &[u8], text: &[u8]| message.windows(text.len()).any(|at| at == text);
@@ -190,7 +190,7 @@ fn gives_the_password_away(pair: &Pair) -> bool {
 }
 
 #[test]
-fn the_password_itself_is_sent_only_if_weak_proofs_are_allowed() {
+fn a_plaintext_password_is_sent_only_if_weak_methods_are_allowed() {
     for (generation, capitals) in [
         (Generation::Nt, false),
         (Generation::Nt, true),
@@ -213,13 +213,13 @@ fn the_password_itself_is_sent_only_if_weak_proofs_are_allowed() {
         let mut pair = ann(modern.clone(), config.clone());
         let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
         assert_eq!(error, Error::Unfit(Unfit::Plaintext));
-        assert!(!gives_the_password_away(&pair));
+        assert!(!sends_the_password(&pair));
         let mut pair = Pair::serving(modern, config, with_ann, |target| {
             as_ann(target);
             target.credentials.allow_weak = true;
         });
         is_let_in(&mut pair);
-        assert!(gives_the_password_away(&pair), "{generation:?}");
+        assert!(sends_the_password(&pair), "{generation:?}");
     }
 }
 
@@ -263,7 +263,7 @@ fn by_shares_with(
 }
 
 #[test]
-fn a_shares_password_opens_it_as_far_as_it_goes_in_every_generation() {
+fn share_passwords_give_their_access_in_every_generation() {
     for generation in [
         Generation::Core,
         Generation::Lanman1,
@@ -288,12 +288,12 @@ fn a_shares_password_opens_it_as_far_as_it_goes_in_every_generation() {
         let mut pair = by_shares(generation, PASSWORD, false);
         let error = pair.run(Operation::DiskSpace, &[]).unwrap_err();
         assert_eq!(error, Error::Unfit(Unfit::Plaintext), "{generation:?}");
-        assert!(!gives_the_password_away(&pair), "{generation:?}");
+        assert!(!sends_the_password(&pair), "{generation:?}");
     }
 }
 
 #[test]
-fn a_shares_password_is_proved_by_a_response_where_the_server_encrypts() {
+fn a_share_password_is_sent_as_a_response_to_a_challenge() {
     for generation in [
         Generation::Lanman1,
         Generation::Lanman2,
@@ -326,7 +326,7 @@ fn a_shares_password_is_proved_by_a_response_where_the_server_encrypts() {
 }
 
 #[test]
-fn a_wrong_password_is_a_log_on_failure_however_it_is_proved() {
+fn a_wrong_password_is_a_log_on_failure_with_every_method() {
     let anything = Policy::anything();
     let cases = [
         ("modern", strict(anything)),
@@ -362,7 +362,7 @@ fn a_wrong_password_is_a_log_on_failure_however_it_is_proved() {
 }
 
 #[test]
-fn a_user_whom_the_server_takes_for_a_guest_is_told_so() {
+fn a_guest_log_on_is_reported() {
     let config = Config {
         map_to_guest: MapToGuest::BadUser,
         ..strict(NOTHING)

@@ -90,7 +90,7 @@ fn assert_bulk(mix: &BTreeMap<(u8, u32), usize>, bulk: (u8, u32), what: &str) {
 }
 
 #[test]
-fn each_redirector_moves_data_as_the_documents_say() {
+fn each_redirector_transfers_data_as_documented() {
     let data = noise(LEN);
     for (name, put, get) in BULK {
         let mut pair = Pair::new(profile(name));
@@ -183,12 +183,12 @@ fn core_dialects_are_spoken_without_the_commands_they_lack() {
 /// The client's SEARCH requests and their results: keys, or nothing at the end.
 fn searches(pair: &Pair) -> Vec<(search::Request<'_>, Vec<search::ResumeKey>)> {
     let code = |message: &[u8]| Header::parse(message).unwrap().command;
-    let (sent, told): (Vec<_>, Vec<_>) = pair
+    let (sent, output): (Vec<_>, Vec<_>) = pair
         .messages
         .iter()
         .filter(|(_, message)| code(message) == command::SEARCH)
         .partition(|(from_client, _)| *from_client);
-    let both = sent.into_iter().zip(told);
+    let both = sent.into_iter().zip(output);
     both.map(|((_, request), (_, reply))| {
         let request = search::Request::parse(&Block::first(request).unwrap(), false);
         let found = search::Response::parse(&Block::first(reply).unwrap());

@@ -166,7 +166,7 @@ fn a_log_on_whose_own_reply_is_altered_is_not_believed() {
 }
 
 #[test]
-fn nobody_who_cannot_sign_uses_a_server_that_insists_on_it() {
+fn a_server_that_requires_signing_refuses_clients_without_it() {
     let config = Config {
         signing: Signing::Required,
         ..strict(NOTHING)

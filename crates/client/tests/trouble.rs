@@ -240,7 +240,7 @@ fn a_guest_cannot_use_a_server_that_insists_on_signatures() {
 }
 
 #[test]
-fn a_server_without_a_common_dialect_is_said_to_be_one() {
+fn a_server_without_a_common_dialect_is_reported() {
     let mut pair = Pair::with(
         profile("ps2-opl"),
         Config {
@@ -257,7 +257,7 @@ fn a_server_without_a_common_dialect_is_said_to_be_one() {
 }
 
 #[test]
-fn a_file_that_is_shorter_than_it_was_said_to_be_is_told() {
+fn a_file_shorter_than_announced_is_reported() {
     // Offset of the end of file in NT_CREATE_ANDX's reply, bytes from the header.
     const END_OF_FILE: std::ops::Range<usize> = 88..96;
     let mut pair = with_file(profile("modern"));
@@ -285,7 +285,7 @@ fn change(pair: &mut Pair, command: u8, change: impl Fn(&mut Vec<u8>) + 'static)
 }
 
 #[test]
-fn a_go_ahead_that_does_not_say_it_is_a_reply_is_one_all_the_same() {
+fn an_interim_response_without_the_reply_flag_is_accepted() {
     let mut pair = Pair::new(raw());
     change(&mut pair, command::WRITE_RAW, |message| message[9] &= 0x7f);
     pair.run(put(), &noise(LEN)).unwrap();
@@ -313,7 +313,7 @@ fn last_reply(status: u32, count: u16) -> impl Fn(&mut Vec<u8>) {
 }
 
 #[test]
-fn a_raw_writes_last_reply_in_smbds_form_tells_how_much_was_written() {
+fn smbds_final_reply_to_a_raw_write_contains_the_count() {
     let mut pair = Pair::new(raw());
     change(&mut pair, command::WRITE_COMPLETE, last_reply(0, 1000));
     let error = pair.run(put(), &noise(LEN)).unwrap_err();
@@ -383,7 +383,7 @@ fn a_watch_may_end_under_the_cancels_name() {
 }
 
 #[test]
-fn an_open_that_tells_no_length_does_not_make_the_file_empty() {
+fn an_open_reply_without_a_length_does_not_mean_an_empty_file() {
     for name in ["ps2-opl", "windows-95"] {
         let mut pair = with_file(profile(name));
         // the file's size is 12 bytes after the start of the words
@@ -420,7 +420,7 @@ fn a_raw_write_whose_data_came_with_its_request_is_done_with_the_only_reply() {
 }
 
 #[test]
-fn a_raw_writes_only_reply_that_tells_of_less_than_was_sent_is_a_full_disk() {
+fn a_short_count_in_a_single_raw_write_reply_is_a_full_disk() {
     let mut pair = Pair::new(raw_with_data());
     change(&mut pair, command::WRITE_COMPLETE, |message| {
         message[33..35].copy_from_slice(&10_u16.to_le_bytes());

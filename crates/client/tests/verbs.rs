@@ -89,16 +89,16 @@ fn a_folder_of_a_thousand_files_is_listed_whole_in_every_generation() {
 }
 
 #[test]
-fn a_file_is_told_of_renamed_and_deleted_in_every_generation() {
+fn stat_rename_and_delete_work_in_every_generation() {
     for (generation, mut pair) in pairs() {
         pair.fs.add_file("A.TXT", b"hello").unwrap();
-        let told = stat(&mut pair, "A.TXT").unwrap();
+        let output = stat(&mut pair, "A.TXT").unwrap();
         assert_eq!(
-            (told.size, told.is_directory()),
+            (output.size, output.is_directory()),
             (5, false),
             "{generation:?}"
         );
-        assert!(told.modified.is_some(), "{generation:?}");
+        assert!(output.modified.is_some(), "{generation:?}");
         let rename = Operation::Rename {
             from: "A.TXT".into(),
             to: "B.TXT".into(),
@@ -122,7 +122,7 @@ fn a_file_is_told_of_renamed_and_deleted_in_every_generation() {
 }
 
 #[test]
-fn folders_are_made_and_removed_and_the_disk_told_of_in_every_generation() {
+fn folders_and_disk_space_work_in_every_generation() {
     for (generation, mut pair) in pairs() {
         pair.run(
             Operation::MakeDirectory {
@@ -162,9 +162,9 @@ fn times_and_attributes_are_set_to_the_dialects_grain() {
             attributes: Some(0x21),
         };
         pair.run(set, &[]).unwrap();
-        let told = stat(&mut pair, "A.TXT").unwrap();
+        let output = stat(&mut pair, "A.TXT").unwrap();
         assert_eq!(
-            (told.modified, told.attributes & 0x27),
+            (output.modified, output.attributes & 0x27),
             (Some(THEN), 0x21),
             "{generation:?}"
         );

@@ -359,13 +359,13 @@ fn shares_are_listed_by_rap_and_no_pipe_is_opened() {
     let Ok(Outcome::Shares(shares)) = outcome else {
         panic!("{outcome:?}");
     };
-    let told: Vec<_> = shares
+    let output: Vec<_> = shares
         .iter()
         .map(|(name, kind, remark)| (name.as_str(), *kind, remark.as_str()))
         .collect();
     let ipc = "Remote Inter Process Communication";
     assert_eq!(
-        told,
+        output,
         [
             ("GAMES", 0, "Doom and Quake"),
             ("LASERJET", 1, ""),
@@ -378,7 +378,7 @@ fn shares_are_listed_by_rap_and_no_pipe_is_opened() {
 }
 
 #[test]
-fn a_share_level_password_is_proved_by_the_lm_response_that_windows_9x_knows() {
+fn a_share_password_is_sent_as_windows_9x_lm_response() {
     for profile in ["modern", "windows-95", "windows-98"] {
         let (mut pair, _) = joined(profile, "GAMES", "QUAKE", "quake");
         assert_eq!(list(&mut pair).len(), 1, "{profile}");

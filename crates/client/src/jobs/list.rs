@@ -2,7 +2,7 @@
 
 use super::{
     job::{Context, Job, Step},
-    reply::{Reply, alike},
+    reply::{Reply, same_status},
     transact::Transaction,
 };
 use crate::{
@@ -137,7 +137,7 @@ impl List {
         for entry in Entries::new(format, &reply.gathered.data, found.count) {
             let entry = entry.map_err(reply.nonsense())?;
             let key = entry.key;
-            let entry = told(cx, &entry, unicode);
+            let entry = entry_of(cx, &entry, unicode);
             last = Some((key, entry.name.clone()));
             self.entries.push(entry);
         }
@@ -193,7 +193,7 @@ impl Job for List {
     fn reply(&mut self, cx: &mut Context<'_>, _: u32, reply: &Reply<'_>) -> Result<(), Error> {
         self.asked = false;
         let end = [Status::NO_MORE_FILES, Status::NO_SUCH_FILE];
-        if end.iter().any(|status| alike(reply.status, *status)) && !reply.status.is_ok() {
+        if end.iter().any(|status| same_status(reply.status, *status)) && !reply.status.is_ok() {
             self.place = Place::End;
             return Ok(());
         }
@@ -220,7 +220,7 @@ impl Job for List {
 }
 
 /// Converts an entry of a TRANS2 search.
-fn told(cx: &Context<'_>, entry: &find_first2::Entry<'_>, unicode: bool) -> Entry {
+fn entry_of(cx: &Context<'_>, entry: &find_first2::Entry<'_>, unicode: bool) -> Entry {
     let text = |raw| cx.link.decode(WireStr { raw, unicode });
     // The codec's value for a time that the server does not have.
     let stamp = |ns: i64| (ns != i64::MIN).then_some(ns);

@@ -67,7 +67,7 @@ impl<'m> Reply<'m> {
     /// Whether a transaction's reply contains its data, completely or up to the requested size.
     pub fn is_whole_or_part(&self) -> bool {
         let more = [Status::BUFFER_OVERFLOW, Status::MORE_PROCESSING_REQUIRED];
-        self.status.is_ok() || more.iter().any(|status| alike(self.status, *status))
+        self.status.is_ok() || more.iter().any(|status| same_status(self.status, *status))
     }
 
     /// The header.
@@ -119,6 +119,6 @@ impl<'m> Reply<'m> {
 }
 
 /// Whether two statuses are equal, in either form.
-pub(crate) fn alike(one: Status, other: Status) -> bool {
+pub(crate) fn same_status(one: Status, other: Status) -> bool {
     one == other || one.dos() == other.dos()
 }

@@ -128,7 +128,7 @@ impl Shares {
     }
 
     /// Handles data from the pipe, and reads again if it is incomplete.
-    fn pipe_said(
+    fn on_pipe_data(
         &mut self,
         cx: &mut Context<'_>,
         bytes: &[u8],
@@ -183,14 +183,14 @@ impl Shares {
 
     fn take_rap(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
         reply.ok()?;
-        let told = rap::Reply::parse(&reply.gathered.parameters).map_err(reply.nonsense())?;
+        let result = rap::Reply::parse(&reply.gathered.parameters).map_err(reply.nonsense())?;
         let text = |raw| {
             cx.link.decode(WireStr {
                 raw,
                 unicode: false,
             })
         };
-        let shares = rap::shares(&told, &reply.gathered.data);
+        let shares = rap::shares(&result, &reply.gathered.data);
         self.found = shares
             .iter()
             .map(|share| (text(share.name), u32::from(share.kind), text(share.comment)))
@@ -259,10 +259,10 @@ impl Job for Shares {
                 let range = read_andx::Response::parse(&reply.any()?)
                     .map_err(reply.nonsense())?
                     .data;
-                self.pipe_said(cx, reply.message.get(range).unwrap_or_default(), reply)
+                self.on_pipe_data(cx, reply.message.get(range).unwrap_or_default(), reply)
             }
             Stage::Asking(..) if reply.is_whole_or_part() => {
-                self.pipe_said(cx, &reply.gathered.data, reply)
+                self.on_pipe_data(cx, &reply.gathered.data, reply)
             }
             Stage::Asking(..) => self.ask_rap(cx),
             Stage::Rap => self.take_rap(cx, reply),

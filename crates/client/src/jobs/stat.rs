@@ -215,13 +215,13 @@ impl Job for Stat {
     fn reply(&mut self, cx: &mut Context<'_>, _: u32, reply: &Reply<'_>) -> Result<(), Error> {
         let block = reply.ok()?;
         self.found = Some(if reply.command == command::QUERY_INFORMATION {
-            let told = query_information::Response::parse(&block).map_err(reply.nonsense())?;
+            let info = query_information::Response::parse(&block).map_err(reply.nonsense())?;
             FileStat {
-                modified: (told.modified.0 != 0).then(|| told.modified.unix_ns(cx.link.zone)),
+                modified: (info.modified.0 != 0).then(|| info.modified.unix_ns(cx.link.zone)),
                 created: None,
                 accessed: None,
-                size: u64::from(told.size),
-                attributes: told.attributes,
+                size: u64::from(info.size),
+                attributes: info.attributes,
             }
         } else {
             parse(cx, &reply.gathered.data).map_err(reply.nonsense())?
@@ -323,12 +323,12 @@ impl Job for Disk {
     }
 
     fn reply(&mut self, _: &mut Context<'_>, _: u32, reply: &Reply<'_>) -> Result<(), Error> {
-        let told =
+        let info =
             query_information_disk::Response::parse(&reply.ok()?).map_err(reply.nonsense())?;
-        let unit = u64::from(told.blocks_per_unit).saturating_mul(u64::from(told.block_size));
+        let unit = u64::from(info.blocks_per_unit).saturating_mul(u64::from(info.block_size));
         self.found = Some(DiskSpace {
-            total: unit.saturating_mul(u64::from(told.total_units)),
-            free: unit.saturating_mul(u64::from(told.free_units)),
+            total: unit.saturating_mul(u64::from(info.total_units)),
+            free: unit.saturating_mul(u64::from(info.free_units)),
         });
         Ok(())
     }

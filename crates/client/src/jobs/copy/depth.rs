@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_path_gets_as_many_as_fill_it_and_no_more_than_the_most() {
+    fn a_long_path_gets_enough_requests_within_the_maximum() {
         assert_eq!(settled(60, 10), 8);
         assert_eq!(settled(500, 10), 16);
     }
 
     #[test]
-    fn where_first_and_most_are_one_number_it_is_always_that() {
+    fn equal_first_and_maximum_numbers_are_constant() {
         let mut depth = Depth::new(InFlight { first: 5, most: 5 });
         (1..1000).for_each(|n| depth.answered(Time(n), Time(n + 1)));
         assert_eq!(depth.now, 5);

@@ -291,8 +291,8 @@ impl Copy {
                     .map_err(nonsense)?;
             }
             Step::GetAttributes => {
-                let told = query_information::Response::parse(&block).map_err(nonsense)?;
-                self.learn(cx, told.size, told.modified, told.attributes);
+                let info = query_information::Response::parse(&block).map_err(nonsense)?;
+                self.learn(cx, info.size, info.modified, info.attributes);
             }
             Step::DiskAttributes => {
                 query_information_disk::Response::parse(&block).map_err(nonsense)?;
@@ -358,10 +358,10 @@ impl Copy {
     }
 
     fn learn_stat(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
-        let told = stat::parse(cx, &reply.gathered.data).map_err(reply.nonsense())?;
-        self.known.size = Some(told.size);
-        self.known.modified = told.modified.or(self.known.modified);
-        self.known.attributes = Some(told.attributes);
+        let info = stat::parse(cx, &reply.gathered.data).map_err(reply.nonsense())?;
+        self.known.size = Some(info.size);
+        self.known.modified = info.modified.or(self.known.modified);
+        self.known.attributes = Some(info.attributes);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::{
     error::{Changed, Error, Unfit},
     jobs::{
         job::Context,
-        reply::{Reply, alike},
+        reply::{Reply, same_status},
     },
     profile::{Method, Writing},
     spec::CopySpec,
@@ -200,7 +200,10 @@ impl Upload {
             Status::INSUFFICIENT_RESOURCES,
             Status::NOT_SUPPORTED,
         ];
-        if !fallback.iter().any(|status| alike(reply.status, *status)) {
+        if !fallback
+            .iter()
+            .any(|status| same_status(reply.status, *status))
+        {
             return Err(reply.refusal());
         }
         self.raw_refused = true;
