@@ -345,7 +345,7 @@ impl NameService {
             }]),
         };
         if self.reply(now, from, &Repr::ClaimReply(reply)) {
-            self.tell(Event::Defended { name, claimant });
+            self.queue_event(Event::Defended { name, claimant });
         }
     }
 
@@ -375,7 +375,7 @@ impl NameService {
             entry.state = State::Lost { conflict, retry };
         }
         let name = *name;
-        self.tell(match conflict {
+        self.queue_event(match conflict {
             true => Event::Conflict { name, by },
             false => Event::Refused { name, by },
         });
@@ -396,7 +396,7 @@ impl NameService {
             }
             Action::Released => {
                 let name = entry.name;
-                return self.tell(Event::Released(name));
+                return self.queue_event(Event::Released(name));
             }
         };
         let (name, scope, flags) = (entry.name, self.config.scope.clone(), entry.nb_flags());
@@ -418,7 +418,7 @@ impl NameService {
             bytes: claim.emit(),
         });
         if action == Action::Announce {
-            self.tell(Event::Registered(name));
+            self.queue_event(Event::Registered(name));
         }
     }
 
@@ -451,7 +451,7 @@ impl NameService {
     }
 
     /// Queues an event and drops the oldest one if the queue is full.
-    fn tell(&mut self, event: Event) {
+    fn queue_event(&mut self, event: Event) {
         if self.events.len() >= MAX_WAITING {
             self.events.pop_front();
             self.counters.dropped = self.counters.dropped.saturating_add(1);

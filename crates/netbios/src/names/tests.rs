@@ -488,7 +488,7 @@ fn replies_within_a_second_are_bounded_and_malformed_datagrams_counted() {
 }
 
 #[test]
-fn nobody_is_answered_at_an_address_that_is_no_hosts() {
+fn no_reply_is_sent_to_an_address_that_is_not_a_host() {
     let mut service = settled("TOWER", 1);
     let asked = query("*", false, QueryKind::NodeStatus).emit();
     for from in [

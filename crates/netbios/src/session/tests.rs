@@ -133,7 +133,7 @@ fn a_refused_client_learns_the_code_and_falls_back() {
 }
 
 #[test]
-fn a_retarget_tells_the_client_where_to_go() {
+fn a_retarget_reply_contains_the_new_address() {
     let error = feed(
         &mut client(name("A")),
         &[0x84, 0, 0, 6, 10, 0, 0, 9, 0, 139],
@@ -313,7 +313,7 @@ fn bad_frames_end_the_session() {
 }
 
 #[test]
-fn a_connection_cut_within_a_packet_is_told_apart_from_a_clean_end() {
+fn a_close_within_a_packet_differs_from_a_clean_close() {
     for cut in 1..REQUEST.len() {
         let mut session = server(Transport::Nbt139, Accept::Any);
         feed(&mut session, &REQUEST[..cut]);
