@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_as_long_as_they_say() {
+    fn option_lengths_match_their_encoding() {
         let mut segment = Segment::default();
         segment.options.mss = Some(1460);
         segment.options.window_scale = Some(7);

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_comes_as_often_as_it_says() {
+    fn chance_is_true_with_its_probability() {
         let mut rng = Rng::new(7);
         let hits = (0..100_000).filter(|_| rng.chance(0.01)).count();
         assert!((900..1100).contains(&hits), "{hits}");

@@ -170,11 +170,11 @@ impl Script {
         if message.work && cost.0 > 0 {
             context.work(cost, 0);
         } else {
-            self.say(context, message);
+            self.send_message(context, message);
         }
     }
 
-    fn say(&mut self, context: &mut Context<'_>, message: Message) {
+    fn send_message(&mut self, context: &mut Context<'_>, message: Message) {
         let whole = self.len(message);
         let offset = self.offset;
         let (split, overhead) = (self.plan.split_header && message.block, message.overhead);
@@ -201,7 +201,7 @@ impl Script {
             }
             AppEvent::Worked(_) => {
                 if let Some(message) = self.message() {
-                    self.say(context, message);
+                    self.send_message(context, message);
                 }
             }
             AppEvent::Reset => context.stop(),

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_are_as_long_and_as_frequent_as_their_probabilities_say() {
+    fn bursts_follow_their_probabilities() {
         let rule = LossRule::Burst {
             to_bad: 0.001,
             to_good: 0.25,

@@ -21,7 +21,7 @@ impl ByteAssembler {
     }
 
     /// Copies `payload` to the start of `space`.
-    pub(super) fn pour(&mut self, payload: &Payload, space: &mut [u8]) {
+    pub(super) fn copy_to(&mut self, payload: &Payload, space: &mut [u8]) {
         let mut at = 0_usize;
         for chunk in payload.chunks() {
             let end = at.saturating_add(chunk.len() as usize);

@@ -83,7 +83,7 @@ pub struct Redirector {
     specs: VecDeque<CopySpec>,
     copied: u64,
     local: Local,
-    pourer: ByteAssembler,
+    assembler: ByteAssembler,
     outbox: VecDeque<Transmit>,
     /// Number of remaining pieces of the current message.
     pieces_left: usize,
@@ -121,7 +121,7 @@ impl Redirector {
                 whole,
                 ..Local::default()
             },
-            pourer: ByteAssembler::new(whole),
+            assembler: ByteAssembler::new(whole),
             outbox: VecDeque::new(),
             pieces_left: 0,
             stage: None,
@@ -172,7 +172,7 @@ impl Redirector {
                 return;
             }
             let payload = context.recv(space.len() as u64);
-            self.pourer.pour(&payload, space);
+            self.assembler.copy_to(&payload, space);
             self.client
                 .received(now, payload.len() as usize, &mut self.local);
         }

@@ -78,7 +78,7 @@ pub struct FileServer {
     connection: Connection,
     folder: Folder,
     bell: Arc<Bell>,
-    pourer: ByteAssembler,
+    assembler: ByteAssembler,
     whole: bool,
     busy: Option<Busy>,
     timer: Option<Time>,
@@ -130,7 +130,7 @@ impl FileServer {
             ),
             folder,
             bell,
-            pourer: ByteAssembler::new(whole),
+            assembler: ByteAssembler::new(whole),
             whole,
             busy: None,
             timer: None,
@@ -176,7 +176,7 @@ impl FileServer {
             .session
             .recv_space(usize::try_from(ready).unwrap_or(usize::MAX));
         let payload = context.recv(space.len() as u64);
-        self.pourer.pour(&payload, space);
+        self.assembler.copy_to(&payload, space);
         self.session
             .received(clock(context.now()), payload.len() as usize);
         !payload.is_empty()

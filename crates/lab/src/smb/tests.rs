@@ -127,7 +127,7 @@ fn time_with_a_full_receive_buffer_is_charged_to_the_program_that_does_not_read(
 }
 
 #[test]
-fn a_copy_that_outlasts_its_limit_says_so() {
+fn a_copy_beyond_its_time_limit_fails() {
     let mut setup = setup("ibm-dls-5.0-full", Direction::ToServer, 42_000_000);
     setup.limit = Span::from_secs(1);
     let error = copy(&setup).copied.unwrap_err();

@@ -95,13 +95,13 @@ impl Congestion {
         self.window = self.window.saturating_add(slow);
         let rest = counted.saturating_sub(slow);
         if slow == 0 {
-            let grown = if let Some(cubic) = &mut self.cubic {
-                cubic.grown(self.window, rest, self.mss, now)
+            let window_after_ack = if let Some(cubic) = &mut self.cubic {
+                cubic.window_after_ack(self.window, rest, self.mss, now)
             } else {
                 let growth = (rest.saturating_mul(self.mss) / self.window.max(1)).max(1);
                 self.window.saturating_add(growth)
             };
-            self.window = grown.min(UNLIMITED);
+            self.window = window_after_ack.min(UNLIMITED);
         }
     }
 

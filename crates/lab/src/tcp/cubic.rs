@@ -47,7 +47,7 @@ impl Cubic {
     }
 
     /// The window after `bytes` were acknowledged in congestion avoidance (RFC 9438 4.2 to 4.5).
-    pub(super) fn grown(&mut self, window: u64, bytes: u64, mss: u64, now: Time) -> u64 {
+    pub(super) fn window_after_ack(&mut self, window: u64, bytes: u64, mss: u64, now: Time) -> u64 {
         let began = *self.epoch.get_or_insert_with(|| {
             self.w_max = self.w_max.max(window);
             self.k = cube_root(
@@ -128,7 +128,7 @@ mod tests {
         let mut window = cubic.reduced(1000 * MSS);
         cubic.see_round(Span::from_millis(200));
         for tick in 0..=(seconds * 1000.0) as u64 {
-            window = cubic.grown(window, 5 * MSS, MSS, Time(tick * 1_000_000));
+            window = cubic.window_after_ack(window, 5 * MSS, MSS, Time(tick * 1_000_000));
         }
         window as f64 / MSS as f64
     }
@@ -154,7 +154,7 @@ mod tests {
         cubic.see_round(Span::from_millis(20));
         // half a second in rounds of 20 ms, one ACK per window
         for round in 0..25 {
-            window = cubic.grown(window, window, MSS, Time(round * 20_000_000));
+            window = cubic.window_after_ack(window, window, MSS, Time(round * 20_000_000));
         }
         // 0.53 segments per round up to ten segments, which takes six rounds, then one per round
         assert!((27 * MSS..=30 * MSS).contains(&window), "{window}");

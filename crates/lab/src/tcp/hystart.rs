@@ -5,15 +5,15 @@
 use coax_wire::time::{Span, Time};
 
 /// Minimum window for HyStart (Ha and Rhee), segments.
-pub(super) const LEAST_WINDOW: u64 = 16;
+pub(super) const MIN_WINDOW: u64 = 16;
 /// ACKs with a larger gap do not belong to one train (Ha and Rhee).
 const TRAIN_GAP: Span = Span::from_millis(2);
 /// Minimum number of samples in a round (RFC 9406 4.3, `N_RTT_SAMPLE`).
 const SAMPLES: u32 = 8;
 /// `MIN_RTT_THRESH` and `MAX_RTT_THRESH` (RFC 9406 4.3): the significant growth is an eighth of the round-trip time,
 /// within these limits.
-const LEAST_GROWTH: Span = Span::from_millis(4);
-const MOST_GROWTH: Span = Span::from_millis(16);
+const MIN_GROWTH: Span = Span::from_millis(4);
+const MAX_GROWTH: Span = Span::from_millis(16);
 
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
@@ -73,7 +73,7 @@ impl HyStart {
     }
 
     fn round_trip_grew(&self) -> bool {
-        let growth = (self.least / 8).clamp(LEAST_GROWTH.0, MOST_GROWTH.0);
+        let growth = (self.least / 8).clamp(MIN_GROWTH.0, MAX_GROWTH.0);
         self.samples >= SAMPLES && self.round_least >= self.least.saturating_add(growth)
     }
 }

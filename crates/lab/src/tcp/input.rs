@@ -7,7 +7,7 @@ use super::{
     congestion::Congestion,
     deadline,
     params::{Karn, RtoRecovery, WindowRefresh},
-    rack::Seen,
+    rack::AckInfo,
     receive::Reply,
     send::Blocked,
 };
@@ -66,7 +66,7 @@ impl Endpoint {
                         self.sender.force = !shut;
                     }
                     Timer::SillyWindow => self.sender.force = true,
-                    Timer::Reorder => self.repair(now, Seen::default()),
+                    Timer::Reorder => self.repair(now, AckInfo::default()),
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Endpoint {
     }
 
     /// Detects losses, starts retransmissions, and sets the timer of the next check.
-    fn repair(&mut self, now: Time, seen: Seen) {
+    fn repair(&mut self, now: Time, seen: AckInfo) {
         let (begun, next) = self.sender.repair(now, seen, &self.params);
         if begun {
             self.set(Timer::Retransmit, None);

@@ -26,7 +26,7 @@ struct Record {
 
 /// The information of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct AckInfo {
     /// Number of newly delivered bytes.
     pub(super) delivered: u64,
     /// Round-trip time of the latest of them that was sent once.
@@ -118,11 +118,11 @@ impl Scoreboard {
     }
 
     /// Handles the ACK number and the SACK ranges.
-    pub(super) fn acknowledged(&mut self, now: Time, ack: u64, ranges: &[(u64, u64)]) -> Seen {
-        let mut seen = Seen::default();
+    pub(super) fn acknowledged(&mut self, now: Time, ack: u64, ranges: &[(u64, u64)]) -> AckInfo {
+        let mut info = AckInfo::default();
         while let Some(front) = self.records.front_mut() {
             if front.end > ack {
-                seen.delivered = seen
+                info.delivered = info
                     .delivered
                     .saturating_add(cut(front, ack, &mut self.out));
                 break;
@@ -130,20 +130,20 @@ impl Scoreboard {
             let Some(record) = self.records.pop_front() else {
                 break;
             };
-            seen.advanced = true;
+            info.advanced = true;
             if record.fate == Fate::Arrived {
                 self.arrived = self.arrived.saturating_sub(1);
             } else {
-                self.arrives(now, &record, &mut seen);
+                self.arrives(now, &record, &mut info);
             }
         }
         for (from, to) in ranges {
-            self.selected(now, *from, *to, &mut seen);
+            self.selected(now, *from, *to, &mut info);
         }
-        seen
+        info
     }
 
-    fn selected(&mut self, now: Time, from: u64, to: u64, seen: &mut Seen) {
+    fn selected(&mut self, now: Time, from: u64, to: u64, info: &mut AckInfo) {
         let mut at = self.records.partition_point(|record| record.seq < from);
         while let Some(record) = self.records.get_mut(at) {
             if record.end > to {
@@ -156,14 +156,14 @@ impl Scoreboard {
             let before = *record;
             record.fate = Fate::Arrived;
             self.arrived = self.arrived.saturating_add(1);
-            self.arrives(now, &before, seen);
+            self.arrives(now, &before, info);
         }
     }
 
     /// RFC 8985 6.2, steps 1 to 3.
-    fn arrives(&mut self, now: Time, record: &Record, seen: &mut Seen) {
+    fn arrives(&mut self, now: Time, record: &Record, info: &mut AckInfo) {
         let len = record.end.saturating_sub(record.seq);
-        seen.delivered = seen.delivered.saturating_add(len);
+        info.delivered = info.delivered.saturating_add(len);
         match record.fate {
             Fate::Out => self.out = self.out.saturating_sub(len),
             Fate::Lost => self.lost = self.lost.saturating_sub(1),
@@ -177,7 +177,7 @@ impl Scoreboard {
             }
         } else {
             self.least_round = self.least_round.min(round.0);
-            seen.round = Some(round);
+            info.round = Some(round);
             self.reordered |= record.end < self.highest;
         }
         self.highest = self.highest.max(record.end);
@@ -197,7 +197,7 @@ impl Scoreboard {
     ) -> (bool, Option<Time>) {
         let wait = Span(
             self.round
-                .saturating_add(self.patience(repairing, duplicates)),
+                .saturating_add(self.reorder_window(repairing, duplicates)),
         );
         let mut found = false;
         let mut next: Option<Time> = None;
@@ -228,9 +228,9 @@ impl Scoreboard {
     }
 
     /// The reordering window (RFC 8985 6.2, step 4).
-    const fn patience(&self, repairing: bool, duplicates: u32) -> u64 {
-        let told = repairing || (duplicates > 0 && self.arrived >= duplicates);
-        if (told && !self.reordered) || self.least_round == u64::MAX {
+    const fn reorder_window(&self, repairing: bool, duplicates: u32) -> u64 {
+        let loss_indicated = repairing || (duplicates > 0 && self.arrived >= duplicates);
+        if (loss_indicated && !self.reordered) || self.least_round == u64::MAX {
             0
         } else {
             self.least_round / 4
@@ -240,7 +240,7 @@ impl Scoreboard {
     /// Retransmission timeout: the oldest segment is lost, and all segments sent at least a round-trip time ago (RFC
     /// 8985 6.3).
     pub(super) fn timed_out(&mut self, now: Time) {
-        let wait = Span(self.round.saturating_add(self.patience(false, 0)));
+        let wait = Span(self.round.saturating_add(self.reorder_window(false, 0)));
         let mut first = true;
         for record in &mut self.records {
             if record.fate == Fate::Out && (first || record.at + wait <= now) {
@@ -289,9 +289,9 @@ mod tests {
     fn what_is_under_way_is_what_was_sent_less_what_arrived_and_what_is_lost() {
         let mut board = ten();
         assert_eq!(board.out(), 1000);
-        let seen = board.acknowledged(Time(20 * MS), 150, &[(300, 500)]);
-        assert_eq!((seen.delivered, seen.advanced), (350, true));
-        assert_eq!(seen.round, Some(Span(16 * MS)));
+        let info = board.acknowledged(Time(20 * MS), 150, &[(300, 500)]);
+        assert_eq!((info.delivered, info.advanced), (350, true));
+        assert_eq!(info.round, Some(Span(16 * MS)));
         assert_eq!(board.out(), 650);
         assert_eq!(board.detect(Time(20 * MS), true, 3), (true, None));
         assert_eq!((board.out(), board.first_lost()), (500, Some((150, 200))));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn three_that_arrived_early_mean_a_loss_at_once_but_not_where_segments_were_seen_to_overtake() {
+    fn three_early_segments_indicate_a_loss_unless_reordering_was_seen() {
         let mut board = ten();
         board.acknowledged(Time(20 * MS), 0, &[(100, 400)]);
         assert!(board.detect(Time(20 * MS), false, 3).0);

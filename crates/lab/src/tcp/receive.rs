@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn data_out_of_order_is_kept_joined_and_told_of() {
+    fn data_out_of_order_is_kept_joined_and_reported_in_sack() {
         let params = StackParams::default();
         let mut receiver = receiver(&params);
         assert_eq!(

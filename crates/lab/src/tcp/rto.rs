@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn deviations_that_wore_off_still_count_as_their_least() {
+    fn small_deviations_count_as_the_minimum() {
         let params = StackParams {
             rto_min: Span::from_millis(200),
             rto_deviations_min: Span::from_millis(200),

@@ -39,7 +39,7 @@ impl World {
     }
 
     /// Delivers events to the applications, then sends due ACKs.
-    pub(super) fn tell(&mut self, client: &mut dyn App, server: &mut dyn App) {
+    pub(super) fn deliver_events(&mut self, client: &mut dyn App, server: &mut dyn App) {
         while let Some((side, event, account)) = self.pending.pop_front() {
             let arrival = account.in_epoch(self.epoch);
             self.current = arrival.clone().resolve(self.exchange);
@@ -195,9 +195,9 @@ impl World {
         let account = self.current.clone();
         self.pump(side, false);
         self.current = account;
-        let mut told = false;
+        let mut delivered = false;
         while let Some(event) = self.host_mut(side).tcp.poll_event() {
-            told = true;
+            delivered = true;
             let event = match event {
                 TcpEvent::Connected => AppEvent::Connected,
                 TcpEvent::Readable => AppEvent::Readable,
@@ -207,7 +207,7 @@ impl World {
             };
             self.pending.push_back((side, event, self.current.clone()));
         }
-        if !told {
+        if !delivered {
             self.pump(side, true);
         }
     }

@@ -7,11 +7,11 @@
 //! Not modelled: interrupts (received frames wait like other jobs), more than one connection, processor time of TCP
 //! timers.
 
-mod asks;
 mod digest;
 mod dispatch;
 mod events;
 mod host;
+mod requests;
 mod run;
 mod stats;
 

@@ -29,7 +29,7 @@ impl World {
             self.pending
                 .push_back((side, AppEvent::Start, self.current.clone()));
         }
-        self.tell(client, server);
+        self.deliver_events(client, server);
         while !self.stopped {
             match self.events.next_time() {
                 None => return Ended::Idle,
@@ -43,7 +43,7 @@ impl World {
             self.now = at;
             self.current = account.in_epoch(self.epoch);
             self.dispatch(event);
-            self.tell(client, server);
+            self.deliver_events(client, server);
         }
         Ended::Stopped
     }

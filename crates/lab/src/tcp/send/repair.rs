@@ -6,7 +6,7 @@ use coax_wire::time::{Span, Time};
 use super::{Choice, Sender};
 use crate::{
     segment::Sent,
-    tcp::{hystart, rack::Seen},
+    tcp::{hystart, rack::AckInfo},
 };
 
 impl Sender {
@@ -23,7 +23,7 @@ impl Sender {
     pub(in crate::tcp) fn repair(
         &mut self,
         now: Time,
-        seen: Seen,
+        seen: AckInfo,
         params: &StackParams,
     ) -> (bool, Option<Time>) {
         let repairing = self.recovery.is_some();
@@ -82,7 +82,7 @@ impl Sender {
             return;
         }
         let full = self.hystart.acknowledged(now, self.una, self.max, round);
-        if full && self.congestion.window() >= hystart::LEAST_WINDOW.saturating_mul(self.mss) {
+        if full && self.congestion.window() >= hystart::MIN_WINDOW.saturating_mul(self.mss) {
             self.congestion.leave_slow_start();
         }
     }
