@@ -36,12 +36,12 @@ fn there_and_back(pair: &mut Pair, data: &[u8], what: &str) {
     assert_eq!(bytes, data.len() as u64, "{what}");
     assert!(
         pair.fs.contents("UP.BIN").unwrap() == data,
-        "{what}: what arrived differs"
+        "{what}: the data on the server differs"
     );
     let get = Operation::Copy(CopySpec::get("UP.BIN"));
     pair.run(get, &[])
         .unwrap_or_else(|error| panic!("{what}: get: {error}"));
-    assert!(pair.local() == data, "{what}: what came back differs");
+    assert!(pair.local() == data, "{what}: the returned data differs");
 }
 
 #[test]

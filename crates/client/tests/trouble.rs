@@ -97,7 +97,7 @@ fn an_empty_raw_read_is_followed_by_a_plain_one_and_the_copy_is_whole() {
         mix.contains_key("READ") || mix.contains_key("READ_ANDX"),
         "{mix:?}"
     );
-    assert!(mix["READ_RAW"].0 > 3, "raw mode is used again: {mix:?}");
+    assert!(mix["READ_RAW"].0 > 3, "raw mode must be used again: {mix:?}");
 }
 
 #[test]
@@ -415,7 +415,7 @@ fn a_raw_write_whose_data_came_with_its_request_is_done_with_the_only_reply() {
     assert!(mix.contains_key("WRITE_RAW"), "{mix:?}");
     assert!(
         !mix.contains_key("WRITE") && !mix.contains_key("WRITE_ANDX"),
-        "nothing goes again: {mix:?}"
+        "no block may be sent again: {mix:?}"
     );
 }
 

@@ -52,7 +52,7 @@ impl Server {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
-        let listening: Value = serde_json::from_str(&line).expect("the server listens");
+        let listening: Value = serde_json::from_str(&line).expect("the server must listen");
         // Nobody reads on, and the server does not mind.
         drop(out);
         Self {

@@ -69,7 +69,7 @@ fn set(facts: &mut Facts, table: &toml::Table) {
     for (name, given) in table {
         assert!(
             VOCABULARY.iter().any(|word| word.name == name),
-            "there is no fact {name}"
+            "the fact {name} does not exist"
         );
         facts.set(name, value(given));
     }
@@ -119,7 +119,7 @@ fn assert_fires_for(entry: &Entry, case: &toml::Value) {
         .map_or(&none, |shares| shares.as_table().unwrap());
     let mut facts = Facts::default();
     set(&mut facts, case["facts"].as_table().unwrap());
-    let advice = told(entry, &facts, &copy(shares)).unwrap_or_else(|| panic!("{id} does not fire"));
+    let advice = told(entry, &facts, &copy(shares)).unwrap_or_else(|| panic!("{id} does not match"));
     assert!(!advice.why.contains(['{', '?']), "{id}: {}", advice.why);
     assert!(!advice.changes.is_empty(), "{id}");
     for without in case["not"].as_array().unwrap() {
@@ -130,7 +130,7 @@ fn assert_fires_for(entry: &Entry, case: &toml::Value) {
     }
     if !shares.is_empty() {
         let told = told(entry, &facts, &copy(&none));
-        assert_eq!(told, None, "{id} against nothing");
+        assert_eq!(told, None, "{id} names no cause");
     }
 }
 
@@ -145,7 +145,7 @@ fn every_entry_fires_where_it_is_meant_to_and_not_without_what_it_asks_for() {
         let case = its.unwrap_or_else(|| panic!("{} has no case", entry.id));
         assert_fires_for(entry, case);
     }
-    assert_eq!(cases.len(), entries().len(), "a case without an entry");
+    assert_eq!(cases.len(), entries().len(), "a case has no entry");
 }
 
 /// What is said of the copy that took longest.
@@ -173,7 +173,7 @@ fn real_copies_get_the_advice_that_made_them_fast_from_both_ends() {
             assert_eq!(
                 all.first().map(String::as_str),
                 wanted,
-                "{name} at the {end}: {all:?}"
+                "{name} captured at the {end}: {all:?}"
             );
         }
     }
@@ -217,7 +217,7 @@ fn published_copies_get_the_cures_of_their_documents() {
     assert_eq!(all[0], "ms-net-basic-redirector", "{all:?}");
     for name in ["dos-ms-net-basic", "dos-dls-5.0-full"] {
         let all = ids(&scenario(name, "to-server"));
-        assert_eq!(all, Vec::<String>::new(), "{name} has been cured");
+        assert_eq!(all, Vec::<String>::new(), "{name} must have no advice after the change");
     }
 }
 
@@ -230,12 +230,12 @@ fn the_page_about_advice_lists_every_fact() {
         .collect();
     let page = page.to_lowercase();
     for line in &listed {
-        assert!(page.contains(line.as_str()), "docs/advice.md lacks: {line}");
+        assert!(page.contains(line.as_str()), "docs/advice.md does not contain: {line}");
     }
     assert_eq!(
         page.matches("\n| `").count(),
         listed.len() + OTHER_ROWS,
-        "rows of no fact"
+        "rows without a fact"
     );
 }
 
@@ -351,7 +351,7 @@ fn the_timer_of_delayed_acknowledgments_is_found() {
     let hold = number(&samba, "hold.server-ms");
     assert!(
         (38.0..=50.0).contains(&hold),
-        "Linux holds 40 ms and more: {hold}"
+        "Linux delays ACKs by at least 40 ms: {hold}"
     );
     assert!(
         (196.0..=206.0).contains(&number(&samba, "held.server")),
@@ -360,7 +360,7 @@ fn the_timer_of_delayed_acknowledgments_is_found() {
     let hold = number(&scenario("dos-386sx", "to-client"), "hold.client-ms");
     assert!(
         (195.0..=205.0).contains(&hold),
-        "the stack's timer is 200 ms: {hold}"
+        "the stack's delayed-ACK timer is 200 ms: {hold}"
     );
 }
 

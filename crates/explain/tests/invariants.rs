@@ -49,7 +49,7 @@ fn a_file_in_pieces_says_what_the_whole_says() {
                 .read(as_pcap(RAW_IP, part, true, false).as_slice())
                 .unwrap();
         }
-        assert_eq!(essence(&analyser.finish()), whole, "cut at {cut}");
+        assert_eq!(essence(&analyser.finish()), whole, "truncated at {cut}");
     }
 }
 

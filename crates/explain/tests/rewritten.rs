@@ -198,7 +198,7 @@ fn a_capture_that_began_in_the_middle_of_a_copy_has_its_cause() {
                 let longest = capture.copies.iter().max_by_key(|copy| copy.wall);
                 longest.unwrap().account.dominant()
             });
-            assert_eq!(late, whole, "{name} at the {end}");
+            assert_eq!(late, whole, "{name} captured at the {end}");
         }
     }
 }

@@ -35,7 +35,7 @@ impl Config {
     fn number<T: FromStr>(&self, key: &str) -> Option<T> {
         let value = self.0.get(key)?;
         let number = value.parse().ok();
-        Some(number.unwrap_or_else(|| panic!("{key}: `{value}` is no number that fits")))
+        Some(number.unwrap_or_else(|| panic!("{key}: `{value}` is not a valid number")))
     }
 
     fn bytes(&self, key: &str) -> u64 {

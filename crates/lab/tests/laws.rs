@@ -42,7 +42,7 @@ fn assert_within(what: &str, model: f64, expected: f64, part: f64) {
     let off = (model / expected - 1.0).abs();
     assert!(
         off <= part,
-        "{what}: {model} against {expected}, off by {:.2} %",
+        "{what}: model {model}, expected {expected}, difference {:.2} %",
         off * 100.0
     );
 }
@@ -275,7 +275,7 @@ fn a_slow_start_that_overruns_a_deep_queue_is_repaired_without_a_collapse() {
     let result = apps::bulk(&setup, Side::Client, 10_000_000, LIMIT);
     assert!(result.intact && result.bytes == 10_000_000);
     let path = result.world.path(Side::Client);
-    assert!(path.queue_drops > 0, "the queue was deep enough");
+    assert!(path.queue_drops > 0, "the queue must be deep enough");
     // one overrun drops about as many frames as the path holds, 200; repeated overruns would drop thousands
     assert!(path.queue_drops < 1000, "{} dropped", path.queue_drops);
     let wire = laws::wire_time(10_000_000, 1448, setup.link.rate);

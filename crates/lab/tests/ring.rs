@@ -51,7 +51,7 @@ fn assert_within(what: &str, model: f64, expected: f64, part: f64) {
     let off = (model / expected - 1.0).abs();
     assert!(
         off <= part,
-        "{what}: {model} against {expected}, off by {:.1} %",
+        "{what}: model {model}, expected {expected}, difference {:.1} %",
         off * 100.0
     );
 }

@@ -86,9 +86,9 @@ fn run_targets(arguments: &[String]) -> ExitCode {
 fn write_seeds(folder: &Path) -> ExitCode {
     for target in TARGETS {
         let own = folder.join(target.name);
-        fs::create_dir_all(&own).expect("a folder for seeds");
+        fs::create_dir_all(&own).expect("the folder for seeds cannot be created");
         for (number, seed) in (target.seeds)().iter().enumerate() {
-            fs::write(own.join(format!("seed-{number:04}")), seed).expect("a seed's file");
+            fs::write(own.join(format!("seed-{number:04}")), seed).expect("the seed file cannot be written");
         }
     }
     ExitCode::SUCCESS

@@ -75,7 +75,7 @@ fn a_message_cut_at_any_byte_is_answered_with_an_error_or_ends_the_connection() 
         for len in 0..32 {
             let message = world.clients[current].message(c::ECHO, &[]);
             world.give(current, &message[..len]);
-            assert!(world.clients[current].gone, "{len} bytes are no message");
+            assert!(world.clients[current].gone, "{len} bytes must not be a message");
             current = client(&mut world, dialect);
         }
         world.end();
@@ -172,7 +172,7 @@ fn files_trees_and_sessions_that_are_not_there_are_refused() {
                 let replies = world.request(client, command, &block);
                 assert!(
                     !statuses(&replies).contains(&0),
-                    "{command:#x} with a foreign FID in {dialect}"
+                    "{command:#x} with an unknown FID in {dialect}"
                 );
             }
         }
@@ -193,7 +193,7 @@ fn files_trees_and_sessions_that_are_not_there_are_refused() {
             c::CLOSE,
             &[3, fid as u8, (fid >> 8) as u8, 0, 0, 0, 0, 0, 0],
         );
-        assert_eq!(statuses(&replies), [0], "the file is open still");
+        assert_eq!(statuses(&replies), [0], "the file must still be open");
         world.end();
     }
 }
@@ -301,7 +301,7 @@ fn a_raw_write_cut_off_anywhere_leaves_in_the_file_what_was_acknowledged_and_not
         let mut acknowledged = 0;
         if cut >= message.len() {
             let replies = world.give(client, &message);
-            assert_eq!(statuses(&replies), [0], "the interim reply");
+            assert_eq!(statuses(&replies), [0], "expected the interim reply");
             acknowledged = first.len();
         }
         if cut == message.len() + rest.len() {
@@ -316,7 +316,7 @@ fn a_raw_write_cut_off_anywhere_leaves_in_the_file_what_was_acknowledged_and_not
             100 => first.to_vec(),
             _ => [&first[..], &rest].concat(),
         };
-        assert_eq!(contents, expected, "cut at {cut}");
+        assert_eq!(contents, expected, "truncated at {cut}");
         world.end();
     }
 }

@@ -95,7 +95,7 @@ fn a_raw_read_behind_another_command_does_not_swallow_that_ones_reply() {
         assert_eq!(status, 0x0001_0002, "{follower:#x}: STATUS_INVALID_SMB");
         assert_eq!(
             replies[0][32], 12,
-            "{follower:#x}: the read's own answer stands first"
+            "{follower:#x}: the read's own reply must come first"
         );
         world.end();
     }

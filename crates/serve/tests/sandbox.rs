@@ -118,5 +118,5 @@ fn no_program_can_be_started() {
         .expect_err("a program started");
     println!("starting a program fails: {error}");
     let packet = socket2::Socket::new(socket2::Domain::PACKET, socket2::Type::RAW, None);
-    assert!(packet.is_err(), "raw frames can be sent");
+    assert!(packet.is_err(), "sending raw frames must be possible");
 }

@@ -103,7 +103,7 @@ pub fn check(fresh: Fresh<'_>, cases: &[Case], errors: Errors) {
     let shown: Vec<_> = wrong.iter().take(60).cloned().collect();
     assert!(
         wrong.is_empty(),
-        "{} runs went wrong:\n{}",
+        "{} runs failed:\n{}",
         wrong.len(),
         shown.join("\n")
     );

@@ -265,11 +265,11 @@ mod tests {
         let used = searches.take(a, Tid(1)).unwrap();
         searches.put(used);
         searches.open(4, search());
-        assert!(!searches.close(d, Tid(1)), "it was finished");
+        assert!(!searches.close(d, Tid(1)), "the search was finished");
         searches.open(4, search());
         searches.open(4, search());
         assert!(!searches.close(b, Tid(1)) && !searches.close(c, Tid(1)));
-        assert!(searches.close(a, Tid(1)), "it was used since");
+        assert!(searches.close(a, Tid(1)), "the search was used recently");
     }
 
     #[test]

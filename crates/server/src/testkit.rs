@@ -91,7 +91,7 @@ impl TestServer {
 
     /// Changes the server before the first connection.
     pub fn edit(&mut self, change: impl FnOnce(&mut Server)) {
-        change(Arc::get_mut(&mut self.server).expect("nobody connected yet"));
+        change(Arc::get_mut(&mut self.server).expect("no client may be connected yet"));
     }
 
     /// A new connection.

@@ -38,5 +38,5 @@ fn the_same_seed_gives_the_same_bytes_at_the_same_times() {
         assert_eq!(once, run(seed, None, false), "seed {seed}");
         traces.extend(once.map(|figures| figures.trace));
     }
-    assert_eq!(traces.len() as u64, SEEDS / TWICE, "programs differ");
+    assert_eq!(traces.len() as u64, SEEDS / TWICE, "the programs differ");
 }

@@ -20,7 +20,7 @@ fn crates_have_no_cycles_and_no_misplaced_implementations() {
             unsound.push(folder.file_name().unwrap().to_owned());
         }
     }
-    assert!(examined > 10, "only {examined} crates have files");
+    assert!(examined > 10, "only {examined} crates contain files");
     assert!(
         unsound.is_empty(),
         "{unsound:?}: `cargo run -p coax-structure -- CRATE` lists the violations"

@@ -356,7 +356,7 @@ impl<'w> BlockWriter<'w> {
 
     /// The writer, while words are written.
     pub fn words(&mut self) -> &mut Writer {
-        debug_assert!(self.bytes_at.is_none(), "words come before bytes");
+        debug_assert!(self.bytes_at.is_none(), "words must be written before bytes");
         self.out
     }
 

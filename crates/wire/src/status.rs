@@ -290,7 +290,7 @@ mod tests {
         for (i, row) in TABLE.iter().enumerate() {
             assert!(
                 TABLE[..i].iter().all(|other| other.0 != row.0),
-                "{} stands twice",
+                "{} has two entries",
                 row.1
             );
             let wire = row.0.to_wire(false).to_le_bytes();

@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(
             FileTime(0).unix_ns(),
             i64::MIN,
-            "1601 lies before what an i64 of nanoseconds holds"
+            "the year 1601 is before the range of i64 nanoseconds"
         );
         assert_eq!(FileTime(u64::MAX).unix_ns(), i64::MAX);
         assert_eq!(
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(
             DosDateTime::from_unix_ns(ns + 2 * SECOND_NS - 1, UTC),
             stamp,
-            "rounds down to 2 s"
+            "the time must be rounded down to 2 s"
         );
     }
 

@@ -28,7 +28,7 @@ fn message(change: &str) -> String {
     let set = scenario.set_text(change);
     match set.and_then(|()| scenario.resolve()) {
         Err(error) => error.to_string(),
-        Ok(_) => panic!("{change} is taken"),
+        Ok(_) => panic!("{change} must be refused"),
     }
 }
 

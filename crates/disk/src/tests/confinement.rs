@@ -195,7 +195,7 @@ fn a_concurrent_rename_of_the_parent_does_not_lead_out_of_the_share() {
     });
     assert!(
         public > 0 && refused > 0,
-        "{public} public, {refused} refused"
+        "{public} names are public, {refused} are refused"
     );
     let outside: Vec<_> = fs::read_dir(folder.path().join("outside"))
         .unwrap()

@@ -89,7 +89,7 @@ impl Drop for Mounted {
         let status = Command::new("umount").arg("-l").arg(self.0.path()).status();
         assert!(
             status.is_ok_and(|s| s.success()),
-            "{} stays mounted",
+            "{} is still mounted",
             self.0.path().display()
         );
     }

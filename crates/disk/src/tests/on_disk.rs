@@ -328,7 +328,7 @@ fn a_cached_attribute_is_dropped_when_it_changes() {
         .folder()
         .root
         .attributes
-        .value(&stat, "user.a", || panic!("it is remembered"));
+        .value(&stat, "user.a", || panic!("the value must be cached"));
     assert_eq!(remembered.as_deref(), Some(&b"old"[..]));
     let path = folder.path().join("A");
     rustix::fs::setxattr(&path, "user.a", b"new", rustix::fs::XattrFlags::empty()).unwrap();

@@ -67,7 +67,7 @@ fn charges(timeline: &[Advance]) -> Vec<(Cause, u64)> {
     assert_eq!(
         charger.account().total(),
         last - Time(0),
-        "all time is charged"
+        "all time must be charged"
     );
     charger
         .take_charges()

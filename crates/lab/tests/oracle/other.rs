@@ -237,7 +237,7 @@ impl Other {
             let arrival = way.under_way.front().map_or(u64::MAX, |(at, _)| *at);
             next = next.min(at).min(arrival);
         }
-        assert!(next < u64::MAX, "nothing will ever happen");
+        assert!(next < u64::MAX, "the simulation has no further event");
         self.now = self.now.max(next);
         for (from, to) in [(0, 1), (1, 0)] {
             while self.ways[from]

@@ -135,7 +135,7 @@ fn a_windows_2000_message_with_payload_at_the_version_offset_is_decoded() {
     assert_eq!(
         (message.domain, message.workstation),
         (b"".as_slice(), b"".as_slice()),
-        "not flagged, not believed"
+        "a MIC without the flag must be ignored"
     );
     assert_eq!(message.version, [0; 8]);
 }

@@ -134,7 +134,7 @@ impl Network {
                 self.carry(from, &transmit);
             }
         }
-        panic!("the nodes never stop talking");
+        panic!("the nodes send without end");
     }
 
     fn carry(&mut self, from: u8, transmit: &Transmit) {
@@ -214,7 +214,7 @@ fn the_owner_defends_its_name_against_a_latecomer() {
     assert!(!network.node(1).owns(&tower));
     assert!(
         network.node(1).owns(&name("WORKGROUP")),
-        "groups are shared"
+        "group names must be shared"
     );
     let claimant = address(1);
     let defended = Event::Defended {
@@ -272,7 +272,7 @@ fn shutdown_releases_every_name_three_times() {
     service.shutdown(after(5000));
     let mut releases = drain(&mut service).0;
     let asked = query("TOWER<20>", true, QueryKind::Addresses);
-    assert_eq!(ask(&mut service, &asked), None, "no longer ours");
+    assert_eq!(ask(&mut service, &asked), None, "the name must no longer be owned");
     assert!(!service.owns(&name("TOWER<20>")));
     while let Some(due) = service.poll_timeout() {
         service.handle_timeout(due);
@@ -298,7 +298,7 @@ fn a_query_for_our_name_is_answered_with_our_addresses() {
     service.handle_timeout(after(500));
     let asked = query("TOWER<20>", true, QueryKind::Addresses);
     drain(&mut service);
-    assert_eq!(ask(&mut service, &asked), None, "not ours yet");
+    assert_eq!(ask(&mut service, &asked), None, "the name must not be owned yet");
     service.handle_timeout(after(750));
     drain(&mut service);
     let expected = b"\x00\x07\x85\x00\x00\x00\x00\x01\x00\x00\x00\x00\
@@ -412,7 +412,7 @@ fn a_name_in_conflict_is_reported_silent_and_later_claimed_again() {
     let (transmits, _) = drain(&mut service);
     let packet = Packet::new(&transmits[0].bytes).unwrap();
     assert_eq!(packet.flags(), Flags(0x2910));
-    assert_eq!(packet.id(), 0x103, "a new transaction");
+    assert_eq!(packet.id(), 0x103, "expected a new transaction identifier");
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn only_a_claim_that_excludes_us_is_refused() {
     assert_eq!(
         ask(&mut service, &claim("TOWER<20>", 1, 0)),
         None,
-        "our own"
+        "expected our own address"
     );
 }
 

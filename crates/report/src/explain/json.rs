@@ -302,7 +302,7 @@ mod tests {
         let missing: Vec<&String> = all.iter().filter(undocumented).collect();
         assert!(
             all.len() > 120 && missing.is_empty(),
-            "{} fields, without a word: {missing:?}",
+            "{} fields have no documentation: {missing:?}",
             all.len()
         );
     }

@@ -50,7 +50,7 @@ fn the_page_of_predictions_is_what_the_lab_predicts() {
     let page = std::fs::read_to_string(page).unwrap();
     assert!(
         page == predictions::markdown(&filled),
-        "docs/evidence/predictions.md is out of date: coax lab tables --markdown > docs/evidence/predictions.md"
+        "docs/evidence/predictions.md is out of date: run coax lab tables --markdown > docs/evidence/predictions.md"
     );
     check_accuracy(&filled);
 }

@@ -18,7 +18,7 @@ pub fn folder() -> PathBuf {
 
 /// Names of all captures, sorted.
 pub fn names() -> Vec<String> {
-    let entries = std::fs::read_dir(folder()).expect("the captures' folder");
+    let entries = std::fs::read_dir(folder()).expect("the folder of captures");
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<_> = names.filter(|name| name.contains(".pcap")).collect();
     names.sort();

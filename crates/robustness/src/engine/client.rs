@@ -135,7 +135,7 @@ impl Client {
             let Some((command, offset)) = next.filter(|_| header.status == 0) else {
                 return;
             };
-            assert!(offset > at.1, "a chain goes on, never back");
+            assert!(offset > at.1, "the AndX offset of a chain must increase");
             at = (command, offset);
         }
     }

@@ -172,7 +172,7 @@ impl World {
         let queued = sender.conn.held().queued_bytes;
         assert!(
             queued <= MOST_QUEUED,
-            "{queued} bytes queued by one message"
+            "one message queued {queued} bytes"
         );
         let mut sent = self.settle();
         if self.clients[client].conn.is_closing() {
@@ -202,7 +202,7 @@ impl World {
             let due = client.conn.poll_timeout();
             assert!(
                 due.is_none_or(|due| due > now),
-                "a deadline that stays: the driver would spin"
+                "the deadline does not advance: the driver would spin"
             );
         }
     }
@@ -238,7 +238,7 @@ impl World {
     fn settle(&mut self) -> Vec<Vec<Vec<u8>>> {
         let mut sent: Vec<Vec<Vec<u8>>> = vec![Vec::new(); self.clients.len()];
         for round in 0.. {
-            assert!(round < 1000, "clients wake each other without end");
+            assert!(round < 1000, "clients wake each other endlessly");
             let mut moved = false;
             for (client, sent) in self.clients.iter_mut().zip(&mut sent) {
                 let woken = client.woken.take() && !client.gone;

@@ -114,7 +114,7 @@ impl Conversation {
                 return;
             }
         }
-        assert!(self.tampered, "operations that do not end");
+        assert!(self.tampered, "the operations do not end");
     }
 
     /// Jumps to what is due next; whether there was anything.
@@ -162,7 +162,7 @@ impl Conversation {
             let taken = self.session.handle_bytes(now, rest);
             rest = &rest[taken..];
             while let Some(message) = self.session.poll_message() {
-                let message = message.expect("a redirector keeps to the transport's rules");
+                let message = message.expect("the redirector violates the transport's rules");
                 self.server.handle_message(now, message);
                 self.session.consume();
             }
@@ -255,7 +255,7 @@ impl Conversation {
             let theirs = self.contents(&spec.path);
             let ours = self.subject.files.brought.get(&job);
             let ours = ours.map_or(&[][..], Vec::as_slice);
-            assert!(theirs == ours, "what came of {} differs", spec.path);
+            assert!(theirs == ours, "the results of {} differ", spec.path);
         }
         if let Some(spec) = self.subject.copy(job, Direction::ToServer) {
             let mut ours = vec![0; self.subject.local_len(job) as usize];
@@ -264,7 +264,7 @@ impl Conversation {
             if spec.existing == Existing::Resume {
                 theirs.truncate(ours.len());
             }
-            assert!(theirs == ours, "what arrived in {} differs", spec.path);
+            assert!(theirs == ours, "the received data of {} differs", spec.path);
         }
     }
 

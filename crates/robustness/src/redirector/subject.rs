@@ -61,7 +61,7 @@ impl Files {
         self.tasks
             .get(&job)
             .or(self.coming.as_ref())
-            .expect("local files of a job that was handed in")
+            .expect("a local file of a job that was never submitted")
     }
 }
 
@@ -130,7 +130,7 @@ impl Subject {
         self.files.coming = None;
         assert!(
             self.files.tasks.insert(job, task).is_none(),
-            "a number given twice"
+            "duplicate job number"
         );
         self.submitted += 1;
         job
@@ -178,7 +178,7 @@ impl Subject {
         while !rest.is_empty() && !self.client.is_closed() {
             let space = self.client.recv_space(rest.len());
             let count = space.len().min(rest.len());
-            assert!(count > 0, "no room to read into, and not closed");
+            assert!(count > 0, "no space to read into, but the connection is open");
             space[..count].copy_from_slice(&rest[..count]);
             rest = &rest[count..];
             self.client.received(self.now, count, &mut self.files);
@@ -193,7 +193,7 @@ impl Subject {
             self.client.handle_timeout(self.now, &mut self.files);
             assert!(
                 !is_due(self.client.poll_timeout(), self.now),
-                "a deadline that stays: the driver would spin"
+                "the deadline does not advance: the driver would spin"
             );
         }
         self.settle(0)
@@ -212,26 +212,26 @@ impl Subject {
             sent.push(transmit);
             assert!(
                 sent.len() as u64 <= 4 * (OUTSTANDING + self.submitted + replies),
-                "requests without end"
+                "endless requests"
             );
         }
         assert!(
             bytes <= LONGEST * (OUTSTANDING + replies),
-            "{bytes} bytes to send at once"
+            "{bytes} bytes queued for sending"
         );
         self.take_events(replies);
         let exchanges = std::iter::from_fn(|| self.client.poll_exchange()).count() as u64;
-        assert!(exchanges <= replies, "{exchanges} exchanges at once");
+        assert!(exchanges <= replies, "{exchanges} exchanges recorded");
         let held = self.client.buffered_capacity();
-        assert!(held <= MOST_BUFFERED, "{held} bytes of buffer");
+        assert!(held <= MOST_BUFFERED, "{held} bytes in the receive buffer");
         assert!(
             held as u64 <= IDLE + GROWTH * self.fed,
-            "{held} bytes of buffer for {} that came",
+            "{held} bytes of buffer for {} received bytes",
             self.fed
         );
         assert!(
             self.files.written <= self.fed,
-            "more data than came was written"
+            "more data was written than received"
         );
         sent
     }
@@ -241,16 +241,16 @@ impl Subject {
         let mut count = 0;
         while let Some(event) = self.client.poll_event() {
             count += 1;
-            assert!(count <= most, "events without end");
+            assert!(count <= most, "endless events");
             match event {
                 Event::Done { job, result } => self.note_end(job, result),
                 Event::Closed(_) => self.closed_events += 1,
                 Event::Connected(_) | Event::Progress { .. } => {
-                    assert_eq!(self.closed_events, 0, "life after the end");
+                    assert_eq!(self.closed_events, 0, "activity after the connection closed");
                 }
             }
         }
-        assert!(self.closed_events <= 1, "closed twice");
+        assert!(self.closed_events <= 1, "the connection closed twice");
     }
 
     fn note_end(&mut self, job: JobId, result: Result<Outcome, Error>) {
@@ -259,13 +259,13 @@ impl Subject {
             Ok(Outcome::Shares(shares)) => shares.len(),
             _ => 0,
         };
-        assert!(listed as u64 <= self.fed, "{listed} entries of nothing");
+        assert!(listed as u64 <= self.fed, "{listed} entries listed without data");
         if let Err(error) = &result {
             assert!(!error.to_string().is_empty());
         }
         assert!(
             self.ends.insert(job, result).is_none(),
-            "{job:?} ends twice"
+            "{job:?} ended twice"
         );
     }
 
@@ -287,7 +287,7 @@ impl Subject {
             full_at: 0,
         });
         self.settle(0);
-        assert!(self.is_done(), "an operation that comes too late must end");
+        assert!(self.is_done(), "an operation after the close must end");
         self.client.handle_eof(self.now, &mut self.files);
         self.settle(0);
         self

@@ -50,7 +50,7 @@ pub fn security(data: &[u8]) {
         return;
     };
     let bytes = found.to_bytes();
-    let again = Descriptor::parse(&bytes).expect("our own descriptor");
+    let again = Descriptor::parse(&bytes).expect("our own security descriptor");
     assert_eq!((&again.owner, &again.group), (&found.owner, &found.group));
     assert_eq!((&again.sacl, &again.dacl), (&found.sacl, &found.dacl));
     black_box(found.only(choices.u32()));

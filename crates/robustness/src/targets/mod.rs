@@ -91,7 +91,7 @@ mod tests {
         for (i, target) in TARGETS.iter().enumerate() {
             assert!(TARGETS[..i].iter().all(|other| other.name != target.name));
             let seeds = (target.seeds)();
-            assert!(!seeds.is_empty(), "{} has no seeds", target.name);
+            assert!(!seeds.is_empty(), "target {} has no seeds", target.name);
             seeds.iter().for_each(|seed| (target.feed)(seed));
         }
     }

@@ -121,7 +121,7 @@ pub fn short_names(data: &[u8]) {
         assert_eq!(
             index.lookup(&short),
             Some(id),
-            "{name} is not found as {short}"
+            "{name} is not found by its 8.3 name {short}"
         );
     }
 }

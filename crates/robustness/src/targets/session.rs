@@ -62,7 +62,7 @@ fn feed_session(session: &mut Session, now: Time, mut piece: &[u8]) {
         session.handle_timeout(now);
         assert!(
             session.poll_timeout().is_none_or(|due| due > now),
-            "a timeout that does not go away"
+            "the timeout does not advance"
         );
     }
     while session.poll_transmit().is_some() {}
@@ -90,7 +90,7 @@ pub fn name_service(data: &[u8]) {
         let sent = std::iter::from_fn(|| service.poll_transmit())
             .take(200)
             .count();
-        assert!(sent < 200, "one datagram makes a flood");
+        assert!(sent < 200, "one datagram causes too many replies");
         while service.poll_event().is_some() {}
     }
     service.shutdown(now);

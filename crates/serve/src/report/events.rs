@@ -366,7 +366,7 @@ fn docs_events_matches_the_events() {
     let there = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         there == page(),
-        "docs/events.md is out of step: COAX_BLESS=1 cargo test -p coax-serve docs_events renews it"
+        "docs/events.md is out of date: run COAX_BLESS=1 cargo test -p coax-serve docs_events"
     );
 }
 
@@ -386,7 +386,7 @@ fn every_event_has_one_example_and_every_field_an_explanation() {
     for (field, _) in FIELDS {
         assert!(
             used.iter().any(|name| name == field),
-            "no event has {field}"
+            "no event contains the field {field}"
         );
     }
 }

@@ -74,7 +74,7 @@ fn with_disk_among(
         let mut shares = server.shares.iter_mut();
         let share = shares
             .find(|share| share.name == "DATA")
-            .expect("the share is there");
+            .expect("the share must exist");
         let kind = ShareKind::Disk(Arc::new(Trap(Box::new(trap))));
         *share = Arc::new(Share {
             kind,
@@ -85,7 +85,7 @@ fn with_disk_among(
 
 #[test]
 fn a_panic_ends_that_connection_with_a_reason_and_no_other() {
-    let server = with_disk(|| panic!("the disk is on fire (as this test wants it)"));
+    let server = with_disk(|| panic!("simulated panic of the disk"));
     let mut bystander = server.direct();
     bystander.use_the_share();
     let mut victim = server.direct();
@@ -116,7 +116,7 @@ fn a_hung_disk_blocks_only_its_client_and_the_answer_arrives_in_the_end() {
     waiting.stream.set_nonblocking(true).unwrap();
     assert!(
         waiting.stream.read(&mut [0; 1]).is_err(),
-        "no answer can have come yet"
+        "no reply is possible yet"
     );
     waiting.stream.set_nonblocking(false).unwrap();
     drop(let_go);
@@ -157,6 +157,6 @@ fn a_hung_disk_blocks_few_threads_however_many_clients_wait_for_it() {
     drop(waiting.split_off(CLIENTS / 2));
     drop(let_go);
     for client in &mut waiting {
-        assert_eq!(client.receive()[4], 0x02, "each is answered in the end");
+        assert_eq!(client.receive()[4], 0x02, "every request must get a reply");
     }
 }

@@ -57,7 +57,7 @@ fn a_wall_clock_that_is_stepped_back_postpones_no_deadline() {
     assert_eq!(
         (reply[4], reply[5]),
         (0x24, 1),
-        "the wait ended: {reply:x?}"
+        "the request must still wait: {reply:x?}"
     );
 }
 
@@ -100,7 +100,7 @@ fn a_client_that_never_pauses_is_also_disconnected_if_it_does_not_log_on() {
     while client.stream.write_all(&framed).is_ok()
         && client.stream.read(&mut [0; 64]).is_ok_and(|n| n > 0)
     {
-        assert!(Instant::now() < until, "it is served for ever");
+        assert!(Instant::now() < until, "the client is served without end");
     }
     assert!(server.disconnected().contains("did not log on within"));
 }
@@ -179,7 +179,7 @@ fn resources_of_clients_are_freed_when_they_disconnect() {
     while held() != [0, 0, 0] || host.lanes.inside() > 0 {
         assert!(
             Instant::now() < until,
-            "held: {:?}, passes: {}",
+            "bytes in use: {:?}, passes: {}",
             held(),
             host.lanes.inside()
         );
@@ -229,7 +229,7 @@ fn a_second_server_of_the_same_folder_reports_it() {
     };
     let until = Instant::now() + LONG;
     while !claimed() {
-        assert!(Instant::now() < until, "the first server claims nothing");
+        assert!(Instant::now() < until, "the first server must not claim names");
         std::thread::sleep(Duration::from_millis(5));
     }
     let (tell, told) = channel();

@@ -93,7 +93,7 @@ impl Fixture {
         let until = Instant::now() + LONG;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).expect("the line in time");
+            let line = self.lines.recv_timeout(left).expect("the line before the timeout");
             if let Some(found) = pick(&line) {
                 return found;
             }
@@ -181,7 +181,7 @@ impl Client {
         self.send(&request(0x2b, &[1, 0], data));
         let reply = self.receive();
         assert_eq!(reply[4], 0x2b);
-        assert!(reply.ends_with(data), "the echo brings back what was sent");
+        assert!(reply.ends_with(data), "the echo must return the sent data");
     }
 
     /// Negotiates the core protocol and connects to the share DATA.
@@ -345,7 +345,7 @@ fn an_idle_client_is_served_once_more_and_then_uses_no_thread() {
     let jobs = server.running.host.pool.jobs();
     assert!(
         jobs <= 3 * clients.len(),
-        "served, its buffer given back, and no more: {jobs}"
+        "the request must be served and its buffer released: {jobs}"
     );
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(server.running.host.pool.jobs(), jobs);
@@ -400,7 +400,7 @@ fn clients_that_do_not_read_their_replies_block_no_others_and_lose_no_data() {
         }
         assert!(
             *sent > 10 && *sent < 4_000,
-            "the server stops reading: {sent}"
+            "the server must stop reading: {sent}"
         );
     }
     let mut live = server.direct();
@@ -450,7 +450,7 @@ fn the_client_limit_holds_and_a_disconnect_frees_a_place() {
         if matches!(client.stream.read(&mut [0; 4]), Ok(4)) {
             break;
         }
-        assert!(Instant::now() < until, "the place never became free");
+        assert!(Instant::now() < until, "the slot was not released");
     }
     second.echo(b"meanwhile");
 }
@@ -529,13 +529,13 @@ fn the_name_service_answers_only_for_the_server_s_own_name() {
             Ok(len) if answer[3] & 0x0f == 0 => break len,
             _ => {}
         }
-        assert!(Instant::now() < until, "no answer");
+        assert!(Instant::now() < until, "no reply");
     };
     assert_eq!(answer[..2], [0x12, 0x34]);
     assert_eq!(
         answer[13..45],
         name_query("ATTIC")[13..45],
-        "the answer is for the name that is ours"
+        "the reply must be for the server's own name"
     );
     assert!(answer[..len].ends_with(&[127, 0, 0, 1]));
 }

@@ -45,7 +45,7 @@ fn raw_reads_give_the_file_byte_for_byte_wherever_they_begin_and_end() {
             let begin = offset as usize;
             let end = (begin + usize::from(count)).min(file.len());
             let got = client.read_raw(fid, offset, count);
-            assert!(got == file[begin..end], "{count} bytes at {offset}");
+            assert!(got == file[begin..end], "read of {count} bytes at {offset}");
         }
     }
 }

@@ -389,7 +389,7 @@ fn access_is_checked_again_when_a_uid_passes_to_another_user() {
             Event::RequestRefused(refused) => Some(refused),
             _ => None,
         })
-        .expect("the refusal is reported");
+        .expect("the refusal must be reported");
     assert_eq!(refusal.share.as_deref(), Some("valid"));
     assert_eq!(refusal.user.as_deref(), Some("other"));
     assert!(refusal.why.contains("does not admit"), "{}", refusal.why);

@@ -57,7 +57,7 @@ fn a_pattern_is_copied_into_a_folder_or_gathered_in_one_file() {
     assert_eq!(
         server.fs.contents("ALL").unwrap(),
         b"1.C2.C",
-        "cut before the first"
+        "truncated before the first file"
     );
     copy(&mut client, c::COPY, 0x12, 2, ("\\*.C", "\\ALL")).refused(Status::NOT_A_DIRECTORY);
     copy(&mut client, c::COPY, 0x12, 1, ("\\*.C", "\\OUT")).refused(Status::FILE_IS_A_DIRECTORY);

@@ -84,7 +84,7 @@ impl Wire {
             block.to_string(),
             "reply to {command:#04x}"
         );
-        assert!(self.client.raw_answer().is_none(), "one reply");
+        assert!(self.client.raw_answer().is_none(), "expected one reply");
     }
 
     /// Checks that this request has this reply.
@@ -304,7 +304,7 @@ fn a_raw_read_of_core_plus_gets_an_empty_reply_and_read_takes_over() {
     assert_eq!(
         wire.client.raw_answer(),
         Some(Vec::new()),
-        "no header, no data"
+        "expected neither header nor data"
     );
     wire.ok(
         c::READ,

@@ -116,7 +116,7 @@ fn both(data: &[u8], count: usize) -> Vec<Listed> {
         assert_eq!(
             number(0) == 0,
             i + 1 == count,
-            "only the last ends the chain"
+            "only the last entry may end the chain"
         );
         at += number(0) as usize;
     }
@@ -261,7 +261,7 @@ fn resuming_after_the_dot_entry_restarts_the_listing_and_shows_changes() {
     let server = crowded(20);
     let mut client = server.client("NT LM 0.12");
     let reply = first(&mut client, "\\*.*", 0, 0, 0).unwrap();
-    assert_eq!(reply.found.len(), 1, "a count of 0 finds one");
+    assert_eq!(reply.found.len(), 1, "a count of 0 must find one entry");
     server.fs.remove_file("t014-14.txt").unwrap();
     server.fs.add_file("new.txt", b"").unwrap();
     server.fs.add_file(".hidden", b"").unwrap();
@@ -500,7 +500,7 @@ fn os_2_gets_the_volume_label_as_the_only_entry() {
     let parameters = words(&client, &[8, 20, 0, STANDARD, 0, 0], "\\*.*");
     let answer = trans2(&mut client, 1, &parameters, 1_000);
     let (parameters, data) = whole(&mut client, answer);
-    assert_eq!(parameters[2..6], [1, 0, 1, 0], "one entry, and no more");
+    assert_eq!(parameters[2..6], [1, 0, 1, 0], "expected exactly one entry");
     assert_eq!((data[20], &data[22..]), (8, &b"\x04DISK\0"[..]));
     let sid = u16::from_le_bytes([parameters[0], parameters[1]]);
     let parameters = words(&client, &[sid, 20, STANDARD, 0, 0, 8], "");

@@ -64,7 +64,7 @@ impl Locks for TestClient {
     #[track_caller]
     fn begin(&mut self, request: &Request) -> Mid {
         let mid = self.post(c::LOCKING_ANDX, &bytes(request));
-        assert!(self.answer().is_none(), "the lock waits");
+        assert!(self.answer().is_none(), "the lock request must wait");
         mid
     }
 }
@@ -220,10 +220,10 @@ fn a_cancel_must_name_type_and_range_of_the_request_that_waits() {
     for wrong in [cancel(0, 100), cancel(kind::LARGE_FILES, 0)] {
         let answer = other.ask(&wrong);
         answer.refused(Status::CANCEL_VIOLATION);
-        assert_eq!(answer.status(), 173 << 16 | 1, "a class and code");
+        assert_eq!(answer.status(), 173 << 16 | 1, "expected a DOS class and code");
     }
     other.ask(&cancel(kind::LARGE_FILES, 100)).ok();
-    let failed = other.answer().expect("the lock's answer");
+    let failed = other.answer().expect("a reply to the lock request");
     failed.refused(Status::FILE_LOCK_CONFLICT);
     assert_eq!(failed.header.mid, mid);
 }
@@ -273,7 +273,7 @@ fn a_close_fails_its_waiting_locks_before_its_own_reply() {
             _ => &[],
         };
         let closing = other.post(how, &block(words, b""));
-        let failed = other.answer().expect("the lock's answer");
+        let failed = other.answer().expect("a reply to the lock request");
         failed.refused(Status::RANGE_NOT_LOCKED);
         assert_eq!(failed.header.mid, waiting, "{how:#x}");
         assert_eq!(other.answer().expect("closed").ok().header.mid, closing);
@@ -322,7 +322,7 @@ fn a_lock_chained_with_a_read_waits_and_then_the_read_follows() {
     assert!(other.answer().is_none());
     one.ask(&unlock(fid, 0, &[range(0, 10)])).ok();
     let answer = other.answer().expect("both").ok();
-    let (next, at) = answer.block().andx().expect("a read follows");
+    let (next, at) = answer.block().andx().expect("a read in the chain");
     assert_eq!(next, c::READ_ANDX);
     let read = coax_wire::block::Block::at(&answer.message, at).unwrap();
     assert_eq!(read.word(5).unwrap(), 5);

@@ -300,7 +300,7 @@ fn a_rename_by_pattern_stops_at_the_first_existing_name() {
     assert_eq!(
         reply.status(),
         5 << 16 | 1,
-        "the core protocol knows no other"
+        "the core protocol has only this error"
     );
     assert_eq!(names(&server, ""), ["A.2", "B.1", "B.2", "C.1"]);
 }
@@ -328,7 +328,7 @@ fn names_are_found_under_their_new_name_in_any_case_and_by_8_3_name_at_once() {
     assert_eq!(
         names(&server, ""),
         ["Again a long one.txt", "dir"],
-        "moving keeps the long name"
+        "a move must keep the long name"
     );
     dos.paths(c::DELETE, &[0], &["\\AGAINA~1.TXT"]).ok();
     assert_eq!(names(&server, ""), ["dir"]);
@@ -344,7 +344,7 @@ fn only_the_case_of_a_name_can_be_changed() {
     assert_eq!(
         names(&server, ""),
         ["test1.txt"],
-        "a name renamed to itself"
+        "renaming a file to its own name"
     );
     client
         .paths(c::RENAME, &[0], &["test1.txt", "Test1.txt"])
@@ -423,7 +423,7 @@ fn a_delete_breaks_a_batch_oplock_and_changes_nothing_before_the_acknowledgement
     bytes.extend(other.string("*.X", 38));
     other.post(c::DELETE, &block(&[0], &bytes));
     assert!(other.answer().is_none());
-    assert_eq!(names(&server, "").len(), 3, "A.X must wait too");
+    assert_eq!(names(&server, "").len(), 3, "the open of A.X must wait as well");
     assert_eq!(holder.answer().unwrap().header.command, c::LOCKING_ANDX);
     holder.close(fid).ok();
     other.answer().unwrap().ok();
@@ -547,7 +547,7 @@ fn a_file_deleted_at_its_close_is_removed_from_its_folders_index() {
     assert_eq!(
         server.fs.calls(Call::Names),
         0,
-        "the index was kept up to date"
+        "the index must be up to date"
     );
 }
 

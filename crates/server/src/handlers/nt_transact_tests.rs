@@ -99,7 +99,7 @@ fn a_waiting_client_is_notified_of_another_clients_create() {
     let mut watcher = server.client(NT);
     let fid = folder(&mut watcher, "D");
     watch(&mut watcher, fid, 1000);
-    assert!(watcher.answer().is_none(), "it waits");
+    assert!(watcher.answer().is_none(), "the notification request must wait");
     let mut other = server.client(NT);
     let sub = folder(&mut other, "D\\sub");
     other.close(sub).ok();
@@ -127,7 +127,7 @@ fn a_close_answers_the_notification_without_changes_and_a_cancel_with_cancelled(
     client.post(c::CLOSE, &crate::testkit::block(&[fid, 0, 0], b""));
     let answers: Vec<_> = core::iter::from_fn(|| client.answer()).collect();
     let notified = answers.iter().find(|answer| answer.header.mid == mid);
-    assert_eq!(changes(notified.expect("an answer").clone()), []);
+    assert_eq!(changes(notified.expect("a reply").clone()), []);
     assert_eq!(answers.len(), 2);
 }
 
@@ -245,7 +245,7 @@ fn attributes_are_set_at_creation_and_invalid_ones_create_nothing() {
     post(&mut client, 1, b"", &parameters, bad, (100, 0));
     let refused = client.answer().unwrap();
     refused.refused(Status::INVALID_EA_NAME);
-    assert_eq!(parts(&refused), Default::default(), "a warning has a body");
+    assert_eq!(parts(&refused), Default::default(), "a warning reply must have a body");
     assert!(server.fs.contents("G").is_err());
 }
 

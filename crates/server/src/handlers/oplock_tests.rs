@@ -56,7 +56,7 @@ impl Oplocks for TestClient {
     fn begin_open(&mut self, mode: u16, function: u16) {
         let request = open_andx(self, 0, mode, function);
         self.post(c::OPEN_ANDX, &request);
-        assert!(self.answer().is_none(), "the open waits");
+        assert!(self.answer().is_none(), "the open must wait");
     }
 
     /// FID and level of the received oplock break.
@@ -74,7 +74,7 @@ impl Oplocks for TestClient {
         assert_eq!(
             (words[0], words[1], words[3] & 0xff),
             (0xff, 0, 2),
-            "no further command, an oplock's break"
+            "no AndX command; an oplock break"
         );
         assert_eq!((words[4], words[5], words[6], words[7]), (0, 0, 0, 0));
         assert!(asked.bytes().is_empty());
@@ -87,7 +87,7 @@ impl Oplocks for TestClient {
         self.post(c::LOCKING_ANDX, &block(&words, b""));
         assert!(
             self.answer().is_none(),
-            "an acknowledgement is not answered"
+            "an acknowledgement must have no reply"
         );
     }
 }
@@ -104,7 +104,7 @@ fn each_open_command_reports_the_oplock_in_its_own_field() {
     let (_server, mut one, _) = two(LANMAN);
     for flags in [EXCLUSIVE, BATCH] {
         let opened = one.open_with(flags, DENY_NONE).ok();
-        assert_eq!(opened.word(11), 0x8001, "opened, with an oplock");
+        assert_eq!(opened.word(11), 0x8001, "the open must succeed with an oplock");
         one.close(opened.word(2)).ok();
     }
     for (dialect, asked) in [
@@ -128,7 +128,7 @@ fn another_open_waits_until_the_holder_acknowledges_the_break() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 1);
-    assert_eq!(one.asked_to_give_up(), (fid, 0), "LANMAN knows no level II");
+    assert_eq!(one.asked_to_give_up(), (fid, 0), "LANMAN has no level II oplocks");
     one.request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0C")
         .ok();
     assert!(other.answer().is_none());
@@ -192,7 +192,7 @@ fn the_other_open_fails_if_the_oplock_holder_keeps_its_file_open() {
     other.begin_open(DENY_NONE, 1);
     one.asked_to_give_up();
     one.release(fid, 0);
-    assert!(other.answer().is_none(), "the file may yet be closed");
+    assert!(other.answer().is_none(), "the open must wait, because the file may be closed in time");
     other.pass(Span::from_secs(1));
     other
         .answer()
@@ -323,7 +323,7 @@ fn a_dos_client_does_not_wait_for_its_own_opens_and_an_nt_client_does() {
     let fid = one.open_with(0, DENY_ALL).ok().word(2);
     one.begin_open(DENY_NONE, 1);
     let closing = one.post(c::CLOSE, &block(&[fid, 0, 0], b""));
-    let answers = [one.answer(), one.answer()].map(|answer| answer.expect("an answer").ok());
+    let answers = [one.answer(), one.answer()].map(|answer| answer.expect("a reply").ok());
     assert!(answers.iter().any(|answer| answer.header.mid == closing));
 }
 

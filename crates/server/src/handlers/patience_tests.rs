@@ -14,7 +14,7 @@ fn post(client: &mut TestClient, command: u8, paths: &[&str]) -> coax_wire::head
         bytes.extend(text);
     }
     let mid = client.post(command, &block(&[0], &bytes));
-    assert!(client.answer().is_none(), "answered before its time");
+    assert!(client.answer().is_none(), "the reply was sent too early");
     mid
 }
 
@@ -39,7 +39,7 @@ fn a_delete_and_a_rename_wait_for_the_close_and_are_refused_after_a_second() {
         let fid = one.open("A");
         if command == c::DELETE && paths == ["*"] {
             post(&mut two, command, paths);
-            assert_eq!(names(&server, ""), ["A", "B"], "nothing has gone yet");
+            assert_eq!(names(&server, ""), ["A", "B"], "no reply may be sent yet");
         } else {
             refused_in_the_end(&mut two, command, paths);
             post(&mut two, command, paths);
@@ -163,7 +163,7 @@ fn a_waiting_request_is_cancelled_by_a_log_off_or_a_tree_disconnect() {
         assert_eq!(
             names(&server, ""),
             ["A"],
-            "nobody is left who may delete it"
+            "no remaining client has the right to delete it"
         );
     }
 }

@@ -98,8 +98,8 @@ fn a_failed_raw_read_is_answered_with_an_empty_message() {
     let (_server, mut client, fid) = one(NT, b"0123456789");
     assert!(client.read_raw(fid, 10, 5).is_empty(), "end of file");
     assert!(client.read_raw(fid, 2 << 32, 5).is_empty(), "far beyond");
-    assert!(client.read_raw(fid + 1, 0, 5).is_empty(), "no such file");
-    assert!(client.read_raw(fid, 0, 0).is_empty(), "nothing wanted");
+    assert!(client.read_raw(fid + 1, 0, 5).is_empty(), "no such FID");
+    assert!(client.read_raw(fid, 0, 0).is_empty(), "zero bytes requested");
     let tid = core::mem::replace(&mut client.header.tid, Tid(999));
     assert!(client.read_raw(fid, 0, 5).is_empty(), "no such tree");
     client.header.tid = tid;
@@ -142,7 +142,7 @@ fn a_write_through_is_answered_twice_and_a_write_behind_once() {
         interim(&client.write_raw(fid, 60_000, mode, b"head"));
         client.post_raw(&vec![7; 59_996]);
         if answers == 1 {
-            completed(&client.answer().expect("the end").ok(), 60_000);
+            completed(&client.answer().expect("a final reply").ok(), 60_000);
         }
         assert!(client.raw_answer().is_none());
         let contents = server.fs.contents("F").unwrap();
@@ -176,7 +176,7 @@ fn less_data_than_announced_is_written_and_an_empty_message_ends_the_write() {
         let (server, mut client, fid) = one(LANMAN, b"");
         interim(&client.write_raw(fid, 100, WRITE_THROUGH, b"12"));
         client.post_raw(data);
-        completed(&client.answer().expect("the end").ok(), count);
+        completed(&client.answer().expect("a final reply").ok(), count);
         assert_eq!(
             server.fs.contents("F").unwrap(),
             [&b"12"[..], data].concat()
@@ -189,7 +189,7 @@ fn more_data_than_announced_is_refused_completely() {
     let (server, mut client, fid) = one(LANMAN, b"");
     interim(&client.write_raw(fid, 5, WRITE_THROUGH, b"12"));
     client.post_raw(b"abcd");
-    let answer = client.answer().expect("the end");
+    let answer = client.answer().expect("a final reply");
     answer.refused(Status::INVALID_SMB);
     completed(&answer, 2);
     assert_eq!(server.fs.contents("F").unwrap(), b"12");

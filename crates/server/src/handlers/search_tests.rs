@@ -145,7 +145,7 @@ fn a_pattern_search_ends_in_an_error_before_nt_and_without_entries_for_nt() {
             assert_eq!(end.map(|found| found.len()).ok(), (!is_error).then_some(0));
         }
         let again = ask(&mut client, c::SEARCH, [9, 0], "", &found[1].key).unwrap();
-        assert_eq!(again.len(), 1, "{dialect}: the search outlives its end");
+        assert_eq!(again.len(), 1, "{dialect}: the search was not closed at its end");
     }
 }
 
@@ -469,7 +469,7 @@ fn listings_and_queries_by_path_show_the_same_time_during_writes() {
     writer
         .request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0y")
         .ok();
-    assert_eq!(shown(), before, "held back while it is written");
+    assert_eq!(shown(), before, "delayed while the file is being written");
     writer.close(fid).ok();
     assert_eq!(shown(), before + (1 << 5), "a minute later");
 }

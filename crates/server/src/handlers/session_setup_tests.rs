@@ -79,7 +79,7 @@ fn the_right_ntlm_response_logs_the_user_on() {
     let mut client = nt(&server);
     let reply = log_on(&mut client, "ANN", &[0; 24], &ntlm_v1("Secret")).ok();
     assert_ne!(reply.header.uid, Uid(0));
-    assert_eq!(reply.word(2), 0, "not a guest");
+    assert_eq!(reply.word(2), 0, "must not be a guest log-on");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn plaintext_beside_responses_keeps_the_challenge_and_admits_both() {
     assert_eq!(
         answer.message[35] & 2,
         2,
-        "encrypted passwords are asked for"
+        "the server must request encrypted passwords"
     );
     let response = ntlm_v1("Secret");
     log_on(&mut client, "ann", &response, &response).ok();
@@ -164,7 +164,7 @@ fn a_dos_client_logs_on_with_an_upper_case_plaintext_password_if_allowed() {
     assert_eq!((reply.word(1) & 2, reply.word(11)), (0, 0), "no challenge");
     let words = [0xff, 0, 0xffff, 50, 1, 0, 0, 7, 0, 0];
     let reply = client.request(0x73, &words, b"SECRET\0ANN\0").ok();
-    assert_eq!(reply.word(2), 0, "not a guest");
+    assert_eq!(reply.word(2), 0, "must not be a guest log-on");
     client
         .request(0x73, &words, b"SECRE\0\0ANN\0")
         .refused(Status::LOGON_FAILURE);

@@ -72,7 +72,7 @@ fn virtual_circuit_zero_closes_the_client_s_other_connections_before_it_is_answe
     let mut other = holder_of_nothing(&server, "10.0.0.2:1000");
     let mut new = server.connect_from("10.0.0.1:1001");
     begin_anew(&mut new);
-    assert!(new.answer().is_none(), "it waits for the old connection");
+    assert!(new.answer().is_none(), "the open must wait for the old connection");
     deliver(&mut old);
     assert!(old.conn.is_closing());
     deliver(&mut other);
@@ -120,13 +120,13 @@ fn only_a_connection_that_blocks_the_same_client_is_probed() {
         let words = block(&[0, 0x16], b"\x04F\0");
         new.header.flags2 = coax_wire::header::Flags2(0);
         new.post(c::OPEN, &words);
-        assert!(new.answer().is_none(), "the open waits a while for a close");
+        assert!(new.answer().is_none(), "the open must wait for a close");
         deliver(&mut old);
         assert_eq!(old.conn.take_probe(), probed, "{address}");
-        assert!(!old.conn.take_probe(), "it is said once");
+        assert!(!old.conn.take_probe(), "the event must be reported once");
         old.conn.handle_disconnect(old.now);
         deliver(&mut new);
-        assert_eq!(new.answer().unwrap().status(), 0, "the close lets it in");
+        assert_eq!(new.answer().unwrap().status(), 0, "the open must succeed after the close");
         new.conn.handle_disconnect(new.now);
     }
 }

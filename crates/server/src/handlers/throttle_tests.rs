@@ -54,7 +54,7 @@ fn post(client: &mut TestClient, user: &str, password: &str) {
 #[track_caller]
 fn try_at_once(client: &mut TestClient, user: &str, password: &str) -> Status {
     post(client, user, password);
-    Status(client.answer().expect("an answer at once").status())
+    Status(client.answer().expect("an immediate reply").status())
 }
 
 fn fail(client: &mut TestClient, times: usize) {
@@ -82,11 +82,11 @@ fn three_failed_log_ons_cause_no_delay_and_each_further_one_a_longer_delay() {
         client.pass(Span(SECOND.0 * seconds - 1));
         assert!(client.answer().is_none(), "before {seconds} s");
         client.pass(Span(1));
-        let answer = client.answer().expect("an answer after its wait");
+        let answer = client.answer().expect("a reply after the delay");
         answer.refused(Status::LOGON_FAILURE);
     }
     let reported = refusals(&mut client);
-    assert_eq!(reported.len(), 11, "every failure is reported");
+    assert_eq!(reported.len(), 11, "every failure must be reported");
     assert!(reported[3].ends_with("the next log-on from 10.0.0.1 waits 1 s"));
 }
 
@@ -98,7 +98,7 @@ fn the_right_password_waits_too_and_then_resets_the_delay() {
     post(&mut client, "bob", "Secret");
     assert!(client.answer().is_none());
     client.pass(SECOND);
-    client.answer().expect("an answer").ok();
+    client.answer().expect("a reply").ok();
     fail(&mut client, 3);
 }
 
@@ -125,7 +125,7 @@ fn the_server_answers_other_requests_while_a_log_on_waits() {
     client.pass(SECOND);
     client
         .answer()
-        .expect("an answer")
+        .expect("a reply")
         .refused(Status::LOGON_FAILURE);
 }
 
@@ -160,7 +160,7 @@ fn a_connection_that_ends_before_its_answer_learns_nothing_about_the_password() 
         hasty.conn.handle_disconnect(now);
     }
     let deadline = server.server.locked(|tables| tables.next_deadline());
-    assert_eq!(deadline, None, "nothing is left of them");
+    assert_eq!(deadline, None, "the entries must be removed");
 }
 
 #[test]
@@ -187,9 +187,9 @@ fn an_attacked_user_logs_on_at_once_from_an_address_that_has_not_failed() {
     let mut owner = client(&server, "10.1.0.1:1");
     fail(&mut owner, 1);
     post(&mut owner, "bob", "Secret");
-    assert!(owner.answer().is_none(), "who mistypes meanwhile waits");
+    assert!(owner.answer().is_none(), "a wrong password must be delayed meanwhile");
     owner.pass(Span::from_secs(8));
-    owner.answer().expect("8 s at most").ok();
+    owner.answer().expect("a delay of at most 8 s").ok();
     let mut elsewhere = client(&server, "10.1.0.2:1");
     assert_eq!(try_at_once(&mut elsewhere, "bob", "Secret"), Status::OK);
 }
@@ -289,7 +289,7 @@ fn passwords_of_shares_are_throttled_too() {
     client.post(c::TREE_CONNECT, &connect("sesame"));
     assert!(client.answer().is_none());
     client.pass(SECOND);
-    client.answer().expect("an answer").ok();
+    client.answer().expect("a reply").ok();
     let expected = vec![
         "wrong password",
         "wrong password; the next log-on from 10.0.0.1 waits 1 s",

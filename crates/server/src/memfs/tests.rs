@@ -94,7 +94,7 @@ fn writes_stop_at_the_capacity_and_removal_frees_space() {
         }
     );
     fs.remove_file("A").unwrap();
-    assert_eq!(fs.space().unwrap().free, 0, "open, so it lives on");
+    assert_eq!(fs.space().unwrap().free, 0, "an open file must remain");
     drop(file);
     assert_eq!(fs.space().unwrap().free, 8192);
 }

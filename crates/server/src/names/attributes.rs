@@ -285,7 +285,7 @@ mod tests {
         );
         assert!(
             !SearchAttributes(0x02).admits(Attributes(0x06)),
-            "hidden and system needs both"
+            "the search requires both hidden and system"
         );
     }
 
@@ -299,7 +299,7 @@ mod tests {
         assert!(archived.admits(Attributes::ARCHIVE) && !archived.admits(PLAIN));
         assert!(
             SearchAttributes(0x1000).admits(DIR),
-            "what must be there is not kept back"
+            "required attributes must not exclude the file"
         );
     }
 

@@ -44,22 +44,22 @@ fn check(index: &DirIndex, names: &BTreeSet<String>) {
     for (id, name) in index.iter() {
         let short = index.short(id).unwrap();
         let text = short.to_text(index.mangler.page());
-        assert!(shorts.insert(short), "{text} given twice");
+        assert!(shorts.insert(short), "the 8.3 name {text} is not unique");
         assert_eq!(
             index.mangler.legal(&text),
             Some(short),
-            "{text} of {name} is legal"
+            "the 8.3 name {text} of {name} must be valid"
         );
-        assert_eq!(found(index, name), Some(name), "exact name");
+        assert_eq!(found(index, name), Some(name), "search by exact name");
         let by_short = found(index, &text).unwrap();
         // A name that differs in case only may be the exact match of the look-up.
         assert!(
             by_short == name || eq_ignore_case(by_short, name),
-            "{text} of {name} finds {by_short}"
+            "the 8.3 name {text} of {name} finds {by_short}"
         );
         assert!(
             eq_ignore_case(found(index, &fold(name)).unwrap(), name),
-            "{name} in capitals"
+            "search for {name} in capitals"
         );
     }
     let listed = index
@@ -67,7 +67,7 @@ fn check(index: &DirIndex, names: &BTreeSet<String>) {
         .iter()
         .filter(|e| e.len > 0 && e.listed)
         .count();
-    assert_eq!(listed, index.shorts.len(), "no stale 8.3 names");
+    assert_eq!(listed, index.shorts.len(), "the index must contain no stale 8.3 names");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn names_are_found_in_any_case_and_the_exact_one_first() {
     assert_eq!(
         found(&index, "ReadMe"),
         Some("README"),
-        "the first by its bytes"
+        "expected the first name in byte order"
     );
     assert_eq!(found(&index, "GRÖßE.TXT"), Some("Größe.txt"));
     assert_eq!(found(&index, "OTHER"), Some("Other"));
@@ -146,7 +146,7 @@ fn a_file_whose_real_name_is_a_generated_one_takes_it() {
     assert_eq!(short(&index, "Program Files"), moved);
     assert_eq!(found(&index, &moved), Some("Program Files"));
     let built = build(&["Program Files", "progra~1"]);
-    assert_eq!(short(&built, "Program Files"), moved, "a new index agrees");
+    assert_eq!(short(&built, "Program Files"), moved, "a new index must be equal");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn removing_names_during_iteration_returns_each_name_once() {
     assert!(index.is_empty() && index.shorts.is_empty());
     assert!(
         index.text.len() <= 2 * 4096,
-        "gaps are closed: {}",
+        "gaps must be closed: {}",
         index.text.len()
     );
 }

@@ -462,9 +462,9 @@ mod tests {
         assert_eq!(
             hashed.as_bytes().len(),
             11,
-            "only the A fits before the hash: {hashed:?}"
+            "only the A must remain before the hash: {hashed:?}"
         );
-        assert!(japan.is_legal("ソ"), "its second byte 0x5C is no backslash");
+        assert!(japan.is_legal("ソ"), "its second byte 0x5C must not be taken for a backslash");
     }
 
     proptest! {

@@ -20,10 +20,10 @@ fn dos(pattern: &str, yes: &[&str], no: &[&str]) {
 #[track_caller]
 fn check(compiled: &Pattern, pattern: &str, yes: &[&str], no: &[&str]) {
     for name in yes {
-        assert!(compiled.matches(name), "{pattern} should find {name}");
+        assert!(compiled.matches(name), "{pattern} must match {name}");
     }
     for name in no {
-        assert!(!compiled.matches(name), "{pattern} should not find {name}");
+        assert!(!compiled.matches(name), "{pattern} must not match {name}");
     }
 }
 

@@ -312,7 +312,7 @@ fn a_flush_of_all_files_syncs_all_opens_of_the_process_and_reports_the_first_err
     let other = client.open("F");
     client.header.pid = Pid(77);
     let synced = bench.synced(|| drop(client.request(c::FLUSH, &[0xffff], b"").ok()));
-    assert_eq!(synced, ["F", "", "G", ""], "the root holds both names");
+    assert_eq!(synced, ["F", "", "G", ""], "the root must contain both names");
     bench.disk.restart(alloc::boxed::Box::new(|seen: &Seen| {
         (seen.op == Op::FileSync && seen.on == "F").then_some(IO.into())
     }));
@@ -322,7 +322,7 @@ fn a_flush_of_all_files_syncs_all_opens_of_the_process_and_reports_the_first_err
     assert_eq!(
         synced,
         ["F", "G"],
-        "a failure does not keep others from being flushed"
+        "a failure must not prevent other flushes"
     );
     for fid in [f, g, other] {
         client.close(fid);
@@ -340,7 +340,7 @@ fn the_first_sync_of_an_open_and_of_a_renamed_one_includes_the_folder() {
     assert_eq!(flush(&mut client), ["D/N", "D"]);
     assert_eq!(flush(&mut client), ["D/N"]);
     client.paths(c::RENAME, &[0x16], &["D\\N", "M"]).ok();
-    assert_eq!(flush(&mut client), ["D/N", ""], "it was opened as D/N");
+    assert_eq!(flush(&mut client), ["D/N", ""], "the file was opened as D/N");
     assert_eq!(flush(&mut client), ["D/N"]);
 }
 
@@ -430,7 +430,7 @@ fn after_a_failed_sync_the_open_refuses_writes_until_the_file_is_opened_again() 
     cut.refused(Status::UNEXPECTED_IO_ERROR);
     assert_eq!(bench.server.fs.contents("F").unwrap(), before);
     let read = client.request(c::READ, &[fid, 4, 0, 0, 0], b"").ok();
-    assert_eq!(read.word(0), 4, "it still reads");
+    assert_eq!(read.word(0), 4, "reads must still work");
     client.close(fid).ok();
     let fid = client.open("F");
     write(&mut client, fid, b"XY").ok();
@@ -497,7 +497,7 @@ fn a_folder_that_cannot_be_synced_fails_the_flush_and_is_synced_by_the_next() {
     let flush = client.request(c::FLUSH, &[fid], b"");
     flush.refused(Status::UNEXPECTED_IO_ERROR);
     let again = bench.synced(|| drop(client.request(c::FLUSH, &[fid], b"").ok()));
-    assert_eq!(again, ["F", ""], "the data was never in doubt");
+    assert_eq!(again, ["F", ""], "the data was already durable");
 }
 
 #[test]
@@ -559,9 +559,9 @@ fn sequential_writes_query_the_length_once_and_again_after_a_truncation() {
     assert_eq!(looks(&mut client, 20..30), (0, 0));
     let cut = [elsewhere, 0, 4, 0, 0];
     other.request(c::WRITE, &cut, b"\x01\0\0").ok();
-    assert_eq!(looks(&mut client, 30..40), (1, 1), "the cut left a gap");
+    assert_eq!(looks(&mut client, 30..40), (1, 1), "the lost write left a gap");
     other.close(elsewhere).ok();
     let replaced = other.nt_create("F", READ_WRITE, (5, 0)).ok();
-    assert_eq!(looks(&mut client, 40..50), (1, 1), "it was overwritten");
+    assert_eq!(looks(&mut client, 40..50), (1, 1), "the old data was overwritten");
     other.close(fid_of(&replaced)).ok();
 }

@@ -255,7 +255,7 @@ fn every_command_creates_a_name_that_is_not_vetoed() {
         run(&mut client, "new.txt").ok();
         assert!(
             everything(&server).contains(&"new.txt".into()),
-            "{way} made nothing"
+            "{way} created no file"
         );
     }
 }

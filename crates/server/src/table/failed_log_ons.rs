@@ -197,7 +197,7 @@ mod tests {
         table.succeeded("b", "bob");
         assert_eq!(
             table.addresses["b"].failures.count, 2,
-            "two users' failures"
+            "expected the failures of two users"
         );
     }
 

@@ -200,7 +200,7 @@ fn lists_of_users_decide_in_samba_s_order() {
     assert_eq!(
         share(&loaded, "x").access(Some("dora")),
         Some(Access::ReadWrite),
-        "as smbd 4.17 has it: lists hold for users by their own names"
+        "as in smbd 4.17, lists apply to users by their own names"
     );
 }
 

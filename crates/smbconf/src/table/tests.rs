@@ -61,7 +61,7 @@ fn no_name_stands_for_two_parameters() {
             .chain(parameter.opposites);
         for name in names {
             let before = seen.insert(normal_key(name), parameter.name);
-            assert_eq!(before, None, "'{name}' is {} too", parameter.name);
+            assert_eq!(before, None, "'{name}' is also {}", parameter.name);
         }
     }
 }
@@ -249,7 +249,7 @@ fn docs_smb_conf_is_in_step_with_the_table() {
     let kept = std::fs::read_to_string(page).unwrap_or_default();
     assert!(
         kept == made,
-        "docs/smb-conf.md is out of step: COAX_BLESS=1 cargo test -p coax-smbconf docs_smb_conf renews it"
+        "docs/smb-conf.md is out of date: run COAX_BLESS=1 cargo test -p coax-smbconf docs_smb_conf"
     );
 }
 
@@ -303,7 +303,7 @@ fn every_honoured_parameter_is_read_by_the_server() {
         .collect();
     assert!(
         unread.is_empty(),
-        "nothing reads {unread:?}: read each in serve/, or move it to NOT_HONOURED with the reason"
+        "no code uses {unread:?}: use each in serve/, or move it to NOT_HONOURED with the reason"
     );
 }
 
@@ -317,7 +317,7 @@ fn families_do_not_cover_known_parameters_and_have_a_reason() {
                 parameters().find(|p| p.is_honoured() && normal_key(p.name).starts_with(begin));
             assert!(
                 honoured.is_none(),
-                "'{begin}' would explain away a misspelt '{}'",
+                "'{begin}' would also match a misspelt '{}'",
                 honoured.unwrap().name
             );
         }

@@ -16,7 +16,7 @@ fn check<T: PartialEq + std::fmt::Debug>(codec: &Codec<T>, right: &[(&str, T)], 
         assert_eq!(
             (codec.read)(&shown).as_ref(),
             Ok(value),
-            "{text} is shown as {shown}"
+            "{text} must be shown as {shown}"
         );
     }
     for text in wrong {

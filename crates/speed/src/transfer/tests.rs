@@ -115,7 +115,7 @@ fn a_sender_counts_what_the_peer_has_and_not_what_lies_in_its_own_buffer() {
     assert_eq!(
         report.elapsed,
         Span::from_millis(9_999),
-        "time is counted to the last byte"
+        "the time must end with the last byte"
     );
     assert_eq!(report.samples.iter().map(|s| s.bytes).sum::<u64>(), 233_470);
 }
@@ -251,7 +251,7 @@ proptest! {
         while let Some(due) = transfer.poll_timeout() {
             transfer.handle_timeout(due);
             timers += 1;
-            prop_assert!(timers < 1_000, "silence must end it");
+            prop_assert!(timers < 1_000, "the idle timeout must end the transfer");
         }
         let report = transfer.report(at(now));
         prop_assert_eq!(report.samples.iter().map(|s| s.bytes).sum::<u64>(), report.bytes);

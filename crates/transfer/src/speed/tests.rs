@@ -214,7 +214,7 @@ fn the_kernel_reports_statistics_where_permitted() {
     if super::kernel::Kernel::about(&ours).is_none() {
         assert_eq!(
             measured.tcp, None,
-            "a system that does not tell must not seem to"
+            "a system without TCP statistics must report none"
         );
         return;
     }
@@ -233,7 +233,7 @@ fn served(service: &Service, visitors: usize, visit: impl FnOnce(u16, u16)) -> V
     thread::scope(|scope| {
         scope.spawn(|| serve(service, &stop, &move |visit| sender.send(visit).unwrap()).unwrap());
         let Visit::Listening(source, discard) = receiver.recv().unwrap() else {
-            panic!("the first word is where it listens");
+            panic!("the first event must be the listening address");
         };
         visit(source.port(), discard.port());
         while finished_clients(&visits) < visitors

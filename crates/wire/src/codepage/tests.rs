@@ -99,7 +99,7 @@ fn a_backslash_as_trail_byte_is_part_of_a_character() {
     assert_eq!(
         cp932.decode(b"\xb1"),
         "ｱ",
-        "half-width katakana is one byte"
+        "half-width katakana must be one byte"
     );
     assert_eq!(page(950).decode(b"\xa5\x5c"), "功");
 }
@@ -136,7 +136,7 @@ fn unmappable_characters_are_named_or_replaced() {
         })
     );
     assert_eq!(CodePage::cp437().encode_lossy("aЖb"), b"a_b");
-    assert_eq!(page(932).encode_lossy("¥"), b"_", "never a backslash");
+    assert_eq!(page(932).encode_lossy("¥"), b"_", "the trail byte must not be a backslash");
 }
 
 #[test]

@@ -238,17 +238,17 @@ mod tests {
     fn lengths_that_lie_are_refused_and_an_empty_list_is_none() {
         assert!(
             parse_list(b"\x20\0\0\0\0\x03").is_err(),
-            "longer than there is"
+            "longer than the data"
         );
         assert!(
             parse_list(b"\x09\0\0\0\x00\x03\x02\0O").is_err(),
-            "an entry cut short"
+            "a truncated entry"
         );
         assert!(parse_list(b"\x04\0\0\0junk").unwrap().is_empty());
         assert!(parse_list(b"\0\0\0\0").unwrap().is_empty());
         assert!(
             parse_chain(b"\x04\0\0\0\x00\x01\0\0B\0").is_err(),
-            "goes backwards"
+            "an offset that goes backwards"
         );
     }
 

@@ -247,6 +247,6 @@ fn resume_keys_that_a_server_leaves_out_are_not_read() {
     assert!(asked.as_found(b"", 0).resume_keys);
     assert!(
         asked.as_found(&[0; 40], 3).resume_keys,
-        "neither makes sense"
+        "both fields are invalid"
     );
 }

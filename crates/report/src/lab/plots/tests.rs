@@ -26,7 +26,7 @@ fn check_xml(svg: &str) {
     assert!(svg.contains("prefers-color-scheme:dark") && svg.contains("<desc>"));
     assert!(
         !svg.contains("NaN") && !svg.contains("inf"),
-        "a coordinate is no number"
+        "a coordinate is not a number"
     );
 }
 

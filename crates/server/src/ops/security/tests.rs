@@ -141,7 +141,7 @@ fn users_without_rights_in_a_descriptor_are_refused_and_its_owner_may_change_it(
     let (_, kept) = described(&mut client, fid);
     assert_eq!(
         kept[0].2, 0x0012_0089,
-        "generic rights are kept as specific"
+        "generic rights must be stored as specific ones"
     );
     let refused = open(&mut client, "\\f", WRITE_DATA).unwrap_err();
     refused.refused(Status::ACCESS_DENIED);
@@ -206,7 +206,7 @@ fn new_files_inherit_from_their_folders_descriptor() {
     assert_eq!(
         rights(&mut client, made),
         right::ALL,
-        "its creator may do all"
+        "the creator must have all rights"
     );
     let (owner, aces) = described(&mut client, made);
     assert_eq!(aces, [(owner.clone(), INHERITED, WRITE_DATA)]);
@@ -236,5 +236,5 @@ fn a_folder_whose_descriptor_denies_additions_refuses_new_files() {
     }
     let by_name = client.paths(0x00, &[], &["\\d\\new"]);
     by_name.refused(Status::ACCESS_DENIED);
-    assert!(server.fs.contents("d/new").is_err(), "nothing is left");
+    assert!(server.fs.contents("d/new").is_err(), "no file may be left");
 }

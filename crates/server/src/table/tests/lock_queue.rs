@@ -11,7 +11,7 @@ impl Locks {
     fn wait(&mut self, spans: &[LockSpan], kind: LockKind, wait: Wait) -> Ticket {
         match self.ask(0, spans, kind, wait) {
             LockOutcome::Waiting(ticket) => ticket,
-            other => panic!("does not wait: {other:?}"),
+            other => panic!("must wait: {other:?}"),
         }
     }
 
@@ -207,7 +207,7 @@ fn withdrawing_a_waiting_request_grants_those_behind_it() {
     let open = locks.opens[0];
     assert_eq!(locks.world.tables.withdraw_lock(open, first), None);
     assert_eq!(locks.world.tables.withdraw_lock(open, second), Some(Ok(())));
-    assert_eq!(locks.ended(), [], "both are accounted for");
+    assert_eq!(locks.ended(), [], "both must be accounted for");
     assert!(locks.lock(0, 100, 10, Write).is_err());
 }
 

@@ -46,7 +46,7 @@ impl Watching {
     fn wait(&mut self, open: OpenId, filter: NotifyFilter, recursive: bool) -> Ticket {
         match self.watch(open, filter, recursive) {
             WatchOutcome::Waiting(ticket) => ticket,
-            other => panic!("does not wait: {other:?}"),
+            other => panic!("must wait: {other:?}"),
         }
     }
 

@@ -5,7 +5,7 @@ use super::*;
 fn reserved(world: &mut World, request: &OpenRequest) -> OpenId {
     match world.tables.reserve(world.now, request) {
         OpenOutcome::Granted { open, oplock, .. } => {
-            assert_eq!(oplock, Oplock::None, "not before the file is there");
+            assert_eq!(oplock, Oplock::None, "must fail before the file exists");
             open
         }
         other => panic!("not reserved: {other:?}"),
@@ -34,7 +34,7 @@ fn opens_of_a_path_wait_until_its_file_is_created() {
     assert_eq!(
         world.tables.created(open, FILE, None),
         Some(Oplock::Batch),
-        "nobody else has it"
+        "no other open may exist"
     );
     assert_eq!(retries(&world.events(two)), [ticket]);
     assert!(!world.tables.is_being_created(SHARE, "dir/file.dat"));

@@ -123,7 +123,7 @@ pub fn a_gap_reads_as_zeros(fs: &dyn Vfs) {
     assert_eq!(
         file.stat().unwrap().size,
         100_003,
-        "writing nothing extends nothing"
+        "a write of zero bytes must not extend the file"
     );
 }
 
@@ -179,7 +179,7 @@ pub fn set_len_cuts_and_extends_with_zeros(fs: &dyn Vfs) {
     assert_eq!(file.stat().unwrap().size, 200_000);
     assert!(
         file.stat().unwrap().allocated >= 200_000,
-        "the space is taken"
+        "the space must be allocated"
     );
     assert!(all_of(&*file)[8..].iter().all(|b| *b == 0));
     file.set_len(0).unwrap();
@@ -195,7 +195,7 @@ pub fn reserve_leaves_the_length_alone(fs: &dyn Vfs) {
     assert_eq!(all_of(&*file), b"0123");
     assert!(
         file.stat().unwrap().allocated >= 100_000,
-        "the space is taken"
+        "the space must be allocated"
     );
 }
 

@@ -37,7 +37,7 @@ pub fn a_failed_write_says_what_is_in_the_file(fs: &dyn Vfs) {
     );
     assert!(
         all_of(&*file) == data[..written],
-        "nothing is lost by the second try"
+        "a second attempt must not lose data"
     );
 }
 
@@ -48,7 +48,7 @@ pub fn an_extension_without_room_changes_nothing(fs: &dyn Vfs) {
     for len in [2 << 20, 1 << 40] {
         assert_eq!(file.set_len(len), Err(VfsError::NoSpace));
         assert_eq!(all_of(&*file), b"kept");
-        assert_eq!(fs.space().unwrap(), before, "the room is given back");
+        assert_eq!(fs.space().unwrap(), before, "the space must be free again");
     }
     file.set_len(500_000).unwrap();
 }
@@ -60,7 +60,7 @@ pub fn a_reservation_without_room_changes_nothing(fs: &dyn Vfs) {
     for len in [2 << 20, 1 << 40] {
         assert_eq!(file.reserve(len), Err(VfsError::NoSpace));
         assert_eq!(all_of(&*file), b"kept");
-        assert_eq!(fs.space().unwrap(), before, "the room is given back");
+        assert_eq!(fs.space().unwrap(), before, "the space must be free again");
     }
 }
 
@@ -88,7 +88,7 @@ pub fn room_comes_back_when_the_last_user_of_a_file_goes(fs: &dyn Vfs) {
     assert!(filled >= 900_000, "{filled}");
     let file = open(fs, "A", READ);
     fs.remove_file("A").unwrap();
-    assert!(fs.space().unwrap().free < 100_000, "it is open");
+    assert!(fs.space().unwrap().free < 100_000, "the file must be open");
     drop(file);
     assert_eq!(fs.space().unwrap().free, before);
     assert_eq!(fill(fs, "B"), filled);

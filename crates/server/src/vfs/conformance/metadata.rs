@@ -66,7 +66,7 @@ pub fn listings_tell_who_may_have_attributes(fs: &dyn Vfs) {
             .iter()
             .any(|n| n != "user.known");
         let told = dir.may_have_attributes(name, &stat, "user.known");
-        assert!(told || !others, "{name} has others");
+        assert!(told || !others, "{name} has other metadata");
     }
 }
 

@@ -283,7 +283,7 @@ pub fn a_folder_tells_when_its_names_changed(fs: &dyn Vfs) {
     let stamp = || {
         let stat = dir.stat().unwrap();
         let settled = (0..100_000_000).any(|_| dir.tells_changes_after(&stat));
-        assert!(settled, "{stat:?} never settles");
+        assert!(settled, "{stat:?} does not become stable");
         (stat.modified, stat.changed)
     };
     let quiet = stamp();

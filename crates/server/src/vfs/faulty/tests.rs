@@ -43,7 +43,7 @@ fn a_failing_write_leaves_the_bytes_that_its_fault_says() {
     assert_eq!(
         file.write_at(2, b"c"),
         Err((1, VfsError::NoSpace)),
-        "at most all of it"
+        "the count must not exceed the length"
     );
     fs.restart(never());
     let file = fs.open("A", READ).unwrap().0;
