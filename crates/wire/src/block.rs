@@ -1,7 +1,7 @@
 //! Parameter words and data bytes of a message, and the strings in them ([MS-CIFS] 2.2.3.2, 2.2.3.3).
 //!
-//! A message holds one block, or several chained by AndX. [`Block`] decodes anything: counts that say more than there
-//! is are clipped, and [`Block::declared_bytes`] keeps the declared count.
+//! A message contains one block, or several chained by AndX. [`Block`] decodes any input: counts beyond the message are
+//! limited to its length, and [`Block::declared_bytes`] keeps the declared count.
 
 use crate::{
     command,
@@ -22,7 +22,7 @@ pub struct Block<'a> {
     pub message: &'a [u8],
     /// Parameter words as bytes (an even number).
     pub words: &'a [u8],
-    /// Data bytes, as far as the message holds them.
+    /// Data bytes that the message contains.
     pub bytes: &'a [u8],
     /// Offset of `bytes` in the message.
     pub bytes_offset: usize,
@@ -127,7 +127,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A string off the wire, not yet decoded: its bytes and which of the two encodings they are in.
+/// A string from the wire, not decoded: its bytes and its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireStr<'a> {
     /// The bytes without the terminating zero.
@@ -137,7 +137,7 @@ pub struct WireStr<'a> {
 }
 
 impl WireStr<'_> {
-    /// Whether the string holds nothing.
+    /// Whether the string is empty.
     pub const fn is_empty(&self) -> bool {
         self.raw.is_empty()
     }
@@ -151,8 +151,8 @@ impl WireStr<'_> {
         }
     }
 
-    /// Appends the buffer-format byte 4 and the string, as the core commands have paths ([MS-CIFS] 2.2.3.3). UTF-16LE is
-    /// aligned between the two.
+    /// Appends the buffer-format byte 4 and the string, the form of paths in core commands ([MS-CIFS] 2.2.3.3).
+    /// UTF-16LE is aligned after that byte.
     pub fn emit_formatted(&self, out: &mut Writer) {
         self.emit(out.u8(FORMAT_STRING));
     }
@@ -169,8 +169,8 @@ pub struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// A cursor over what begins `offset` bytes into `bytes`, which UTF-16LE strings are aligned to. Past the end there
-    /// is nothing.
+    /// A cursor over the data that starts `offset` bytes into `bytes`; UTF-16LE strings are aligned relative to
+    /// `bytes`. It is empty if `offset` is past the end.
     pub fn of(bytes: &'a [u8], offset: usize, unicode: bool) -> Self {
         Self {
             reader: Reader::at(bytes, offset, "string").unwrap_or(Reader::new(&[])),
@@ -242,9 +242,9 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Takes a zero-terminated string in the message's encoding that some clients misalign in UTF-16LE: ps2sdk's smbman
-    /// pads it to an odd offset, libdsm puts it straight behind a token of any length. Where aligning would take Latin
-    /// text apart, the text is taken from where it stands.
+    /// Reads a zero-terminated string in the message's encoding that some clients do not align in UTF-16LE: ps2sdk's
+    /// smbman pads it to an odd offset, libdsm puts it directly after a token of any length. If alignment would split
+    /// the characters of Latin text, the string is read without alignment.
     pub fn misaligned_string(&mut self) -> WireStr<'a> {
         if !self.unicode {
             return self.oem_string();
@@ -356,7 +356,10 @@ impl<'w> BlockWriter<'w> {
 
     /// The writer, while words are written.
     pub fn words(&mut self) -> &mut Writer {
-        debug_assert!(self.bytes_at.is_none(), "words must be written before bytes");
+        debug_assert!(
+            self.bytes_at.is_none(),
+            "words must be written before bytes"
+        );
         self.out
     }
 
@@ -371,8 +374,8 @@ impl<'w> BlockWriter<'w> {
         self.out
     }
 
-    /// Ends the block. `tail` bytes more follow that are sent from elsewhere and counted here; counts above 65,535 wrap,
-    /// as large reads have it ([MS-CIFS] 2.2.4.42.2).
+    /// Ends the block. Its byte count includes `tail` further bytes that are sent separately; counts above 65,535 wrap,
+    /// as in large reads ([MS-CIFS] 2.2.4.42.2).
     pub fn finish(mut self, tail: usize) {
         self.bytes();
         let at = self.bytes_at.unwrap_or(self.start);
@@ -381,8 +384,8 @@ impl<'w> BlockWriter<'w> {
     }
 }
 
-/// Calls `each` with the commands of an AndX chain and their blocks. `command` is the first one, from the header. A chain
-/// that is malformed ends before its first malformed block.
+/// Calls `each` with the commands of an AndX chain and their blocks. `command` is the first one, from the header. It
+/// stops at the first malformed block.
 pub fn each_in_chain<'a>(command: u8, message: &'a [u8], mut each: impl FnMut(u8, &Block<'a>)) {
     let mut at = (command, HEADER_LEN);
     for _ in 0..MAX_CHAIN {
@@ -402,8 +405,8 @@ pub fn put_empty(out: &mut Writer) {
     BlockWriter::begin(out).finish(0);
 }
 
-/// Names `command` as the next of an AndX chain in the block that begins at `block_at`; the next block is appended at the
-/// writer's end, where the named offset points ([MS-CIFS] 2.2.3.4).
+/// Writes `command` as the next of an AndX chain into the block at `block_at`. The next block follows at the writer's
+/// end, and the offset is set accordingly ([MS-CIFS] 2.2.3.4).
 pub fn chain(out: &mut Writer, block_at: usize, command: u8) {
     let next = out.len() as u16;
     out.patch(block_at.saturating_add(1), &[command]);

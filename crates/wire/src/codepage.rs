@@ -3,8 +3,8 @@
 //! A name is bytes in the client's code page on the wire and Unicode from there on; paths are split only after
 //! decoding, so that 0x5C as the second byte of a Japanese character is never interpreted as `\`.
 //!
-//! Bytes that mean nothing in a page become U+EF00 + byte (a private-use range) and go back to that very byte, so a
-//! name survives the round trip through a server that could not read it. UTF-16 has its own escape, see [`utf16`].
+//! Bytes that are undefined in a page become U+EF00 + byte (a private-use range), and encoding restores them, so a name
+//! survives a round trip through a server that cannot decode it. UTF-16 has its own escape, see [`utf16`].
 
 mod fold;
 mod pages;
@@ -31,7 +31,7 @@ pub struct CodePage {
     table: Table,
 }
 
-/// A name that is no code page known here.
+/// The name of an unknown code page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown code page")]
 pub struct UnknownCodePage;
@@ -93,8 +93,8 @@ impl CodePage {
         }
     }
 
-    /// Bytes to Unicode. Never fails: an undefined byte `b` becomes U+EF00 + `b`. What [`Self::encode`] makes of the text
-    /// decodes to that text again.
+    /// Decodes to Unicode. Never fails: an undefined byte `b` becomes U+EF00 + `b`. The result of [`Self::encode`]
+    /// decodes to the same text again.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         if bytes.is_ascii() {
             // An ASCII slice is UTF-8, so this borrows.
@@ -111,8 +111,8 @@ impl CodePage {
         Cow::Owned(decoded.text)
     }
 
-    /// Decodes one character after the other. Where a page holds a character twice, the unusual pair of bytes is taken
-    /// for two undefined ones if `exactly`.
+    /// Decodes character by character. If a page contains a character twice, `exactly` decodes the unusual byte pair as
+    /// two undefined characters.
     fn decode_units(self, bytes: &[u8], exactly: bool) -> Decoded {
         let mut out = Decoded::default();
         out.text.reserve(bytes.len() * 2);
@@ -189,8 +189,9 @@ impl CodePage {
         c.is_ascii() || undefined_byte(c).is_some() || self.table.encode(c).is_some()
     }
 
-    /// The upper-case form of a character as DOS has it in this page: its capital if the page has that; else, for a
-    /// Latin letter with a mark, the bare capital (in CP437 `ê` is upper-cased to `E`, there being no `Ê`); else itself.
+    /// The upper-case form of a character in DOS with this page: its capital if the page contains it; for an accented
+    /// Latin letter the capital without the accent (CP437 has no `Ê`, so `ê` becomes `E`); otherwise the character
+    /// itself.
     pub fn upper_char(self, c: char) -> char {
         let upper = upper_char(c);
         if upper == c || self.maps(upper) {
@@ -245,7 +246,7 @@ impl FromStr for CodePage {
     }
 }
 
-/// Text, and what was met on the way.
+/// Decoded text, and the irregularities in it.
 #[derive(Default)]
 struct Decoded {
     text: String,

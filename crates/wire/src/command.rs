@@ -9,8 +9,8 @@ pub enum Form {
     AndX,
     /// It ends a chain.
     Last,
-    /// It cannot follow another command. It answers with messages of its own or not at all, so the client would not learn
-    /// what the chain did before. No command's list of followers in [MS-CIFS] 2.2.4 names it.
+    /// It cannot follow another command, because it has its own reply messages or none, so the client would get no
+    /// result of the chain before it. No list of followers in [MS-CIFS] 2.2.4 contains it.
     Alone,
 }
 

@@ -19,7 +19,7 @@ pub enum NegotiateShape {
 pub enum Generation {
     /// PC NETWORK PROGRAM 1.0.
     Core,
-    /// MICROSOFT NETWORKS 1.03: core plus LOCK_AND_READ, WRITE_AND_UNLOCK, raw mode of its own format.
+    /// MICROSOFT NETWORKS 1.03: core plus LOCK_AND_READ, WRITE_AND_UNLOCK, and its own format of raw mode.
     CorePlus,
     /// LAN Manager 1.0, MICROSOFT NETWORKS 3.0.
     Lanman1,
@@ -40,10 +40,11 @@ pub struct Dialect {
     pub generation: Generation,
     /// Shape of the negotiate reply.
     pub shape: NegotiateShape,
-    /// A DOS client: errors of LANMAN dialects are mapped to what DOS knows, names are 8.3 unless asked otherwise.
+    /// A DOS client: errors of LANMAN dialects are mapped to DOS errors; names are 8.3 unless the client requests long
+    /// ones.
     pub dos: bool,
-    /// Whether READ_RAW and WRITE_RAW of LAN Manager's format exist. MICROSOFT NETWORKS 1.03 has a format of its own
-    /// and receives 0 ([MS-CIFS] 1.7, RawMode of [MS-CIFS] 2.2.4.52.2).
+    /// Whether READ_RAW and WRITE_RAW in LAN Manager's format exist. MICROSOFT NETWORKS 1.03 has its own format and
+    /// gets 0 ([MS-CIFS] 1.7, RawMode of [MS-CIFS] 2.2.4.52.2).
     pub raw: bool,
     /// Whether the negotiate reply ends with the server's domain (LAN Manager 2.1 specification, section 2).
     pub domain: bool,

@@ -1,4 +1,4 @@
-//! What can be wrong with bytes off the wire.
+//! Errors of received bytes.
 
 /// Why bytes could not be decoded. `what` names the field that could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -66,9 +66,9 @@ impl Flags {
 pub struct Flags2(pub u16);
 
 impl Flags2 {
-    /// The client knows long names and may be sent them.
+    /// The client supports long names in replies.
     pub const LONG_NAMES: u16 = 0x0001;
-    /// The client knows extended attributes.
+    /// The client supports extended attributes.
     pub const EAS: u16 = 0x0002;
     /// The message is signed.
     pub const SIGNED: u16 = 0x0004;

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 /// Bits of the control word.
 pub mod control {
-    /// The DACL is there (perhaps as the null DACL).
+    /// The DACL is present (possibly as the null DACL).
     pub const DACL_PRESENT: u16 = 0x0004;
-    /// The SACL is there.
+    /// The SACL is present.
     pub const SACL_PRESENT: u16 = 0x0010;
-    /// The DACL shall inherit from its parent as it changes.
+    /// The DACL should inherit from its parent automatically.
     pub const DACL_AUTO_INHERIT_REQ: u16 = 0x0100;
     /// The DACL inherits from its parent.
     pub const DACL_AUTO_INHERITED: u16 = 0x0400;

@@ -37,9 +37,9 @@ impl DosStatus {
         self.class as u32 | (self.code as u32) << 16
     }
 
-    /// The nearest code that DOS knows. The core protocol's tables (*SMB Core Protocol* 5, error class ERRDOS) end
-    /// where DOS 3 did: a folder that is not empty cannot be accessed, a name that is taken neither, whatever is wrong
-    /// with a path is a bad path, and what is wrong with an unlock is ERRlock (section 5.15).
+    /// The nearest DOS error code. The core protocol's tables (*SMB Core Protocol* 5, error class ERRDOS) contain the
+    /// errors of DOS 3 only: a non-empty folder and an existing name are ERRnoaccess, any invalid path is a bad path,
+    /// and any unlock error is ERRlock (section 5.15).
     pub const fn for_dos(self) -> Self {
         let code = match (self.class, self.code) {
             (Class::Dos, 123 | 161 | 267) => 3,
@@ -53,7 +53,7 @@ impl DosStatus {
 
 /// The result of a request: an NTSTATUS, which the table also maps to a DOS class and code.
 ///
-/// Statuses without an NT number of their own (ERRSRV codes) stand as [MS-CIFS] 2.2.2.4 has them: `code << 16 | class`.
+/// Statuses without an NT number (ERRSRV codes) have the form of [MS-CIFS] 2.2.2.4: `code << 16 | class`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Status(pub u32);
 
@@ -205,7 +205,7 @@ impl Status {
         self.0 == 0 || self.0 == Self::NOTIFY_CLEANUP.0 || self.0 == Self::NOTIFY_ENUM_DIR.0
     }
 
-    /// Whether this is a class and code without an NTSTATUS of its own.
+    /// Whether this is a class and code without an NTSTATUS.
     pub const fn is_dos(self) -> bool {
         let class = self.0 & 0xff;
         self.0 >> 24 == 0 && self.0 & 0xff00 == 0 && (class == 1 || class == 2 || class == 3)
@@ -242,7 +242,7 @@ impl Status {
         self.row().map(|row| row.1)
     }
 
-    /// What the status means, in words.
+    /// The meaning of the status in words.
     pub fn words(self) -> &'static str {
         self.row().map_or("Unknown status.", |row| row.3)
     }

@@ -5,8 +5,8 @@ use alloc::string::String;
 /// The upper-case form of a character for comparing names, as NTFS's table has it: one to one, within the basic
 /// multilingual plane, and never from a non-ASCII character to an ASCII one.
 ///
-/// So `ß` stays (no `SS`), `ı` and `ſ` stay (they are not `I` and `S`), `µ` stays (no DOS page has its capital), and
-/// Georgian stays (its capitals are younger than these machines).
+/// Unchanged are `ß` (not `SS`), `ı` and `ſ` (not `I` and `S`), `µ` (no DOS page contains its capital), and Georgian
+/// (its capitals were encoded later).
 pub fn upper_char(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_uppercase();
@@ -37,7 +37,7 @@ pub fn fold(name: &str) -> String {
     }
 }
 
-/// Whether two names are the same but for case. Allocates nothing.
+/// Compares two names without case. Does not allocate.
 pub fn eq_ignore_case(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() {
         return a.eq_ignore_ascii_case(b);

@@ -1,4 +1,4 @@
-//! Where the tables of each page come from, and how it is named.
+//! The source of each page's tables, and its names.
 
 use super::undefined::{undefined, undefined_byte};
 use alloc::{borrow::Cow, string::String};
@@ -58,8 +58,8 @@ fn single(byte: u8) -> ([u8; 4], u8) {
     ([byte, 0, 0, 0], 1)
 }
 
-/// One character that the encoding can write as well. (Big5's table reads a few sequences that it cannot write, some
-/// of them as two characters: those count as undefined, or names with them would not find their way back.)
+/// Decodes one character that the encoding can also write. Big5's table decodes a few sequences that it cannot write,
+/// some of them as two characters. These count as undefined, because names with them could not be encoded again.
 fn decode_web(encoding: &'static Encoding, bytes: &[u8]) -> Option<char> {
     let c = decode_one(encoding, bytes)?;
     encode_one(encoding, c).map(|_| c)

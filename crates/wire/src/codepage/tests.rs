@@ -136,7 +136,11 @@ fn unmappable_characters_are_named_or_replaced() {
         })
     );
     assert_eq!(CodePage::cp437().encode_lossy("aЖb"), b"a_b");
-    assert_eq!(page(932).encode_lossy("¥"), b"_", "the trail byte must not be a backslash");
+    assert_eq!(
+        page(932).encode_lossy("¥"),
+        b"_",
+        "the trail byte must not be a backslash"
+    );
 }
 
 #[test]
@@ -244,7 +248,7 @@ proptest! {
     #[test]
     fn any_bytes_reach_a_fixed_point_in_double_byte_pages(bytes in prop::collection::vec(any::<u8>(), 0..20), which in 0usize..4) {
         let page = page([932, 936, 949, 950][which]);
-        // Where a page holds one character twice, the text is what stays.
+        // If a page contains a character twice, only the text is preserved.
         let text = page.decode(&bytes).into_owned();
         let again = page.encode(&text).unwrap();
         prop_assert_eq!(again.len(), bytes.len());

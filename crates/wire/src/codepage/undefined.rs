@@ -8,8 +8,8 @@ pub(crate) fn undefined(byte: u8) -> char {
     char::from_u32(UNDEFINED_BASE + u32::from(byte)).unwrap_or('_')
 }
 
-/// The byte that such a character represents. ASCII bytes are defined in every page and have no such character, so that
-/// no name can smuggle in a separator.
+/// The byte of such a character. ASCII bytes are defined in every page and have no such character, so no name can
+/// contain an escaped separator.
 pub(crate) fn undefined_byte(c: char) -> Option<u8> {
     u8::try_from(u32::from(c).wrapping_sub(UNDEFINED_BASE))
         .ok()

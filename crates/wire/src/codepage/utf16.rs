@@ -1,9 +1,10 @@
 //! UTF-16LE, as Unicode strings are on the wire ([MS-CIFS] 2.2.1.1.1), to text and back without loss.
 //!
-//! NT takes any 16-bit units as a name, a lone surrogate included, and clients do create such names. Refusing them
-//! would fail where NT succeeds, and U+FFFD would make two names one, so a lone surrogate `s` becomes the private-use
-//! character U+100000 + `s` (U+10D800..=U+10DFFF) and goes back to `s`. A real pair that spells one of those
-//! characters becomes the escapes of its two halves, so decoding then encoding gives every sequence of units back.
+//! NT accepts any 16-bit units in a name, including lone surrogates, and clients create such names. An error would fail
+//! where NT succeeds, and U+FFFD would make different names equal. Therefore a lone surrogate `s` becomes the
+//! private-use character U+100000 + `s` (U+10D800..=U+10DFFF), and encoding restores `s`. A real surrogate pair for one
+//! of those characters is decoded as the escapes of its two halves. Decoding and encoding restores every sequence of
+//! units.
 
 use alloc::{string::String, vec::Vec};
 

@@ -13,7 +13,7 @@ pub const NEED_EA: u8 = 0x80;
 pub const MAX_NAME: usize = 255;
 /// Longest value, bytes.
 pub const MAX_VALUE: usize = 0xffff;
-/// Bytes that a name must not hold besides those below 0x20 ([MS-FSCC] 2.4.16).
+/// Characters that a name must not contain, in addition to those below 0x20 ([MS-FSCC] 2.4.16).
 const BAD_IN_NAMES: &[u8] = b"\"*+,/:;<=>?[\\]|";
 
 /// Whether `name` (OEM) may name an extended attribute.
@@ -47,13 +47,13 @@ impl Ea<'_> {
             .saturating_add(self.value.len())
     }
 
-    /// Whether name and value hold nothing.
+    /// Whether name and value are empty.
     pub fn is_empty(&self) -> bool {
         self.name.is_empty() && self.value.is_empty()
     }
 }
 
-/// Length of the list that holds `eas`, bytes, its own length field included.
+/// Length of the list with `eas`, including its length field, bytes.
 pub fn list_len<'a>(eas: impl IntoIterator<Item = Ea<'a>>) -> usize {
     eas.into_iter()
         .fold(4usize, |sum, ea| sum.saturating_add(ea.len()))
@@ -142,8 +142,8 @@ pub fn emit_names<'a>(names: impl IntoIterator<Item = &'a [u8]>, out: &mut Write
     out.patch_u32(start, len as u32);
 }
 
-/// Decodes a list of FILE_FULL_EA_INFORMATION, as NT_TRANSACT_CREATE carries it. Each entry says where the next begins;
-/// one that would go backwards or outside ends in an error, so the list is never longer than its bytes.
+/// Decodes a list of FILE_FULL_EA_INFORMATION, as in NT_TRANSACT_CREATE. Each entry contains the offset of the next
+/// one. An offset backwards or outside the data is an error, so the list is never longer than its bytes.
 ///
 /// # Errors
 /// [`Error::Short`], [`Error::Outside`].

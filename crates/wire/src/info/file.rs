@@ -1,4 +1,4 @@
-//! What TRANS2_QUERY_PATH_INFORMATION and TRANS2_QUERY_FILE_INFORMATION answer: [MS-CIFS] 2.2.8.3, [MS-FSCC] 2.4.
+//! Data of TRANS2_QUERY_PATH_INFORMATION and TRANS2_QUERY_FILE_INFORMATION: [MS-CIFS] 2.2.8.3, [MS-FSCC] 2.4.
 
 use super::{
     PASS_THROUGH,
@@ -103,7 +103,7 @@ impl Level {
             .map_or(0, |row| row.0)
     }
 
-    /// Whether it tells the size of extended attributes, or the attributes themselves.
+    /// Whether the level contains extended attributes or their size.
     pub const fn asks_for_eas(self) -> bool {
         matches!(
             self,
@@ -160,7 +160,8 @@ pub struct FileInfo<'a> {
 }
 
 impl FileInfo<'_> {
-    /// Appends the data of `level`. Levels that hold extended attributes ([`super::ea`]) or nothing append nothing.
+    /// Appends the data of `level`. For levels with extended attributes ([`super::ea`]) or without data it appends
+    /// nothing.
     pub fn emit(&self, level: Level, out: &mut Writer) {
         match level {
             Level::InfoStandard => self.put_info_standard(out),
@@ -246,8 +247,8 @@ fn put_name(name: &[u8], out: &mut Writer) {
 }
 
 impl<'a> FileInfo<'a> {
-    /// Decodes the data of `level`. Of levels that hold no fixed form (lists of extended attributes, streams) nothing is
-    /// told: [`super::ea`] and [`super::reply::streams`] read those.
+    /// Decodes the data of `level`. Not for levels of variable form (lists of extended attributes, streams): use
+    /// [`super::ea`] and [`super::reply::streams`].
     ///
     /// # Errors
     /// `Error::Short`.

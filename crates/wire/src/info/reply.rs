@@ -19,7 +19,8 @@ pub struct Stream<'a> {
     pub allocation: u64,
 }
 
-/// The streams that [`super::file::Level::Stream`] tells. A malformed one is the last, as an error.
+/// The streams in the data of [`super::file::Level::Stream`]. After a malformed entry, which is an error, the list
+/// ends.
 pub fn streams(data: &[u8]) -> impl Iterator<Item = Result<Stream<'_>>> {
     let mut rest = Some(data).filter(|data| !data.is_empty());
     core::iter::from_fn(move || {
@@ -50,8 +51,8 @@ pub fn streams(data: &[u8]) -> impl Iterator<Item = Result<Stream<'_>>> {
 /// Bytes of a stream's entry without its name.
 const MIN_STREAM: usize = 24;
 
-/// The label at the beginning of `rest`: its length counts characters on some servers and bytes on others, and may count
-/// a terminator.
+/// Decodes the label at the start of `rest`. Its length counts characters on some servers and bytes on others, and may
+/// include a terminator.
 pub(super) fn label(len: usize, rest: &[u8], unicode: bool) -> &[u8] {
     let width = if unicode { 2 } else { 1 };
     let longest = rest.get(..len.saturating_mul(width));

@@ -1,4 +1,4 @@
-//! What TRANS2_SET_PATH_INFORMATION and TRANS2_SET_FILE_INFORMATION carry: [MS-CIFS] 2.2.8.4, [MS-FSCC] 2.4.
+//! Data of TRANS2_SET_PATH_INFORMATION and TRANS2_SET_FILE_INFORMATION: [MS-CIFS] 2.2.8.4, [MS-FSCC] 2.4.
 
 use super::PASS_THROUGH;
 use crate::{
@@ -81,8 +81,7 @@ impl<'a> SetFile<'a> {
         }))
     }
 
-    /// The number of the level that carries it: [MS-CIFS]'s where it has one, else the class of [MS-FSCC] plus
-    /// [`PASS_THROUGH`].
+    /// The level's number: that of [MS-CIFS] if there is one, else the class of [MS-FSCC] plus [`PASS_THROUGH`].
     pub const fn code(&self) -> u16 {
         match self {
             Self::InfoStandard(_) => 1,
@@ -97,8 +96,8 @@ impl<'a> SetFile<'a> {
         }
     }
 
-    /// Appends the data. SMB_INFO_STANDARD's times are followed by the sizes and attributes of the query's form, which
-    /// servers ignore and OS/2 wants to see ([MS-CIFS] 2.2.8.4.1).
+    /// Appends the data. After SMB_INFO_STANDARD's times come sizes and attributes as in the query's form. Servers
+    /// ignore them, and OS/2 requires them ([MS-CIFS] 2.2.8.4.1).
     pub fn emit(&self, out: &mut Writer) {
         match self {
             Self::InfoStandard(times) => {

@@ -18,7 +18,7 @@ pub struct StreamEntry<'a> {
     pub allocation: u64,
 }
 
-/// Appends a list: each entry except the last holds the offset of the next one, a multiple of 8 bytes.
+/// Appends a list. Each entry except the last contains the offset of the next one, a multiple of 8 bytes.
 pub fn emit(list: &[StreamEntry<'_>], out: &mut Writer) {
     for (i, entry) in list.iter().enumerate() {
         let is_last = i.saturating_add(1) == list.len();

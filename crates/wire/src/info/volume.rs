@@ -1,4 +1,4 @@
-//! What TRANS2_QUERY_FS_INFORMATION answers: [MS-CIFS] 2.2.8.2, [MS-FSCC] 2.5.
+//! Data of TRANS2_QUERY_FS_INFORMATION: [MS-CIFS] 2.2.8.2, [MS-FSCC] 2.5.
 
 use super::{PASS_THROUGH, reply::label};
 use crate::{
@@ -74,7 +74,7 @@ impl Level {
     }
 }
 
-/// All that the levels tell of a volume.
+/// The volume information of all levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VolumeInfo<'a> {
     /// When it was made.
@@ -173,8 +173,8 @@ impl VolumeInfo<'_> {
 }
 
 impl<'a> VolumeInfo<'a> {
-    /// Decodes the data of `level`; `unicode` is the header's flag. The label of SMB_INFO_VOLUME is in the message's
-    /// encoding and goes to [`Self::label`]; the others' names are UTF-16LE.
+    /// Decodes the data of `level`; `unicode` is the header's flag. The label of SMB_INFO_VOLUME has the message's
+    /// encoding and is stored in [`Self::label`]; the names of other levels are UTF-16LE.
     ///
     /// # Errors
     /// [`Error::Short`].

@@ -22,7 +22,7 @@ pub const SUFFIX_MESSENGER: u8 = 0x03;
 /// A suffix: the file server service. KB Q163409.
 pub const SUFFIX_SERVER: u8 = 0x20;
 
-/// A NetBIOS name: 16 bytes, the last of which tells what the name is for (RFC 1001 §5.2).
+/// A NetBIOS name: 16 bytes; the last one is the type of the name (RFC 1001 §5.2).
 ///
 /// The bytes are in the sender's OEM code page and are compared as they are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +32,7 @@ impl NbName {
     /// The name `*`, padded with zeros: any node answers to it (RFC 1002 §4.2.17 as practised).
     pub const ANY: Self = Self(*b"*\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
 
-    /// `*SMBSERVER<20>`: a client's called name when it knows a server by its address only ([MS-SMB] 2.1).
+    /// `*SMBSERVER<20>`: the called name if the client has only the server's address ([MS-SMB] 2.1).
     pub const SMBSERVER: Self = Self(*b"*SMBSERVER      ");
 
     /// A name of the given characters, upper-cased in ASCII and padded with blanks, and a suffix.
@@ -255,12 +255,12 @@ pub struct ScopedName {
 }
 
 impl ScopedName {
-    /// Decodes the name at `at` of `packet`, following label pointers (RFC 1002 §4.1), and tells where the
-    /// next field begins. `None` is the null name of a WACK (RFC 1002 §4.2.16): a single zero.
+    /// Decodes the name at `at` of `packet`, following label pointers (RFC 1002 §4.1), and returns the position of the
+    /// next field. `None` is the null name of a WACK (RFC 1002 §4.2.16): a single zero.
     ///
     /// # Errors
-    /// See [`Malformed`]. Every pointer must point before the place it was met at and before every earlier
-    /// pointer's target, so no packet can make this loop.
+    /// See [`Malformed`]. Every pointer must point before its own position and before every earlier target, so no
+    /// packet causes a loop.
     pub fn decode(packet: &[u8], at: usize) -> Result<(Option<Self>, usize), Malformed> {
         let mut labels = Labels::new(packet, at);
         let Some(first) = labels.next_label()? else {
@@ -300,7 +300,7 @@ impl fmt::Display for ScopedName {
     }
 }
 
-/// Where the field after the name at `at` begins, whatever the name's labels hold.
+/// Position of the field after the name at `at`, for any contents of the labels.
 pub(super) fn skip(packet: &[u8], at: usize) -> Result<usize, Malformed> {
     let mut labels = Labels::new(packet, at);
     while labels.next_label()?.is_some() {}
@@ -313,7 +313,7 @@ struct Labels<'a> {
     at: usize,
     /// Pointers may only point below this.
     floor: usize,
-    /// What follows the name where it stands in the packet, known once the first pointer is met.
+    /// Position after the name in the packet, set at the first pointer.
     after_pointer: Option<usize>,
     /// Bytes of labels walked so far.
     len: usize,
@@ -346,7 +346,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Where the field after the name begins, once the walk is over.
+    /// Position of the field after the name, at the end of the walk.
     fn end(&self) -> usize {
         self.after_pointer.unwrap_or(self.at)
     }

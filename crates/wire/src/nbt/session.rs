@@ -13,7 +13,7 @@ pub const HEADER_LEN: usize = 4;
 /// The most bytes a control packet's body may need: the two names of a session request.
 pub const MAX_CONTROL_LEN: usize = 2 * MAX_ENCODED_LEN;
 
-/// How the length of a packet is written.
+/// The form of a packet's length field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// NetBIOS session service, TCP port 139: 17 bits, the highest in the flags (RFC 1002 §4.3.1).
@@ -74,7 +74,7 @@ pub enum PacketType {
     Retarget,
     /// 85: SESSION KEEP ALIVE.
     KeepAlive,
-    /// No type that RFC 1002 knows.
+    /// A type that RFC 1002 does not define.
     Other(u8),
 }
 
@@ -111,7 +111,7 @@ impl From<PacketType> for u8 {
 pub struct Header(pub [u8; HEADER_LEN]);
 
 impl Header {
-    /// The header that `bytes` begin with, once there are four of them.
+    /// The header at the start of `bytes`, if there are at least four.
     pub fn first_of(bytes: &[u8]) -> Option<Self> {
         bytes.first_chunk().copied().map(Self)
     }
@@ -208,7 +208,7 @@ impl core::fmt::Display for Refusal {
 pub enum Control {
     /// SESSION REQUEST (RFC 1002 §4.3.2).
     Request {
-        /// The name of the server as the client knows it.
+        /// The name by which the client calls the server.
         called: ScopedName,
         /// The client's own name.
         calling: ScopedName,
@@ -219,7 +219,7 @@ pub enum Control {
     Negative(Refusal),
     /// SESSION RETARGET RESPONSE (RFC 1002 §4.3.5): connect there instead.
     Retarget {
-        /// Where the called name listens.
+        /// Address of the called name's server.
         address: Ipv4Addr,
         /// Its TCP port.
         port: u16,

@@ -1,7 +1,7 @@
 //! The client's side of RAP: the requests old clients send, and the records of the replies ([MS-RAP] 2.5).
 //!
-//! A pointer in a record is 32 bits wide, of which the low 16 count; less the reply's converter they are an offset in its
-//! data ([MS-RAP] 2.5.4). Neither is trusted: what points outside is an empty string.
+//! A pointer in a record has 32 bits, of which the low 16 are used. The pointer minus the reply's converter is an
+//! offset in the data ([MS-RAP] 2.5.4). Both are untrusted: a pointer outside the data gives an empty string.
 
 use super::{Value, descriptor::Item, emit_request, function};
 use crate::{
@@ -21,7 +21,7 @@ const SERVER_1: &str = "B16BBDz";
 /// The record of NetRemoteTOD.
 const TIME_OF_DAY: &str = "DDBBBBWWBBWB";
 
-/// Parameters of NetShareEnum, level 1, for a receive buffer of so many bytes.
+/// Parameters of NetShareEnum, level 1, for a receive buffer of this size.
 pub fn share_enum(receive_bytes: u16) -> Vec<u8> {
     let mut out = Writer::default();
     emit_request(function::NET_SHARE_ENUM, "WrLeh", SHARE_1, &mut out);
@@ -37,8 +37,8 @@ pub fn server_get_info(receive_bytes: u16) -> Vec<u8> {
     out.into_vec()
 }
 
-/// Parameters of NetServerEnum2, level 1: servers whose type has one of the bits of `kinds`, in `domain` (encoded) or in
-/// the asked server's own.
+/// Parameters of NetServerEnum2, level 1: servers whose type has one of the bits of `kinds`, in `domain` (encoded) or
+/// in the queried server's own domain.
 pub fn server_enum2(receive_bytes: u16, kinds: u32, domain: Option<&[u8]>) -> Vec<u8> {
     let mut out = Writer::default();
     let parameters = match domain {
@@ -195,8 +195,8 @@ pub fn time_of_day(data: &[u8]) -> Result<TimeOfDay> {
     })
 }
 
-/// Takes `entries` records that `descriptor` describes out of `data`, or as many as are there. Every item becomes one
-/// value: text in place (`Bn`) or behind a pointer (`z`) without its zero, single bytes (`B`) words, other pointers null.
+/// Decodes up to `entries` records in the form of `descriptor` from `data`. Every item becomes one value: text in place
+/// (`Bn`) or behind a pointer (`z`) without its zero, single bytes (`B`) as words, other pointers as null.
 pub fn records<'a>(
     descriptor: &str,
     entries: u16,

@@ -19,7 +19,7 @@ pub enum Item {
     BytesPointer(u16),
     /// `z`: in parameters a string in place, in records a pointer to one.
     Text,
-    /// `O`, `l`: a null pointer; in records one to what is never sent.
+    /// `O`, `l`: a null pointer; in records a pointer to data that is never sent.
     Null,
     /// `L`: length of the receive buffer.
     ReceiveLength,

@@ -1,9 +1,9 @@
 //! RAP, the Remote Administration Protocol ([MS-RAP]): LAN Manager's calls as parameters of a TRANSACTION on
 //! `\PIPE\LANMAN`.
 //!
-//! A request carries two descriptors, one of its own parameters and one of the records it wants back. They are data like
-//! any other: [`Request::parse`] walks the first within the bytes that are there, and [`pack`] lays records out by the
-//! second as long as it agrees with what the records hold.
+//! A request contains two descriptors: one of its own parameters, and one of the requested records. Both are untrusted:
+//! [`Request::parse`] applies the first within the available bytes, and [`pack`] formats records with the second as
+//! long as it matches their contents.
 
 pub mod client;
 pub mod descriptor;
@@ -87,7 +87,7 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
     /// A string, without its zero.
     Text(&'a [u8]),
-    /// A null pointer where a string could stand.
+    /// A null pointer to a string.
     Null,
 }
 

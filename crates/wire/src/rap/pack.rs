@@ -30,8 +30,8 @@ pub struct Packed {
     pub code: u16,
 }
 
-/// Lays out as many records as fit into `room` bytes, in the form that `items` describes. A descriptor may be longer
-/// than the records: clients ask for more than a level has, and get zeros.
+/// Formats as many records as fit into `room` bytes, in the form of `items`. A descriptor may have more items than the
+/// records: clients request more than a level has, and get zeros.
 pub fn pack(items: &[Item], records: &[Vec<Field>], room: usize) -> Packed {
     let fixed: usize = items.iter().map(|item| item.fixed_bytes()).sum();
     if records.iter().any(|record| !agrees(items, record)) {

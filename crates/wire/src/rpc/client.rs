@@ -81,7 +81,7 @@ pub struct Pdu<'a> {
 }
 
 impl<'a> Pdu<'a> {
-    /// The PDU that `bytes` begin with, and what follows it; `None` if it has not wholly arrived yet.
+    /// The PDU at the start of `bytes`, and the bytes after it; `None` if it is incomplete.
     ///
     /// # Errors
     /// [`Error::Value`] for another version, another representation of numbers than little-endian, or a length below a
@@ -102,7 +102,7 @@ impl<'a> Pdu<'a> {
     }
 }
 
-/// How far a call's reply has come.
+/// Progress of a call's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Further fragments follow.

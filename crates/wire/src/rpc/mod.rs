@@ -41,7 +41,7 @@ pub mod pfc {
     pub const FIRST: u8 = 0x01;
     /// The call's last fragment.
     pub const LAST: u8 = 0x02;
-    /// The call was not executed at all (of a fault).
+    /// The call was not executed (flag of a fault).
     pub const DID_NOT_EXECUTE: u8 = 0x20;
     /// A request names an object.
     pub const OBJECT_UUID: u8 = 0x80;
@@ -122,7 +122,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Decodes the header of the PDU that `bytes` begin with. `None`: its header has not arrived yet.
+    /// Decodes the header of the PDU at the start of `bytes`. `None` if the header is incomplete.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut r = Reader::new(bytes.get(..HEADER_LEN)?);
         let (version, _minor) = (r.u8("").ok()?, r.u8("").ok()?);
@@ -216,9 +216,9 @@ impl Bind {
 pub enum Verdict {
     /// Granted, with NDR.
     Accepted = 0,
-    /// Rejected: the interface is not known here.
+    /// Rejected: unknown interface.
     UnknownInterface = 1,
-    /// Rejected: none of its transfer syntaxes is spoken here.
+    /// Rejected: no supported transfer syntax.
     UnknownTransfer = 2,
 }
 

@@ -80,7 +80,7 @@ impl Results {
         self
     }
 
-    /// Writes a pointer that points to something, which the caller writes when its time comes.
+    /// Writes a non-null pointer. The caller writes its target at the right position.
     pub fn pointer(&mut self) -> &mut Self {
         self.referents = self.referents.wrapping_add(1);
         let referent = 0x0002_0000 | self.referents << 2;

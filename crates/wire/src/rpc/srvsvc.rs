@@ -118,7 +118,7 @@ pub struct ShareInfo {
     pub comment: String,
     /// Path on the server, as sent.
     pub path: String,
-    /// How many use it.
+    /// Number of users.
     pub users: u32,
 }
 
@@ -272,7 +272,7 @@ fn put_texts(out: &mut Results, level: u32, share: &ShareInfo) {
     }
 }
 
-/// The server as it presents itself.
+/// The server's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo<'a> {
     /// Name.
@@ -323,7 +323,7 @@ pub fn server_info_results(level: u32, server: &ServerInfo<'_>) -> Vec<u8> {
     out.finish()
 }
 
-/// A time of day ([MS-SRVS] 2.2.4.105), local but for `elapsed_s`.
+/// A time of day ([MS-SRVS] 2.2.4.105) in local time, except for `elapsed_s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeOfDay {
     /// Seconds since 1970, UTC.
@@ -341,7 +341,7 @@ pub struct TimeOfDay {
 }
 
 impl TimeOfDay {
-    /// The clock's resolution, ten thousandths of a second, as NT tells it.
+    /// The clock's resolution in ten thousandths of a second, as NT reports it.
     pub const TICK: u32 = 310;
 
     /// From nanoseconds since 1970 and minutes west of UTC.

@@ -31,7 +31,7 @@ pub mod flags {
 
 /// Values and bits of `smb_ofun`.
 pub mod open_function {
-    /// Which bits say what to do if the destination exists.
+    /// Bits that determine the action if the destination exists.
     pub const IF_EXISTS: u16 = 0x03;
     /// Fail if it exists.
     pub const FAIL: u16 = 0;
@@ -48,9 +48,9 @@ pub mod open_function {
 pub struct Request<'a> {
     /// Tree of the destination ([`SAME_TREE`] for the header's).
     pub tid2: Tid,
-    /// What to do if the destination exists or does not ([`open_function`]).
+    /// Actions for an existing and a missing destination ([`open_function`]).
     pub open_function: u16,
-    /// How to do it ([`flags`]).
+    /// Options ([`flags`]).
     pub flags: u16,
     /// Source; its last component may be a pattern.
     pub source: WireStr<'a>,
@@ -59,8 +59,8 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Decodes. The specification's layout has the paths without buffer formats; those who send them all the same are
-    /// understood, as no path begins with the byte 4.
+    /// Decodes the request. In the specification, the paths have no buffer formats. Requests with buffer formats are
+    /// accepted too, because no path starts with the byte 4.
     ///
     /// # Errors
     /// [`crate::Error::Short`].

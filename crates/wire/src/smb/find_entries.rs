@@ -8,7 +8,7 @@ use crate::{
     time::{DosDateTime, FileTime, ZoneMinutesWest},
 };
 
-/// How the entries of a reply are to be read.
+/// The format of the entries of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// The level asked for.
@@ -21,7 +21,7 @@ pub struct Format {
     pub zone: ZoneMinutesWest,
 }
 
-/// The entries of a reply, one after the other. A malformed entry is the last, as an error.
+/// Iterates over the entries of a reply. A malformed entry is an error and the last item.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     format: Format,
@@ -89,8 +89,8 @@ const MIN_NT_ENTRY: usize = 12;
 const SHORT_NAME_LEN: usize = 24;
 
 impl Format {
-    /// The same, without resume keys if the entries of a reply make sense only without them. A Windows Me server was seen
-    /// to leave them out of the standard level (rapid7/ruby_smb, pull request 294); others send them when asked.
+    /// The same, but without resume keys if the entries can be decoded only without them. A Windows Me server omits
+    /// them from the standard level (rapid7/ruby_smb, pull request 294); other servers send them on request.
     #[must_use]
     pub fn as_found(self, data: &[u8], count: u16) -> Self {
         let bare = Self {
@@ -141,8 +141,8 @@ impl Format {
         Ok(entry)
     }
 
-    /// A name of `len` bytes and its terminator, which is as wide as a character in the standard level and one byte in the
-    /// others. Some servers count it into the length; Windows 95 ends the last entry without it.
+    /// A name of `len` bytes and its terminator, which is as wide as a character in the standard level and one byte in
+    /// the others. Some servers include it in the length; Windows 95 omits it in the last entry.
     fn old_name<'a>(&self, r: &mut Reader<'a>, len: usize) -> &'a [u8] {
         let aligned = self.unicode && self.level == Level::Standard;
         if aligned {

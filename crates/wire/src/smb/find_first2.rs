@@ -77,7 +77,7 @@ impl Level {
         )
     }
 
-    /// Whether entries say how large the extended attributes are.
+    /// Whether entries contain the size of the extended attributes.
     pub const fn has_ea_size(self) -> bool {
         !matches!(self, Self::Standard | Self::Directory | Self::Names)
     }
@@ -97,7 +97,7 @@ pub struct FindFirst2 {
 }
 
 impl FindFirst2 {
-    /// Where the pattern begins in the parameters.
+    /// Offset of the pattern in the parameters.
     pub const NAME_OFFSET: usize = 12;
 
     /// Decodes.
@@ -132,7 +132,7 @@ pub struct FindNext2 {
 }
 
 impl FindNext2 {
-    /// Where the name of the entry to go on after begins in the parameters.
+    /// Offset in the parameters of the name after which the search continues.
     pub const NAME_OFFSET: usize = 12;
 
     /// Decodes.
@@ -159,7 +159,7 @@ pub struct Found {
     pub count: u16,
     /// Nothing follows them.
     pub end_of_search: bool,
-    /// Where the last entry begins in the data.
+    /// Offset of the last entry in the data.
     pub last_name_offset: u16,
 }
 
@@ -245,7 +245,7 @@ impl EntryList {
         }
     }
 
-    /// Where the last entry begins.
+    /// Offset of the last entry.
     pub fn last_offset(&self) -> usize {
         self.last
     }
@@ -304,8 +304,8 @@ impl EntryList {
         self.put_old_name(entry.name);
     }
 
-    /// The name ends with a zero that its length does not count. In the standard level it is aligned and the zero as
-    /// wide as a character; in the others one byte follows the name whatever the encoding, as servers have it.
+    /// The name ends with a zero that its length does not include. In the standard level it is aligned and the zero is
+    /// as wide as a character. In the other levels one zero byte follows the name in any encoding, as servers send it.
     fn put_old_name(&mut self, name: &[u8]) {
         let aligned = self.unicode && self.level == Level::Standard;
         if aligned {
@@ -363,7 +363,8 @@ impl EntryList {
 }
 
 impl FindFirst2 {
-    /// The parameters, with the pattern.
+    /// The parameters with the name of the last received entry. Windows 95 and NT servers continue after that name,
+    /// OS/2 after the resume key, so both are required (see [`flags::CONTINUE_FROM_LAST`]).
     pub fn to_bytes(&self, pattern: &WireStr<'_>) -> Vec<u8> {
         let mut out = Writer::default();
         out.u16(self.search_attributes)
@@ -377,8 +378,8 @@ impl FindFirst2 {
 }
 
 impl FindNext2 {
-    /// The parameters, with the name of the last entry that was sent. Windows 95 and NT servers go on after that name,
-    /// OS/2 after the resume key: both are to be given (see [`flags::CONTINUE_FROM_LAST`]).
+    /// The parameters with the name of the last received entry. Windows 95 and NT servers continue after that name,
+    /// OS/2 after the resume key, so both are required (see [`flags::CONTINUE_FROM_LAST`]).
     pub fn to_bytes(&self, name: &WireStr<'_>) -> Vec<u8> {
         let mut out = Writer::default();
         out.u16(self.sid.0)

@@ -37,7 +37,8 @@ impl Request {
         })
     }
 
-    /// Appends the request, with 14 words, of which those about parameters and data are 0 but for the data wanted back.
+    /// Appends the request with 14 words. Those about parameters and data are 0, except for the requested amount of
+    /// data.
     pub fn emit(&self, max_data: u16, out: &mut Writer) {
         let mut block = BlockWriter::begin(out);
         let words = block.words();

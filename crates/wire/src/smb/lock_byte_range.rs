@@ -12,7 +12,7 @@ use crate::{
 pub struct Request {
     /// File.
     pub fid: Fid,
-    /// How many bytes.
+    /// Number of bytes.
     pub count: u32,
     /// The first of them.
     pub offset: u32,

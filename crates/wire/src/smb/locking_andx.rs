@@ -14,7 +14,7 @@ pub mod kind {
     pub const SHARED: u8 = 0x01;
     /// From the server: the oplock breaks. From the client: it has given it up.
     pub const OPLOCK_RELEASE: u8 = 0x02;
-    /// Turn a lock that is held into one of the other kind, at once.
+    /// Change an existing lock to the other type without waiting.
     pub const CHANGE_TYPE: u8 = 0x04;
     /// Give up a lock request that waits.
     pub const CANCEL: u8 = 0x08;
@@ -22,7 +22,7 @@ pub mod kind {
     pub const LARGE_FILES: u8 = 0x10;
 }
 
-/// A timeout that never comes.
+/// An infinite timeout.
 pub const FOREVER: u32 = 0xffff_ffff;
 
 /// A range of a process.
@@ -32,7 +32,7 @@ pub struct Range {
     pub pid: u16,
     /// First byte.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub length: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct Request {
     pub kind: u8,
     /// The new oplock level: 0 none, 1 level II.
     pub oplock_level: u8,
-    /// How long the locks may wait, milliseconds; [`FOREVER`].
+    /// Timeout of the locks, milliseconds; [`FOREVER`].
     pub timeout_ms: u32,
     /// Ranges to unlock, before anything is locked.
     pub unlocks: Vec<Range>,
@@ -97,7 +97,7 @@ impl Request {
     /// Decodes.
     ///
     /// # Errors
-    /// [`Error::WordCount`]; [`Error::Short`] if there are fewer ranges than the counts say.
+    /// [`Error::WordCount`]; [`Error::Short`] if there are fewer ranges than the counts require.
     pub fn parse(block: &Block<'_>) -> Result<Self> {
         if block.word_count() != 8 {
             return Err(Error::WordCount {
@@ -134,8 +134,8 @@ impl Request {
         })
     }
 
-    /// The message by which a server breaks an oplock, to be sent under a header of its own ([MS-CIFS] 3.3.4.2), and by
-    /// which a client acknowledges the break to `level` (3.2.4.18); that gets no reply.
+    /// The server's oplock break message, sent with its own header ([MS-CIFS] 3.3.4.2). A client uses the same form to
+    /// acknowledge the break to `level` (3.2.4.18), which has no reply.
     pub fn oplock_break(fid: Fid, level: u8) -> Self {
         Self {
             fid,

@@ -1,4 +1,4 @@
-//! LOGOFF_ANDX (0x74), [MS-CIFS] 2.2.4.54. The reply tells nothing.
+//! LOGOFF_ANDX (0x74), [MS-CIFS] 2.2.4.54. The reply contains no data.
 
 use crate::{block::BlockWriter, io::Writer};
 

@@ -1,11 +1,11 @@
 //! One file per SMB command, request and response together.
 //!
-//! A `Request::parse` decodes whatever has one of the command's legal word counts, judging nothing: values are as they
-//! stand, and data that a count places outside the message is the only thing refused. A `Response::emit` (and
+//! A `Request::parse` decodes any message with a legal word count and does not check values. Its only other error is
+//! data outside the message. A `Response::emit` (and
 //! `Request::emit`, for clients) writes the legal form.
 //!
-//! A reply's `parse` trusts nothing and forgives what real servers do: strings and trailing words that are missing are
-//! empty or 0. Commands without an entry here are an empty block both ways ([`crate::block::put_empty`]).
+//! A reply's `parse` is tolerant of real servers: missing strings and trailing words are empty or 0. Commands without a
+//! module here have empty blocks in both directions ([`crate::block::put_empty`]).
 
 pub mod close;
 pub mod copy;

@@ -24,7 +24,7 @@ pub mod function {
 /// The transaction's name for everything that is done to an open pipe.
 pub const NAME: &str = "\\PIPE\\";
 
-/// The setup words: what is done, and to which pipe.
+/// The setup words: the function and the pipe.
 pub const fn setup(function: u16, fid: Fid) -> [u8; 4] {
     let ([a, b], [c, d]) = (function.to_le_bytes(), fid.0.to_le_bytes());
     [a, b, c, d]

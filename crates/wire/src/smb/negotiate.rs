@@ -113,7 +113,7 @@ pub struct Response {
     pub index: u16,
     /// Security mode bits ([`security`]).
     pub security_mode: u8,
-    /// Requests outstanding at once.
+    /// Maximum number of outstanding requests.
     pub max_mpx: u16,
     /// Virtual circuits.
     pub max_vcs: u16,
@@ -139,7 +139,7 @@ pub struct Response {
     pub domain: Vec<u8>,
     /// Server name, the same (NT).
     pub server: Vec<u8>,
-    /// With extended security: GUID and SPNEGO token, in place of challenge and names.
+    /// With extended security: GUID and SPNEGO token instead of challenge and names.
     pub extended: Option<([u8; 16], Vec<u8>)>,
 }
 
@@ -246,7 +246,7 @@ impl Response {
         Ok(())
     }
 
-    /// Appends the reply to a client that offered nothing known.
+    /// Appends the reply for a client that offered no supported dialect.
     pub fn emit_none(out: &mut Writer) {
         let mut block = BlockWriter::begin(out);
         block.words().u16(Self::NONE);

@@ -36,7 +36,7 @@ pub mod options {
     pub const SYNCHRONOUS_NONALERT: u32 = 0x0000_0020;
     /// Not a folder.
     pub const NON_DIRECTORY: u32 = 0x0000_0040;
-    /// The client knows no extended attributes.
+    /// The client does not support extended attributes.
     pub const NO_EA_KNOWLEDGE: u32 = 0x0000_0200;
     /// Delete it when it is closed.
     pub const DELETE_ON_CLOSE: u32 = 0x0000_1000;
@@ -104,7 +104,7 @@ impl<'a> Request<'a> {
         Ok(Self { path, ..request })
     }
 
-    /// Appends the request, with 24 words. The name's length counts no terminator; one is written all the same, as NT
+    /// Appends the request with 24 words. The name's length does not include the terminator, which is written as NT
     /// does.
     pub fn emit(&self, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);
@@ -210,7 +210,7 @@ impl Response {
     }
 }
 
-/// Where the rights stand in the extended reply's words: behind the volume's GUID and the file's number, bytes.
+/// Offset of the rights in the extended reply's words: after the volume's GUID and the file id, bytes.
 const RIGHTS_AT: usize = 4 + 64 + 16 + 8;
 
 fn extended_rights(block: &Block<'_>) -> Option<(u32, u32)> {

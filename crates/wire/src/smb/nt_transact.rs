@@ -57,10 +57,10 @@ pub fn parse_descriptor_len(parameters: &[u8]) -> Result<u32> {
     Reader::new(parameters).u32("descriptor length")
 }
 
-/// Where CREATE's name begins in its parameters.
+/// Offset of CREATE's name in its parameters.
 pub const CREATE_NAME: usize = 53;
 
-/// CREATE's parameters, and what its data holds ([MS-CIFS] 2.2.7.1.1).
+/// CREATE's parameters, and the contents of its data ([MS-CIFS] 2.2.7.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Create<'a> {
     /// As in NT_CREATE_ANDX; the path is read by the caller, at [`CREATE_NAME`].
@@ -233,8 +233,8 @@ pub struct Change<'a> {
     pub name: &'a [u8],
 }
 
-/// The changes that NOTIFY_CHANGE's reply has as parameters. No parameters: too many changes to list. A malformed change
-/// is the last, as an error.
+/// The changes in the parameters of NOTIFY_CHANGE's reply. No parameters mean too many changes to list. A malformed
+/// change is an error and the last item.
 pub fn changes(parameters: &[u8]) -> impl Iterator<Item = Result<Change<'_>>> {
     const FIXED: usize = 12;
     let mut rest = Some(parameters).filter(|rest| !rest.is_empty());
@@ -258,8 +258,8 @@ pub fn changes(parameters: &[u8]) -> impl Iterator<Item = Result<Change<'_>>> {
     })
 }
 
-/// Appends one FILE_NOTIFY_INFORMATION ([MS-FSCC] 2.4.42). `path` is parted by `/`; the last record of a list has no
-/// successor.
+/// Appends one FILE_NOTIFY_INFORMATION ([MS-FSCC] 2.4.42). `path` has `/` as separator; the last record of a list has
+/// no successor.
 pub fn emit_change(action: u32, path: &str, is_last: bool, out: &mut Writer) {
     let start = out.len();
     out.u32(0).u32(action).u32(0);

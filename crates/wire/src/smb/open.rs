@@ -158,7 +158,7 @@ pub fn emit_create_response(fid: Fid, out: &mut Writer) {
     block.finish(0);
 }
 
-/// Appends the reply of CREATE_TEMPORARY: the name chosen, encoded. It is OEM always, and real servers send the name
+/// Appends the reply of CREATE_TEMPORARY with the encoded name. The name is always OEM, and real servers send it
 /// without the folder.
 pub fn emit_create_temporary_response(fid: Fid, name: &[u8], out: &mut Writer) {
     let mut block = BlockWriter::begin(out);

@@ -16,8 +16,8 @@ impl AccessMode {
     /// The mode of opens by file control block.
     pub const FCB: Self = Self(0xff);
 
-    /// Access: 0 read, 1 write, 2 read and write, 3 execute; what is above does not exist, the reserved bit 3 included, as
-    /// smbd has it too.
+    /// Access: 0 read, 1 write, 2 read and write, 3 execute. Higher values, including the reserved bit 3, are invalid,
+    /// as in smbd.
     pub fn access(self) -> u16 {
         self.0 & 0xf
     }
@@ -40,7 +40,7 @@ impl AccessMode {
 
 /// Bits of the request's flags.
 pub mod flags {
-    /// The reply shall hold the file's data.
+    /// The reply must contain the file's metadata.
     pub const QUERY_INFORMATION: u16 = 1;
     /// Exclusive oplock.
     pub const OPLOCK: u16 = 2;
@@ -63,11 +63,11 @@ pub struct Request<'a> {
     pub attributes: u16,
     /// Creation time of a created file; 0 for now.
     pub created: Utime,
-    /// What to do: bits 0–1 if it exists (0 fail, 1 open, 2 truncate), bit 4 create if it does not.
+    /// Action: bits 0–1 if the file exists (0 fail, 1 open, 2 truncate), bit 4 create if it does not.
     pub open_mode: u16,
     /// Space to reserve for a created or truncated file, bytes.
     pub allocation: u32,
-    /// How long to wait if it cannot be opened now, milliseconds.
+    /// Time to wait if the file cannot be opened now, milliseconds.
     pub timeout_ms: u32,
     /// Path.
     pub path: WireStr<'a>,

@@ -17,7 +17,7 @@ pub struct Open<'a> {
     pub setup_bytes: u16,
     /// 0 text, 1 graphics.
     pub mode: u16,
-    /// What the client calls the job.
+    /// The client's name of the job.
     pub identifier: WireStr<'a>,
 }
 
@@ -129,7 +129,7 @@ impl GetQueue {
 /// A job in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueEntry<'a> {
-    /// When it came.
+    /// Time of arrival.
     pub queued: DosDateTime,
     /// 1 held, 2 printing, 3 waiting, 4 in intercept, 5 file had error, 6 printer error.
     pub status: u8,
@@ -137,7 +137,7 @@ pub struct QueueEntry<'a> {
     pub job: u16,
     /// Length, bytes.
     pub size: u32,
-    /// Who sent it.
+    /// The user who sent it.
     pub originator: WireStr<'a>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> QueueEntry<'a> {
 /// GET_PRINT_QUEUE's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue<'a> {
-    /// Where to go on.
+    /// Index at which to continue.
     pub restart: u16,
     /// The jobs, limited by the count in the words and by the data.
     pub entries: Vec<QueueEntry<'a>>,

@@ -15,9 +15,9 @@ pub struct Request {
     pub fid: Fid,
     /// Bytes wanted.
     pub count: u16,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u32,
-    /// How much the client means to read from here on; advisory.
+    /// Bytes that the client intends to read after this; advisory.
     pub remaining: u16,
 }
 

@@ -13,13 +13,13 @@ use core::ops::Range;
 pub struct Request {
     /// File.
     pub fid: Fid,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u64,
     /// Bytes wanted: the low 16 bits, and the high ones of large reads (0xFFFF there means none).
     pub max_count: u32,
     /// Bytes wanted at least; advisory on files.
     pub min_count: u16,
-    /// How long to wait on a pipe, milliseconds (0xFFFFFFFF: for ever, 0xFFFFFFFE: the pipe's default).
+    /// Timeout on a pipe, milliseconds (0xFFFFFFFF: for ever, 0xFFFFFFFE: the pipe's default).
     pub timeout_ms: u32,
 }
 
@@ -64,8 +64,8 @@ impl Request {
         self.emit_wide(self.offset >> 32 != 0 || self.max_count > 0xffff, out);
     }
 
-    /// Appends the request with 12 words, as NT clients always do, or with the 10 that LAN Manager servers know. A count
-    /// of 16 bits leaves its field to the timeout.
+    /// Appends the request with 12 words, as NT clients do, or with 10 as in LAN Manager. For a 16-bit count, the high
+    /// count field contains the timeout.
     pub fn emit_wide(&self, wide: bool, out: &mut Writer) {
         let mut block = BlockWriter::begin_andx(out);
         let words = block.words();
@@ -89,15 +89,15 @@ impl Request {
 /// The reply: the position of its data in the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// What a pipe or device still holds, bytes; 0xFFFF (-1) of files.
+    /// Bytes available in a pipe or device; 0xFFFF (-1) for files.
     pub remaining: u16,
     /// The data's place, bytes from the header's first. Empty at the end of the file.
     pub data: Range<usize>,
 }
 
 impl Response {
-    /// Decodes. Servers without large reads leave what they like in the high word of the length: it counts only if the
-    /// message holds that much.
+    /// Decodes the reply. Servers without large reads may put any value into the high word of the length; it is used
+    /// only if the message contains that much data.
     ///
     /// # Errors
     /// [`Error::Short`]; [`Error::Outside`] if the data is outside the message.
@@ -116,8 +116,8 @@ impl Response {
     }
 }
 
-/// Appends the reply's block up to its data, of which `count` bytes follow directly. One pad byte keeps Windows clients
-/// company that want the data at an even offset.
+/// Appends the reply's block up to its data; the caller appends `count` bytes. One pad byte aligns the data to an even
+/// offset, which Windows clients require.
 pub fn emit_response(count: u32, remaining: u16, out: &mut Writer) {
     let data_offset = out.len() + 1 + 24 + 2 + 1;
     let mut block = BlockWriter::begin_andx(out);

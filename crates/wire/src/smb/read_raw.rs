@@ -1,5 +1,5 @@
-//! READ_RAW (0x1A), [MS-CIFS] 2.2.4.22; *SMB Protocol Extensions* (SMB-LM1X) 9.2.14. The reply is one message of data
-//! without any header; an empty one stands for the end of the file and for every error.
+//! READ_RAW (0x1A), [MS-CIFS] 2.2.4.22; *SMB Protocol Extensions* (SMB-LM1X) 9.2.14. The reply is a message of data
+//! without a header. An empty reply means the end of the file or any error.
 
 use crate::{
     block::{Block, BlockWriter},
@@ -13,13 +13,13 @@ use crate::{
 pub struct Request {
     /// File.
     pub fid: Fid,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u64,
     /// Bytes wanted.
     pub max_count: u16,
     /// Bytes wanted at least; advisory on files.
     pub min_count: u16,
-    /// How long to wait on a pipe, milliseconds.
+    /// Timeout on a pipe, milliseconds.
     pub timeout_ms: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A client's side of transactions: a request cut into messages, and a reply put together from them ([MS-CIFS] 3.2.4.1.5,
+//! The client's side of transactions: divides a request into messages, and reassembles a reply ([MS-CIFS] 3.2.4.1.5,
 //! 3.2.5.1.4).
 
 use super::transaction::{Kind, Request, Response, Secondary};
@@ -14,8 +14,8 @@ const ALIGNMENT: usize = 4;
 /// Holes a reply may have at a time. Real servers send in order and leave none.
 const MAX_RUNS: usize = 64;
 
-/// A request cut into messages none of which is larger than the server takes: the first, and the secondaries to be sent
-/// when the server's interim reply has come.
+/// A request divided into messages within the server's maximum size: the first one, and the secondaries to send after
+/// the server's interim reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut<'a> {
     /// The first message.
@@ -25,11 +25,11 @@ pub struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    /// Cuts `whole`, which holds all its parameters and data, for messages of at most `max_message` bytes, header
-    /// included. Its totals are taken from what it holds.
+    /// Divides `whole`, which contains all parameters and data, into messages of at most `max_message` bytes, header
+    /// included. Computes the total counts from its contents.
     ///
     /// # Errors
-    /// [`Error::Outside`] if messages of this size hold nothing, or the counts of this kind are too small.
+    /// [`Error::Outside`] if messages of this size have no space for data, or the counts of this kind are too small.
     pub fn new(whole: &Request<'a>, max_message: usize) -> Result<Self> {
         let kind = whole.kind;
         let limit = if kind == Kind::NtTransact {
@@ -74,7 +74,7 @@ const TOO_SMALL: Error = Error::Outside {
     what: "message size",
 };
 
-/// What has not been sent yet.
+/// The data that was not sent yet.
 struct Left<'a> {
     kind: Kind,
     parameters: &'a [u8],
@@ -128,7 +128,7 @@ fn head<'a>(bytes: &mut &'a [u8], room: usize) -> &'a [u8] {
     taken
 }
 
-/// Where the first message's parameters begin.
+/// Offset of the first message's parameters.
 fn primary_start(request: &Request<'_>) -> usize {
     let words = match request.kind {
         Kind::NtTransact => 19,
@@ -179,8 +179,8 @@ impl Reassembly {
     /// next ([MS-CIFS] 2.2.4.33.2); the smallest counts.
     ///
     /// # Errors
-    /// [`Error::Outside`] for a piece beyond the totals, or totals beyond what was asked for; [`Error::Value`] for pieces
-    /// in a disorder that no server makes.
+    /// [`Error::Outside`] for a piece beyond the totals, or totals beyond the requested size; [`Error::Value`] for an
+    /// order of pieces that no server uses.
     pub fn push(&mut self, message: &Response<'_>) -> Result<Option<Whole>> {
         if !message.setup.is_empty() {
             self.setup = message.setup.to_vec();

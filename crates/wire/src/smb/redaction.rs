@@ -1,8 +1,7 @@
 //! Which data bytes of a block may be shown to people.
 //!
-//! The one place that decides which bytes authenticate somebody: passwords, responses to challenges, and tokens. Logs and
-//! traces that print bytes ask [`shown_bytes`]; [`super::summary`] names the fields of a request and gives only the
-//! length of a secret.
+//! The only place that decides which bytes are secret: passwords, challenge responses, and tokens. Logs and traces that
+//! print bytes call [`shown_bytes`]. [`super::summary`] shows only the length of a secret.
 
 use super::transaction::{Kind, Request};
 use crate::{block::Block, command as code, io::Reader, rap::function as rap};
@@ -27,8 +26,8 @@ const RAP_WITHOUT_PASSWORD: &[u16] = &[
     rap::NET_SERVER_ENUM3,
 ];
 
-/// How many of a block's data bytes, from the first, may be shown. The rest authenticates somebody. The block belongs to
-/// a request or to a reply.
+/// How many leading data bytes of a block may be shown; the rest is secret. The block belongs to a request or to a
+/// reply.
 pub fn shown_bytes(command: u8, block: &Block<'_>) -> usize {
     let withheld = match command {
         code::SESSION_SETUP_ANDX | code::TREE_CONNECT | code::TREE_CONNECT_ANDX => true,
@@ -56,7 +55,7 @@ fn may_carry_password(block: &Block<'_>) -> bool {
     !function.is_ok_and(|function| RAP_WITHOUT_PASSWORD.contains(&function))
 }
 
-/// How many bytes precede an NTLMSSP token. Binds of pipes carry such tokens, too.
+/// How many bytes precede an NTLMSSP token. Binds of pipes contain such tokens, too.
 fn until_token(bytes: &[u8]) -> usize {
     bytes
         .windows(NTLMSSP.len())
@@ -75,7 +74,7 @@ mod tests {
         },
     };
 
-    /// How many data bytes of a message with one block are shown, and how many there are.
+    /// How many data bytes of a message with one block are shown, and the total number.
     fn shown_of(command: u8, message: &[u8]) -> (usize, usize) {
         let block = first(message);
         (shown_bytes(command, &block), block.bytes.len())

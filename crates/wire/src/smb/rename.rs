@@ -59,7 +59,7 @@ pub mod level {
     pub const SET_LINK_INFO: u16 = 0x0103;
     /// SMB_NT_RENAME_RENAME_FILE: renames.
     pub const RENAME_FILE: u16 = 0x0104;
-    /// SMB_NT_RENAME_MOVE_FILE: said to be reserved; NT servers copy.
+    /// SMB_NT_RENAME_MOVE_FILE: reserved according to the specification; NT servers copy.
     pub const COPY_FILE: u16 = 0x0105;
 }
 
@@ -68,7 +68,7 @@ pub mod level {
 pub struct NtRequest<'a> {
     /// Which files beyond ordinary ones take part.
     pub search_attributes: u16,
-    /// What to do ([`level`]).
+    /// Action ([`level`]).
     pub level: u16,
     /// Of no meaning (ClusterCount in old drafts).
     pub reserved: u32,
@@ -167,8 +167,8 @@ mod tests {
         out.into_vec()
     }
 
-    /// `\\a` to `\\b` as libogc's SMB_Rename and libdsm's smb_file_mv build it: the byte that the first name's end needs
-    /// no more stands before the second buffer format.
+    /// `\\a` to `\\b` as libogc's SMB_Rename and libdsm's smb_file_mv encode it: an unnecessary pad byte precedes the
+    /// second buffer format.
     const PADDED_UNICODE: &[u8] = b"\x04\\\0a\0\0\0\x00\x04\\\0b\0\0\0";
 
     #[test]

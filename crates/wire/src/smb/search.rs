@@ -20,7 +20,7 @@ const NAME_LEN: usize = 13;
 /// The name alone, without extension, is padded to this.
 const BASE_LEN: usize = 8;
 
-/// Where a search stands: comes with each entry and goes back with the next request.
+/// The position of a search: each entry contains it, and the next request returns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResumeKey {
     /// Bits 0 to 4 are the server's, the rest the client's.
@@ -29,7 +29,7 @@ pub struct ResumeKey {
     pub pattern: [u8; 11],
     /// The server's; the first is never 0.
     pub server: [u8; 5],
-    /// The client's, to be sent back as they came.
+    /// The client's bytes, returned unchanged.
     pub client: [u8; 4],
 }
 
@@ -66,7 +66,7 @@ pub struct Request<'a> {
     pub search_attributes: u16,
     /// Folder and pattern.
     pub path: WireStr<'a>,
-    /// Where to go on; `None` begins.
+    /// Where to continue; `None` starts a search.
     pub resume_key: Option<ResumeKey>,
 }
 
@@ -156,8 +156,8 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// Appends the 43 bytes. The name ends with a zero, and a name shorter than eight characters is padded with spaces
-    /// behind it, as Windows 98 does: clients that work with file control blocks read fields, not strings (KB Q159972).
+    /// Appends the 43 bytes. The name ends with a zero; after a name of less than eight characters follow spaces, as in
+    /// Windows 98, because programs with file control blocks read fixed fields, not strings (KB Q159972).
     pub fn emit(&self, out: &mut Writer) {
         self.key.emit(out);
         out.u8(self.attributes)
@@ -185,7 +185,7 @@ pub struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Decodes. The entries' block may lack, as it may in replies of an error.
+    /// Decodes the reply. The entries' block may be missing in error replies.
     ///
     /// # Errors
     /// [`crate::Error::Short`].
@@ -209,7 +209,7 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Appends the reply of SEARCH, FIND and FIND_UNIQUE: `entries` holds `count` entries as [`Entry::emit`] writes them.
+/// Appends the reply of SEARCH, FIND and FIND_UNIQUE: `entries` contains `count` entries from [`Entry::emit`].
 pub fn emit_response(count: u16, entries: &[u8], out: &mut Writer) {
     let mut block = BlockWriter::begin(out);
     block.words().u16(count);
@@ -238,7 +238,7 @@ mod tests {
         Request::parse(&Block::first(message.leak()).unwrap(), false)
     }
 
-    /// What an MS-DOS client sends for `DIR`: first, and the continuation with the key it was given.
+    /// An MS-DOS client's requests for `DIR`: the first one, and the continuation with the resume key.
     const FIRST: &[u8] = b"\x02\x14\0\x16\0\x12\0\x04\\????????.???\0\x05\0\0";
     const NEXT: &[u8] =
         b"\x02\x14\0\0\0\x1a\0\x04\0\x05\x15\0\x83???????????\x16\x01\0\x01\0\x83\0\0\x01";

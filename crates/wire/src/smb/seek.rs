@@ -14,7 +14,7 @@ pub struct Request {
     pub fid: Fid,
     /// 0: from the beginning; 1: from the position; 2: from the end.
     pub mode: u16,
-    /// How far, bytes.
+    /// Distance, bytes.
     pub offset: i32,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     io::Writer,
 };
 
-/// How the client logs on: the three forms that word counts tell apart.
+/// The credentials in the three forms of the request, distinguished by the word count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials<'a> {
     /// Ten words (LAN Manager): one password or LM response.

@@ -5,8 +5,8 @@ use super::{
     transaction::Kind,
 };
 
-/// TRANS_MAILSLOT_WRITE, which shares the number of TRANS_SET_NMPIPE_STATE on the wire and is told from it by the
-/// transaction's name.
+/// TRANS_MAILSLOT_WRITE. It has the same number as TRANS_SET_NMPIPE_STATE on the wire; the transaction's name
+/// distinguishes them.
 pub const MAILSLOT_WRITE: u16 = 0x8001;
 
 /// The name of a function, without what all of its kind begin with.
@@ -18,7 +18,7 @@ pub fn name(kind: Kind, function: u16) -> Option<&'static str> {
     }
 }
 
-/// Whether the answer comes when something happens: a change in a folder, a pipe that gets free.
+/// Whether the reply waits for an event: a change in a folder, or a free pipe.
 pub fn waits(kind: Kind, function: u16) -> bool {
     match kind {
         Kind::Transaction => function == pipe::WAIT,

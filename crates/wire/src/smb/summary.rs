@@ -1,4 +1,4 @@
-//! What a request is about, field by field: for logs.
+//! Fields of a request for logs.
 //!
 //! One table turns any command's block into named values, in the order of the wire. Authentication data is never among
 //! them, only its length ([`Value::Secret`]).
@@ -439,7 +439,7 @@ fn transacting<'a>(kind: Kind, block: &Block<'a>, unicode: bool) -> Result<Vec<F
         Kind::Transaction2 => of_transaction2(function.unwrap_or(u16::MAX), &request, unicode),
         Kind::NtTransact => of_nt_transact(&request),
     };
-    // Parameters may still be coming; what cannot be read yet is left out.
+    // The parameters may be incomplete; missing fields are omitted.
     fields.extend(inner.unwrap_or_default());
     fields.extend([
         ("parameters", number(request.total_parameters)),
@@ -451,7 +451,7 @@ fn transacting<'a>(kind: Kind, block: &Block<'a>, unicode: bool) -> Result<Vec<F
 fn of_transaction<'a>(request: &transaction::Request<'a>) -> Result<Vec<Field<'a>>> {
     let mut setup = Reader::new(request.setup);
     if request.setup.is_empty() {
-        // RAP: the function's number comes first in the parameters ([MS-RAP] 2.5.1).
+        // RAP: the function's number is the first parameter ([MS-RAP] 2.5.1).
         let function = Reader::new(request.parameters).u16("RAP function")?;
         return Ok(Vec::from([("rap_function", number(function))]));
     }
@@ -467,9 +467,9 @@ fn of_transaction2<'a>(
     request: &transaction::Request<'a>,
     unicode: bool,
 ) -> Result<Vec<Field<'a>>> {
-    /// Where QUERY_PATH_INFORMATION and SET_PATH_INFORMATION have the path ([MS-CIFS] 2.2.6.6.1).
+    /// Offset of the path in QUERY_PATH_INFORMATION and SET_PATH_INFORMATION ([MS-CIFS] 2.2.6.6.1).
     const PATH_AT: usize = 6;
-    /// Where CREATE_DIRECTORY has it ([MS-CIFS] 2.2.6.14.1).
+    /// Offset of the path in CREATE_DIRECTORY ([MS-CIFS] 2.2.6.14.1).
     const FOLDER_AT: usize = 4;
     let mut words = Reader::new(request.parameters);
     let text = |at: usize| Value::Text(Strings::of(request.parameters, at, unicode).string());

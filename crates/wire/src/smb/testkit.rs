@@ -1,4 +1,4 @@
-//! What the tests of all commands need: messages with a header of zeros, and messages cut and bent.
+//! Test helpers for all commands: messages with an empty header, truncated and modified messages.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -13,7 +13,7 @@ pub fn message(emit: impl FnOnce(&mut Writer)) -> Vec<u8> {
     out.into_vec()
 }
 
-/// What `emit` appends behind a header.
+/// The bytes that `emit` appends after a header.
 pub fn block_bytes(emit: impl FnOnce(&mut Writer)) -> Vec<u8> {
     message(emit).split_off(HEADER_LEN)
 }
@@ -30,8 +30,8 @@ pub fn first(message: &[u8]) -> Block<'_> {
     Block::first(message).unwrap()
 }
 
-/// Lets `look` see the first block of every prefix of a message, and of the message with each byte behind the header
-/// set to 0, 0xFF, and one more than it is.
+/// Calls `look` with the first block of every prefix of a message, and of the message with each byte after the header
+/// set to 0, to 0xFF, and incremented.
 pub fn cut_and_bent(message: &[u8], look: impl Fn(&Block<'_>)) {
     for len in 0..message.len() {
         if let Ok(block) = Block::first(&message[..len]) {

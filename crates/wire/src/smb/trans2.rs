@@ -1,5 +1,5 @@
-//! TRANSACTION2's subcommands ([MS-CIFS] 2.2.6) from the client's side: their numbers, their parameters, and the request
-//! around them. Searches are in [`super::find_first2`], what is told and set in [`crate::info`].
+//! TRANSACTION2's subcommands ([MS-CIFS] 2.2.6) from the client's side: numbers, parameters and requests.
+//! [`super::find_first2`] contains searches, and [`crate::info`] the information levels.
 
 use super::transaction::{Kind, Request};
 use crate::{block::WireStr, header::Fid, io::Writer};
@@ -31,8 +31,8 @@ pub mod function {
     pub const GET_DFS_REFERRAL: u16 = 0x0010;
 }
 
-/// A request: `setup` is the subcommand's two bytes ([`u16::to_le_bytes`]), `max` the parameter and data bytes that the
-/// reply may have. No server waits with these, so there is no timeout.
+/// A request: `setup` is the subcommand's two bytes ([`u16::to_le_bytes`]), `max` the maximum number of parameter and
+/// data bytes of the reply. Servers answer these at once, so there is no timeout.
 pub const fn request<'a>(
     setup: &'a [u8; 2],
     parameters: &'a [u8],

@@ -21,14 +21,14 @@ pub struct Request {
     pub attributes: u16,
     /// Creation time of a created file; 0 for now.
     pub created: Utime,
-    /// What to do ([`open_andx::Request::open_mode`]).
+    /// Action ([`open_andx::Request::open_mode`]).
     pub open_mode: u16,
     /// Space to reserve for a created or truncated file, bytes.
     pub allocation: u32,
 }
 
 impl Request {
-    /// Where in the parameters the path begins.
+    /// Offset of the path in the parameters.
     pub const PATH_AT: usize = 28;
 
     /// Decodes the parameters.
@@ -82,7 +82,7 @@ pub struct Response {
     pub size: u32,
     /// Access granted.
     pub access: u16,
-    /// What was done ([`open_andx::Response::action`]).
+    /// Completed action ([`open_andx::Response::action`]).
     pub action: u16,
     /// Length of the list of extended attributes, bytes.
     pub ea_size: u32,

@@ -1,8 +1,8 @@
 //! TRANSACTION (0x25), TRANSACTION2 (0x32), NT_TRANSACT (0xA0) and their secondaries (0x26, 0x33, 0xA1): [MS-CIFS]
 //! 2.2.4.33, 2.2.4.34, 2.2.4.46, 2.2.4.47, 2.2.4.62, 2.2.4.63.
 //!
-//! Three commands carry the same thing: parameters and data, each perhaps in several pieces that say where they belong.
-//! They differ in the width of counts, and in what names the function: a path, the first setup word, a word of its own.
+//! Three commands have the same contents: parameters and data, each possibly in several pieces with displacements. They
+//! differ in the width of counts, and in where the function is: in a path, the first setup word, or a separate word.
 
 use crate::{
     block::{Block, BlockWriter, WireStr},
@@ -82,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// Writes a count. Counts that 16 bits cannot hold are for the caller to avoid.
+    /// Writes a count. The caller must avoid counts that do not fit into 16 bits.
     fn put(self, words: &mut Writer, count: u32) {
         match self {
             Self::NtTransact => words.u32(count),
@@ -108,7 +108,7 @@ pub struct Request<'a> {
     pub max_setup: u8,
     /// Flags ([`flags`]); 0 in NT_TRANSACT, which has none.
     pub flags: u16,
-    /// How long the client is ready to wait, milliseconds; 0 is no waiting, `0xFFFF_FFFF` for ever.
+    /// The client's timeout, milliseconds; 0 means no wait, `0xFFFF_FFFF` for ever.
     pub timeout_ms: u32,
     /// NT_TRANSACT's function; TRANSACTION2's first setup word; 0 in TRANSACTION.
     pub function: u16,
@@ -127,7 +127,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// [`Error::Short`]; [`Error::WordCount`] if the setup words do not fit the word count; [`Error::Outside`] for
-    /// parameters or data that are not in the message.
+    /// parameters or data outside the message.
     pub fn parse(kind: Kind, block: &Block<'a>, unicode: bool) -> Result<Self> {
         match kind {
             Kind::NtTransact => Self::parse_nt(block, unicode),
@@ -135,8 +135,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// A nameless request in one message, to be answered at once: `max` is the parameter and data bytes that the reply may
-    /// have.
+    /// A request without a name in one message, with an immediate reply. `max` is the maximum number of parameter and
+    /// data bytes of the reply.
     pub(super) const fn whole(
         kind: Kind,
         setup: &'a [u8],
@@ -226,8 +226,8 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Appends the message's block. `function` is written in NT_TRANSACT only: in TRANSACTION2 it is `setup`'s first
-    /// word. The name, already encoded, is written in TRANSACTION only.
+    /// Appends the message's block. `function` is written in NT_TRANSACT only; in TRANSACTION2 it is `setup`'s first
+    /// word. The encoded name is written in TRANSACTION only.
     pub fn emit(&self, out: &mut Writer) {
         let kind = self.kind;
         let mut block = BlockWriter::begin(out);
@@ -282,17 +282,17 @@ impl<'a> Request<'a> {
 pub struct Secondary<'a> {
     /// Which of the three commands.
     pub kind: Kind,
-    /// Parameter bytes of the whole transaction; may be fewer than the first message said.
+    /// Parameter bytes of the whole transaction; may be fewer than in the first message.
     pub total_parameters: u32,
-    /// Data bytes of the whole transaction; may be fewer than the first message said.
+    /// Data bytes of the whole transaction; may be fewer than in the first message.
     pub total_data: u32,
     /// This message's parameter bytes.
     pub parameters: &'a [u8],
-    /// Where they belong, bytes.
+    /// Their displacement, bytes.
     pub parameter_displacement: u32,
     /// This message's data bytes.
     pub data: &'a [u8],
-    /// Where they belong, bytes.
+    /// Their displacement, bytes.
     pub data_displacement: u32,
 }
 
@@ -364,11 +364,11 @@ pub struct Response<'a> {
     pub setup: &'a [u8],
     /// This message's parameter bytes.
     pub parameters: &'a [u8],
-    /// Where they belong, bytes.
+    /// Their displacement, bytes.
     pub parameter_displacement: u32,
     /// This message's data bytes.
     pub data: &'a [u8],
-    /// Where they belong, bytes.
+    /// Their displacement, bytes.
     pub data_displacement: u32,
 }
 
@@ -432,8 +432,8 @@ impl<'a> Response<'a> {
         block.finish(0);
     }
 
-    /// How many parameter and data bytes fit into a message of `max_message` bytes when `before` stand before the block
-    /// and there are `setup` setup words: parameters first, then data.
+    /// How many parameter and data bytes fit into a message of `max_message` bytes with `before` bytes before the block
+    /// and `setup` setup words: parameters first, then data.
     pub fn fit(
         kind: Kind,
         before: usize,
@@ -481,7 +481,7 @@ fn piece<'a>(
     Ok((found, kind.count(words, "displacement")?))
 }
 
-/// Parameters and data of a request, where count and offset say they are.
+/// Parameters and data of a request at their counts and offsets.
 fn extents<'a>(
     kind: Kind,
     block: &Block<'a>,
@@ -518,7 +518,7 @@ const fn no_name<'a>(unicode: bool) -> WireStr<'a> {
     WireStr { raw: &[], unicode }
 }
 
-/// Appends both halves, each aligned, and says where they begin.
+/// Appends both parts, each aligned, and returns their offsets.
 fn put_both(bytes: &mut Writer, parameters: &[u8], data: &[u8]) -> (usize, usize) {
     let parameters_at = bytes.align(ALIGNMENT).len();
     bytes.bytes(parameters);
@@ -542,8 +542,7 @@ fn patch_request_counts(
     patch_counts(kind, bytes, at, &values);
 }
 
-/// Puts parameters and data where bytes go, and into the words at `at` how long they are, where they lie and where in the
-/// whole they belong, which comes with each.
+/// Appends parameters and data, and writes their counts, offsets and displacements into the words at `at`.
 fn put_pieces(
     kind: Kind,
     bytes: &mut Writer,

@@ -1,5 +1,5 @@
 //! WRITE (0x0B), [MS-CIFS] 2.2.4.12; WRITE_AND_UNLOCK (0x14, 2.2.4.21) has the same form, WRITE_AND_CLOSE (0x2C,
-//! 2.2.4.40) one of its own.
+//! 2.2.4.40) a different one.
 
 use crate::{
     block::{Block, BlockWriter},
@@ -14,11 +14,11 @@ use crate::{
 pub struct Request<'a> {
     /// File.
     pub fid: Fid,
-    /// Bytes to write, as the words say.
+    /// Number of bytes to write, from the words.
     pub count: u16,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u32,
-    /// How much the client means to write from here on; advisory.
+    /// Bytes that the client intends to write after this; advisory.
     pub remaining: u16,
     /// The data.
     pub data: &'a [u8],
@@ -85,7 +85,7 @@ impl<'a> Request<'a> {
 pub struct AndClose<'a> {
     /// File.
     pub fid: Fid,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u32,
     /// Time of last write to set; 0 leaves it.
     pub modified: Utime,

@@ -11,7 +11,7 @@ use crate::{
 pub mod mode {
     /// Write through to the disk.
     pub const WRITE_THROUGH: u16 = 0x0001;
-    /// The reply's `available` tells how much a pipe holds.
+    /// The reply's `available` contains the number of bytes in a pipe.
     pub const READ_BYTES_AVAILABLE: u16 = 0x0002;
     /// The data is a pipe message's beginning and begins with its length ([MS-CIFS] 2.2.4.43.1).
     pub const RAW_PIPE: u16 = 0x0004;
@@ -24,11 +24,11 @@ pub mod mode {
 pub struct Request<'a> {
     /// File.
     pub fid: Fid,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u64,
-    /// How ([`mode`]).
+    /// Write mode ([`mode`]).
     pub mode: u16,
-    /// How much the client means to write from here on; advisory.
+    /// Bytes that the client intends to write after this; advisory.
     pub remaining: u16,
     /// The data.
     pub data: &'a [u8],
@@ -86,19 +86,19 @@ impl<'a> Request<'a> {
 pub struct Head {
     /// File.
     pub fid: Fid,
-    /// Where, bytes. Without the wide form its low 32 bits.
+    /// Offset, bytes. Without the wide form only its low 32 bits.
     pub offset: u64,
-    /// How ([`mode`]).
+    /// Write mode ([`mode`]).
     pub mode: u16,
-    /// How much the client means to write from here on; advisory.
+    /// Bytes that the client intends to write after this; advisory.
     pub remaining: u16,
-    /// How many bytes of data follow.
+    /// Number of data bytes that follow.
     pub len: u32,
 }
 
 impl Head {
-    /// Appends the request up to its data: with 14 words if `wide`, as NT servers with large files know them, else with
-    /// the 12 of LAN Manager. One pad byte puts the data at a multiple of four.
+    /// Appends the request up to its data: with 14 words if `wide` (NT servers with large files), else with 12 as in
+    /// LAN Manager. One pad byte aligns the data to a multiple of four.
     pub fn emit(&self, wide: bool, out: &mut Writer) {
         let words_len = if wide { 28 } else { 24 };
         let data_offset = out.len() + 1 + words_len + 2 + 1;
@@ -125,10 +125,10 @@ impl Head {
 /// The reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// How many bytes were written. The high word is the server's if it has large writes; else it may be anything, and
-    /// [`Self::count_low`] is what was written.
+    /// Number of bytes written. The high word is valid if the server has large writes; otherwise use
+    /// [`Self::count_low`].
     pub count: u32,
-    /// What a pipe still holds, bytes; 0xFFFF (-1) of files.
+    /// Bytes available in a pipe; 0xFFFF (-1) for files.
     pub available: u16,
 }
 
@@ -155,7 +155,7 @@ impl Response {
     }
 }
 
-/// Appends the reply: how many bytes were written, and what a pipe still holds.
+/// Appends the reply: the number of bytes written, and the bytes available in a pipe.
 pub fn emit_response(count: u32, available: u16, out: &mut Writer) {
     let mut block = BlockWriter::begin_andx(out);
     block

@@ -22,11 +22,11 @@ pub struct Request<'a> {
     pub fid: Fid,
     /// Bytes to write in all, those in this message among them.
     pub count: u16,
-    /// Where, bytes.
+    /// Offset, bytes.
     pub offset: u64,
-    /// How long to wait on a pipe, milliseconds.
+    /// Timeout on a pipe, milliseconds.
     pub timeout_ms: u32,
-    /// How ([`mode`]).
+    /// Write mode ([`mode`]).
     pub mode: u16,
     /// The data in this message.
     pub data: &'a [u8],
@@ -89,24 +89,23 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a server answers to a raw write.
+/// A server's reply to a raw write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
     /// WRITE_RAW: go on and send the data.
     Interim {
-        /// What a pipe can take, bytes; 0xFFFF (-1) of files.
+        /// Bytes that a pipe can accept; 0xFFFF (-1) for files.
         available: u16,
     },
-    /// WRITE_COMPLETE: done, or given up before the data was asked for if no interim reply came before it.
+    /// WRITE_COMPLETE: the final reply. Without an interim reply before it, the server refused the data.
     Complete {
-        /// How many bytes were written, those of the request among them.
+        /// Number of bytes written, including those in the request.
         count: u16,
     },
 }
 
 impl Response {
-    /// Decodes the reply with this command code in its header. An error's reply may lack its word, and then says that
-    /// nothing is available or written.
+    /// Decodes the reply with this command code in its header. An error reply may lack the word; then the count is 0.
     ///
     /// # Errors
     /// [`Error::Value`] if the command is neither.

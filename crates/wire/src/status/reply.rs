@@ -11,7 +11,7 @@ use core::fmt;
 /// A reply's status field, in whichever of the two forms the server chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyStatus {
-    /// The field as it stands.
+    /// The raw field.
     pub field: u32,
     /// The status is an NTSTATUS; otherwise class and code.
     pub nt: bool,
@@ -26,8 +26,8 @@ impl ReplyStatus {
         }
     }
 
-    /// The status: an NTSTATUS as it is, and of classes and codes the NTSTATUS that says the same, so that a client need
-    /// know one form only. A class and code without such a one stands as [`Status::is_dos`] has it.
+    /// The status: an NTSTATUS unchanged, or the NTSTATUS equivalent to a class and code, so that a client needs only
+    /// one form. A class and code without an equivalent has the form of [`Status::is_dos`].
     pub fn status(self) -> Status {
         if self.nt {
             return Status(self.field);
@@ -69,7 +69,7 @@ impl ReplyStatus {
         }
     }
 
-    /// What the status means, in a sentence.
+    /// The meaning of the status as a sentence.
     pub fn words(self) -> &'static str {
         match self.row() {
             Some(row) => row.words,

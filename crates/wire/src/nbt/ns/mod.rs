@@ -63,7 +63,7 @@ impl Flags {
     pub const AUTHORITATIVE: u16 = 0x0400;
     /// TC: the message was cut to fit its datagram.
     pub const TRUNCATED: u16 = 0x0200;
-    /// RD: set towards a name server; in a registration it tells a request from an overwrite.
+    /// RD: set in requests to a name server; distinguishes a registration request from an overwrite demand.
     pub const RECURSION_DESIRED: u16 = 0x0100;
     /// RA: the responder is a name server.
     pub const RECURSION_AVAILABLE: u16 = 0x0080;
@@ -172,8 +172,8 @@ impl NodeName {
     pub const LEN: usize = 18;
 }
 
-/// The STATISTICS field of a node status (RFC 1002 §4.2.18): the unit's identifier, then counters of the
-/// adapter that first ran NetBIOS, which today's nodes leave zero.
+/// The STATISTICS field of a node status (RFC 1002 §4.2.18): the unit's identifier, then counters of the first NetBIOS
+/// adapters, which present-day nodes set to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistics(pub [u8; Self::LEN]);
 
@@ -222,12 +222,12 @@ impl<'a> Packet<'a> {
         Flags(self.word(2))
     }
 
-    /// How many questions the header announces.
+    /// The question count of the header.
     pub fn question_count(self) -> u16 {
         self.word(4)
     }
 
-    /// How many answers, authorities and additional records the header announces.
+    /// The counts of answers, authorities and additional records in the header.
     pub fn record_counts(self) -> [u16; 3] {
         [self.word(6), self.word(8), self.word(10)]
     }
@@ -268,7 +268,7 @@ impl<'a> Packet<'a> {
         ScopedName::decode(self.bytes, HEADER_LEN).map(|(name, _)| name)
     }
 
-    /// A word of the header, which `new` has seen to be there.
+    /// A word of the header; `new` has checked the length.
     fn word(self, at: usize) -> u16 {
         u16_at(self.bytes, at, "the header").unwrap_or_default()
     }

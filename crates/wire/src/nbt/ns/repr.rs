@@ -82,9 +82,9 @@ pub struct QueryReply {
 /// The owner of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owners {
-    /// TC: there are more than the datagram holds.
+    /// TC: not all names fit into the datagram.
     pub truncated: bool,
-    /// How long this may be remembered, in seconds; 0 is for ever.
+    /// How long the reply may be cached, seconds; 0 means for ever.
     pub ttl_s: u32,
     /// The owners.
     pub entries: Vec<AddrEntry>,
@@ -157,7 +157,7 @@ pub struct Claim {
     pub recursion_desired: bool,
     /// The name claimed.
     pub name: ScopedName,
-    /// How long the claim holds, in seconds; 0 is for ever.
+    /// Validity of the claim, seconds; 0 means for ever.
     pub ttl_s: u32,
     /// The claimant and its addresses; mostly one.
     pub entries: Vec<AddrEntry>,
@@ -179,7 +179,7 @@ pub struct ClaimReply {
     pub rcode: u8,
     /// The name claimed.
     pub name: ScopedName,
-    /// How long the claim is granted for, in seconds.
+    /// Granted validity of the claim, seconds.
     pub ttl_s: u32,
     /// The owner.
     pub entries: Vec<AddrEntry>,
@@ -192,7 +192,7 @@ pub struct Wack {
     pub id: u16,
     /// The name of the request; `None` is the null name.
     pub name: Option<ScopedName>,
-    /// How long to wait, seconds; 0 if unknown.
+    /// Time to wait, seconds; 0 if unknown.
     pub ttl_s: u32,
     /// OPCODE and NM_FLAGS of the request.
     pub request: Flags,
@@ -289,7 +289,7 @@ fn parse_query_reply(packet: Packet<'_>) -> Result<Repr, Malformed> {
                 _ => return Err(Malformed::Unsupported),
             }
         }
-        // Its record counts as an answer or (RFC 1002 §4.2.14's figure) not, and says nothing anyway.
+        // Whether its record counts as an answer (RFC 1002 §4.2.14's figure) varies, and it contains no information.
         rcode => Err(rcode),
     };
     Ok(Repr::QueryReply(QueryReply {

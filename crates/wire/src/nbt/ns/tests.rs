@@ -98,7 +98,7 @@ fn reply() -> QueryReply {
     }
 }
 
-/// A name server knows no TOWER.
+/// A name server without an entry for TOWER.
 fn negative_reply() -> QueryReply {
     QueryReply {
         recursion_available: true,
@@ -154,7 +154,7 @@ fn wack() -> Wack {
     }
 }
 
-/// (packet, flags word): the words real nodes send.
+/// (packet, flags word): the flags that real nodes send.
 fn words() -> Vec<(Repr, u16)> {
     Vec::from([
         (Repr::Query(query()), 0x0110),

@@ -197,7 +197,7 @@ fn both_sizes_of_nt_create_replies_survive_a_round_trip() {
     }
 }
 
-/// Windows XP: 42 in the word count, 50 words.
+/// Windows XP's reply: the word count is 42, but there are 50 words.
 const XP_CREATED: &[u8] = b"\x2a\xff\0\x87\0\0\0\x40\x01\0\0\0\x24\x4d\x8d\xd4\xd9\xd9\xcc\x01\x10\x6b\x3f\x3a\x89\x03\xcd\x01\x16\x56\xb1\xfc\x86\x03\xcd\x01\x16\x56\xb1\xfc\x86\x03\xcd\x01\x16\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\x01\x1f\0\0\0\0\0\0\0";
 
 #[test]
