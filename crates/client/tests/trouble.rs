@@ -97,7 +97,10 @@ fn an_empty_raw_read_is_followed_by_a_plain_one_and_the_copy_is_whole() {
         mix.contains_key("READ") || mix.contains_key("READ_ANDX"),
         "{mix:?}"
     );
-    assert!(mix["READ_RAW"].0 > 3, "raw mode must be used again: {mix:?}");
+    assert!(
+        mix["READ_RAW"].0 > 3,
+        "raw mode must be used again: {mix:?}"
+    );
 }
 
 #[test]

@@ -274,7 +274,10 @@ fn a_hang_up_signal_opens_the_log_file_anew_and_clients_stay_connected() {
     client
         .set_read_timeout(Some(Duration::from_millis(100)))
         .unwrap();
-    assert!(client.read(&mut [0; 1]).is_err(), "the client must be disconnected");
+    assert!(
+        client.read(&mut [0; 1]).is_err(),
+        "the client must be disconnected"
+    );
     drop(negotiate_core(&address));
     server.signal(Signal::TERM);
     assert!(server.child.wait().unwrap().success());

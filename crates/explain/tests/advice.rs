@@ -119,7 +119,8 @@ fn assert_fires_for(entry: &Entry, case: &toml::Value) {
         .map_or(&none, |shares| shares.as_table().unwrap());
     let mut facts = Facts::default();
     set(&mut facts, case["facts"].as_table().unwrap());
-    let advice = told(entry, &facts, &copy(shares)).unwrap_or_else(|| panic!("{id} does not match"));
+    let advice =
+        told(entry, &facts, &copy(shares)).unwrap_or_else(|| panic!("{id} does not match"));
     assert!(!advice.why.contains(['{', '?']), "{id}: {}", advice.why);
     assert!(!advice.changes.is_empty(), "{id}");
     for without in case["not"].as_array().unwrap() {
@@ -217,7 +218,11 @@ fn published_copies_get_the_cures_of_their_documents() {
     assert_eq!(all[0], "ms-net-basic-redirector", "{all:?}");
     for name in ["dos-ms-net-basic", "dos-dls-5.0-full"] {
         let all = ids(&scenario(name, "to-server"));
-        assert_eq!(all, Vec::<String>::new(), "{name} must have no advice after the change");
+        assert_eq!(
+            all,
+            Vec::<String>::new(),
+            "{name} must have no advice after the change"
+        );
     }
 }
 
@@ -230,7 +235,10 @@ fn the_page_about_advice_lists_every_fact() {
         .collect();
     let page = page.to_lowercase();
     for line in &listed {
-        assert!(page.contains(line.as_str()), "docs/advice.md does not contain: {line}");
+        assert!(
+            page.contains(line.as_str()),
+            "docs/advice.md does not contain: {line}"
+        );
     }
     assert_eq!(
         page.matches("\n| `").count(),

@@ -71,7 +71,10 @@ fn every_redirector_is_recognised_by_what_it_sends() {
             }
         }
     }
-    assert!(exactly >= 22, "only {exactly} of 32 are identified uniquely");
+    assert!(
+        exactly >= 22,
+        "only {exactly} of 32 are identified uniquely"
+    );
     assert!(sure_of > 0 && sure_of < exactly, "{sure_of} of {exactly}");
 }
 

@@ -146,7 +146,11 @@ fn how_it_acknowledges_and_sends_again_is_told_with_packets() {
     let capture = wild("tcp/tcptrace-discard-solaris.pcap.gz");
     let solaris = &capture.connections[0].stacks[0];
     assert_eq!(solaris.who, ["Solaris 2"]);
-    assert_eq!(solaris.sure, Sureness::Like, "with only a window and an MSS");
+    assert_eq!(
+        solaris.sure,
+        Sureness::Like,
+        "with only a window and an MSS"
+    );
     let ends = capture.connections.iter().flat_map(|it| &it.stacks);
     let mut seen = ends.flat_map(|it| &it.evidence);
     let timer = seen.find(|it| it.what.starts_with("its timer"));

@@ -88,7 +88,8 @@ fn write_seeds(folder: &Path) -> ExitCode {
         let own = folder.join(target.name);
         fs::create_dir_all(&own).expect("the folder for seeds cannot be created");
         for (number, seed) in (target.seeds)().iter().enumerate() {
-            fs::write(own.join(format!("seed-{number:04}")), seed).expect("the seed file cannot be written");
+            fs::write(own.join(format!("seed-{number:04}")), seed)
+                .expect("the seed file cannot be written");
         }
     }
     ExitCode::SUCCESS

@@ -75,7 +75,10 @@ fn a_message_cut_at_any_byte_is_answered_with_an_error_or_ends_the_connection() 
         for len in 0..32 {
             let message = world.clients[current].message(c::ECHO, &[]);
             world.give(current, &message[..len]);
-            assert!(world.clients[current].gone, "{len} bytes must not be a message");
+            assert!(
+                world.clients[current].gone,
+                "{len} bytes must not be a message"
+            );
             current = client(&mut world, dialect);
         }
         world.end();

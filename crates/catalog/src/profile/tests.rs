@@ -48,11 +48,17 @@ fn the_page_about_profiles_counts_what_is_known_of_each() {
         let end = format!("| {known} | {supposed} |");
         let mut rows = page.lines().filter(|line| line.starts_with(&start));
         let row = rows.next().unwrap_or_default();
-        assert!(row.ends_with(&end), "docs/clients.md has no section from {start} to {end}");
+        assert!(
+            row.ends_with(&end),
+            "docs/clients.md has no section from {start} to {end}"
+        );
     }
     let all = sourced + assumed;
     let sum = format!("Of {all} values {sourced} are sourced and {assumed} assumed");
-    assert!(page.contains(&sum), "docs/clients.md does not contain: {sum}");
+    assert!(
+        page.contains(&sum),
+        "docs/clients.md does not contain: {sum}"
+    );
 }
 
 #[test]

@@ -37,7 +37,10 @@ pub(super) struct StackRule {
     pub(super) mss: Option<Vec<u16>>,
     #[cfg_attr(
         not(test),
-        expect(dead_code, reason = "the file must contain this match; it names several rules")
+        expect(
+            dead_code,
+            reason = "the file must contain this match; it names several rules"
+        )
     )]
     pub(super) source: String,
 }

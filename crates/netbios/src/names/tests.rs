@@ -272,7 +272,11 @@ fn shutdown_releases_every_name_three_times() {
     service.shutdown(after(5000));
     let mut releases = drain(&mut service).0;
     let asked = query("TOWER<20>", true, QueryKind::Addresses);
-    assert_eq!(ask(&mut service, &asked), None, "the name must no longer be owned");
+    assert_eq!(
+        ask(&mut service, &asked),
+        None,
+        "the name must no longer be owned"
+    );
     assert!(!service.owns(&name("TOWER<20>")));
     while let Some(due) = service.poll_timeout() {
         service.handle_timeout(due);
@@ -298,7 +302,11 @@ fn a_query_for_our_name_is_answered_with_our_addresses() {
     service.handle_timeout(after(500));
     let asked = query("TOWER<20>", true, QueryKind::Addresses);
     drain(&mut service);
-    assert_eq!(ask(&mut service, &asked), None, "the name must not be owned yet");
+    assert_eq!(
+        ask(&mut service, &asked),
+        None,
+        "the name must not be owned yet"
+    );
     service.handle_timeout(after(750));
     drain(&mut service);
     let expected = b"\x00\x07\x85\x00\x00\x00\x00\x01\x00\x00\x00\x00\

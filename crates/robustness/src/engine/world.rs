@@ -170,10 +170,7 @@ impl World {
         sender.note_sent(message);
         sender.conn.handle_message(now, message);
         let queued = sender.conn.held().queued_bytes;
-        assert!(
-            queued <= MOST_QUEUED,
-            "one message queued {queued} bytes"
-        );
+        assert!(queued <= MOST_QUEUED, "one message queued {queued} bytes");
         let mut sent = self.settle();
         if self.clients[client].conn.is_closing() {
             self.disconnect(client);

@@ -178,7 +178,10 @@ impl Subject {
         while !rest.is_empty() && !self.client.is_closed() {
             let space = self.client.recv_space(rest.len());
             let count = space.len().min(rest.len());
-            assert!(count > 0, "no space to read into, but the connection is open");
+            assert!(
+                count > 0,
+                "no space to read into, but the connection is open"
+            );
             space[..count].copy_from_slice(&rest[..count]);
             rest = &rest[count..];
             self.client.received(self.now, count, &mut self.files);
@@ -246,7 +249,10 @@ impl Subject {
                 Event::Done { job, result } => self.note_end(job, result),
                 Event::Closed(_) => self.closed_events += 1,
                 Event::Connected(_) | Event::Progress { .. } => {
-                    assert_eq!(self.closed_events, 0, "activity after the connection closed");
+                    assert_eq!(
+                        self.closed_events, 0,
+                        "activity after the connection closed"
+                    );
                 }
             }
         }
@@ -259,7 +265,10 @@ impl Subject {
             Ok(Outcome::Shares(shares)) => shares.len(),
             _ => 0,
         };
-        assert!(listed as u64 <= self.fed, "{listed} entries listed without data");
+        assert!(
+            listed as u64 <= self.fed,
+            "{listed} entries listed without data"
+        );
         if let Err(error) = &result {
             assert!(!error.to_string().is_empty());
         }

@@ -229,7 +229,10 @@ fn a_second_server_of_the_same_folder_reports_it() {
     };
     let until = Instant::now() + LONG;
     while !claimed() {
-        assert!(Instant::now() < until, "the first server must not claim names");
+        assert!(
+            Instant::now() < until,
+            "the first server must not claim names"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
     let (tell, told) = channel();

@@ -93,7 +93,10 @@ impl Fixture {
         let until = Instant::now() + LONG;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).expect("the line before the timeout");
+            let line = self
+                .lines
+                .recv_timeout(left)
+                .expect("the line before the timeout");
             if let Some(found) = pick(&line) {
                 return found;
             }

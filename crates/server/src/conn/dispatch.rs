@@ -146,7 +146,11 @@ mod tests {
                 "{:#x} twice",
                 row.code
             );
-            assert!(c::name(row.code).is_some(), "command {:#x} has no name", row.code);
+            assert!(
+                c::name(row.code).is_some(),
+                "command {:#x} has no name",
+                row.code
+            );
         }
     }
 }

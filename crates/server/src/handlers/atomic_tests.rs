@@ -142,7 +142,11 @@ fn close_reports_a_failed_deletion_and_the_file_can_be_opened_again() {
     read_only(&server, false);
     let mut other = server.client("NT LM 0.12");
     other.nt_create("F", ALL_ACCESS, (OPEN_IF, 0)).ok();
-    assert_eq!(not_deleted(&mut client), [], "the reply must contain the error");
+    assert_eq!(
+        not_deleted(&mut client),
+        [],
+        "the reply must contain the error"
+    );
 }
 
 #[test]

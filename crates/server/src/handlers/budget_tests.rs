@@ -99,13 +99,13 @@ fn clients_of_one_address_cannot_use_up_the_servers_open_files() {
     let mut greedy = server.client_from("10.0.0.1:1000", NT);
     let mut again = server.client_from("10.0.0.1:1001", NT);
     let mut other = server.client_from("10.0.0.2:1000", NT);
-    assert_eq!(opens(&mut greedy), 14, "the last eighth is reserved for others");
-    assert_eq!(opens(&mut again), 2, "this client uses little memory");
     assert_eq!(
-        opens(&mut other),
-        12,
-        "each address has its own account"
+        opens(&mut greedy),
+        14,
+        "the last eighth is reserved for others"
     );
+    assert_eq!(opens(&mut again), 2, "this client uses little memory");
+    assert_eq!(opens(&mut other), 12, "each address has its own account");
 }
 
 #[test]
@@ -163,7 +163,10 @@ fn a_disconnect_releases_all_resources_of_the_client() {
     notify.emit(out.zeros(HEADER_LEN));
     let bytes = out.as_slice()[HEADER_LEN..].to_vec();
     client.post(c::NT_TRANSACT, &bytes);
-    assert!(client.answer().is_none(), "the notification request must wait");
+    assert!(
+        client.answer().is_none(),
+        "the notification request must wait"
+    );
     let during = held(&server);
     assert!(
         during[0] > 64 && during[1] == 1 && during[2] > 40_000,

@@ -220,7 +220,11 @@ fn a_cancel_must_name_type_and_range_of_the_request_that_waits() {
     for wrong in [cancel(0, 100), cancel(kind::LARGE_FILES, 0)] {
         let answer = other.ask(&wrong);
         answer.refused(Status::CANCEL_VIOLATION);
-        assert_eq!(answer.status(), 173 << 16 | 1, "expected a DOS class and code");
+        assert_eq!(
+            answer.status(),
+            173 << 16 | 1,
+            "expected a DOS class and code"
+        );
     }
     other.ask(&cancel(kind::LARGE_FILES, 100)).ok();
     let failed = other.answer().expect("a reply to the lock request");

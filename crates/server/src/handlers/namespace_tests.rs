@@ -423,7 +423,11 @@ fn a_delete_breaks_a_batch_oplock_and_changes_nothing_before_the_acknowledgement
     bytes.extend(other.string("*.X", 38));
     other.post(c::DELETE, &block(&[0], &bytes));
     assert!(other.answer().is_none());
-    assert_eq!(names(&server, "").len(), 3, "the open of A.X must wait as well");
+    assert_eq!(
+        names(&server, "").len(),
+        3,
+        "the open of A.X must wait as well"
+    );
     assert_eq!(holder.answer().unwrap().header.command, c::LOCKING_ANDX);
     holder.close(fid).ok();
     other.answer().unwrap().ok();

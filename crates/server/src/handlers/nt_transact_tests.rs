@@ -99,7 +99,10 @@ fn a_waiting_client_is_notified_of_another_clients_create() {
     let mut watcher = server.client(NT);
     let fid = folder(&mut watcher, "D");
     watch(&mut watcher, fid, 1000);
-    assert!(watcher.answer().is_none(), "the notification request must wait");
+    assert!(
+        watcher.answer().is_none(),
+        "the notification request must wait"
+    );
     let mut other = server.client(NT);
     let sub = folder(&mut other, "D\\sub");
     other.close(sub).ok();
@@ -245,7 +248,11 @@ fn attributes_are_set_at_creation_and_invalid_ones_create_nothing() {
     post(&mut client, 1, b"", &parameters, bad, (100, 0));
     let refused = client.answer().unwrap();
     refused.refused(Status::INVALID_EA_NAME);
-    assert_eq!(parts(&refused), Default::default(), "a warning reply must have a body");
+    assert_eq!(
+        parts(&refused),
+        Default::default(),
+        "a warning reply must have a body"
+    );
     assert!(server.fs.contents("G").is_err());
 }
 

@@ -40,7 +40,11 @@ fn open_andx_creates_a_file_with_the_requested_length() {
         assert_eq!((made.word(6), made.word(7)), (0, 0x10));
         client.close(made.word(2)).ok();
         let again = open_andx(&mut client, "\\LONG", 2, 0x01, 5).ok();
-        assert_eq!((again.word(6), again.word(7)), (0, 0x10), "opened without a change");
+        assert_eq!(
+            (again.word(6), again.word(7)),
+            (0, 0x10),
+            "opened without a change"
+        );
         client.close(again.word(2)).ok();
         let cut = open_andx(&mut client, "\\LONG", 2, 0x02, 5).ok();
         assert_eq!((cut.word(6), cut.word(7)), (5, 0));

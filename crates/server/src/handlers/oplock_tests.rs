@@ -104,7 +104,11 @@ fn each_open_command_reports_the_oplock_in_its_own_field() {
     let (_server, mut one, _) = two(LANMAN);
     for flags in [EXCLUSIVE, BATCH] {
         let opened = one.open_with(flags, DENY_NONE).ok();
-        assert_eq!(opened.word(11), 0x8001, "the open must succeed with an oplock");
+        assert_eq!(
+            opened.word(11),
+            0x8001,
+            "the open must succeed with an oplock"
+        );
         one.close(opened.word(2)).ok();
     }
     for (dialect, asked) in [
@@ -128,7 +132,11 @@ fn another_open_waits_until_the_holder_acknowledges_the_break() {
     let (_server, mut one, mut other) = two(LANMAN);
     let fid = one.open_with(EXCLUSIVE, DENY_NONE).ok().word(2);
     other.begin_open(DENY_NONE, 1);
-    assert_eq!(one.asked_to_give_up(), (fid, 0), "LANMAN has no level II oplocks");
+    assert_eq!(
+        one.asked_to_give_up(),
+        (fid, 0),
+        "LANMAN has no level II oplocks"
+    );
     one.request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0C")
         .ok();
     assert!(other.answer().is_none());
@@ -192,7 +200,10 @@ fn the_other_open_fails_if_the_oplock_holder_keeps_its_file_open() {
     other.begin_open(DENY_NONE, 1);
     one.asked_to_give_up();
     one.release(fid, 0);
-    assert!(other.answer().is_none(), "the open must wait, because the file may be closed in time");
+    assert!(
+        other.answer().is_none(),
+        "the open must wait, because the file may be closed in time"
+    );
     other.pass(Span::from_secs(1));
     other
         .answer()

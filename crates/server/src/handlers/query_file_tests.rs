@@ -87,7 +87,11 @@ fn nt_levels_and_their_pass_through_twins_have_the_same_data() {
     assert_eq!((standard.u32(16), standard.u16(20)), (1, 0));
     let name = client.query_path(0x104, "\\DIR.TXT").ok();
     let expected: Vec<u8> = utf16::encode("\\dir.txt");
-    assert_eq!(name.data[4..], expected, "expected the spelling on the disk");
+    assert_eq!(
+        name.data[4..],
+        expected,
+        "expected the spelling on the disk"
+    );
     let stream = client.query_fid(0x109, fid).ok();
     assert_eq!(stream.u64(8), 9);
     assert_eq!(stream.data[24..], utf16::encode("::$DATA"));

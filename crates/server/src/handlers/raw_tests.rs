@@ -99,7 +99,10 @@ fn a_failed_raw_read_is_answered_with_an_empty_message() {
     assert!(client.read_raw(fid, 10, 5).is_empty(), "end of file");
     assert!(client.read_raw(fid, 2 << 32, 5).is_empty(), "far beyond");
     assert!(client.read_raw(fid + 1, 0, 5).is_empty(), "no such FID");
-    assert!(client.read_raw(fid, 0, 0).is_empty(), "zero bytes requested");
+    assert!(
+        client.read_raw(fid, 0, 0).is_empty(),
+        "zero bytes requested"
+    );
     let tid = core::mem::replace(&mut client.header.tid, Tid(999));
     assert!(client.read_raw(fid, 0, 5).is_empty(), "no such tree");
     client.header.tid = tid;

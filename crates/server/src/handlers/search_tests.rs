@@ -145,7 +145,11 @@ fn a_pattern_search_ends_in_an_error_before_nt_and_without_entries_for_nt() {
             assert_eq!(end.map(|found| found.len()).ok(), (!is_error).then_some(0));
         }
         let again = ask(&mut client, c::SEARCH, [9, 0], "", &found[1].key).unwrap();
-        assert_eq!(again.len(), 1, "{dialect}: the search was not closed at its end");
+        assert_eq!(
+            again.len(),
+            1,
+            "{dialect}: the search was not closed at its end"
+        );
     }
 }
 

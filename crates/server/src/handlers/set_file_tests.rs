@@ -58,9 +58,17 @@ fn core_clients_set_attributes_and_time_and_zero_keeps_the_time() {
     client.paths(0x09, &words(0x03, stamp), &["\\F"]).ok();
     assert_eq!(query(&mut client), (0x03, stamp));
     client.paths(0x09, &words(0x80, 0), &["\\F"]).ok();
-    assert_eq!(query(&mut client), (0x03, stamp), "NORMAL must not change the attributes");
+    assert_eq!(
+        query(&mut client),
+        (0x03, stamp),
+        "NORMAL must not change the attributes"
+    );
     client.paths(0x09, &words(0, 0), &["\\F"]).ok();
-    assert_eq!(query(&mut client), (0, stamp), "0 must clear the attributes");
+    assert_eq!(
+        query(&mut client),
+        (0, stamp),
+        "0 must clear the attributes"
+    );
 }
 
 #[test]
@@ -156,7 +164,11 @@ fn the_time_of_a_write_is_visible_after_two_seconds_or_at_the_close() {
     client.pass(Span::from_secs(60));
     server.fs.set_time(FsTime(client.now.unix_ns()));
     write(&mut client, fid, b"x");
-    assert_eq!(times(&mut client, "\\F").0, before, "the time must not change yet");
+    assert_eq!(
+        times(&mut client, "\\F").0,
+        before,
+        "the time must not change yet"
+    );
     client.pass(Span::from_secs(3));
     let shown = times(&mut client, "\\F").0[2];
     assert_eq!(
@@ -166,7 +178,11 @@ fn the_time_of_a_write_is_visible_after_two_seconds_or_at_the_close() {
     );
     write(&mut client, fid, b"y");
     client.pass(Span::from_secs(9));
-    assert_eq!(times(&mut client, "\\F").0[2], shown, "only the first write sets the time");
+    assert_eq!(
+        times(&mut client, "\\F").0[2],
+        shown,
+        "only the first write sets the time"
+    );
     client.close(fid).ok();
     assert_eq!(
         times(&mut client, "\\F").0[2],
@@ -411,7 +427,10 @@ fn bad_names_and_lists_change_nothing() {
     assert_eq!(client.query_fid(4, fid).ok().data, eas(&[("ONE", &long)]));
     let parameters = [fid.to_le_bytes(), 4u16.to_le_bytes()].concat();
     let little = client.trans2_within(7, &parameters, b"", 100).ok();
-    assert_eq!(little.data, b"\x04\0\0\0", "the name is too long for this client");
+    assert_eq!(
+        little.data, b"\x04\0\0\0",
+        "the name is too long for this client"
+    );
 }
 
 #[test]

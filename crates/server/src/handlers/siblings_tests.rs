@@ -72,7 +72,10 @@ fn virtual_circuit_zero_closes_the_client_s_other_connections_before_it_is_answe
     let mut other = holder_of_nothing(&server, "10.0.0.2:1000");
     let mut new = server.connect_from("10.0.0.1:1001");
     begin_anew(&mut new);
-    assert!(new.answer().is_none(), "the open must wait for the old connection");
+    assert!(
+        new.answer().is_none(),
+        "the open must wait for the old connection"
+    );
     deliver(&mut old);
     assert!(old.conn.is_closing());
     deliver(&mut other);
@@ -126,7 +129,11 @@ fn only_a_connection_that_blocks_the_same_client_is_probed() {
         assert!(!old.conn.take_probe(), "the event must be reported once");
         old.conn.handle_disconnect(old.now);
         deliver(&mut new);
-        assert_eq!(new.answer().unwrap().status(), 0, "the open must succeed after the close");
+        assert_eq!(
+            new.answer().unwrap().status(),
+            0,
+            "the open must succeed after the close"
+        );
         new.conn.handle_disconnect(new.now);
     }
 }

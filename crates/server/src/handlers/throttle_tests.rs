@@ -187,7 +187,10 @@ fn an_attacked_user_logs_on_at_once_from_an_address_that_has_not_failed() {
     let mut owner = client(&server, "10.1.0.1:1");
     fail(&mut owner, 1);
     post(&mut owner, "bob", "Secret");
-    assert!(owner.answer().is_none(), "a wrong password must be delayed meanwhile");
+    assert!(
+        owner.answer().is_none(),
+        "a wrong password must be delayed meanwhile"
+    );
     owner.pass(Span::from_secs(8));
     owner.answer().expect("a delay of at most 8 s").ok();
     let mut elsewhere = client(&server, "10.1.0.2:1");

@@ -40,7 +40,11 @@ fn open2_creates_with_attributes_and_returns_the_length_of_their_list() {
         assert_eq!(client.query_path(4, "\\NEW").ok().data, eas);
         let again = client.trans2(0, &parameters, b"").ok();
         assert_eq!(again.parameters[18..20], [1, 0], "opened");
-        assert_eq!(again.parameters[12..14], [0x42, 0], "expected the requested mode");
+        assert_eq!(
+            again.parameters[12..14],
+            [0x42, 0],
+            "expected the requested mode"
+        );
         let mut neither = parameters.clone();
         neither[12] = 0;
         client

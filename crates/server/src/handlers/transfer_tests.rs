@@ -93,7 +93,10 @@ fn a_read_is_full_if_the_server_offered_large_reads_whatever_the_clients_capabil
     chained[3..5].copy_from_slice(&(close_at as u16).to_le_bytes());
     chained.extend(block(&[fid, 0, 0], b""));
     let reply = client.send_block(c::READ_ANDX, &chained).ok();
-    assert!(reply.message.len() <= 4_356 + 3, "replies must share the buffer");
+    assert!(
+        reply.message.len() <= 4_356 + 3,
+        "replies must share the buffer"
+    );
     assert_eq!(reply.block().andx().map(|next| next.0), Some(c::CLOSE));
 }
 
@@ -138,7 +141,11 @@ fn a_failing_command_ends_its_chain_and_earlier_commands_stay_in_effect() {
     let reply = client.send_block(c::OPEN_ANDX, &whole);
     reply.clone().refused(Status::INVALID_SMB);
     assert_eq!(
-        reply.block().andx().expect("the reply to the failed read").0,
+        reply
+            .block()
+            .andx()
+            .expect("the reply to the failed read")
+            .0,
         c::READ_ANDX
     );
     assert!(server.fs.contents("NEW").is_ok());
@@ -179,7 +186,10 @@ fn a_write_reports_a_full_disk_and_acknowledged_data_is_in_the_file() {
             break;
         }
         at += u32::from(reply.word(0));
-        assert!(at <= 70_000, "more bytes were acknowledged than written to the disk");
+        assert!(
+            at <= 70_000,
+            "more bytes were acknowledged than written to the disk"
+        );
     }
     client.close(fid).ok();
     assert_eq!(server.fs.contents("F").unwrap().len() as u32, at);

@@ -71,7 +71,11 @@ fn volume_levels_name_the_share_in_unicode_and_in_the_code_page() {
     assert_eq!(same.data, volume.data);
     let mut os2 = server.client("LANMAN1.0");
     let old = os2.trans2(3, &[2, 0], b"").ok();
-    assert_eq!(old.u32(0), volume.u32(8), "all levels must report the same serial number");
+    assert_eq!(
+        old.u32(0),
+        volume.u32(8),
+        "all levels must report the same serial number"
+    );
     assert_eq!(
         old.data[4..],
         *b"\x05DISK\0",

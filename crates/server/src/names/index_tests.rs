@@ -67,7 +67,11 @@ fn check(index: &DirIndex, names: &BTreeSet<String>) {
         .iter()
         .filter(|e| e.len > 0 && e.listed)
         .count();
-    assert_eq!(listed, index.shorts.len(), "the index must contain no stale 8.3 names");
+    assert_eq!(
+        listed,
+        index.shorts.len(),
+        "the index must contain no stale 8.3 names"
+    );
 }
 
 #[test]
@@ -146,7 +150,11 @@ fn a_file_whose_real_name_is_a_generated_one_takes_it() {
     assert_eq!(short(&index, "Program Files"), moved);
     assert_eq!(found(&index, &moved), Some("Program Files"));
     let built = build(&["Program Files", "progra~1"]);
-    assert_eq!(short(&built, "Program Files"), moved, "a new index must be equal");
+    assert_eq!(
+        short(&built, "Program Files"),
+        moved,
+        "a new index must be equal"
+    );
 }
 
 #[test]

@@ -464,7 +464,10 @@ mod tests {
             11,
             "only the A must remain before the hash: {hashed:?}"
         );
-        assert!(japan.is_legal("ソ"), "its second byte 0x5C must not be taken for a backslash");
+        assert!(
+            japan.is_legal("ソ"),
+            "its second byte 0x5C must not be taken for a backslash"
+        );
     }
 
     proptest! {

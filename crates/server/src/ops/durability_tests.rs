@@ -312,7 +312,11 @@ fn a_flush_of_all_files_syncs_all_opens_of_the_process_and_reports_the_first_err
     let other = client.open("F");
     client.header.pid = Pid(77);
     let synced = bench.synced(|| drop(client.request(c::FLUSH, &[0xffff], b"").ok()));
-    assert_eq!(synced, ["F", "", "G", ""], "the root must contain both names");
+    assert_eq!(
+        synced,
+        ["F", "", "G", ""],
+        "the root must contain both names"
+    );
     bench.disk.restart(alloc::boxed::Box::new(|seen: &Seen| {
         (seen.op == Op::FileSync && seen.on == "F").then_some(IO.into())
     }));
@@ -340,7 +344,11 @@ fn the_first_sync_of_an_open_and_of_a_renamed_one_includes_the_folder() {
     assert_eq!(flush(&mut client), ["D/N", "D"]);
     assert_eq!(flush(&mut client), ["D/N"]);
     client.paths(c::RENAME, &[0x16], &["D\\N", "M"]).ok();
-    assert_eq!(flush(&mut client), ["D/N", ""], "the file was opened as D/N");
+    assert_eq!(
+        flush(&mut client),
+        ["D/N", ""],
+        "the file was opened as D/N"
+    );
     assert_eq!(flush(&mut client), ["D/N"]);
 }
 
@@ -559,9 +567,17 @@ fn sequential_writes_query_the_length_once_and_again_after_a_truncation() {
     assert_eq!(looks(&mut client, 20..30), (0, 0));
     let cut = [elsewhere, 0, 4, 0, 0];
     other.request(c::WRITE, &cut, b"\x01\0\0").ok();
-    assert_eq!(looks(&mut client, 30..40), (1, 1), "the lost write left a gap");
+    assert_eq!(
+        looks(&mut client, 30..40),
+        (1, 1),
+        "the lost write left a gap"
+    );
     other.close(elsewhere).ok();
     let replaced = other.nt_create("F", READ_WRITE, (5, 0)).ok();
-    assert_eq!(looks(&mut client, 40..50), (1, 1), "the old data was overwritten");
+    assert_eq!(
+        looks(&mut client, 40..50),
+        (1, 1),
+        "the old data was overwritten"
+    );
     other.close(fid_of(&replaced)).ok();
 }

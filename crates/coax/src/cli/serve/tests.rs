@@ -121,10 +121,7 @@ fn the_command_line_wins_over_the_file_and_adds_to_its_shares() {
         ("C", "A")
     );
     assert!(!global.read_raw && global.lanman_auth && global.plaintext_accepted);
-    assert!(
-        !global.plaintext_auth,
-        "clients must still get a challenge"
-    );
+    assert!(!global.plaintext_auth, "clients must still get a challenge");
     assert_eq!(global.security, Security::Share);
     assert_eq!(
         settings

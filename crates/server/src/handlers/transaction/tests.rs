@@ -123,7 +123,9 @@ fn collect(client: &mut TestClient, kind: Kind) -> (u32, usize, Vec<u8>, Vec<u8>
         let limit = usize::from(client.conn.context.client.max_buffer);
         assert!(answer.message.len() <= limit.max(SMALLEST_BUFFER));
         let block = answer.block();
-        let response = Response::parse(kind, &block).unwrap().expect("a final reply");
+        let response = Response::parse(kind, &block)
+            .unwrap()
+            .expect("a final reply");
         assert_eq!(response.parameter_displacement as usize, parameters.len());
         assert_eq!(response.data_displacement as usize, data.len());
         parameters.extend(response.parameters);

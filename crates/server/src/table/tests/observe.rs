@@ -70,7 +70,11 @@ fn a_change_that_was_announced_counts_once() {
         ("dir/old".to_string(), Vanished),
         ("dir/new".to_string(), Appeared),
     ];
-    assert_eq!(own(tables), both, "the change must be reported before the disk changes");
+    assert_eq!(
+        own(tables),
+        both,
+        "the change must be reported before the disk changes"
+    );
     tables.report_renamed(SHARE, "dir/old", "dir/new", false);
     assert_eq!(own(tables), []);
     tables.report_removed(SHARE, "dir/new", false);
