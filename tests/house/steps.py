@@ -91,6 +91,8 @@ STEPS = [
          1200, after=("install",), cargo=True),
     Step("explain-referee", "rules of the referee for real copies", QUICK, module("unittest") + ["-q", "explain.test_referee"], 120),
     Step("install", "installation of peers", CI, ["scripts/install-peers"], 900),
+    Step("exhaustive", "more cases of the tests that need bounded time", CI,
+         ["cargo", "test", "-q", "--locked", "-p", "coax-whatif", "--test", "hostile", "--", "--ignored"], 900, after=("tests",), cargo=True),
     Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 900,
          after=("tests",), cargo=True),
     Step("doctests", "examples in the documentation", CI, ["cargo", "test", "-q", *WORKSPACE, "--doc"], 600,

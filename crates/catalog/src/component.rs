@@ -159,8 +159,11 @@ pub fn parse_with<T: Described>(
         table.insert((*key).to_string(), value.clone());
         evidence.retain(|known| known.key != *key);
     }
-    try_each::<T>(name, &table)?;
-    let params = T::deserialize(toml::Value::Table(table)).map_err(malformed)?;
+    let whole = toml::Value::Table(table.clone());
+    let params = T::deserialize(whole).or_else(|error| {
+        try_each::<T>(name, &table)?;
+        Err(malformed(error))
+    })?;
     params
         .check()
         .map_err(|(key, reason)| ProfileError::Value {

@@ -185,10 +185,20 @@ fn no_capture_from_the_wild_costs_more_than_the_bound() {
 
 #[test]
 fn no_report_costs_more_than_the_bound_whatever_its_numbers_are() {
+    spoiled_reports(12);
+}
+
+#[test]
+#[ignore = "exhaustive: the step of this name in scripts/test"]
+fn none_of_200_reports_costs_more_than_the_bound() {
+    spoiled_reports(200);
+}
+
+fn spoiled_reports(cases: usize) {
     let whole = ["to-client", "to-server"].map(|way| explain(small(way).as_slice()).unwrap());
     assert!(whole.iter().all(|capture| tried(capture) > 0));
     let mut chance = Chance(0x5eed);
-    for case in 0..200_usize {
+    for case in 0..cases {
         let orderly = &whole[case % 2];
         let mut capture = orderly.clone();
         for _ in 0..=chance.below(3) {
@@ -210,9 +220,19 @@ fn no_report_costs_more_than_the_bound_whatever_its_numbers_are() {
 
 #[test]
 fn no_spoiled_capture_costs_more_than_the_bound() {
+    spoiled_captures(6);
+}
+
+#[test]
+#[ignore = "exhaustive: the step of this name in scripts/test"]
+fn none_of_100_spoiled_captures_costs_more_than_the_bound() {
+    spoiled_captures(100);
+}
+
+fn spoiled_captures(cases: usize) {
     let whole = small("to-client");
     let mut chance = Chance(0xbad);
-    for _ in 0..100 {
+    for _ in 0..cases {
         let mut spoiled = whole.clone();
         for _ in 0..=chance.below(40) {
             let place = chance.below(spoiled.len() as u64) as usize;

@@ -9,6 +9,7 @@ use alloc::{
 
 use crate::{
     component::{Described, ProfileError, built_in_with},
+    files,
     profile::Profile,
 };
 
@@ -20,10 +21,10 @@ pub(super) fn described<T: Described>(
     name: &str,
     changes: &Changes<'_>,
 ) -> Result<T, ProfileError> {
-    let known = T::BUILT_IN.iter().find(|(known, _)| *known == name);
-    let file: toml::Table = known
-        .and_then(|(_, text)| toml::from_str(text).ok())
-        .unwrap_or_default();
+    let file: toml::Table = match changes {
+        [] => toml::Table::new(),
+        _ => file_of::<T>(name).unwrap_or_default(),
+    };
     let mut values: BTreeMap<&str, toml::Value> = BTreeMap::new();
     for (path, value) in changes {
         let mut parts = path.split('.');
@@ -41,12 +42,15 @@ pub(super) fn described<T: Described>(
 
 /// A value as a profile's file has it, or one deep within it.
 pub(super) fn in_file<T: Described>(name: &str, path: &str) -> Option<String> {
-    let (_, text) = T::BUILT_IN.iter().find(|(known, _)| *known == name)?;
-    let file: toml::Table = toml::from_str(text).ok()?;
+    let file = file_of::<T>(name)?;
     let mut parts = path.split('.');
     let entry = file.get("values")?.get(parts.next()?)?;
     let value = parts.try_fold(entry.get("value")?, |value, part| value.get(part))?;
     Some(shown(value))
+}
+
+fn file_of<T: Described>(name: &str) -> Option<toml::Table> {
+    files::find(T::BUILT_IN, name).and_then(|text| toml::from_str(text).ok())
 }
 
 /// A value as reports show it.
