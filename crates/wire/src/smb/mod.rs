@@ -1,8 +1,7 @@
 //! One file per SMB command, request and response together.
 //!
 //! A `Request::parse` decodes any message with a legal word count and does not check values. Its only other error is
-//! data outside the message. A `Response::emit` (and
-//! `Request::emit`, for clients) writes the legal form.
+//! data outside the message. A `Response::emit` (and `Request::emit`, for clients) writes the legal form.
 //!
 //! A reply's `parse` is tolerant of real servers: missing strings and trailing words are empty or 0. Commands without a
 //! module here have empty blocks in both directions ([`crate::block::put_empty`]).
