@@ -41,7 +41,7 @@ fn other_format(first: [u8; 4]) -> String {
         }
         _ => {
             return format!(
-                "this is no capture in pcap or pcapng form (it begins with {first:02x?}); save it as pcap or pcapng with Wireshark or editcap"
+                "this is not a pcap or pcapng file (it starts with {first:02x?}); save the capture as pcap or pcapng with Wireshark or editcap"
             );
         }
     };

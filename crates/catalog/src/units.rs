@@ -56,7 +56,7 @@ fn quantity(text: &str, units: &[(&str, f64)]) -> Result<u64, String> {
     let allowed = || {
         let names: alloc::vec::Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         format!(
-            "`{text}` is no quantity: a number and one of {} are wanted",
+            "`{text}` is not a quantity: write a number and one of {}",
             names.join(", ")
         )
     };
@@ -87,7 +87,7 @@ pub fn parse_span(text: &str) -> Result<Span, String> {
 /// What was wrong and which units there are; no rate is zero.
 pub fn parse_rate(text: &str) -> Result<u64, String> {
     match quantity(text, &RATES)? {
-        0 => Err(format!("`{text}`: a rate of zero carries nothing")),
+        0 => Err(format!("`{text}`: the rate must not be zero")),
         rate => Ok(rate),
     }
 }

@@ -21,7 +21,7 @@ pub enum Error {
         status: ReplyStatus,
     },
     /// The server supports none of the offered dialects.
-    #[error("the server speaks none of the dialects offered: {}", offered.join(", "))]
+    #[error("the server supports none of the offered dialects: {}", offered.join(", "))]
     Dialect {
         /// The offered dialects.
         offered: Vec<String>,
@@ -47,7 +47,7 @@ pub enum Error {
     #[error(transparent)]
     Session(#[from] SessionError),
     /// The server sent a reply that cannot be decoded.
-    #[error("the server's answer to {} makes no sense: {what}", name(*command))]
+    #[error("cannot decode the server's reply to {}: {what}", name(*command))]
     Nonsense {
         /// Command code.
         command: u8,
@@ -83,11 +83,11 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// The server requires a plaintext password, and the options do not allow it.
-    #[error("the server wants the password in clear text")]
+    #[error("the server requires a plaintext password")]
     Plaintext,
     /// The dialect supports nothing stronger than the LAN Manager response, and the options do not allow it.
     #[error(
-        "{0} knows no better proof of the password than the LAN Manager response, which is easily broken"
+        "{0} supports nothing stronger than the LAN Manager response, which is easy to break"
     )]
     WeakProof(&'static str),
     /// The server requires signing, which a guest session does not support.

@@ -166,7 +166,7 @@ fn a_check_reads_the_password_file_and_says_who_else_can() {
         "{warnings:?}"
     );
     assert!(
-        warnings[1].contains("'valid users' names joe, which is no user"),
+        warnings[1].contains("'valid users' names joe, which is not a user"),
         "{warnings:?}"
     );
     mode(0o600);

@@ -76,7 +76,7 @@ pub(super) fn unknown_users(settings: &Settings, accounts: &Accounts) -> Vec<Dia
             let unknown: Vec<&str> = list.iter().filter(is_unknown).collect();
             if !unknown.is_empty() {
                 let message = format!(
-                    "[{}]: '{parameter}' names {}, which is no user",
+                    "[{}]: '{parameter}' names {}, which is not a user",
                     share.name,
                     unknown.join(", ")
                 );

@@ -39,7 +39,7 @@ pub(super) enum NoPlace {
     #[error("{0} clients of its address are connected, which is as many as may be")]
     Address(usize),
     /// Too many clients have not logged on yet.
-    #[error("{0} clients are connected and have not logged on, which is as many as may be")]
+    #[error("{0} clients are connected and have not logged on, which is the maximum")]
     Pending(usize),
     /// Too many clients of its address have not logged on yet.
     #[error(

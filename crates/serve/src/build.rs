@@ -118,7 +118,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
 fn code_page(global: &GlobalSettings) -> Result<CodePage> {
     CodePage::from_number(global.dos_charset).with_context(|| {
         format!(
-            "'dos charset = {}' is no code page that coax has; try CP437 or CP850",
+            "'dos charset = {}' is not a code page that coax supports; try CP437 or CP850",
             global.dos_charset
         )
     })

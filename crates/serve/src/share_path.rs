@@ -15,7 +15,7 @@ pub(super) fn path(settings: &Settings, share: &ShareSettings) -> Result<String>
     let text = share.path.replace("%%", "");
     if let Some(found) = client_macros.iter().find(|m| text.contains(**m)) {
         bail!(
-            "share {}: its path holds {found}, which differs from client to client; coax shares one folder",
+            "share {}: its path contains {found}, which differs between clients; coax shares one folder",
             share.name
         );
     }

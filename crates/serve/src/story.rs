@@ -221,7 +221,7 @@ impl Story {
     pub(super) fn fatal(&mut self) -> String {
         self.fatal
             .take()
-            .unwrap_or_else(|| "it was told to go".into())
+            .unwrap_or_else(|| "the administrator disconnected it".into())
     }
 
     /// Reports the end of the connection.

@@ -152,7 +152,7 @@ impl Client {
             () = self.link.waker.woken() => Cue::Attend,
             () = sleep(until.unwrap_or_default()), if until.is_some() => self.overdue(),
             () = sleep_until(gives_up.unwrap_or_else(Instant::now)), if gives_up.is_some() => {
-                Cue::Over(End::Because(format!("it took nothing of a reply for {} s", SEND_TIMEOUT.as_secs())))
+                Cue::Over(End::Because(format!("it accepted no data of a reply for {} s", SEND_TIMEOUT.as_secs())))
             }
             () = self.link.host.stopped() => Cue::Over(End::Stopping),
         }

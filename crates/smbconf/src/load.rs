@@ -182,7 +182,7 @@ impl Loader {
         let text = String::from_utf8_lossy(bytes);
         if matches!(text, Cow::Owned(_)) {
             let message = format!(
-                "'{}' is not UTF-8: some letters in it are lost",
+                "'{}' is not UTF-8: some characters are lost",
                 path.display()
             );
             let help = "save it as UTF-8, for instance with 'iconv -f CP850 -t UTF-8'";

@@ -124,7 +124,7 @@ fn read(text: &str) -> Result<(LogLevels, Vec<String>), String> {
             }
             Some((_, class)) => levels.set(*class, level),
             None => warnings.push(format!(
-                "coax logs nothing of the class '{class}'; it has {}",
+                "coax has no log class '{class}'; it has {}",
                 names()
             )),
         }

@@ -486,7 +486,7 @@ fn netbios_name(text: &str) -> Result<String, String> {
         .find(|c| c.is_control() || "\"*+,/:;<=>?[\\]|.".contains(*c))
     {
         Some(bad) => Err(format!(
-            "'{bad}' may not stand in a NetBIOS name, as it does in '{name}'"
+            "'{bad}' is not allowed in a NetBIOS name such as '{name}'"
         )),
         None => Ok(name),
     }
@@ -510,7 +510,7 @@ fn code_page(text: &str) -> Result<u16, String> {
     }
     if upper.contains("UTF") {
         return Err(format!(
-            "'{text}' is no code page of DOS; clients without Unicode expect CP437, CP850, CP852 …"
+            "'{text}' is not a DOS code page; clients without Unicode expect CP437, CP850, CP852 …"
         ));
     }
     digits
@@ -526,7 +526,7 @@ fn is_smb2(text: &str) -> bool {
 fn min_protocol(text: &str) -> Result<Protocol, String> {
     if is_smb2(text) && !text.eq_ignore_ascii_case("default") {
         return Err(format!(
-            "'{text}' refuses every dialect that coax speaks: it serves SMB1 alone. CORE admits all of them, NT1 the newest"
+            "'{text}' would refuse every dialect, because coax supports only SMB1. CORE allows all dialects, NT1 only the newest"
         ));
     }
     if text.eq_ignore_ascii_case("default") {

@@ -164,7 +164,7 @@ impl Choices {
 
 fn text(value: &toml::Value) -> Result<String, String> {
     let found = value.as_str().map(ToString::to_string);
-    found.ok_or_else(|| format!("a string is wanted, not {}", value.type_str()))
+    found.ok_or_else(|| format!("expected a string, not {}", value.type_str()))
 }
 
 fn whole(value: &toml::Value, allowed: &str) -> Result<u64, String> {
@@ -177,7 +177,7 @@ fn direction(value: &toml::Value) -> Result<Direction, String> {
         Some("to-server") => Ok(Direction::ToServer),
         Some("to-client") => Ok(Direction::ToClient),
         _ => Err(format!(
-            "{value} is no direction; allowed are \"to-server\" and \"to-client\""
+            "{value} is not a direction; allowed are \"to-server\" and \"to-client\""
         )),
     }
 }
@@ -230,7 +230,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let (number, factor) = unit.unwrap_or((text, 1));
     let bytes = number.trim().parse::<u64>().ok();
     let bytes = bytes.and_then(|n| n.checked_mul(factor));
-    let bytes = bytes.ok_or_else(|| format!("`{text}` is no size; allowed is {SIZES}"))?;
+    let bytes = bytes.ok_or_else(|| format!("`{text}` is not a size; allowed is {SIZES}"))?;
     in_range(bytes, SIZES)
 }
 

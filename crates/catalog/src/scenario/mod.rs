@@ -179,7 +179,7 @@ impl Scenario {
         let (path, text) = assignment.split_once('=').ok_or_else(|| {
             self.wrong(
                 assignment,
-                "KEY=VALUE is wanted, such as client.stack.mss=1450",
+                "expected KEY=VALUE, such as client.stack.mss=1450",
             )
         })?;
         self.set(path.trim(), parse_value(text))

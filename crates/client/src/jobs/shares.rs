@@ -135,7 +135,7 @@ impl Shares {
         reply: &Reply<'_>,
     ) -> Result<(), Error> {
         let Stage::Asking(assembly, waiting) = &mut self.stage else {
-            return Err(Error::Protocol("a pipe that speaks unasked"));
+            return Err(Error::Protocol("data from the pipe without a request"));
         };
         if bytes.is_empty() || waiting.len().saturating_add(bytes.len()) > MAX_LIST {
             return Err(Error::Protocol("a list of shares that does not end"));

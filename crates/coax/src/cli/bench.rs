@@ -187,7 +187,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         "gib" => 1 << 30,
         _ => {
             return Err(format!(
-                "{unit:?} is no unit: write 42MB, 42MiB, 1GB, or bytes"
+                "{unit:?} is not a unit: write 42MB, 42MiB, 1GB, or bytes"
             ));
         }
     };

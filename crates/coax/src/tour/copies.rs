@@ -28,7 +28,7 @@ pub(super) fn all(
     let folder = tempfile::Builder::new()
         .prefix("coax-tour-")
         .tempdir()
-        .context("there is no room for a folder to share")?;
+        .context("cannot create a temporary folder to share")?;
     let silent = Reporter::to(|_| ()).context("the system gives no thread")?;
     let server = Running::start(settings(folder.path())?, silent)?;
     let address = server.bound().nbt.first().copied();

@@ -25,7 +25,7 @@ pub enum SpnegoError {
     #[error("the security blob holds no NTLMSSP token")]
     NoToken,
     /// A NegTokenInit in the middle of an exchange.
-    #[error("this token is not due now")]
+    #[error("this token is not expected in this state")]
     OutOfTurn,
     /// The list of mechanisms was altered in transit.
     #[error("the list of mechanisms does not match its signature")]

@@ -71,7 +71,7 @@ impl Pages {
     fn reopen(&mut self) {
         self.put();
         let done = match &mut self.file {
-            None => "there is no log file to open anew".into(),
+            None => "there is no log file to reopen".into(),
             Some(file) => {
                 let path = file.path().display().to_string();
                 match file.reopen() {

@@ -53,7 +53,7 @@ impl Loader {
 }
 
 fn modules_without_effect(share: &ShareSettings) -> impl Iterator<Item = Diagnostic> {
-    let help = "there are no modules; streams_xattr alone is known, and keeps named streams";
+    let help = "coax has no modules; only streams_xattr has an effect: it enables named streams";
     share.other_modules().map(move |module| {
         let message = format!("[{}]: 'vfs objects' {module} has no effect", share.name);
         Diagnostic::note(message).help(help)
@@ -82,7 +82,7 @@ fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnos
     if share.name.chars().count() > SHARE_NAME_MAX || share.name.contains(' ') {
         let message = format!("DOS and Windows 9x do not list [{}]", share.name);
         let help = format!(
-            "a name of at most {SHARE_NAME_MAX} characters without spaces is seen by all (KB Q160843, Q145949)"
+            "a name of at most {SHARE_NAME_MAX} characters without spaces is visible to all clients (KB Q160843, Q145949)"
         );
         diagnostics.push(Diagnostic::note(message).help(help));
     }

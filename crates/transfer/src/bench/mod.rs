@@ -78,7 +78,7 @@ pub enum Event<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// Not enough local space for the file.
-    #[error("no room on this machine for two files of that size: {0}")]
+    #[error("not enough space on this machine for two files of that size: {0}")]
     NoRoom(#[from] io::Error),
     /// The ports for raw TCP do not answer.
     #[error("raw TCP: {0}")]

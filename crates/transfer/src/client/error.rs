@@ -15,7 +15,7 @@ pub struct Attempt {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The name cannot be resolved.
-    #[error("the address of {host} is not to be found: {reason}")]
+    #[error("cannot resolve {host}: {reason}")]
     Unknown {
         /// The name.
         host: String,

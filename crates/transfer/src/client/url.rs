@@ -34,13 +34,13 @@ pub enum BadLocation {
     #[error("the host is missing: write smb://HOST/SHARE/PATH")]
     Host,
     /// The text after the last colon is not a port number.
-    #[error("what follows the colon is no port: a number from 1 to 65535")]
+    #[error("the text after the colon is not a port: write a number from 1 to 65535")]
     Port(String),
     /// An IPv6 address needs brackets.
     #[error("write an IPv6 address in brackets: smb://[fe80::1]/SHARE")]
     Brackets,
     /// `%` without two hexadecimal digits, or the decoded text is not UTF-8.
-    #[error("a % stands before two hexadecimal digits; the character itself is written %25")]
+    #[error("% must precede two hexadecimal digits; write the character % as %25")]
     Percent,
     /// The path contains `..`.
     #[error("\"..\" leads out of the share's tree: write the path itself")]

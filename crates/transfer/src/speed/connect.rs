@@ -36,7 +36,7 @@ pub enum SpeedError {
     #[error("cannot listen at {0}: {1}")]
     Listen(SocketAddr, io::Error),
     /// Accepting a connection failed.
-    #[error("cannot take a visitor: {0}")]
+    #[error("cannot accept a connection: {0}")]
     Accept(io::Error),
 }
 

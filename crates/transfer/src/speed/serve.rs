@@ -141,14 +141,14 @@ impl<'a> Room<'a> {
         if is_public(peer.ip().to_canonical()) && !self.service.allow_public {
             return (self.on_event)(Visit::Refused(
                 peer,
-                "its address is a public one; --allow-public lets it in",
+                "its address is public; --allow-public accepts it",
             ));
         }
         if self.here.fetch_add(1, Ordering::Relaxed) >= self.service.visitors {
             self.here.fetch_sub(1, Ordering::Relaxed);
             return (self.on_event)(Visit::Refused(
                 peer,
-                "there are too many visitors already; --visitors allows more",
+                "too many clients are connected; --visitors allows more",
             ));
         }
         let serve = move || {

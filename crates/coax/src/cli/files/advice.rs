@@ -93,7 +93,7 @@ fn unreachable(location: &Location, refused: bool) -> Vec<String> {
                 ..location.clone()
             };
             hints.push(format!(
-                "something listens at port {port}, where 'coax serve' goes without the right to 445 and 139: try {there}"
+                "port {port} is open; 'coax serve' uses it if it may not bind 445 and 139: try {there}"
             ));
         }
     }

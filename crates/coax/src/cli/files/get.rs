@@ -171,7 +171,7 @@ fn plan(
     let several = places.len() > 1 || places.iter().any(Location::has_wildcards);
     if several && !into_folder {
         return Err(Stop::Usage(format!(
-            "{} is no folder, and several files may come",
+            "{} is not a folder, but several files may be copied to it",
             local.display()
         )));
     }

@@ -98,7 +98,7 @@ fn plan(
     let into_folder = there.is_some_and(|stat| stat.is_directory());
     if locals.len() > 1 && !into_folder {
         return Err(Stop::Usage(format!(
-            "{place} is no folder, and several files are to go there"
+            "{place} is not a folder, but several files are to be copied to it"
         )));
     }
     let mut items = Vec::new();
@@ -220,7 +220,7 @@ impl Walk<'_> {
         let short = link.generation() < Generation::Lanman2 && !is_8_3(name);
         short.then(|| {
             format!(
-                "{name:?} is no 8.3 name, and {} knows no others: write a short one into the URL",
+                "{name:?} is not an 8.3 name, and {} supports no others: write a short name into the URL",
                 link.dialect.name
             )
         })

@@ -32,7 +32,7 @@ impl Axis {
         let from = format!("--grid {argument}");
         let (key, text) = argument
             .split_once('=')
-            .with_context(|| format!("{from}: KEY=VALUES is wanted; {FORMS}"))?;
+            .with_context(|| format!("{from}: expected KEY=VALUES; {FORMS}"))?;
         Self::new(key.trim(), &from, listed(text.trim()))
     }
 
@@ -45,7 +45,7 @@ impl Axis {
             toml::Value::Array(values) => Ok(values.clone()),
             toml::Value::String(text) => listed(text),
             other => Err(anyhow!(
-                "a list or a text is wanted, not {}; {FORMS}",
+                "expected a list or a text, not {}; {FORMS}",
                 other.type_str()
             )),
         };
@@ -54,10 +54,10 @@ impl Axis {
 
     fn new(key: &str, from: &str, values: Result<Vec<toml::Value>>) -> Result<Self> {
         let values = values.with_context(|| from.to_owned())?;
-        ensure!(!key.is_empty(), "{from}: KEY=VALUES is wanted; {FORMS}");
+        ensure!(!key.is_empty(), "{from}: expected KEY=VALUES; {FORMS}");
         ensure!(
             !values.is_empty(),
-            "{from}: {key} has no values; at least one is wanted"
+            "{from}: {key} has no values; write at least one"
         );
         for (at, value) in values.iter().enumerate() {
             let twice = values.iter().take(at).any(|other| other == value);
@@ -193,7 +193,7 @@ fn by_factors(from: &str, to: &str, factor: &str) -> Result<Vec<toml::Value>> {
     let factor: f64 = factor.parse().with_context(|| allowed.clone())?;
     ensure!(factor > 1.0 && factor.is_finite(), allowed);
     let (from, to, unit) = ends(from, to)?;
-    ensure!(from > 0.0, "a range by factors begins above zero");
+    ensure!(from > 0.0, "a range with factors must start above zero");
     let next = |at: &f64| Some(at * factor);
     let points: Vec<f64> = std::iter::successors(Some(from), next)
         .take_while(|at| *at <= to * (1.0 + 1e-9))
