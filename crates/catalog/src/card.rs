@@ -9,14 +9,14 @@ use crate::{
     units::span,
 };
 
-/// What a driver does with a frame for which the card has no room.
+/// The driver's reaction to a frame when the card's ring is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TxFull {
     /// It waits for room.
     #[default]
     Block,
-    /// It drops the frame and tells nobody (KB Q244826).
+    /// It drops the frame without an error (KB Q244826).
     Drop,
 }
 
@@ -26,7 +26,7 @@ pub enum TxFull {
 pub struct NicParams {
     /// Frames that may wait to leave, the one that is leaving included; 0: no limit.
     pub tx_ring: usize,
-    /// What happens to one more.
+    /// The reaction to a full ring.
     pub tx_full: TxFull,
     /// The driver waits until each frame has left before it does anything else: cards with one buffer to send from.
     pub tx_wait: bool,

@@ -1,4 +1,4 @@
-//! Stacks, machines, cards and links as data: what is known of each, from where, and what is assumed.
+//! Stacks, machines, cards and links as data: values, their sources, and assumptions.
 //!
 //! A file names its sources once and gives each value with one of them:
 //!
@@ -23,31 +23,31 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::files::{self, Files};
 
-/// What is wrong with a profile, naming the file and the key.
+/// An error in a profile, with file and key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// The text is no TOML, or not of a profile's shape.
     #[error("{file}: {reason}")]
     Malformed {
-        /// Where.
+        /// The file.
         file: String,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
     /// A key is unknown, or its value is not allowed.
     #[error("{file}: {key}: {reason}")]
     Value {
-        /// Where.
+        /// The file.
         file: String,
         /// Which.
         key: String,
-        /// What is wrong and what is allowed.
+        /// The problem and the allowed values.
         reason: String,
     },
     /// A value names a source that the file does not have.
     #[error("{file}: {key}: source `{source_name}` is not among [sources]")]
     Source {
-        /// Where.
+        /// The file.
         file: String,
         /// Which.
         key: String,
@@ -59,9 +59,9 @@ pub enum ProfileError {
     Unknown {
         /// Stack, machine, card or link.
         kind: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The available names.
         known: String,
     },
 }
@@ -85,7 +85,7 @@ struct Entry {
     assumed: bool,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The key.
@@ -103,25 +103,25 @@ pub struct Evidence {
 pub struct Profile<T> {
     /// The file's name without folder and ending.
     pub name: String,
-    /// What it is of.
+    /// The title.
     pub title: String,
-    /// What the model takes.
+    /// The parameters for the model.
     pub params: T,
-    /// What the values given rest on. What is not given is the default.
+    /// The evidence of the values in the file. Other values are defaults.
     pub evidence: Vec<Evidence>,
 }
 
 /// Parameters that profiles describe.
 pub trait Described: DeserializeOwned {
-    /// What a profile of it is called in messages.
+    /// The kind of profile in messages.
     const KIND: &'static str;
     /// Name and text of those that come with the lab.
     const BUILT_IN: Files;
 
-    /// What no run can be made with: the key and what is allowed.
+    /// Checks the values: a run must be possible with them.
     ///
     /// # Errors
-    /// The first key with an impossible value, and what is allowed.
+    /// The first key with an invalid value, and the allowed values.
     fn check(&self) -> Result<(), (&'static str, String)> {
         Ok(())
     }
@@ -130,7 +130,7 @@ pub trait Described: DeserializeOwned {
 /// Reads a profile. `name` is its file's, for messages.
 ///
 /// # Errors
-/// The file and the key that is wrong, and what is allowed.
+/// The file, the invalid key and the allowed values.
 pub fn parse<T: Described>(name: &str, text: &str) -> Result<Profile<T>, ProfileError> {
     parse_with(name, text, &[])
 }
@@ -138,7 +138,7 @@ pub fn parse<T: Described>(name: &str, text: &str) -> Result<Profile<T>, Profile
 /// Reads a profile with some values changed.
 ///
 /// # Errors
-/// The file and the key that is wrong, and what is allowed.
+/// The file, the invalid key and the allowed values.
 pub fn parse_with<T: Described>(
     name: &str,
     text: &str,
@@ -179,7 +179,7 @@ pub fn parse_with<T: Described>(
     })
 }
 
-/// A profile that comes with the lab.
+/// A built-in profile.
 ///
 /// # Errors
 /// The name is unknown: those that there are.
@@ -244,7 +244,7 @@ fn evidence_of(
     })
 }
 
-/// The first rule that does not hold, as an error.
+/// The first violated rule as an error.
 pub(crate) fn broken(rules: &[(&'static str, bool, &str)]) -> Result<(), (&'static str, String)> {
     match rules.iter().find(|(_, holds, _)| !holds) {
         Some((key, _, allowed)) => Err((key, format!("not possible; allowed is {allowed}"))),

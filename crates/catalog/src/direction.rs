@@ -1,6 +1,6 @@
-//! Which way a copy goes.
+//! The direction of a copy.
 
-/// Which way a copy goes.
+/// The direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the server.

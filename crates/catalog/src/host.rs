@@ -2,7 +2,7 @@
 
 use crate::{card::NicParams, machine::MachineParams, stack::StackParams};
 
-/// What a host is made of.
+/// The components of a host.
 #[derive(Clone, Debug, Default)]
 pub struct HostParams {
     /// Its machine.

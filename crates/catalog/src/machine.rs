@@ -1,4 +1,4 @@
-//! What work costs on a machine.
+//! Costs of work on a machine.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::{
     units::Cost,
 };
 
-/// What things cost on a machine. A cost not given is nothing.
+/// Costs of work on a machine. Costs that are not given are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MachineParams {
@@ -26,8 +26,8 @@ pub struct MachineParams {
     pub disk_read: Cost,
     /// For the disk to write, by the bytes written.
     pub disk_write: Cost,
-    /// The client's program reads nothing of what came while it works or waits for its disk, as one of a single thread
-    /// does that writes with plain calls. (The server's always is one.) What comes meanwhile fills TCP's buffer.
+    /// The client's program does not read while it works or waits for its disk, like a single-threaded program with
+    /// blocking writes. (The server's program always behaves this way.) Meanwhile, received data fills TCP's buffer.
     pub blocking: bool,
 }
 

@@ -1,7 +1,7 @@
-//! What a redirector does, as data: `data/clients/*.toml`, read into [`Profile`].
+//! Redirector profiles: `data/clients/*.toml`, read into [`Profile`].
 //!
-//! Every value is a [`Fact`]: it names its source, or says that it is assumed and why. The engine obeys the values and
-//! knows no redirector by name.
+//! Every value is a [`Fact`]: it names its source, or it is marked as assumed with a reason. The engine uses only the
+//! values, never the name of a redirector.
 
 mod fact;
 mod step;
@@ -26,34 +26,34 @@ use crate::component::ProfileError;
 pub struct Profile {
     /// Short name, as in `--as NAME`.
     pub name: String,
-    /// What it is, in one line.
+    /// Title in one line.
     pub title: String,
-    /// What is worth knowing about it.
+    /// Description.
     #[serde(default)]
     pub about: String,
     /// The file in `data/stacks` that the lab usually runs it on.
     pub stack: String,
     /// The file in `data/machines` that the lab usually runs it on.
     pub machine: String,
-    /// What it offers.
+    /// The negotiate request.
     pub negotiate: Negotiate,
-    /// How it proves who its user is.
+    /// The method of authentication.
     pub logon: LogOn,
     /// Buffers.
     pub buffers: Buffers,
-    /// What carries its messages.
+    /// The transport.
     pub transport: TransportProfile,
-    /// How it reads a file's data.
+    /// How it reads file data.
     pub read: Reading,
-    /// How it writes a file's data.
+    /// How it writes file data.
     pub write: Writing,
     /// When it uses raw mode.
     pub raw: RawRules,
-    /// What it does around a copy.
+    /// Its requests around a copy.
     pub copy: Copying,
 }
 
-/// What the negotiate request offers, and how the header's flags are set from then on.
+/// The dialects and options of the negotiate request, and the header's flags after it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Negotiate {
@@ -73,11 +73,12 @@ pub struct Negotiate {
     pub capabilities: Fact<u32>,
 }
 
-/// How the user is proved.
+/// The method of authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
-    /// The password itself, to servers that want it. The other proofs give it to them only if weak ones are allowed (the client crate's `Credentials::allow_weak`).
+    /// The plaintext password, for servers that require it. With the other methods it is sent only if weak methods are
+    /// allowed (the client crate's `Credentials::allow_weak`).
     Plaintext,
     /// The LAN Manager response alone.
     Lm,
@@ -87,7 +88,7 @@ pub enum Proof {
     Ntlmv2,
 }
 
-/// How it logs on.
+/// The log-on request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogOn {
@@ -97,9 +98,9 @@ pub struct LogOn {
     pub capitals: Fact<bool>,
     /// The tree connect rides in the session set-up's AndX chain.
     pub chain_tree_connect: Fact<bool>,
-    /// What it calls its operating system.
+    /// Its native OS string.
     pub native_os: Fact<String>,
-    /// What it calls itself.
+    /// Its native LAN manager string.
     pub native_lan_man: Fact<String>,
 }
 
@@ -107,15 +108,15 @@ pub struct LogOn {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Buffers {
-    /// The largest message it takes, as its session set-up says.
+    /// Maximum message size that its session set-up announces.
     pub announced: Fact<u16>,
     /// The largest message it makes, if the server takes that much.
     pub request: Fact<u32>,
-    /// Requests outstanding at once, as its session set-up says.
+    /// Maximum number of outstanding requests that its session set-up announces.
     pub max_mpx: Fact<u16>,
 }
 
-/// How messages are cut into writes to TCP.
+/// How messages are split into writes to TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
@@ -146,13 +147,13 @@ impl From<Port> for Transport {
     }
 }
 
-/// What carries its messages.
+/// The transport.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TransportProfile {
     /// Port.
     pub port: Fact<Port>,
-    /// How messages are cut into writes to TCP.
+    /// How messages are split into writes to TCP.
     pub cut: Fact<Cut>,
 }
 
@@ -164,17 +165,17 @@ pub enum Method {
     Core,
     /// READ_ANDX and WRITE_ANDX.
     Andx,
-    /// READ_RAW and WRITE_RAW, while [`RawRules`] allow it; else what stands in `otherwise`.
+    /// READ_RAW and WRITE_RAW if [`RawRules`] allow it, else the method in `otherwise`.
     Raw,
 }
 
-/// How many bytes a request moves.
+/// Number of bytes per request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", untagged)]
 pub enum BlockSize {
     /// So many.
     Bytes(u32),
-    /// What the negotiated buffer holds.
+    /// As much as fits into the negotiated buffer.
     Buffer(FillsBuffer),
 }
 
@@ -186,7 +187,7 @@ pub enum FillsBuffer {
     Buffer,
 }
 
-/// How many requests are in flight: a number, or `[first, most]` where it follows what the path can carry.
+/// Number of requests in flight: a number, or `[first, most]` if it adapts to the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "WrittenInFlight")]
 pub struct InFlight {
@@ -216,7 +217,7 @@ impl From<WrittenInFlight> for InFlight {
     }
 }
 
-/// How it reads a file's data.
+/// How it reads file data.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Reading {
@@ -228,13 +229,13 @@ pub struct Reading {
     pub block: Fact<BlockSize>,
     /// Bytes a raw request.
     pub raw_block: Fact<u32>,
-    /// What it takes off the buffer for headers when a block fills it, bytes.
+    /// Space for headers in a buffer-filling block, bytes.
     pub headroom: Fact<u32>,
     /// Requests in flight: more than one where it reads ahead.
     pub in_flight: Fact<InFlight>,
 }
 
-/// How it writes a file's data.
+/// How it writes file data.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Writing {
@@ -246,7 +247,7 @@ pub struct Writing {
     pub block: Fact<BlockSize>,
     /// Bytes a raw request.
     pub raw_block: Fact<u32>,
-    /// What it takes off the buffer for headers when a block fills it, bytes.
+    /// Space for headers in a buffer-filling block, bytes.
     pub headroom: Fact<u32>,
     /// Requests in flight: more than one where it writes behind.
     pub in_flight: Fact<InFlight>,
@@ -256,7 +257,7 @@ pub struct Writing {
     pub data_with_raw_request: Fact<bool>,
 }
 
-/// When raw mode is used, if both sides know it.
+/// When raw mode is used, if both sides support it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RawRules {
@@ -270,7 +271,7 @@ pub struct RawRules {
     pub time_limit_ms: Fact<u32>,
 }
 
-/// What it does around a copy.
+/// Requests around a copy.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Copying {
@@ -286,7 +287,7 @@ impl Profile {
     /// Reads a profile. `file` is the file's name, for messages.
     ///
     /// # Errors
-    /// The text is not a profile, or it contradicts itself: what is wrong.
+    /// The text is not a profile, or it contains a contradiction.
     pub fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
         let malformed = |reason: String| ProfileError::Malformed {
             file: file.to_string(),
@@ -299,7 +300,7 @@ impl Profile {
         }
     }
 
-    /// What is contradictory in it, in words; `None` if nothing.
+    /// The first contradiction, if there is one.
     pub fn fault(&self) -> Option<&'static str> {
         let transfers =
             |steps: &[Step]| steps.iter().filter(|step| **step == Step::Transfer).count();

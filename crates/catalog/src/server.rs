@@ -10,7 +10,7 @@ use crate::{
     files::{self, Files},
 };
 
-/// What a server offers.
+/// A server's parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerParams {
@@ -32,14 +32,14 @@ pub struct ServerParams {
     pub extended_security: bool,
     /// Newest dialect that is agreed to.
     pub dialect: Newest,
-    /// What it says its operating system is.
+    /// Its native OS string.
     pub native_os: String,
-    /// What it says its LAN manager is.
+    /// Its native LAN manager string.
     pub native_lan_man: String,
 }
 
 impl Default for ServerParams {
-    /// What coax serves with.
+    /// The parameters of `coax serve`.
     fn default() -> Self {
         Self {
             max_buffer: 16_644,

@@ -15,16 +15,17 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckRule {
-    /// When at least so many segments wait for it.
+    /// When at least this number of segments is unacknowledged.
     #[default]
     SegmentsAtLeast,
-    /// When at least so many full segments' bytes do (RFC 1122 4.2.3.2 as it is mostly read).
+    /// When the bytes of at least this number of full segments are unacknowledged (the common reading of RFC 1122
+    /// 4.2.3.2).
     BytesAtLeast,
-    /// When more than so many full segments' bytes do.
+    /// When more bytes than this number of full segments are unacknowledged.
     BytesMoreThan,
 }
 
-/// How small segments are held back (RFC 896).
+/// Nagle's algorithm for small segments (RFC 896).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nagle {
@@ -37,7 +38,7 @@ pub enum Nagle {
     Minshall,
 }
 
-/// What the retransmission timer does to itself.
+/// The growth of the retransmission timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backoff {
@@ -61,7 +62,7 @@ pub enum Karn {
     Reset,
 }
 
-/// What is sent after the retransmission timer.
+/// What is retransmitted after a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoRecovery {
@@ -87,11 +88,11 @@ pub enum CongestionControl {
     Cubic,
 }
 
-/// Which segments say PSH.
+/// Which segments have the PSH flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Push {
-    /// The one that ends what the application wrote.
+    /// The segment that ends a write of the application.
     #[default]
     WriteEnd,
     /// The one that empties the send buffer (BSD).
@@ -118,13 +119,13 @@ pub enum WindowRefresh {
 #[serde(deny_unknown_fields, default)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct StackParams {
-    /// Largest segment it takes, and says so in its SYN; it sends none larger either.
+    /// Maximum segment size, announced in the SYN; it also limits its own segments.
     pub mss: u16,
-    /// What its packets' time to live begins with, seen in captures alone.
+    /// Initial TTL of its packets; only captures show it.
     pub ttl: u8,
     /// Bytes it offers to receive.
     pub receive_window: u32,
-    /// Bytes it keeps of what was sent and not acknowledged; 0: no limit.
+    /// Size of the send buffer, bytes; 0: no limit.
     pub send_buffer: u32,
     /// Window scale it offers (RFC 7323); `None`: not known to it.
     pub window_scale: Option<u8>,
@@ -132,15 +133,16 @@ pub struct StackParams {
     pub sack: bool,
     /// It sends timestamps (RFC 7323), 12 bytes of every segment.
     pub timestamps: bool,
-    /// A sender does not send what the window cuts short, but for half the largest window (RFC 1122 4.2.3.4).
+    /// The sender does not send a segment that the window would shorten, unless it has half the maximum window (RFC
+    /// 1122 4.2.3.4).
     pub sender_sws_avoidance: bool,
-    /// After so long it does all the same; 0: never.
+    /// After this time it sends anyway; 0: never.
     #[serde(deserialize_with = "span")]
     pub sws_override: Span,
-    /// A receiver announces a window that grew by so many segments, or by half its size (RFC 1122 4.2.3.3); 0: only if
-    /// the window that it showed last was smaller than a segment.
+    /// A receiver sends a window update when the window has grown by this number of segments, or by half its size (RFC
+    /// 1122 4.2.3.3); 0: only if the last advertised window was smaller than a segment.
     pub window_update_segments: u32,
-    /// How small segments are held back.
+    /// Nagle's algorithm.
     pub nagle: Nagle,
     /// Longest wait of an acknowledgment; 0: none waits.
     #[serde(deserialize_with = "span")]
@@ -148,13 +150,13 @@ pub struct StackParams {
     /// The timer of delayed acknowledgments runs out only at multiples of this; 0: exactly.
     #[serde(deserialize_with = "span")]
     pub delayed_ack_tick: Span,
-    /// How many segments' worth of data is acknowledged at once.
+    /// Number of full segments per ACK.
     pub ack_every: u32,
     /// How they are counted.
     pub ack_rule: AckRule,
     /// A segment with PSH is acknowledged at once.
     pub ack_on_push: bool,
-    /// Segments that came out of order are kept.
+    /// Segments received out of order are kept.
     pub reassembly: bool,
     /// Retransmission timer before the first measurement.
     #[serde(deserialize_with = "span")]
@@ -174,11 +176,11 @@ pub struct StackParams {
     /// Added to the smoothed round trip and four deviations.
     #[serde(deserialize_with = "span")]
     pub rto_extra: Span,
-    /// What it does to itself when it ran out.
+    /// The growth of the timeout.
     pub backoff: Backoff,
     /// When that is taken back.
     pub karn: Karn,
-    /// What is sent then.
+    /// What is retransmitted after a timeout.
     pub rto_recovery: RtoRecovery,
     /// Retransmissions of one segment after which the connection is given up.
     pub max_retries: u32,
@@ -189,8 +191,8 @@ pub struct StackParams {
     /// Slow start ends when the round trip grows by an eighth, 4 to 16 ms (RFC 9406), which is measured where there is
     /// `rack`, or when acknowledgments follow each other for half a round trip (HyStart, Ha and Rhee 2011).
     pub hystart: bool,
-    /// With selective acknowledgments: lost is what was sent before something that arrived, a segment sent again
-    /// included (RFC 8985). Without: what `fast_retransmit` duplicates say, once.
+    /// With SACK: a segment is lost if one sent later was delivered, retransmissions included (RFC 8985). Without: as
+    /// with `fast_retransmit` duplicate ACKs, once.
     pub rack: bool,
     /// With `rack`: while a loss is repaired the window shrinks in proportion to what arrives (RFC 6937), not at once.
     pub rate_reduction: bool,
@@ -200,7 +202,7 @@ pub struct StackParams {
     pub initial_window: u32,
     /// The congestion window grows by the bytes acknowledged, not by one segment an acknowledgment (RFC 3465).
     pub byte_counting: bool,
-    /// After an idle retransmission timer the congestion window begins anew (RFC 2581 4.1).
+    /// After an idle time of one retransmission timeout the congestion window restarts (RFC 2581 4.1).
     pub idle_restart: bool,
     /// Shortest wait before a shut window is probed.
     #[serde(deserialize_with = "span")]
@@ -208,13 +210,14 @@ pub struct StackParams {
     /// Longest.
     #[serde(deserialize_with = "span")]
     pub persist_max: Span,
-    /// Which segments say PSH.
+    /// Which segments have the PSH flag.
     pub push: Push,
     /// When a new window of the peer is believed.
     pub window_refresh: WindowRefresh,
-    /// After more than so many segments out of order in a row it offers one segment alone; 0: never (mTCP).
+    /// After more than this number of consecutive segments out of order it advertises a window of one segment; 0: never
+    /// (mTCP).
     pub distress_after: u32,
-    /// Until so many came in order.
+    /// Until this number arrived in order.
     pub distress_until: u32,
 }
 

@@ -5,7 +5,7 @@ use alloc::{format, string::String};
 use coax_wire::time::Span;
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// What a packet or a request costs: a fixed part, and a part for each byte in picoseconds.
+/// The cost of a packet or request: a fixed part, and a part per byte in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cost {
@@ -26,7 +26,7 @@ impl Cost {
         }
     }
 
-    /// What one of `bytes` costs.
+    /// The cost of one with `bytes`.
     pub const fn of(self, bytes: u64) -> Span {
         let variable = self.per_byte_ps.saturating_mul(bytes) / 1000;
         Span(self.fixed.0.saturating_add(variable))
@@ -76,7 +76,7 @@ fn quantity(text: &str, units: &[(&str, f64)]) -> Result<u64, String> {
 /// A span of time, from a number and `ps`, `ns`, `us`, `ms` or `s`.
 ///
 /// # Errors
-/// What was wrong and which units there are.
+/// The problem and the allowed units.
 pub fn parse_span(text: &str) -> Result<Span, String> {
     Ok(Span(quantity(text, &SPANS)? / 1000))
 }
@@ -84,7 +84,7 @@ pub fn parse_span(text: &str) -> Result<Span, String> {
 /// Bits a second, from a number and `bit/s`, `kbit/s`, `Mbit/s` or `Gbit/s`.
 ///
 /// # Errors
-/// What was wrong and which units there are; no rate is zero.
+/// The problem and the allowed units; a rate of zero is an error.
 pub fn parse_rate(text: &str) -> Result<u64, String> {
     match quantity(text, &RATES)? {
         0 => Err(format!("`{text}`: the rate must not be zero")),

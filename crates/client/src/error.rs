@@ -86,9 +86,7 @@ pub enum Unfit {
     #[error("the server requires a plaintext password")]
     Plaintext,
     /// The dialect supports nothing stronger than the LAN Manager response, and the options do not allow it.
-    #[error(
-        "{0} supports nothing stronger than the LAN Manager response, which is easy to break"
-    )]
+    #[error("{0} supports nothing stronger than the LAN Manager response, which is easy to break")]
     WeakProof(&'static str),
     /// The server requires signing, which a guest session does not support.
     #[error("the server insists on signed messages, and a guest cannot sign")]

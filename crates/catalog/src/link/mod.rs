@@ -26,7 +26,7 @@ pub enum Duplex {
     Half,
 }
 
-/// Frames that are held up on their way, so that later ones overtake them.
+/// Delays single frames so that later ones overtake them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
@@ -58,7 +58,7 @@ pub struct LinkParams {
     pub loss_to_server: LossParams,
     /// Loss on the way to the client.
     pub loss_to_client: LossParams,
-    /// Frames held up, in both directions.
+    /// Reordering in both directions.
     pub reorder: Reorder,
 }
 
@@ -79,7 +79,7 @@ impl Default for LinkParams {
 }
 
 impl LinkParams {
-    /// How long `bytes` take at the slowest place.
+    /// Transmission time of `bytes` at the slowest link.
     pub const fn serialisation(&self, bytes: u64) -> Span {
         serialisation(self.rate, bytes)
     }

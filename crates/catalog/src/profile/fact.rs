@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::ops::Deref;
 use serde::Deserialize;
 
-/// How a value is known.
+/// The evidence of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Provenance {
     /// Published or seen, here.
@@ -22,7 +22,7 @@ pub struct Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// A value that somebody chose: an option of the command line, a scenario's change.
+    /// A value chosen by a user: an option of the command line, or a change of a scenario.
     pub fn chosen(value: T, why: impl Into<String>) -> Self {
         Self {
             value,
@@ -30,7 +30,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// How it is known.
+    /// The evidence.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }

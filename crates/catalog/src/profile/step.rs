@@ -52,8 +52,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What a redirector does instead where the negotiated dialect lacks this command: the nearest older one, or
-    /// nothing.
+    /// The replacement for a command that the negotiated dialect lacks: the nearest older one, or none.
     pub fn suited(self, generation: Generation, nt_smbs: bool) -> Option<Self> {
         let lanman = generation >= Generation::Lanman1;
         let trans2 = generation >= Generation::Lanman2;

@@ -1,4 +1,4 @@
-//! Who a client is.
+//! Recognition of clients.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -8,7 +8,7 @@ use spin::Once;
 use super::text::{Comparison, contains, first_match, read};
 use crate::files::CLIENTS_GUESS;
 
-/// What is known about a client.
+/// Features of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientFeatures<'a> {
     /// Dialects offered, in order.
@@ -22,11 +22,11 @@ pub struct ClientFeatures<'a> {
 /// The client that a rule names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientMatch {
-    /// Who it seems to be.
+    /// The recognised client.
     pub who: &'static str,
     /// Why.
     pub reason: String,
-    /// Where this clue was seen before.
+    /// The source of the rule.
     pub source: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct ClientRule {
     pub(super) native: Option<String>,
     /// Text in its NetBIOS name.
     pub(super) calling: Option<String>,
-    /// Where the clue was seen.
+    /// The source of the rule.
     pub(super) source: String,
 }
 

@@ -1,4 +1,4 @@
-//! Who a machine is, from what it says: the rules of `data/clients-guess.toml`, `data/servers-guess.toml` and
+//! Recognition of machines by their messages: the rules of `data/clients-guess.toml`, `data/servers-guess.toml` and
 //! `data/stacks-guess.toml`, and the code that matches them.
 
 mod client;

@@ -1,4 +1,4 @@
-//! Who a server is.
+//! Recognition of servers.
 
 use alloc::{string::String, vec::Vec};
 
@@ -8,7 +8,7 @@ use spin::Once;
 use super::text::{Comparison, first_match, read};
 use crate::files::SERVERS_GUESS;
 
-/// What is known about a server.
+/// Features of a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFeatures<'a> {
     /// System and LAN manager, as the server names them.
@@ -28,13 +28,13 @@ pub struct ServerFeatures<'a> {
 pub struct ServerMatch {
     /// Its kind, for conditions of advice.
     pub kind: &'static str,
-    /// Who it seems to be.
+    /// The recognised server.
     pub who: String,
-    /// The server said so itself, and the capture kept the whole of it.
+    /// The server named itself, and the capture contains the complete name.
     pub said_so: bool,
     /// The configuration in `data/servers` that is most like it.
     pub config: Option<&'static str>,
-    /// Where this clue was seen before.
+    /// The source of the rule.
     pub source: &'static str,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct ServerRule {
     max_mpx: Option<u16>,
     /// The configuration in `data/servers` that is most like it.
     pub(super) config: Option<String>,
-    /// Where the clue was seen.
+    /// The source of the rule.
     pub(super) source: String,
 }
 

@@ -8,14 +8,14 @@ use spin::Once;
 use super::text::read;
 use crate::files::STACKS_GUESS;
 
-/// What a SYN shows.
+/// Features of a SYN.
 #[derive(Clone, Copy, Debug)]
 pub struct StackFeatures<'a> {
     /// It answers a SYN.
     pub answers: bool,
     /// The options in their order, as the rules write them.
     pub options: &'a str,
-    /// What its packets' time to live began with.
+    /// The initial TTL.
     pub first_ttl: u8,
     /// The window, unscaled.
     pub window: u16,

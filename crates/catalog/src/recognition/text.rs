@@ -10,7 +10,7 @@ pub const TRUNCATED: char = '…';
 /// The number of characters that identify a truncated name.
 const MIN_IDENTIFYING: usize = 4;
 
-/// How a clue is compared with what a machine calls itself.
+/// Compares a rule's text with the name that a machine reports.
 pub(super) type Comparison = fn(&str, &str) -> bool;
 
 /// Whether `part` is in `text`, in any case.

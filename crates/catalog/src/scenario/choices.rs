@@ -1,4 +1,4 @@
-//! What a scenario names.
+//! The choices of a scenario.
 
 use alloc::{
     format,
@@ -30,7 +30,7 @@ pub(super) const CHOICES: [&str; 15] = [
     "server.card",
 ];
 
-/// What can be changed lies beneath these.
+/// Prefixes of the keys that can be changed.
 pub(super) const PLACES: [&str; 9] = [
     "client.profile.",
     "client.stack.",
@@ -46,12 +46,12 @@ pub(super) const PLACES: [&str; 9] = [
 /// The default time limit of a run: a day.
 const DAY: Span = Span::from_secs(86_400);
 
-/// What a scenario puts a copy together from: keys that name a file of `data`. To name another drops what was set beneath.
+/// Keys that name a file of `data`. Another name discards earlier changes below the key.
 pub fn parts() -> impl Iterator<Item = &'static str> {
     PLACES.iter().map(|place| place.trim_end_matches('.'))
 }
 
-/// The names that a host is put together from.
+/// The components of a host.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     /// The client's profile or the server's configuration.
@@ -97,7 +97,7 @@ impl Default for Choices {
 }
 
 impl Choices {
-    /// Takes a value in; `Err(None)` if there is no such key, else what is wrong.
+    /// Sets a value; `Err(None)` for an unknown key, else the error.
     pub(super) fn take(&mut self, key: &str, value: &toml::Value) -> Result<(), Option<String>> {
         match key {
             "size" => self.size = size(value).map_err(Some)?,
@@ -212,7 +212,7 @@ fn in_range(bytes: u64, allowed: &str) -> Result<u64, String> {
 /// A size: a whole number of bytes, or one with `kB`, `MB`, `GB` (powers of 1,000), `KiB`, `MiB` or `GiB` (of 1,024).
 ///
 /// # Errors
-/// What was wrong and what is allowed.
+/// The problem and the allowed form.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 8] = [
         ("KiB", 1 << 10),

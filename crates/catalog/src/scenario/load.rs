@@ -16,7 +16,7 @@ use crate::{
 /// Changes by their path beneath the profile.
 pub(super) type Changes<'a> = [(&'a str, &'a toml::Value)];
 
-/// A profile that comes with the lab, changed. A change deep within a value leaves the rest of the value.
+/// A built-in profile with changes. A change of a nested value keeps its siblings.
 pub(super) fn described<T: Described>(
     name: &str,
     changes: &Changes<'_>,

@@ -1,10 +1,10 @@
-//! Scenarios: a copy put together from names of profiles, and what is changed in them.
+//! Scenarios: a copy described by names of profiles, and changes to them.
 //!
 //! ```toml
 //! title = "what this is"
 //! direction = "to-server"
 //! size = "42MB"
-//! files = 1                 # so many of that size, one after the other
+//! files = 1                 # number of files of that size, copied one after the other
 //! link = "ethernet-100"
 //! [client]
 //! profile = "ms-net-3.11-full"
@@ -22,7 +22,7 @@
 //! "client.profile.read.block" = 4096
 //! ```
 //!
-//! A table `[sweep]` may hold values for a grid of runs; here it is kept and not looked into.
+//! A table `[sweep]` may contain values for a grid of runs; this module only stores it.
 //!
 //! What `[set]` may change lies beneath `client.profile`, `client.stack`, `client.machine`, `client.card`,
 //! `server.config`, `server.stack`, `server.machine`, `server.card` and `link`; the keys are those of the files in `data`.
@@ -59,26 +59,26 @@ use crate::{
     stack::StackParams,
 };
 
-/// A scenario with every name replaced by what it stands for.
+/// A scenario with all names resolved.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The client's machine, card and TCP.
     pub client_host: HostParams,
     /// The server's machine, card and TCP.
     pub server_host: HostParams,
-    /// What is between them.
+    /// The link.
     pub link: LinkParams,
     /// The redirector.
     pub client: Arc<Profile>,
-    /// What the server offers.
+    /// The server's parameters.
     pub server: ServerParams,
-    /// Which way the copy goes.
+    /// The direction of the copy.
     pub direction: Direction,
     /// Bytes of each file.
     pub size: u64,
-    /// How many files.
+    /// Number of files.
     pub files: u32,
-    /// Where all chance comes from.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// The run ends at this time at the latest.
     pub limit: Span,
@@ -87,7 +87,7 @@ pub struct Resolved {
 /// A copy, described by names and changes.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Where it comes from, for messages.
+    /// Name of the source, for messages.
     pub name: String,
     choices: Choices,
     changes: BTreeMap<String, toml::Value>,
@@ -108,8 +108,7 @@ impl Scenario {
     /// Reads a scenario's file. `name` is the file's, for messages.
     ///
     /// # Errors
-    /// The file and the key that is wrong, and what is allowed. What names and changes mean is found out by
-    /// [`resolve`](Self::resolve).
+    /// The file, the invalid key and the allowed values. [`resolve`](Self::resolve) checks names and changes.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         let table: toml::Table = toml::from_str(text).map_err(|error| ProfileError::Malformed {
             file: name.to_string(),
@@ -139,7 +138,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Changes one value: a choice of the scenario itself, or anything in what it is put together from.
+    /// Changes one value: a choice of the scenario, or a value of one of its components.
     ///
     /// # Errors
     /// The path is none of these, or the choice is not possible.
@@ -185,12 +184,12 @@ impl Scenario {
         self.set(path.trim(), parse_value(text))
     }
 
-    /// What its file says in `[sweep]`: keys in the order of the alphabet, and their values as they stand there.
+    /// The file's `[sweep]`: keys in alphabetical order with their values.
     pub fn sweep(&self) -> &[(String, toml::Value)] {
         &self.sweep
     }
 
-    /// What it is of.
+    /// The title.
     pub fn title(&self) -> &str {
         &self.choices.title
     }
@@ -200,7 +199,7 @@ impl Scenario {
         self.choices.size
     }
 
-    /// How many files, each of that size.
+    /// Number of files of that size.
     pub const fn files(&self) -> u32 {
         self.choices.files
     }
@@ -210,7 +209,7 @@ impl Scenario {
         self.choices.direction
     }
 
-    /// The names and values that make it what it is, in the order of their paths.
+    /// The names and changed values, sorted by path.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut all = self.choices.named();
         let changes = self.changes.iter();
@@ -218,8 +217,8 @@ impl Scenario {
         all
     }
 
-    /// One of these, or a value that is not changed as its file has it; `None` where the file says nothing, and of client
-    /// profiles.
+    /// One of these, or the profile's value if it is not changed; `None` if the file does not contain it, and for
+    /// client profiles.
     pub fn parameter(&self, path: &str) -> Option<String> {
         let mut all = self.parameters().into_iter();
         if let Some((_, text)) = all.find(|(known, _)| known == path) {
@@ -242,10 +241,10 @@ impl Scenario {
         }
     }
 
-    /// What the names and changes stand for.
+    /// Resolves names and changes.
     ///
     /// # Errors
-    /// A name or a changed key is unknown, or its value not possible: which, and what is allowed.
+    /// A name, key or value is invalid; the error lists the allowed ones.
     pub fn resolve(&self) -> Result<Resolved, ProfileError> {
         let choices = &self.choices;
         Ok(Resolved {
@@ -330,7 +329,7 @@ impl Scenario {
 pub fn parse_value(text: &str) -> toml::Value {
     let text = text.trim();
     let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
-    // one value only: what is typed cannot bring keys of its own
+    // one value only, so that the text cannot add keys
     let value = parsed
         .filter(|table| table.len() == 1)
         .and_then(|mut table| table.remove("value"));
