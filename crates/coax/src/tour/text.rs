@@ -54,7 +54,7 @@ pub(super) fn predicted(tour: &Tour) -> String {
 /// What the third part did.
 pub(super) fn explained(tour: &Tour) -> String {
     format!(
-        "{} slow copies were made in the lab and captured at the client; coax explain had the captures alone: {:.1} s.",
+        "The lab simulated {} slow copies and captured them at the client. coax explain used only these captures: {:.1} s.",
         tour.slow.len(),
         tour.took[2].as_secs_f64()
     )
