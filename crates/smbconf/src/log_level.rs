@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn unknown_classes_and_levels_beyond_ten_are_left_out_with_a_warning() {
         for (text, warning) in [
-            ("1 winbind:3", "nothing of the class 'winbind'"),
+            ("1 winbind:3", "no log class 'winbind'"),
             ("auth:3", "no level for everything"),
             ("1 auth:3@/var/log/auth", "log file of a class"),
         ] {
