@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from house.steps import BY_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
-SANS_IO = ["wire", "netbios", "logon", "catalog", "server", "client", "speed", "lab"]
+SANS_IO = ["wire", "netbios", "logon", "catalog", "server", "client", "speed", "pace", "lab"]
 # their feature `std` does nothing: they are no_std with it, too
 STD_IN_NAME_ONLY = {"siphasher"}
 LONG, TOO_LONG = 600, 1000

@@ -32,6 +32,8 @@ pub struct ServerParams {
     pub extended_security: bool,
     /// Newest dialect that is agreed to.
     pub dialect: Newest,
+    /// It limits the windows of old clients (coax's `pacing = auto`).
+    pub pacing: bool,
     /// Its native OS string.
     pub native_os: String,
     /// Its native LAN manager string.
@@ -51,6 +53,8 @@ impl Default for ServerParams {
             nt_status: true,
             extended_security: false,
             dialect: Newest::Nt1,
+            // The servers of the published copies had no such rule.
+            pacing: false,
             native_os: "Unix".to_string(),
             native_lan_man: "coax".to_string(),
         }

@@ -69,6 +69,17 @@ impl Context<'_> {
         self.world.host(self.side).tcp.unacknowledged()
     }
 
+    /// This host's end of the connection, to look at.
+    pub fn tcp(&self) -> &crate::tcp::Endpoint {
+        &self.world.host(self.side).tcp
+    }
+
+    /// Offers this receive window from now on, in bytes.
+    pub fn set_receive_window(&mut self, bytes: u32) {
+        self.world
+            .endpoint(self.side, |tcp| tcp.set_receive_window(bytes));
+    }
+
     /// Requests one [`AppEvent::Drained`] when fewer bytes than this are unacknowledged.
     pub fn notify_below(&mut self, bytes: u64) {
         self.world

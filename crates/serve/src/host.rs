@@ -13,8 +13,8 @@ use tokio::sync::{Semaphore, watch};
 use coax_clock::Clock;
 
 use super::{
-    admission::Admission, budgets::means, lanes::Lanes, pcap::Capture, printing::Printing,
-    report::Reporter, tuning::Tuning,
+    admission::Admission, budgets::means, lanes::Lanes, pacing::LearnedLimits, pcap::Capture,
+    printing::Printing, report::Reporter, tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
 
@@ -34,6 +34,8 @@ pub(super) struct Host {
     pub(super) pool: Pool,
     /// Receives finished print jobs.
     pub(super) printing: Printing,
+    /// What is known of the cards of clients that were connected.
+    pub(super) limits: Arc<LearnedLimits>,
     /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
     /// The settings.
@@ -77,6 +79,7 @@ impl Host {
                 jobs: AtomicUsize::new(0),
             },
             printing,
+            limits: Arc::default(),
             capture: None,
             settings,
             stopping: AtomicBool::new(false),

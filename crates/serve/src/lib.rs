@@ -28,6 +28,7 @@ mod logon_timer;
 mod names;
 mod outbox;
 mod outcome;
+mod pacing;
 mod pcap;
 pub mod prepare;
 mod printing;

@@ -355,6 +355,7 @@ impl Link {
                 return outcome;
             }
             session.consume();
+            self.socket.note_resumed();
             outcome?;
         }
     }
@@ -534,6 +535,7 @@ impl Link {
                     tap.received(space.get(..count).unwrap_or_default());
                 }
                 session.received(self.host.clock.now(), count);
+                self.socket.note_received(count, session.missing_bytes());
                 Ok(count)
             }
             Ok(Received::Nothing) => Ok(0),

@@ -19,7 +19,15 @@ use tokio::{
     time::timeout,
 };
 
-use super::{holder, host::Host, link::Link, refuse, report::Line, socket, task};
+use super::{
+    holder,
+    host::Host,
+    link::Link,
+    pacing::{self, Pacing},
+    refuse,
+    report::Line,
+    socket, task,
+};
 use coax_smbconf::settings::{Listener, SocketOption};
 
 /// Length of the accept queue.
@@ -36,12 +44,19 @@ const OUT_OF_FILES: Duration = Duration::from_millis(200);
 pub(super) struct Door {
     listener: std::net::TcpListener,
     transport: Transport,
+    /// Clients begin with a small window, or windows are not to be limited.
+    limits_windows: bool,
 }
 
 impl Door {
     /// Its local address.
     pub(super) fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+
+    /// Whether the system can limit windows, if it is to.
+    pub(super) fn limits_windows(&self) -> bool {
+        self.limits_windows
     }
 
     /// Whether it is for NetBIOS sessions.
@@ -59,24 +74,31 @@ pub(super) fn open(
     wanted: Listener,
     transport: Transport,
     options: &[SocketOption],
+    paced: bool,
 ) -> Result<Door> {
-    let listener = match (bind(wanted.address, options), wanted.fallback_port) {
-        (Ok(listener), _) => listener,
-        (Err(error), Some(port)) if error.kind() == ErrorKind::PermissionDenied => {
-            let other = SocketAddr::new(wanted.address.ip(), port);
-            bind(other, options).map_err(|second| {
-                explain(other, &second).context(explain(wanted.address, &error))
-            })?
-        }
-        (Err(error), _) => return Err(explain(wanted.address, &error)),
-    };
+    let (listener, limits_windows) =
+        match (bind(wanted.address, options, paced), wanted.fallback_port) {
+            (Ok(listener), _) => listener,
+            (Err(error), Some(port)) if error.kind() == ErrorKind::PermissionDenied => {
+                let other = SocketAddr::new(wanted.address.ip(), port);
+                bind(other, options, paced).map_err(|second| {
+                    explain(other, &second).context(explain(wanted.address, &error))
+                })?
+            }
+            (Err(error), _) => return Err(explain(wanted.address, &error)),
+        };
     Ok(Door {
         listener: listener.into(),
         transport,
+        limits_windows,
     })
 }
 
-fn bind(address: SocketAddr, options: &[SocketOption]) -> std::io::Result<Socket> {
+fn bind(
+    address: SocketAddr,
+    options: &[SocketOption],
+    paced: bool,
+) -> std::io::Result<(Socket, bool)> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::STREAM,
@@ -91,10 +113,11 @@ fn bind(address: SocketAddr, options: &[SocketOption]) -> std::io::Result<Socket
         // Accepted sockets inherit the options; an option that the system refuses keeps its value.
         let _ = socket::apply(&SockRef::from(&socket), *option);
     }
+    let limits_windows = !paced || pacing::start_small(&socket, options);
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
-    Ok(socket)
+    Ok((socket, limits_windows))
 }
 
 fn explain(address: SocketAddr, error: &std::io::Error) -> anyhow::Error {
@@ -212,9 +235,11 @@ fn welcome(
     };
     let stream = stream.into_std()?;
     keep_alive(host, &stream).context("cannot set up its connection")?;
-    let socket = socket::Socket::new(stream, &host.settings.global.socket_options)
-        .context("cannot set up its connection")?;
+    let options = &host.settings.global.socket_options;
+    let mut socket =
+        socket::Socket::new(stream, options).context("cannot set up its connection")?;
     let now = host.clock.now();
+    socket.pace(Pacing::begin(host, &socket, peer.ip().to_canonical()));
     let session = Session::server(now, transport, Accept::Any, host.session);
     let link = Arc::new(Link::new(
         host.clone(),
@@ -285,13 +310,13 @@ mod tests {
             address: held.local_addr().unwrap(),
             fallback_port,
         };
-        let error = open(wanted, Transport::Nbt139, &[])
+        let error = open(wanted, Transport::Nbt139, &[], true)
             .unwrap_err()
             .to_string();
         let us = format!("(process {}) holds this port", std::process::id());
         assert!(error.contains(&us) && !error.contains("setcap"), "{error}");
         drop(held);
-        let door = open(wanted, Transport::Nbt139, &[]).unwrap();
+        let door = open(wanted, Transport::Nbt139, &[], true).unwrap();
         assert_eq!(door.address().unwrap(), wanted.address);
     }
 }

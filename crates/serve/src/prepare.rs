@@ -17,7 +17,10 @@ use super::{
     names, pcap, report,
     sandbox::privileges::Account,
 };
-use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
+use coax_smbconf::{
+    diagnostic::Diagnostic,
+    settings::{Pacing, Settings},
+};
 
 /// A server that could start.
 #[derive(Debug)]
@@ -120,12 +123,19 @@ impl Sockets {
         let listen = &settings.listen;
         let nbt = listen.nbt.iter().map(|l| (*l, Transport::Nbt139));
         let direct = listen.direct.iter().map(|l| (*l, Transport::Direct445));
+        let paced = settings.global.pacing != Pacing::Off;
         let (mut doors, mut reasons) = (Vec::new(), Vec::new());
         for (listener, transport) in nbt.chain(direct) {
-            match listen::open(listener, transport, &settings.global.socket_options) {
+            let options = &settings.global.socket_options;
+            match listen::open(listener, transport, options, paced) {
                 Ok(door) => doors.push(door),
                 Err(why) => reasons.push(Diagnostic::error(format!("{why:#}"))),
             }
+        }
+        if !doors.iter().all(Door::limits_windows) {
+            warnings.push(Diagnostic::warning(
+                "the system is older than Linux 5.14 and cannot limit the first bursts of old clients; 'coax:pacing' limits only later ones",
+            ));
         }
         let names = names::Bound::open(settings).unwrap_or_else(|why| {
             warnings.push(Diagnostic::warning(why));

@@ -14,6 +14,7 @@ use rustix::{
 };
 use socket2::SockRef;
 
+use super::pacing::Pacing;
 use coax_smbconf::settings::SocketOption;
 
 /// How long a thread waits for the next request of a client it has just served.
@@ -34,7 +35,11 @@ pub(super) enum Received {
 
 /// A connected TCP socket.
 #[derive(Debug)]
-pub(super) struct Socket(OwnedFd);
+pub(super) struct Socket {
+    fd: OwnedFd,
+    /// Limits of the bursts, for a client that needs them.
+    pacing: Option<Pacing>,
+}
 
 impl Socket {
     /// Wraps an accepted connection and sets its options. Options that the system refuses keep their values.
@@ -50,7 +55,29 @@ impl Socket {
             // A buffer size above the system's limit or an unknown option does not justify a refusal.
             let _ = apply(&SockRef::from(&stream), *option);
         }
-        Ok(Self(stream.into()))
+        Ok(Self {
+            fd: stream.into(),
+            pacing: None,
+        })
+    }
+
+    /// Limits the bursts in both directions from now on.
+    pub(super) fn pace(&mut self, pacing: Option<Pacing>) {
+        self.pacing = pacing;
+    }
+
+    /// `bytes` were read and `rest` are missing of their message.
+    pub(super) fn note_received(&self, bytes: usize, rest: usize) {
+        if let Some(pacing) = &self.pacing {
+            pacing.received(self, bytes, rest);
+        }
+    }
+
+    /// A message was served while another one is incomplete.
+    pub(super) fn note_resumed(&self) {
+        if let Some(pacing) = &self.pacing {
+            pacing.resumed();
+        }
     }
 
     /// Reads available data into `space`. Without data it waits for [`LINGER`], or not at all without `wait`.
@@ -61,7 +88,7 @@ impl Socket {
             RecvFlags::DONTWAIT
         };
         loop {
-            match rustix::net::recv(&self.0, &mut *space, flags) {
+            match rustix::net::recv(&self.fd, &mut *space, flags) {
                 Ok((_, 0)) => return Ok(Received::Closed),
                 Ok((_, count)) => return Ok(Received::Bytes(count)),
                 Err(Errno::AGAIN) => return Ok(Received::Nothing),
@@ -75,8 +102,17 @@ impl Socket {
     pub(super) fn send(&self, parts: &[IoSlice<'_>], more: bool) -> Result<usize, Errno> {
         let mut flags = SendFlags::NOSIGNAL;
         flags.set(SendFlags::MORE, more);
-        self.patiently(|| {
-            rustix::net::sendmsg(&self.0, parts, &mut SendAncillaryBuffer::default(), flags)
+        self.paced(more, |allowed| {
+            let cut;
+            let parts = if allowed == usize::MAX {
+                parts
+            } else {
+                cut = within(parts, allowed);
+                &cut
+            };
+            self.patiently(|| {
+                rustix::net::sendmsg(&self.fd, parts, &mut SendAncillaryBuffer::default(), flags)
+            })
         })
     }
 
@@ -90,10 +126,12 @@ impl Socket {
     ) -> Result<Option<usize>, Errno> {
         let mut at = offset;
         let mut ended = false;
-        let sent = self.patiently(|| {
-            let sent = rustix::fs::sendfile(&self.0, file, Some(&mut at), len)?;
-            ended = sent == 0;
-            Ok(sent)
+        let sent = self.paced(false, |allowed| {
+            self.patiently(|| {
+                let sent = rustix::fs::sendfile(&self.fd, file, Some(&mut at), len.min(allowed))?;
+                ended = sent == 0;
+                Ok(sent)
+            })
         })?;
         Ok((!ended).then_some(sent))
     }
@@ -101,7 +139,8 @@ impl Socket {
     /// Shuts down sending and discards unread data: closing a socket with unread bytes would reset the connection and
     /// lose the last reply.
     pub(super) fn finish(&self) {
-        if rustix::net::shutdown(&self.0, Shutdown::Write).is_err() {
+        self.pacing.iter().for_each(Pacing::finish);
+        if rustix::net::shutdown(&self.fd, Shutdown::Write).is_err() {
             return;
         }
         let mut rest = [0; 4096];
@@ -116,13 +155,33 @@ impl Socket {
     /// Makes the system send keep-alive probes after `idle` without data. A peer that no longer knows the connection
     /// answers with a reset.
     pub(super) fn probe_after(&self, idle: Duration) -> std::io::Result<()> {
-        let socket = SockRef::from(&self.0);
+        let socket = SockRef::from(&self.fd);
         socket.set_tcp_keepalive(&socket2::TcpKeepalive::new().with_time(idle))
     }
 
     /// The local address of this connection.
     pub(super) fn local_address(&self) -> Option<SocketAddr> {
-        SockRef::from(&self.0).local_addr().ok()?.as_socket()
+        SockRef::from(&self.fd).local_addr().ok()?.as_socket()
+    }
+
+    /// Sends up to as many bytes as the client's card takes at once; 0 if it has not acknowledged enough. `more`: the message
+    /// continues after them.
+    fn paced(
+        &self,
+        more: bool,
+        send: impl FnOnce(usize) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        let Some(pacing) = &self.pacing else {
+            return send(usize::MAX);
+        };
+        match pacing.permit(self) {
+            0 => Ok(0),
+            allowed => {
+                let sent = send(allowed)?;
+                pacing.handed(sent, more);
+                Ok(sent)
+            }
+        }
     }
 
     fn patiently(&self, mut send: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
@@ -140,7 +199,7 @@ impl Socket {
     fn writable(&self) -> bool {
         let patience = Timespec::try_from(PATIENCE).ok();
         poll(
-            &mut [PollFd::new(&self.0, PollFlags::OUT)],
+            &mut [PollFd::new(&self.fd, PollFlags::OUT)],
             patience.as_ref(),
         )
         .is_ok_and(|ready| ready > 0)
@@ -149,8 +208,19 @@ impl Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.fd.as_fd()
     }
+}
+
+/// The first `allowed` bytes of `parts`.
+fn within<'a>(parts: &'a [IoSlice<'_>], allowed: usize) -> Vec<IoSlice<'a>> {
+    let mut left = allowed;
+    let cut = |part: &'a IoSlice<'_>| {
+        let taken = part.get(..left.min(part.len())).unwrap_or_default();
+        left = left.saturating_sub(taken.len());
+        IoSlice::new(taken)
+    };
+    parts.iter().map(cut).collect()
 }
 
 /// Sets one of smb.conf's `socket options`.

@@ -11,8 +11,8 @@ mod types;
 pub use global::GlobalSettings;
 pub use share::{Access, Secret, ShareSettings};
 pub use types::{
-    CaseMode, GuestAccess, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Protocol,
-    Security, Signing, SocketOption, StrictLocking,
+    CaseMode, GuestAccess, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Pacing,
+    Protocol, Security, Signing, SocketOption, StrictLocking,
 };
 
 use std::net::SocketAddr;

@@ -6,8 +6,8 @@ use super::hosts::HostList;
 use super::list::{Names, Patterns, words};
 use super::nearest::{self, Nearest};
 use super::settings::{
-    CaseMode, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Protocol, Secret,
-    Security, Signing, StrictLocking,
+    CaseMode, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Pacing, Protocol,
+    Secret, Security, Signing, StrictLocking,
 };
 
 /// Maximum length of a NetBIOS name, characters (RFC 1001 section 14.1).
@@ -367,6 +367,9 @@ choice!(/// `server signing`.
     "false" => Signing::Disabled, "0" => Signing::Disabled, "mandatory" => Signing::Mandatory,
     "required" => Signing::Mandatory, "force" => Signing::Mandatory, "forced" => Signing::Mandatory,
     "enforced" => Signing::Mandatory);
+choice!(/// `coax:pacing`.
+    PACING: Pacing = "auto, always or no",
+    "auto" => Pacing::Auto, "yes" => Pacing::Auto, "always" => Pacing::Always, "no" => Pacing::Off, "off" => Pacing::Off);
 choice!(/// `case sensitive`.
     CASE_MODE: CaseMode = "auto, yes or no",
     "auto" => CaseMode::Auto, "yes" => CaseMode::Sensitive, "no" => CaseMode::Insensitive,

@@ -20,6 +20,7 @@ mod client;
 mod copy;
 mod disk;
 mod mix;
+mod pacing;
 mod server;
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,7 @@ use super::{
     bytes::{ByteAssembler, is_command, joined},
     clock,
     disk::{Folder, Meter},
+    pacing::Pacing,
     since_start,
 };
 use crate::{
@@ -79,6 +80,7 @@ pub struct FileServer {
     folder: Folder,
     bell: Arc<Bell>,
     assembler: ByteAssembler,
+    pacing: Pacing,
     whole: bool,
     busy: Option<Busy>,
     timer: Option<Time>,
@@ -131,6 +133,7 @@ impl FileServer {
             folder,
             bell,
             assembler: ByteAssembler::new(whole),
+            pacing: Pacing::new(params.pacing),
             whole,
             busy: None,
             timer: None,
@@ -151,7 +154,7 @@ impl FileServer {
     fn serve(&mut self, context: &mut Context<'_>) {
         while self.busy.is_none() {
             if let Some(bytes) = self.session.poll_transmit() {
-                context.send(Payload::from(bytes));
+                self.pacing.send(context, Payload::from(bytes));
             }
             match self.session.poll_message() {
                 Some(Ok(_)) => self.take_message(context),
@@ -179,6 +182,8 @@ impl FileServer {
         self.assembler.copy_to(&payload, space);
         self.session
             .received(clock(context.now()), payload.len() as usize);
+        self.pacing
+            .received(context, payload.len(), self.session.missing_bytes() as u64);
         !payload.is_empty()
     }
 
@@ -257,8 +262,9 @@ impl FileServer {
             return context.disk(DiskWork::Write(write), 0);
         }
         for answer in core::mem::take(&mut busy.answers) {
-            context.send(answer);
+            self.pacing.send(context, answer);
         }
+        self.pacing.resumed(context);
         self.busy = None;
     }
 
@@ -289,7 +295,10 @@ impl App for FileServer {
             AppEvent::Worked(_) | AppEvent::DiskDone(_) => self.proceed(context),
             AppEvent::Timer(_) => self.timer(context),
             AppEvent::PeerFinished | AppEvent::Reset => return context.close(),
-            AppEvent::Start | AppEvent::Connected | AppEvent::Readable | AppEvent::Drained => {}
+            AppEvent::Start => self.pacing.listening(context),
+            AppEvent::Connected => self.pacing.connected(context),
+            AppEvent::Drained => self.pacing.drained(context),
+            AppEvent::Readable => {}
         }
         self.serve(context);
     }

@@ -79,6 +79,8 @@ impl Endpoint {
         let mss = own.min(syn.options.mss.unwrap_or(536));
         self.agreed.timestamps = self.params.timestamps && syn.options.timestamps.is_some();
         self.agreed.sack = self.params.sack && syn.options.sack_permitted;
+        self.agreed.scale =
+            self.params.window_scale.is_some() && syn.options.window_scale.is_some();
         self.agreed.my_shift = match (self.params.window_scale, syn.options.window_scale) {
             (Some(mine), Some(_)) => mine.min(14),
             _ => 0,
@@ -96,6 +98,10 @@ impl Endpoint {
     fn open(&mut self, now: Time, segment: &Segment) {
         self.state = State::Open;
         self.sender.acknowledge(segment.ack);
+        if self.sender.retries == 0 {
+            let since = self.syn_at.unwrap_or(now);
+            self.rto.took(now - since);
+        }
         self.sender.retries = 0;
         self.set(Timer::Retransmit, None);
         self.sender.last_sent = now;

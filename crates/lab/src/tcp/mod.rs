@@ -23,7 +23,7 @@ mod tests;
 use alloc::collections::VecDeque;
 
 pub use coax_catalog::stack as params;
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 pub use params::StackParams;
 use receive::Receiver;
 use rto::{Rto, deadline};
@@ -109,6 +109,7 @@ enum State {
 #[derive(Clone, Copy, Debug, Default)]
 struct Agreed {
     my_shift: u8,
+    scale: bool,
     sack: bool,
     timestamps: bool,
     peer_stamp: u32,
@@ -122,6 +123,7 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     agreed: Agreed,
+    syn_at: Option<Time>,
     rto: Rto,
     timers: [Option<Time>; 5],
     armings: u32,
@@ -142,6 +144,7 @@ impl Endpoint {
             state: State::Closed,
             receiver: Receiver::default(),
             agreed: Agreed::default(),
+            syn_at: None,
             rto: Rto::default(),
             timers: [None; 5],
             armings: 0,
@@ -162,6 +165,26 @@ impl Endpoint {
     /// Maximum segment size of the connection, without the options in every segment.
     pub const fn mss(&self) -> u64 {
         self.sender.mss
+    }
+
+    /// Whether the peer's SYN and ours agreed on window scaling and on time stamps (RFC 7323).
+    pub const fn has_scale_and_timestamps(&self) -> (bool, bool) {
+        (self.agreed.scale, self.agreed.timestamps)
+    }
+
+    /// The shortest round trip measured.
+    pub fn min_rtt(&self) -> Option<Span> {
+        self.rto.shortest()
+    }
+
+    /// Sequence numbers that the peer has acknowledged: SYN counts as one.
+    pub const fn acknowledged(&self) -> u64 {
+        self.sender.una.saturating_sub(self.sender.initial)
+    }
+
+    /// Offers this window from now on, in bytes. What was offered before is not taken back (RFC 9293 3.8.6).
+    pub const fn set_receive_window(&mut self, bytes: u32) {
+        self.params.receive_window = bytes;
     }
 
     /// Statistics.
@@ -389,6 +412,7 @@ impl Endpoint {
     fn syn(&mut self, now: Time) -> Segment {
         self.sender.next = self.sender.initial.saturating_add(1);
         self.sender.max = self.sender.next;
+        self.syn_at = Some(now);
         if self.timer(Timer::Retransmit).is_none() {
             self.arm_retransmit(now);
         }

@@ -25,11 +25,13 @@ pub(super) struct Rto {
     deviation: u64,
     measured: bool,
     doublings: u32,
+    shortest: Option<Span>,
 }
 
 impl Rto {
     /// A segment that was sent once was acknowledged after `took`.
     pub(super) fn sample(&mut self, took: Span, params: &StackParams) {
+        self.took(took);
         // a tick clock measures whole ticks, at least one
         let tick = params.rto_tick.0.max(1);
         let took = (took.0 / tick).max(1).saturating_mul(tick);
@@ -43,6 +45,16 @@ impl Rto {
             self.deviation = took / 2;
         }
         self.forgive();
+    }
+
+    /// A round trip that does not count for the timer.
+    pub(super) fn took(&mut self, took: Span) {
+        self.shortest = Some(self.shortest.map_or(took, |shortest| shortest.min(took)));
+    }
+
+    /// The shortest round trip measured.
+    pub(super) const fn shortest(&self) -> Option<Span> {
+        self.shortest
     }
 
     /// Backs off after a timeout.

@@ -266,6 +266,14 @@ impl Session {
         self.buffer.waiting().len()
     }
 
+    /// How many bytes are missing of a packet that has begun to arrive, as far as its length is known; 0 between packets.
+    pub fn missing_bytes(&self) -> usize {
+        match self.waiting_bytes() {
+            0 => 0,
+            waiting => self.needed().saturating_sub(waiting),
+        }
+    }
+
     /// Space to read the peer's bytes into. `hint` is the number of readable bytes, 0 if unknown.
     ///
     /// It is empty only after an error, or while a whole message is waiting.

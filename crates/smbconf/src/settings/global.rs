@@ -3,8 +3,8 @@
 use crate::log_level::LogLevels;
 use std::path::{Path, PathBuf};
 
-use super::{MapToGuest, NtlmAuth, Protocol, Security, Signing, SocketOption};
-use crate::hosts::HostAccess;
+use super::{MapToGuest, NtlmAuth, Pacing, Protocol, Security, Signing, SocketOption};
+use crate::hosts::{HostAccess, HostList};
 
 /// Global settings. The documentation of each field names its smb.conf parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,12 @@ pub struct GlobalSettings {
 
     /// `socket options`.
     pub socket_options: Vec<SocketOption>,
+    /// `coax:pacing`.
+    pub pacing: Pacing,
+    /// `coax:pacing off for`: clients that are not paced, whatever `coax:pacing` says,
+    pub pacing_off_for: HostList,
+    /// `coax:pacing always for`: and clients that are.
+    pub pacing_always_for: HostList,
     /// `deadtime`, minutes without a request after which a client without open files is disconnected; 0 means never.
     pub deadtime_minutes: u32,
     /// `keepalive`, seconds between NetBIOS keep-alives to an idle client; 0 means none.
@@ -149,6 +155,9 @@ impl Default for GlobalSettings {
             passdb_backend: None,
             username_map: None,
             signing: Signing::Auto,
+            pacing: Pacing::Auto,
+            pacing_off_for: HostList::default(),
+            pacing_always_for: HostList::default(),
             min_protocol: Protocol::Core,
             max_protocol: Protocol::Nt1,
             max_xmit_bytes: 16_644,

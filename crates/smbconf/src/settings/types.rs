@@ -57,6 +57,17 @@ pub enum Signing {
     Mandatory,
 }
 
+/// To which clients the server limits the bursts that old cards lose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// To those in the local network whose SYN shows an old stack.
+    Auto,
+    /// To all.
+    Always,
+    /// To none.
+    Off,
+}
+
 /// Whether file names are case-sensitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseMode {

@@ -4,9 +4,9 @@ use super::parameter::{Parameter, slot};
 use crate::log_level::LOG_LEVEL;
 use crate::sockopt::SOCKET_OPTIONS;
 use crate::value::{
-    BOOL, CODE_PAGE, COUNT, COUNT16, FILE, INVERSE, MACRO_FILE, MAP_TO_GUEST, MAX_PROTOCOL,
-    MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH, PASSDB_BACKEND,
-    PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
+    BOOL, CODE_PAGE, COUNT, COUNT16, FILE, HOSTS, INVERSE, MACRO_FILE, MAP_TO_GUEST, MAX_PROTOCOL,
+    MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH, PACING,
+    PASSDB_BACKEND, PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
 };
 
 pub(super) const NAMES: &[Parameter] = &[
@@ -185,6 +185,10 @@ pub(super) const PROTOCOL: &[Parameter] = &[
 pub(super) const CONNECTIONS: &[Parameter] = &[
     slot!(Global, "socket options", socket_options, SOCKET_OPTIONS,
         "Socket options for every client; TCP_NODELAY is on unless TCP_NODELAY=0 is given."),
+    slot!(Global, "coax:pacing", pacing, PACING,
+        "Whose bursts to limit, so that an old network card loses none: 'auto' means clients of the local network with an old TCP, 'always' all clients, 'no' none."),
+    slot!(Global, "coax:pacing off for", pacing_off_for, HOSTS, "Clients whose bursts are not limited, whatever 'coax:pacing' says."),
+    slot!(Global, "coax:pacing always for", pacing_always_for, HOSTS, "Clients whose bursts are limited, whatever 'coax:pacing' says."),
     slot!(Global, "deadtime", deadtime_minutes, COUNT,
         "Minutes without a request after which a client without open files is disconnected; 0 means never."),
     slot!(Global, "keepalive", keepalive_seconds, COUNT, "Seconds between NetBIOS keep-alives to an idle client; 0 means none.")

@@ -129,6 +129,7 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         "ntlmv1-permitted, ntlmv2-only or disabled" => ("no", "ntlmv2-only"),
         "disabled, auto or mandatory" => ("required", "mandatory"),
         "auto, yes or no" => ("1", "yes"),
+        "auto, always or no" => ("Off", "no"),
         "lower or upper" => ("UPPER", "upper"),
         "yes, illegal or no" => ("false", "no"),
         "yes, no or permissions" => ("perms", "permissions"),

@@ -1,0 +1,124 @@
+//! Linux's socket options for windows, which neither `rustix` nor `socket2` offers. The macros of `nix` contain the system calls.
+
+use std::os::fd::AsFd;
+
+use coax_wire::time::Span;
+use nix::sys::socket::{
+    getsockopt, setsockopt,
+    sockopt::{GetStruct, RcvBuf, SetUsize},
+};
+
+/// `SO_BUF_LOCK` of Linux 5.14 (asm-generic/socket.h; the architectures that number it otherwise run no Rust with std).
+const SO_BUF_LOCK: libc::c_int = 72;
+/// Bytes of `struct tcp_info` that are read: up to `tcpi_min_rtt` (Linux 4.6) and what follows it.
+const INFO_BYTES: usize = 160;
+/// A window clamp that clamps nothing: the largest window that RFC 7323 permits.
+const NO_CLAMP: usize = 1 << 30;
+/// Receive buffer of a connection that is not limited, bytes: `net.ipv4.tcp_rmem`'s default. Linux doubles the value.
+const USUAL_BUFFER: usize = 65_536;
+
+#[derive(Clone, Copy, Debug)]
+struct BufferLock;
+nix::setsockopt_impl!(BufferLock, libc::SOL_SOCKET, SO_BUF_LOCK, usize, SetUsize);
+
+#[derive(Clone, Copy, Debug)]
+struct WindowClamp;
+nix::setsockopt_impl!(
+    WindowClamp,
+    libc::IPPROTO_TCP,
+    libc::TCP_WINDOW_CLAMP,
+    usize,
+    SetUsize
+);
+
+#[derive(Clone, Copy, Debug)]
+struct TcpInfo;
+nix::getsockopt_impl!(
+    TcpInfo,
+    libc::IPPROTO_TCP,
+    libc::TCP_INFO,
+    [u8; INFO_BYTES],
+    GetStruct<[u8; INFO_BYTES]>
+);
+
+/// What the kernel says of a connection (`struct tcp_info` of linux/tcp.h).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Info([u8; INFO_BYTES]);
+
+impl Info {
+    pub(super) fn of(socket: &impl AsFd) -> nix::Result<Self> {
+        getsockopt(socket, TcpInfo).map(Self)
+    }
+
+    pub(super) fn timestamps(&self) -> bool {
+        self.options() & 1 != 0
+    }
+
+    pub(super) fn window_scale(&self) -> bool {
+        self.options() & 4 != 0
+    }
+
+    /// Largest segment to the peer, bytes.
+    pub(super) fn mss(&self) -> u32 {
+        self.word(16)
+    }
+
+    /// Smoothed round-trip time; after the handshake that of the handshake.
+    pub(super) fn rtt(&self) -> Span {
+        Span(u64::from(self.word(68)).saturating_mul(1000))
+    }
+
+    /// The shortest round-trip time; zero if none was measured.
+    pub(super) fn min_rtt(&self) -> Span {
+        let us = Some(self.word(148)).filter(|us| *us != u32::MAX);
+        Span(u64::from(us.unwrap_or(0)).saturating_mul(1000))
+    }
+
+    /// Segments sent again.
+    pub(super) fn retransmitted(&self) -> u64 {
+        u64::from(self.word(100))
+    }
+
+    /// Bytes that the peer has acknowledged.
+    pub(super) fn acknowledged(&self) -> u64 {
+        let (low, high) = (self.word(120), self.word(124));
+        let (low, high) = if cfg!(target_endian = "little") {
+            (low, high)
+        } else {
+            (high, low)
+        };
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    fn options(&self) -> u8 {
+        self.0.get(5).copied().unwrap_or(0)
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        let bytes = self.0.get(at..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+    }
+}
+
+/// Makes SYN-ACKs of a listener offer a small window, without a limit for the window scale or for autotuning.
+///
+/// # Errors
+/// The kernel lacks `SO_BUF_LOCK` (before 5.14). Then nothing has changed, except for the buffer's size, which is restored.
+pub(super) fn start_small(socket: &impl AsFd, bytes: usize) -> nix::Result<()> {
+    setsockopt(socket, BufferLock, &0)?;
+    setsockopt(socket, RcvBuf, &bytes)?;
+    setsockopt(socket, BufferLock, &0)
+}
+
+/// Limits the window of a connection. The limit takes effect as soon as data fills what was offered before.
+pub(super) fn limit_window(socket: &impl AsFd, bytes: usize) -> nix::Result<()> {
+    setsockopt(socket, RcvBuf, &bytes)?;
+    setsockopt(socket, WindowClamp, &bytes)
+}
+
+/// Leaves the window of a connection to the system's autotuning.
+pub(super) fn release_window(socket: &impl AsFd) -> nix::Result<()> {
+    setsockopt(socket, RcvBuf, &USUAL_BUFFER)?;
+    setsockopt(socket, BufferLock, &0)?;
+    setsockopt(socket, WindowClamp, &NO_CLAMP)
+}

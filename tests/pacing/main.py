@@ -1,0 +1,168 @@
+"""Copies between an old client with a small card and a server that paces it, beside smbd.
+
+The client is Linux's TCP without selective acknowledgments, time stamps and window scaling, with a retransmission timer of at
+least 1 s, and with a first burst that fills the window. Its card is a queue of a few frames at the link's rate, which drops what it
+has no room for. `--ci` runs a few copies and asserts counts of dropped frames. Otherwise all rings and rates are run beside smbd, and
+a table is printed; `--write` puts it into docs/pacing.md.
+"""
+import argparse
+import contextlib
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from explain.rig import content, inside
+from lab.link import CLIENT, SERVER, Emulator, Link, Namespace
+from peers import subject
+
+FRAME = 1538
+LIMIT_S = 240
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "pacing.md"
+OLD_STACK = {"tcp_sack": "0", "tcp_timestamps": "0", "tcp_window_scaling": "0"}
+MARKS = ("<!-- copies -->", "<!-- end -->")
+
+
+@dataclasses.dataclass(frozen=True)
+class Copy:
+    """One copy by smbclient."""
+
+    server: str
+    verb: str
+    ring: int
+    rate: int
+    bytes: int
+    pacing: str = "auto"
+    old: bool = True
+
+    @property
+    def wire_s(self):
+        """Time of the file's segments alone."""
+        return self.bytes / 1460 * FRAME * 8 / self.rate
+
+
+def prepare(client, server, old):
+    with inside(client):
+        for name, value in OLD_STACK.items() if old else ():
+            Path("/proc/sys/net/ipv4", name).write_text(value)
+        first = "rto_min 1000ms initcwnd 44 congctl reno" if old else ""
+        route(f"{SERVER} dev lab0 src {CLIENT} {first}")
+    with inside(server):
+        route(f"{CLIENT} dev lab0 src {SERVER}")
+
+
+def route(words):
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    subprocess.run(["ip", "route", "replace", *words.split()], check=True)
+
+
+def run(copy, folder):
+    """The copy's time and what the emulator saw."""
+    client, server = Namespace(CLIENT, SERVER), Namespace(SERVER, CLIENT)
+    try:
+        prepare(client, server, copy.old)
+        link = Link(rate=copy.rate, delay=0.0002, queue=copy.ring * FRAME)
+        sender, receiver = (client, server) if copy.verb == "put" else (server, client)
+        emulator = Emulator(link, sender, receiver, LIMIT_S)
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(emulator.process.pid, os.SCHED_FIFO, os.sched_param(1))
+        try:
+            took = served(copy, client, server, folder)
+        finally:
+            seen = emulator.stop()
+        return took, seen
+    finally:
+        client.close()
+        server.close()
+
+
+def served(copy, client, server, folder):
+    globals_ = {"coax:pacing": copy.pacing} if copy.server == "coax" else {}
+    with inside(server):
+        start = subject.start(copy.server, folder, host=SERVER, wanted_ports=(139, 445), globals_=globals_)
+        with start as running:
+            return copied(copy, client, running, folder)
+
+
+def copied(copy, client, server, folder):
+    local = folder / "local"
+    local.mkdir()
+    source, target = (local, server.folder) if copy.verb == "put" else (server.folder, local)
+    (source / "BIG.BIN").write_bytes(content(copy.bytes))
+    command = ["smbclient", f"//{SERVER}/{server.share}", "-U", f"{server.user}%{server.password}", "-m", "NT1", "-p", "445", "-t", str(LIMIT_S),
+               "--option=client min protocol=NT1", "-c", f"lcd {local}; {copy.verb} BIG.BIN"]
+    began = time.monotonic()
+    with inside(client):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    took = time.monotonic() - began
+    if done.returncode or (target / "BIG.BIN").read_bytes() != content(copy.bytes):
+        raise RuntimeError(f"{copy}: {done.returncode} {done.stdout[-300:]} {done.stderr[-300:]}")
+    return took
+
+
+def measured(copy):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        took, seen = run(copy, Path(folder))
+    return {"copy": copy, "s": took, "dropped": seen["queue_drops"], "again": seen["again"], "windows": seen["window_max"]}
+
+
+def check():
+    """Counts: what overflows the card with pacing and without it."""
+    wrong = []
+    for verb, ring in (("put", 8), ("get", 6), ("put", 4)):
+        copy = Copy("coax", verb, ring, 10_000_000, 1_000_000)
+        paced, not_paced = measured(copy), measured(dataclasses.replace(copy, pacing="no"))
+        print(f"{verb}, ring of {ring}: {paced['dropped']} frames dropped, {not_paced['dropped']} without pacing")
+        if paced["dropped"] > 8 or not_paced["dropped"] < 20:
+            wrong.append(f"{verb}, ring of {ring}: {paced} against {not_paced}")
+    for line in wrong:
+        print("WRONG:", line)
+    return 1 if wrong else 0
+
+
+def table(runs):
+    rows = ["| direction | Mbit/s | ring | wire s | coax s | dropped | without pacing s | smbd s | dropped | ratio |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    for paced, not_paced, other in runs:
+        copy = paced["copy"]
+        rows.append(f"| {'to the server' if copy.verb == 'put' else 'to the client'} | {copy.rate // 10**6} | {copy.ring} | {copy.wire_s:.2f} | {paced['s']:.2f} |"
+                    f" {paced['dropped']} | {not_paced['s']:.2f} | {other['s']:.2f} | {other['dropped']} | {other['s'] / paced['s']:.1f} |")
+    return "\n".join(rows)
+
+
+def everything(rings, rates, write):
+    runs = []
+    for verb in ("put", "get"):
+        for rate in rates:
+            for ring in rings:
+                copy = Copy("coax", verb, ring, rate, rate // 4)
+                three = (copy, dataclasses.replace(copy, pacing="no"), dataclasses.replace(copy, server="smbd"))
+                runs.append([measured(one) for one in three])
+                print(table(runs[-1:]).splitlines()[-1], flush=True)
+    if write:
+        text = DOCUMENT.read_text()
+        before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
+        DOCUMENT.write_text(f"{before}{MARKS[0]}\n{table(runs)}\n{MARKS[1]}{after}")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ci", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--rings", default="4,6,8,16")
+    parser.add_argument("--rates", default="10,2", help="Mbit/s")
+    arguments = parser.parse_args()
+    if arguments.ci:
+        return check()
+    numbers = lambda text: [int(word) for word in text.split(",")]
+    return everything(numbers(arguments.rings), [rate * 10**6 for rate in numbers(arguments.rates)], arguments.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
