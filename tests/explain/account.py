@@ -12,6 +12,7 @@ READ_RAW, WRITE_RAW, CLOSE, LOCKING, SECONDARY = 0x1A, 0x1D, 0x04, 0x24, {0x26, 
 FID_OF_REQUEST = {0x0A: 0, 0x13: 0, 0x1A: 0, 0x1B: 0, 0x2E: 4, 0x0B: 0, 0x14: 0, 0x1D: 0, 0x1E: 0, 0x2C: 0, 0x2F: 4, CLOSE: 0}
 FID_OF_OPEN = {0x02: 0, 0x03: 0, 0x0F: 0, 0x2D: 4, 0xA2: 5}
 WORDS, WRITE_MODE = 37, 14
+NT_TRANSACT, FUNCTION, NOTIFY, NT_CANCEL = 0xA0, 36, 4, 0xA4
 KEEP_ALIVE = 0x85
 
 
@@ -54,7 +55,7 @@ def exchanges(messages):
         if message.way == UP:
             exchange = asked(message, raw_writes)
             found.append(exchange)
-            if exchange.command in SECONDARY or exchange.command == -1 or exchange.command == LOCKING and message.head[34:36] == b"\xff\xff":
+            if not expects_answer(exchange):
                 continue
             waiting["raw" if exchange.command == READ_RAW else key(message.head) if exchange.command is not None else "none"].append(exchange)
         elif is_smb(message) and message.head[8] == LOCKING and not message.head[13] & 0x80:
@@ -62,6 +63,14 @@ def exchanges(messages):
         else:
             answered(message, waiting)
     return found
+
+
+def expects_answer(exchange):
+    """Whether the server is to answer now: not what continues a request, releases an oplock, or waits for changes of a folder."""
+    command, head = exchange.command, exchange.request.head
+    if command == NT_TRANSACT:
+        return number(head, WORDS + FUNCTION) != NOTIFY
+    return command not in SECONDARY | {-1, NT_CANCEL} and not (command == LOCKING and head[34:36] == b"\xff\xff")
 
 
 def asked(message, raw_writes):
@@ -81,7 +90,9 @@ def answered(message, waiting):
     if not queue:
         queue = waiting["none"]
     if queue:
-        queue.popleft().response = message
+        # many clients give every request the same MID: what was asked before the newest request is answered or never will be
+        queue.pop().response = message
+        queue.clear()
 
 
 def copy_of(found):

@@ -18,10 +18,11 @@ from lab.link import TUN, TUNSETIFF, IFF_NO_PI, IFF_TUN, Namespace
 SOURCE = Path(__file__).with_name("emulator.c")
 IFF_VNET_HDR, TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4 = 0x4000, 0x400454D0, 1, 2
 ENDS = ("client", "server")
+PACKETS, MESSAGES = "packets.log", "messages.log"
 UP, DOWN = 0, 1
 DELIVERED, QUEUE_DROP, LOST, OTHER = range(4)
 ENTRY = struct.Struct("<5q4I4H3BxI")
-MESSAGE = struct.Struct("<qQI2H2B72s")
+MESSAGE = struct.Struct("<qQI2H2B88s")
 COUNTERS = ("RetransSegs", "DelayedACKs", "TCPFastRetrans", "TCPSlowStartRetrans", "TCPTimeouts", "TCPLossProbes", "TCPToZeroWindowAdv",
             "TCPDSACKRecv", "TCPSpuriousRTOs")
 
@@ -118,9 +119,9 @@ def address_pair():
 class Bench:
     """`hosts` by end, `addresses` by end, and the running emulator."""
 
-    def __init__(self, folder, link, seed, ends):
-        """`link`: settings of emulator.c; `ends`: by end, the TCP settings of `prepare`."""
-        self.folder, self.link, self.seed, self.ends = folder, link, seed, ends
+    def __init__(self, folder, program, link, seed, ends):
+        """`program`: emulator.c, built; `link`: its settings; `ends`: by end, the TCP settings of `prepare`."""
+        self.folder, self.program, self.link, self.seed, self.ends = folder, program, link, seed, ends
         self.addresses = dict(zip(ENDS, address_pair()))
         self.hosts = {}
 
@@ -130,12 +131,11 @@ class Bench:
         self.hosts = {"client": Host(client, server, offload), "server": Host(server, client, offload)}
         for end in ENDS:
             self.prepare(end)
-        program = build(SOURCE, self.folder.parent / "emulator")
         devices = [self.hosts[end].device for end in ENDS]
-        files = [self.folder / name for name in ("packets.log", "messages.log")]
+        files = [self.folder / name for name in (PACKETS, MESSAGES)]
         middle = self.folder / "middle.pcap"
         settings = [f"{key}={value}" for key, value in self.link.items()]
-        command = [program, *map(str, devices), *files, middle, f"seed={self.seed}", *settings]
+        command = [self.program, *map(str, devices), *files, middle, f"seed={self.seed}", *settings]
         self.emulator = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=devices)
         if self.emulator.stdout.readline() != b"ready\n":
             raise RuntimeError("the emulator did not start")
@@ -155,10 +155,9 @@ class Bench:
                     Path("/proc/sys/net/ipv4", name).write_text(f"{min(4096, setting[name])} {setting[name]} {setting[name]}")
 
     def stop(self):
-        """Ends the emulator: what was sent, and the messages."""
+        """Ends the emulator: its logs are complete."""
         self.emulator.stdin.close()
         self.emulator.wait(10)
-        return packets(self.folder / "packets.log"), messages(self.folder / "messages.log")
 
     def __exit__(self, *_):
         self.emulator.kill()
@@ -168,24 +167,29 @@ class Bench:
 
 
 @contextlib.contextmanager
-def captured(host, path, snap):
-    """tcpdump in the host's namespace while the body runs."""
-    with inside(host):
-        command = ["tcpdump", "-i", "lab0", "-s", str(snap), "-B", "65536", "-Z", "root", "--time-stamp-precision=nano",
-                   "-w", path, "tcp"]
-        # above the programs that are captured: a capture that lacks packets shows something else
-        command = ["chrt", "-r", "2", *command]
-        dump = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def captured(hosts, folder, snap):
+    """tcpdump at both ends while the body runs."""
+    dumps = [start_capture(host, folder / f"{end}.pcap", snap) for end, host in hosts.items()]
     try:
-        for line in dump.stderr:
-            if "listening on" in line:
-                break
+        for dump in dumps:
+            if not any("listening on" in line for line in dump.stderr):
+                raise RuntimeError("tcpdump did not start")
         yield
         time.sleep(1.2)  # the kernel hands over what it captured each second
     finally:
-        dump.send_signal(signal.SIGINT)
-        try:
-            dump.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            dump.kill()
-            dump.wait()
+        for dump in dumps:
+            dump.send_signal(signal.SIGINT)
+        for dump in dumps:
+            try:
+                dump.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                dump.kill()
+                dump.wait()
+
+
+def start_capture(host, path, snap):
+    # above the programs that are captured: a capture that lacks packets shows something else
+    command = ["chrt", "-r", "2", "tcpdump", "-i", "lab0", "-s", str(snap), "-B", "65536", "-Z", "root", "--time-stamp-precision=nano",
+               "-w", path, "tcp"]
+    with inside(host):
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -1,18 +1,19 @@
 """`scripts/explain-real --seed S --copies N`: random copies between real programs, judged by the referee, beside `coax explain`."""
 import argparse
 import collections
+import concurrent.futures
 import dataclasses
 import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from explain import copying, ktrace, programs, referee, scenario
+from explain import copying, ktrace, pairs, programs, referee, scenario
 from lab.link import impossible
 from peers import subject
 
@@ -58,6 +59,24 @@ def contradictions(copied, said):
         yield f"nagle-delayed-ack {said.causes['nagle-delayed-ack']:.0%}, but {held} ACKs were delayed"
 
 
+class Kept:
+    """A copy that `keep` wrote: what `Verdict` needs of it."""
+
+    def __init__(self, path, folder):
+        known = json.loads(path.read_text())
+        self.parts, self.wall_s, self.port = known["categories_ns"], known["wall_s"], known["client_port"]
+        self.kernel = {end: known[f"kernel_{end}"] for end in ENDS}
+        self.scenario = scenario.Scenario(**known["scenario"])
+        self.path, self.folder = path, folder
+
+    def capture(self, end):
+        """The capture, unpacked."""
+        target = self.folder / f"{end}.pcap"
+        with open(target, "wb") as file:
+            subprocess.run(["gzip", "-dc", self.path.with_name(f"{self.path.stem}-{end}.pcap.gz")], stdout=file, check=True)
+        return target
+
+
 @dataclasses.dataclass
 class Verdict:
     """One capture judged."""
@@ -82,7 +101,7 @@ class Verdict:
     def row(self):
         of = referee.shares(self.copied.parts)
         return {"copy": self.copied.scenario.name, "held_out": scenario.held_out(self.copied.scenario.family), "end": self.end,
-                "wall_s": self.copied.wall_s, "said_wall_s": self.said.wall_s if self.said else None, "accepted": referee.accepted(self.copied.parts), "shares": of,
+                "top": self.said.top if self.said else None, "wall_s": self.copied.wall_s, "said_wall_s": self.said.wall_s if self.said else None, "accepted": referee.accepted(self.copied.parts), "shares": of,
                 "said": self.said.causes if self.said else None, "right": self.right, "share_error": self.error, "moved": self.moved,
                 "contradicted": self.contradicted}
 
@@ -119,44 +138,45 @@ def keep(copied, folder):
     (target / f"{copied.scenario.name}.json").write_text(json.dumps(copied.truth(), indent=1) + "\n")
 
 
-def totals(verdicts):
+def totals(rows):
     """The figures of some captures, by name."""
-    if not verdicts:
+    if not rows:
         return {}
     tops = collections.defaultdict(set)
-    for verdict in verdicts:
-        tops[verdict.copied.scenario.name].add(verdict.said.top if verdict.said else None)
-    count = len(verdicts)
-    return {"copies": len(tops), "captures": count, "right": sum(verdict.right for verdict in verdicts) / count,
-            "share_error": sum(verdict.error for verdict in verdicts) / count, "moved": sum(verdict.moved for verdict in verdicts) / count,
-            "ends_agree": sum(len(top) == 1 for top in tops.values()) / len(tops),
-            "contradictions": sum(len(verdict.contradicted) for verdict in verdicts)}
+    for row in rows:
+        tops[row["copy"]].add(row["top"])
+    count = len(rows)
+    return {"copies": len(tops), "captures": count, "right": sum(row["right"] for row in rows) / count,
+            "share_error": sum(row["share_error"] for row in rows) / count, "moved": sum(row["moved"] for row in rows) / count,
+            "ends_agree": sum(len(top) == 1 for top in tops.values()) / len(tops), "contradictions": sum(len(row["contradicted"]) for row in rows)}
 
 
 TOTALS = "| | copies | right | error of a share | wrongly charged | ends agree | contradictions |\n|---|--:|--:|--:|--:|--:|--:|"
 
 
-def total_line(name, verdicts, both=True):
-    of = totals(verdicts)
+def total_line(name, rows, both=True):
+    of = totals(rows)
     if not of:
         return f"| {name} | 0 | – | – | – | – | – |"
     agree = f"{of['ends_agree']:.1%}" if both else "–"
-    return (f"| {name} | {of['copies']} | {of['right']:.1%} | {of['share_error']:.1f} | {of['moved']:.1f} | {agree} | "
-            f"{of['contradictions']} |")
+    return f"| {name} | {of['copies']} | {of['right']:.1%} | {of['share_error']:.1f} | {of['moved']:.1f} | {agree} | {of['contradictions']} |"
 
 
-def summary(verdicts):
-    hidden = [verdict for verdict in verdicts if scenario.held_out(verdict.copied.scenario.family)]
-    shown = [verdict for verdict in verdicts if not scenario.held_out(verdict.copied.scenario.family)]
-    rows = [total_line("development families", shown), total_line("held-out families", hidden)]
-    rows += [total_line(f"all, captured at the {end}", [verdict for verdict in verdicts if verdict.end == end], False) for end in ENDS]
-    return [TOTALS, *rows, total_line("**all**", verdicts)]
+def summary(rows):
+    found = [total_line("development families", [row for row in rows if not row["held_out"]])]
+    found.append(total_line("held-out families", [row for row in rows if row["held_out"]]))
+    found += [total_line(f"all, captured at the {end}", [row for row in rows if row["end"] == end], False) for end in ENDS]
+    return [TOTALS, *found, total_line("**all**", rows)]
 
 
 def missing():
     """Why this cannot run here, or None."""
     lacking = [name for name in ("smbd", "tcpdump", "cc", "javac") if shutil.which(subject.program(name)) is None]
-    return impossible() or ktrace.impossible() or (f"there is no {', '.join(lacking)}" if lacking else None)
+    reason = impossible() or ktrace.impossible() or (f"there is no {', '.join(lacking)}" if lacking else None)
+    try:
+        return reason or ktrace.mount()
+    except (RuntimeError, subprocess.SubprocessError) as error:
+        return str(error)
 
 
 def parse(words):
@@ -167,52 +187,109 @@ def parse(words):
     parser.add_argument("--development", action="store_true", help="no held-out family")
     parser.add_argument("--reveal", action="store_true", help="also the rows of held-out families")
     parser.add_argument("--keep", metavar="FOLDER", help="captures and truth of development families (with --reveal: of all)")
+    parser.add_argument("--pairs", type=int, metavar="N", help="so many copies with and without changes: an exam of advice and predictions")
+    parser.add_argument("--from", dest="source", metavar="FOLDER", help="judge what --keep left there, instead of making copies")
     parser.add_argument("--json", metavar="FILE", help="all figures; of held-out families only totals, unless --reveal")
     parser.add_argument("--no-explain", action="store_true", help="only the referee")
     return parser.parse_args(words)
 
 
-def one(wanted, arguments, scratch):
-    """The verdicts of a scenario: none if it was rejected."""
-    hidden = scenario.held_out(wanted.family) and not arguments.reveal
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
-        Path(folder).chmod(0o755)
-        try:
-            copied = copying.sized(wanted, Path(folder), scratch)
-        except (copying.Rejected, RuntimeError, OSError) as error:
-            print(f"| {wanted.name if not hidden else 'held out'} | rejected | {'' if hidden else f'{error} ({wanted.text()})'} |", flush=True)
-            return []
-        if arguments.keep and not hidden:
+def hidden(family, arguments):
+    return scenario.held_out(family) and not arguments.reveal
+
+
+def rejected(wanted, error, arguments):
+    about = ("held out", "") if hidden(wanted.family, arguments) else (wanted.name, f" ({wanted.text()})")
+    return f"| {about[0]} | rejected | {' '.join(str(error).split())[:300]}{about[1]} |"
+
+
+FAILURES = (copying.Rejected, RuntimeError, OSError, subprocess.SubprocessError)
+
+
+def examine(recorded, folder, arguments):
+    """What there is to print of a copy that was made, and the rows of its captures. Removes the folder."""
+    try:
+        copied = copying.judge(recorded)
+        secret = hidden(copied.scenario.family, arguments)
+        if arguments.keep and not secret:
             keep(copied, arguments.keep)
-        if arguments.no_explain:
-            print(f"{copied.scenario.name}: {copied.wall_s:.2f} s, {list_of(referee.shares(copied.parts), 6)} ({time.monotonic() - began:.0f} s)", flush=True)
-            return []
-        found = judged(copied)
-    if not hidden:
-        print("\n".join(map(line, found)), flush=True)
+        found = [] if arguments.no_explain else judged(copied)
+        lines = list(map(line, found)) or [f"{copied.scenario.name}: {copied.wall_s:.2f} s, {list_of(referee.shares(copied.parts), 6)}"]
+        return [] if secret else lines, [verdict.row() for verdict in found]
+    except FAILURES as error:
+        return [rejected(recorded.scenario, error, arguments)], []
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def prepare(scratch):
+    """Servers and clients that cannot run here."""
+    os.setpriority(os.PRIO_PROCESS, 0, -10)  # what is measured is not to wait for what else runs on the machine
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that namespaces, processes and traces end
+    programs.compile_java(scratch)
+    return programs.lacking({*scenario.SERVERS, *scenario.OTHERS})
+
+
+def make(arguments, scratch):
+    """Makes new copies; another process judges them meanwhile. The rows of all captures."""
+    lacking = prepare(scratch)
+    wanted = lambda name: arguments.family in name and not (arguments.development and scenario.held_out(name))
+    chosen = scenario.choose(arguments.seed, arguments.copies, wanted, lacking)
+    print(f"Linux {platform.release()}, seed {arguments.seed}, {len(chosen)} copies\n\n{HEADER}", flush=True)
+    waiting, rows = collections.deque(), []
+    with concurrent.futures.ProcessPoolExecutor(1, initializer=os.setpriority, initargs=(os.PRIO_PROCESS, 0, 0)) as pool:
+        for scenario_ in chosen:
+            folder = Path(tempfile.mkdtemp(prefix="explain-real-"))
+            folder.chmod(0o755)
+            try:
+                waiting.append(pool.submit(examine, copying.sized(scenario_, folder, scratch), folder, arguments))
+            except FAILURES as error:
+                shutil.rmtree(folder, ignore_errors=True)
+                print(rejected(scenario_, error, arguments), flush=True)
+            while waiting and (len(waiting) > 3 or waiting[0].done()):
+                rows += shown(waiting.popleft())
+        for future in waiting:
+            rows += shown(future)
+    return rows
+
+
+def shown(future):
+    lines, rows = future.result()
+    print("\n".join(lines), end="\n" if lines else "", flush=True)
+    return rows
+
+
+def again(arguments, scratch):
+    """Judges copies that were kept."""
+    found = []
+    print(HEADER)
+    for path in sorted(Path(arguments.source).glob("*.json")):
+        kept = Kept(path, scratch)
+        family = kept.scenario.family
+        if arguments.family not in family or arguments.development and scenario.held_out(family):
+            continue
+        verdicts = judged(kept)
+        found += [verdict.row() for verdict in verdicts]
+        if not hidden(family, arguments):
+            print("\n".join(map(line, verdicts)), flush=True)
     return found
 
 
 def main(words=None):
     arguments = parse(words)
-    if reason := missing():
+    if not arguments.source and (reason := missing()):
         print(f"explain-real: SKIPPED, {reason}", file=sys.stderr)
         return 1 if os.environ.get("CI") == "true" else 0
-    os.setpriority(os.PRIO_PROCESS, 0, -10)  # what is measured is not to wait for what else runs on the machine
-    kinds = {*scenario.SERVERS, *scenario.OTHERS}
-    wanted = lambda name: arguments.family in name and not (arguments.development and scenario.held_out(name))
     with tempfile.TemporaryDirectory(prefix="explain-real-") as scratch:
         Path(scratch).chmod(0o755)
-        programs.compile_java(Path(scratch))
-        chosen = scenario.choose(arguments.seed, arguments.copies, wanted, programs.lacking(kinds))
-        print(f"Linux {platform.release()}, seed {arguments.seed}, {len(chosen)} copies\n\n{HEADER}", flush=True)
-        verdicts = [verdict for scenario_ in chosen for verdict in one(scenario_, arguments, Path(scratch))]
-    rows = summary(verdicts)
-    print("\n" + "\n".join(rows))
+        if arguments.pairs:
+            rows = pairs.run(arguments.seed, arguments.pairs, arguments.reveal, prepare(Path(scratch)), Path(scratch))
+        else:
+            rows = (again if arguments.source else make)(arguments, Path(scratch))
+            print("\n" + "\n".join(summary(rows)))
     if arguments.json:
-        shown = [verdict for verdict in verdicts if arguments.reveal or not scenario.held_out(verdict.copied.scenario.family)]
-        Path(arguments.json).write_text(json.dumps({"seed": arguments.seed, "totals": totals(verdicts), "captures": [one_.row() for one_ in shown]}, indent=1))
+        public = [row for row in rows if arguments.reveal or not row["held_out"]]
+        Path(arguments.json).write_text(json.dumps({"seed": arguments.seed, "totals": {} if arguments.pairs else totals(rows), "rows": public}, indent=1))
     return 0
 
 

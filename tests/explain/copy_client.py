@@ -1,4 +1,4 @@
-"""A copy by impacket or pysmb, in a process of its own: copy_client.py JSON.
+"""A copy by impacket, pysmb, or a program that sends header and data apart, in a process of its own: copy_client.py JSON.
 
 The JSON has library, verb, host, user, password, share, remote, local, delay_s (of the program, at each block it is handed
 or asked for), block (0: the library's own) and nodelay (null: the library's own).
@@ -81,10 +81,26 @@ def pysmb(job, file):
     client.close()
 
 
+def apart(job, file):
+    """Writes each block with two sends, as programs do that send the header first."""
+    from explain.rig import Apart
+
+    with Apart(job["host"], 445, timeout=60) as client:
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(bool(job["nodelay"])))
+        client.negotiate("NT1")
+        client.log_on(job["user"], job["password"])
+        client.tree_connect_andx("SUBJECT", job["share"])
+        fid, at = client.nt_create(job["remote"], disposition=5), 0
+        while data := file.read(job["block"] or 4096):
+            client.write_andx(fid, at, data)
+            at += len(data)
+        client.close_file(fid)
+
+
 def main():
     job = json.loads(sys.argv[1])
     with open(job["local"], "rb" if job["verb"] == "put" else "wb") as file:
-        {"impacket": impacket, "pysmb": pysmb}[job["library"]](job, Slow(file, job["delay_s"]) if job["delay_s"] else file)
+        {"impacket": impacket, "pysmb": pysmb, "apart": apart}[job["library"]](job, Slow(file, job["delay_s"]) if job["delay_s"] else file)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
-"""Makes the copy of a scenario between real programs, and has the referee judge it.
-
-`perform` gives a `Copied`: captures of both ends and of the middle, the partition, and what the kernels counted.
-"""
+"""Makes the copy of a scenario between real programs (`perform`, `sized`) and has the referee judge it (`judge`)."""
 import collections
 import contextlib
 import dataclasses
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -16,7 +14,7 @@ from pathlib import Path
 from explain import account, bench, ktrace, programs, referee, scenario
 from explain.bench import DOWN, ENDS, UP
 
-LIMIT_S, SHORTEST_S, LONGEST_S = 40, 0.7, 16.0
+LIMIT_S, SHORTEST_S, LONGEST_S = 40, 0.6, 16.0
 STOLEN = 0.05  # share of the copy's time that its processes may have waited for a processor
 SAMPLE_NS = 50_000_000
 FILE, OTHER_FILE = "BIG.BIN", "OTHER.BIN"
@@ -24,7 +22,27 @@ PATTERN = bytes((at * 131 + at // 251) % 256 for at in range(64_000))
 
 
 class Rejected(Exception):
-    """The copy says nothing: a program failed, or the machine was too busy."""
+    """The copy says nothing, for instance because a program failed."""
+
+
+class Busy(Rejected):
+    """The copy says nothing, because the machine was too busy."""
+
+
+@dataclasses.dataclass
+class Recorded:
+    """A copy that was made; the folder has the captures, the emulator's logs and the kernel's trace."""
+
+    scenario: scenario.Scenario
+    folder: Path
+    addresses: dict
+    kernel: dict
+    waited: dict
+
+    def seconds(self):
+        """From the first message to the last, about."""
+        times = [message.first for message in bench.messages(self.folder / bench.MESSAGES)]
+        return (max(times) - min(times)) / 1e9 if times else 0.0
 
 
 @dataclasses.dataclass
@@ -138,7 +156,7 @@ class Watch(threading.Thread):
 def waited_between(samples, begin, end):
     """The longest that a thread waited for a processor in that time."""
     longest = 0
-    for thread in samples.values():
+    for thread in filter(None, samples.values()):
         before = [value for at, value in thread if at <= begin] or [thread[0][1]]
         within = [value for at, value in thread if at <= end + SAMPLE_NS] or before
         longest = max(longest, within[-1] - before[-1])
@@ -189,66 +207,59 @@ def run_clients(wanted, there, running, local, scratch, server_pid):
     return waited
 
 
-def server_process(running, there):
-    """The process that serves: servers of other languages do not say it."""
-    return running.pid
-
-
 def perform(wanted, folder, scratch):
     """The copy of the scenario. Raises Rejected."""
     setting = {end: {"congestion": wanted.congestion, "tcp_rmem": getattr(wanted, f"{end}_rmem"), "tcp_wmem": getattr(wanted, f"{end}_wmem")}
                for end in ENDS}
-    with bench.Bench(folder, wanted.ways, wanted.seed % 2**31, setting) as there, contextlib.ExitStack() as stack:
+    program = bench.build(bench.SOURCE, scratch / "emulator")
+    with bench.Bench(folder, program, wanted.ways, wanted.seed % 2**31, setting) as there, contextlib.ExitStack() as stack:
         tracer = stack.enter_context(ktrace.Tracer())
         running = stack.enter_context(programs.server(wanted, there, scratch))
         local, files = local_files(wanted, folder, running)
         before = {end: bench.counters(there.hosts[end]) for end in ENDS}
-        with contextlib.ExitStack() as capturing:
-            for end in ENDS:
-                capturing.enter_context(bench.captured(there.hosts[end], folder / f"{end}.pcap", wanted.snap))
+        with bench.captured(there.hosts, folder, wanted.snap):
             waited = run_clients(wanted, there, running, local, scratch, running.pid)
         kernel = {end: {name: value - before[end][name] for name, value in bench.counters(there.hosts[end]).items()} for end in ENDS}
         target = local if wanted.verb == "get" else running.folder
         wrong = [name for name, size in files if not same(target / name, size)]
-        traced = tracer.stop()
-        logs = there.stop()
+        tracer.stop(folder)
+        there.stop()
         addresses = dict(there.addresses)
     if wrong:
         raise Rejected(f"{', '.join(wrong)} is not what was copied")
-    return judge(wanted, folder, logs, traced, addresses, kernel, waited)
+    shutil.rmtree(local)
+    return Recorded(wanted, folder, addresses, kernel, waited)
 
 
-def judge(wanted, folder, logs, traced, addresses, kernel, waited):
-    packets, messages = logs
+def judge(recorded):
+    """The referee's account. Raises Rejected."""
+    wanted, folder, addresses = recorded.scenario, recorded.folder, recorded.addresses
+    packets, messages = bench.packets(folder / bench.PACKETS), bench.messages(folder / bench.MESSAGES)
     port = copied_port(messages)
     facts = {UP: {"nodelay": nodelay(wanted, "client"), "paced": int(wanted.congestion == "bbr")},
              DOWN: {"nodelay": nodelay(wanted, "server"), "paced": int(wanted.congestion == "bbr")}}
-    known = account.Account(port, packets, messages, *traced, addresses, facts)
+    known = account.Account(port, packets, messages, *ktrace.read(folder), addresses, facts)
     try:
         events = known.build()
         begin, end, to_server = known.span()
     except ValueError as error:
         raise Rejected(str(error)) from None
     parts = referee.partition(events, begin, end, to_server)
-    share = waited_between(waited, begin, end) / (end - begin)
+    share = waited_between(recorded.waited, begin, end) / (end - begin)
     if share > STOLEN:
-        raise Rejected(f"a process waited {share:.0%} of the time for a processor")
+        raise Busy(f"a process waited {share:.0%} of the time for a processor")
     late = sorted(packet.late for packet in packets if packet.fate == bench.DELIVERED)
     link = {"packets": len(packets), "late_median_us": late[len(late) // 2] / 1e3, "late_99_us": late[len(late) * 99 // 100] / 1e3}
-    return Copied(wanted, port, begin, end, to_server, dict(parts), kernel, share, link, known, folder)
+    return Copied(wanted, port, begin, end, to_server, dict(parts), recorded.kernel, share, link, known, folder)
 
 
 def nodelay(wanted, end):
-    """Whether the program switches Nagle's algorithm off: by default only coax, smbclient, smbd and curl do."""
-    chosen = getattr(wanted, f"{end}_nodelay")
-    kind = getattr(wanted, end)
-    if end == "server" and kind in ("impacket", "jfileserver"):
-        return int(kind == "jfileserver")
-    if end == "client" and kind in ("jcifs", "jcifs-ng"):
-        return int(kind == "jcifs-ng")
-    if chosen is not None:
-        return int(chosen)
-    return int(kind not in ("impacket", "pysmb"))
+    """Whether the program switches Nagle's algorithm off (as strace shows it): by itself, or as the scenario wants it."""
+    kind, chosen = getattr(wanted, end), getattr(wanted, f"{end}_nodelay")
+    plain = ("impacket", "pysmb", "apart")
+    if kind in plain and end == "client" or kind in ("smbclient", "smbd", "coax"):
+        return int(kind not in plain if chosen is None else chosen)
+    return int(kind not in ("impacket", "jcifs", "jcifs-ng"))
 
 
 def copied_port(messages):
@@ -275,9 +286,10 @@ def sized(wanted, folder, scratch):
                 raise
             wanted = dataclasses.replace(wanted, bytes=max(wanted.bytes // 6, scenario.SMALLEST))
             continue
-        if SHORTEST_S <= done.wall_s <= LONGEST_S or attempt == 2:
+        seconds = done.seconds()
+        if SHORTEST_S <= seconds <= LONGEST_S or attempt == 2:
             return done
-        factor = 3.0 / done.wall_s
+        factor = 3.0 / max(seconds, 0.01)
         changed = int(min(max(wanted.bytes * factor, scenario.SMALLEST), scenario.LARGEST))
         if changed == wanted.bytes:
             return done

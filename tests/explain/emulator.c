@@ -25,7 +25,7 @@
 
 enum { UP, DOWN };
 enum { DELIVERED, QUEUE_DROP, LOST, OTHER };
-enum { FRAMING = 38, SMALLEST = 84, HEAD = 72, FLOWS = 64, LARGEST = 65536 + 256, MOST_WAITING = 1 << 20, VNET = 10 };
+enum { FRAMING = 38, SMALLEST = 84, HEAD = 88, FLOWS = 64, LARGEST = 65536 + 256, MOST_WAITING = 1 << 20, VNET = 10 };
 
 struct entry {
     int64_t in, queued, start, end, out;

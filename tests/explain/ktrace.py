@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -61,20 +62,30 @@ def impossible():
     """Why the kernel cannot be traced here, or None."""
     if os.geteuid() != 0:
         return "only root can trace the kernel"
+    if "tracefs" not in Path("/proc/filesystems").read_text():
+        return "the kernel has no tracefs"
+    return None
+
+
+def mount():
+    """Mounts tracefs where it belongs, if nobody has."""
     if not (TRACEFS / "available_events").exists():
-        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACEFS], capture_output=True)
+        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACEFS], check=True, capture_output=True)
     lacking = [name for name in CALLS + SEGMENTS if not (TRACEFS / "events" / name).exists()]
-    return f"the kernel lacks trace points: {', '.join(lacking)}" if lacking else None
+    if lacking:
+        raise RuntimeError(f"the kernel lacks trace points: {', '.join(lacking)}")
 
 
 class Tracer:
-    """Records while it is entered; `stop` gives calls, probes and states."""
+    """Records while it is entered; `stop` saves it."""
 
     def __init__(self):
         base = TRACEFS / "instances"
         self.calls, self.segments = (base / f"coax-{os.getpid()}-{name}" for name in ("calls", "segments"))
 
     def __enter__(self):
+        mount()
+        remove_left_over()
         for instance, events in ((self.calls, CALLS), (self.segments, SEGMENTS)):
             instance.mkdir()
             write(instance / "trace_clock", "mono")
@@ -91,20 +102,37 @@ class Tracer:
         write(self.calls / "set_event_pid", threading.get_native_id())
         return self
 
-    def stop(self):
-        offset = realtime_offset()
+    def stop(self, folder):
+        """Saves what was recorded, for `read`."""
         for instance in (self.calls, self.segments):
             write(instance / "tracing_on", 0)
             for stats in instance.glob("per_cpu/cpu*/stats"):
                 if lost := re.search(r"overrun: ([1-9]\d*)", stats.read_text()):
                     raise RuntimeError(f"the kernel's trace lacks {lost[1]} events")
-        return read_calls(self.calls / "trace", offset), *read_segments(self.segments / "trace", offset)
+        write(folder / "clock", realtime_offset())
+        for name, instance in (("calls", self.calls), ("segments", self.segments)):
+            with open(instance / "trace", "rb") as trace, open(folder / name, "wb") as saved:
+                shutil.copyfileobj(trace, saved, 1 << 20)
 
     def __exit__(self, *_):
         for instance in (self.calls, self.segments):
             with contextlib.suppress(OSError):
                 write(instance / "tracing_on", 0)
                 instance.rmdir()
+
+
+def remove_left_over():
+    """Instances of runs that were killed: each keeps memory."""
+    for instance in (TRACEFS / "instances").glob("coax-*-*"):
+        if not Path("/proc", instance.name.split("-")[1]).exists():
+            with contextlib.suppress(OSError):
+                instance.rmdir()
+
+
+def read(folder):
+    """Calls, probes and states that a tracer saved."""
+    offset = int((folder / "clock").read_text())
+    return read_calls(folder / "calls", offset), *read_segments(folder / "segments", offset)
 
 
 def write(path, value):

@@ -59,7 +59,8 @@ def urgent():
 def server(scenario, bench, scratch):
     """The scenario's server in the namespace of the bench's second host."""
     host = bench.addresses["server"]
-    globals_ = {"socket options": socket_options(scenario.server_nodelay, scenario.server_rcvbuf, scenario.server_sndbuf)}
+    options = socket_options(scenario.server_nodelay, scenario.server_rcvbuf, scenario.server_sndbuf)
+    globals_ = {"socket options": options} if options else {}
     if scenario.max_xmit:
         globals_["max xmit"] = str(scenario.max_xmit)
     if not scenario.large_requests:
@@ -114,7 +115,7 @@ def client_command(scenario, running, local, remote, scratch):
         url = f"smb://{running.host}/{running.share}/{remote}"
         limit = ["--limit-rate", str(scenario.client_rate)] if scenario.client_rate else []
         return ["curl", "-sS", "-u", user, *limit, *(["-o", local, url] if scenario.verb == "get" else ["-T", local, url])]
-    if kind in ("impacket", "pysmb"):
+    if kind in ("impacket", "pysmb", "apart"):
         job = {"library": kind, "verb": scenario.verb, "host": running.host, "user": running.user, "password": running.password,
                "share": running.share, "remote": remote, "local": str(local), "delay_s": scenario.client_delay_us / 1e6,
                "block": scenario.block, "nodelay": scenario.client_nodelay}

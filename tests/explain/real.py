@@ -314,7 +314,7 @@ def missing():
 
 
 def main():
-    if {word.partition("=")[0] for word in sys.argv[1:]} & {"--seed", "--copies"}:
+    if {word.partition("=")[0] for word in sys.argv[1:]} & {"--seed", "--copies", "--from", "--pairs"}:
         return copies.main()
     arguments = parse()
     if reason := missing():

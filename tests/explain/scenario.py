@@ -10,14 +10,14 @@ PROFILES = ("modern", "linux-cifs", "nt-4-copy", "nt-4-explorer", "windows-2000"
             "smbclient-1999", "ms-net-3.11-full", "ibm-dls-5.0-full", "ps2-opl", "ms-net-3.11-basic", "ibm-dls-5.0-predir")
 OTHERS = ("smbclient", "curl", "impacket", "pysmb", "jcifs", "jcifs-ng")
 # which clients copy with which server: see docs/referee.md
-WORKS_WITH = {"smbd": OTHERS + PROFILES, "coax": OTHERS + PROFILES, "impacket": ("smbclient", "curl", "modern"),
+WORKS_WITH = {"smbd": (*OTHERS, *PROFILES, "apart"), "coax": (*OTHERS, *PROFILES, "apart"), "impacket": ("smbclient", "curl", "modern"),
               "jfileserver": ("smbclient", "jcifs", "jcifs-ng", "modern", "windows-2000")}
 # (bytes of a usual request, requests in flight) where the server takes them: only to choose a file's size
 HABITS = {"modern": (60_000, 8), "linux-cifs": (60_000, 1), "smbclient": (64_000, 4), "curl": (32_000, 1), "impacket": (60_000, 1),
           "pysmb": (16_000, 1), "jcifs": (16_000, 1), "jcifs-ng": (60_000, 1), "wfw-3.11": (60_000, 1), "os2-warp": (16_000, 1),
           "windows-95": (16_000, 1), "windows-98": (16_000, 1), "ms-net-3.11-basic": (1_000, 1), "ibm-dls-5.0-predir": (1_000, 1),
-          "nt-4-copy": (4_300, 1), "nt-4-explorer": (4_100, 1), "windows-2000": (60_000, 1), "ps2-opl": (16_000, 1)}
-SMALLEST, LARGEST = 12_000, 40_000_000
+          "apart": (4_096, 1), "nt-4-copy": (4_300, 1), "nt-4-explorer": (4_100, 1), "windows-2000": (60_000, 1), "ps2-opl": (16_000, 1)}
+SMALLEST, LARGEST = 12_000, 30_000_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,14 +103,20 @@ def log_uniform(rng, low, high):
     return low * (high / low) ** rng.random()
 
 
-def pair(rng, servers=("smbd", "coax"), clients=None):
+def pair(rng, servers=("smbd", "coax"), clients=()):
     server = rng.choice(servers)
-    allowed = [client for client in WORKS_WITH[server] if clients is None or client in clients]
+    works = WORKS_WITH[server]
+    allowed = [client for client in clients or works if client in works and (clients or client != "apart")]
     return {"server": server, "client": rng.choice(allowed)}
 
 
 def verb(rng):
     return {"verb": rng.choice(("get", "put"))}
+
+
+def put_only(setup):
+    """The program that sends header and data apart only writes."""
+    return {**setup, "verb": "put"} if setup["client"] == "apart" else setup
 
 
 def both_ways(setup, **more):
@@ -119,7 +125,7 @@ def both_ways(setup, **more):
 
 PIPELINED = ("modern", "smbclient")
 LARGE = ("modern", "smbclient", "impacket", "jcifs-ng", "linux-cifs", "windows-2000")
-SERIAL = tuple(client for client in HABITS if client not in PIPELINED)
+SERIAL = tuple(client for client in HABITS if client not in (*PIPELINED, "apart"))
 ALL_SERVERS = ("smbd", "smbd", "coax", "coax", "impacket", "jfileserver")
 
 FAMILIES = {}
@@ -190,15 +196,16 @@ def server_window(rng):
 
 @family
 def send_buffer(rng):
-    size, end = int(log_uniform(rng, 10_000, 80_000)), rng.choice(("client", "server"))
-    return {**pair(rng, clients=PIPELINED + LARGE), "verb": "get" if end == "server" else "put", **path(rng, 100 * MBIT, log_uniform(rng, 10, 60), 100),
-            f"{end}_wmem": size}
+    size, end = int(log_uniform(rng, 8_000, 50_000)), rng.choice(("client", "server"))
+    return {**pair(rng, clients=PIPELINED + ("impacket", "jcifs-ng")), "verb": "get" if end == "server" else "put",
+            **path(rng, 100 * MBIT, log_uniform(rng, 10, 60), 100), f"{end}_wmem": size}
 
 
 @family
 def nagle(rng):
-    return {**pair(rng, ("smbd",), ("impacket", "pysmb", "smbclient", "jcifs")), **verb(rng), **path(rng, 100 * MBIT, log_uniform(rng, 0.3, 30), 50),
-            "client_nodelay": False, "server_nodelay": False, "block": int(log_uniform(rng, 600, 6000))}
+    setup = {**pair(rng, ("smbd", "smbd", "coax"), ("impacket", "pysmb", "smbclient", "jcifs", "apart", "apart", "apart")), **verb(rng),
+             **path(rng, 100 * MBIT, log_uniform(rng, 0.3, 30), 50)}
+    return put_only({**setup, "client_nodelay": False, "server_nodelay": False, "block": int(log_uniform(rng, 600, 6000))})
 
 
 @family
@@ -356,7 +363,7 @@ def draw(name, seed):
     rng = random.Random(f"{name}/{seed}")
     scenario = Scenario(name, seed, **{"congestion": rng.choice(("cubic", "cubic", "reno", "bbr")), "snap": rng.choice((128, 200, 200, 1600)),
                                        **FAMILIES[name](rng)})
-    seconds = log_uniform(rng, 1.5, 5)
+    seconds = log_uniform(rng, 1.2, 3.5)
     return dataclasses.replace(scenario, bytes=size_for(scenario, seconds))
 
 

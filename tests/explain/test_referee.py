@@ -183,7 +183,7 @@ class Messages(unittest.TestCase):
         self.assertEqual([exchange.response.first for exchange in found], [11, 12, 10])
 
     def test_a_raw_read_is_answered_by_a_message_without_a_header(self):
-        raw = Message(2, 0, 40_000, 0, 0, DOWN, bytes(72))
+        raw = Message(2, 0, 40_000, 0, 0, DOWN, bytes(88))
         found = account.exchanges([smb(account.READ_RAW, UP, 0, 60, words=struct.pack("<H", 9) + bytes(18), first=1), raw])
         self.assertIs(found[0].response, raw)
         self.assertEqual(found[0].fid, 9)
@@ -193,7 +193,7 @@ class Messages(unittest.TestCase):
             words = struct.pack("<H", 9) + bytes(12) + struct.pack("<H", mode) + bytes(8)
             found = account.exchanges([
                 smb(account.WRITE_RAW, UP, 0, 64, words=words, first=1), smb(account.WRITE_RAW, DOWN, 0, 40, response=True, first=2),
-                Message(3, 64, 30_000, 0, 0, UP, bytes(72)), smb(0x20, DOWN, 40, 40, response=True, first=4)])
+                Message(3, 64, 30_000, 0, 0, UP, bytes(88)), smb(0x20, DOWN, 40, 40, response=True, first=4)])
             self.assertIsNotNone(found[0].response)
             self.assertEqual(found[1].response is not None, answered)
 

@@ -5,6 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from explain import ktrace
 from lab import link
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,6 +116,8 @@ STEPS = [
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
+    peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,
+         impossible=lambda: link.impossible() or ktrace.impossible()),
     peer("lab-captures", "tshark reads the lab's captures", "lab.captures", impossible=no_tshark),
     peer("lab-kernel", "the lab and the kernel's TCP copy the same bytes", "lab.real", 300, ("--small",), impossible=link.impossible),
     peer("browser", "pages in a browser", "browser.main", 600, impossible=no_browser),

@@ -1,0 +1,173 @@
+"""`scripts/explain-real --pairs N`: an exam of advice and predictions.
+
+A copy is made, captured and explained. Then it is made again with one thing changed, for each change that applies. What explain
+predicted of the change stands beside what it brought, and its first advice beside the best of the changes.
+"""
+import collections
+import dataclasses
+import json
+import random
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from explain import copying, scenario
+from peers import subject
+
+ENDS = ("client", "server")
+WORTH = 0.05  # a change that brings less of the time is no improvement
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change, the advice that recommends it, and the fields that it sets where they are not so already."""
+
+    name: str
+    advice: tuple
+    fields: dict
+    when: object = lambda scenario_: True
+
+    def applies(self, to):
+        return self.when(to) and any(getattr(to, name) != value for name, value in self.fields.items())
+
+
+def profile(name):
+    return lambda to: to.client == name
+
+
+CHANGES = (
+    Change("TCP_NODELAY at the client", ("client-nodelay", "client-nodelay-far"), {"client_nodelay": True},
+           lambda to: to.client_nodelay is False and to.client in ("apart", "impacket", "pysmb", "smbclient")),
+    Change("TCP_NODELAY at the server", ("server-nodelay", "server-nodelay-far", "server-nodelay-early-timer"), {"server_nodelay": True},
+           lambda to: to.server == "smbd"),
+    Change("larger requests", ("samba-larger-requests", "nt-larger-request-buffer", "nt-larger-request-buffer-and-window"),
+           {"max_xmit": 0, "large_requests": True}, lambda to: to.max_xmit),
+    Change("receive buffer of the client", ("fixed-receive-buffer",), {"client_rcvbuf": 0, "client_rmem": 0}),
+    Change("receive buffer of the server", ("fixed-receive-buffer",), {"server_rcvbuf": 0, "server_rmem": 0}),
+    Change("send buffer of the client", ("fixed-send-buffer",), {"client_sndbuf": 0, "client_wmem": 0}),
+    Change("send buffer of the server", ("fixed-send-buffer",), {"server_sndbuf": 0, "server_wmem": 0}),
+    Change("raw mode", ("offer-raw-reads", "offer-raw-writes"), {"raw": True}),
+    Change("no sync", ("strict-sync", "write-through"), {"sync": False}),
+    Change("no signing", ("signing",), {"signing": False}),
+    Change("the full redirector", ("ms-net-full-redirector",), {"client": "ms-net-3.11-full"}, profile("ms-net-3.11-basic")),
+    Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),
+    Change("copy without Explorer", ("copy-without-notify",), {"client": "nt-4-copy"}, profile("nt-4-explorer")),
+    Change("requests in flight", (), {"client": "modern"}, profile("windows-2000")),
+    Change("larger blocks", (), {"block": 0}, lambda to: 0 < to.block < 16_000 and to.client in ("impacket", "apart")),
+)
+FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients")
+DEEP_MS = 300
+
+
+def deeper(to):
+    """The same with a queue of 300 ms, or None."""
+    if "queue_packets" not in to.down:
+        return None
+    way = lambda of: {key: value for key, value in of.items() if key != "queue_packets"} | {"queue_bytes": int(of["rate"] * DEEP_MS / 8000)}
+    return dataclasses.replace(to, up=way(to.up), down=way(to.down))
+
+
+def changed(to):
+    """(change's name, its advice, the changed scenario) of each that applies."""
+    found = [(change.name, change.advice, dataclasses.replace(to, **change.fields)) for change in CHANGES if change.applies(to)]
+    return found + ([("a deeper queue", (), deeper(to))] if deeper(to) else [])
+
+
+def choose(seed, count, lacking):
+    """So many scenarios to which a change applies."""
+    families = [*FAMILIES, "shallow-queue"]
+    random.Random(f"pairs/{seed}").shuffle(families)
+    found, turn = [], 0
+    while len(found) < count and turn < 20 * count:
+        drawn = scenario.draw(families[turn % len(families)], 5_000_000 + seed * 10_000 + turn // len(families))
+        turn += 1
+        if changed(drawn) and not {drawn.server, drawn.client} & set(lacking):
+            found.append(drawn)
+    return found
+
+
+def advised(path, port):
+    """Advice of the longest copy on that port: [(id, predicted seconds or None)], and its time."""
+    done = subprocess.run([subject.coax_binary(), "explain", "--json", path], capture_output=True, text=True, timeout=120)
+    copies = []
+    if done.returncode == 0:
+        capture = json.loads(done.stdout)["captures"][0]
+        copies = [copy for copy in capture["copies"] if capture["connections"][copy["connection"]]["client"].endswith(f":{port}")]
+    if not copies:
+        return [], None
+    copy = max(copies, key=lambda one: one["wall_s"])
+    return [(one["id"], one["predicted_s"]) for one in copy["advice"]], copy["wall_s"]
+
+
+def made(wanted, scratch, sized=False):
+    """The judged copy and what explain advises at each end."""
+    with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
+        Path(folder).chmod(0o755)
+        if sized:
+            recorded = copying.sized(wanted, Path(folder), scratch)
+        else:
+            recorded = copying.perform(wanted, Path(folder), scratch)
+        copied = copying.judge(recorded)
+        return copied, {end: advised(copied.capture(end), copied.port) for end in ENDS}
+
+
+def example(wanted, scratch):
+    """Rows of one scenario: a change and an end each."""
+    before, said = made(wanted, scratch, sized=True)
+    times = {}
+    for name, advice, after in changed(before.scenario):
+        copied, _ = made(after, scratch)
+        times[name] = (advice, copied.wall_s)
+    best = min(times, key=lambda name: times[name][1])
+    gains = times[best][1] < before.wall_s * (1 - WORTH)
+    for end in ENDS:
+        advice_, _ = said[end]
+        first = advice_[0][0] if advice_ else None
+        for name, (ids, truth) in times.items():
+            predicted = next((value for one, value in advice_ if one in ids and value), None)
+            yield {"copy": wanted.name, "held_out": scenario.held_out(wanted.family), "end": end, "change": name, "before_s": before.wall_s,
+                   "truth_s": truth, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
+                   "best": name == best, "first_right": first in times[best][0] if gains else first is None}
+
+
+def line(row):
+    predicted = row["predicted_s"]
+    said = f"{predicted[1]:.2f} ({predicted[0]:.2f}–{predicted[2]:.2f})" if predicted else "advised" if row["advised"] else "none"
+    error = f"{(predicted[1] / row['truth_s'] - 1) * 100:+.0f} %" if predicted else "–"
+    return f"| {row['copy']} | {row['end']} | {row['change']} | {row['before_s']:.2f} | {said} | {row['truth_s']:.2f} | {error} |"
+
+
+HEADER = "| copy | captured at | change | before, s | predicted, s | truth, s | error |\n|---|---|---|--:|--:|--:|--:|"
+
+
+def summary(rows):
+    """The figures of the exam as lines."""
+    predicted = [row for row in rows if row["predicted_s"]]
+    inside = sum(row["predicted_s"][0] <= row["truth_s"] <= row["predicted_s"][2] for row in predicted)
+    errors = [abs(row["predicted_s"][1] / row["truth_s"] - 1) for row in predicted]
+    helpful = [row for row in rows if row["best"] and row["truth_s"] < row["before_s"] * (1 - WORTH)]
+    counts = collections.Counter({"pairs": len(rows), "predicted": len(predicted), "in range": inside})
+    yield f"{counts['pairs']} pairs seen from an end, {counts['predicted']} with a prediction"
+    if predicted:
+        yield f"truth within the predicted range: {inside / len(predicted):.0%}; median error {statistics.median(errors):.0%}"
+    if helpful:
+        yield f"best measured change is the first advice: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
+
+
+def run(seed, count, reveal, lacking, scratch):
+    """Makes the pairs. The rows."""
+    rows = []
+    print(f"seed {seed}\n\n{HEADER}", flush=True)
+    for wanted in choose(seed, count, lacking):
+        hidden = scenario.held_out(wanted.family) and not reveal
+        try:
+            found = list(example(wanted, scratch))
+        except (copying.Rejected, RuntimeError, OSError, subprocess.SubprocessError) as error:
+            print(f"| {'held out' if hidden else wanted.name} | rejected | {' '.join(str(error).split())[:200]} |", flush=True)
+            continue
+        rows += found
+        if not hidden:
+            print("\n".join(map(line, found)), flush=True)
+    print("\n" + "\n".join(summary(rows)))
+    return rows
