@@ -415,7 +415,7 @@ fn read_late(rest: i64, probes: u64) -> Flow {
 fn who_has_no_room_for_a_segment_waits_for_the_other_program_to_read_probes_or_none() {
     for (rest, probes) in [(0, 0), (0, 1), (0, 4), (MSS / 2, 0)] {
         let flow = read_late(rest, probes);
-        let zero = share(&flow, Cause::ZeroWindow);
+        let zero = share(&flow, Cause::ClientThink);
         assert!((94..=97).contains(&zero), "{rest} {probes}: {zero}");
         let window = share(&flow, Cause::ReceiveWindow);
         assert!((2..=4).contains(&window), "{rest} {probes}: {window}");

@@ -31,10 +31,17 @@
 //! A sender may have no room for another segment though all it sent is acknowledged: its peer's program has not read. (What
 //! is left of the window may be more than nothing, and less than it sends: RFC 1122 §4.2.3.4.) From when its last segment
 //! was carried to when it hears of more, it waits for the way there and back, `receive-window`, and for the rest of the time
-//! for `zero-window`, whatever that program was busy with, and whoever's packet ends a stretch of it: a byte that probes the
-//! window (RFC 9293 §3.8.6.1) ends none, and what is sent into the rest of a window changes nothing. Only a server that has
-//! long had a whole request to go on with whenever it had answered (`held.rs`) is what all waits for meanwhile, so that what
-//! its client sends until the window is full is `server-think`.
+//! for that program: `client-think` or `server-think`, whoever's packet ends a stretch of it. A byte that probes the
+//! window (RFC 9293 §3.8.6.1) ends none, and what is sent into the rest of a window changes nothing. A server that has
+//! long had a whole request to go on with whenever it had answered (`backlog.rs`) is what all waits for meanwhile, so that
+//! what its client sends until the window is full is `server-think` too.
+//!
+//! # A path that is saturated
+//!
+//! While the path has been busy for some round trips (`path/utilisation.rs`), a stretch is `bandwidth` whichever packet ended
+//! it, as long as data of the busy direction is on its way: an answer, an acknowledgment or a repair that comes meanwhile
+//! did not keep the path from carrying. Where nothing is in flight (a request, its answer, the next request) the rules above
+//! decide.
 //!
 //! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured, without
 //! what its packets took to be carried. At the client's end all of it lies between request and response, at the server's all
@@ -69,6 +76,8 @@ pub(crate) struct Charger {
     /// Data that was sent again, and perhaps needlessly.
     open: Option<Advance>,
     flows: [Flow; 2],
+    /// The path was busy all the time until the packet that is looked at.
+    is_saturated: bool,
 }
 
 impl Charger {
@@ -99,6 +108,7 @@ impl Charger {
 
     /// Charges the time up to `advance`.
     pub(crate) fn advance(&mut self, advance: &Advance) {
+        self.is_saturated = advance.is_saturated && !advance.missing.unseen;
         self.settle_open(advance);
         if is_idle_repeat(advance, self.flow(advance.side).was_busy) {
             let flow = self.flow(advance.side);
@@ -142,12 +152,18 @@ impl Charger {
 
     /// Charges up to `at` what no packet explains.
     pub(crate) fn catch_up(&mut self, at: Time, cause: Cause) {
+        self.is_saturated = false;
         self.charge(cause, at - self.at);
         self.at = self.at.max(at);
     }
 
     /// The one place that time is charged in: in the order in which it passed.
     fn charge(&mut self, cause: Cause, span: Span) {
+        let cause = if self.is_saturated {
+            Cause::Bandwidth
+        } else {
+            cause
+        };
         self.account.add(cause, span);
         self.journal.add(cause, span);
     }

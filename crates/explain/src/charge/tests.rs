@@ -56,6 +56,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         },
         held_by: None,
         full: None,
+        is_saturated: false,
     }
 }
 
@@ -86,6 +87,7 @@ fn each_cause_is_charged_for_the_packet_that_waited_for_it() {
         carried: Time(6 * MS),
         end: 100,
         is_whole: true,
+        is_timed: false,
     };
     let cases = [
         (

@@ -6,6 +6,7 @@
 mod jitter;
 mod model;
 mod pace;
+mod utilisation;
 mod wire;
 
 pub(crate) use jitter::Jitter;
@@ -14,10 +15,11 @@ pub(crate) use wire::{LEAST, OVERHEAD, wire_bytes};
 
 use coax_wire::time::{Span, Time};
 
-use crate::constants::MIN_DELAYED_ACK;
-use crate::timeline::{Advance, Side, of, of_mut, sum};
+use crate::constants::{MIN_DELAYED_ACK, MIN_QUEUEING};
+use crate::timeline::{Advance, SentSegment, Side, noise, of, of_mut, slack, sum};
 use model::Path;
 use pace::{Pace, Slope};
+use utilisation::{PathShape, Utilisation};
 
 /// Shorter segments tell too little of the path's pace.
 const TELLING: u64 = 400;
@@ -54,6 +56,21 @@ pub(crate) struct NewAck {
     pub(crate) is_pure: bool,
     /// All data of that side seen so far goes up to here.
     pub(crate) highest: u64,
+    /// The data that it acknowledges last, if that is known and was not sent again.
+    pub(crate) sent: Option<SentSegment>,
+}
+
+impl NewAck {
+    /// Whether the path set the distance between the acknowledgment `last` and this: their data was sent closer, or took at
+    /// least that much longer than `way`. Else it may be the sender who paces what it sends, or its window.
+    fn is_spread_since(&self, last: &Self, way: Span) -> bool {
+        let Some((sent, before)) = self.sent.zip(last.sent) else {
+            return true;
+        };
+        let (apart, acked) = (sent.at - before.at, self.at - last.at);
+        let longer = (self.at - sent.at).0.saturating_sub(way.0);
+        apart.0 < acked.0 / 4 * 3 || sum(Span(longer), noise(acked)) >= acked
+    }
 }
 
 /// What was seen of the pace of one side's data.
@@ -71,8 +88,8 @@ struct PaceSamples {
     is_acked_in_bunches: bool,
     /// When and where its data began that was sent when nothing was in flight, until something of it is acknowledged.
     burst_start: Option<(Time, u64)>,
-    /// The last new acknowledgment, and up to where data had been sent by then.
-    last_ack: Option<(Time, u64)>,
+    /// The last new acknowledgment.
+    last_ack: Option<NewAck>,
 }
 
 impl PaceSamples {
@@ -91,6 +108,8 @@ pub(crate) struct PathStage {
     samples: [PaceSamples; 2],
     /// How single exchanges grow with their size, by who answers.
     slopes: [Slope; 2],
+    /// How busy the path is, by who sends.
+    utilisation: [Utilisation; 2],
     /// What the calibration pass measured; it holds during the packets that were calibrated with.
     calibrated: Option<PathMeasurements>,
     path: Path,
@@ -102,6 +121,7 @@ impl PathStage {
         PathMeasurements {
             ways: self.ways,
             paces: [self.pace(Side::Client), self.pace(Side::Server)],
+            queued: self.utilisation.each_ref().map(Utilisation::queued_pace),
         }
     }
 
@@ -180,6 +200,11 @@ impl PathStage {
     /// From now on the path is what another pass measured; after `None`, what this connection shows.
     pub(crate) fn calibrate(&mut self, by: Option<PathMeasurements>) {
         self.calibrated = by;
+        if let Some(known) = by {
+            for (utilisation, pace) in self.utilisation.iter_mut().zip(known.queued) {
+                utilisation.calibrate(pace);
+            }
+        }
         self.derive();
     }
 
@@ -226,21 +251,66 @@ impl PathStage {
     /// no sample if it may have been delayed.
     pub(crate) fn note_ack_pace(&mut self, side: Side, ack: &NewAck, sizes: SegmentSizes) {
         let is_ahead = !self.is_behind(side.other());
+        let (way, is_next) = (self.way(side), self.is_behind(side));
         let samples = of_mut(&mut self.samples, side.other());
-        let previous = samples.last_ack.replace((ack.at, ack.highest));
+        let previous = samples.last_ack.replace(*ack);
         samples.is_acked_in_bunches |= ack.is_pure && ack.bytes > sizes.mss;
         let may_be_delayed =
             samples.data.known().is_some() && samples.is_acked_in_bunches && ack.bytes <= sizes.mss;
-        if let Some((last, highest)) = previous
-            && is_ahead
-            && ack.is_pure
-            && ack.acked <= highest
-            && !(may_be_delayed && ack.at - last >= MIN_DELAYED_ACK)
+        let Some(last) = previous.filter(|_| is_ahead) else {
+            return;
+        };
+        // between the two ends it was spread before it was captured
+        let is_spread = !is_next || ack.is_spread_since(&last, way);
+        if ack.is_pure
+            && ack.acked <= last.highest
+            && is_spread
+            && !(may_be_delayed && ack.at - last.at >= MIN_DELAYED_ACK)
         {
             let bytes = ack.bytes + ack.bytes.div_ceil(sizes.mss.max(1)) * sizes.overhead;
-            if samples.acks.add(ack.at - last, bytes) {
+            if samples.acks.add(ack.at - last.at, bytes) {
                 self.derive();
             }
+        }
+        // one that acknowledges a single segment may have been delayed, unless others come with it
+        let is_prompt = ack.bytes > sizes.mss
+            || (ack.acked < ack.highest && ack.at - last.at < MIN_DELAYED_ACK);
+        if let Some(sent) = ack.sent.filter(|_| is_prompt) {
+            self.note_round(side.other(), ack.at, ack.at - sent.at);
+        }
+    }
+
+    /// A packet of `side` and its acknowledgment took so long.
+    pub(crate) fn note_round(&mut self, side: Side, at: Time, round: Span) {
+        let shape = self.shape(side);
+        of_mut(&mut self.utilisation, side).took(at, round, &shape);
+    }
+
+    /// The path delivered so many bytes of `side`.
+    pub(crate) fn note_delivered(&mut self, side: Side, at: Time, bytes: u64) {
+        let shape = self.shape(side);
+        of_mut(&mut self.utilisation, side).delivered(at, bytes, &shape);
+    }
+
+    /// Whether the path has been busy with data of `side` for some round trips.
+    pub(crate) fn is_saturated(&self, side: Side, at: Time) -> bool {
+        of(&self.utilisation, side).is_saturated(at, &self.shape(side))
+    }
+
+    fn shape(&self, side: Side) -> PathShape {
+        let leg = self.path.leg(side);
+        // behind the path, round trips are those of an acknowledgment and the data that it lets go
+        let round = if leg.is_behind {
+            leg.way
+        } else {
+            self.path.leg(side.other()).way
+        };
+        const FULL: u64 = 1538;
+        let serial = leg.carrying(2 * FULL);
+        PathShape {
+            round,
+            tolerance: sum(sum(slack(round), serial), MIN_QUEUEING),
+            pace: leg.carrying(1000).0,
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct RoundTrip {
 pub(crate) struct PathMeasurements {
     pub(super) ways: [Option<RoundTrip>; 2],
     pub(super) paces: [Option<u64>; 2],
+    /// The same by what was delivered while a queue stood; 0: not known.
+    pub(super) queued: [u64; 2],
 }
 
 /// What follows from that. Every packet asks for it, so it is worked out only when something new was learned.

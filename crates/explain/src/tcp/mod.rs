@@ -2,6 +2,7 @@
 
 mod calibration;
 mod connection;
+mod echoes;
 mod endpoint_stats;
 mod ip_ids;
 mod retransmissions;

@@ -47,8 +47,14 @@ pub(super) struct SentLog {
 
 impl SentLog {
     /// A segment that ends at `end` was captured at `at`; the path takes `serial` to carry it, and `is_ahead`: the capture
-    /// was taken before that.
-    pub(super) fn add(&mut self, at: Time, end: u64, serial: Span, is_ahead: bool) {
+    /// was taken before that; `is_timed`: a timer sent it.
+    pub(super) fn add(
+        &mut self,
+        at: Time,
+        end: u64,
+        serial: Span,
+        (is_ahead, is_timed): (bool, bool),
+    ) {
         self.note_busy(at, serial, is_ahead);
         let carried = if is_ahead { self.busy } else { at };
         if self.log.back().is_some_and(|last| last.end >= end) {
@@ -62,6 +68,7 @@ impl SentLog {
             carried,
             end,
             is_whole: false,
+            is_timed,
         });
     }
 
@@ -108,6 +115,7 @@ impl SentLog {
             carried,
             end,
             is_whole: false,
+            is_timed: false,
         };
         let (cause, serial) = by;
         self.again.push_back(Again {
@@ -165,6 +173,11 @@ impl SentLog {
         }
     }
 
+    /// Whether a timer sent the last.
+    pub(super) fn was_timed(&self) -> bool {
+        self.log.back().is_some_and(|last| last.is_timed)
+    }
+
     /// The last that ends by `end`.
     pub(super) fn up_to(&self, end: u64) -> Option<SentSegment> {
         let later = self.acked.find(&self.log, |sent| sent.end <= end);
@@ -177,9 +190,10 @@ impl SentLog {
         self.log.get(later.checked_sub(1)?).copied()
     }
 
-    /// The last that had been carried by `then` and in which a message ended.
-    pub(super) fn whole_by(&self, then: Time) -> Option<SentSegment> {
-        let known = self.log.partition_point(|sent| sent.carried <= then);
+    /// The last that had been carried by `then`, or was acknowledged up to `acked`, and in which a message ended.
+    pub(super) fn whole_by(&self, then: Time, acked: u64) -> Option<SentSegment> {
+        let has_come = |sent: &SentSegment| sent.carried <= then || sent.end <= acked;
+        let known = self.log.partition_point(has_come);
         let mut known = self.log.range(..known).rev();
         known.find(|sent| sent.is_whole).copied().or(self.whole)
     }

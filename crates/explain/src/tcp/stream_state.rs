@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::path::{OVERHEAD, wire_bytes};
 use crate::report;
+use crate::tcp::echoes::Echoes;
 use crate::tcp::ip_ids::IpIdTracker;
 use crate::tcp::retransmissions::Retransmissions;
 use crate::tcp::scale::ScaleEstimate;
@@ -55,6 +56,10 @@ pub(super) struct StreamState {
     /// Duplicate acknowledgments since the last new one.
     pub(super) duplicate_acks: u32,
     pub(super) sacked: bool,
+    /// Timestamps of its acknowledgments that the other side may echo.
+    pub(super) echoes: Echoes,
+    /// Segments that the other side reported as received before their turn, since its last new acknowledgment.
+    pub(super) early_acks: u32,
     /// When the last of them came, and the one that is enough for every sender that responds to duplicate ACKs.
     pub(super) told_at: Time,
     pub(super) told_enough: Option<Time>,

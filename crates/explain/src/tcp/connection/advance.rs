@@ -56,9 +56,11 @@ impl Connection {
             let round = self.path.way(step.side.other()).0.saturating_mul(2);
             let then = Time(step.at.0.saturating_sub(round));
             let stream = of_mut(&mut self.streams, step.side);
-            stream
-                .sent
-                .add(step.at, step.end, step.serial, !step.is_behind);
+            let kind = (
+                !step.is_behind,
+                step.is_timed(start, stream.sent.was_timed()),
+            );
+            stream.sent.add(step.at, step.end, step.serial, kind);
             stream.sent.forget(stream.acked, then);
         } else {
             self.note_again(step, start);
@@ -73,7 +75,8 @@ impl Connection {
         let (near, is_behind) = (self.path.bare_way(side), self.path.is_behind(side));
         let place = self.place(segment, side);
         let (knew, heard) = self.heard_by(side, wire, at);
-        Advance {
+        let is_alone = |step: &Advance| step.is_behind && step.is_alone();
+        let mut step = Advance {
             at,
             side,
             len,
@@ -100,7 +103,23 @@ impl Connection {
             place,
             held_by: self.backlog.held_by(side, &self.situation()),
             full: stream.send_limits.full(),
-        }
+            is_saturated: false,
+        };
+        step.is_saturated = Side::BOTH
+            .into_iter()
+            .any(|of| self.is_saturated(of, at) && !(of == side && is_alone(&step)));
+        step
+    }
+
+    /// Whether the path has been busy with `side`'s data for some round trips, and is still.
+    fn is_saturated(&self, side: Side, at: Time) -> bool {
+        let stream = of(&self.streams, side);
+        let goes_on = if self.path.is_behind(side) {
+            self.conversation.is_plain() || self.conversation.is_inside(side)
+        } else {
+            stream.highest > stream.acked
+        };
+        goes_on && self.path.is_saturated(side, at)
     }
 
     /// A side sent something again.
@@ -206,7 +225,7 @@ impl Connection {
         let oldest = self.conversation.oldest_request(untold);
         let asked = match oldest.filter(|_| side == Side::Server) {
             Some(asked) => sent.captured_by(asked),
-            None => sent.whole_by(then),
+            None => sent.whole_by(then, of(&self.streams, side.other()).acked),
         };
         asked.map(|asked| sent.mended(asked, then))
     }

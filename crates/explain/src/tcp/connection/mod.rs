@@ -4,6 +4,7 @@ mod advance;
 mod backlog;
 mod delivery;
 pub(super) mod finish;
+mod load;
 
 use crate::charge::Charger;
 use crate::conversation::Conversation;
@@ -152,6 +153,7 @@ impl Connection {
         let before = (stream.highest, of(&self.streams, side.other()).acked);
         self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
         let novelty = of_mut(&mut self.streams, side).take(segment, start, at);
+        self.note_load(segment, side, novelty, at);
         self.watch(segment, side, moment, start, novelty, before);
         self.note_coalescing(segment, side, quality);
         if self.is_step(segment, side, novelty) {
@@ -323,14 +325,19 @@ impl Connection {
         let fills = before < other.recovery_point;
         let way = other.acknowledge(ack, at);
         let is_pure = segment.len == 0 && !fills;
+        let sent = other.sent.up_to(ack);
+        let sent = sent.filter(|sent| sent.end == ack && !fills);
+        let early = std::mem::take(&mut other.early_acks);
         let new = NewAck {
             at,
             acked: ack,
             bytes: ack - before,
             is_pure,
             highest: other.highest,
+            sent,
         };
         let sizes = self.sizes(side.other());
+        self.note_delivered_by_ack(side.other(), &new, early, sizes);
         self.path.note_ack_pace(side, &new, sizes);
         self.path.note_burst(side.other(), &new, sizes);
         let carried = if fills { 0 } else { new.bytes };
@@ -360,6 +367,7 @@ impl Connection {
         if other.window == window_before || has_sack {
             other.told(segment.reports_hole(), at);
             other.tick(at, serial);
+            self.note_delivered_early(side.other(), at, sizes);
             of_mut(&mut self.streams, side).figures.duplicate_acks += 1;
         }
     }
