@@ -14,6 +14,8 @@ FID_OF_OPEN = {0x02: 0, 0x03: 0, 0x0F: 0, 0x2D: 4, 0xA2: 5}
 WORDS, WRITE_MODE = 37, 14
 NT_TRANSACT, FUNCTION, NOTIFY, NT_CANCEL = 0xA0, 36, 4, 0xA4
 KEEP_ALIVE = 0x85
+LEAST_MSS = 1448  # 1,500 bytes less the headers and time stamps: what Linux sends over this link if it has enough to send
+WOULD_BLOCK = -11  # EAGAIN
 
 
 def number(head, at):
@@ -176,6 +178,9 @@ class Account:
         self.events = []
         self.curves = {(name, way): Curve() for name in ("written", "delivered", "read") for way in (UP, DOWN)}
         self.base = self.first_bytes()
+        own = [packet for packet in self.packets if self.own(packet)]
+        self.before = {way: min((packet.queued - packet.sent for packet in own if packet.way == way), default=0) for way in (UP, DOWN)}
+        self.mss = {way: max([LEAST_MSS] + [packet.len for packet in own if packet.way == way]) for way in (UP, DOWN)}
         for way in (UP, DOWN):
             for field, value in facts[way].items():
                 self.events.append((0, way, field, value))
@@ -221,10 +226,11 @@ class Account:
         """First transmissions, arrivals, transmission of useful packets, and losses."""
         for way in (UP, DOWN):
             own = [packet for packet in self.packets if self.own(packet) and packet.way == way and packet.len]
-            mss = max((packet.len for packet in own), default=1460)
-            self.add(0, way, "mss", mss)
+            self.add(0, way, "mss", self.mss[way])
             for packet in own:
-                self.add(packet.sent, way, "sent", self.offset(way, packet.seq) + packet.len)
+                end = self.offset(way, packet.seq) + packet.len
+                self.add(packet.sent, way, "departed", end)
+                self.add(packet.sent + self.before[way], way, "sent", end)
             received, delivered = Received(), self.curves["delivered", way]
             for packet in sorted((packet for packet in own if packet.fate == DELIVERED), key=lambda packet: packet.arrived):
                 begin = self.offset(way, packet.seq)
@@ -272,7 +278,7 @@ class Account:
                 value = self.offset(way, packet.ack)
                 self.add(packet.sent, way, "ack_sent", value)
                 if packet.fate == DELIVERED:
-                    self.add(packet.arrived, way, "acked", value)
+                    self.add(packet.arrived + self.before[way], way, "acked", value)
 
     def sockets(self):
         """The kernel's name of the client's and of the server's socket."""
@@ -291,9 +297,9 @@ class Account:
         """What the programs offered and read."""
         for way, sock in self.sockets().items():
             done = read = 0
-            begins = self.socket_began(sock)
+            begins, before = self.socket_began(), self.before[way]
             for call in self.calls:
-                if call.sock != sock or call.at < begins:
+                if call.sock != sock or call.at < begins or call.size < 0 and call.size != WOULD_BLOCK:
                     continue
                 if call.kind == "recv":
                     read += max(call.size, 0)
@@ -303,29 +309,28 @@ class Account:
                     continue
                 offered = done + max(call.offered, 1)
                 self.curves["written", way].add(call.began, offered)
-                self.add(call.began, way, "written", offered)
+                self.add(call.began + before, way, "written", offered)
                 if call.at > call.began:
-                    self.add(call.began, way, "stalled", 1)
+                    self.add(call.began + before, way, "stalled", 1)
                 done += max(call.size, 0)
-                self.add(call.at, way, "stalled", int(done < offered))
+                self.add(call.at + before, way, "stalled", int(done < offered))
 
-    def socket_began(self, sock):
+    def socket_began(self):
         """A socket's address may have belonged to an earlier connection: calls count from the first SYN on."""
         return min(packet.sent for packet in self.packets if self.own(packet)) - 1_000_000
 
     def tcp_state(self):
         """A probe shows the state that holds since the one before it."""
         for way, sock in self.sockets().items():
-            before = 0
-            mss = max((packet.len for packet in self.packets if self.own(packet) and packet.way == way), default=1460)
+            since = 0
             for probe in self.probes:
                 if probe.sock != sock:
                     continue
-                una = self.offset(way, probe.snd_una)
-                self.add(before, way, "edge", una + probe.window)
-                self.add(before, way, "window", probe.window)
-                self.add(before, way, "cwnd", probe.cwnd * mss)
-                before = probe.at + 1
+                at, una = since + self.before[way], self.offset(way, probe.snd_una)
+                self.add(at, way, "edge", una + probe.window)
+                self.add(at, way, "window", probe.window)
+                self.add(at, way, "cwnd", probe.cwnd * self.mss[way])
+                since = probe.at + 1
 
     def requests(self):
         """Which requests the server holds, and which the client has sent for data."""

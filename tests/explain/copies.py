@@ -187,8 +187,9 @@ def parse(words):
     parser.add_argument("--development", action="store_true", help="no held-out family")
     parser.add_argument("--reveal", action="store_true", help="also the rows of held-out families")
     parser.add_argument("--keep", metavar="FOLDER", help="captures and truth of development families (with --reveal: of all)")
+    parser.add_argument("--logs", metavar="FOLDER", help="keep everything there, so that --from can judge it by changed rules (large)")
     parser.add_argument("--pairs", type=int, metavar="N", help="so many copies with and without changes: an exam of advice and predictions")
-    parser.add_argument("--from", dest="source", metavar="FOLDER", help="judge what --keep left there, instead of making copies")
+    parser.add_argument("--from", dest="source", metavar="FOLDER", help="judge what --keep or --logs left there, instead of making copies")
     parser.add_argument("--json", metavar="FILE", help="all figures; of held-out families only totals, unless --reveal")
     parser.add_argument("--no-explain", action="store_true", help="only the referee")
     return parser.parse_args(words)
@@ -219,6 +220,8 @@ def examine(recorded, folder, arguments):
     except FAILURES as error:
         return [rejected(recorded.scenario, error, arguments)], []
     finally:
+        if arguments.logs:
+            recorded.save(arguments.logs)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -259,18 +262,31 @@ def shown(future):
     return rows
 
 
+def kept(source, scratch):
+    """Copies that were kept, judged again if their logs were."""
+    for path in sorted(Path(source).glob("*.json")):
+        yield Kept(path, scratch)
+    for path in sorted(Path(source).glob(f"*/{copying.RECORDED}")):
+        try:
+            yield copying.judge(copying.Recorded.load(path.parent))
+        except copying.Rejected:
+            continue  # it was then, too
+
+
 def again(arguments, scratch):
-    """Judges copies that were kept."""
+    """Judges copies that were kept. The rows of all captures."""
     found = []
     print(HEADER)
-    for path in sorted(Path(arguments.source).glob("*.json")):
-        kept = Kept(path, scratch)
-        family = kept.scenario.family
+    for copied in kept(arguments.source, scratch):
+        family = copied.scenario.family
         if arguments.family not in family or arguments.development and scenario.held_out(family):
             continue
-        verdicts = judged(kept)
+        secret = hidden(family, arguments)
+        if arguments.keep and not secret:
+            keep(copied, arguments.keep)
+        verdicts = judged(copied)
         found += [verdict.row() for verdict in verdicts]
-        if not hidden(family, arguments):
+        if not secret:
             print("\n".join(map(line, verdicts)), flush=True)
     return found
 

@@ -2,6 +2,7 @@
 import collections
 import contextlib
 import dataclasses
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from explain.bench import DOWN, ENDS, UP
 LIMIT_S, SHORTEST_S, LONGEST_S = 40, 0.6, 16.0
 STOLEN = 0.05  # share of the copy's time that its processes may have waited for a processor
 SAMPLE_NS = 50_000_000
+RECORDED = "recorded.json"
 FILE, OTHER_FILE = "BIG.BIN", "OTHER.BIN"
 PATTERN = bytes((at * 131 + at // 251) % 256 for at in range(64_000))
 
@@ -38,6 +40,19 @@ class Recorded:
     addresses: dict
     kernel: dict
     waited: dict
+
+    def save(self, folder):
+        """Moves everything to the folder, to be judged again by `load`."""
+        target = Path(folder) / self.scenario.name
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.move(self.folder, target)
+        known = {"scenario": dataclasses.asdict(self.scenario), "addresses": self.addresses, "kernel": self.kernel, "waited": self.waited}
+        (target / RECORDED).write_text(json.dumps(known))
+
+    @classmethod
+    def load(cls, folder):
+        known = json.loads((folder / RECORDED).read_text())
+        return cls(scenario.Scenario(**known.pop("scenario")), folder, **known)
 
     def seconds(self):
         """From the first message to the last, about."""

@@ -47,17 +47,20 @@ class Stream:
     own_queued: int = 0  # packets of this connection in the queue
     other: int = 0  # packets of others in transmission
     holes: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # losses not yet repaired, by what repairs them
+    # the sender, as late as a packet takes from it to the queue: so the state in which the link is idle is the one that leaves it idle
     written: int = 0  # offset up to which the program has offered data
     stalled: int = 0  # the program waits for room in the send buffer
     sent: int = 0  # highest offset sent
+    acked: int = 0  # highest offset that the sender knows to be acknowledged
+    edge: int = 1 << 62  # end of the receive window
+    window: int = 1 << 62  # its size
+    cwnd: int = 1 << 62  # congestion window, bytes
+    # at once
+    departed: int = 0  # highest offset sent
     delivered: int = 0  # offset up to which everything has arrived
     read: int = 0  # offset up to which the receiving program has read
     ack_sent: int = 0  # highest offset acknowledged by the receiver
-    acked: int = 0  # the same as the sender knows it
-    edge: int = 1 << 62  # end of the receive window as the sender knows it
-    window: int = 1 << 62  # its size
-    cwnd: int = 1 << 62  # congestion window, bytes
-    mss: int = 1460
+    mss: int = 1448
     nodelay: int = 1
     paced: int = 0  # the sender's congestion control paces
     lost: str = ""  # what repaired the last loss; empty: none so far
@@ -98,7 +101,7 @@ def category(copy):
             return reason
     if copy.serving > 0:
         return "server"
-    if any(stream.sent > stream.delivered for _, stream in streams):
+    if any(stream.departed > stream.delivered for _, stream in streams):
         return "round-trips" if copy.data > 0 else "metadata"
     return "client"
 
@@ -152,7 +155,7 @@ def apply(copy, event):
         stream.lost = value
     elif field == "hole-":
         stream.holes[value] -= 1
-    elif field in ("written", "sent", "delivered", "read", "ack_sent", "acked"):
+    elif field in ("written", "sent", "departed", "delivered", "read", "ack_sent", "acked"):
         setattr(stream, field, max(getattr(stream, field), value))
     else:
         setattr(stream, field, value)

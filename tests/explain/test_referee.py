@@ -4,7 +4,8 @@ import struct
 import unittest
 
 from explain import account, referee, scenario
-from explain.bench import DOWN, UP, Message
+from explain.bench import DOWN, UP, Message, Packet
+from explain.ktrace import Call, Probe
 
 MS = 1_000_000
 SEEDS = 300
@@ -70,7 +71,7 @@ class Rules(unittest.TestCase):
     def test_nagle_holds_back_less_than_a_segment_while_data_is_in_flight(self):
         events = [(0, UP, "written", 2_000), (0, UP, "sent", 1_460), (0, UP, "nodelay", 0), (20 * MS, UP, "delivered", 1_460), (20 * MS, UP, "ack_sent", 1_460),
                   (60 * MS, UP, "acked", 1_460), (60 * MS, UP, "sent", 2_000)]
-        self.assertEqual(judged(events), {"nagle": 60 * MS, "metadata": 40 * MS})
+        self.assertEqual(judged([*events, (0, UP, "departed", 1_460), (60 * MS, UP, "departed", 2_000)]), {"nagle": 60 * MS, "metadata": 40 * MS})
 
     def test_a_full_send_buffer(self):
         events = [(0, UP, "written", 5_000), (0, UP, "sent", 4_000), (0, UP, "stalled", 1)]
@@ -85,14 +86,14 @@ class Rules(unittest.TestCase):
         self.assertEqual(judged([(0, DOWN, "written", 50_000)]), {"server-stack": 100 * MS})
 
     def test_the_server_before_propagation_and_the_client_last(self):
-        events = [(0, None, "data", 1), (0, UP, "sent", 100), (20 * MS, UP, "delivered", 100), (20 * MS, None, "serving", 1), (50 * MS, None, "serving", -1),
-                  (50 * MS, DOWN, "sent", 100), (70 * MS, DOWN, "delivered", 100), (70 * MS, None, "data", -1)]
+        events = [(0, None, "data", 1), (0, UP, "departed", 100), (20 * MS, UP, "delivered", 100), (20 * MS, None, "serving", 1), (50 * MS, None, "serving", -1),
+                  (50 * MS, DOWN, "departed", 100), (70 * MS, DOWN, "delivered", 100), (70 * MS, None, "data", -1)]
         self.assertEqual(judged(events), {"round-trips": 40 * MS, "server": 30 * MS, "client": 30 * MS})
 
 
 def random_events(rng):
     counts = ("useful", "useful_queued", "own_queued", "other")
-    offsets = ("written", "sent", "delivered", "read", "ack_sent", "acked", "edge", "window", "cwnd")
+    offsets = ("written", "sent", "departed", "delivered", "read", "ack_sent", "acked", "edge", "window", "cwnd")
     found = []
     for _ in range(rng.randrange(60)):
         begin = rng.randrange(-50, 1_200)
@@ -205,6 +206,47 @@ class Messages(unittest.TestCase):
             smb(0x04, DOWN, 0, 39, mid=3, response=True, first=5), smb(0x71, UP, 0, 39, mid=4, first=6)])
         first, last, to_server = account.copy_of(found)
         self.assertEqual((first.command, last.command, to_server), (0xA2, 0x04, False))
+
+
+def packet(sent, way, seq, size, flags=16, before=0, took=1, after=5, ack=0, fate=0):
+    """A packet of the connection of port 40000. Its queue is empty."""
+    queued = sent + before
+    ports = (40_000, 445) if way == UP else (445, 40_000)
+    return Packet(sent, queued, queued, queued + took, queued + took + after, seq, ack, size, size + 52, *ports, 64, 0, way, fate, flags, 0)
+
+
+def probe(at, way, nxt, una, cwnd, window):
+    here, there = ("a:40000", "b:445") if way == UP else ("b:445", "a:40000")
+    return Probe(at, here, there, f"sock{way}", nxt, una, cwnd, window)
+
+
+def connection(before, lost=False):
+    """A client that offers two segments at 100 with room for one in its congestion window, 10 from a queue at a distance of `before`."""
+    ack_at = 100 + 2 * before + 12
+    packets = [packet(0, UP, 999, 0, flags=2, before=before), packet(1, DOWN, 4_999, 0, flags=18, before=before),
+               packet(100, UP, 1_000, 1_448, before=before, fate=2 if lost else 0), packet(ack_at - before - 6, DOWN, 5_000, 0, before=before, ack=2_448),
+               packet(ack_at, UP, 2_448, 1_448, before=before)]
+    if lost:
+        packets.append(packet(400, UP, 1_000, 1_448, before=before))
+    probes = [probe(50, UP, 1_000, 1_000, 1, 60_000), probe(60, DOWN, 5_000, 5_000, 10, 60_000), probe(ack_at, UP, 2_448, 1_000, 1, 60_000),
+              probe(900, UP, 3_896, 3_896, 10, 60_000)]
+    calls = [Call(100, "send", f"sock{UP}", 2_896, 2_896, 100)]
+    known = account.Account(40_000, packets, [], calls, probes, [], {"client": "a", "server": "b"}, {UP: {}, DOWN: {}})
+    return known.build()
+
+
+class Accounts(unittest.TestCase):
+    def test_a_blocked_sender_counts_from_when_the_link_lacks_its_packet(self):
+        for before in (0, 20):
+            parts = referee.partition(connection(before), 100, 100 + 2 * before + 12 + before, to_server=True)
+            self.assertEqual(parts["carrying"], 1)
+            self.assertEqual(parts["round-trips"] + parts["metadata"], before)
+            self.assertEqual(parts["slow-start"], 2 * before + 11)
+
+    def test_a_loss_counts_from_when_the_packet_was_expected(self):
+        events = connection(0, lost=True)
+        self.assertEqual([(at, value) for at, way, field, value in events if field == "hole+"], [(106, "probe")])
+        self.assertEqual([(at, value) for at, way, field, value in events if field == "hole-"], [(406, "probe")])
 
 
 class Streams(unittest.TestCase):
