@@ -6,12 +6,26 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod limit;
+mod lmhosts;
+mod lookup;
 pub mod llc;
 mod names;
+mod network;
+mod quoted;
 mod session;
+mod wins;
 
+pub use limit::{Rate, RateLimiter};
+pub use lmhosts::{Lmhosts, LmhostsEntry, LmhostsProblem};
+pub use lookup::{Lookup, LookupAnswer, LookupConfig, LookupStep};
 pub use names::{
-    ConfigError, Counters, Destination, Event, MAX_ADDRESSES, MAX_NAMES, NameKind, NameService,
-    NameServiceConfig, OwnName, Transmit,
+    ConfigError, Counters, Destination, Event, MAX_ADDRESSES, MAX_NAMES, MAX_WINS_SERVERS,
+    NameKind, NameService, NameServiceConfig, NodeType, OwnName, Reach, Transmit,
 };
+pub use network::Network;
 pub use session::{Accept, Session, SessionConfig, SessionError, Transport};
+pub use wins::{
+    BadLine, RecordKind, RecordState, WinsChange, WinsConfig, WinsEvent, WinsRecord, WinsServer,
+    parse_database,
+};

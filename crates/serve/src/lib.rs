@@ -25,7 +25,7 @@ mod listen;
 mod local;
 mod log_file;
 mod logon_timer;
-mod names;
+mod netbios;
 mod outbox;
 mod outcome;
 mod pacing;
@@ -318,7 +318,7 @@ fn open_doors(
         let clients = listen::accept(host.clone(), door, numbers.clone(), alive.clone());
         tokio::spawn(clients);
     }
-    let names = sockets.names.map(|at| names::Names::start(host, at));
+    let names = sockets.names.map(|at| netbios::Names::start(host, at));
     let names_at = match names {
         Some(Ok(names)) => {
             let at = names.address();

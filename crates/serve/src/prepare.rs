@@ -14,7 +14,7 @@ use super::{
     folders::Folder,
     listen::{self, Door},
     log_file::LogFile,
-    names, pcap, report,
+    netbios, pcap, report,
     sandbox::privileges::Account,
 };
 use coax_smbconf::{
@@ -108,7 +108,7 @@ impl Prepared {
 #[derive(Debug)]
 pub(super) struct Sockets {
     pub(super) doors: Vec<Door>,
-    pub(super) names: Option<names::Bound>,
+    pub(super) names: Option<netbios::Bound>,
 }
 
 impl Sockets {
@@ -137,7 +137,7 @@ impl Sockets {
                 "the system is older than Linux 5.14 and cannot limit the first bursts of old clients; 'coax:pacing' limits only later ones",
             ));
         }
-        let names = names::Bound::open(settings).unwrap_or_else(|why| {
+        let names = netbios::Bound::open(settings, warnings).unwrap_or_else(|why| {
             warnings.push(Diagnostic::warning(why));
             None
         });
@@ -152,7 +152,7 @@ impl Sockets {
             names: self
                 .names
                 .as_ref()
-                .is_some_and(names::Bound::is_at_the_usual_port),
+                .is_some_and(netbios::Bound::is_at_the_usual_port),
             ..Bound::default()
         };
         for door in &self.doors {

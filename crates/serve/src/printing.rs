@@ -37,13 +37,14 @@ pub(super) struct Job<'a> {
 #[derive(Debug)]
 struct Waiting {
     order: Order,
-    job: String,
+    what: String,
 }
 
-/// Whether any share has a command to run.
+/// Whether any share, or the WINS server, has a command to run.
 pub(super) fn is_needed(settings: &Settings) -> bool {
     let mut shares = settings.shares.iter();
     shares.any(|share| share.printable && !share.print_command.is_empty())
+        || !settings.global.netbios.wins_hook.is_empty()
 }
 
 /// Queues finished jobs.
@@ -75,6 +76,18 @@ impl Printing {
         })
     }
 
+    /// Queues a command that `what` names in the log.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub(super) fn queue(&self, order: Order, what: String) -> Result<(), String> {
+        let Some(orders) = &self.orders else {
+            return Ok(());
+        };
+        let full = |_| format!("{WAITING} commands wait already");
+        orders.try_send(Waiting { order, what }).map_err(full)
+    }
+
     /// Queues the share's command for a job from `client`.
     ///
     /// # Errors
@@ -95,7 +108,7 @@ impl Printing {
         let line = command_line(&share.print_command, &folder, job, client);
         let order = Waiting {
             order: Order { line, folder },
-            job: format!("{} on {}", job.path, job.share),
+            what: format!("the print command for {} on {}", job.path, job.share),
         };
         let too_many = |_| format!("{WAITING} jobs wait for their print command; this one is left");
         orders.try_send(order).map_err(too_many)
@@ -131,7 +144,7 @@ fn command_line(command: &str, folder: &str, job: Job<'_>, client: &MacroValues<
 fn run_all(queue: &Receiver<Waiting>, runner: &Runner, reporter: &Reporter) {
     while let Ok(waiting) = queue.recv() {
         if let Err(why) = runner.run(&waiting.order) {
-            reporter.notice(format!("the print command for {} {why}", waiting.job));
+            reporter.notice(format!("{} {why}", waiting.what));
         }
     }
 }

@@ -5,10 +5,12 @@
 //! maps parameters to fields.
 
 mod global;
+mod netbios;
 mod share;
 mod types;
 
 pub use global::GlobalSettings;
+pub use netbios::{NetbiosSettings, NodeTypeSetting};
 pub use share::{Access, Secret, ShareSettings};
 pub use types::{
     CaseMode, GuestAccess, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Pacing,

@@ -5,6 +5,7 @@
 
 pub mod families;
 mod globals;
+mod netbios;
 mod others;
 mod parameter;
 mod shares;
@@ -30,6 +31,7 @@ pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
 pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Parameter])> {
     [
         ("Names and addresses", globals::NAMES),
+        ("NetBIOS names and WINS", netbios::NETBIOS),
         ("Log-on", globals::LOG_ON),
         ("Protocol", globals::PROTOCOL),
         ("Connections and logging", globals::CONNECTIONS),

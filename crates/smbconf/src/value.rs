@@ -1,5 +1,9 @@
 //! Parsing and formatting of values: one [`Codec`] for each kind of value.
 
+mod netbios;
+
+pub use netbios::{ADDRESSES, NODE_TYPE, REQUIRED_FILE, SCOPE};
+
 use std::path::PathBuf;
 
 use super::hosts::HostList;

@@ -4,6 +4,7 @@
 extern crate alloc;
 
 pub mod block;
+pub mod browser;
 pub mod codepage;
 pub mod command;
 pub mod dialect;
@@ -14,6 +15,7 @@ pub mod info;
 pub mod io;
 pub mod llc;
 pub mod nbf;
+pub mod mailslot;
 pub mod nbt;
 pub mod rap;
 pub mod rpc;

@@ -8,6 +8,8 @@ pub mod explain;
 pub mod files;
 pub mod hello;
 pub mod lab;
+pub mod lookup;
+pub mod name_options;
 pub mod output;
 pub mod profiles;
 pub mod prompt;
@@ -72,6 +74,8 @@ pub enum Command {
     Stat(Box<files::StatArgs>),
     /// List what a server shares
     Shares(Box<files::SharesArgs>),
+    /// Find machines by NetBIOS name, and the names of a machine
+    Lookup(Box<lookup::LookupArgs>),
     /// Show the redirector profiles, with the source of each value
     Profiles(Box<profiles::ProfilesArgs>),
     /// Explain from packet captures why file copies are slow
@@ -110,6 +114,7 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Mv(args) => files::main(Verb::Mv(&args))?,
         Command::Stat(args) => files::main(Verb::Stat(&args))?,
         Command::Shares(args) => files::main(Verb::Shares(&args))?,
+        Command::Lookup(args) => lookup::main(&args),
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Tour(args) => tour::main(&args),

@@ -1,34 +1,38 @@
-//! The name service of a broadcast (B) node: claims names, defends them and answers queries (RFC 1001 §15, RFC 1002
-//! §5.1.1).
+//! The name service of a node of any type (B, P, M, H): claims its names, defends them, answers for them
+//! (RFC 1001 §15, RFC 1002 §5.1).
 
+mod answers;
+mod claims;
 mod config;
 mod entry;
+mod proxy;
 #[cfg(test)]
 mod tests;
+mod wins;
 
-pub use config::{ConfigError, MAX_ADDRESSES, MAX_NAMES, NameKind, NameServiceConfig, OwnName};
+pub use config::{
+    ConfigError, MAX_ADDRESSES, MAX_NAMES, MAX_WINS_SERVERS, NameKind, NameServiceConfig, NodeType,
+    OwnName, Reach,
+};
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
-use coax_wire::nbt::name::{ENCODED_LEN, NbName, ScopedName};
-use coax_wire::nbt::ns::{
-    AddrEntry, Claim, ClaimOp, ClaimReply, MAX_DATAGRAM_LEN, NodeName, NodeStatus, Owners, Query,
-    QueryKind, QueryReply, RCODE_ACTIVE, RCODE_CONFLICT, RCODE_NAME, Repr, Statistics,
-};
+use coax_wire::nbt::name::NbName;
+use coax_wire::nbt::ns::{ClaimOp, Repr};
 use coax_wire::time::{Span, Time};
 
+use crate::limit::RateLimiter;
 use entry::{Action, Entry, State};
+use proxy::ProxyQuery;
+use wins::WinsState;
 
 /// Maximum number of queued replies and events; further ones are dropped and counted.
 const MAX_WAITING: usize = 64;
 
 /// The interval of the reply limit.
 const SECOND: Span = Span::from_secs(1);
-
-/// Size of a node status without names and scope: header, name, record, count, statistics.
-const STATUS_OVERHEAD: usize = 12 + ENCODED_LEN + 10 + 1 + Statistics::LEN;
 
 /// A datagram to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +78,17 @@ pub enum Event {
         /// The node that claimed it.
         claimant: Ipv4Addr,
     },
-    /// The name was released after [`NameService::shutdown`].
+    /// Somebody reported that our name is used twice, and no other owner answered: the name stays ours.
+    FalseConflict {
+        /// The name.
+        name: NbName,
+        /// Who said so.
+        by: Ipv4Addr,
+    },
+    /// The name was released after [`NameService::shutdown`] or [`NameService::remove`].
     Released(NbName),
+    /// No WINS server answers. Told once until one answers again.
+    WinsUnreachable,
 }
 
 /// Counters of received and sent packets.
@@ -87,6 +100,8 @@ pub struct Counters {
     pub malformed: u64,
     /// Packets of another scope.
     pub foreign_scope: u64,
+    /// Packets from outside the network.
+    pub foreign_network: u64,
     /// Replies sent.
     pub replied: u64,
     /// Replies and events dropped by the reply limit or the queue limit.
@@ -102,12 +117,18 @@ pub struct Counters {
 pub struct NameService {
     config: NameServiceConfig,
     entries: Vec<Entry>,
+    proxied: Vec<ProxyQuery>,
     next_id: u16,
+    /// Index of the WINS server in use.
+    wins_at: usize,
+    /// No WINS server has answered since the last that did not.
+    wins_silent: bool,
     transmits: VecDeque<Transmit>,
     events: VecDeque<Event>,
     counters: Counters,
     /// Start of the current second, and the replies sent since then.
     window: (Time, u32),
+    stations: RateLimiter<Ipv4Addr>,
 }
 
 impl NameService {
@@ -118,20 +139,20 @@ impl NameService {
     pub fn new(now: Time, config: NameServiceConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let mut service = Self {
-            entries: config
-                .names
-                .iter()
-                .map(|own| Entry::new(own, now))
-                .collect(),
+            entries: Vec::new(),
+            proxied: Vec::new(),
             next_id: config.first_id,
-            config,
+            wins_at: 0,
+            wins_silent: false,
             transmits: VecDeque::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
             window: (now, 0),
+            stations: RateLimiter::new(config.replies_per_station),
+            config,
         };
-        for entry in &mut service.entries {
-            entry.id = next_id(&mut service.next_id);
+        for own in service.config.names.clone() {
+            service.claim(now, &own);
         }
         service.handle_timeout(now);
         Ok(service)
@@ -147,7 +168,39 @@ impl NameService {
         self.counters
     }
 
-    /// Starts to release all names. [`is_released`](Self::is_released) is true 750 ms later.
+    /// Claims one more name, such as the `<1D>` of a master browser. A name that is claimed or owned stays so.
+    ///
+    /// # Errors
+    /// [`ConfigError::Names`] if the table is full.
+    pub fn add(&mut self, now: Time, own: &OwnName) -> Result<(), ConfigError> {
+        if let Some(entry) = self.entries.iter_mut().find(|e| e.name == own.name) {
+            let gone = entry.leaving || entry.is_released();
+            if gone {
+                let fresh = Entry::new(own, self.config.node, !self.config.wins.is_empty(), now);
+                *entry = fresh;
+                entry.id = next_id(&mut self.next_id);
+            }
+        } else if self.entries.len() >= MAX_NAMES {
+            return Err(ConfigError::Names(self.entries.len().saturating_add(1)));
+        } else {
+            self.claim(now, own);
+        }
+        self.handle_timeout(now);
+        Ok(())
+    }
+
+    /// Releases a name.
+    pub fn remove(&mut self, now: Time, name: &NbName) {
+        if let Some(entry) = self.entries.iter_mut().find(|e| e.name == *name) {
+            entry.release(now);
+            entry.leaving = true;
+        }
+        self.handle_timeout(now);
+        self.entries.retain(|e| !(e.leaving && e.is_released()));
+    }
+
+    /// Begins to release all names. Over when [`is_released`](Self::is_released) says so, 750 ms later, or after the
+    /// WINS server answered or did not.
     pub fn shutdown(&mut self, now: Time) {
         for entry in &mut self.entries {
             entry.release(now);
@@ -157,13 +210,16 @@ impl NameService {
 
     /// Whether no name is claimed, owned or waiting for a new claim.
     pub fn is_released(&self) -> bool {
-        let mut entries = self.entries.iter();
-        entries.all(|entry| entry.state == State::Released)
+        self.entries.iter().all(Entry::is_released)
     }
 
     /// Handles a datagram from port 137, broadcast or not. Poll transmits and events next.
     pub fn handle_datagram(&mut self, now: Time, from: SocketAddrV4, bytes: &[u8]) {
         self.counters.received = self.counters.received.saturating_add(1);
+        if !self.is_heard(*from.ip()) {
+            self.counters.foreign_network = self.counters.foreign_network.saturating_add(1);
+            return;
+        }
         let Ok(packet) = Repr::parse(bytes) else {
             self.counters.malformed = self.counters.malformed.saturating_add(1);
             return;
@@ -175,26 +231,39 @@ impl NameService {
         match packet {
             Repr::Query(query) => self.handle_query(now, from, query),
             Repr::Claim(claim) => self.handle_claim(now, from, claim),
-            Repr::ClaimReply(reply) => self.handle_claim_reply(now, *from.ip(), &reply),
-            // This node sends no queries and uses no name server, so these are not answers to it.
-            Repr::QueryReply(_) | Repr::NodeStatus(_) | Repr::Wack(_) => {}
+            Repr::ClaimReply(reply) => self.handle_claim_reply(now, from, &reply),
+            Repr::QueryReply(reply) => self.handle_query_reply(now, *from.ip(), &reply),
+            Repr::Wack(wack) => self.handle_wack(now, *from.ip(), &wack),
+            // We ask no node for its status.
+            Repr::NodeStatus(_) => {}
         }
     }
 
     /// Runs the due timers. Poll transmits and events next.
     pub fn handle_timeout(&mut self, now: Time) {
         for index in 0..self.entries.len() {
-            // An entry has at most two steps at one time: restart, then claim.
-            for _ in 0..2 {
+            // An entry has at most three steps at one moment: restart, claim, and a check.
+            for _ in 0..3 {
                 let action = self
                     .entries
                     .get_mut(index)
                     .and_then(|entry| entry.step(now));
                 if let Some(action) = action {
-                    self.perform(index, action);
+                    self.perform(now, index, action);
                 }
             }
+            self.step_wins(now, index);
+            // An H node that gave up on WINS claims by broadcast at once.
+            let action = self
+                .entries
+                .get_mut(index)
+                .and_then(|entry| entry.step(now));
+            if let Some(action) = action {
+                self.perform(now, index, action);
+            }
         }
+        self.entries.retain(|e| !(e.leaving && e.is_released()));
+        self.step_proxy(now);
     }
 
     /// The next datagram to send.
@@ -204,7 +273,10 @@ impl NameService {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.entries.iter().filter_map(Entry::due).min()
+        let local = self.entries.iter().filter_map(Entry::due);
+        let wins = self.entries.iter().filter_map(|entry| entry.wins.due());
+        let proxied = self.proxied.iter().map(ProxyQuery::due);
+        local.chain(wins).chain(proxied).min()
     }
 
     /// The next event.
@@ -212,8 +284,22 @@ impl NameService {
         self.events.pop_front()
     }
 
+    fn claim(&mut self, now: Time, own: &OwnName) {
+        let mut entry = Entry::new(own, self.config.node, !self.config.wins.is_empty(), now);
+        entry.id = next_id(&mut self.next_id);
+        self.entries.push(entry);
+    }
+
     fn find(&self, name: &NbName) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == *name)
+    }
+
+    /// Stations of the network and the WINS servers are heard.
+    fn is_heard(&self, from: Ipv4Addr) -> bool {
+        let here = self.config.network;
+        here.is_none_or(|network| network.contains(from))
+            || self.config.wins.contains(&from)
+            || self.config.addresses.contains(&from)
     }
 
     fn is_of_our_scope(&self, packet: &Repr) -> bool {
@@ -228,143 +314,47 @@ impl NameService {
         name.scope == self.config.scope
     }
 
-    fn handle_query(&mut self, now: Time, from: SocketAddrV4, query: Query) {
-        let wildcard = query.name.name.is_any();
-        let known = if wildcard {
-            self.entries.iter().any(Entry::is_owned)
-        } else {
-            self.owns(&query.name.name)
-        };
-        match query.kind {
-            QueryKind::Addresses if known => {
-                let outcome = Ok(self.owners_of(&query.name.name));
-                self.reply_to_query(now, from, query, outcome);
+    fn perform(&mut self, now: Time, index: usize, action: Action) {
+        match action {
+            Action::Claim => self.send_claim(index, ClaimOp::Register, true),
+            Action::Release => self.send_claim(index, ClaimOp::Release, false),
+            Action::Announce => self.announce(now, index),
+            Action::Check => self.send_check(index),
+            Action::Restart => {
+                let has_wins = !self.config.wins.is_empty();
+                if let Some(entry) = self.entries.get_mut(index) {
+                    entry.start(has_wins, now);
+                    entry.id = next_id(&mut self.next_id);
+                }
             }
-            // Another node answers a broadcast query; a unicast query gets a negative reply.
-            QueryKind::Addresses if !query.broadcast && !wildcard => {
-                self.reply_to_query(now, from, query, Err(RCODE_NAME));
+            Action::Released => self.released(index),
+            Action::CheckPassed(by) => {
+                if let Some(name) = self.entries.get(index).map(|entry| entry.name) {
+                    self.queue_event(Event::FalseConflict { name, by });
+                }
             }
-            QueryKind::NodeStatus if known => {
-                let status = self.node_status(query);
-                self.reply(now, from, &Repr::NodeStatus(status));
-            }
-            QueryKind::Addresses | QueryKind::NodeStatus => {}
         }
     }
 
-    fn reply_to_query(
-        &mut self,
-        now: Time,
-        from: SocketAddrV4,
-        query: Query,
-        outcome: Result<Owners, u8>,
-    ) {
-        let reply = QueryReply {
-            id: query.id,
-            // The flags that real nodes send: 8500 (Windows) and 8583 (nmbd), whatever RD the query had.
-            recursion_desired: true,
-            recursion_available: outcome.is_err(),
-            name: query.name,
-            outcome,
-        };
-        self.reply(now, from, &Repr::QueryReply(reply));
-    }
-
-    fn owners_of(&self, name: &NbName) -> Owners {
-        let flags = self.find(name).map(Entry::nb_flags).unwrap_or_default();
-        let addresses = self.config.addresses.iter();
-        Owners {
-            truncated: false,
-            ttl_s: self.config.ttl_s,
-            entries: addresses
-                .map(|&address| AddrEntry { flags, address })
-                .collect(),
-        }
-    }
-
-    fn node_status(&self, query: Query) -> NodeStatus {
-        let mut scope = Vec::new();
-        query.name.encode(&mut scope);
-        let used = STATUS_OVERHEAD.saturating_add(scope.len().saturating_sub(ENCODED_LEN));
-        let room = MAX_DATAGRAM_LEN.saturating_sub(used) / NodeName::LEN;
-        let listed = self.entries.iter().filter_map(|entry| {
-            let (name, flags) = (entry.name, entry.status_flags()?);
-            Some(NodeName { name, flags })
-        });
-        NodeStatus {
-            id: query.id,
-            name: query.name,
-            names: listed.take(room).collect(),
-            statistics: Statistics::of_unit(self.config.unit_id),
-        }
-    }
-
-    /// Handles a registration request of another node (RFC 1002 §5.1.1.5). Releases and refreshes concern caches only.
-    fn handle_claim(&mut self, now: Time, from: SocketAddrV4, claim: Claim) {
-        if !matches!(claim.op, ClaimOp::Register | ClaimOp::RegisterMultihomed) {
-            return;
-        }
-        let first = claim.entries.first();
-        let claimant = first.map_or(*from.ip(), |entry| entry.address);
-        let group = first.is_some_and(|entry| entry.flags.is_group());
-        let Some(entry) = self.find(&claim.name.name) else {
+    /// The network did not object: the name is ours, and an M node goes on to the WINS server.
+    fn announce(&mut self, now: Time, index: usize) {
+        self.send_claim(index, ClaimOp::Register, false);
+        let has_wins = !self.config.wins.is_empty();
+        let Some(entry) = self.entries.get_mut(index) else {
             return;
         };
-        // This node also receives its own broadcasts.
-        let compatible = group && entry.kind == NameKind::Group;
-        if compatible || self.config.addresses.contains(&claimant) {
-            return;
+        if entry.uses_wins() && has_wins && entry.wins == WinsState::Idle {
+            entry.wins = WinsState::start(now);
         }
-        match entry.state {
-            State::Owned => self.defend(now, from, claim, claimant),
-            // RFC 1002 allows two simultaneous claims to both succeed. Here the lower address wins, and both nodes
-            // decide alike. An overwrite demand means that the other node already owns the name.
-            State::Claiming { .. } if claim.recursion_desired && self.address() < claimant => {
-                self.defend(now, from, claim, claimant);
-            }
-            State::Claiming { .. } => self.lose(now, &claim.name.name, false, claimant),
-            State::Lost { .. } | State::Releasing { .. } | State::Released => {}
-        }
+        let name = entry.name;
+        self.queue_event(Event::Registered(name));
     }
 
-    /// Sends the NEGATIVE NAME REGISTRATION RESPONSE (RFC 1002 §4.2.6).
-    fn defend(&mut self, now: Time, from: SocketAddrV4, claim: Claim, claimant: Ipv4Addr) {
-        let name = claim.name.name;
-        let flags = self.find(&name).map(Entry::nb_flags).unwrap_or_default();
-        let reply = ClaimReply {
-            id: claim.id,
-            op: ClaimOp::Register,
-            recursion_desired: true,
-            recursion_available: true,
-            rcode: RCODE_ACTIVE,
-            name: claim.name,
-            ttl_s: 0,
-            entries: Vec::from([AddrEntry {
-                flags,
-                address: self.address(),
-            }]),
-        };
-        if self.reply(now, from, &Repr::ClaimReply(reply)) {
-            self.queue_event(Event::Defended { name, claimant });
-        }
-    }
-
-    /// Handles a refusal of our claim, or a demand to give a name up (RFC 1002 §4.2.6, §4.2.8).
-    fn handle_claim_reply(&mut self, now: Time, by: Ipv4Addr, reply: &ClaimReply) {
-        let Some(entry) = self.find(&reply.name.name) else {
-            return;
-        };
-        if !matches!(reply.op, ClaimOp::Register | ClaimOp::RegisterMultihomed) || reply.rcode == 0
-        {
-            return;
-        }
-        let demand = reply.rcode == RCODE_CONFLICT;
-        match entry.state {
-            State::Claiming { .. } if reply.id == entry.id || demand => {
-                self.lose(now, &reply.name.name, false, by);
-            }
-            State::Owned if demand => self.lose(now, &reply.name.name, true, by),
-            _ => {}
+    /// A release is over, on the network or at the WINS server.
+    fn released(&mut self, index: usize) {
+        let entry = self.entries.get(index);
+        if let Some(name) = entry.filter(|e| e.is_released()).map(|e| e.name) {
+            self.queue_event(Event::Released(name));
         }
     }
 
@@ -373,53 +363,14 @@ impl NameService {
         let lost = self.entries.iter_mut().find(|entry| entry.name == *name);
         if let Some(entry) = lost {
             entry.state = State::Lost { conflict, retry };
+            entry.wins = WinsState::Idle;
+            entry.check = entry::Check::Idle;
         }
         let name = *name;
         self.queue_event(match conflict {
             true => Event::Conflict { name, by },
             false => Event::Refused { name, by },
         });
-    }
-
-    fn perform(&mut self, index: usize, action: Action) {
-        let address = self.address();
-        let Some(entry) = self.entries.get_mut(index) else {
-            return;
-        };
-        let (op, recursion_desired) = match action {
-            Action::Claim => (ClaimOp::Register, true),
-            Action::Announce => (ClaimOp::Register, false),
-            Action::Release => (ClaimOp::Release, false),
-            Action::Restart => {
-                entry.id = next_id(&mut self.next_id);
-                return;
-            }
-            Action::Released => {
-                let name = entry.name;
-                return self.queue_event(Event::Released(name));
-            }
-        };
-        let (name, scope, flags) = (entry.name, self.config.scope.clone(), entry.nb_flags());
-        let claim = Claim {
-            id: entry.id,
-            op,
-            broadcast: true,
-            recursion_desired,
-            name: ScopedName { name, scope },
-            ttl_s: if op == ClaimOp::Release {
-                0
-            } else {
-                self.config.ttl_s
-            },
-            entries: Vec::from([AddrEntry { flags, address }]),
-        };
-        self.transmits.push_back(Transmit {
-            to: Destination::Broadcast,
-            bytes: claim.emit(),
-        });
-        if action == Action::Announce {
-            self.queue_event(Event::Registered(name));
-        }
     }
 
     /// The claimed address.
@@ -431,13 +382,18 @@ impl NameService {
     /// Queues a reply, unless the reply limit is reached or the address is not a host address.
     fn reply(&mut self, now: Time, to: SocketAddrV4, packet: &Repr) -> bool {
         let ip = to.ip();
-        if to.port() == 0 || ip.is_unspecified() || ip.is_multicast() || ip.is_broadcast() {
+        let nowhere = ip.is_unspecified() || ip.is_multicast() || ip.is_broadcast();
+        let here = self.config.network.map(|network| network.broadcast());
+        // Only the name of a network of one station equals its broadcast address.
+        if to.port() == 0 || nowhere || (here == Some(*ip) && !self.config.addresses.contains(ip)) {
             return false;
         }
         if now - self.window.0 >= SECOND {
             self.window = (now, 0);
         }
-        if self.window.1 >= self.config.replies_per_s || self.transmits.len() >= MAX_WAITING {
+        let full =
+            self.window.1 >= self.config.replies_per_s || self.transmits.len() >= MAX_WAITING;
+        if full || !self.stations.admit(now, *ip) {
             self.counters.dropped = self.counters.dropped.saturating_add(1);
             return false;
         }

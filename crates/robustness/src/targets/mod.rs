@@ -5,6 +5,7 @@ mod decoders;
 mod explain;
 mod logon;
 mod names;
+mod netbios;
 mod seeds;
 mod session;
 
@@ -53,6 +54,9 @@ pub const TARGETS: &[Target] = &[
     ),
     target("nbt_sessions", session::nbt_session, seeds::streams),
     target("name_service", session::name_service, seeds::nbt_datagrams),
+    target("wins_server", netbios::wins_server, seeds::nbt_datagrams),
+    target("lookups", netbios::lookups, seeds::nbt_datagrams),
+    target("lmhosts", netbios::lmhosts, seeds::lmhosts),
     target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
     target("spnego", logon::spnego, seeds::spnego),
     target("log_on", logon::log_on, seeds::spnego),

@@ -151,6 +151,13 @@ pub fn nbt_datagrams() -> Vec<Vec<u8>> {
     found
 }
 
+/// LMHOSTS files.
+pub fn lmhosts() -> Vec<Vec<u8>> {
+    let text = "10.0.0.1 coax #PRE #DOM:LAB\n10.0.0.2 \"APP            \\0x14\"\n10.0.0.3 COAX#20\n\
+        #BEGIN_ALTERNATE\n#INCLUDE a\n#END_ALTERNATE\n";
+    vec![text.as_bytes().to_vec()]
+}
+
 /// What flows to a server on port 139: options, sizes of the pieces, a session request, a message.
 pub fn streams() -> Vec<Vec<u8>> {
     let mut request = vec![0; 19];

@@ -42,6 +42,10 @@ impl Policy {
         // The folder instead of the file: editors replace the file by a new one.
         let folders = users.into_iter().flatten().filter_map(|file| file.parent());
         policy.allow(folders, Rights::Read);
+        if global.netbios.wins_support {
+            let folder = global.netbios.wins_database.parent();
+            policy.allow(folder.into_iter(), Rights::Write);
+        }
         policy.allow(TIME_ZONE.iter().map(Path::new), Rights::Read);
         policy.allow([Path::new("/dev/null")].into_iter(), Rights::Write);
         policy

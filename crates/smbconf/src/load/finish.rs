@@ -7,7 +7,9 @@ use super::{Draft, Loaded, Loader};
 use crate::diagnostic::{Diagnostic, Position, Severity};
 use crate::hosts::HostList;
 use crate::macros::has_macros;
-use crate::settings::{GlobalSettings, Listener, Listeners, Security, ShareSettings};
+use crate::settings::{
+    GlobalSettings, Listener, Listeners, NodeTypeSetting, Security, ShareSettings,
+};
 
 /// Maximum length of a share name that DOS and Windows 9x list (KB Q160843).
 const SHARE_NAME_MAX: usize = 12;
@@ -44,12 +46,32 @@ impl Loader {
                 "'server min protocol' is newer than 'server max protocol': nobody could connect";
             self.loaded.diagnostics.push(Diagnostic::error(message));
         }
+        self.loaded.diagnostics.extend(wrong_with_names(global));
         let (listen, diagnostics) = listeners(global, &local_addresses());
         self.loaded.settings.listen = listen;
         self.loaded.diagnostics.extend(diagnostics);
         self.loaded.template = self.template;
         self.loaded
     }
+}
+
+/// What is wrong with the settings of names and WINS.
+fn wrong_with_names(global: &GlobalSettings) -> Option<Diagnostic> {
+    let netbios = &global.netbios;
+    if netbios.wins_support && !netbios.wins_servers.is_empty() {
+        let help = "remove 'wins server', or let that server be the only one";
+        let both = Diagnostic::error("'wins support' and 'wins server' exclude each other");
+        return Some(both.help(help));
+    }
+    let wins = netbios.wins_support || !netbios.wins_servers.is_empty();
+    let needs = match netbios.node {
+        _ if wins => return None,
+        Some(node) if node != NodeTypeSetting::B => format!("'coax:node type = {node}'"),
+        _ if netbios.wins_proxy => "'wins proxy'".to_string(),
+        _ => return None,
+    };
+    let message = format!("{needs} has no effect without a WINS server");
+    Some(Diagnostic::warning(message).help("set 'wins server' or 'wins support'"))
 }
 
 fn modules_without_effect(share: &ShareSettings) -> impl Iterator<Item = Diagnostic> {

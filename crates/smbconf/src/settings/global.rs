@@ -3,7 +3,7 @@
 use crate::log_level::LogLevels;
 use std::path::{Path, PathBuf};
 
-use super::{MapToGuest, NtlmAuth, Pacing, Protocol, Security, Signing, SocketOption};
+use super::{MapToGuest, NetbiosSettings, NtlmAuth, Pacing, Protocol, Security, Signing, SocketOption};
 use crate::hosts::{HostAccess, HostList};
 
 /// Global settings. The documentation of each field names its smb.conf parameter.
@@ -27,6 +27,8 @@ pub struct GlobalSettings {
     pub smb_ports: Vec<u16>,
     /// `disable netbios`: turns off name service and session service.
     pub disable_netbios: bool,
+    /// Names of other machines, WINS and browsing.
+    pub netbios: NetbiosSettings,
 
     /// `coax:sandbox`: confine the serving process to its folders and to the system calls of a file server.
     pub sandbox: bool,
@@ -141,6 +143,7 @@ impl Default for GlobalSettings {
             bind_interfaces_only: false,
             smb_ports: vec![445, 139],
             disable_netbios: false,
+            netbios: NetbiosSettings::default(),
             sandbox: true,
             run_as: None,
             security: Security::User,

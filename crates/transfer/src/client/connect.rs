@@ -1,7 +1,7 @@
 //! Connects to a location: tries addresses, ports, NetBIOS names and users in a fixed order.
 
 use std::{
-    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    net::{IpAddr, SocketAddr},
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -21,6 +21,7 @@ use coax_wire::{
 };
 
 use super::{Attempt, Connection, Error, Location, socket::Socket};
+use crate::names::{Method, Resolver};
 
 /// Connection options in addition to location and profile.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Options {
     pub dialect: Option<&'static str>,
     /// The server's NetBIOS name. Default: derived from the location.
     pub called: Option<String>,
+    /// How the server's address is found.
+    pub resolver: Resolver,
     /// The protocol at the port. Default: derived from port and profile.
     pub transport: Option<Transport>,
     /// Allow a plaintext password or an LM response if the server supports nothing stronger.
@@ -49,6 +52,7 @@ impl Default for Options {
             code_page: CodePage::cp850(),
             dialect: None,
             called: None,
+            resolver: Resolver::default(),
             transport: None,
             allow_weak: false,
             sign: false,
@@ -67,9 +71,10 @@ struct Route {
 
 /// Connects, negotiates, logs on and connects the share.
 ///
-/// Without a port, it tries the profile's port, then the other one of 445 and 139. On port 139 it calls the server by
-/// its name, then by `*SMBSERVER`. Without a user it tries `GUEST`, then an anonymous log-on. [`Connection::notes`]
-/// lists the deviations from the first choice.
+/// The address comes from LMHOSTS, WINS, a broadcast or the system's resolver, as [`Options::resolver`] says. Without a
+/// port, coax tries the profile's port, then the other of 445 and 139. On 139 it calls the server by its name, then
+/// `*SMBSERVER`, then by the name that the server's node status tells. Without a user it tries `GUEST`, then an anonymous log-on. What differed from the first choice is in
+/// [`Connection::notes`].
 ///
 /// # Errors
 /// The error of the last attempt.
@@ -78,14 +83,16 @@ pub fn open(
     profile: &Arc<Profile>,
     options: &Options,
 ) -> Result<Connection, Error> {
-    let addresses = resolve(&location.host)?;
+    let mut notes = Vec::new();
+    let addresses = resolve(&location.host, &options.resolver, &mut notes)?;
     let mut dialler = Dialler {
         location,
         profile,
         options,
         addresses,
         attempts: Vec::new(),
-        notes: Vec::new(),
+        notes,
+        refused_names: Vec::new(),
     };
     let usual = (*profile.transport.port).into();
     let mut failed = None;
@@ -167,6 +174,8 @@ struct Dialler<'a> {
     addresses: Vec<IpAddr>,
     attempts: Vec<Attempt>,
     notes: Vec<String>,
+    /// Names that the server does not answer to.
+    refused_names: Vec<NbName>,
 }
 
 impl Dialler<'_> {
@@ -196,7 +205,8 @@ impl Dialler<'_> {
             vec![NbName::SMBSERVER.with_suffix(SUFFIX_SERVER)]
         };
         let mut refused = None;
-        for name in names {
+        let mut names = names.into_iter();
+        while let Some(name) = names.next().or_else(|| self.told_name(refused.as_ref())) {
             match self.connect(route, user, name) {
                 Err(Error::Smb(SmbError::Session(SessionError::Retargeted { address, port }))) => {
                     let elsewhere = SocketAddr::new(address.into(), port);
@@ -209,11 +219,26 @@ impl Dialler<'_> {
                     if is_name_error(refusal) =>
                 {
                     refused = Some(SmbError::Session(SessionError::PeerRefused(refusal)));
+                    self.refused_names.push(name);
                 }
                 outcome => return outcome,
             }
         }
         Err(refused.unwrap_or(SmbError::Closed { waiting: None }).into())
+    }
+
+    /// The name that the server itself tells, after it refused all others.
+    fn told_name(&mut self, refused: Option<&SmbError>) -> Option<NbName> {
+        refused?;
+        let told = self.addresses.iter().find_map(|address| match address {
+            IpAddr::V4(address) => self.options.resolver.server_name(*address),
+            IpAddr::V6(_) => None,
+        })?;
+        if self.options.called.is_some() || self.refused_names.contains(&told) {
+            return None;
+        }
+        self.notes.push(format!("the server calls itself {told}"));
+        Some(told)
     }
 
     fn connect(&mut self, route: Route, user: &str, called: NbName) -> Result<Connection, Error> {
@@ -314,26 +339,26 @@ fn anonymous_may_succeed(error: &Error) -> bool {
             .any(|known| known.dos() == status.status().dos() || *known == status.status())
 }
 
-fn resolve(host: &str) -> Result<Vec<IpAddr>, Error> {
-    let unknown = |reason| Error::Unknown {
-        host: host.into(),
-        reason,
-    };
-    let found = (host, 0)
-        .to_socket_addrs()
-        .map_err(|error| unknown(super::error::plain(&error)))?;
-    let mut addresses: Vec<IpAddr> = Vec::new();
-    for address in found.map(|address| address.ip()) {
-        if !addresses.contains(&address) {
-            addresses.push(address);
-        }
+fn resolve(host: &str, resolver: &Resolver, notes: &mut Vec<String>) -> Result<Vec<IpAddr>, Error> {
+    let found = resolver.server(host);
+    notes.extend(found.problems);
+    if let (Some(method), Some(address)) = (found.method, found.addresses.first())
+        && method != Method::Host
+    {
+        let by = match method {
+            Method::Lmhosts => "LMHOSTS",
+            Method::Wins => "WINS",
+            _ => "a broadcast",
+        };
+        notes.push(format!("{by} gives {address} for {host}"));
     }
-    // Servers of this age listen at IPv4 addresses only.
-    addresses.sort_by_key(IpAddr::is_ipv6);
-    if addresses.is_empty() {
-        return Err(unknown("it has none".into()));
+    match found.addresses.is_empty() {
+        true => Err(Error::Unknown {
+            host: host.into(),
+            reason: found.failures.join("; "),
+        }),
+        false => Ok(found.addresses),
     }
-    Ok(addresses)
 }
 
 /// The called names to try on port 139: the given name, or `*SMBSERVER`, which newer servers accept.

@@ -1,5 +1,6 @@
-//! NetBIOS over TCP/UDP (RFC 1001, RFC 1002): names, the session service and the name service.
+//! NetBIOS over TCP/UDP (RFC 1001, RFC 1002): names, the session, name and datagram services.
 
+pub mod dgm;
 pub mod name;
 pub mod ns;
 pub mod session;

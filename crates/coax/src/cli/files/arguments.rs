@@ -6,7 +6,7 @@ use clap::{Args, builder::TypedValueParser, error::ErrorKind};
 use coax_netbios::Transport;
 use coax_wire::{codepage::CodePage, dialect::DIALECTS};
 
-use crate::cli::credentials::without_secrets;
+use crate::cli::{credentials::without_secrets, name_options::NameOptions};
 use coax_transfer::client::Location;
 
 /// Reads a [`Location`]. What is wrong is said without the password, which clap's own message would show.
@@ -45,6 +45,9 @@ pub struct Common {
     /// The server's NetBIOS name if it differs from the URL
     #[arg(long, value_name = "NETBIOS-NAME", value_parser = coax_smbconf::value::NETBIOS_NAME.read)]
     pub called: Option<String>,
+    #[command(flatten)]
+    #[expect(missing_docs)]
+    pub names: NameOptions,
     /// Transport on the port: nbt (as on 139) or direct (as on 445) [default: by port and profile]
     #[arg(long, value_name = "nbt|direct", value_parser = transport)]
     pub transport: Option<Transport>,

@@ -48,6 +48,7 @@ impl Session {
             code_page: common.code_page,
             dialect: common.dialect,
             called: common.called.clone(),
+            resolver: common.names.resolver(),
             transport: common.transport,
             allow_weak: common.allow_weak,
             sign: common.sign,

@@ -5,10 +5,16 @@
     clippy::panic
 )]
 
+mod faults;
+mod wins;
+
 use super::*;
 use alloc::vec;
 use coax_wire::nbt::name::Scope;
-use coax_wire::nbt::ns::{Flags, NameFlags, Packet};
+use coax_wire::nbt::ns::{
+    AddrEntry, Claim, ClaimReply, Flags, MAX_DATAGRAM_LEN, NameFlags, Owners, Packet, Query,
+    QueryKind, QueryReply, RCODE_ACTIVE, RCODE_CONFLICT,
+};
 use proptest::prelude::*;
 
 const START: Time = Time(1_700_000_000_000_000_000);
@@ -343,8 +349,9 @@ fn an_unknown_name_gets_a_no_when_asked_directly_and_silence_when_broadcast() {
 #[test]
 fn a_node_status_lists_every_name_and_its_fate() {
     let mut service = settled("TOWER", 1);
-    let demand = conflict("TOWER<20>");
-    assert_eq!(ask(&mut service, &demand), None);
+    service.handle_datagram(after(10_000), CLIENT, &conflict("TOWER<20>").emit());
+    answer_check(&mut service, 50, 0);
+    drain(&mut service);
     for asked in ["*", "TOWER<00>"] {
         let bytes = ask(&mut service, &query(asked, false, QueryKind::NodeStatus)).unwrap();
         assert!(bytes.len() <= MAX_DATAGRAM_LEN);
@@ -364,10 +371,7 @@ fn a_node_status_lists_every_name_and_its_fate() {
 #[test]
 fn the_largest_name_table_still_fits_a_datagram() {
     let mut config = config("TOWER", 1);
-    let own = |suffix| OwnName {
-        name: name("TOWER").with_suffix(suffix),
-        kind: NameKind::Unique,
-    };
+    let own = |suffix| OwnName::unique(name("TOWER").with_suffix(suffix));
     config.names = (0..20).map(own).collect();
     config.scope = Scope::new(
         &"label."
@@ -406,21 +410,72 @@ fn conflict(text: &str) -> Repr {
     })
 }
 
+/// Lets `host` answer the broadcast query that is waiting.
+fn answer_check(service: &mut NameService, host: u8, flags: u16) {
+    let check = drain(service).0.pop().unwrap();
+    assert_eq!(check.to, Destination::Broadcast);
+    let Ok(Repr::Query(query)) = Repr::parse(&check.bytes) else {
+        panic!("no query: {:x?}", check.bytes)
+    };
+    let reply = QueryReply {
+        id: query.id,
+        recursion_desired: true,
+        recursion_available: false,
+        name: query.name,
+        outcome: Ok(Owners {
+            truncated: false,
+            ttl_s: 0,
+            entries: vec![AddrEntry {
+                flags: NameFlags(flags),
+                address: address(host),
+            }],
+        }),
+    };
+    let from = SocketAddrV4::new(address(host), 137);
+    service.handle_datagram(after(10_010), from, &Repr::QueryReply(reply).emit());
+}
+
 #[test]
 fn a_name_in_conflict_is_reported_silent_and_later_claimed_again() {
     let mut service = settled("TOWER", 1);
     service.handle_datagram(after(10_000), CLIENT, &conflict("TOWER<20>").emit());
-    let (name, by) = (name("TOWER<20>"), *CLIENT.ip());
+    answer_check(&mut service, 50, 0);
+    let (name, by) = (name("TOWER<20>"), address(50));
     assert_eq!(service.poll_event(), Some(Event::Conflict { name, by }));
     assert!(!service.owns(&name));
     let asked = query("TOWER<20>", true, QueryKind::Addresses);
     assert_eq!(ask(&mut service, &asked), None);
-    assert_eq!(service.poll_timeout(), Some(after(70_000)));
-    service.handle_timeout(after(70_000));
+    assert_eq!(service.poll_timeout(), Some(after(70_010)));
+    service.handle_timeout(after(70_010));
     let (transmits, _) = drain(&mut service);
     let packet = Packet::new(&transmits[0].bytes).unwrap();
     assert_eq!(packet.flags(), Flags(0x2910));
-    assert_eq!(packet.id(), 0x103, "expected a new transaction identifier");
+    assert_eq!(packet.id(), 0x104, "a new transaction");
+}
+
+#[test]
+fn a_forged_conflict_costs_three_queries_and_no_name() {
+    let mut service = settled("TOWER", 1);
+    let tower = name("TOWER<20>");
+    let mut queries = 0;
+    for ms in (10_000..14_000).step_by(10) {
+        service.handle_timeout(after(ms));
+        service.handle_datagram(after(ms), CLIENT, &conflict("TOWER<20>").emit());
+        queries += drain(&mut service).0.len();
+        assert!(service.owns(&tower));
+    }
+    assert_eq!(queries, 3);
+    let mut service = settled("TOWER", 1);
+    service.handle_datagram(after(10_000), CLIENT, &conflict("TOWER<20>").emit());
+    // Our own answer to our own question is no other owner.
+    answer_check(&mut service, 1, 0);
+    while let Some(due) = service.poll_timeout() {
+        service.handle_timeout(due);
+    }
+    let by = *CLIENT.ip();
+    let events = drain(&mut service).1;
+    assert_eq!(events, [Event::FalseConflict { name: tower, by }]);
+    assert!(service.owns(&tower));
 }
 
 #[test]

@@ -1,0 +1,55 @@
+//! The options of every verb that finds machines by their NetBIOS names.
+
+use std::{net::Ipv4Addr, path::PathBuf};
+
+use clap::Args;
+
+use coax_transfer::names::{Method, Resolver};
+use coax_wire::nbt::name::Scope;
+
+/// How a name is found.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Names")]
+pub struct NameOptions {
+    /// How to find a server by its name, in this order: lmhosts, wins, bcast, host (hosts file and DNS)
+    /// [default: lmhosts,wins,bcast,host]
+    #[arg(long, value_name = "METHOD,…", value_delimiter = ',', value_parser = method)]
+    pub resolve: Vec<Method>,
+    /// A WINS server to ask; several in the order to try
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    pub wins: Vec<Ipv4Addr>,
+    /// The LMHOSTS file [default: /etc/coax/lmhosts, else /etc/samba/lmhosts]
+    #[arg(long, value_name = "FILE")]
+    pub lmhosts: Option<PathBuf>,
+    /// The NetBIOS scope of this machine
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    pub scope: Option<Scope>,
+    /// Broadcast to this address instead of to all networks of this machine
+    #[arg(long, value_name = "ADDRESS")]
+    pub broadcast: Vec<Ipv4Addr>,
+}
+
+impl NameOptions {
+    /// The resolver that they describe.
+    pub fn resolver(&self) -> Resolver {
+        let order = match self.resolve.as_slice() {
+            [] => Method::ORDER.to_vec(),
+            order => order.to_vec(),
+        };
+        Resolver {
+            order,
+            wins: self.wins.clone(),
+            lmhosts: self.lmhosts.clone(),
+            scope: self.scope.clone().unwrap_or_default(),
+            broadcasts: self.broadcast.clone(),
+        }
+    }
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    text.parse()
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    Scope::new(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,146 @@
+//! Asking the old owner of a name whether it still has it, before another station gets the name.
+
+use core::net::{Ipv4Addr, SocketAddrV4};
+
+use coax_wire::nbt::name::ScopedName;
+use coax_wire::nbt::ns::{
+    ClaimOp, Flags, PORT, Query, QueryKind, QueryReply, RCODE_ACTIVE, RCODE_SERVER, Repr, Wack,
+};
+use coax_wire::time::{Span, Time};
+
+use super::{Request, WinsChange, WinsServer};
+
+/// Wait for the old owner, as Windows' WINS server has it (KB Q120642 gives 3 × 500 ms for challenges).
+const PATIENCE: Span = Span::from_millis(500);
+/// Queries to the old owner.
+const QUERIES: u8 = 3;
+/// How long the claimant is told to wait, in seconds: longer than a challenge takes.
+const WACK_S: u32 = 5;
+/// Challenges under way; further claimants are told that the server failed and try again.
+const MAX_CHALLENGES: usize = 256;
+
+/// A challenge under way.
+#[derive(Debug)]
+pub(super) struct Challenge {
+    claimant: SocketAddrV4,
+    claim: Request,
+    owner: Ipv4Addr,
+    id: u16,
+    sent: u8,
+    due: Time,
+}
+
+impl Challenge {
+    /// When the next query is due, or the claim is granted.
+    pub(super) fn due(&self) -> Time {
+        self.due
+    }
+}
+
+impl WinsServer {
+    /// Tells the claimant to wait and asks the old owner.
+    pub(super) fn challenge(&mut self, now: Time, claimant: SocketAddrV4, claim: Request) {
+        let same = |c: &Challenge| c.claim.name == claim.name;
+        if let Some(known) = self.challenges.iter_mut().find(|c| same(c)) {
+            // The claimant repeats its claim, or somebody else wants the name as well and is later.
+            if known.claimant == claimant {
+                known.claim.id = claim.id;
+                self.send_wack(now, claimant, &claim);
+            }
+            return;
+        }
+        let record = self.records.get(&claim.name);
+        let Some(owner) = record.and_then(|record| record.addresses().next()) else {
+            return self.grant(now, claimant, claim, true);
+        };
+        if self.challenges.len() >= MAX_CHALLENGES {
+            return self.reply_to_claim(now, claimant, &claim, Err(RCODE_SERVER));
+        }
+        self.send_wack(now, claimant, &claim);
+        let id = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+        self.challenges.push(Challenge {
+            claimant,
+            claim,
+            owner,
+            id,
+            sent: 0,
+            due: now,
+        });
+        self.step_challenges(now);
+    }
+
+    pub(super) fn is_challenged(&self, owner: Ipv4Addr, id: u16) -> bool {
+        let mut challenges = self.challenges.iter();
+        challenges.any(|challenge| challenge.owner == owner && challenge.id == id)
+    }
+
+    /// A challenged owner answered (RFC 1002 §5.1.4.1).
+    pub(super) fn handle_owner(&mut self, now: Time, from: Ipv4Addr, reply: &QueryReply) {
+        let found = self.challenges.iter().position(|challenge| {
+            challenge.owner == from
+                && challenge.id == reply.id
+                && challenge.claim.name == reply.name.name
+        });
+        let Some(at) = found else { return };
+        let challenge = self.challenges.swap_remove(at);
+        let (claim, claimant) = (challenge.claim, challenge.claimant);
+        let Ok(owners) = &reply.outcome else {
+            return self.grant(now, claimant, claim, true);
+        };
+        // A host with several addresses registers each; the owner then tells the new one as its own.
+        let same_host = claim.op == ClaimOp::RegisterMultihomed
+            && owners.entries.iter().any(|e| e.address == claim.address);
+        if same_host {
+            return self.grant(now, claimant, claim, false);
+        }
+        self.tell(WinsChange::Refused, now, claim.name);
+        self.reply_to_claim(now, claimant, &claim, Err(RCODE_ACTIVE));
+    }
+
+    pub(super) fn step_challenges(&mut self, now: Time) {
+        let mut silent = alloc::vec::Vec::new();
+        let mut queries = alloc::vec::Vec::new();
+        self.challenges.retain_mut(|challenge| {
+            if challenge.due > now {
+                return true;
+            }
+            if challenge.sent >= QUERIES {
+                silent.push((challenge.claimant, challenge.claim));
+                return false;
+            }
+            challenge.sent = challenge.sent.saturating_add(1);
+            challenge.due = now + PATIENCE;
+            queries.push((challenge.owner, challenge.id, challenge.claim.name));
+            true
+        });
+        for (owner, id, name) in queries {
+            let scope = self.config.scope.clone();
+            let query = Query {
+                id,
+                broadcast: false,
+                // Without RD the owner itself is asked, not a name server on its machine.
+                recursion_desired: false,
+                kind: QueryKind::Addresses,
+                name: ScopedName { name, scope },
+            };
+            self.send(SocketAddrV4::new(owner, PORT), &Repr::Query(query));
+        }
+        for (claimant, claim) in silent {
+            self.grant(now, claimant, claim, true);
+        }
+    }
+
+    fn send_wack(&mut self, now: Time, claimant: SocketAddrV4, claim: &Request) {
+        let wack = Wack {
+            id: claim.id,
+            name: Some(ScopedName {
+                name: claim.name,
+                scope: self.config.scope.clone(),
+            }),
+            ttl_s: WACK_S,
+            request: Flags::new(claim.op.opcode(), Flags::RECURSION_DESIRED),
+        };
+        self.reply(now, claimant, &Repr::Wack(wack));
+    }
+}

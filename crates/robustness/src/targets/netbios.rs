@@ -1,0 +1,83 @@
+//! Names beyond one node: the WINS server, lookups, and the files of names.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use coax_netbios::{
+    Lmhosts, Lookup, LookupConfig, LookupStep, WinsConfig, WinsServer, parse_database,
+};
+use coax_wire::{
+    nbt::{name::NbName, ns::QueryKind},
+    time::{Span, Time},
+};
+
+use crate::choices::Choices;
+
+const START: Time = Time(1_000_000_000);
+
+/// A WINS server fed with datagrams from anywhere, each with its length before it. What it wrote can be read.
+pub fn wins_server(data: &[u8]) {
+    let config = WinsConfig {
+        max_records: 50,
+        ..WinsConfig::default()
+    };
+    let mut server = WinsServer::new(START, config, []);
+    let mut now = START;
+    let mut choices = Choices::new(data);
+    for _ in 0..32 {
+        let datagram = choices.counted();
+        let from = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, choices.u8()), 137);
+        let _ = server.wants(*from.ip(), datagram);
+        server.handle_datagram(now, from, datagram);
+        now = now + Span::from_millis(u64::from(choices.u8()));
+        server.handle_timeout(now);
+        while server.poll_transmit().is_some() {}
+        while server.poll_event().is_some() {}
+    }
+    assert!(server.records().count() <= 50, "more records than allowed");
+    let (records, bad) = parse_database(&server.database());
+    assert!(bad.is_empty() && records.len() <= 50, "{bad:?}");
+    let _ = parse_database(&String::from_utf8_lossy(data));
+}
+
+/// A lookup that hears anything ends nevertheless.
+pub fn lookups(data: &[u8]) {
+    let wins = Ipv4Addr::new(10, 0, 0, 1);
+    let mut lookup = Lookup::new(
+        START,
+        LookupConfig {
+            name: NbName::new(b"COAX", 0x20).unwrap().into(),
+            kind: QueryKind::Addresses,
+            steps: vec![LookupStep::Wins(wins), LookupStep::Broadcast],
+            gather: Span::from_millis(500),
+            first_id: 0x1234,
+        },
+    );
+    let mut choices = Choices::new(data);
+    let mut rounds = 0;
+    while let Some(due) = lookup.poll_timeout() {
+        let datagram = choices.counted();
+        let from = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, choices.u8()), 137);
+        lookup.handle_datagram(due, from, datagram);
+        lookup.handle_timeout(due);
+        while lookup.poll_transmit().is_some() {}
+        rounds += 1;
+        assert!(rounds < 1000, "the lookup does not end");
+    }
+}
+
+/// An LMHOSTS file that includes itself.
+pub fn lmhosts(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let text: String = text.chars().take(4000).collect();
+    let mut opened = 0;
+    let lmhosts = Lmhosts::load("lmhosts", &mut |_| {
+        opened += 1;
+        match opened {
+            1..40 => Ok(text.clone()),
+            _ => Err("too many".into()),
+        }
+    });
+    let name = NbName::new(b"COAX", 0x20).unwrap();
+    let _ = lmhosts.addresses(&name, true);
+    assert!(lmhosts.entries().len() <= 20_000 && lmhosts.problems().len() <= 100);
+}

@@ -1,0 +1,298 @@
+//! The NetBIOS name service on UDP port 137, with one node for each network from which clients can reach this server,
+//! and the WINS server.
+
+mod sockets;
+mod wins;
+
+pub(super) use sockets::Bound;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4},
+    sync::Arc,
+};
+
+use coax_netbios::{
+    Destination, Event, NameService, NameServiceConfig, Network, NodeType, OwnName, Transmit,
+};
+use coax_wire::{
+    nbt::{
+        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, Scope},
+        ns,
+    },
+    time::Time,
+};
+use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
+
+use super::{host::Host, report::Reporter};
+use coax_smbconf::settings::{NetbiosSettings, NodeTypeSetting};
+use wins::WinsHost;
+
+/// Receive buffer size. RFC 1002 section 4.2 limits datagrams of the name service to 576 bytes.
+const DATAGRAM: usize = 1500;
+
+/// The name service of this machine.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// The sockets at the configured address and at that network's broadcast address; the first one sends.
+    sockets: Vec<UdpSocket>,
+    nodes: Vec<Node>,
+    wins: Option<WinsHost>,
+}
+
+/// This server's node on one network.
+#[derive(Debug)]
+struct Node {
+    service: NameService,
+    network: Network,
+}
+
+impl Names {
+    /// Registers the server's names on the networks of `bound`. Must be called within the runtime.
+    ///
+    /// # Errors
+    /// A name is not a valid NetBIOS name, or the system refuses a socket.
+    pub(super) fn start(host: &Host, bound: Bound) -> Result<Self, String> {
+        let addresses: Vec<Ipv4Addr> = bound.networks.iter().map(|n| n.address).collect();
+        let nodes = bound.networks.iter();
+        let nodes = nodes.map(|network| node(host, *network, &addresses));
+        let sockets = bound.sockets.into_iter().map(UdpSocket::from_std);
+        Ok(Self {
+            nodes: nodes.collect::<Result<_, _>>()?,
+            sockets: sockets
+                .collect::<Result<_, _>>()
+                .map_err(|error| error.to_string())?,
+            wins: bound
+                .wins
+                .map(|stored| WinsHost::start(host, stored))
+                .transpose()?,
+        })
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.sockets.first()?.local_addr().ok()
+    }
+
+    /// Answers queries until the server stops, then releases the names. It holds `alive` until then.
+    pub(super) async fn run(mut self, host: Arc<Host>, alive: mpsc::Sender<()>) {
+        let mut buffers = vec![[0; DATAGRAM]; 2];
+        let mut stopping = false;
+        loop {
+            self.send(&host).await;
+            if stopping && self.nodes.iter().all(|node| node.service.is_released()) {
+                break;
+            }
+            let due = self.due().map(|due| host.clock.until(due));
+            let [first, second] = buffers.as_mut_slice() else {
+                break;
+            };
+            tokio::select! {
+                received = receive(self.sockets.first(), first) => self.handle(&host, received, first),
+                received = receive(self.sockets.get(1), second) => self.handle(&host, received, second),
+                () = sleep(due.unwrap_or_default()), if due.is_some() => self.handle_timeout(&host),
+                () = host.stopped(), if !stopping => {
+                    stopping = true;
+                    self.each(|service| service.shutdown(host.clock.now()));
+                }
+            }
+        }
+        if let Some(wins) = self.wins {
+            wins.stop();
+        }
+        drop(alive);
+    }
+
+    fn each(&mut self, mut action: impl FnMut(&mut NameService)) {
+        self.nodes
+            .iter_mut()
+            .for_each(|node| action(&mut node.service));
+    }
+
+    fn due(&self) -> Option<Time> {
+        let nodes = self.nodes.iter();
+        let nodes = nodes.filter_map(|node| node.service.poll_timeout());
+        nodes
+            .chain(self.wins.as_ref().and_then(WinsHost::due))
+            .min()
+    }
+
+    fn handle_timeout(&mut self, host: &Host) {
+        let now = host.clock.now();
+        self.each(|service| service.handle_timeout(now));
+        if let Some(wins) = &mut self.wins {
+            wins.handle_timeout(now);
+        }
+    }
+
+    /// Gives a datagram to the WINS server, or to the node of its sender's network. Datagrams from other networks are
+    /// for the WINS server only, except replies of another WINS server.
+    fn handle(
+        &mut self,
+        host: &Host,
+        received: std::io::Result<(usize, SocketAddr)>,
+        buffer: &[u8],
+    ) {
+        // An ICMP error about an earlier answer is ignored.
+        let Ok((len, SocketAddr::V4(from))) = received else {
+            return;
+        };
+        let Some(bytes) = buffer.get(..len) else {
+            return;
+        };
+        let now = host.clock.now();
+        let nodes = self.nodes.iter();
+        let at = nodes
+            .clone()
+            .position(|node| node.network.contains(*from.ip()));
+        if let Some(wins) = &mut self.wins
+            && (at.is_some() || is_allowed(host, from))
+            && wins.engine.wants(*from.ip(), bytes)
+        {
+            return wins.engine.handle_datagram(now, from, bytes);
+        }
+        match at {
+            Some(at) => {
+                if let Some(node) = self.nodes.get_mut(at) {
+                    node.service.handle_datagram(now, from, bytes);
+                }
+            }
+            // A reply of a WINS server may be for any node, which knows by its identifier.
+            None => self.each(|service| service.handle_datagram(now, from, bytes)),
+        }
+    }
+
+    async fn send(&mut self, host: &Host) {
+        let Some(socket) = self.sockets.first() else {
+            return;
+        };
+        let port = socket
+            .local_addr()
+            .map_or(ns::PORT, |address| address.port());
+        if let Some(wins) = &mut self.wins {
+            while let Some(transmit) = wins.engine.poll_transmit() {
+                send_to(socket, &transmit, Ipv4Addr::BROADCAST, port).await;
+            }
+            wins.report(host);
+        }
+        for node in &mut self.nodes {
+            while let Some(transmit) = node.service.poll_transmit() {
+                send_to(socket, &transmit, node.network.broadcast(), port).await;
+            }
+            while let Some(event) = node.service.poll_event() {
+                tell(&host.reporter, node.network, event);
+            }
+        }
+    }
+}
+
+async fn send_to(socket: &UdpSocket, transmit: &Transmit, broadcast: Ipv4Addr, port: u16) {
+    let to = match transmit.to {
+        Destination::Broadcast => SocketAddrV4::new(broadcast, port),
+        Destination::Addr(to) => to,
+    };
+    // The name service repeats important datagrams; a network that is down now may be up then.
+    let _ = socket.send_to(&transmit.bytes, to).await;
+}
+
+/// Whether `hosts allow` admits a station of another network.
+fn is_allowed(host: &Host, from: SocketAddrV4) -> bool {
+    let hosts = &host.settings.global.hosts;
+    hosts.check_server((*from.ip()).into()).is_ok()
+}
+
+async fn receive(
+    socket: Option<&UdpSocket>,
+    buffer: &mut [u8],
+) -> std::io::Result<(usize, SocketAddr)> {
+    match socket {
+        Some(socket) => socket.recv_from(buffer).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn node(host: &Host, network: Network, addresses: &[Ipv4Addr]) -> Result<Node, String> {
+    let config = &host.server.config;
+    let netbios = &host.settings.global.netbios;
+    let name = |text: &str| {
+        let bytes = config.code_page.encode_lossy(&text.to_uppercase());
+        NbName::new(&bytes, SUFFIX_SERVER).map_err(|error| format!("{text}: {error}"))
+    };
+    let mut wanted = NameServiceConfig::file_server(
+        name(&config.name)?,
+        name(&config.workgroup)?,
+        false,
+        network.address,
+    );
+    for alias in &config.aliases {
+        let alias = name(alias)?;
+        for suffix in [SUFFIX_WORKSTATION, SUFFIX_SERVER] {
+            let own = OwnName::unique(alias.with_suffix(suffix));
+            if !wanted.names.contains(&own) {
+                wanted.names.push(own);
+            }
+        }
+    }
+    wanted.wins = wins_servers(netbios, network);
+    if !wanted.wins.is_empty() {
+        // The WINS server learns all addresses, so that clients of each network find one that they reach.
+        let others = addresses.iter().filter(|other| **other != network.address);
+        wanted.addresses.extend(others);
+    }
+    wanted.node = node_type(netbios);
+    wanted.network = Some(network);
+    wanted.proxy = netbios.wins_proxy;
+    wanted.scope = scope(netbios)?;
+    wanted.first_id = super::random::random()
+        .map(u16::from_le_bytes)
+        .unwrap_or_default();
+    let service = NameService::new(host.clock.now(), wanted).map_err(|error| error.to_string())?;
+    Ok(Node { service, network })
+}
+
+fn scope(netbios: &NetbiosSettings) -> Result<Scope, String> {
+    Scope::new(&netbios.scope).map_err(|error| format!("'netbios scope': {error}"))
+}
+
+/// The WINS servers that a node uses: with `wins support` this machine.
+fn wins_servers(netbios: &NetbiosSettings, network: Network) -> Vec<Ipv4Addr> {
+    match netbios.wins_support {
+        true => vec![network.address],
+        false => netbios.wins_servers.clone(),
+    }
+}
+
+/// `coax:node type`; by default M with a WINS server, as nmbd, else B.
+fn node_type(netbios: &NetbiosSettings) -> NodeType {
+    let has_wins = netbios.wins_support || !netbios.wins_servers.is_empty();
+    match netbios.node {
+        Some(_) if !has_wins => NodeType::Broadcast,
+        Some(NodeTypeSetting::B) => NodeType::Broadcast,
+        Some(NodeTypeSetting::P) => NodeType::PointToPoint,
+        Some(NodeTypeSetting::M) => NodeType::Mixed,
+        Some(NodeTypeSetting::H) => NodeType::Hybrid,
+        None if has_wins => NodeType::Mixed,
+        None => NodeType::Broadcast,
+    }
+}
+
+fn tell(reporter: &Reporter, network: Network, event: Event) {
+    let at = network.address;
+    reporter.notice(match event {
+        Event::Refused { name, by } => {
+            format!("{at}: the name {name} belongs to {by}; choose another with --name")
+        }
+        Event::Conflict { name, by } => format!(
+            "{at}: {by} uses the name {name} too; it is not answered for any more, and claimed again in a minute"
+        ),
+        Event::FalseConflict { name, by } => format!(
+            "{at}: {by} reported that {name} is used twice, but no other machine answers to it; the name is kept"
+        ),
+        Event::Defended { name, claimant } => {
+            format!("{at}: {claimant} claimed our name {name} and was refused")
+        }
+        Event::WinsUnreachable => {
+            format!("{at}: no WINS server answers; coax tries again every minute")
+        }
+        Event::Registered(_) | Event::Released(_) => return,
+    });
+}

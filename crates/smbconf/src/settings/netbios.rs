@@ -1,0 +1,69 @@
+//! What the NetBIOS name service is told.
+
+use std::{fmt, net::Ipv4Addr, path::PathBuf};
+
+/// Names of other machines and WINS. Parameters in the documentation of each field are smb.conf's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetbiosSettings {
+    /// `coax:node type`: how names are registered; `None`: as a B node, or as an M node with a WINS server.
+    pub node: Option<NodeTypeSetting>,
+    /// `netbios scope`: only machines of the same scope see each other.
+    pub scope: String,
+    /// `wins server`: where to register and look up names, the primary server first.
+    pub wins_servers: Vec<Ipv4Addr>,
+    /// `wins support`: be a WINS server.
+    pub wins_support: bool,
+    /// `wins proxy`: answer broadcasts for names that only WINS knows.
+    pub wins_proxy: bool,
+    /// `wins hook`: a command at every change of a record.
+    pub wins_hook: String,
+    /// `max wins ttl`, seconds: the longest time to live that the WINS server grants.
+    pub max_wins_ttl_s: u32,
+    /// `min wins ttl`, seconds: the shortest.
+    pub min_wins_ttl_s: u32,
+    /// `coax:wins database`: the file of the WINS server's records.
+    pub wins_database: PathBuf,
+    /// `coax:lmhosts`: names and addresses that the WINS server answers besides.
+    pub lmhosts: Option<PathBuf>,
+}
+
+impl Default for NetbiosSettings {
+    fn default() -> Self {
+        Self {
+            node: None,
+            scope: String::new(),
+            wins_servers: Vec::new(),
+            wins_support: false,
+            wins_proxy: false,
+            wins_hook: String::new(),
+            max_wins_ttl_s: 518_400,
+            min_wins_ttl_s: 21_600,
+            wins_database: "/var/lib/coax/wins.dat".into(),
+            lmhosts: None,
+        }
+    }
+}
+
+/// A node type of RFC 1001, section 10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeTypeSetting {
+    /// Broadcasts only.
+    B,
+    /// WINS only.
+    P,
+    /// Broadcasts, then WINS.
+    M,
+    /// WINS, and broadcasts if no WINS server answers.
+    H,
+}
+
+impl fmt::Display for NodeTypeSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::B => "b",
+            Self::P => "p",
+            Self::M => "m",
+            Self::H => "h",
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! Parameters of names, WINS and browsing.
+
+use super::parameter::{Parameter, slot};
+use crate::value::{ADDRESSES, BOOL, COMMAND, COUNT, FILE, NODE_TYPE, REQUIRED_FILE, SCOPE};
+
+pub(super) const NETBIOS: &[Parameter] = &[
+    slot!(
+        Global,
+        "wins server",
+        netbios.wins_servers,
+        ADDRESSES,
+        "The WINS servers to register at, the primary one first: IPv4 addresses."
+    ),
+    slot!(
+        Global,
+        "wins support",
+        netbios.wins_support,
+        BOOL,
+        "Be a WINS server: register and answer names for machines of all networks. Not together with 'wins server'."
+    ),
+    slot!(
+        Global,
+        "coax:wins database",
+        netbios.wins_database,
+        REQUIRED_FILE,
+        "The file of the WINS server's records, in the format of Samba's wins.dat. The time 0 makes a static record."
+    ),
+    slot!(
+        Global,
+        "min wins ttl",
+        netbios.min_wins_ttl_s,
+        COUNT,
+        "The shortest time that the WINS server keeps a name without a refresh, seconds."
+    ),
+    slot!(
+        Global,
+        "max wins ttl",
+        netbios.max_wins_ttl_s,
+        COUNT,
+        "The longest time that the WINS server keeps a name without a refresh, seconds."
+    ),
+    slot!(
+        Global,
+        "wins hook",
+        netbios.wins_hook,
+        COMMAND,
+        "A command at every change of a WINS record; arguments: add, refresh or delete, name, suffix, seconds to live, addresses."
+    ),
+    slot!(
+        Global,
+        "wins proxy",
+        netbios.wins_proxy,
+        BOOL,
+        "Answer broadcast queries for names on other networks that the WINS server knows."
+    ),
+    slot!(
+        Global,
+        "coax:node type",
+        netbios.node,
+        NODE_TYPE,
+        "How names are registered: b (broadcasts), p (WINS), m (broadcasts, then WINS), h (WINS, broadcasts if WINS is silent). Default: m with a WINS server, else b."
+    ),
+    slot!(
+        Global,
+        "netbios scope",
+        netbios.scope,
+        SCOPE,
+        "Only machines with the same scope see each other; nearly always empty."
+    ),
+    slot!(
+        Global,
+        "coax:lmhosts",
+        netbios.lmhosts,
+        FILE,
+        "An LMHOSTS file whose entries the WINS server answers as static records."
+    ),
+];
