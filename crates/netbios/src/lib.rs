@@ -7,9 +7,9 @@ extern crate alloc;
 extern crate std;
 
 mod limit;
+pub mod llc;
 mod lmhosts;
 mod lookup;
-pub mod llc;
 mod names;
 mod network;
 mod quoted;
