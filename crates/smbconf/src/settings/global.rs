@@ -3,7 +3,9 @@
 use crate::log_level::LogLevels;
 use std::path::{Path, PathBuf};
 
-use super::{MapToGuest, NetbiosSettings, NtlmAuth, Pacing, Protocol, Security, Signing, SocketOption};
+use super::{
+    MapToGuest, NetbiosSettings, NtlmAuth, Pacing, Protocol, Security, Signing, SocketOption,
+};
 use crate::hosts::{HostAccess, HostList};
 
 /// Global settings. The documentation of each field names its smb.conf parameter.
