@@ -3,7 +3,7 @@
 use coax_server::{
     memfs::{MemFs, MemOptions},
     vfs::{
-        FsTime, Kind, Vfs, VfsError,
+        FileId, FsTime, Kind, Vfs, VfsError,
         faulty::{Fault, FaultyVfs, Op, Seen},
     },
 };
@@ -47,8 +47,17 @@ pub struct Disk {
     state: Arc<Mutex<State>>,
 }
 
-/// Files (with their bytes) and folders, by path in upper case.
-pub type Listing = BTreeMap<String, Option<Vec<u8>>>;
+/// A file or folder on a disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its identity, which a rename does not change.
+    pub id: FileId,
+    /// The bytes of a file; `None` for a folder.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// Files and folders, by path in upper case.
+pub type Listing = BTreeMap<String, Entry>;
 
 impl Disk {
     /// An empty disk.
@@ -142,18 +151,17 @@ impl Disk {
             } else {
                 format!("{folder}/{name}")
             };
-            match self.memory.stat(&path).map(|stat| stat.kind) {
-                Ok(Kind::Directory) => {
-                    all.insert(path.to_uppercase(), None);
+            let Ok(stat) = self.memory.stat(&path) else {
+                continue;
+            };
+            let bytes = match stat.kind {
+                Kind::Directory => {
                     self.list_into(&path, all);
+                    None
                 }
-                _ => {
-                    all.insert(
-                        path.to_uppercase(),
-                        Some(self.memory.contents(&path).unwrap_or_default()),
-                    );
-                }
-            }
+                _ => Some(self.memory.contents(&path).unwrap_or_default()),
+            };
+            all.insert(path.to_uppercase(), Entry { id: stat.id, bytes });
         }
     }
 }

@@ -76,11 +76,13 @@ fn one(seed: u64, keep: Option<&[usize]>, quiet: bool) -> ExitCode {
     }
 }
 
-/// Continues after failures, and lists the kinds of failures: the number of failing seeds and the first one of each.
+/// Continues after failures. Prints each failing seed, and then the kinds of failures: the number of failing seeds and
+/// the first one of each.
 fn survey(seeds: Range<u64>) -> ExitCode {
     let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for seed in seeds {
         if let Err(failure) = run(seed, None, false) {
+            println!("seed {seed}: {}", failure.what);
             let kind = failure.kind();
             kinds.entry(kind).or_insert((0, seed)).0 += 1;
         }

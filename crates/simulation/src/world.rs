@@ -76,8 +76,6 @@ pub struct World {
     wall: i64,
     figures: Figures,
     audited: Vec<u64>,
-    /// The step closes several files in sequence.
-    between: bool,
     faults_before: u64,
     /// A log of events in words, if requested.
     pub log: Option<Vec<String>>,
@@ -125,7 +123,8 @@ impl World {
         let clients = (0..2 + rng.below(3))
             .map(|_| Client::new(&server, rng.chance(85)))
             .collect();
-        let audited = vec![0; disks.len()];
+        // The first audit comes before any change, and learns the identities of the first files.
+        let audited = vec![u64::MAX; disks.len()];
         let log = verbose.then(Vec::new);
         let mut world = Self {
             server,
@@ -137,7 +136,6 @@ impl World {
             wall: BEGIN as i64,
             figures: Figures::default(),
             audited,
-            between: false,
             faults_before: 0,
             log,
         };
@@ -159,7 +157,7 @@ impl World {
                     Some(bytes) => disk.memory.add_file(path, bytes),
                     None => disk.memory.add_dir(path),
                 };
-                self.model.put((share, path.into()), bytes);
+                self.model.put(&(share, path.into()), bytes.as_deref());
             }
         }
     }
@@ -311,7 +309,6 @@ impl World {
             now: self.now,
             faults,
             pending: &self.pending,
-            between: self.between,
             nt: self.clients[client].speaker.nt,
         };
         judge(&mut self.model, at)
@@ -346,7 +343,6 @@ impl World {
             }
             _ => {}
         }
-        self.between = matches!(request.op, Op::Exit | Op::LogOff | Op::Disconnect);
         self.clients[client].conn.handle_message(Time(now), &bytes);
         if kind == Kind::Piece(request.mid) && matches!(request.op, Op::Write { .. }) {
             self.clients[client].raw = false;
@@ -459,8 +455,7 @@ impl World {
                 self.disks[share].forget_calls();
             }
         }
-        self.model.forget_allowances();
-        self.between = false;
+        self.model.end_step();
         self.faults_before = self.disks.iter().map(Disk::faults).sum();
         if delay > 0 {
             // The events of other connections precede the delay.

@@ -91,7 +91,7 @@ pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFl
     let request = NotifyChange::parse(&whole.setup)?;
     match call.retry.clone() {
         Some(Retry::Notify(outcome)) => return changes(&outcome, whole.max_parameters),
-        Some(Retry::Cancelled) => return Err(cancel(call, request.fid)),
+        Some(Retry::Cancelled) => return cancel(call, request.fid, whole.max_parameters),
         _ => {}
     }
     let opened = call.file(request.fid)?;
@@ -121,15 +121,18 @@ pub fn notify_change(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFl
     }
 }
 
-/// Withdraws a waiting request. The folder may already be closed.
-fn cancel(call: &Call<'_>, fid: Fid) -> crate::Error {
+/// Withdraws a waiting request. The folder may already be closed. A change that happened before the cancellation is
+/// reported, because no later request would report it.
+fn cancel(call: &Call<'_>, fid: Fid, room: usize) -> Result<TransFlow> {
     let open = call.file(fid).ok().and_then(|opened| opened.open);
-    if let (Some(open), Some(ticket)) = (open, call.ticket) {
-        call.conn
-            .server
-            .locked(|tables| tables.cancel_watch(open, ticket));
+    let answered = open.zip(call.ticket).and_then(|(open, ticket)| {
+        let withdrawn = |tables: &mut crate::table::Tables| tables.withdraw_watch(open, ticket);
+        call.conn.server.locked(withdrawn)
+    });
+    match answered {
+        Some(outcome) => changes(&outcome, room),
+        None => Err(Status::CANCELLED.into()),
     }
-    Status::CANCELLED.into()
 }
 
 fn changes(outcome: &NotifyOutcome, room: usize) -> Result<TransFlow> {

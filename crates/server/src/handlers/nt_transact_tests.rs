@@ -135,6 +135,29 @@ fn a_close_answers_the_notification_without_changes_and_a_cancel_with_cancelled(
 }
 
 #[test]
+fn a_cancel_that_crosses_a_change_loses_no_change() {
+    let server = TestServer::new();
+    let mut watcher = server.client(NT);
+    let fid = folder(&mut watcher, "D");
+    let mid = watch(&mut watcher, fid, 1000);
+    let mut other = server.client(NT);
+    let sub = folder(&mut other, "D\\sub");
+    other.close(sub).ok();
+    // The change is in the watcher's mailbox, and its connection has not run since.
+    watcher.post_as(mid, c::NT_CANCEL, &crate::testkit::block(&[], b""));
+    let told = watcher.answer().expect("an answer");
+    assert_eq!(changes(told), [(1, "sub".into())]);
+    assert!(watcher.answer().is_none(), "one answer");
+    // A later request reports only what has happened since.
+    watch(&mut watcher, fid, 1000);
+    assert!(watcher.answer().is_none(), "it waits");
+    let sub = folder(&mut other, "D\\sub2");
+    other.close(sub).ok();
+    let told = watcher.answer().expect("a change");
+    assert_eq!(changes(told), [(1, "sub2".into())]);
+}
+
+#[test]
 fn changes_that_exceed_the_buffer_are_reported_as_an_empty_list() {
     let server = TestServer::new();
     let mut client = server.client(NT);

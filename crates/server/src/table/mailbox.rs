@@ -1,7 +1,7 @@
 //! Mailboxes: the pending events of each connection.
 
 use super::event::{Event, Wake};
-use super::{ConnId, LockError, Tables, Ticket};
+use super::{ConnId, LockError, NotifyOutcome, Tables, Ticket};
 use alloc::{sync::Arc, vec::Vec};
 
 impl Tables {
@@ -19,14 +19,32 @@ impl Tables {
         conn: ConnId,
         ticket: Ticket,
     ) -> Option<Result<(), LockError>> {
-        let events = &mut self.connections.get_mut(&conn)?.events;
-        let at = events
-            .iter()
-            .position(|event| matches!(event, Event::Lock { ticket: of, .. } if *of == ticket))?;
-        match events.remove(at) {
+        let is_it =
+            |event: &Event| matches!(event, Event::Lock { ticket: of, .. } if *of == ticket);
+        match self.take_event(conn, is_it)? {
             Event::Lock { result, .. } => Some(result),
             _ => None,
         }
+    }
+
+    /// Takes the answer of a waiting notification out of the mailbox, if there is one.
+    pub(super) fn take_notify_outcome(
+        &mut self,
+        conn: ConnId,
+        ticket: Ticket,
+    ) -> Option<NotifyOutcome> {
+        let is_it =
+            |event: &Event| matches!(event, Event::Notify { ticket: of, .. } if *of == ticket);
+        match self.take_event(conn, is_it)? {
+            Event::Notify { outcome, .. } => Some(outcome),
+            _ => None,
+        }
+    }
+
+    fn take_event(&mut self, conn: ConnId, is_it: impl Fn(&Event) -> bool) -> Option<Event> {
+        let events = &mut self.connections.get_mut(&conn)?.events;
+        let at = events.iter().position(is_it)?;
+        Some(events.remove(at))
     }
 
     /// The connections whose empty mailboxes have received events. [`super::locked`] wakes them after unlocking.

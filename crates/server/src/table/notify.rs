@@ -40,6 +40,17 @@ impl Tables {
         WatchOutcome::Waiting(ticket)
     }
 
+    /// Withdraws a waiting notification (NT_CANCEL), so that no [`Event::Notify`] comes for it. If the table has already
+    /// answered the request, returns the answer: its changes are not collected again.
+    pub fn withdraw_watch(&mut self, open: OpenId, ticket: Ticket) -> Option<NotifyOutcome> {
+        let conn = self.opens.get(&open)?.request.conn;
+        let answered = self.take_notify_outcome(conn, ticket);
+        if answered.is_none() {
+            self.cancel_watch(open, ticket);
+        }
+        answered
+    }
+
     /// NT_CANCEL of a waiting notification: no event follows. Collected changes stay. Returns whether the request was
     /// waiting.
     pub fn cancel_watch(&mut self, open: OpenId, ticket: Ticket) -> bool {

@@ -1,6 +1,6 @@
 //! Reads, writes, lengths and byte-range locks.
 
-use super::{Check, Handle, Lock, Model, Moment, allowance::Allowance, require};
+use super::{Check, Handle, Lock, Moment, State, require};
 use crate::{
     op::{Op, Oplock, Range, Request, right},
     reply::Reply,
@@ -24,7 +24,7 @@ fn resized(bytes: &[u8], len: u32) -> Vec<u8> {
     bytes
 }
 
-impl Model {
+impl State {
     pub(super) fn transferred(
         &mut self,
         request: &Request,
@@ -70,7 +70,8 @@ impl Model {
                     count == data.len() || at.faults > 0 && count < data.len(),
                     "wrote fewer bytes, and the disk did not fail",
                 )?;
-                self.nodes[node].bytes = written(&self.nodes[node].bytes, *offset, &data[..count]);
+                let bytes = written(&self.nodes[node].bytes, *offset, &data[..count]);
+                self.set_bytes(node, bytes);
                 self.contents_changed(node);
                 Ok(())
             }
@@ -82,7 +83,8 @@ impl Model {
                     "cut or extended what is locked",
                 )?;
                 if range.length > 0 {
-                    self.nodes[node].bytes = resized(&self.nodes[node].bytes, *len);
+                    let bytes = resized(&self.nodes[node].bytes, *len);
+                    self.set_bytes(node, bytes);
                     self.contents_changed(node);
                 }
                 Ok(())
@@ -104,7 +106,7 @@ impl Model {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn raw_data_taken(&mut self, request: &Request, at: Moment<'_>) -> Check {
+    pub(super) fn raw_data_taken(&mut self, request: &Request, at: Moment<'_>) -> Check {
         let Op::Write { data, fid, .. } = &request.op else {
             return Ok(());
         };
@@ -138,7 +140,7 @@ impl Model {
             Op::SetLength { len, .. } => resized(old, *len),
             _ => return,
         };
-        self.allowances.push(Allowance::Bytes { node, new });
+        self.perhaps_write(node, new);
     }
 
     /// Requires a break for every level II oplock on the file.

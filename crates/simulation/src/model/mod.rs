@@ -4,10 +4,11 @@
 //! and applies the acknowledged operation to its state. A refused request changes nothing, and needs a reason
 //! (`refusal`). After each step the disks must match the model (`audit`).
 
-mod allowance;
 mod audit;
+mod candidates;
 mod closing;
 mod data;
+mod effect;
 mod names;
 mod opening;
 mod refusal;
@@ -15,6 +16,7 @@ mod terms;
 mod watch;
 mod watched;
 
+pub use candidates::Model;
 pub use terms::{Check, Handle, Place};
 
 use crate::{
@@ -22,16 +24,21 @@ use crate::{
     reply::Reply,
     rules::SHARES,
 };
-use allowance::Allowance;
-use coax_server::share::Access;
-use std::collections::BTreeMap;
+use coax_server::{share::Access, vfs::FileId};
+use effect::{Effect, Partial};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 use terms::{name, parent, place, require};
 
 /// A file or folder.
 #[derive(Clone, Debug, Default)]
 struct Node {
     folder: bool,
-    bytes: Vec<u8>,
+    /// The identity on the disk, once an audit has seen it.
+    id: Option<FileId>,
+    bytes: Arc<Vec<u8>>,
     /// The deletion happens at the last close.
     doomed: bool,
     /// A deletion that failed half-way may have marked it.
@@ -94,38 +101,37 @@ pub struct Moment<'a> {
     pub faults: u64,
     /// Requests that the server has received and not answered.
     pub pending: &'a [Request],
-    /// The step closes several files in sequence, and a request that waited for one of them may be decided in between.
-    pub between: bool,
     /// The client uses NT statuses. For other clients the model judges only successes.
     pub nt: bool,
 }
 
-/// STATUS_OBJECT_NAME_NOT_FOUND.
-const NOT_FOUND: u32 = 0xc000_0034;
-
-/// The modelled state of the server.
-#[derive(Debug, Default)]
-pub struct Model {
+/// A possible state of the server.
+#[derive(Clone, Debug, Default)]
+struct State {
     nodes: Vec<Node>,
     names: BTreeMap<Place, usize>,
     opens: BTreeMap<Handle, Open>,
     locks: Vec<Lock>,
     sessions: BTreeMap<(usize, u16), Option<&'static str>>,
     trees: BTreeMap<(usize, u16), usize>,
-    /// Possible effects of operations that failed half-way.
-    allowances: Vec<Allowance>,
-    /// A change of many names failed half-way in this step: later answers of the step may depend on any of them.
-    half_way: bool,
+    /// Effects that the request just judged may have had.
+    possible: Vec<Effect>,
+    /// Changes of contents in this step that reached the disk in part.
+    partial: Vec<Partial>,
+    /// Opens that the server is closing one after the other. A request that waited may run in between.
+    closing: VecDeque<Handle>,
+    /// Folders that this step may have removed, once they were empty.
+    perhaps_gone: Vec<usize>,
     /// The open limit of one connection.
     max_opens: usize,
     /// The time that the holder of an oplock has to answer a break, ns.
     break_timeout: u64,
 }
 
-impl Model {
+impl State {
     /// A server with these limits and empty shares.
     #[must_use]
-    pub fn new(max_opens: usize, break_timeout: u64) -> Self {
+    pub(super) fn new(max_opens: usize, break_timeout: u64) -> Self {
         let mut model = Self {
             max_opens,
             break_timeout,
@@ -138,10 +144,10 @@ impl Model {
     }
 
     /// Creates a file (or folder: `None`).
-    pub fn put(&mut self, place: Place, bytes: Option<Vec<u8>>) {
+    pub(super) fn put(&mut self, place: Place, bytes: Option<Vec<u8>>) {
         let node = Node {
             folder: bytes.is_none(),
-            bytes: bytes.unwrap_or_default(),
+            bytes: Arc::new(bytes.unwrap_or_default()),
             place: Some(place.clone()),
             ..Node::default()
         };
@@ -153,23 +159,8 @@ impl Model {
     ///
     /// # Errors
     /// The rule that the answer violates.
-    pub fn judge(&mut self, request: &Request, reply: &Reply, at: Moment<'_>) -> Check {
-        let says_free = reply.opened.is_some_and(|opened| opened.action == Some(2))
-            || reply.status == NOT_FOUND;
-        if let (Op::Open(args), true, Some(share)) = (
-            &request.op,
-            says_free,
-            self.trees.get(&(request.client, request.tid)),
-        ) {
-            self.found_free(&place(*share, &args.path));
-        }
+    pub(super) fn judge(&mut self, request: &Request, reply: &Reply, at: Moment<'_>) -> Check {
         if let (Op::Open(args), Some(opened)) = (&request.op, reply.opened) {
-            if let (Some(1 | 3), Some(share)) = (
-                opened.action,
-                self.trees.get(&(request.client, request.tid)),
-            ) {
-                self.found_left_over(&place(*share, &args.path), opened.size);
-            }
             self.opened(request, args, opened, at)?;
             let read = args.read.map(|len| Op::Read {
                 fid: opened.fid,
@@ -209,7 +200,7 @@ impl Model {
                 let before = self.sessions.insert((client, reply.uid), *user);
                 require(before.is_none(), "a UID in use was given again")
             }
-            Op::LogOff => self.logged_off(request, at),
+            Op::LogOff => self.logged_off(request),
             Op::Connect { share } => {
                 let user = self.user(request)?;
                 require(
@@ -219,20 +210,21 @@ impl Model {
                 let before = self.trees.insert((client, reply.tid), *share);
                 require(before.is_none(), "a TID in use was given again")
             }
-            Op::Disconnect => self.disconnected_tree(request, at),
-            Op::Exit => self.exited(request, at),
+            Op::Disconnect => self.disconnected_tree(request),
+            Op::Exit => self.exited(request),
             Op::Echo => Ok(()),
             Op::Close { fid } => {
                 self.own(request, *fid, 0)?;
-                self.close((client, *fid), None)
+                self.close((client, *fid), None);
+                Ok(())
             }
             Op::Notify { fid, .. } => self.notified(request, *fid, reply),
             Op::Flush { fid } => self.own(request, *fid, 0).map(drop),
             Op::Read { .. } | Op::Write { .. } | Op::SetLength { .. } => {
                 self.transferred(request, reply, at)
             }
-            // The close of one file granted the lock, and the close of the next one removed it.
-            Op::Lock { fid, .. } if at.between && self.own(request, *fid, 0).is_err() => Ok(()),
+            // The close of one file granted the lock, and the close of this one will remove it.
+            Op::Lock { fid, .. } if self.closing.contains(&(client, *fid)) => Ok(()),
             Op::Lock { .. } | Op::Unlock { .. } | Op::CancelLock { .. } => self.locked(request),
             _ => self.renamed_or_deleted(request, at),
         }
@@ -312,7 +304,7 @@ impl Model {
     ///
     /// # Errors
     /// If there was none to break.
-    pub fn break_told(&mut self, handle: Handle, to: Oplock, now: u64) -> Check {
+    pub(super) fn break_told(&mut self, handle: Handle, to: Oplock, now: u64) -> Check {
         let deadline = now + self.break_timeout;
         // The break and the close of its file may cross on the wire.
         let Some(open) = self.opens.get_mut(&handle) else {
@@ -332,7 +324,7 @@ impl Model {
     }
 
     /// Handles a client's acknowledgement of a break at the server.
-    pub fn break_acknowledged(&mut self, request: &Request, fid: u16, level: Oplock) {
+    pub(super) fn break_acknowledged(&mut self, request: &Request, fid: u16, level: Oplock) {
         let heard = self.own(request, fid, 0).is_ok();
         let open = self.opens.get_mut(&(request.client, fid)).filter(|_| heard);
         if let Some(open) = open
@@ -343,7 +335,7 @@ impl Model {
     }
 
     /// Ends oplocks whose holders timed out.
-    pub fn expire(&mut self, now: u64) {
+    pub(super) fn expire(&mut self, now: u64) {
         for open in self.opens.values_mut() {
             if open.breaking.is_some_and(|(_, deadline)| now >= deadline) {
                 open.breaking = None;
@@ -358,7 +350,7 @@ impl Model {
     ///
     /// # Errors
     /// A missed notification or break.
-    pub fn settled(&self, pending: &[Request]) -> Check {
+    pub(super) fn settled(&self, pending: &[Request]) -> Check {
         let late = self.opens.values().any(|open| open.break_due);
         require(
             !late,
@@ -369,38 +361,38 @@ impl Model {
 
     /// The contents of the file behind a FID.
     #[must_use]
-    pub fn contents(&self, handle: Handle) -> Option<&[u8]> {
+    pub(super) fn contents(&self, handle: Handle) -> Option<&[u8]> {
         let open = self.opens.get(&handle)?;
         Some(&self.nodes[open.node].bytes)
     }
 
     /// An open.
     #[must_use]
-    pub fn open(&self, handle: Handle) -> Option<&Open> {
+    pub(super) fn open(&self, handle: Handle) -> Option<&Open> {
         self.opens.get(&handle)
     }
 
     /// The number of open files of a client.
     #[must_use]
-    pub fn open_count(&self, client: usize) -> usize {
+    pub(super) fn open_count(&self, client: usize) -> usize {
         self.opens.keys().filter(|(of, _)| *of == client).count()
     }
 
     /// Notes that the client has cached a write, or has written its cached data.
-    pub fn set_dirty(&mut self, handle: Handle, dirty: bool) {
+    pub(super) fn set_dirty(&mut self, handle: Handle, dirty: bool) {
         if let Some(open) = self.opens.get_mut(&handle) {
             open.dirty = dirty;
         }
     }
 
     /// The locks of a client.
-    pub fn locks_of(&self, client: usize) -> impl Iterator<Item = &Lock> {
+    pub(super) fn locks_of(&self, client: usize) -> impl Iterator<Item = &Lock> {
         self.locks.iter().filter(move |lock| lock.owner.0 == client)
     }
 
     /// The number of files and folders on a share, including its root.
     #[must_use]
-    pub fn objects(&self, share: usize) -> usize {
+    pub(super) fn objects(&self, share: usize) -> usize {
         self.names.keys().filter(|(of, _)| *of == share).count()
     }
 }

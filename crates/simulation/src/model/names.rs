@@ -1,6 +1,6 @@
 //! Names: renames, deletions, folders.
 
-use super::{Check, Model, Moment, Place, name, parent, place, require};
+use super::{Check, Moment, Place, State, name, parent, place, require};
 use crate::op::{Op, Request, right};
 use coax_server::share::Access;
 
@@ -20,7 +20,7 @@ fn filled(old: &str, pattern: &str) -> String {
 }
 
 /// Whether a path, which may end in a pattern, matches this place.
-pub(super) fn means(pattern: &Place, at: &Place) -> bool {
+fn means(pattern: &Place, at: &Place) -> bool {
     if !pattern.1.contains('*') {
         return pattern == at;
     }
@@ -44,7 +44,7 @@ pub(super) fn target(from: &Place, share: usize, (new, nt): (&str, bool)) -> Pla
     }
 }
 
-impl Model {
+impl State {
     /// The places that a path matches; it may end in a pattern.
     pub(super) fn meant(&self, there: &Place) -> Vec<Place> {
         if !there.1.contains('*') {
@@ -71,16 +71,6 @@ impl Model {
             Op::Rename { old, new, nt } => {
                 let share = self.authorized(request, Access::Write)?;
                 let moves = self.moves(share, (old, new, *nt));
-                if request.waited && self.half_way {
-                    let others = moves.iter().filter(|(from, to)| from != to);
-                    let targets = others.map(|(_, to)| to);
-                    targets.for_each(|to| self.found_free(to));
-                }
-                if request.waited && self.half_way && old.contains('*') {
-                    self.unsure_watches();
-                    self.perhaps_move(share, (old, new, *nt));
-                    return Ok(());
-                }
                 require(!moves.is_empty(), "renamed nothing and said that it did")?;
                 moves.iter().try_for_each(|(from, to)| {
                     self.may_move(from, to).and_then(|()| self.rename(from, to))
@@ -121,10 +111,9 @@ impl Model {
                     !found.is_empty() || request.waited,
                     "deleted nothing and said that it did",
                 )?;
-                if path.contains('*') && (at.faults > 0 || request.waited && self.half_way) {
+                if path.contains('*') && at.faults > 0 {
                     // A file that the disk does not find counts as deleted by another request.
                     self.unsure_watches();
-                    self.half_way = true;
                     self.perhaps_delete(&pattern);
                     return Ok(());
                 }
@@ -160,7 +149,7 @@ impl Model {
         found
     }
 
-    fn may_move(&self, from: &Place, to: &Place) -> Check {
+    pub(super) fn may_move(&self, from: &Place, to: &Place) -> Check {
         let node = self
             .names
             .get(from)

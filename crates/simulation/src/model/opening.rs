@@ -1,9 +1,6 @@
 //! Opens: dispositions, share modes, oplocks.
 
-use super::{
-    Check, Model, Moment, Node, Open, Place, allowance::Allowance, excludes, name, parent, place,
-    require,
-};
+use super::{Check, Moment, Node, Open, Place, State, excludes, name, parent, place, require};
 use crate::{
     op::{IfExists, OpenArgs, Oplock, Request, Sharing, Verb, right},
     reply::Opened,
@@ -46,7 +43,7 @@ pub(super) fn joins(open: &Open, request: &Request, args: &OpenArgs, path: &str)
         && !program
 }
 
-impl Model {
+impl State {
     pub(super) fn opened(
         &mut self,
         request: &Request,
@@ -89,9 +86,8 @@ impl Model {
             None => self.create(args, &there)?,
         }
         self.enter(request, args, opened, &there)?;
-        if wanted != 0 && at.faults > 0 {
-            let (node, new) = (self.names[&there], vec![0; wanted as usize]);
-            self.allowances.push(Allowance::Bytes { node, new });
+        if wanted != 0 && at.faults > 0 && action != 1 {
+            self.perhaps_overwrite(self.names[&there], wanted);
         }
         Ok(())
     }
@@ -145,7 +141,7 @@ impl Model {
         }
         self.nodes[node].perhaps_doomed = false;
         if overwrites {
-            self.nodes[node].bytes = vec![0; args.length as usize];
+            self.set_bytes(node, vec![0; args.length as usize]);
             self.contents_changed(node);
         }
         Ok(())
@@ -177,7 +173,9 @@ impl Model {
     ) -> Check {
         let node = self.names[there];
         let Node { bytes, folder, .. } = &self.nodes[node];
-        let right_size = opened.size.is_none_or(|size| size == bytes.len() as u64);
+        let right_size = opened
+            .size
+            .is_none_or(|size| self.may_have_length(node, size));
         require(
             right_size,
             &format!(

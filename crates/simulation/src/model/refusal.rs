@@ -1,8 +1,8 @@
 //! Refused requests: each needs a reason, and may change only what cannot be undone.
 
 use super::{
-    Check, Model, Moment, Open,
-    allowance::Allowance,
+    Check, Moment, Open, State,
+    effect::Effect,
     name,
     opening::{effective, joins, lets},
     parent, place, require,
@@ -22,7 +22,7 @@ fn when(holds: bool, reason: &'static str) -> Reason {
     holds.then_some(reason)
 }
 
-impl Model {
+impl State {
     pub(super) fn refused(&mut self, request: &Request, status: u32, at: Moment<'_>) -> Check {
         let reason = self.obstacle(request, at);
         let open = request
@@ -58,28 +58,28 @@ impl Model {
         let (failed, twice) = (at.faults > 0, at.faults > 1);
         match &request.op {
             Op::Close { fid } if self.own(request, *fid, 0).is_ok() => {
-                let _ = self.close((request.client, *fid), failed.then_some(()));
+                self.close((request.client, *fid), failed.then_some(()));
             }
             Op::Write { .. } | Op::SetLength { .. } if failed => self.allow_bytes(request),
             Op::Open(args) if twice => {
                 let there = place(share.unwrap_or_default(), &args.path);
                 self.unsure_watches();
+                let overwrites = args.if_exists == IfExists::Overwrite;
                 match self.names.get(&there).copied() {
-                    Some(node) => self.allowances.push(Allowance::Bytes {
-                        node,
-                        new: Vec::new(),
+                    Some(node) if overwrites => self.perhaps_overwrite(node, args.length),
+                    None if args.create => self.possible.push(Effect::New {
+                        place: there,
+                        length: (args.folder != Some(true)).then_some(args.length),
                     }),
-                    None => self.allowances.push(Allowance::New { place: there }),
+                    _ => {}
                 }
             }
             Op::Rename { old, new, nt } if twice || old.contains('*') => {
                 self.unsure_watches();
-                self.half_way = true;
                 self.perhaps_move(share.unwrap_or_default(), (old, new, *nt));
             }
             Op::Delete { path } if twice || path.contains('*') => {
                 self.unsure_watches();
-                self.half_way = true;
                 self.perhaps_delete(&place(share.unwrap_or_default(), path));
             }
             _ => {}
@@ -91,12 +91,7 @@ impl Model {
         let client = request.client;
         let general = when(at.faults > 0, "the disk failed")
             .or(when(!at.nt, "refusals of old dialects are not judged"))
-            .or(when(request.cancelled, "cancelled"))
-            .or(when(request.waited && at.between, "decided half-way"))
-            .or(when(
-                request.waited && self.half_way,
-                "another change has failed half-way",
-            ));
+            .or(when(request.cancelled, "cancelled"));
         if general.is_some() || matches!(request.op, Op::LogOn { .. } | Op::Echo) {
             return general;
         }

@@ -3,7 +3,7 @@
 //! Changes of contents and attributes are optional where the filter includes them; changes of names are mandatory.
 
 use super::{
-    Model,
+    State,
     terms::{Check, Handle, Place, parent, require},
     watched::Watch,
 };
@@ -21,9 +21,9 @@ mod action {
     pub const NEW_NAME: u32 = 5;
 }
 
-impl Model {
+impl State {
     /// Notes that the server keeps a notification request: from now on the folder is watched.
-    pub fn watched(&mut self, request: &Request) {
+    pub(super) fn watched(&mut self, request: &Request) {
         let Op::Notify {
             fid,
             filter,

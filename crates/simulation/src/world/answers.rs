@@ -35,6 +35,8 @@ impl World {
         for (message, bytes) in messages {
             self.take(client, message, &bytes, trigger)?;
         }
+        self.judge(client, |model, at| model.close_rest(at))?;
+        self.forget_closed(client);
         self.note_waiting(client, trigger);
         let (held, acknowledged) = (
             self.clients[client].conn.held().opens,
@@ -156,11 +158,6 @@ impl World {
             self.judge(client, |model, at| model.judge(&request, &reply, at))
                 .map_err(|wrong| format!("{wrong}: {}", describe(&request)))?;
         }
-        for share in 0..self.disks.len() {
-            if self.model.has_unsettled_moves(share) {
-                self.model.settle_moves(share, &self.disks[share].listing());
-            }
-        }
         self.learn(client, &request, reply);
         Ok(())
     }
@@ -243,8 +240,13 @@ impl World {
             (Op::SetLength { .. }, _) => from.forget_cached(),
             _ => {}
         }
+        self.forget_closed(client);
+    }
+
+    fn forget_closed(&mut self, client: usize) {
         let model = &self.model;
-        from.files
+        self.clients[client]
+            .files
             .retain(|file| model.open((client, file.fid)).is_some());
     }
 }
