@@ -60,10 +60,7 @@ impl DiskFile {
         match retry(|| rustix::fs::fallocate(&self.fd, keep, old, len.saturating_sub(old))) {
             Ok(()) => self.truncate(len),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.extend_unreserved(old, len),
-            Err(other) => {
-                self.give_back();
-                Err(error(other))
-            }
+            Err(other) => Err(error(other)),
         }
     }
 
@@ -85,14 +82,6 @@ impl DiskFile {
             at = at.saturating_add(part as u64);
         }
         Ok(())
-    }
-
-    /// A failed reservation may have allocated blocks beyond the end; truncating the file to its length frees them.
-    fn give_back(&self) {
-        if let Ok(now) = stat_of(&self.fd) {
-            // A failure here is ignored: the caller receives the first error.
-            let _ = self.truncate(now.size);
-        }
     }
 
     fn ask_for_room(&self, bytes: u64) -> VfsResult<()> {
@@ -190,10 +179,7 @@ impl VfsFile for DiskFile {
         }
         match retry(|| rustix::fs::fallocate(&self.fd, FallocateFlags::KEEP_SIZE, 0, len)) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.ask_for_room(missing),
-            Err(other) => {
-                self.give_back();
-                Err(error(other))
-            }
+            Err(other) => Err(error(other)),
             Ok(()) => Ok(()),
         }
     }
@@ -217,10 +203,7 @@ impl VfsFile for DiskFile {
         }
         match retry(|| rustix::fs::fallocate(&self.fd, FallocateFlags::KEEP_SIZE, from, len)) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.ask_for_room(len),
-            Err(other) => {
-                self.give_back();
-                Err(error(other))
-            }
+            Err(other) => Err(error(other)),
             Ok(()) => Ok(()),
         }
     }

@@ -228,10 +228,12 @@ pub trait VfsFile: Send + Sync + Debug {
         Ok(self.stat()?.size)
     }
     /// Sets the length; an extension reads as zeros. The file system must reserve the space of an extension: on a full
-    /// disk the call fails with [`VfsError::NoSpace`] and the length does not change. A length that is not larger frees
+    /// disk the call fails with [`VfsError::NoSpace`] and the length does not change. It may then leave space reserved, like
+    /// [`Self::reserve`]. A length that is not larger frees
     /// the reserved space beyond it.
     fn set_len(&self, len: u64) -> VfsResult<()>;
-    /// Reserves space up to `len` without changing the length.
+    /// Reserves space up to `len` without changing the length. A failed call may leave a part of the space reserved;
+    /// setting the current length frees it.
     fn reserve(&self, len: u64) -> VfsResult<()>;
     /// Sets the length like [`Self::set_len`], but without a reservation where the file system allows that.
     ///

@@ -6,7 +6,7 @@ use crate::{
     event::Event,
     files::{OpenFile, OpenKind},
     share::Access,
-    table::{Tables, access},
+    table::Tables,
     vfs::{FsTime, SetTimes, VfsResult},
 };
 use alloc::{string::String, vec::Vec};
@@ -99,13 +99,12 @@ fn settle(conn: &Context, file: &OpenFile, asked: Option<FsTime>, now: Time) -> 
     let tree = conn.authorize(file.uid, file.tid);
     let may_write = tree.is_ok_and(|tree| tree.access == Access::Write);
     let asked = asked.filter(|_| may_write);
-    let (frees, modified) = conn.server.locked(|tables| {
-        let frees = tables.ends_reservation(open);
-        (frees, tables.closing_write_time(now, open, asked))
+    let (trims, modified) = conn.server.locked(|tables| {
+        let trims = tables.ends_reservation(open);
+        (trims, tables.closing_write_time(now, open, asked))
     });
-    if frees && file.access & access::WRITE_DATA != 0 {
-        // A failure to release it loses no data.
-        let _ = opened.stat().and_then(|stat| opened.set_len(stat.size));
+    if trims {
+        super::trim::trim(&**opened);
     }
     if modified.is_none() {
         return Ok(());

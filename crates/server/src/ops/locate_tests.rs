@@ -1,6 +1,6 @@
 //! Finding files with old clients' spellings.
 
-use crate::testkit::TestServer;
+use crate::{testkit::TestServer, vfs::Vfs};
 use coax_wire::{command as c, status::Status};
 
 const CORE: &str = "PC NETWORK PROGRAM 1.0";
@@ -37,7 +37,7 @@ fn a_long_name_is_found_by_its_8_3_name_and_by_no_other() {
 }
 
 #[test]
-fn a_file_created_by_another_program_is_found_at_once() {
+fn a_file_created_or_removed_by_another_program_is_found_or_missed_at_once() {
     let server = TestServer::new();
     server.fs.add_file("First.txt", b"").unwrap();
     let mut client = server.client(CORE);
@@ -46,10 +46,23 @@ fn a_file_created_by_another_program_is_found_at_once() {
         .fs
         .set_time(crate::vfs::FsTime(crate::testkit::NOW.0 as i64 + 1_000));
     server.fs.add_file("Second.txt", b"").unwrap();
-    client.paths(c::OPEN, &[0, 0x16], &["SECOND.TXT"]).ok();
+    let opened = client.paths(c::OPEN, &[0, 0x16], &["SECOND.TXT"]).ok();
+    client.close(opened.word(0)).ok();
     client
         .paths(c::CREATE_NEW, &[0, 0, 0], &["second.TXT"])
         .refused(Status::OBJECT_NAME_COLLISION);
+    server
+        .fs
+        .set_time(crate::vfs::FsTime(crate::testkit::NOW.0 as i64 + 2_000));
+    server.fs.remove_file("Second.txt").unwrap();
+    client
+        .paths(c::OPEN, &[0, 0x16], &["SECOND.TXT"])
+        .refused(Status::OBJECT_NAME_NOT_FOUND);
+    client
+        .paths(c::CREATE_NEW, &[0, 0, 0], &["second.TXT"])
+        .ok();
+    assert!(server.fs.contents("second.TXT").is_ok());
+    client.paths(c::OPEN, &[0, 0x16], &["First.txt"]).ok();
 }
 
 #[test]

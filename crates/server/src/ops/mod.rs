@@ -17,6 +17,7 @@ pub mod security;
 pub mod stream_list;
 pub mod streams;
 pub mod transfer;
+pub mod trim;
 
 #[cfg(test)]
 mod veto_tests;

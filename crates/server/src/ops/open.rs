@@ -188,11 +188,16 @@ impl Opener<'_, '_> {
             Asked::Granted(row) => row,
             Asked::Park(park) => return Ok(Opening::Park(park)),
         };
-        let held = self.hold_existing(&located.path, &facts, access);
+        let held = self.hold_existing(&located.path, &facts, (access, row.open));
         self.install(held, row)
     }
 
-    fn hold_existing(&self, path: &str, facts: &Facts, access: u32) -> Result<Held> {
+    fn hold_existing(
+        &self,
+        path: &str,
+        facts: &Facts,
+        (access, row): (u32, OpenId),
+    ) -> Result<Held> {
         let file = self.open_file(path, facts, access)?;
         let action = match self.spec.if_exists {
             IfExists::Overwrite => Action::Overwritten,
@@ -201,7 +206,7 @@ impl Opener<'_, '_> {
         };
         let (facts, reserved) = match action {
             Action::Opened => (attributes::facts_of(&*file, self.share, path)?, false),
-            _ => self.overwrite(&file, path, facts)?,
+            _ => self.overwrite(&file, path, facts, row)?,
         };
         Ok(Held {
             file,

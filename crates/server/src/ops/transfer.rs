@@ -1,13 +1,13 @@
 //! Reading and writing open files: rights, byte-range locks, full disks.
 
-use super::durability;
+use super::{durability, trim};
 use crate::{
     context::{Call, Context, Tail},
     error::{Because, Result},
     files::{KnownLength, OpenFile},
     reason::Reason,
     table::{LockRange, NotifyFilter, OpenId, access},
-    vfs::{Stat, VfsFile},
+    vfs::{Stat, VfsFile, VfsResult},
 };
 use alloc::sync::Arc;
 use coax_wire::{header::Fid, status::Status};
@@ -128,7 +128,7 @@ pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Re
     }
     let resizes = prepare_write(call, fid, &ready)?;
     let end = offset.saturating_add(data.len() as u64);
-    let size = reserve_gap(call.file(fid)?, &ready, (offset, end), resizes)?;
+    let size = reserve_gap(call, fid, &ready, ((offset, end), resizes))?;
     let written = match ready.file.write_at(offset, data) {
         Ok(()) => data.len(),
         Err((0, error)) => return Err(error.into()),
@@ -150,12 +150,12 @@ pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Re
 /// disk is then an error now, and the length stays; without the reservation a later write into the gap would fail.
 /// Returns a lower bound of the file's length.
 fn reserve_gap(
-    opened: &OpenFile,
+    call: &Call<'_>,
+    fid: Fid,
     ready: &Ready,
-    (offset, end): (u64, u64),
-    resizes: u64,
+    ((offset, end), resizes): ((u64, u64), u64),
 ) -> Result<u64> {
-    let known = opened.stream.known;
+    let known = call.file(fid)?.stream.known;
     let known = if known.resizes == resizes {
         known.bytes
     } else {
@@ -167,9 +167,18 @@ fn reserve_gap(
     }
     let size = ready.file.size()?;
     if offset > size {
-        ready.file.reserve_range(size, end)?;
+        let reserved = ready.file.reserve_range(size, end);
+        or_give_back(call, ready, reserved)?;
     }
     Ok(size)
+}
+
+/// Frees the space of a reservation that failed half-way.
+fn or_give_back(call: &Call<'_>, ready: &Ready, reserved: VfsResult<()>) -> VfsResult<()> {
+    if reserved.is_err() {
+        trim::give_back(&call.conn.server, ready.open, &*ready.file);
+    }
+    reserved
 }
 
 /// Whether `len` bytes at `offset` may be written now.
@@ -204,7 +213,7 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
     match before.size == len {
         true => {}
-        false if ready.reserves => ready.file.set_len(len)?,
+        false if ready.reserves => or_give_back(call, &ready, ready.file.set_len(len))?,
         false => ready.file.set_len_sparse(len)?,
     }
     note_resize(call, fid, ready.open, &before)
@@ -222,7 +231,7 @@ pub fn set_allocation(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     if cuts {
         set_len(call, fid, len)?;
     } else {
-        ready.file.reserve(len)?;
+        or_give_back(call, &ready, ready.file.reserve(len))?;
     }
     call.conn
         .server

@@ -49,6 +49,7 @@ mod share_modes;
 mod shown_times;
 mod siblings;
 mod streams;
+mod trims;
 mod watches;
 mod write_times;
 
@@ -191,6 +192,8 @@ struct File {
     /// Opens with a sharing violation that wait for a close.
     open_waiters: Vec<open_waiter::OpenWaiter>,
     contentions: u32,
+    /// The open through which the engine is freeing space beyond the end of the file.
+    trimmer: Option<OpenId>,
     /// The number of truncations, replacements and length changes since the first of the opens.
     resizes: u64,
 }

@@ -16,12 +16,15 @@ enum Fit {
 }
 
 impl Tables {
-    /// Opens a file. Checks, in this order: limits, a creation at the same path, pending deletion, share modes, oplocks of others.
+    /// Opens a file. Checks, in this order: limits, a creation at the same path, a trim, pending deletion, share modes, oplocks of others.
     pub fn open(&mut self, now: Time, request: &OpenRequest) -> OpenOutcome {
         if let Err(refusal) = self.may_open(request.conn) {
             return OpenOutcome::Refused(refusal);
         }
         if let Some(wait) = self.wait_for_creation(now, request) {
+            return wait;
+        }
+        if let Some(wait) = self.wait_for_trim(now, request) {
             return wait;
         }
         if self.is_delete_pending(request.file) {
@@ -89,6 +92,7 @@ impl Tables {
                 self.mark(request.file, Some(request.doomed()));
             }
         }
+        self.forget_trimmer(request.file, id);
         self.wake_open_waiters(request.file);
         let delete = self.settle(request.file);
         Ok(Closed {
@@ -191,6 +195,7 @@ impl Tables {
     /// The oplock for an open that breaks none. `None` if it would have to break one, or on a sharing violation.
     pub(super) fn oplock_beside(&self, request: &OpenRequest) -> Option<Oplock> {
         let fits = !self.is_delete_pending(request.file)
+            && !self.must_wait_for_trim(request)
             && !matches!(self.fit(request), Fit::Conflicts)
             && self
                 .holder(request.file, |open| open.oplock.excludes())

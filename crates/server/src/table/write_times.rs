@@ -9,7 +9,7 @@
 //! The times on the disk change with every write. This module only has the values for clients.
 
 use super::shown_times::Writer;
-use super::{OpenId, Tables};
+use super::{OpenId, Tables, share_modes::access};
 use crate::vfs::{FileId, FsTime, Stat};
 use coax_wire::time::Time;
 
@@ -86,13 +86,21 @@ impl Tables {
         reserved.get(&file).copied().unwrap_or(0)
     }
 
-    /// Whether the close of `open` ends the file's reservation.
+    /// Notes that space beyond the end of the file may be allocated, which the last close frees.
+    pub(super) fn note_reserved(&mut self, file: FileId) {
+        self.write_times.reserved.entry(file).or_insert(0);
+    }
+
+    /// Whether the close of `open` ends the file's reservation. If so, and if the open can write, marks the file like
+    /// [`Self::begin_trim`] until the close.
     pub fn ends_reservation(&mut self, open: OpenId) -> bool {
-        let Some(file) = self.get(open).map(|open| open.request.file) else {
+        let Some(request) = self.get(open).map(|open| &open.request) else {
             return false;
         };
+        let (file, writes) = (request.file, request.access & access::WRITE_DATA != 0);
         let is_last = self.opens_of_file(file).nth(1).is_none();
-        is_last && self.write_times.reserved.remove(&file).is_some()
+        let ends = is_last && self.write_times.reserved.remove(&file).is_some();
+        ends && writes && self.begin_trim(open)
     }
 
     /// The visible last-write and change times, if they differ from those on the disk.

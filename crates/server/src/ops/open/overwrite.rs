@@ -8,8 +8,9 @@ use crate::{
         attributes::{self, Facts},
         eas,
         journal::Journal,
-        security,
+        security, trim,
     },
+    table::OpenId,
     vfs::{FsTime, SetTimes, VfsFile, VfsResult},
 };
 use alloc::{sync::Arc, vec::Vec};
@@ -29,7 +30,9 @@ impl Opener<'_, '_> {
         file: &Arc<dyn VfsFile>,
         path: &str,
         facts: &Facts,
+        row: OpenId,
     ) -> Result<(Facts, bool)> {
+        let give_back = || trim::give_back(&self.call.conn.server, row, &**file);
         let journal = Journal::new(file.clone());
         let space = self.spec.allocation.max(self.spec.length);
         let extends = space > facts.stat.size;
@@ -45,14 +48,15 @@ impl Opener<'_, '_> {
         if let Err(error) = emptied {
             if extends {
                 // The space did not belong to the file before.
-                let _ = file.set_len(facts.stat.size);
+                give_back();
             }
             journal.roll_back();
             return Err(error);
         }
         let reserved = self.spec.allocation > 0 && file.reserve(self.spec.allocation).is_ok();
-        if self.spec.length > 0 {
-            let _ = file.set_len(self.spec.length);
+        let extended = self.spec.length == 0 || file.set_len(self.spec.length).is_ok();
+        if !extended || reserved != (self.spec.allocation > 0) {
+            give_back();
         }
         let _ = self.set_write_time(&**file);
         let now = attributes::facts_of(&**file, self.share, path);
