@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{client, client::ClientFeatures, client::rules as clients, server, stack};
-use crate::{component::Described, files, server::ServerParams};
+use crate::{component::Described, files, profile::Profile, server::ServerParams};
 
 #[test]
 fn every_client_rule_has_a_clue_and_a_source() {
@@ -56,13 +56,17 @@ fn a_match_gives_its_reason() {
 }
 
 fn who(offered: &[&str], native: &str) -> &'static str {
+    named(offered, native).unwrap()
+}
+
+fn named(offered: &[&str], native: &str) -> Option<&'static str> {
     let offered: Vec<String> = offered.iter().map(ToString::to_string).collect();
     let features = ClientFeatures {
         offered: &offered,
         native: Some(native).filter(|native| !native.is_empty()),
         calling: None,
     };
-    client(&features).unwrap().who
+    client(&features).map(|found| found.who)
 }
 
 const DOS: &[&str] = &[
@@ -101,6 +105,41 @@ fn clients_are_not_taken_for_those_whose_words_they_share() {
     assert!(who(&["NT LM 0.12"], "PlayStation 2 SMBMAN").starts_with("PlayStation 2"));
     let windows_98 = [DOS, &["NT LM 0.12"]].concat();
     assert_eq!(who(&windows_98, ""), "Windows 95, 98 or Me");
+}
+
+#[test]
+fn the_client_of_this_project_is_recognised_and_nobody_else_is_taken_for_it() {
+    let own = |profile: &Profile| {
+        let offered: Vec<&str> = profile
+            .negotiate
+            .dialects
+            .iter()
+            .map(String::as_str)
+            .collect();
+        let names = (&*profile.logon.native_os, &*profile.logon.native_lan_man);
+        [" ", " / "]
+            .map(|between| [names.0.as_str(), names.1.as_str()].join(between))
+            .map(|native| named(&offered, &native) == Some("coax's own client"))
+    };
+    for profile in crate::clients::all() {
+        let is_own = profile.name == crate::clients::DEFAULT;
+        assert_eq!(own(profile), [is_own; 2], "{}", profile.name);
+    }
+    for native in [
+        "Unix Samba",
+        "Unix liBDSM",
+        "Unix",
+        "Unix…",
+        "Coaxial NAS",
+        "Linux coax",
+        "",
+    ] {
+        assert_ne!(
+            named(&["NT LM 0.12"], native),
+            Some("coax's own client"),
+            "{native}"
+        );
+    }
 }
 
 #[test]

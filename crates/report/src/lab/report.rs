@@ -11,7 +11,7 @@ pub fn text(summary: &Summary) -> String {
     if !summary.title.is_empty() {
         let _ = writeln!(out, "{}", summary.title);
     }
-    if let Some(failed) = &summary.failed {
+    if let Some(failed) = summary.failure() {
         let _ = writeln!(out, "FAILED after {}: {failed}", duration(summary.seconds));
     } else {
         let _ = writeln!(
@@ -27,7 +27,9 @@ pub fn text(summary: &Summary) -> String {
     }
     requests(&mut out, summary);
     packets(&mut out, summary);
-    causes(&mut out, summary);
+    if summary.failed.is_none() {
+        causes(&mut out, summary);
+    }
     let _ = writeln!(out, "\nNot modelled: {}.", summary.not_modelled.join("; "));
     out
 }

@@ -39,6 +39,25 @@ impl Way {
         self.timeout_retransmissions
             .saturating_add(self.fast_retransmissions)
     }
+
+    /// Lost frames and retransmission timeouts in words; `None` if there were none.
+    fn losses(&self) -> Option<String> {
+        let counts = [
+            (self.dropped.sending_card, "frames dropped by its full card"),
+            (self.dropped.link, "frames lost on the link"),
+            (self.dropped.queue, "frames dropped by a full queue"),
+            (
+                self.dropped.receiving_card,
+                "frames dropped by the full card of the receiver",
+            ),
+            (self.timeouts, "retransmission timeouts"),
+        ];
+        let found = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = found
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        (!words.is_empty()).then(|| words.join(" and "))
+    }
 }
 
 /// Dropped frames by place.
@@ -104,7 +123,8 @@ pub struct Summary {
     pub to_server: Way,
     /// Frames from the server, including those of the log-on.
     pub to_client: Way,
-    /// Nanoseconds by cause; their sum equals the copy's time.
+    /// Nanoseconds by cause; their sum equals the copy's time. Empty if the copy failed: then its end is a timer of the
+    /// client, which tells nothing about the cause.
     pub causes_ns: BTreeMap<&'static str, u64>,
     /// What the model does not include.
     pub not_modelled: [&'static str; NOT_MODELLED.len()],
@@ -124,6 +144,18 @@ impl Summary {
         })
     }
 
+    /// Why the simulated client gave up, with the losses before; `None` if the copy did not fail.
+    pub fn failure(&self) -> Option<String> {
+        let failed = self.failed.as_ref()?;
+        let ways = [("client", &self.to_server), ("server", &self.to_client)];
+        let losses = ways.map(|(sender, way)| way.losses().map(|what| format!("{sender}: {what}")));
+        let losses: Vec<String> = losses.into_iter().flatten().collect();
+        Some(match losses.is_empty() {
+            true => failed.clone(),
+            false => format!("{failed} ({})", losses.join("; ")),
+        })
+    }
+
     fn new(scenario: &Scenario, result: &CopyResult) -> Self {
         let direction = match scenario.direction() {
             Direction::ToServer => "to-server",
@@ -135,7 +167,11 @@ impl Summary {
             bytes: entry.bytes,
             largest: entry.largest,
         });
-        let causes = result.account.iter().filter(|(_, span)| span.0 > 0);
+        let ended = result.copied.is_ok();
+        let causes = result
+            .account
+            .iter()
+            .filter(|(_, span)| ended && span.0 > 0);
         Self {
             title: scenario.title().to_owned(),
             parameters: scenario.parameters().into_iter().collect(),

@@ -184,7 +184,7 @@ fn outcome(scenario: &Scenario) -> Result<Summary, String> {
     let summary = ran
         .map_err(|_| "the lab itself broke off: this is a bug of it".to_owned())?
         .map_err(|error| format!("{error:#}"))?;
-    match summary.failed.clone() {
+    match summary.failure() {
         Some(failed) => Err(failed),
         None => Ok(summary),
     }

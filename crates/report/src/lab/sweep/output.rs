@@ -91,7 +91,11 @@ fn extremes(out: &mut String, swept: &Swept) {
         );
     }
     if failed > 0 {
-        let _ = writeln!(out, "{failed} of {} runs failed", swept.runs.len());
+        let runs = swept.runs.len();
+        let _ = writeln!(
+            out,
+            "{failed} of {runs} runs failed: the simulated client gave up, or the values do not fit together"
+        );
     }
 }
 

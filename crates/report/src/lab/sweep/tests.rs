@@ -97,6 +97,32 @@ fn a_run_that_fails_is_a_cell_and_not_the_end() {
     assert_eq!(object["axes"][0]["unit"], "frames");
 }
 
+#[test]
+fn a_client_that_gives_up_is_reported_with_its_losses_and_without_causes() {
+    let grid = ["client.card.tx_ring=4,14"];
+    let swept = sweep("dos-ms-net-full", &["size=1MB"], &grid).unwrap();
+    let ran = swept.run(1, |_| ());
+    let failed = ran.runs[0].outcome.as_ref().unwrap_err();
+    assert!(
+        failed.starts_with("no answer to WRITE_RAW within 45 s (client: "),
+        "{failed}"
+    );
+    assert!(
+        failed.contains("frames dropped by its full card and "),
+        "{failed}"
+    );
+    assert!(failed.ends_with(" retransmission timeouts)"), "{failed}");
+    assert!(ran.runs[1].outcome.is_ok());
+    let swept = sweep("dos-ms-net-full", &["size=1MB"], &grid).unwrap();
+    let summary = crate::lab::run::run(&swept.scenario(&swept.place(0)).unwrap()).unwrap();
+    assert!(summary.causes_ns.is_empty(), "{:?}", summary.causes_ns);
+    let text = crate::lab::report::text(&summary);
+    assert!(
+        text.contains(failed) && !text.contains("Time spent on"),
+        "{text}"
+    );
+}
+
 /// Asserts that a sweep over `grid` is refused with a message that contains all of `parts`.
 fn assert_refused(set: &[&str], grid: &str, parts: &[&str]) {
     let error_text = problem(set, &[grid]);
