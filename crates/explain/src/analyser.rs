@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 
 use crate::{
     assess,
+    charge::Script,
     evidence::{self, MemoryBudget},
     recognise::{recognise, recognise_stacks},
     reorder::Reorder,
@@ -46,9 +47,19 @@ pub struct Analyser {
     grain_ns: u64,
     frames_before: u64,
     order: Reorder,
+    /// Charges that are known, by a connection's first frame.
+    scripts: std::collections::HashMap<u64, Script>,
 }
 
 impl Analyser {
+    /// With charges that are known, by a connection's first frame.
+    pub(crate) fn with_scripts(scripts: std::collections::HashMap<u64, Script>) -> Self {
+        Self {
+            scripts,
+            ..Self::default()
+        }
+    }
+
     /// Takes all packets of a file. Of several files, those of the next follow those of the one before, and their
     /// packets' numbers too.
     ///
@@ -114,6 +125,7 @@ impl Analyser {
             quality,
             room: &self.room,
             held: &mut self.held,
+            scripts: &mut self.scripts,
         };
         let known = self.connections.get_mut(index).and_then(Option::as_mut);
         if let Some(connection) = known.filter(|connection| !connection.is_over_for(segment)) {
@@ -174,6 +186,7 @@ impl Analyser {
             quality: &mut self.quality,
             room: &self.room,
             held: &mut self.held,
+            scripts: &mut self.scripts,
         });
         self.left_out.1 = self.left_out.1.saturating_add(ended.left_out);
         if self.ended.len() >= MOST_LISTED {

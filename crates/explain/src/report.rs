@@ -2,6 +2,7 @@
 
 mod breakdown;
 mod direction;
+mod joined;
 mod party;
 
 use std::{borrow::Cow, sync::Arc};
@@ -16,6 +17,7 @@ pub use breakdown::{
 };
 pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
 pub use direction::Direction;
+pub use joined::{Joined, JoinedPath, JoinedWay};
 pub use party::{Evidence, Party, Stack, Sureness};
 
 /// Everything about one capture.
@@ -35,6 +37,8 @@ pub struct Capture {
     pub copies_left_out: u64,
     /// Connections that are counted here and not listed.
     pub connections_left_out: u64,
+    /// What a second capture, of the other end, adds.
+    pub joined: Option<Joined>,
 }
 
 impl Capture {
@@ -228,6 +232,8 @@ pub struct Connection {
     pub asked: (u64, Span),
     /// What surrounds its copies.
     pub around: Around,
+    /// What both ends' captures show of the path.
+    pub joined: Option<JoinedPath>,
     /// How TCP behaved on the client's side, and on the server's.
     pub habits: [Habits; 2],
     /// Who the client and the server are.

@@ -22,7 +22,8 @@ pub struct ExplainArgs {
     /// Capture files; - is standard input
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
-    /// The files are pieces of one capture (dumpcap -b, tcpdump -C), in any order
+    /// The files belong together: captures taken at the client and at the server, or pieces of one capture (dumpcap -b,
+    /// tcpdump -C), in any order
     #[arg(long)]
     pub join: bool,
     /// The client's redirector profile, instead of the one recognised (coax profiles)

@@ -52,8 +52,10 @@ mod hold;
 mod journal;
 mod release;
 mod repair;
+mod script;
 
 pub(crate) use journal::Charge;
+pub(crate) use script::Script;
 
 use crate::charge::flow::Flow;
 use crate::charge::journal::Journal;
@@ -78,6 +80,8 @@ pub(crate) struct Charger {
     flows: [Flow; 2],
     /// The path was busy all the time until the packet that is looked at.
     is_saturated: bool,
+    /// The charges are known.
+    script: Option<Script>,
 }
 
 impl Charger {
@@ -108,6 +112,9 @@ impl Charger {
 
     /// Charges the time up to `advance`.
     pub(crate) fn advance(&mut self, advance: &Advance) {
+        if self.script.is_some() {
+            return self.follow_script(advance.at);
+        }
         self.is_saturated = advance.is_saturated && !advance.missing.unseen;
         self.settle_open(advance);
         if is_idle_repeat(advance, self.flow(advance.side).was_busy) {
@@ -152,9 +159,26 @@ impl Charger {
 
     /// Charges up to `at` what no packet explains.
     pub(crate) fn catch_up(&mut self, at: Time, cause: Cause) {
+        if self.script.is_some() {
+            return self.follow_script(at);
+        }
         self.is_saturated = false;
         self.charge(cause, at - self.at);
         self.at = self.at.max(at);
+    }
+
+    /// From now on the charges are known.
+    pub(crate) fn set_script(&mut self, script: Script) {
+        self.script = Some(script);
+    }
+
+    fn follow_script(&mut self, at: Time) {
+        while self.at < at
+            && let Some((until, cause)) = self.script.as_mut().map(|script| script.next(at))
+        {
+            self.charge(cause, until - self.at);
+            self.at = self.at.max(until);
+        }
     }
 
     /// The one place that time is charged in: in the order in which it passed.

@@ -4,6 +4,9 @@
 //! waited for depends on it, and a small copy is made of first packets. So the beginning of every connection is kept, and
 //! analysed when it is over or its room is full: by then a scout has gone through it, who leaves what it learned.
 
+use std::collections::HashMap;
+
+use crate::charge::Script;
 use crate::evidence::MemoryBudget;
 use crate::report::Quality;
 use crate::session::{Moment, Scratch};
@@ -27,6 +30,8 @@ pub(crate) struct AnalysisContext<'a> {
     pub(crate) room: &'a MemoryBudget,
     /// Bytes that all prologues hold.
     pub(crate) held: &'a mut usize,
+    /// Charges that are known, by a connection's first frame.
+    pub(crate) scripts: &'a mut HashMap<u64, Script>,
 }
 
 /// A connection, from its first packet on.
@@ -116,6 +121,9 @@ impl TrackedConnection {
         };
         self.connection = Connection::new(&first, moment, context.room);
         self.connection.begin_calibrated(&calibration);
+        if let Some(script) = context.scripts.remove(&moment.frame) {
+            self.connection.follow_script(script);
+        }
         for (segment, moment) in std::iter::once((first, moment)).chain(held) {
             self.connection
                 .segment(&segment, moment, context.scratch, context.quality);
@@ -266,6 +274,7 @@ mod tests {
             quality: &mut quality,
             room: &room,
             held: &mut held,
+            scripts: &mut HashMap::new(),
         };
         let moment = Moment {
             at: Time(0),

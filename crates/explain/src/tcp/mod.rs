@@ -13,4 +13,4 @@ mod sent_log;
 mod stream_state;
 
 pub(crate) use calibration::{AnalysisContext, TrackedConnection};
-pub(crate) use connection::finish::Ended;
+pub(crate) use connection::{ends_of, finish::Ended};

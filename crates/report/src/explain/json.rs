@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     advice, agreed, breakdown,
     explained::{CopyAdvice, Explained},
-    gain, text, tree, verdict, words,
+    gain, joined, text, tree, verdict, words,
 };
 
 /// All captures.
@@ -33,6 +33,7 @@ pub fn capture(explained: &Explained) -> Value {
         "remarks": explained.remarks.iter().map(advice::remark_as_json).collect::<Vec<_>>(),
         "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
         "connections_left_out": capture.connections_left_out,
+        "joined": capture.joined.as_ref().map(joined::clocks_as_json),
     })
 }
 
@@ -94,6 +95,7 @@ fn connection(connection: &Connection) -> Value {
         "server": connection.server.to_string(),
         "carries_smb": connection.smb.is_some(),
         "protocol": connection.protocol.label(),
+        "joined": connection.joined.as_ref().map(joined::path_as_json),
         "smb_headers_cut": connection.headers_cut,
         "vantage": connection.vantage.map(Vantage::name),
         "start_seen": connection.has_start,

@@ -8,6 +8,7 @@ mod causes_test;
 mod explained;
 mod gain;
 pub mod html;
+mod joined;
 pub mod json;
 mod paper;
 pub mod text;
@@ -24,6 +25,7 @@ use std::{
 use coax_explain::{
     Analyser, Error,
     capture::Reader,
+    joined::Joint,
     recognise::remarks,
     report::{Capture, Connection, Party},
 };
@@ -40,12 +42,48 @@ pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
     Ok(explained(path.display().to_string(), capture, client))
 }
 
-/// Reads the files of one capture, as `dumpcap -b` and `tcpdump -C` write them, sorted by their first packets. Frame
-/// numbers continue from file to file.
+/// Reads what belongs together: two captures of the same copies, at the client and at the server, in any order; or the
+/// pieces of one capture.
 ///
 /// # Errors
 /// The index of the first unreadable file, and the error.
 pub fn read_joined<P: AsRef<Path>>(
+    paths: &[P],
+    client: Option<&Party>,
+) -> Result<Explained, (usize, Error)> {
+    if let [one, other] = paths
+        && let Some(explained) = read_both_ends([one.as_ref(), other.as_ref()], client)?
+    {
+        return Ok(explained);
+    }
+    read_pieces(paths, client)
+}
+
+/// Reads captures of both ends; `None` if they have no packets in common.
+fn read_both_ends(
+    paths: [&Path; 2],
+    client: Option<&Party>,
+) -> Result<Option<Explained>, (usize, Error)> {
+    for (place, path) in paths.iter().enumerate() {
+        begins(path).map_err(|error| (place, error))?;
+    }
+    let opened = |place: usize| open(paths[place.min(1)]).map_err(|error| (place, error.into()));
+    let (mut one, mut other) = (opened(0)?, opened(1)?);
+    let Some(joint) = Joint::of([&mut *one, &mut *other])? else {
+        return Ok(None);
+    };
+    let place = usize::from(joint.is_swapped());
+    let capture = joint
+        .explain(opened(place)?)
+        .map_err(|error| (place, error))?;
+    let [of_client, of_server] = [place, 1 - place].map(|place| paths[place.min(1)].display());
+    let name = format!("{of_client} + {of_server}");
+    Ok(Some(explained(name, capture, client)))
+}
+
+/// Reads the files of one capture, as `dumpcap -b` and `tcpdump -C` write them, sorted by their first packets. Frame
+/// numbers continue from file to file.
+fn read_pieces<P: AsRef<Path>>(
     paths: &[P],
     client: Option<&Party>,
 ) -> Result<Explained, (usize, Error)> {

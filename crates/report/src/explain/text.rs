@@ -11,7 +11,7 @@ use coax_wire::time::Span;
 use super::{
     advice, agreed,
     explained::Explained,
-    gain,
+    gain, joined,
     paper::Paper,
     tree, verdict,
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
@@ -245,6 +245,7 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
         connection.client, connection.server
     )?;
     out.prose("  round trip        ", &ways(connection))?;
+    joined::path(out, connection)?;
     for (place, who) in ["client", "server"].into_iter().enumerate() {
         if let Some(side) = connection.sides.get(place) {
             one_side(out, who, side, &announced_by(connection, place))?;
@@ -361,6 +362,7 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         "\nCapture: {grade}, {vantage}; {}.",
         many(quality.packets, "packet")
     )?;
+    joined::clocks(out, capture)?;
     for fault in faults(quality) {
         out.prose("  ", &fault)?;
     }

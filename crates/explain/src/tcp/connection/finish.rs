@@ -71,6 +71,7 @@ impl Connection {
             requests: told.requests,
             asked: told.asked,
             around: told.around,
+            joined: None,
             habits: self.stats.each_ref().map(EndpointObserver::report),
             parties: <[report::Party; 2]>::default(),
             stacks: <[report::Stack; 2]>::default(),

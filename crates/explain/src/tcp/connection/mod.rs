@@ -6,7 +6,7 @@ mod delivery;
 pub(super) mod finish;
 mod load;
 
-use crate::charge::Charger;
+use crate::charge::{Charger, Script};
 use crate::conversation::Conversation;
 use crate::evidence::{MemoryBudget, Shown};
 use crate::path::{
@@ -89,7 +89,7 @@ impl Connection {
 
     fn begin(segment: &Segment<'_>, moment: Moment, room: Option<&MemoryBudget>) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
-        let ends = ends(segment);
+        let ends = ends_of(segment);
         let framing = if ends[1].port == DIRECT_PORT {
             Framing::Direct
         } else {
@@ -116,6 +116,11 @@ impl Connection {
             closing: false,
             unseen: false,
         }
+    }
+
+    /// What its time was spent on is known.
+    pub(crate) fn follow_script(&mut self, script: Script) {
+        self.charger.set_script(script);
     }
 
     /// Whether this segment begins another connection between the same ends.
@@ -474,7 +479,7 @@ impl Connection {
 }
 
 /// The client and the server of the connection that a segment belongs to: as its SYN says, else as its ports do.
-fn ends(segment: &Segment<'_>) -> [Endpoint; 2] {
+pub(crate) fn ends_of(segment: &Segment<'_>) -> [Endpoint; 2] {
     let from_client = if segment.flags.has(Flags::SYN) {
         !segment.flags.has(Flags::ACK)
     } else {

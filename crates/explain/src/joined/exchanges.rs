@@ -1,0 +1,131 @@
+//! Requests and their answers, by their places in the two directions.
+
+use std::collections::VecDeque;
+
+use coax_wire::command::{
+    LOCK_AND_READ, READ, READ_ANDX, READ_MPX, READ_RAW, WRITE, WRITE_AND_CLOSE, WRITE_AND_UNLOCK,
+    WRITE_ANDX, WRITE_COMPLETE, WRITE_MPX, WRITE_PRINT_FILE, WRITE_RAW,
+};
+
+use super::{direction::Direction, log::Mark};
+
+/// Requests that wait for an answer at a time; of more, the oldest are forgotten.
+const MAX_WAITING: usize = 1024;
+/// A request that so many later ones overtake waits for an event, not for the server.
+const OVERTAKEN: u32 = 3;
+
+/// Commands that move bytes of files.
+const DATA: [u8; 13] = [
+    READ,
+    WRITE,
+    LOCK_AND_READ,
+    WRITE_AND_UNLOCK,
+    READ_RAW,
+    READ_MPX,
+    WRITE_RAW,
+    WRITE_MPX,
+    WRITE_COMPLETE,
+    WRITE_AND_CLOSE,
+    READ_ANDX,
+    WRITE_ANDX,
+    WRITE_PRINT_FILE,
+];
+
+/// A request and its answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    pub(super) request: (u64, u64),
+    pub(super) answer: (u64, u64),
+    /// It moves bytes of a file.
+    pub(super) is_data: bool,
+}
+
+struct Waiting {
+    mark: Mark,
+    request: (u64, u64),
+    overtaken: u32,
+}
+
+/// All exchanges that were answered, in the order of the answers.
+pub(super) fn exchanges(to_server: &Direction, to_client: &Direction) -> Vec<Exchange> {
+    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    let mut requests = to_server.marks.iter().peekable();
+    let mut found = Vec::new();
+    for (mark, start, end) in &to_client.marks {
+        let Some(left) = to_client.sent_at(*start) else {
+            continue;
+        };
+        let has_come = |request: &&(Mark, u64, u64)| {
+            to_server
+                .delivered_at(request.2)
+                .is_some_and(|at| at <= left)
+        };
+        while let Some((mark, from, to)) = requests.next_if(has_come) {
+            waiting.push_back(Waiting {
+                mark: *mark,
+                request: (*from, *to),
+                overtaken: 0,
+            });
+            if waiting.len() > MAX_WAITING {
+                waiting.pop_front();
+            }
+        }
+        // a request of the server, such as an oplock break, answers nothing
+        if mark.mid.is_some() && !mark.is_reply {
+            continue;
+        }
+        let is_of =
+            |it: &Waiting| mark.mid.is_none() || it.mark.mid.is_none() || it.mark.mid == mark.mid;
+        let Some(place) = waiting.iter().position(is_of) else {
+            continue;
+        };
+        waiting
+            .iter_mut()
+            .take(place)
+            .for_each(|it| it.overtaken += 1);
+        let Some(asked) = waiting.remove(place) else {
+            continue;
+        };
+        if asked.overtaken < OVERTAKEN {
+            found.push(Exchange {
+                request: asked.request,
+                answer: (*start, *end),
+                is_data: asked
+                    .mark
+                    .command
+                    .is_none_or(|command| DATA.contains(&command)),
+            });
+        }
+    }
+    found
+}
+
+/// Messages of a connection that is not SMB1: what one side says until the other says something.
+pub(super) fn turns(to_server: &mut Direction, to_client: &mut Direction) {
+    let both = [&*to_server, &*to_client];
+    let mut sends: Vec<(i64, usize, u64)> = Vec::new();
+    for (side, direction) in both.iter().enumerate() {
+        let fresh = direction.sends.iter().filter(|send| !send.again);
+        sends.extend(fresh.map(|send| (send.at, side, send.end)));
+    }
+    sends.sort_unstable();
+    let mut marks = [Vec::new(), Vec::new()];
+    let mut begin = both.map(|direction| direction.sends.first().map_or(0, |send| send.start));
+    for (place, (_, side, end)) in sends.iter().enumerate() {
+        let is_last = sends.get(place + 1).is_none_or(|next| next.1 != *side);
+        if let (true, Some(marks), Some(begin)) =
+            (is_last, marks.get_mut(*side), begin.get_mut(*side))
+        {
+            let mark = Mark {
+                end: *end,
+                len: end.saturating_sub(*begin),
+                mid: None,
+                command: None,
+                is_reply: *side == 1,
+            };
+            marks.push((mark, *begin, *end));
+            *begin = *end;
+        }
+    }
+    [to_server.marks, to_client.marks] = marks;
+}

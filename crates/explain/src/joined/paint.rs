@@ -1,0 +1,185 @@
+//! Where the time of a connection went, from both captures.
+
+use coax_cause::Cause;
+
+use super::{
+    canvas::{Canvas, Layer},
+    direction::Direction,
+    exchanges::Exchange,
+    waits::{Gap, Losses, Wait},
+};
+
+/// A delay beyond the shortest one that counts as queueing: more than this and more than a quarter of it, nanoseconds.
+const MIN_DELAY: i64 = 1_000_000;
+/// A sender goes on within this time after an acknowledgment, nanoseconds.
+const REACTION: i64 = 2_000_000;
+
+/// What is known of a connection.
+pub(super) struct Scene<'a> {
+    pub(super) directions: [&'a Direction; 2],
+    pub(super) gaps: [&'a [Gap]; 2],
+    pub(super) losses: [&'a Losses; 2],
+    pub(super) exchanges: &'a [Exchange],
+    /// Of each direction: when the path carried what (this connection's or another's), and when it was saturated by what.
+    pub(super) busy: [Vec<(i64, i64, bool)>; 2],
+    pub(super) saturated: [Vec<(i64, i64, bool)>; 2],
+    /// First and last packet at the client, and the end of the handshake.
+    pub(super) span: (i64, i64),
+    pub(super) opened: Option<i64>,
+}
+
+/// The stretches of a connection: until when, and the cause.
+pub(super) fn stretches(scene: &Scene<'_>) -> Vec<(i64, Cause)> {
+    let mut canvas = Canvas::default();
+    if let Some(opened) = scene.opened {
+        canvas.paint(Layer::Asking, (scene.span.0, opened), Cause::Metadata);
+    }
+    let asked = on_their_way(scene.directions[0]);
+    for exchange in scene.exchanges {
+        paint_exchange(&mut canvas, scene, exchange, &asked);
+    }
+    for side in 0..2 {
+        paint_sender(&mut canvas, scene, side);
+        paint_path(&mut canvas, scene, side);
+    }
+    canvas.resolve(scene.span.0, scene.span.1, Cause::ClientThink)
+}
+
+fn paint_exchange(
+    canvas: &mut Canvas,
+    scene: &Scene<'_>,
+    exchange: &Exchange,
+    asked: &[(i64, i64)],
+) {
+    let travel = if exchange.is_data {
+        Cause::RoundTrips
+    } else {
+        Cause::Metadata
+    };
+    let [to_server, to_client] = scene.directions;
+    let ways = [
+        (Layer::Asking, to_server, exchange.request),
+        (Layer::Answering, to_client, exchange.answer),
+    ];
+    for (layer, direction, (start, end)) in ways {
+        let (Some(left), Some(arrived)) = (direction.sent_at(start), direction.delivered_at(end))
+        else {
+            continue;
+        };
+        if layer == Layer::Asking {
+            // what has no room to be sent is not on its way
+            let after = asked.partition_point(|(_, to)| *to <= left);
+            for span in common(&[(left, arrived)], asked.get(after..).unwrap_or_default()) {
+                canvas.paint(layer, span, travel);
+            }
+        } else {
+            canvas.paint(layer, (left, arrived), travel);
+        }
+        let last = direction.sent_at(end.saturating_sub(1)).unwrap_or(left);
+        let due = last + direction.base;
+        if arrived - due > MIN_DELAY.max(direction.base / 4) {
+            canvas.paint(Layer::Delayed, (due, arrived), Cause::Queueing);
+        }
+    }
+    let came = to_server.delivered_at(exchange.request.1);
+    let began = to_client.sent_at(exchange.answer.0);
+    if let (Some(came), Some(began)) = (came, began) {
+        canvas.paint(Layer::ServerHolds, (came, began), Cause::ServerThink);
+        let after = asked.partition_point(|(_, to)| *to + to_client.base + REACTION <= came);
+        let mut alone = came;
+        for (from, to) in asked.get(after..).unwrap_or_default() {
+            if *from >= began {
+                break;
+            }
+            canvas.paint(Layer::ServerAlone, (alone, *from), Cause::ServerThink);
+            alone = alone.max(*to + to_client.base + REACTION);
+        }
+        canvas.paint(Layer::ServerAlone, (alone, began), Cause::ServerThink);
+    }
+}
+
+fn paint_sender(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
+    let (blocked, think) = match side {
+        0 => (Layer::ClientBlocked, Cause::ClientThink),
+        _ => (Layer::ServerBlocked, Cause::ServerThink),
+    };
+    let (Some(gaps), Some(losses)) = (scene.gaps.get(side), scene.losses.get(side)) else {
+        return;
+    };
+    for gap in *gaps {
+        match gap.wait {
+            Wait::Tcp(Cause::ZeroWindow) if side == 0 => {
+                canvas.paint(Layer::ClientShutOut, (gap.from, gap.to), Cause::ZeroWindow);
+            }
+            Wait::Tcp(cause) => canvas.paint(blocked, (gap.from, gap.to), cause),
+            Wait::Own if gap.in_message => canvas.paint(Layer::Pause, (gap.from, gap.to), think),
+            Wait::Own => {}
+        }
+    }
+    for (from, to, cause) in &losses.repairs {
+        canvas.paint(Layer::Repair, (*from, *to), *cause);
+    }
+}
+
+/// What the path carries while bytes of this connection are on their way.
+fn paint_path(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
+    let (Some(direction), Some(busy)) = (scene.directions.get(side), scene.busy.get(side)) else {
+        return;
+    };
+    let on_their_way = on_their_way(direction);
+    let mut others = Vec::new();
+    for (from, to, is_own) in busy {
+        if *is_own {
+            canvas.paint(Layer::Carried, (*from, *to), Cause::Bandwidth);
+        } else {
+            others.push((*from, *to));
+        }
+    }
+    for span in common(&others, &on_their_way) {
+        canvas.paint(Layer::Queued, span, Cause::Queueing);
+    }
+    let Some(saturated) = scene.saturated.get(side) else {
+        return;
+    };
+    for (is_own, cause) in [(true, Cause::Bandwidth), (false, Cause::Queueing)] {
+        let windows = saturated.iter().filter(|window| window.2 == is_own);
+        let windows: Vec<_> = windows.map(|(from, to, _)| (*from, *to)).collect();
+        let layer = if is_own {
+            Layer::Carried
+        } else {
+            Layer::Queued
+        };
+        for span in common(&windows, &on_their_way) {
+            canvas.paint(layer, span, cause);
+        }
+    }
+}
+
+/// When bytes of a direction had left and had not arrived.
+fn on_their_way(direction: &Direction) -> Vec<(i64, i64)> {
+    let mut out: Vec<(i64, i64)> = Vec::new();
+    for send in direction.sends.iter().filter(|send| !send.again) {
+        let Some(arrived) = direction.delivered_at(send.end) else {
+            continue;
+        };
+        match out.last_mut() {
+            Some(last) if last.1 >= send.at => last.1 = last.1.max(arrived),
+            _ => out.push((send.at, arrived)),
+        }
+    }
+    out
+}
+
+/// What two sorted lists of intervals have in common.
+fn common(one: &[(i64, i64)], other: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let (mut place, mut out) = (0, Vec::new());
+    for (from, to) in one {
+        while other.get(place).is_some_and(|it| it.1 <= *from) {
+            place += 1;
+        }
+        for it in other.iter().skip(place).take_while(|it| it.0 < *to) {
+            out.push((it.0.max(*from), it.1.min(*to)));
+        }
+    }
+    out
+}

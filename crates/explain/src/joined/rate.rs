@@ -1,0 +1,183 @@
+//! The rate of the path, when it carries what, and when it is saturated.
+//!
+//! A packet that left before the one before it had arrived (less the shortest delay) was queued behind it: the path carried
+//! both without a pause. The time between the arrivals of such packets is what the path needs for the second. This is the
+//! dispersion that multiQ and packet bunch modes look for in one capture; both ends show directly where it holds.
+
+use super::direction::{Direction, Segment};
+use crate::path::OVERHEAD;
+
+/// Bytes that follow each other without a pause, at least, for a sample of the rate. Cards and kernels deliver packets in
+/// batches, so that samples are longer where there is more: one in [`SAMPLES`] of all bytes.
+const MIN_SAMPLE: u64 = 8_000;
+const MAX_SAMPLE: u64 = 512_000;
+const SAMPLES: u64 = 32;
+/// Where less than one byte in so many was queued, the path is no bottleneck, and the few samples say little.
+const MIN_QUEUED: u64 = 10;
+/// A link has one rate. Where the upper quartile of the samples is more than so many times the lower one, a sender that
+/// paces its packets behind the point of capture made the distances.
+const MAX_SPREAD: f64 = 1.4;
+/// Times of capture are this exact, nanoseconds.
+const TOLERANCE: i64 = 20_000;
+/// A window in which the path carries data for this part of the time is saturated.
+const SATURATED: f64 = 0.9;
+/// Round trips in a window, and its shortest length, nanoseconds.
+const WINDOW_ROUNDS: i64 = 4;
+const MIN_WINDOW: i64 = 20_000_000;
+/// Windows at most.
+const MAX_WINDOWS: i64 = 1 << 20;
+
+/// A packet at the end of the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    pub(super) sent: Option<i64>,
+    pub(super) arrived: i64,
+    /// Bytes on the wire.
+    pub(super) wire: u64,
+    /// Which connection it is of.
+    pub(super) of: usize,
+}
+
+/// What the path carried in a direction, of all connections, by arrival.
+pub(super) fn carried(directions: &[&Direction]) -> Vec<Carried> {
+    let mut all = Vec::new();
+    for (of, direction) in directions.iter().enumerate() {
+        all.extend(direction.arrivals.iter().map(|arrival| Carried {
+            // which of several times it was sent arrives nobody can tell
+            sent: direction.sent_at(arrival.start).filter(|_| !arrival.again),
+            arrived: arrival.at,
+            wire: wire(arrival, direction.mss),
+            of,
+        }));
+    }
+    all.sort_by_key(|packet| packet.arrived);
+    all
+}
+
+/// Bytes on the wire of what the card may have captured as one segment.
+fn wire(segment: &Segment, mss: u64) -> u64 {
+    let len = segment.end - segment.start;
+    len + len.div_ceil(mss.max(1)) * (OVERHEAD + 12)
+}
+
+/// Nanoseconds that the path needs for a byte, if packets were queued.
+pub(super) fn ns_per_byte(carried: &[Carried], base: i64) -> Option<f64> {
+    let mut samples: Vec<(f64, u64)> = Vec::new();
+    let mut run: Option<(i64, i64, u64)> = None;
+    let all: u64 = carried.iter().map(|packet| packet.wire).sum();
+    let least = (all / SAMPLES).clamp(MIN_SAMPLE, MAX_SAMPLE);
+    for packet in carried {
+        let is_queued = |last: i64| {
+            packet
+                .sent
+                .is_some_and(|sent| sent + base <= last + TOLERANCE)
+        };
+        let follows = run.filter(|(_, last, _)| is_queued(*last));
+        run = match follows {
+            Some((since, _, bytes)) => {
+                let bytes = bytes + packet.wire;
+                let span = packet.arrived - since;
+                if bytes >= least && span > 0 {
+                    samples.push((span as f64 / bytes as f64, bytes));
+                    Some((packet.arrived, packet.arrived, 0))
+                } else {
+                    Some((since, packet.arrived, bytes))
+                }
+            }
+            None => {
+                samples.extend(run.and_then(sample));
+                Some((packet.arrived, packet.arrived, 0))
+            }
+        };
+    }
+    samples.extend(run.and_then(sample));
+    samples.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let queued: u64 = samples.iter().map(|sample| sample.1).sum();
+    if queued < all / MIN_QUEUED {
+        return None;
+    }
+    let at = |part: u64| {
+        let mut sum = 0;
+        let place = samples.iter().find(|sample| {
+            sum += sample.1;
+            sum >= part
+        });
+        place.map_or(0.0, |sample| sample.0)
+    };
+    if at(queued / 4) * MAX_SPREAD < at(queued / 4 * 3) {
+        return None;
+    }
+    Some(at(queued / 2)).filter(|pace| *pace > 0.0)
+}
+
+/// The sample that a run without a pause gives: from when to when, and its bytes.
+fn sample((since, until, bytes): (i64, i64, u64)) -> Option<(f64, u64)> {
+    let span = until - since;
+    (bytes >= MIN_SAMPLE && span > 0).then(|| (span as f64 / bytes as f64, bytes))
+}
+
+/// When the path carried each packet, from and to; in order. Cards deliver packets in batches, so a packet may have been
+/// carried well before it was captured, but not before it was sent.
+pub(super) fn busy(carried: &[Carried], base: i64, ns_per_byte: f64) -> Vec<(i64, i64, usize)> {
+    /// A packet of which nobody knows when it was sent was carried no longer before its arrival than so many times.
+    const MAX_BATCH: i64 = 8;
+    let mut next = i64::MAX;
+    let mut out = Vec::with_capacity(carried.len());
+    for packet in carried.iter().rev() {
+        let serial = (packet.wire as f64 * ns_per_byte) as i64;
+        let to = packet.arrived.min(next);
+        let batch = serial.saturating_mul(MAX_BATCH);
+        let soonest = packet
+            .sent
+            .map_or(packet.arrived - batch, |sent| sent + base);
+        let from = (to - serial).max(soonest.min(packet.arrived));
+        if from < to {
+            out.push((from, to, packet.of));
+            next = from;
+        }
+    }
+    out.reverse();
+    out
+}
+
+/// Windows in which the path was saturated, and whether most of that was one connection's.
+pub(super) fn saturated(
+    busy: &[(i64, i64, usize)],
+    round: i64,
+    of: usize,
+) -> Vec<(i64, i64, bool)> {
+    let (Some(first), Some(last)) = (busy.first(), busy.last()) else {
+        return Vec::new();
+    };
+    let span = last.1 - first.0;
+    let width = (round * WINDOW_ROUNDS)
+        .max(MIN_WINDOW)
+        .max(span / MAX_WINDOWS);
+    let mut windows = vec![(0_i64, 0_i64); usize::try_from(span / width + 1).unwrap_or(0)];
+    for (from, to, whose) in busy {
+        let mut at = *from;
+        while at < *to {
+            let place = (at - first.0) / width;
+            let end = (*to).min(first.0 + (place + 1) * width);
+            let window = usize::try_from(place)
+                .ok()
+                .and_then(|place| windows.get_mut(place));
+            if let Some(window) = window {
+                window.0 += end - at;
+                window.1 += if *whose == of { end - at } else { 0 };
+            }
+            at = end;
+        }
+    }
+    let is_saturated = |(all, _): &(i64, i64)| *all as f64 >= SATURATED * width as f64;
+    let windows = windows
+        .iter()
+        .enumerate()
+        .filter(|(_, window)| is_saturated(window));
+    windows
+        .map(|(place, (all, own))| {
+            let from = first.0 + place as i64 * width;
+            (from, from + width, own * 2 >= *all)
+        })
+        .collect()
+}

@@ -1,0 +1,303 @@
+//! What a sender waited for between two segments of its data: its peer's window, its own congestion window, Nagle's rule, a
+//! loss, or its own program.
+
+use coax_cause::Cause;
+
+use super::direction::{Ack, Direction, Segment};
+use crate::constants::{MAX_REACTION, MIN_DELAYED_ACK, MIN_PROBE_TIMEOUT};
+
+/// A shorter pause between two segments is no wait, nanoseconds.
+const MIN_WAIT: i64 = 50_000;
+/// A sender that waits longer than this with data in flight, without an acknowledgment, is not paced.
+const MAX_PACING: i64 = 5_000_000;
+/// Segments in which a growing congestion window shows.
+const GROWTH: usize = 32;
+
+/// What a sender waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// TCP.
+    Tcp(Cause),
+    /// Its program.
+    Own,
+}
+
+/// A wait of a sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub(super) from: i64,
+    pub(super) to: i64,
+    pub(super) wait: Wait,
+    /// It ended in the middle of a message.
+    pub(super) in_message: bool,
+}
+
+/// Losses of a direction, and what repaired them.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// From when bytes were due to when they arrived.
+    pub(super) repairs: Vec<(i64, i64, Cause)>,
+    /// Segments that were sent again and had not arrived.
+    pub(super) lost: u64,
+    /// Segments that were sent again and had arrived.
+    pub(super) needless: u64,
+}
+
+/// A walk along the segments that a sender sent.
+struct Walk<'a> {
+    direction: &'a Direction,
+    /// To the receiver and back, nanoseconds.
+    round: i64,
+    /// The next acknowledgment.
+    next_ack: usize,
+    acked: u64,
+    edge: u64,
+    highest: u64,
+    peak: u64,
+    /// Bytes in flight after each segment.
+    in_flight: Vec<u64>,
+    /// The latest loss: what repairs it, up to where, and what was in flight before.
+    loss: Option<(Cause, u64, u64)>,
+    gaps: Vec<Gap>,
+    losses: Losses,
+}
+
+/// The waits of a direction, and its losses; `back` is the shortest delay of the other direction.
+pub(super) fn waits(direction: &Direction, back: i64) -> (Vec<Gap>, Losses) {
+    let mut walk = Walk {
+        direction,
+        round: direction.base + back,
+        next_ack: 0,
+        acked: 0,
+        edge: 0,
+        highest: direction.sends.first().map_or(0, |send| send.start),
+        peak: 0,
+        in_flight: in_flight(direction),
+        loss: None,
+        gaps: Vec::new(),
+        losses: Losses::default(),
+    };
+    walk.acked = walk.highest;
+    for (place, send) in direction.sends.iter().enumerate() {
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| direction.sends.get(before));
+        walk.segment(place, send, before);
+    }
+    (walk.gaps, walk.losses)
+}
+
+/// What the sender knew before and after the acknowledgments that came since its last segment.
+struct News {
+    acked: u64,
+    edge: u64,
+    /// The room in the window before the last of them.
+    room: u64,
+    last: Option<Ack>,
+    last_new: Option<Ack>,
+}
+
+impl Walk<'_> {
+    fn segment(&mut self, place: usize, send: &Segment, before: Option<&Segment>) {
+        let news = self.hear(send.at);
+        if send.again {
+            self.sent_again(send, before, &news);
+        } else {
+            if let Some(before) = before {
+                self.new_data(place, send, before, &news);
+            }
+            self.highest = self.highest.max(send.end);
+        }
+        let in_flight = self.highest.saturating_sub(self.acked);
+        self.peak = self.peak.max(in_flight);
+        if let Some((_, upto, at_loss)) = self.loss
+            && self.acked >= upto
+            && in_flight >= at_loss
+        {
+            self.loss = None;
+        }
+    }
+
+    /// Takes the acknowledgments that had come by `at`.
+    fn hear(&mut self, at: i64) -> News {
+        let mut news = News {
+            acked: self.acked,
+            edge: self.edge,
+            room: self.edge.saturating_sub(self.highest),
+            last: None,
+            last_new: None,
+        };
+        while let Some(ack) = self
+            .direction
+            .acks
+            .get(self.next_ack)
+            .filter(|ack| ack.at <= at)
+        {
+            self.next_ack += 1;
+            news.last = Some(*ack);
+            if ack.ack > self.acked || ack.edge > self.edge {
+                news.room = self.edge.saturating_sub(self.highest);
+                (news.acked, news.edge) = (self.acked, self.edge);
+                news.last_new = Some(*ack);
+            }
+            self.acked = self.acked.max(ack.ack);
+            self.edge = self.edge.max(ack.edge);
+        }
+        news
+    }
+
+    fn new_data(&mut self, place: usize, send: &Segment, before: &Segment, news: &News) {
+        if send.at - before.at < MIN_WAIT {
+            return;
+        }
+        let in_message = !self.direction.begins_message(send.start);
+        self.gaps.push(Gap {
+            from: before.at,
+            to: send.at,
+            wait: self.wait(place, send, before, news, in_message),
+            in_message,
+        });
+    }
+
+    fn wait(
+        &self,
+        place: usize,
+        send: &Segment,
+        before: &Segment,
+        news: &News,
+        in_message: bool,
+    ) -> Wait {
+        let len = send.end - send.start;
+        let in_flight = self.highest.saturating_sub(news.acked);
+        let Some(ack) = news.last_new.filter(|ack| ack.at > before.at) else {
+            let is_paced = in_message
+                && in_flight > 0
+                && send.at - before.at <= MAX_PACING.max(self.round / 2);
+            return if is_paced {
+                self.congestion(place)
+            } else {
+                Wait::Own
+            };
+        };
+        let least = len.min(self.direction.mss / 2).max(1);
+        let fills = self.edge.saturating_sub(send.end) < self.direction.mss.saturating_mul(2);
+        if news.room < least || (send.end > news.edge && fills) {
+            // a receiver that reads at once opens its window after a round trip
+            let is_shut =
+                send.at - before.at > self.round.saturating_mul(2) + MAX_REACTION.0 as i64;
+            return Wait::Tcp(if is_shut {
+                Cause::ZeroWindow
+            } else {
+                Cause::ReceiveWindow
+            });
+        }
+        let reaction = send.at - ack.at;
+        let still = self.highest.saturating_sub(self.acked);
+        // what begins with a message may follow the message of the other side that came with the acknowledgment
+        let is_latest = news
+            .last
+            .is_some_and(|last| last.at == ack.at && last.is_pure);
+        let may_be_free = !in_message && !is_latest;
+        if reaction > MAX_REACTION.0 as i64 || in_flight == 0 {
+            let is_paced = in_message && still > 0 && reaction <= MAX_PACING;
+            return if is_paced {
+                self.congestion(place)
+            } else {
+                Wait::Own
+            };
+        }
+        let is_small = len < self.direction.mss.saturating_sub(12);
+        if may_be_free {
+            return Wait::Own;
+        }
+        if (is_small && ack.is_pure && self.acked >= send.start)
+            || self.was_held(&ack, send, before)
+        {
+            return Wait::Tcp(Cause::NagleDelayedAck);
+        }
+        if !in_message && still == 0 {
+            return Wait::Own;
+        }
+        self.congestion(place)
+    }
+
+    /// Whether the receiver delayed an acknowledgment for most of a wait.
+    fn was_held(&self, ack: &Ack, send: &Segment, before: &Segment) -> bool {
+        let left = self
+            .direction
+            .acks_sent
+            .partition_point(|(_, upto)| *upto < ack.ack);
+        let left = self.direction.acks_sent.get(left).map(|(at, _)| *at);
+        let arrived = self.direction.delivered_at(ack.ack);
+        left.zip(arrived).is_some_and(|(left, arrived)| {
+            let held = left - arrived;
+            held >= MIN_DELAYED_ACK.0 as i64 && held * 2 > send.at - before.at
+        })
+    }
+
+    fn congestion(&self, place: usize) -> Wait {
+        if let Some((cause, _, _)) = self.loss {
+            return Wait::Tcp(cause);
+        }
+        let after = self.in_flight.iter().skip(place).take(GROWTH);
+        let grows = after.max().is_some_and(|most| *most > self.peak);
+        Wait::Tcp(if grows {
+            Cause::SlowStart
+        } else {
+            Cause::SendWindow
+        })
+    }
+
+    fn sent_again(&mut self, send: &Segment, before: Option<&Segment>, news: &News) {
+        let (direction, base) = (self.direction, self.direction.base);
+        let Some(arrived) = direction.arrived_at(send.start) else {
+            return;
+        };
+        if arrived < send.at + base - base / 10 {
+            self.losses.needless += 1;
+            return;
+        }
+        self.losses.lost += 1;
+        let quiet_since = news
+            .last
+            .map(|ack| ack.at)
+            .max(before.map(|before| before.at));
+        let silence = quiet_since.map_or(0, |since| send.at - since);
+        let is_timer = silence > (MIN_PROBE_TIMEOUT.0 as i64).max(self.round / 4);
+        let going_on = self.loss.filter(|(_, upto, _)| self.acked < *upto);
+        let cause = match going_on {
+            _ if is_timer => Cause::Timeout,
+            Some((cause, _, _)) => cause,
+            None => Cause::FastRecovery,
+        };
+        let in_flight = self.highest.saturating_sub(self.acked);
+        let at_loss = self
+            .loss
+            .map_or(in_flight, |(_, _, at_loss)| at_loss.max(in_flight));
+        self.loss = Some((cause, self.highest, at_loss));
+        let due = direction
+            .sent_at(send.start)
+            .map_or(send.at, |sent| sent + base);
+        let due = due.max(direction.delivered_at(send.start).unwrap_or(due));
+        let repaired = direction.delivered_at(send.end).unwrap_or(arrived);
+        self.losses.repairs.push((due, repaired, cause));
+    }
+}
+
+/// Bytes in flight after each segment.
+fn in_flight(direction: &Direction) -> Vec<u64> {
+    let mut acks = direction.acks.iter().peekable();
+    let (mut acked, mut highest) = (0, 0);
+    let after = |send: &Segment| {
+        while let Some(ack) = acks.next_if(|ack| ack.at <= send.at) {
+            acked = ack.ack.max(acked);
+        }
+        highest = send.end.max(highest);
+        if acked == 0 {
+            0
+        } else {
+            highest.saturating_sub(acked)
+        }
+    };
+    direction.sends.iter().map(after).collect()
+}
