@@ -4,7 +4,7 @@
 
 mod cause;
 
-pub use cause::{Cause, Description};
+pub use cause::{Cause, Description, Kind, Texture};
 
 use coax_wire::time::Span;
 
@@ -62,7 +62,13 @@ impl Account {
 }
 
 #[cfg(test)]
+extern crate std;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use std::{borrow::ToOwned, format, vec::Vec};
+
     use super::*;
 
     #[test]
@@ -104,17 +110,33 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_the_table() {
-        let page = include_str!("../README.md");
+    fn every_cause_is_of_one_kind() {
+        let of_kinds = Kind::ALL.into_iter().flat_map(Kind::causes);
+        let of_kinds: Vec<Cause> = of_kinds.collect();
+        assert!(Cause::ALL.iter().all(|cause| of_kinds.contains(cause)));
+        assert_eq!(of_kinds.len(), Cause::COUNT);
+    }
+
+    /// Run with COAX_BLESS=1 to write the table.
+    #[test]
+    fn the_readme_has_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let mut table = "| key | label | meaning |\n|---|---|---|\n".to_owned();
         for cause in Cause::ALL {
             let own = cause.description();
-            let listed = page.lines().any(|line| {
-                let mut cells = line.split('|').map(str::trim).skip(1);
-                cells.next().map(|key| key.trim_matches('`')) == Some(own.key)
-                    && cells.next() == Some(own.label)
-                    && cells.next() == Some(own.meaning)
-            });
-            assert!(listed, "{}", own.key);
+            table += &format!("| `{}` | {} | {} |\n", own.key, own.label, own.meaning);
+        }
+        let (before, rest) = page.split_once("<!-- table of causes -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        let wanted = format!("{before}<!-- table of causes -->\n{table}<!-- end -->{after}");
+        if std::env::var_os("COAX_BLESS").is_some() {
+            std::fs::write(path, &wanted).unwrap();
+        } else {
+            assert_eq!(
+                page, wanted,
+                "COAX_BLESS=1 cargo test -p coax-cause renews it"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{env, error::Error, fs::File};
 
 use coax_explain::{
     advise, explain,
-    recognise::{Facts, VOCABULARY},
+    recognise::{Facts, vocabulary},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for copy in &capture.copies {
             println!("{path}: {}", copy.name.as_deref().unwrap_or("-"));
             let facts = Facts::of(&capture, copy);
-            for word in VOCABULARY {
+            for word in vocabulary() {
                 if let Some(value) = facts.get(word.name) {
                     println!("  {:<26} {value}  {:?}", word.name, facts.frames(word.name));
                 }

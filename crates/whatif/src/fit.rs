@@ -1,7 +1,11 @@
 //! From a first guess to one whose run spends its time as the copy did.
 
-use crate::constants::{FIRST_SEED, FIT_ROUNDS, GOOD_MISS};
-use coax_cause::Cause;
+use crate::constants::{
+    CONSIDERABLE, EQUAL_MISS_RATIO, FIRST_SEED, FIT_ROUNDS, GOOD_MISS, INITIAL_WINDOWS, KEPT_MISS,
+    KEPT_MISS_RATIO, MAX_FITS, MAX_VAIN_ROUNDS, MIN_PROGRESS, RING_PLACING, RTO_RANGE, SHAPING,
+    USUAL_RINGS, VISIBLE,
+};
+use coax_cause::{Cause, Kind};
 
 use crate::{
     Why,
@@ -61,8 +65,8 @@ impl<'a> Task<'a> {
             .first()
             .map(|best| best.misses)
             .ok_or(failed.unwrap_or(Why::TooLittle("no model")))?;
-        all.retain(|fit| fit.misses <= (best * 1.5).max(0.03));
-        all.truncate(4);
+        all.retain(|fit| fit.misses <= (best * KEPT_MISS_RATIO).max(KEPT_MISS));
+        all.truncate(MAX_FITS);
         Ok(all)
     }
 
@@ -88,13 +92,13 @@ impl<'a> Task<'a> {
         let mut best = now.clone();
         let mut in_vain = 0;
         for _ in 0..FIT_ROUNDS {
-            if best.misses < GOOD_MISS || in_vain >= 2 {
+            if best.misses < GOOD_MISS || in_vain >= MAX_VAIN_ROUNDS {
                 break;
             }
             let mut guess = now.guess.clone();
             guess.correct(self.seen, &now.model);
             now = self.run(guess)?;
-            in_vain = if now.misses < best.misses * 0.95 {
+            in_vain = if now.misses < best.misses * MIN_PROGRESS {
                 0
             } else {
                 in_vain + 1
@@ -110,7 +114,10 @@ impl<'a> Task<'a> {
 /// Puts the best first: of those that are as good as told apart, the one that was tried first.
 fn rank(all: &mut [Fit]) {
     all.sort_by(|a, b| a.misses.total_cmp(&b.misses));
-    let least = all.first().map_or(0.0, |best| best.misses * 1.1) + GOOD_MISS / 2.0;
+    let least = all
+        .first()
+        .map_or(0.0, |best| best.misses * EQUAL_MISS_RATIO)
+        + GOOD_MISS / 2.0;
     let alike = all
         .iter()
         .enumerate()
@@ -155,8 +162,8 @@ fn windows(guess: &ModelParameters, _: &Observation, hints: Hints) -> Vec<ModelP
 
 /// Whose pace it is: the path's, or a machine's.
 fn pace(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<ModelParameters> {
-    let carrying = seen.spent(Cause::Bandwidth) + seen.spent(Cause::Queueing);
-    if carrying < seen.wall / 50.0 {
+    let carrying = seen.of_kind(Kind::Path);
+    if carrying < seen.wall / SHAPING {
         return Vec::new();
     }
     guess.of_others(hints.segment)
@@ -165,7 +172,7 @@ fn pace(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<ModelP
 fn acknowledgments(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec<ModelParameters> {
     let held = seen.spent(Cause::NagleDelayedAck);
     let mut all = Vec::new();
-    if held < seen.wall / 100.0 && guess.hold > 0.0 {
+    if held < seen.wall / VISIBLE && guess.hold > 0.0 {
         all.push(ModelParameters {
             hold: 0.0,
             ..guess.clone()
@@ -174,7 +181,7 @@ fn acknowledgments(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec
     if seen.is_beating {
         all.extend(guess.ticking());
     }
-    if held >= seen.wall / 100.0 {
+    if held >= seen.wall / VISIBLE {
         let who = [[true; 2], [true, false], [false, true], [false; 2]];
         let others = who.into_iter().filter(|who| *who != guess.nagle);
         all.extend(others.map(|nagle| ModelParameters {
@@ -186,18 +193,15 @@ fn acknowledgments(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec
 }
 
 fn congestion(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec<ModelParameters> {
-    const KEPT: [Cause; 5] = [
-        Cause::SlowStart,
-        Cause::SendWindow,
-        Cause::FastRecovery,
-        Cause::Timeout,
-        Cause::ReceiveWindow,
-    ];
-    let kept: f64 = KEPT.iter().map(|cause| seen.spent(*cause)).sum();
-    if kept < seen.wall / 100.0 {
+    // a window that its program closed says nothing of the congestion window
+    let causes = Kind::Window.causes().chain(Kind::Recovery.causes());
+    let causes = causes.filter(|cause| *cause != Cause::ZeroWindow);
+    let kept: f64 = causes.map(|cause| seen.spent(cause)).sum();
+    if kept < seen.wall / VISIBLE {
         return Vec::new();
     }
-    [Congestion::None, Congestion::From(2), Congestion::From(10)]
+    let [young, old] = INITIAL_WINDOWS.map(Congestion::From);
+    [Congestion::None, old, young]
         .into_iter()
         .filter(|congestion| *congestion != guess.congestion)
         .map(|congestion| ModelParameters {
@@ -218,16 +222,16 @@ fn losses(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<Mode
         loss,
         ..guess.clone()
     };
-    let repairs = seen.spent(Cause::Timeout) + seen.spent(Cause::FastRecovery);
+    let repairs = seen.of_kind(Kind::Recovery);
     let by_timer = |loss| ModelParameters {
         fast_retransmit: false,
         timer: hints
             .timer
-            .unwrap_or((repairs / seen.lost.max(1.0)).clamp(1e6, 3e9)),
+            .unwrap_or((repairs / seen.lost.max(1.0)).clamp(RTO_RANGE[0], RTO_RANGE[1])),
         ..with(loss)
     };
     let mut all = vec![with(Loss::Periodic(every))];
-    if repairs > seen.wall / 20.0 {
+    if repairs > seen.wall / CONSIDERABLE {
         all.push(by_timer(guess.loss));
         all.extend(rings(hints).into_iter().map(|ring| ModelParameters {
             congestion: Congestion::None,
@@ -235,7 +239,7 @@ fn losses(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<Mode
             ..by_timer(Loss::Ring(ring))
         }));
     }
-    if seen.spent(Cause::Timeout) < seen.wall / 20.0 {
+    if seen.spent(Cause::Timeout) < seen.wall / CONSIDERABLE {
         all.push(with(Loss::Queue(hints.on_its_way as f64 / 2.0)));
     }
     all
@@ -243,20 +247,19 @@ fn losses(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<Mode
 
 /// Cards that lose at the place in a burst where losses were seen, or of usual sizes.
 fn rings(hints: Hints) -> Vec<Ring> {
-    const USUAL: [u64; 6] = [4, 6, 8, 10, 12, 16];
     let at_once = |frames| Ring {
         frames,
-        placing: 0.1,
+        placing: RING_PLACING[0],
     };
     hints.burst_place.map_or_else(
-        || USUAL.map(at_once).to_vec(),
+        || USUAL_RINGS.map(at_once).to_vec(),
         |place| Ring::of_burst(place.saturating_sub(1)).to_vec(),
     )
 }
 
 fn buffer(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<ModelParameters> {
     let kept = seen.spent(Cause::SendWindow);
-    if kept < seen.wall / 20.0 || guess.loss != Loss::None {
+    if kept < seen.wall / CONSIDERABLE || guess.loss != Loss::None {
         return Vec::new();
     }
     vec![ModelParameters {

@@ -1,8 +1,8 @@
 //! What is read off a copy in a capture, be it one from the world or one of the model's: the same instrument for both,
 //! so that what it gets wrong it gets wrong twice.
 
-use crate::constants::{BSD_FAST_TIMEOUT, LOSS_DEVIATIONS};
-use coax_cause::{Account, Cause};
+use crate::constants::{BSD_FAST_TIMEOUT, COMPARABLE, LOSS_DEVIATIONS};
+use coax_cause::{Account, Cause, Kind};
 use coax_explain::report::{Capture, Connection, Copy, Direction, Requests, Side};
 use coax_wire::time::Span;
 
@@ -68,8 +68,7 @@ impl Observation {
 
     /// The same with as much time for carrying bytes as `model` has, taken in these parts from client's and server's time.
     pub(crate) fn with_carrying(&self, model: &Self, parts: [f64; 2]) -> Self {
-        const CARRYING: &[Cause] = &[Cause::Bandwidth, Cause::Queueing];
-        let more = (model.all(CARRYING) - self.all(CARRYING)).max(0.0);
+        let more = (model.of_kind(Kind::Path) - self.of_kind(Kind::Path)).max(0.0);
         let mut shown = self.clone();
         let mut carried = 0.0;
         for (cause, part) in MACHINES.into_iter().zip(parts) {
@@ -87,8 +86,7 @@ impl Observation {
 
     /// The share of the time that nothing is known of.
     pub(crate) fn unknown(&self) -> f64 {
-        let unknown = self.spent(Cause::Capture) + self.spent(Cause::Unattributed);
-        unknown / self.wall.max(1.0)
+        self.of_kind(Kind::Unknown) / self.wall.max(1.0)
     }
 
     /// The same of a longer file: what happens once a copy stays, all else grows.
@@ -112,26 +110,24 @@ impl Observation {
     /// How long this takes when a model of it, `before`, becomes `after`: of each cause, what the model has too much or
     /// too little of it shrinks and grows with it; what it has none of stays.
     pub(crate) fn in_proportion(&self, before: &Self, after: &Self) -> f64 {
-        let least = self.wall / 200.0;
+        let least = self.wall / COMPARABLE;
         let trips = (after.requests / before.requests.max(1.0)).min(1.0);
-        let of_kind = |kind: &&[Cause]| {
-            let (own, model, after) = (self.all(kind), before.all(kind), after.all(kind));
+        let of_kind = |kind| {
+            let [own, model, after] = [self, before, after].map(|it| it.of_kind(kind));
             if model > least {
                 return after * (own / model).clamp(0.8, 1.25);
             }
             // what a path takes beyond carrying bytes it takes at every trip, and so do timers where nothing was lost
-            let by_trip = kind.contains(&Cause::Bandwidth)
-                || kind.contains(&Cause::Timeout) && self.lost == 0.0;
+            let by_trip = kind == Kind::Path || kind == Kind::Recovery && self.lost == 0.0;
             let unknown = (own - model).max(0.0) * if by_trip { trips } else { 1.0 };
             // what the model hides of a machine's time may come to light with the change: it counts once
-            let is_machine = kind.iter().all(|cause| MACHINES.contains(cause));
-            if is_machine {
+            if matches!(kind, Kind::Client | Kind::Server) {
                 after.max(unknown)
             } else {
                 after + unknown
             }
         };
-        KINDS.iter().map(of_kind).sum()
+        Kind::ALL.into_iter().map(of_kind).sum()
     }
 
     /// By how much less and more time `after` may take than it does, for what its model, `before`, gets wrong of this
@@ -139,13 +135,13 @@ impl Observation {
     /// may come; and what is lost by chance is lost more or less often.
     pub(crate) fn apart(&self, before: &Self, after: &Self) -> [f64; 2] {
         let (mut less, mut more) = (0.0, 0.0);
-        for kind in KINDS {
-            let wrong = before.all(kind) - self.all(kind);
-            less += wrong.clamp(0.0, after.all(kind));
+        for kind in Kind::ALL {
+            let wrong = before.of_kind(kind) - self.of_kind(kind);
+            less += wrong.clamp(0.0, after.of_kind(kind));
             more += (-wrong).max(0.0);
         }
         let chance = LOSS_DEVIATIONS / after.lost.max(1.0).sqrt();
-        let repairs = chance.min(1.0) * after.all(REPAIRS);
+        let repairs = chance.min(1.0) * after.repairs();
         [less + repairs, more + repairs]
     }
 
@@ -155,42 +151,27 @@ impl Observation {
         (part(self) - part(other)).abs()
     }
 
-    /// What went to all of these.
-    fn all(&self, kind: &[Cause]) -> f64 {
-        kind.iter().map(|cause| self.spent(*cause)).sum()
+    /// The time of all causes of a kind.
+    pub(crate) fn of_kind(&self, kind: Kind) -> f64 {
+        kind.causes().map(|cause| self.spent(cause)).sum()
+    }
+
+    /// The time that losses take: their recovery, and the smaller congestion window after it.
+    pub(crate) fn repairs(&self) -> f64 {
+        self.of_kind(Kind::Recovery) + self.spent(Cause::SendWindow)
     }
 
     /// How differently two copies spent their time: 0 is alike, 2 nothing in common.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
-        let apart = KINDS
-            .iter()
-            .map(|kind| (self.all(kind) - other.all(kind)).abs());
+        let apart = Kind::ALL
+            .into_iter()
+            .map(|kind| (self.of_kind(kind) - other.of_kind(kind)).abs());
         apart.sum::<f64>() / self.wall.max(1.0)
     }
 }
 
 /// Whose time a request takes: client's and server's.
 pub(crate) const MACHINES: [Cause; 2] = [Cause::ClientThink, Cause::ServerThink];
-
-/// Causes that are alike: which of a kind it is called says little.
-const KINDS: [&[Cause]; 9] = [
-    &[Cause::ClientThink],
-    &[Cause::ServerThink],
-    &[Cause::RoundTrips],
-    &[Cause::Metadata],
-    &[
-        Cause::ReceiveWindow,
-        Cause::ZeroWindow,
-        Cause::SendWindow,
-        Cause::SlowStart,
-    ],
-    &[Cause::NagleDelayedAck],
-    &[Cause::FastRecovery, Cause::Timeout],
-    &[Cause::Bandwidth, Cause::Queueing],
-    &[Cause::Capture, Cause::Unattributed],
-];
-
-const REPAIRS: &[Cause] = &[Cause::FastRecovery, Cause::Timeout, Cause::SendWindow];
 
 /// The side that sends the file.
 pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {

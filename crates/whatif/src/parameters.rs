@@ -3,10 +3,14 @@
 mod pace;
 
 use crate::constants::{
-    BSD_FAST_TIMEOUT, DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD,
-    MAX_MODERN_NS_PER_BYTE, MAX_SEGMENTS_OF_SMALL_BLOCK, NS_PER_MS,
+    ACK_EACH_RATIO, BSD_FAST_TIMEOUT, COMPARABLE, CONSIDERABLE, CORRECTION, DEFAULT_PS_PER_BYTE,
+    ETHERNET_PS_PER_BYTE, EVEN_SHARE_BLOCK, FRAME_OVERHEAD, INITIAL_WINDOWS,
+    MAX_HIDDEN_THINK_RATIO, MAX_LOSS, MAX_MODERN_NS_PER_BYTE, MAX_RTO, MAX_SEGMENTS_OF_SMALL_BLOCK,
+    MAX_SERIAL_THINK_RATIO, MEMORY_RATIO, MIN_FAST_RATIO, MIN_FIXED_OF_UNEVEN, MIN_QUEUE,
+    MODERN_DELAYED_ACK, MODERN_RTO, OLD_RTO, PATH_BOUND, RING_PLACING, RTO_RANGE, SHAPING,
+    THINK_RESOLUTION, TOO_FAST_RATIO, VISIBLE,
 };
-use coax_cause::Cause;
+use coax_cause::{Cause, Kind};
 use coax_explain::report::{Connection, Copy, Direction, Side, Vantage};
 use toml::Value;
 
@@ -44,7 +48,7 @@ impl Ring {
     /// Cards that have no room for the frame after so many that follow each other: while a machine places them, the card
     /// sends some already.
     pub(crate) fn of_burst(frames: u64) -> [Self; 3] {
-        [0.1, 0.3, 0.6].map(|placing| Self {
+        RING_PLACING.map(|placing| Self {
             frames: (frames as f64 * (1.0 - placing)).ceil() as u64,
             placing,
         })
@@ -127,9 +131,13 @@ impl ModelParameters {
         copy: &Copy,
     ) -> Self {
         let think = machines(seen, used, copy);
-        let more = if used.is_serial { 1.05 } else { 10.0 };
-        let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
-        let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / 10.0;
+        let more = if used.is_serial {
+            MAX_SERIAL_THINK_RATIO
+        } else {
+            MAX_HIDDEN_THINK_RATIO
+        };
+        let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / SHAPING;
+        let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / MIN_FAST_RATIO;
         let path_ps = seen.path_ps;
         let path_ps = path_ps.unwrap_or_else(|| unknown_path(seen, connection));
         let mut guess = Self {
@@ -139,7 +147,7 @@ impl ModelParameters {
             far_end: far_end(connection),
             handshake_rtt: seen.round_trip,
             think,
-            most_think: think.map(|think| think * more + 1000.0),
+            most_think: think.map(|think| think * more + THINK_RESOLUTION),
             is_weak: is_weak(connection, copy.direction, used.block),
             longest: f64::from(sender(connection, copy.direction).largest_segment) + FRAME_OVERHEAD,
             fast_retransmit: fast || seen.lost == 0.0,
@@ -155,6 +163,7 @@ impl ModelParameters {
 
     /// What can be said by what was used alone: nothing takes time, nothing is lost.
     fn plain(used: &Used, direction: Direction) -> Self {
+        let [young, old] = INITIAL_WINDOWS;
         Self {
             round_trip: 0.0,
             path_ps: DEFAULT_PS_PER_BYTE,
@@ -174,9 +183,9 @@ impl ModelParameters {
             block: used.block as f64,
             loss: Loss::None,
             at_one_place: false,
-            timer: if used.is_modern { 200.0 } else { 1000.0 } * NS_PER_MS,
+            timer: if used.is_modern { MODERN_RTO } else { OLD_RTO },
             fast_retransmit: true,
-            congestion: Congestion::From(if used.is_modern { 10 } else { 2 }),
+            congestion: Congestion::From(if used.is_modern { young } else { old }),
             hold: 0.0,
             tick: 0.0,
             nagle: [false; 2],
@@ -201,12 +210,11 @@ impl ModelParameters {
     fn repairs(&mut self, seen: &Observation) {
         let timeouts = seen.spent(Cause::Timeout);
         // what cost no time was sent again in vain, or was no loss; what is sent less at once after a loss is its cost too
-        let repairs = timeouts + seen.spent(Cause::FastRecovery) + seen.spent(Cause::SendWindow);
-        if seen.lost > 0.0 && repairs > seen.wall / 100.0 {
-            self.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(0.5));
+        if seen.lost > 0.0 && seen.repairs() > seen.wall / VISIBLE {
+            self.loss = Loss::Random((seen.lost / seen.segments.max(1.0)).min(MAX_LOSS));
         }
-        if timeouts > seen.wall / 100.0 {
-            self.timer = (timeouts / seen.lost.max(1.0)).clamp(NS_PER_MS, 3000.0 * NS_PER_MS);
+        if timeouts > seen.wall / VISIBLE {
+            self.timer = (timeouts / seen.lost.max(1.0)).clamp(RTO_RANGE[0], RTO_RANGE[1]);
         }
     }
 
@@ -216,10 +224,14 @@ impl ModelParameters {
     fn share(&mut self, seen: &Observation) {
         let ([_, server], [_, share], [_, rare]) = (self.think, &mut self.fixed, self.rare);
         if let Some(bare) = seen.bare.filter(|_| server > 0.0) {
-            let least = if seen.is_uneven { 0.9 } else { 0.0 };
+            let least = if seen.is_uneven {
+                MIN_FIXED_OF_UNEVEN
+            } else {
+                0.0
+            };
             *share = (bare / server).clamp(least, 1.0).max(rare);
         }
-        let is_memory = self.path_known && self.path_ps <= ETHERNET_PS_PER_BYTE[2] * 0.88;
+        let is_memory = self.path_known && self.path_ps <= ETHERNET_PS_PER_BYTE[2] * MEMORY_RATIO;
         let by_byte = match (is_memory, self.is_modern) {
             (true, _) => self.path_ps / 1000.0 * self.block,
             (false, true) => MAX_MODERN_NS_PER_BYTE * self.block,
@@ -265,7 +277,7 @@ impl ModelParameters {
         for ((think, most), cause) in machines.zip(MACHINES) {
             let (own, model) = (seen.spent(cause), model.spent(cause));
             // where requests overlap, most of a machine's time is hidden: a little that shows says nothing of the rest
-            let is_noise = self.overlaps && (own - model).abs() < seen.wall / 20.0;
+            let is_noise = self.overlaps && (own - model).abs() < seen.wall / CONSIDERABLE;
             *think = if is_noise {
                 *think
             } else if model > own {
@@ -279,15 +291,16 @@ impl ModelParameters {
         self.correct_path(seen, model);
         self.share(seen);
         // a stack that knows no other repair waits for its timer, whatever acknowledgments tell
-        let repairs: &[Cause] = if self.fast_retransmit {
-            &[Cause::Timeout]
-        } else {
-            &[Cause::Timeout, Cause::FastRecovery]
-        };
-        let timeouts = ratio(seen, model, repairs);
-        self.timer = (self.timer * timeouts).clamp(NS_PER_MS, 60_000.0 * NS_PER_MS);
+        let timeouts = ratio(seen, model, |of| {
+            if self.fast_retransmit {
+                of.spent(Cause::Timeout)
+            } else {
+                of.of_kind(Kind::Recovery)
+            }
+        });
+        self.timer = (self.timer * timeouts).clamp(RTO_RANGE[0], MAX_RTO);
         if self.tick == 0.0 {
-            self.hold *= ratio(seen, model, &[Cause::NagleDelayedAck]);
+            self.hold *= ratio(seen, model, |of| of.of_kind(Kind::DelayedAck));
         }
         self.correct_loss(seen, model);
     }
@@ -305,19 +318,20 @@ impl ModelParameters {
     }
 
     fn correct_path(&mut self, seen: &Observation, model: &Observation) {
-        const CARRYING: [Cause; 2] = [Cause::Bandwidth, Cause::Queueing];
-        let carrying: f64 = CARRYING.iter().map(|cause| seen.spent(*cause)).sum();
-        let by_time = carrying > seen.wall * 0.15;
+        let carrying = seen.of_kind(Kind::Path);
+        let by_time = carrying > seen.wall * PATH_BOUND;
         // the way there and back is known: what windows are waited for longer than in the model is what their bytes take
         let waited = seen.spent(Cause::ReceiveWindow) - model.spent(Cause::ReceiveWindow);
-        let is_held = waited > seen.wall / 20.0 && seen.wall > model.wall * 1.2;
+        let is_held = waited > seen.wall / CONSIDERABLE && seen.wall > model.wall * TOO_FAST_RATIO;
         let factor = match (seen.path_ps, model.path_ps) {
             _ if is_held => {
                 let more = waited * 1000.0 / seen.bytes.max(1) as f64;
                 1.0 + more / self.path_ps.max(1.0)
             }
-            _ if by_time => ratio(seen, model, &CARRYING),
-            (Some(seen), Some(model)) if model > 0.0 => (seen / model).clamp(0.3, 3.0),
+            _ if by_time => ratio(seen, model, |of| of.of_kind(Kind::Path)),
+            (Some(seen), Some(model)) if model > 0.0 => {
+                (seen / model).clamp(CORRECTION[0], CORRECTION[1])
+            }
             _ => 1.0,
         };
         if self.is_by_machine() {
@@ -328,11 +342,11 @@ impl ModelParameters {
     }
 
     fn correct_loss(&mut self, seen: &Observation, model: &Observation) {
-        let factor = (seen.lost / model.lost.max(0.5)).clamp(0.3, 3.0);
+        let factor = (seen.lost / model.lost.max(0.5)).clamp(CORRECTION[0], CORRECTION[1]);
         match &mut self.loss {
-            Loss::Random(part) => *part = (*part * factor).min(0.5),
+            Loss::Random(part) => *part = (*part * factor).min(MAX_LOSS),
             Loss::Periodic(every) => *every = (*every / factor).max(2.0),
-            Loss::Queue(bytes) => *bytes = (*bytes / factor.sqrt()).max(3000.0),
+            Loss::Queue(bytes) => *bytes = (*bytes / factor.sqrt()).max(MIN_QUEUE),
             Loss::None | Loss::Ring(_) => {}
         }
     }
@@ -495,27 +509,26 @@ fn quantity(value: f64, unit: &str) -> Value {
 }
 
 /// By how much more time went to some causes than in the model; 1 where there is too little of it to tell.
-fn ratio(seen: &Observation, model: &Observation, causes: &[Cause]) -> f64 {
-    let sum = |of: &Observation| causes.iter().map(|cause| of.spent(*cause)).sum::<f64>();
-    let (seen_time, model_time) = (sum(seen), sum(model));
-    let least = seen.wall / 200.0;
+fn ratio(seen: &Observation, model: &Observation, spent: impl Fn(&Observation) -> f64) -> f64 {
+    let (seen_time, model_time) = (spent(seen), spent(model));
+    let least = seen.wall / COMPARABLE;
     if seen_time < least || model_time < least {
         return 1.0;
     }
-    (seen_time / model_time).clamp(0.3, 3.0)
+    (seen_time / model_time).clamp(CORRECTION[0], CORRECTION[1])
 }
 
 /// What part of a machine's time for a request is the same whatever its size, as long as nothing is known of it: half
 /// of it where a request moves 16 KB, more of smaller ones.
 fn usual_share(block: u64) -> f64 {
-    16_384.0 / (16_384.0 + block as f64)
+    EVEN_SHARE_BLOCK / (EVEN_SHARE_BLOCK + block as f64)
 }
 
 /// A path of which no pace was seen takes what it was seen to take altogether, for what both sides said; if that is
 /// nothing, it is as fast as 100 Mbit/s, or as what it carried shows at least.
 fn unknown_path(seen: &Observation, connection: &Connection) -> f64 {
-    let carrying = seen.spent(Cause::Bandwidth) + seen.spent(Cause::Queueing);
-    if carrying > seen.wall / 20.0 {
+    let carrying = seen.of_kind(Kind::Path);
+    if carrying > seen.wall / CONSIDERABLE {
         let said = |side: &Side| side.bytes as f64 + side.data_segments as f64 * FRAME_OVERHEAD;
         let of_both: f64 = connection.sides.iter().map(said).sum();
         let moved: u64 = connection.requests.iter().map(|row| row.bytes).sum();
@@ -541,8 +554,7 @@ fn offers_scale(connection: &Connection, side: usize) -> bool {
     side.is_some_and(|side| side.window_scale.is_some())
 }
 
-/// How long an acknowledgment waits: as was seen, or as is usual. Linux's 40 ms are ten ticks of its clock after the one
-/// that is under way: 40 to 44 ms.
+/// How long an acknowledgment waits: as was seen, or as is usual.
 fn hold(connection: &Connection, direction: Direction, is_modern: bool, is_seen: bool) -> f64 {
     let holds = connection.habits.iter().filter_map(|habits| habits.hold);
     match holds.max() {
@@ -554,9 +566,9 @@ fn hold(connection: &Connection, direction: Direction, is_modern: bool, is_seen:
 
 fn usual_hold(is_modern: bool) -> f64 {
     if is_modern {
-        42.0 * NS_PER_MS
+        MODERN_DELAYED_ACK
     } else {
-        200.0 * NS_PER_MS
+        BSD_FAST_TIMEOUT
     }
 }
 
@@ -568,5 +580,5 @@ fn acknowledges_each(connection: &Connection, direction: Direction) -> bool {
         Direction::ToClient => (server, client),
     };
     let pure = to.segments.saturating_sub(to.data_segments);
-    pure as f64 > from.data_segments as f64 * 0.85
+    pure as f64 > from.data_segments as f64 * ACK_EACH_RATIO
 }

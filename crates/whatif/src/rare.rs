@@ -1,6 +1,6 @@
 //! What machines take now and then and not for every request: another program's turn, waking up, a disk.
 
-use crate::constants::{MAX_RARE_PART, MAX_WAITS_PER_REQUEST};
+use crate::constants::{MAX_RARE_PART, MAX_WAITS_PER_REQUEST, SHAPING};
 use coax_cause::Cause;
 use coax_explain::report::Copy;
 
@@ -47,7 +47,7 @@ fn part(copy: &Copy, seen: &Observation, cause: Cause) -> f64 {
         return 0.0;
     }
     // where acknowledgments are waited for, what is beyond one stretch a request is at the ends of those waits
-    let is_held = seen.spent(Cause::NagleDelayedAck) > seen.wall / 50.0;
+    let is_held = seen.spent(Cause::NagleDelayedAck) > seen.wall / SHAPING;
     let count = if is_held {
         count.min(seen.requests)
     } else {

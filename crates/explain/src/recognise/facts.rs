@@ -1,6 +1,6 @@
 //! What is known of a copy and its connection, by name.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use coax_cause::Cause;
 use coax_wire::smb::negotiate::cap;
@@ -52,8 +52,8 @@ macro_rules! words {
     };
 }
 
-/// All facts that can be asked for; docs/advice.md has the same list.
-pub const VOCABULARY: &[Word] = words! {
+/// Facts that can be asked for, without the shares of causes.
+const WORDS: &[Word] = words! {
     Text "direction" "to-client or to-server";
     Text "carries" "smb1 or other";
     Number "copy.bytes" "bytes copied";
@@ -133,26 +133,25 @@ pub const VOCABULARY: &[Word] = words! {
     Number "hold.server-ms" "how long the server held most of them, ms";
     Number "stuck.count" "how often one and the same segment was sent again, if none as long ever arrived";
     Number "stuck.bytes" "bytes in that segment";
-    Number "share.client-think" "hundredths of the copy's time";
-    Number "share.server-think" "hundredths of the copy's time";
-    Number "share.round-trips" "hundredths of the copy's time";
-    Number "share.metadata" "hundredths of the copy's time";
-    Number "share.receive-window" "hundredths of the copy's time";
-    Number "share.zero-window" "hundredths of the copy's time";
-    Number "share.send-window" "hundredths of the copy's time";
-    Number "share.slow-start" "hundredths of the copy's time";
-    Number "share.nagle-delayed-ack" "hundredths of the copy's time";
-    Number "share.fast-recovery" "hundredths of the copy's time";
-    Number "share.timeout" "hundredths of the copy's time";
-    Number "share.bandwidth" "hundredths of the copy's time";
-    Number "share.queueing" "hundredths of the copy's time";
-    Number "share.capture" "hundredths of the copy's time";
-    Number "share.unattributed" "hundredths of the copy's time";
 };
+
+/// The share of each cause in a copy's time.
+static SHARES: LazyLock<[Word; Cause::COUNT]> = LazyLock::new(|| {
+    Cause::ALL.map(|cause| Word {
+        name: cause.description().share,
+        kind: Kind::Number,
+        what: "hundredths of the copy's time",
+    })
+});
+
+/// All facts that can be asked for; docs/advice.md has the same list.
+pub fn vocabulary() -> impl Iterator<Item = &'static Word> {
+    WORDS.iter().chain(SHARES.iter())
+}
 
 /// The word of this name.
 pub(super) fn word(name: &str) -> Option<&'static Word> {
-    VOCABULARY.iter().find(|word| word.name == name)
+    vocabulary().find(|word| word.name == name)
 }
 
 /// Facts by name, and the packets that tell them.
@@ -203,7 +202,7 @@ impl Facts {
             .unwrap_or_default()
     }
 
-    /// Sets a fact. A name that is not in [`VOCABULARY`] is left out.
+    /// Sets a fact. A name that is not in the [`vocabulary`] is left out.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.seen(name, value, []);
     }
@@ -242,7 +241,7 @@ impl Facts {
         }
         for cause in Cause::ALL {
             let share = copy.account.get(cause).0 as f64 * 100.0 / copy.wall.0.max(1) as f64;
-            self.set(&format!("share.{}", cause.name()), share);
+            self.set(cause.description().share, share);
         }
         self.requests(copy);
     }

@@ -11,7 +11,7 @@ mod stacks;
 
 pub use advice::{Advice, Change, Entry, Place, advise, entries, remarks};
 pub use condition::Condition;
-pub use facts::{Facts, VOCABULARY, Value, Word};
+pub use facts::{Facts, Value, Word, vocabulary};
 pub(crate) use parties::recognise;
 pub use parties::{named_client, profiles};
 pub(crate) use stacks::recognise as recognise_stacks;

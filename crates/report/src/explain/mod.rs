@@ -3,8 +3,6 @@
 mod advice;
 mod agreed;
 mod breakdown;
-#[cfg(test)]
-mod causes_test;
 mod explained;
 mod gain;
 pub mod html;

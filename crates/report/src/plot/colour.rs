@@ -2,9 +2,9 @@
 
 use coax_cause::Cause;
 
-/// The style sheet of every plot. The colours of data are the same in both themes. It uses no CSS variables, so that
-/// viewers without them show the light theme.
-pub(super) const STYLE: &str = "
+/// The style sheet of every plot without the causes. The colours of data are the same in both themes. It uses no CSS
+/// variables, so that viewers without them show the light theme.
+const STYLE: &str = "
 .coax-plot{font-family:system-ui,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif;font-size:12px}
 .coax-plot text{fill:#24292f}
 .coax-plot .paper{fill:#fff}
@@ -31,21 +31,10 @@ pub(super) const STYLE: &str = "
 .coax-plot rect.lost{fill:#d1242f}
 .coax-plot path.sent-again,.coax-plot path.lost{stroke:#d1242f;stroke-width:1.5}
 .coax-plot path.s0{stroke:#2f81d6}
-.coax-plot rect.client-think{fill:#e3a008}.coax-plot path.client-think{stroke:#e3a008}
-.coax-plot rect.server-think{fill:#b45309}.coax-plot path.server-think{stroke:#b45309}
-.coax-plot rect.round-trips{fill:#2f81d6}.coax-plot path.round-trips{stroke:#2f81d6}
-.coax-plot rect.metadata{fill:#7cb3f0}.coax-plot path.metadata{stroke:#7cb3f0}
-.coax-plot rect.receive-window{fill:#8250df}.coax-plot path.receive-window{stroke:#8250df}
-.coax-plot rect.zero-window{fill:#b58af5}.coax-plot path.zero-window{stroke:#b58af5}
-.coax-plot rect.send-window{fill:#c03d96}.coax-plot path.send-window{stroke:#c03d96}
-.coax-plot rect.slow-start{fill:#e58ac4}.coax-plot path.slow-start{stroke:#e58ac4}
-.coax-plot rect.nagle-delayed-ack{fill:#0d9488}.coax-plot path.nagle-delayed-ack{stroke:#0d9488}
-.coax-plot rect.fast-recovery{fill:#f0883e}.coax-plot path.fast-recovery{stroke:#f0883e}
-.coax-plot rect.timeout{fill:#d1242f}.coax-plot path.timeout{stroke:#d1242f}
-.coax-plot rect.bandwidth{fill:#2da44e}.coax-plot path.bandwidth{stroke:#2da44e}
-.coax-plot rect.queueing{fill:#85b83a}.coax-plot path.queueing{stroke:#85b83a}
-.coax-plot rect.capture{fill:#8c959f}.coax-plot path.capture{stroke:#8c959f}
-.coax-plot rect.unattributed{fill:#6e7781}.coax-plot path.unattributed{stroke:#6e7781}
+";
+
+/// The part of the style sheet for dark themes.
+const DARK: &str = "\
 @media (prefers-color-scheme:dark){
 .coax-plot text{fill:#e6edf3}
 .coax-plot .paper{fill:#0d1117}
@@ -62,6 +51,17 @@ pub(super) const STYLE: &str = "
 .coax-plot path.sent-again,.coax-plot path.lost{stroke:#ff6b6b}
 }
 ";
+
+/// The style sheet of every plot.
+pub(super) fn style() -> String {
+    let rules = Cause::ALL.map(|cause| {
+        let (class, colour) = (cause_class(cause), cause.description().colour);
+        format!(
+            ".coax-plot rect.{class}{{fill:{colour}}}.coax-plot path.{class}{{stroke:{colour}}}\n"
+        )
+    });
+    [STYLE, &rules.concat(), DARK].concat()
+}
 
 /// The CSS class of a cause for rectangles and paths: the cause's name.
 pub const fn cause_class(cause: Cause) -> &'static str {
@@ -115,16 +115,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_has_a_colour_of_its_own() {
-        let mut seen = Vec::new();
+    fn every_cause_has_its_own_rule_for_rectangles_and_paths() {
+        let style = style();
         for cause in Cause::ALL {
-            let rule = format!("rect.{}{{", cause_class(cause));
-            let found = STYLE.split(&rule).nth(1);
-            let colour = found.and_then(|rest| rest.split('}').next());
-            assert!(colour.is_some(), "{}", cause.name());
-            assert!(!seen.contains(&colour), "{}", cause.name());
-            seen.push(colour);
+            let (class, colour) = (cause_class(cause), cause.description().colour);
+            for rule in [
+                format!("rect.{class}{{fill:{colour}}}"),
+                format!("path.{class}{{stroke:{colour}}}"),
+            ] {
+                assert_eq!(style.matches(&rule).count(), 1, "{rule}");
+            }
         }
+        assert_eq!(style.matches('{').count(), style.matches('}').count());
     }
 
     #[test]

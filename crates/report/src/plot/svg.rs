@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::colour::STYLE;
+use super::colour::style;
 
 /// A rectangle, pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,8 +130,9 @@ impl Svg {
         );
         let _ = writeln!(
             out,
-            "\n<title>{title}</title>\n<desc>{}</desc>\n<style>{STYLE}</style>\n<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>",
-            escaped(&self.about)
+            "\n<title>{title}</title>\n<desc>{}</desc>\n<style>{}</style>\n<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>",
+            escaped(&self.about),
+            style()
         );
         out.push_str(&self.body);
         out.push_str("</svg>\n");

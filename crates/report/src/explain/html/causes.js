@@ -1,13 +1,7 @@
 // What the time went to: the waterfall, the table, the account over time. Colour is never alone: each cause has a texture
 // of its own too, and its name stands beside it.
 
-const TEXTURES = {
-  "client-think": "plain", "server-think": "diagonal", "round-trips": "plain", "metadata": "dots",
-  "receive-window": "plain", "zero-window": "cross", "send-window": "diagonal", "slow-start": "dots",
-  "nagle-delayed-ack": "back", "fast-recovery": "upright", "timeout": "cross", "bandwidth": "plain",
-  "queueing": "diagonal", "capture": "dots", "unattributed": "back",
-};
-
+// TEXTURES, the texture of each cause, stands before this script: causes.rs makes it.
 const STROKES = {
   diagonal: "M-1,7 L7,-1 M-1,3 L3,-1 M3,7 L7,3", back: "M-1,-1 L7,7 M3,-1 L7,3 M-1,3 L3,7",
   cross: "M-1,7 L7,-1 M-1,-1 L7,7", upright: "M1.5,0 V6 M4.5,0 V6", dots: "M1,1.5 h1.6 M4,4.5 h1.6",

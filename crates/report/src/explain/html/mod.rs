@@ -4,6 +4,8 @@
 //! shows them. Names in captures are untrusted: the script sets text only, never markup, and the object is escaped so
 //! that it cannot end its element.
 
+mod causes;
+
 use std::path::Path;
 
 use anyhow::Result;
@@ -37,10 +39,10 @@ pub fn page_after(name: &str, before: &str, all: &[Explained]) -> String {
         .map(|one| escaped(&text::report(one, None)))
         .collect();
     let parts = [
-        ("/*STYLE*/", STYLE.to_owned()),
+        ("/*STYLE*/", causes::style() + STYLE),
         ("<!--NAME-->", escaped(name)),
         ("<!--BEFORE-->", before.to_owned()),
-        ("/*SCRIPT*/", SCRIPTS.concat()),
+        ("/*SCRIPT*/", causes::script() + &SCRIPTS.concat()),
         ("<!--TEXT-->", output.join("\n\n")),
         ("\"REPORT\"", embedded(&object(all))),
     ];
