@@ -6,6 +6,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod advice;
 pub mod card;
 pub mod clients;
 pub mod component;
@@ -15,10 +16,12 @@ pub mod host;
 pub mod link;
 pub mod machine;
 pub mod profile;
+pub mod published;
 pub mod recognition;
 pub mod scenario;
 pub mod server;
 pub mod stack;
+pub mod tables;
 #[cfg(test)]
 mod tests;
 pub mod units;

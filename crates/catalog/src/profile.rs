@@ -28,6 +28,8 @@ pub struct Profile {
     pub name: String,
     /// Title in one line.
     pub title: String,
+    /// How a person recognises it in a capture, in a few words.
+    pub recognised: String,
     /// Description.
     #[serde(default)]
     pub about: String,

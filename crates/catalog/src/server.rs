@@ -1,6 +1,6 @@
 //! Servers: what each offers.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use coax_wire::dialect::Generation;
 use serde::Deserialize;
@@ -10,55 +10,34 @@ use crate::{
     files::{self, Files},
 };
 
-/// A server's parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// A server's parameters. What a file leaves out is the default of coax's own server (`coax_server::config::Config`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerParams {
     /// Largest message it takes, bytes.
-    pub max_buffer: u16,
+    pub max_buffer: Option<u16>,
     /// Requests outstanding at once.
-    pub max_mpx: u16,
+    pub max_mpx: Option<u16>,
     /// READ_RAW is offered.
-    pub read_raw: bool,
+    pub read_raw: Option<bool>,
     /// WRITE_RAW is offered.
-    pub write_raw: bool,
+    pub write_raw: Option<bool>,
     /// Reads and writes above the buffer are offered to NT clients.
-    pub large_readwrite: bool,
+    pub large_readwrite: Option<bool>,
     /// UTF-16LE is offered.
-    pub unicode: bool,
+    pub unicode: Option<bool>,
     /// NTSTATUS is offered.
-    pub nt_status: bool,
+    pub nt_status: Option<bool>,
     /// SPNEGO is offered.
-    pub extended_security: bool,
+    pub extended_security: Option<bool>,
     /// Newest dialect that is agreed to.
-    pub dialect: Newest,
-    /// It limits the windows of old clients (coax's `pacing = auto`).
+    pub dialect: Option<Newest>,
+    /// It limits the windows of old clients (coax's `pacing = auto`). The servers of the published copies had no such rule.
     pub pacing: bool,
     /// Its native OS string.
-    pub native_os: String,
+    pub native_os: Option<String>,
     /// Its native LAN manager string.
-    pub native_lan_man: String,
-}
-
-impl Default for ServerParams {
-    /// The parameters of `coax serve`.
-    fn default() -> Self {
-        Self {
-            max_buffer: 16_644,
-            max_mpx: 50,
-            read_raw: true,
-            write_raw: true,
-            large_readwrite: true,
-            unicode: true,
-            nt_status: true,
-            extended_security: false,
-            dialect: Newest::Nt1,
-            // The servers of the published copies had no such rule.
-            pacing: false,
-            native_os: "Unix".to_string(),
-            native_lan_man: "coax".to_string(),
-        }
-    }
+    pub native_lan_man: Option<String>,
 }
 
 /// The newest dialect a server agrees to, by smb.conf's names (`server max protocol`).
@@ -95,13 +74,14 @@ impl Described for ServerParams {
     const BUILT_IN: Files = files::SERVERS;
 
     fn check(&self) -> Result<(), (&'static str, String)> {
-        if !(1024..=65_535).contains(&self.max_buffer) {
+        let is_possible = |bytes| (1024..=65_535).contains(&bytes);
+        if !self.max_buffer.is_none_or(is_possible) {
             return Err((
                 "max_buffer",
                 "not possible; allowed is 1024 to 65535 bytes".into(),
             ));
         }
-        if self.max_mpx == 0 {
+        if self.max_mpx == Some(0) {
             return Err(("max_mpx", "not possible; allowed is at least 1".into()));
         }
         Ok(())

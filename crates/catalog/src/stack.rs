@@ -11,6 +11,18 @@ use crate::{
     units::span,
 };
 
+/// The delay of ACKs in BSD stacks, whose clock `tcp_fasttimo` has this period, and of Windows (`data/stacks`).
+pub const BSD_DELAYED_ACK: Span = Span::from_millis(200);
+
+/// The shortest delay of ACKs in Linux (`TCP_DELACK_MIN`).
+pub const LINUX_DELAYED_ACK: Span = Span::from_millis(40);
+
+/// The shortest retransmission timeout of RFC 6298 (2.4).
+pub const STANDARD_RTO_MIN: Span = Span::from_secs(1);
+
+/// The shortest retransmission timeout of Linux (`TCP_RTO_MIN`).
+pub const LINUX_RTO_MIN: Span = Span::from_millis(200);
+
 /// When a receiver acknowledges without waiting for its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -235,14 +247,14 @@ impl Default for StackParams {
             sws_override: Span::from_millis(500),
             window_update_segments: 2,
             nagle: Nagle::Standard,
-            delayed_ack: Span::from_millis(200),
+            delayed_ack: BSD_DELAYED_ACK,
             delayed_ack_tick: Span(0),
             ack_every: 2,
             ack_rule: AckRule::SegmentsAtLeast,
             ack_on_push: false,
             reassembly: true,
             rto_initial: Span::from_secs(3),
-            rto_min: Span::from_secs(1),
+            rto_min: STANDARD_RTO_MIN,
             rto_max: Span::from_secs(64),
             rto_deviations_min: Span(0),
             rto_tick: Span(0),

@@ -1,5 +1,6 @@
 //! Constants of the analyser: each with its unit, meaning and evidence.
 
+use coax_catalog::stack::BSD_DELAYED_ACK;
 use coax_wire::time::Span;
 
 /// An acknowledgment later than this was delayed on purpose. The shortest known timers are 40 ms; a busy machine takes
@@ -24,8 +25,8 @@ pub(crate) const MAX_QUEUEING_PAUSE: Span = Span(300_000);
 /// A machine that pauses this long in the middle of a message waits for its retransmission timeout.
 pub(crate) const MIN_STALL_RTO: Span = Span::from_millis(180);
 
-/// No known stack delays an acknowledgment longer.
-pub(crate) const MAX_DELAYED_ACK: Span = Span::from_millis(210);
+/// The longest delay of known stacks, and 10 ms for a machine that is busy when its timer fires.
+pub(crate) const MAX_DELAYED_ACK: Span = Span(BSD_DELAYED_ACK.0 + 10_000_000);
 
 /// A retransmission after a shorter silence is not counted as a timeout: a timer is longer than a round trip, and a
 /// shorter round trip needs no explanation.

@@ -3,13 +3,14 @@
 
 mod common;
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
+use coax_catalog::advice::{Case, rules};
 use coax_explain::{
     Account, Advice, Analyser, Cause, advise,
     capture::{LinkType, Packet},
     explain,
-    recognise::{Entry, Facts, VOCABULARY, Value, entries, remarks},
+    recognise::{Entry, Facts, Value, entries, remarks, vocabulary},
     report::{Capture, Copy, Direction},
 };
 use coax_lab::{Tap, scenario::Scenario, smb};
@@ -49,8 +50,6 @@ fn every_entry_has_a_name_of_its_own_a_source_and_something_to_change() {
     }
 }
 
-const CASES: &str = include_str!("advice-cases.toml");
-
 fn value(value: &toml::Value) -> Value {
     match value {
         toml::Value::Integer(number) => (*number as f64).into(),
@@ -68,7 +67,7 @@ fn value(value: &toml::Value) -> Value {
 fn set(facts: &mut Facts, table: &toml::Table) {
     for (name, given) in table {
         assert!(
-            VOCABULARY.iter().any(|word| word.name == name),
+            vocabulary().any(|word| word.name == name),
             "the fact {name} does not exist"
         );
         facts.set(name, value(given));
@@ -76,14 +75,14 @@ fn set(facts: &mut Facts, table: &toml::Table) {
 }
 
 /// A copy of 100 s, of which so many went to each cause.
-fn copy(shares: &toml::Table) -> Copy {
+fn copy(shares: &BTreeMap<String, u32>) -> Copy {
     let mut account = Account::default();
     for (name, seconds) in shares {
         let cause = Cause::ALL
             .into_iter()
             .find(|cause| cause.name() == name)
             .unwrap();
-        account.add(cause, Span::from_secs(seconds.as_integer().unwrap() as u64));
+        account.add(cause, Span::from_secs(u64::from(*seconds)));
     }
     Copy {
         connection: 0,
@@ -111,25 +110,22 @@ fn told(entry: &Entry, facts: &Facts, copy: &Copy) -> Option<Advice> {
 }
 
 /// It fires with the facts and shares of its case, and not with what the case says is too little.
-fn assert_fires_for(entry: &Entry, case: &toml::Value) {
+fn assert_fires_for(entry: &Entry, case: &Case) {
     let id = &entry.id;
-    let none = toml::Table::new();
-    let shares = case
-        .get("shares")
-        .map_or(&none, |shares| shares.as_table().unwrap());
+    let none = BTreeMap::new();
     let mut facts = Facts::default();
-    set(&mut facts, case["facts"].as_table().unwrap());
+    set(&mut facts, &case.facts);
     let advice =
-        told(entry, &facts, &copy(shares)).unwrap_or_else(|| panic!("{id} does not match"));
+        told(entry, &facts, &copy(&case.shares)).unwrap_or_else(|| panic!("{id} does not match"));
     assert!(!advice.why.contains(['{', '?']), "{id}: {}", advice.why);
     assert!(!advice.changes.is_empty(), "{id}");
-    for without in case["not"].as_array().unwrap() {
+    for without in &case.not {
         let mut other = facts.clone();
-        set(&mut other, without.as_table().unwrap());
-        let told = told(entry, &other, &copy(shares));
+        set(&mut other, without);
+        let told = told(entry, &other, &copy(&case.shares));
         assert_eq!(told, None, "{id} with {without}");
     }
-    if !shares.is_empty() {
+    if !case.shares.is_empty() {
         let told = told(entry, &facts, &copy(&none));
         assert_eq!(told, None, "{id} names no cause");
     }
@@ -137,16 +133,12 @@ fn assert_fires_for(entry: &Entry, case: &toml::Value) {
 
 #[test]
 fn every_entry_fires_where_it_is_meant_to_and_not_without_what_it_asks_for() {
-    let cases: toml::Table = toml::from_str(CASES).unwrap();
-    let cases = cases["case"].as_array().unwrap();
-    for entry in entries() {
-        let its = cases
-            .iter()
-            .find(|case| case["id"].as_str() == Some(&entry.id));
-        let case = its.unwrap_or_else(|| panic!("{} has no case", entry.id));
-        assert_fires_for(entry, case);
+    let (rules, entries) = (rules(), entries());
+    assert_eq!(rules.len(), entries.len());
+    for (rule, entry) in rules.iter().zip(entries) {
+        assert_eq!(rule.id, entry.id);
+        assert_fires_for(entry, &rule.case);
     }
-    assert_eq!(cases.len(), entries().len(), "a case has no entry");
 }
 
 /// What is said of the copy that took longest.
@@ -226,29 +218,29 @@ fn published_copies_get_the_cures_of_their_documents() {
     }
 }
 
+/// Run with COAX_BLESS=1 to write the table.
 #[test]
 fn the_page_about_advice_lists_every_fact() {
-    let page = include_str!("../../../docs/advice.md");
-    let listed: Vec<String> = VOCABULARY
-        .iter()
-        .map(|word| format!("| `{}` | {:?} | {} |", word.name, word.kind, word.what).to_lowercase())
-        .collect();
-    let page = page.to_lowercase();
-    for line in &listed {
+    const MARKS: [&str; 2] = ["<!-- facts -->\n", "<!-- end of facts -->"];
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advice.md");
+    let page = fs::read_to_string(path).unwrap();
+    let mut table = "| fact | kind | what it is |\n|---|---|---|\n".to_owned();
+    for word in vocabulary() {
+        let kind = format!("{:?}", word.kind).to_lowercase();
+        table += &format!("| `{}` | {kind} | {} |\n", word.name, word.what);
+    }
+    let (before, rest) = page.split_once(MARKS[0]).unwrap();
+    let (_, after) = rest.split_once(MARKS[1]).unwrap();
+    let wanted = [before, MARKS[0], &table, MARKS[1], after].concat();
+    if std::env::var_os("COAX_BLESS").is_some() {
+        fs::write(path, &wanted).unwrap();
+    } else {
         assert!(
-            page.contains(line.as_str()),
-            "docs/advice.md does not contain: {line}"
+            page == wanted,
+            "docs/advice.md is out of step: COAX_BLESS=1 cargo test -p coax-explain --test advice renews it"
         );
     }
-    assert_eq!(
-        page.matches("\n| `").count(),
-        listed.len() + OTHER_ROWS,
-        "rows without a fact"
-    );
 }
-
-/// Rows of docs/advice.md's tables that begin with a name and are no facts: keys of an entry, operators.
-const OTHER_ROWS: usize = 13;
 
 fn number(capture: &Capture, name: &str) -> f64 {
     match Facts::of(capture, &capture.copies[0]).get(name) {

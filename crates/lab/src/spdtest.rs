@@ -9,20 +9,14 @@
 //! predicted. This rule was fixed before the fit. The structure was selected from three candidates by the errors of the
 //! predicted rows (medians 18, 19 and 10 %), so the reported error of the selected one is optimistic.
 
-use alloc::{
-    collections::BTreeMap,
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{format, string::String, vec::Vec};
 
+pub use coax_catalog::published::{SpeedRow as Row, speeds as published};
 use coax_catalog::{
     component::{ProfileError, built_in},
-    files,
     units::Cost,
 };
 use coax_wire::time::Span;
-use serde::Deserialize;
 
 use crate::{
     apps,
@@ -36,61 +30,6 @@ const SEGMENT: f64 = 1460.0;
 /// SpdTest's kilobyte, bytes.
 const KILOBYTE: f64 = 1024.0;
 
-/// A published row.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Row {
-    /// The machine.
-    pub machine: String,
-    /// Its network adapter.
-    pub adapter: String,
-    /// Processor type.
-    pub cpu: String,
-    /// Clock frequency, MHz.
-    pub mhz: f64,
-    /// Type of card.
-    pub family: String,
-    /// KB/s sent.
-    pub send: f64,
-    /// KB/s received.
-    pub receive: f64,
-    /// Time in which the processor moves a word, microseconds.
-    #[serde(skip)]
-    pub word_us: f64,
-}
-
-#[derive(Deserialize)]
-struct Published {
-    word_clocks: BTreeMap<String, f64>,
-    rate: Vec<Row>,
-}
-
-/// Reads the published rows, sorted by machine and adapter.
-///
-/// # Errors
-/// The data file is malformed, or it contains an unknown processor.
-pub fn published() -> Result<Vec<Row>, ProfileError> {
-    let file = "published/spdtest";
-    let text = files::find(files::PUBLISHED, "spdtest").unwrap_or_default();
-    let mut all: Published = toml::from_str(text).map_err(|e| ProfileError::Malformed {
-        file: file.to_string(),
-        reason: e.to_string(),
-    })?;
-    for row in &mut all.rate {
-        let clocks = all
-            .word_clocks
-            .get(&row.cpu)
-            .ok_or_else(|| ProfileError::Value {
-                file: file.to_string(),
-                key: row.machine.clone(),
-                reason: format!("processor `{}` is not in [word_clocks]", row.cpu),
-            })?;
-        row.word_us = clocks / row.mhz;
-    }
-    all.rate
-        .sort_by(|a, b| (&a.machine, &a.adapter).cmp(&(&b.machine, &b.adapter)));
-    Ok(all.rate)
-}
-
 /// Direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -100,9 +39,17 @@ pub enum Way {
     Receive,
 }
 
-impl Row {
+/// What the model needs to know of a row.
+trait Modelled {
+    fn published(&self, way: Way) -> f64;
+    fn is_pci(&self) -> bool;
+    fn overlaps(&self) -> bool;
+    fn wire_ms(&self, way: Way) -> f64;
+}
+
+impl Modelled for Row {
     /// The published rate.
-    pub const fn published(&self, way: Way) -> f64 {
+    fn published(&self, way: Way) -> f64 {
         match way {
             Way::Send => self.send,
             Way::Receive => self.receive,

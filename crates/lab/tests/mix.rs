@@ -24,10 +24,7 @@ fn in_the_lab(profile: &Arc<Profile>, direction: Direction) -> Mix {
     let result = copy(&CopySetup {
         world: Setup::default(),
         client: profile.clone(),
-        server: ServerParams {
-            extended_security: true,
-            ..ServerParams::default()
-        },
+        server: ServerParams::default(),
         direction,
         size: LEN as u64,
         files: 1,

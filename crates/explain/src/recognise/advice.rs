@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use coax_catalog::files::ADVICE;
+pub use coax_catalog::advice::Place;
+use coax_catalog::advice::{Rule, RuleChange, rules};
 use coax_cause::Cause;
-use serde::Deserialize;
 
 use super::{
     condition::Condition,
@@ -16,29 +16,6 @@ use crate::report::{Capture, Copy};
 const MOST_FRAMES: usize = 8;
 /// Remarks made about one capture.
 const MOST_REMARKS: usize = 100;
-
-/// Which machine something is to be changed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Place {
-    /// The client.
-    Client,
-    /// The server.
-    Server,
-    /// Something between the two.
-    Network,
-}
-
-impl Place {
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-            Self::Network => "network",
-        }
-    }
-}
 
 /// Something to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,94 +68,37 @@ pub struct Entry {
     lab: Vec<(String, toml::Value)>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    advice: Vec<Raw>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Raw {
-    id: String,
-    title: String,
-    causes: Vec<String>,
-    #[serde(default = "usual_share")]
-    least_share: f64,
-    when: Vec<String>,
-    why: String,
-    change: Vec<Written>,
-    source: String,
-    #[serde(default)]
-    lab: toml::Table,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    on: Place,
-    r#where: String,
-    to: String,
-    note: Option<String>,
-    /// Only if this holds too, or the fact is not known.
-    when: Option<String>,
-}
-
-/// Advice against less than so many hundredths of a copy's time is not worth the reading.
-const fn usual_share() -> f64 {
-    5.0
-}
-
-/// All entries, read from `data/advice`.
+/// All entries: the rules of `data/advice`.
 ///
 /// # Panics
-/// Never in a build that passed its tests: they read every entry.
+/// A rule names what is not known. The tests of this crate take every rule, so no build that passed them panics.
 #[allow(clippy::panic)]
 pub fn entries() -> &'static [Entry] {
     static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
-    ENTRIES.get_or_init(|| {
-        let all = ADVICE.iter().map(|(name, text)| parse(name, text));
-        let all: Result<Vec<Vec<Entry>>, String> = all.collect();
-        match all {
-            Ok(all) => all.into_iter().flatten().collect(),
-            Err(error) => panic!("{error}"),
-        }
-    })
-}
-
-/// Reads a file of advice.
-fn parse(name: &str, text: &str) -> Result<Vec<Entry>, String> {
-    let file: File = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
-    let entry = |raw: Raw| {
-        let id = raw.id.clone();
-        Entry::new(raw).map_err(|what| format!("{name}: {id}: {what}"))
+    let entry = |rule: &Rule| match Entry::new(rule.clone()) {
+        Ok(entry) => entry,
+        Err(what) => panic!("data/advice: {}: {what}", rule.id),
     };
-    file.advice.into_iter().map(entry).collect()
+    ENTRIES.get_or_init(|| rules().iter().map(entry).collect())
 }
 
 impl Entry {
-    fn new(raw: Raw) -> Result<Self, String> {
-        let cause = |name: &String| {
-            let known = Cause::ALL.into_iter().find(|cause| cause.name() == name);
-            known.ok_or_else(|| format!("there is no cause {name:?}"))
-        };
-        let conditions = raw.when.iter().map(|text| Condition::parse(text));
-        for change in &raw.change {
-            change.when.as_deref().map(Condition::parse).transpose()?;
-        }
-        for name in blanks(&raw.why) {
+    fn new(rule: Rule) -> Result<Self, String> {
+        let conditions = rule.when.iter().map(|text| Condition::parse(text));
+        for name in blanks(&rule.why) {
             word(name).ok_or_else(|| format!("there is no fact {name:?}"))?;
         }
+        let changes = rule.changes.into_iter().map(Written::new);
         Ok(Self {
-            causes: raw.causes.iter().map(cause).collect::<Result<_, _>>()?,
+            causes: rule.causes.iter().map(cause).collect::<Result<_, _>>()?,
             when: conditions.collect::<Result<_, _>>()?,
-            id: raw.id,
-            title: raw.title,
-            least_share: raw.least_share,
-            why: raw.why,
-            changes: raw.change,
-            source: raw.source,
-            lab: raw.lab.into_iter().collect(),
+            id: rule.id,
+            title: rule.title,
+            least_share: rule.least_share,
+            why: rule.why,
+            changes: changes.collect::<Result<_, _>>()?,
+            source: rule.source,
+            lab: rule.lab.into_iter().collect(),
         })
     }
 
@@ -226,7 +146,7 @@ impl Entry {
 
     fn told(&self, facts: &Facts, cause: Cause, share: f64) -> Option<Advice> {
         let changes = self.changes.iter().filter(|change| change.is_for(facts));
-        let changes: Vec<Change> = changes.map(Written::told).collect();
+        let changes: Vec<Change> = changes.map(|change| change.change.clone()).collect();
         if changes.is_empty() {
             return None;
         }
@@ -252,23 +172,34 @@ impl Entry {
     }
 }
 
+/// A change and its condition.
+#[derive(Clone, Debug)]
+struct Written {
+    change: Change,
+    when: Option<Condition>,
+}
+
 impl Written {
-    fn is_for(&self, facts: &Facts) -> bool {
-        let when = self
-            .when
-            .as_deref()
-            .and_then(|when| Condition::parse(when).ok());
-        when.is_none_or(|when| facts.get(&when.fact).is_none() || when.holds(facts))
+    fn new(rule: RuleChange) -> Result<Self, String> {
+        let when = rule.when.as_deref().map(Condition::parse).transpose()?;
+        let change = Change {
+            on: rule.on,
+            where_: rule.r#where,
+            to: rule.to,
+            note: rule.note,
+        };
+        Ok(Self { change, when })
     }
 
-    fn told(&self) -> Change {
-        Change {
-            on: self.on,
-            where_: self.r#where.clone(),
-            to: self.to.clone(),
-            note: self.note.clone(),
-        }
+    fn is_for(&self, facts: &Facts) -> bool {
+        let when = self.when.as_ref();
+        when.is_none_or(|when| facts.get(&when.fact).is_none() || when.holds(facts))
     }
+}
+
+fn cause(name: &String) -> Result<Cause, String> {
+    let known = Cause::ALL.into_iter().find(|cause| cause.name() == name);
+    known.ok_or_else(|| format!("there is no cause {name:?}"))
 }
 
 /// The names in braces.
@@ -327,7 +258,8 @@ mod tests {
     use super::*;
 
     fn only(text: &str) -> Entry {
-        parse("a test", text).unwrap().remove(0)
+        let rules = coax_catalog::advice::parse("a test", text);
+        Entry::new(rules.unwrap().remove(0)).unwrap()
     }
 
     const ENTRY: &str = r#"
@@ -338,6 +270,7 @@ mod tests {
         when = ["block.usual >= 512", "block.largest >= 512", "raw-read.offered == yes"]
         why = "{block.usual} bytes"
         source = "a test"
+        case = { facts = {}, not = [] }
 
         [[advice.change]]
         on = "client"

@@ -3,6 +3,7 @@
 use alloc::{string::ToString, sync::Arc, vec, vec::Vec};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use coax_catalog::server::Newest;
 pub use coax_catalog::server::ServerParams;
 use coax_netbios::{Accept, Session, SessionConfig, Transport};
 use coax_server::{
@@ -31,19 +32,26 @@ use crate::{
 pub(super) const SHARE: &str = "FILES";
 
 fn config(params: &ServerParams) -> Config {
+    let own = Config::default();
+    let [native_os, native_lan_man] = own.native.clone();
     Config {
         name: "LAB".to_string(),
-        max_buffer: params.max_buffer,
-        max_mpx: params.max_mpx,
-        read_raw: params.read_raw,
-        write_raw: params.write_raw,
-        large_readwrite: params.large_readwrite,
-        unicode: params.unicode,
-        nt_status: params.nt_status,
-        extended_security: params.extended_security,
-        max_generation: params.dialect.generation(),
-        native: [params.native_os.clone(), params.native_lan_man.clone()],
-        ..Config::default()
+        max_buffer: params.max_buffer.unwrap_or(own.max_buffer),
+        max_mpx: params.max_mpx.unwrap_or(own.max_mpx),
+        read_raw: params.read_raw.unwrap_or(own.read_raw),
+        write_raw: params.write_raw.unwrap_or(own.write_raw),
+        large_readwrite: params.large_readwrite.unwrap_or(own.large_readwrite),
+        unicode: params.unicode.unwrap_or(own.unicode),
+        nt_status: params.nt_status.unwrap_or(own.nt_status),
+        extended_security: params.extended_security.unwrap_or(own.extended_security),
+        max_generation: params
+            .dialect
+            .map_or(own.max_generation, Newest::generation),
+        native: [
+            params.native_os.clone().unwrap_or(native_os),
+            params.native_lan_man.clone().unwrap_or(native_lan_man),
+        ],
+        ..own
     }
 }
 
@@ -315,9 +323,14 @@ mod tests {
             (
                 (it.max_buffer, it.max_mpx, it.large_readwrite),
                 (it.read_raw, it.write_raw, it.unicode, it.nt_status),
-                (it.max_generation, it.native.clone()),
+                (it.max_generation, it.native.clone(), it.extended_security),
             )
         };
         assert_eq!(offered(&stated), offered(&default));
+        let stated = config(&ServerParams {
+            max_buffer: Some(4356),
+            ..ServerParams::default()
+        });
+        assert_eq!(stated.max_buffer, 4356);
     }
 }

@@ -6,124 +6,14 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
+pub use coax_catalog::tables::{CellSpec, Kind, Table, Unit, names};
 use coax_lab::{scenario::Scenario, smb::CopySetup, spdtest::Way};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     data, parallel,
     run::{Summary, run},
 };
-
-/// How a cell's model figure depends on its published figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// No parameter was set for this figure.
-    Predicted,
-    /// An integer or a structural choice was made so that the model meets this figure.
-    Chosen,
-    /// A parameter was fitted to this figure.
-    Fitted,
-}
-
-impl Kind {
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Predicted => "predicted",
-            Self::Chosen => "chosen",
-            Self::Fitted => "fitted",
-        }
-    }
-}
-
-/// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Unit {
-    /// Duration of the copy in seconds.
-    #[serde(rename = "s")]
-    Seconds,
-    /// 10^6 bits of file data per second.
-    #[serde(rename = "Mbit/s")]
-    Megabits,
-    /// 10^3 bytes of file data per second.
-    #[serde(rename = "kB/s")]
-    Kilobytes,
-    /// The rate of the copy divided by the rate of its reference run.
-    #[serde(rename = "factor")]
-    Factor,
-}
-
-impl Unit {
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Seconds => "s",
-            Self::Megabits => "Mbit/s",
-            Self::Kilobytes => "kB/s",
-            Self::Factor => "factor",
-        }
-    }
-}
-
-/// A table as in its file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// Its title.
-    pub title: String,
-    /// The file of its figures in `data/published`.
-    pub published: String,
-    /// Introductory text.
-    #[serde(default)]
-    pub about: String,
-    /// Published figures that the lab does not model.
-    #[serde(default)]
-    pub not_modelled: Vec<String>,
-    /// The cells.
-    #[serde(rename = "cell", default)]
-    pub cells: Vec<CellSpec>,
-    /// The cells are the rows of SpdTest instead of copies.
-    #[serde(default)]
-    pub spdtest: bool,
-    /// A published excerpt of a capture to compare with the lab's capture.
-    #[serde(default)]
-    pub trace: Option<super::trace::TraceSpec>,
-}
-
-/// A cell as in its file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CellSpec {
-    /// Its name.
-    pub id: String,
-    /// The path in the published file; `None` for a prediction without a measurement.
-    #[serde(default)]
-    pub published: Option<String>,
-    /// The unit of the figure.
-    pub unit: Unit,
-    /// The scenario.
-    pub scenario: String,
-    /// Changes to the scenario.
-    #[serde(default)]
-    pub set: toml::Table,
-    /// Further changes for the reference run of a factor.
-    #[serde(default)]
-    pub against: toml::Table,
-    /// The kind of the prediction.
-    pub kind: Kind,
-    /// The parameters that were chosen or fitted for it.
-    #[serde(default)]
-    pub tuned: Vec<String>,
-    /// The mechanism behind the figure, in one line.
-    pub mechanism: String,
-    /// Other explanations that fit equally well.
-    #[serde(default)]
-    pub equal: Option<String>,
-    /// What would distinguish them.
-    #[serde(default)]
-    pub apart: Option<String>,
-}
 
 /// A cell with its results.
 #[derive(Clone, Debug, Serialize)]
@@ -177,13 +67,7 @@ pub struct Filled {
 /// # Errors
 /// The name is unknown, or the file is invalid.
 pub fn table(name: &str) -> Result<Table> {
-    let text = data::find(data::TABLES, "table", name)?;
-    toml::from_str(text).with_context(|| format!("data/tables/{name}.toml"))
-}
-
-/// The names of the tables.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    data::TABLES.iter().map(|(name, _)| *name)
+    Ok(coax_catalog::tables::table(name)?)
 }
 
 /// Runs every cell of these tables on all processors.

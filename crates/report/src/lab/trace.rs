@@ -1,24 +1,12 @@
 //! Compares a published excerpt of a capture with the same packets in the lab's capture.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
+use coax_catalog::{published::trace, tables::TraceSpec};
 use coax_lab::Tap;
 use coax_wire::{block::Block, command, header::Header, smb::write_andx};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{data, run};
-
-/// The excerpt and the scenario to compare with.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TraceSpec {
-    /// The scenario.
-    pub scenario: String,
-    /// Changes to the scenario.
-    #[serde(default)]
-    pub set: toml::Table,
-    /// The excerpt starts with the write at this file offset.
-    pub from_offset: u32,
-}
 
 /// A packet in both captures.
 #[derive(Clone, Debug, Serialize)]
@@ -31,16 +19,6 @@ pub struct Row {
     pub model_s: f64,
     /// Lab: description of the packet.
     pub model: String,
-}
-
-#[derive(Deserialize)]
-struct Published {
-    trace: Vec<Excerpt>,
-}
-
-#[derive(Deserialize)]
-struct Excerpt {
-    rows: Vec<(u32, f64, String)>,
 }
 
 /// A message: its time and description, in one or more packets.
@@ -57,9 +35,7 @@ struct Message {
 /// # Errors
 /// The published file contains no excerpt, the scenario cannot run, or the run contains no such write.
 pub fn rows(published: &str, spec: &TraceSpec) -> Result<Vec<Row>> {
-    let text = data::find(data::PUBLISHED, "set of published figures", published)?;
-    let file: Published = toml::from_str(text).context("the published trace")?;
-    let excerpt = file.trace.first().context("there is no published trace")?;
+    let excerpt = trace(published)?;
     let mut scenario = data::scenario(&spec.scenario)?;
     for (path, value) in &spec.set {
         scenario.set(path, value.clone())?;
@@ -76,10 +52,9 @@ pub fn rows(published: &str, spec: &TraceSpec) -> Result<Vec<Row>> {
             )
         })?;
     let model = seen.get(begin..).unwrap_or_default();
-    let first = excerpt.rows.first().map_or(0.0, |row| row.1);
+    let first = excerpt.first().map_or(0.0, |row| row.1);
     let zero = model.first().map_or(0, |packet| packet.at_ns);
     Ok(excerpt
-        .rows
         .iter()
         .zip(model)
         .map(|((_, at, what), packet)| Row {
