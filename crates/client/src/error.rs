@@ -11,6 +11,7 @@ use coax_wire::{
 
 /// Why an operation or a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The server returned an error.
     #[error("{} was refused: {status}", name(*command))]

@@ -52,6 +52,7 @@ impl Capture {
 
 /// The defects of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Quality {
     /// Packets read.
     pub packets: u64,
@@ -257,6 +258,7 @@ impl Connection {
 
 /// What goes on around copies: logging on, searches, checks of paths, opens that failed or that moved nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Around {
     /// Requests that belong to no copy, by kind.
     pub requests: Vec<Requests>,
@@ -290,6 +292,7 @@ impl Seen {
 
 /// How one side's TCP behaved, beyond what [`Side`] counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Habits {
     /// Its SYN.
     pub syn: Option<u64>,
@@ -338,6 +341,7 @@ pub struct SentAgain {
 
 /// What one side of a connection sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Side {
     /// Segments.
     pub segments: u64,
@@ -386,6 +390,7 @@ pub struct Side {
 
 /// What SMB agreed on, and what it used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Smb {
     /// Dialects offered, in order.
     pub offered: Vec<String>,

@@ -259,6 +259,7 @@ impl Model {
 
 /// A row's published and simulated rate.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Compared {
     /// Machine and adapter.
     pub name: String,

@@ -5,6 +5,7 @@ use coax_wire::status::Status;
 
 /// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The client's bytes do not decode.
     #[error("malformed request: {0}")]

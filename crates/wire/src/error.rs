@@ -2,6 +2,7 @@
 
 /// Why bytes could not be decoded. `what` names the field that could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The bytes ended inside a field.
     #[error("too short for {what}")]

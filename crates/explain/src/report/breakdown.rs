@@ -8,6 +8,7 @@ use crate::{evidence::Hold, smb::Name};
 
 /// What bears out a copy's account.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Breakdown {
     /// The stretches of each cause that took any time. Their totals are those of the account.
     pub causes: Vec<Stretches>,
@@ -36,6 +37,7 @@ impl Breakdown {
 
 /// The stretches of time that went to one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stretches {
     /// The cause.
     pub cause: Cause,
@@ -103,6 +105,7 @@ pub struct Spot {
 
 /// A long wait, and what went to and fro around it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Stall {
     /// What it was charged to.
     pub cause: Cause,
@@ -114,6 +117,7 @@ pub struct Stall {
 
 /// Packets in the order in which they were captured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PacketExcerpt {
     /// The packets.
     pub rungs: Vec<PacketRow>,
@@ -123,6 +127,7 @@ pub struct PacketExcerpt {
 
 /// A packet between client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PacketRow {
     /// When it was captured.
     pub at: Time,
@@ -144,6 +149,7 @@ pub struct PacketRow {
 
 /// An SMB message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MessageLabel {
     /// The command.
     pub command: u8,
@@ -177,6 +183,7 @@ pub enum LabelKind {
 
 /// What only the longest copies have.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Detail {
     /// What the time went to, over time.
     pub waterfall: Waterfall,
@@ -192,6 +199,7 @@ pub struct Detail {
 
 /// An account over time.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Waterfall {
     /// How long each slice is.
     pub width: Span,
@@ -201,6 +209,7 @@ pub struct Waterfall {
 
 /// How the bytes of the copy's direction went on over time.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Graph {
     /// Some packets with data, all if there are few.
     pub points: Vec<Point>,
@@ -210,6 +219,7 @@ pub struct Graph {
 
 /// A packet with data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Point {
     /// When it was captured.
     pub at: Time,

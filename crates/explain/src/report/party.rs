@@ -2,6 +2,7 @@
 
 /// A machine of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Party {
     /// The redirector of `data/clients` that it is or is most like; of a server its kind in `data/servers-guess.toml`.
     pub profile: Option<String>,
@@ -54,6 +55,7 @@ pub struct Evidence {
 
 /// The TCP of one end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stack {
     /// What fits: entries of `data/stacks-guess.toml`, alike as far as can be told. Empty if none does.
     pub who: Vec<String>,

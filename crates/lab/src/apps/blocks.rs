@@ -272,6 +272,7 @@ impl App for BlockServer {
 
 /// The result of a copy in blocks.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct BlockResult {
     /// How the run ended.
     pub ended: Ended,

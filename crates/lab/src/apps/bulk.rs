@@ -100,6 +100,7 @@ impl App for BulkReceiver {
 
 /// The result of a bulk transfer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct BulkResult {
     /// How the run ended.
     pub ended: Ended,

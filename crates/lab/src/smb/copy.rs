@@ -93,6 +93,7 @@ impl CopySetup {
 
 /// The result of a copy.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CopyResult {
     /// Number of bytes copied, or the error.
     pub copied: Result<u64, String>,

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 
 /// Requests of one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MixEntry {
     /// Number of requests.
     pub requests: u64,

@@ -78,6 +78,7 @@ impl Timer {
 
 /// Statistics of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TcpStats {
     /// Segments with data, including retransmissions.
     pub data_segments: u64,

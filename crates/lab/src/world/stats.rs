@@ -2,6 +2,7 @@
 
 /// Statistics of one direction of the link and its rings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PathStats {
     /// Frames that left the card.
     pub frames: u64,

@@ -208,6 +208,7 @@ impl NameServiceConfig {
 
 /// Why a configuration is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// No name, or too many.
     #[error("a node owns 1 to {MAX_NAMES} names, not {0}")]

@@ -93,6 +93,7 @@ pub enum Event {
 
 /// Counters of received and sent packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Datagrams received.
     pub received: u64,

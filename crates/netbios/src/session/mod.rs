@@ -103,6 +103,7 @@ impl Default for SessionConfig {
 
 /// Why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SessionError {
     /// The peer sent a control packet that cannot be decoded.
     #[error("the peer sent a malformed session packet: {0}")]
