@@ -2,11 +2,13 @@
 //!
 //! All numbers are little-endian. Frames with names travel as datagrams (LLC UI), frames of sessions as LLC I frames.
 
+mod header;
 mod session;
 mod status;
 #[cfg(test)]
 mod tests;
 
+pub use header::{SESSION_HEADER_LEN, SIGNATURE};
 pub use session::{SessionCommand, SessionFrame, flags};
 pub use status::{AdapterStatus, NAME_ENTRY_LEN, STATUS_LEN};
 
@@ -19,10 +21,6 @@ use crate::nbt::name::NbName;
 
 /// Bytes of the header of a frame with names.
 pub const NAME_HEADER_LEN: usize = 44;
-/// Bytes of the header of a session's frame.
-pub const SESSION_HEADER_LEN: usize = 14;
-/// The third and fourth byte of every header.
-pub const SIGNATURE: u16 = 0xefff;
 
 /// The command of a frame with names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::io::Reader;
 
-use super::{SESSION_HEADER_LEN, SIGNATURE};
+use super::header::{SESSION_HEADER_LEN, SIGNATURE};
 
 /// The command of a session's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

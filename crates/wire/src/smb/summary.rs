@@ -146,80 +146,90 @@ fn hex32(value: u32) -> Value<'static> {
 }
 
 fn of_name_or_fid<'a>(command: u8, block: &Block<'a>, unicode: bool) -> Result<Vec<Field<'a>>> {
-    Ok(Vec::from(match command {
+    Ok(match command {
         code::CREATE_DIRECTORY | code::DELETE_DIRECTORY | code::CHECK_DIRECTORY => {
-            return Ok(path(directory::Request::parse(block, unicode)?.path));
+            path(directory::Request::parse(block, unicode)?.path)
         }
-        code::QUERY_INFORMATION => {
-            return Ok(path(query_information::parse_path(block, unicode)?));
-        }
+        code::QUERY_INFORMATION => path(query_information::parse_path(block, unicode)?),
         code::DELETE => {
             let request = delete::Request::parse(block, unicode)?;
-            [
+            Vec::from([
                 ("path", Value::Text(request.path)),
                 ("attributes", hex16(request.search_attributes)),
-            ]
+            ])
         }
         code::SET_INFORMATION => {
             let request = set_information::Request::parse(block, unicode)?;
-            [
+            Vec::from([
                 ("path", Value::Text(request.path)),
                 ("attributes", hex16(request.attributes)),
-            ]
+            ])
         }
+        _ => of_two_names(command, block, unicode)?,
+    })
+}
+
+fn of_two_names<'a>(command: u8, block: &Block<'a>, unicode: bool) -> Result<Vec<Field<'a>>> {
+    Ok(match command {
         code::RENAME => {
             let request = rename::Request::parse(block, unicode)?;
-            [
+            Vec::from([
                 ("path", Value::Text(request.old)),
                 ("new", Value::Text(request.new)),
-            ]
+            ])
         }
         code::NT_RENAME => {
             let request = rename::NtRequest::parse(block, unicode)?;
-            return Ok(Vec::from([
+            Vec::from([
                 ("path", Value::Text(request.old)),
                 ("new", Value::Text(request.new)),
                 ("level", hex16(request.level)),
-            ]));
+            ])
         }
         code::COPY | code::MOVE => {
             let request = copy::Request::parse(block, unicode)?;
-            return Ok(Vec::from([
+            Vec::from([
                 ("path", Value::Text(request.source)),
                 ("new", Value::Text(request.target)),
                 ("tid2", hex16(request.tid2.0)),
                 ("flags", hex16(request.flags)),
-            ]));
+            ])
         }
+        _ => of_id_or_count(command, block)?,
+    })
+}
+
+fn of_id_or_count<'a>(command: u8, block: &Block<'a>) -> Result<Vec<Field<'a>>> {
+    Ok(match command {
         code::SEEK => {
             let request = seek::Request::parse(block)?;
-            return Ok(Vec::from([
+            Vec::from([
                 ("fid", Value::Fid(request.fid.0)),
                 ("mode", number(request.mode)),
                 ("offset", hex32(request.offset as u32)),
-            ]));
+            ])
         }
         code::IOCTL => {
             let request = ioctl::Request::parse(block)?;
-            return Ok(Vec::from([
+            Vec::from([
                 ("fid", Value::Fid(request.fid.0)),
                 ("category", hex16(request.category)),
                 ("function", hex16(request.function)),
-            ]));
+            ])
         }
         code::ECHO => {
             let request = echo::Request::parse(block)?;
-            [
+            Vec::from([
                 ("count", number(request.count)),
                 ("length", number(request.data.len() as u64)),
-            ]
+            ])
         }
         code::FIND_CLOSE2 => {
             let sid = find_close2::Request::parse(block)?.sid;
-            return Ok(Vec::from([("sid", hex16(sid.0))]));
+            Vec::from([("sid", hex16(sid.0))])
         }
-        _ => return Ok(of_fid(command, block)?.into_iter().collect()),
-    }))
+        _ => of_fid(command, block)?.into_iter().collect(),
+    })
 }
 
 fn of_fid(command: u8, block: &Block<'_>) -> Result<Option<Field<'static>>> {
