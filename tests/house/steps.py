@@ -102,6 +102,7 @@ STEPS = [
          after=("build",), cargo=True, environment={"RUSTDOCFLAGS": "-D warnings"}),
     Step("no-std", "builds for a target without std", CI, module("house.no_std"), 900, after=("build",), cargo=True),
     Step("samples", "sample outputs in the documents are current", CI, module("samples.main"), 600, after=("build",)),
+    Step("guides", "links of all pages; commands and messages in the guides", CI, module("house.guides"), 120, after=("build",)),
     Step("package", "packages of the libraries", CI, module("house.package"), 300, after=("build",)),
     peer("netbios", "NetBIOS names and WINS among coax, nmbd and others", "netbios.main", impossible=no_root),
     peer("torture", "smbtorture: tests that must pass", "torture.main", 900, ("--ci",), namespace=True),
