@@ -3,6 +3,7 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
+import datetime
 import json
 import os
 import platform
@@ -14,10 +15,11 @@ import tempfile
 from pathlib import Path
 
 from explain import copying, ktrace, pairs, programs, referee, scenario
+from explain.page import write_page
 from lab.link import impossible
 from peers import subject
 
-ENDS = ("client", "server")
+ENDS, JOINED = ("client", "server"), "joined"
 
 
 @dataclasses.dataclass
@@ -32,9 +34,10 @@ class Said:
         return max(self.causes, key=self.causes.get, default="none")
 
 
-def explained(path, port):
-    """The longest copy on the client's port, or None."""
-    done = subprocess.run([subject.coax_binary(), "explain", "--json", path], capture_output=True, text=True, timeout=120)
+def explained(paths, port):
+    """The longest copy on the client's port, or None. Two captures are those of both ends."""
+    command = [subject.coax_binary(), "explain", "--json", *(["--join"] if len(paths) > 1 else []), *paths]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         return None
     capture = json.loads(done.stdout)["captures"][0]
@@ -66,7 +69,7 @@ class Kept:
         known = json.loads(path.read_text())
         self.parts, self.wall_s, self.port = known["categories_ns"], known["wall_s"], known["client_port"]
         self.kernel = {end: known[f"kernel_{end}"] for end in ENDS}
-        self.scenario = scenario.Scenario(**known["scenario"])
+        self.scenario = scenario.restored(known["scenario"])
         self.path, self.folder = path, folder
 
     def capture(self, end):
@@ -106,10 +109,11 @@ class Verdict:
                 "contradicted": self.contradicted}
 
 
-def judged(copied):
-    found = []
-    for end in ENDS:
-        said = explained(copied.capture(end), copied.port)
+def judged(copied, joined=False):
+    """The verdicts of both ends, and, if wanted, of both captures together."""
+    found, captures = [], {end: copied.capture(end) for end in ENDS}
+    for end in (*ENDS, JOINED) if joined else ENDS:
+        said = explained([captures[end]] if end in captures else list(captures.values()), copied.port)
         found.append(Verdict(copied, end, said, list(contradictions(copied, said)) if said else []))
     return found
 
@@ -144,11 +148,11 @@ def totals(rows):
         return {}
     tops = collections.defaultdict(set)
     for row in rows:
-        tops[row["copy"]].add(row["top"])
+        tops[row["copy"]].update({row["top"]} if row["end"] in ENDS else ())
     count = len(rows)
     return {"copies": len(tops), "captures": count, "right": sum(row["right"] for row in rows) / count,
             "share_error": sum(row["share_error"] for row in rows) / count, "moved": sum(row["moved"] for row in rows) / count,
-            "ends_agree": sum(len(top) == 1 for top in tops.values()) / len(tops), "contradictions": sum(len(row["contradicted"]) for row in rows)}
+            "ends_agree": sum(len(top) <= 1 for top in tops.values()) / len(tops), "contradictions": sum(len(row["contradicted"]) for row in rows)}
 
 
 TOTALS = "| | copies | right | error of a share | wrongly charged | ends agree | contradictions |\n|---|--:|--:|--:|--:|--:|--:|"
@@ -163,10 +167,31 @@ def total_line(name, rows, both=True):
 
 
 def summary(rows):
-    found = [total_line("development families", [row for row in rows if not row["held_out"]])]
-    found.append(total_line("held-out families", [row for row in rows if row["held_out"]]))
-    found += [total_line(f"all, captured at the {end}", [row for row in rows if row["end"] == end], False) for end in ENDS]
-    return [TOTALS, *found, total_line("**all**", rows)]
+    one = [row for row in rows if row["end"] in ENDS]
+    found = [total_line("development families", [row for row in one if not row["held_out"]])]
+    found.append(total_line("held-out families", [row for row in one if row["held_out"]]))
+    found += [total_line(f"all, captured at the {end}", [row for row in one if row["end"] == end], False) for end in ENDS]
+    found.append(total_line("**all, from one end**", one))
+    together = [row for row in rows if row["end"] == JOINED]
+    return [TOTALS, *found, *([total_line("**all, both captures joined**", together, False)] if together else [])]
+
+
+def by_cause(rows):
+    """The captures by the referee's largest cause."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[max(row["shares"], key=row["shares"].get)].append(row)
+    yield "| largest cause by the referee | captures | right | error of a share | wrongly charged |\n|---|--:|--:|--:|--:|"
+    for cause, of in sorted(groups.items(), key=lambda item: -len(item[1])):
+        figures = totals(of)
+        yield f"| {cause} | {len(of)} | {figures['right']:.0%} | {figures['share_error']:.1f} | {figures['moved']:.1f} |"
+
+
+def write(rows, about):
+    """The figures of all copies into the page."""
+    one = [row for row in rows if row["end"] in ENDS]
+    machine = f"Linux {platform.release()}, {os.cpu_count()} processors, {datetime.date.today()}, {about}."
+    write_page(random=[machine + "\n", *summary(rows), "", *by_cause(one)])
 
 
 def missing():
@@ -187,6 +212,8 @@ def parse(words):
     parser.add_argument("--development", action="store_true", help="no held-out family")
     parser.add_argument("--reveal", action="store_true", help="also the rows of held-out families")
     parser.add_argument("--keep", metavar="FOLDER", help="captures and truth of development families (with --reveal: of all)")
+    parser.add_argument("--write", action="store_true", help="the figures into docs/evidence/accuracy-real.md")
+    parser.add_argument("--joined", action="store_true", help="also explain both captures together (coax explain --join)")
     parser.add_argument("--logs", metavar="FOLDER", help="keep everything there, so that --from can judge it by changed rules (large)")
     parser.add_argument("--pairs", type=int, metavar="N", help="so many copies with and without changes: an exam of advice and predictions")
     parser.add_argument("--from", dest="source", metavar="FOLDER", help="judge what --keep or --logs left there, instead of making copies")
@@ -214,7 +241,7 @@ def examine(recorded, folder, arguments):
         secret = hidden(copied.scenario.family, arguments)
         if arguments.keep and not secret:
             keep(copied, arguments.keep)
-        found = [] if arguments.no_explain else judged(copied)
+        found = [] if arguments.no_explain else judged(copied, arguments.joined)
         lines = list(map(line, found)) or [f"{copied.scenario.name}: {copied.wall_s:.2f} s, {list_of(referee.shares(copied.parts), 6)}"]
         return [] if secret else lines, [verdict.row() for verdict in found]
     except FAILURES as error:
@@ -284,7 +311,7 @@ def again(arguments, scratch):
         secret = hidden(family, arguments)
         if arguments.keep and not secret:
             keep(copied, arguments.keep)
-        verdicts = judged(copied)
+        verdicts = judged(copied, arguments.joined)
         found += [verdict.row() for verdict in verdicts]
         if not secret:
             print("\n".join(map(line, verdicts)), flush=True)
@@ -303,6 +330,8 @@ def main(words=None):
         else:
             rows = (again if arguments.source else make)(arguments, Path(scratch))
             print("\n" + "\n".join(summary(rows)))
+            if arguments.write:
+                write(rows, f"{len({row['copy'] for row in rows})} copies" + ("" if arguments.source else f" with seed {arguments.seed}"))
     if arguments.json:
         public = [row for row in rows if arguments.reveal or not row["held_out"]]
         Path(arguments.json).write_text(json.dumps({"seed": arguments.seed, "totals": {} if arguments.pairs else totals(rows), "rows": public}, indent=1))

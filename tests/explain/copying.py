@@ -52,7 +52,7 @@ class Recorded:
     @classmethod
     def load(cls, folder):
         known = json.loads((folder / RECORDED).read_text())
-        return cls(scenario.Scenario(**known.pop("scenario")), folder, **known)
+        return cls(scenario.restored(known.pop("scenario")), folder, **known)
 
     def seconds(self):
         """From the first message to the last, about."""

@@ -18,11 +18,11 @@ import tempfile
 from pathlib import Path
 
 from explain import copies, rig
+from explain.page import PAGE, write_page
 from explain.rig import Setup
 from lab.link import Link, impossible
 from peers import subject
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "accuracy-real.md"
 MBIT = 1_000_000
 ENDS = ("client", "server")
 NEAR, SLACK_S, SLACK_COUNT = 0.10, 0.010, 1
@@ -283,16 +283,6 @@ def what_if():
         print("\n".join(found), flush=True)
         lines += found
     return lines
-
-
-def write_page(**tables):
-    """Puts each table between its two marks in the page."""
-    page = PAGE.read_text()
-    for mark, lines in tables.items():
-        begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
-        before, _, rest = page.partition(begin)
-        page = before + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
-    PAGE.write_text(page)
 
 
 def parse():

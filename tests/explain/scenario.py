@@ -84,6 +84,11 @@ class Scenario:
         return ", ".join(said)
 
 
+def restored(fields):
+    """A scenario from its JSON."""
+    return Scenario(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+
+
 IN_NS = ("before", "after", "jitter", "reorder_by", "cross_on", "cross_off", "stop_every", "stop_for")
 
 
