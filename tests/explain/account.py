@@ -16,6 +16,7 @@ NT_TRANSACT, FUNCTION, NOTIFY, NT_CANCEL = 0xA0, 36, 4, 0xA4
 KEEP_ALIVE = 0x85
 LEAST_MSS = 1448  # 1,500 bytes less the headers and time stamps: what Linux sends over this link if it has enough to send
 WOULD_BLOCK = -11  # EAGAIN
+STOOD_STILL = 1_000_000  # nanoseconds
 
 
 def number(head, at):
@@ -243,7 +244,8 @@ class Account:
 
     def transmitted(self, way, packet):
         self.add(packet.start, way, "useful", 1)
-        self.add(packet.end, way, "useful", -1)
+        # an emulator that was kept from its work is a link that stood still
+        self.add(packet.end + (packet.late if packet.late > STOOD_STILL else 0), way, "useful", -1)
         if packet.start > packet.queued:
             self.add(packet.queued, way, "useful_queued", 1)
             self.add(packet.start, way, "useful_queued", -1)

@@ -19,6 +19,7 @@ LIMIT_S, SHORTEST_S, LONGEST_S = 40, 0.6, 16.0
 STOLEN = 0.05  # share of the copy's time that its processes may have waited for a processor
 SAMPLE_NS = 50_000_000
 RECORDED = "recorded.json"
+LATE_US, LATE, HELD_NS = 20_000, 0.2, 20_000_000  # of the emulator, absolute or of a round trip; of a kernel that could send
 FILE, OTHER_FILE = "BIG.BIN", "OTHER.BIN"
 PATTERN = bytes((at * 131 + at // 251) % 256 for at in range(64_000))
 
@@ -261,10 +262,15 @@ def judge(recorded):
         raise Rejected(str(error)) from None
     parts = referee.partition(events, begin, end, to_server)
     share = waited_between(recorded.waited, begin, end) / (end - begin)
-    if share > STOLEN:
-        raise Busy(f"a process waited {share:.0%} of the time for a processor")
     late = sorted(packet.late for packet in packets if packet.fate == bench.DELIVERED)
     link = {"packets": len(packets), "late_median_us": late[len(late) // 2] / 1e3, "late_99_us": late[len(late) * 99 // 100] / 1e3}
+    held = max((stop - start for start, stop, name in referee.intervals(events, begin, end, to_server) if name.endswith("-stack")), default=0)
+    if share > STOLEN:
+        raise Busy(f"a process waited {share:.0%} of the time for a processor")
+    if link["late_99_us"] > max(LATE_US, wanted.round_trip_s * 1e6 * LATE):
+        raise Busy(f"the emulator was up to {link['late_99_us'] / 1e3:.0f} ms late")
+    if held > HELD_NS:
+        raise Busy(f"the machine did not send for {held / 1e6:.0f} ms")
     return Copied(wanted, port, begin, end, to_server, dict(parts), recorded.kernel, share, link, known, folder)
 
 
