@@ -312,7 +312,7 @@ fn put_text(w: &mut Writer, text: &[u8]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use alloc::vec;

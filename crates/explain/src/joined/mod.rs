@@ -159,13 +159,13 @@ impl Joint {
             connection.learn(base);
         }
         let (mut busy, mut pace) = ([Vec::new(), Vec::new()], [None, None]);
-        for (way, (busy, pace)) in busy.iter_mut().zip(&mut pace).enumerate() {
+        let ways = busy.iter_mut().zip(&mut pace).zip(base);
+        for (way, ((busy, pace), base)) in ways.enumerate() {
             let directions: Vec<&Direction> = known
                 .iter()
                 .filter_map(|known| known.directions.get(way))
                 .collect();
             let carried = rate::carried(&directions);
-            let base = base[way.min(1)];
             *pace = rate::ns_per_byte(&carried, base);
             *busy = pace.map_or(Vec::new(), |pace| rate::busy(&carried, base, pace));
         }

@@ -93,6 +93,8 @@ impl NameService {
         if !registration || reply.rcode == 0 || own {
             return;
         }
+        // The check changes the entry, which a guard may not.
+        #[allow(clippy::collapsible_match)]
         match entry.state {
             State::Claiming { .. } if reply.id == entry.id => {
                 self.lose(now, &reply.name.name, false, by);

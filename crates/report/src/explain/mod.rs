@@ -65,7 +65,8 @@ fn read_both_ends(
     for (place, path) in paths.iter().enumerate() {
         begins(path).map_err(|error| (place, error))?;
     }
-    let opened = |place: usize| open(paths[place.min(1)]).map_err(|error| (place, error.into()));
+    let path = |place: usize| if place == 0 { paths[0] } else { paths[1] };
+    let opened = |place: usize| open(path(place)).map_err(|error| (place, error.into()));
     let (mut one, mut other) = (opened(0)?, opened(1)?);
     let Some(joint) = Joint::of([&mut *one, &mut *other])? else {
         return Ok(None);
@@ -74,7 +75,7 @@ fn read_both_ends(
     let capture = joint
         .explain(opened(place)?)
         .map_err(|error| (place, error))?;
-    let [of_client, of_server] = [place, 1 - place].map(|place| paths[place.min(1)].display());
+    let [of_client, of_server] = [place, 1 - place].map(|place| path(place).display());
     let name = format!("{of_client} + {of_server}");
     Ok(Some(explained(name, capture, client)))
 }
