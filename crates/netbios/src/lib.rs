@@ -11,6 +11,7 @@ pub mod llc;
 mod lmhosts;
 mod lookup;
 mod names;
+pub mod nbf;
 mod network;
 mod quoted;
 mod session;

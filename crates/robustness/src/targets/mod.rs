@@ -2,6 +2,7 @@
 
 mod calls;
 mod decoders;
+mod ethernet;
 mod explain;
 mod logon;
 mod names;
@@ -57,6 +58,12 @@ pub const TARGETS: &[Target] = &[
     target("wins_server", netbios::wins_server, seeds::nbt_datagrams),
     target("lookups", netbios::lookups, seeds::nbt_datagrams),
     target("lmhosts", netbios::lmhosts, seeds::lmhosts),
+    target("netbeui_frames", ethernet::frame, ethernet::frames),
+    target(
+        "netbeui_station",
+        ethernet::station,
+        ethernet::conversations,
+    ),
     target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
     target("spnego", logon::spnego, seeds::spnego),
     target("log_on", logon::log_on, seeds::spnego),
