@@ -62,6 +62,13 @@ def no_root():
     return None if os.geteuid() == 0 else "only root can create the second Unix account that smbd needs"
 
 
+def no_cable():
+    missing = [program for program in ("ip", "tcpdump", "tshark", "setpriv") if not shutil.which(program)]
+    if missing:
+        return "not installed: " + ", ".join(missing)
+    return None if os.geteuid() == 0 else "only root can create network namespaces"
+
+
 def no_browser():
     missing = [program for program in ("chromium", "chromedriver") if not shutil.which(program)]
     return "not installed: " + ", ".join(missing) if missing else None
@@ -115,6 +122,7 @@ STEPS = [
     peer("referee", "tshark finds no malformed packet", "peers.referee", 600, namespace=True),
     peer("speed", "raw TCP speed with netcat", "speed.main"),
     peer("isolation", "a client in trouble does not disturb others", "isolation.main"),
+    peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),

@@ -11,4 +11,6 @@ pub struct Bound {
     pub direct: Vec<SocketAddr>,
     /// Whether the name service answers at UDP port 137.
     pub names: bool,
+    /// Interfaces with NetBIOS sessions without TCP/IP (NetBEUI).
+    pub netbeui: Vec<String>,
 }

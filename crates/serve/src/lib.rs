@@ -14,6 +14,7 @@ mod admission;
 mod bound;
 mod budgets;
 mod build;
+mod carrier;
 pub mod commands;
 mod folders;
 mod guess;
@@ -25,6 +26,7 @@ mod listen;
 mod local;
 mod log_file;
 mod logon_timer;
+mod netbeui;
 mod netbios;
 mod outbox;
 mod outcome;
@@ -74,6 +76,7 @@ use self::{
     sandbox::privileges::Account,
     tuning::Tuning,
 };
+use coax_ethernet::Station;
 use coax_smbconf::settings::Settings;
 
 /// Additional threads for work that must not queue behind clients.
@@ -90,6 +93,8 @@ pub struct Running {
     runtime: Runtime,
     host: Arc<Host>,
     bound: Bound,
+    /// Stations without TCP/IP.
+    stations: Vec<Station>,
     /// Address of the name service.
     names: Option<SocketAddr>,
     /// Closed once no client is left.
@@ -210,12 +215,17 @@ impl Running {
         let host = Arc::new(host);
         let (alive, gone) = mpsc::channel(1);
         let opening = async { open_doors(&host, parts.sockets, parts.account.as_ref(), alive) };
-        let (bound, names) = runtime.block_on(opening)?;
+        let Doors {
+            bound,
+            names,
+            stations,
+        } = runtime.block_on(opening)?;
         runtime.block_on(async { folders::watch(&host, parts.folders, tuning.folder_period) });
         Ok(Self {
             runtime,
             host,
             bound,
+            stations,
             names,
             gone,
         })
@@ -245,6 +255,8 @@ impl Running {
                 () = signals.stop(&self.host.reporter) => {}
             }
         });
+        // The stations tell their peers that sessions end.
+        drop(self.stations);
         self.runtime.shutdown_background();
         self.host.flush();
         Ok(())
@@ -256,6 +268,7 @@ impl Running {
         let gone = async { tokio::time::timeout(GRACE, self.gone.recv()).await };
         // Dropping the runtime disconnects clients that take longer.
         let _ = self.runtime.block_on(gone);
+        drop(self.stations);
         self.runtime.shutdown_background();
         self.host.flush();
     }
@@ -295,12 +308,19 @@ fn policy(settings: &Settings) -> sandbox::Policy {
     policy
 }
 
+/// Where clients can connect.
+struct Doors {
+    bound: Bound,
+    names: Option<SocketAddr>,
+    stations: Vec<Station>,
+}
+
 fn open_doors(
     host: &Arc<Host>,
     sockets: Sockets,
     account: Option<&Account>,
     alive: mpsc::Sender<()>,
-) -> Result<(Bound, Option<SocketAddr>)> {
+) -> Result<Doors> {
     let mut bound = sockets.bound()?;
     // Supervisors and scripts wait for this line, so it comes first.
     host.reporter.tell(Line::Listening {
@@ -314,6 +334,13 @@ fn open_doors(
     }
     report_share_problems(host);
     let numbers = Arc::new(AtomicU64::new(0));
+    let mut stations = Vec::new();
+    for port in sockets.netbeui {
+        let name = port.interface().name().to_owned();
+        let station = netbeui::start(host, port, numbers.clone(), &alive)
+            .map_err(|why| Error::msg(format!("cannot serve NetBEUI on {name}: {why}")))?;
+        stations.push(station);
+    }
     for door in sockets.doors {
         let clients = listen::accept(host.clone(), door, numbers.clone(), alive.clone());
         tokio::spawn(clients);
@@ -335,7 +362,11 @@ fn open_doors(
     };
     tokio::spawn(watch_clock(host.clone()));
     local::start(host);
-    Ok((bound, names_at))
+    Ok(Doors {
+        bound,
+        names: names_at,
+        stations,
+    })
 }
 
 /// Checks the shares' folders under the serving user's account. It uses a separate thread so that a hung disk does not

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use coax_netbios::{Session, Transport};
+use coax_netbios::Session;
 use coax_server::{
     Connection, Event, Peer, Reach,
     budget::{Exceeded, Lease, Resource},
@@ -23,6 +23,7 @@ use coax_server::{
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
+    carrier::Carrier,
     host::Host,
     lanes::Pass,
     logon_timer::LogonTimer,
@@ -81,7 +82,7 @@ impl Link {
     pub(super) fn new(
         host: Arc<Host>,
         socket: Socket,
-        transport: Transport,
+        carrier: Carrier,
         address: String,
         number: u64,
     ) -> Self {
@@ -93,7 +94,7 @@ impl Link {
             number,
         )
         .map(Mutex::new);
-        let story = Story::begin(&host, number, address.clone(), transport);
+        let story = Story::begin(&host, number, address.clone(), carrier);
         let inner = Inner {
             engine: None,
             outbox: Outbox::default(),

@@ -20,6 +20,7 @@ use tokio::{
 };
 
 use super::{
+    carrier::Carrier,
     holder,
     host::Host,
     link::Link,
@@ -244,7 +245,7 @@ fn welcome(
     let link = Arc::new(Link::new(
         host.clone(),
         socket,
-        transport,
+        Carrier::Tcp(transport),
         peer.to_string(),
         number(),
     ));

@@ -3,6 +3,7 @@
 //! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password
 //! file, opens the shares' folders and the log file, and binds the ports. A check then releases them.
 
+use coax_ethernet::{Interface, Port};
 use coax_netbios::Transport;
 use coax_server::Server;
 
@@ -109,6 +110,8 @@ impl Prepared {
 pub(super) struct Sockets {
     pub(super) doors: Vec<Door>,
     pub(super) names: Option<netbios::Bound>,
+    /// Interfaces for NetBEUI.
+    pub(super) netbeui: Vec<Port>,
 }
 
 impl Sockets {
@@ -132,6 +135,16 @@ impl Sockets {
                 Err(why) => reasons.push(Diagnostic::error(format!("{why:#}"))),
             }
         }
+        let mut netbeui = Vec::new();
+        for name in &listen.netbeui {
+            let opened = Interface::find(name)
+                .map_err(Into::into)
+                .and_then(Port::open);
+            match opened {
+                Ok(port) => netbeui.push(port),
+                Err(why) => reasons.push(Diagnostic::error(why.to_string())),
+            }
+        }
         if !doors.iter().all(Door::limits_windows) {
             warnings.push(Diagnostic::warning(
                 "the system is older than Linux 5.14 and cannot limit the first bursts of old clients; 'coax:pacing' limits only later ones",
@@ -142,7 +155,11 @@ impl Sockets {
             None
         });
         match reasons.is_empty() {
-            true => Ok(Self { doors, names }),
+            true => Ok(Self {
+                doors,
+                names,
+                netbeui,
+            }),
             false => Err(Rejected(reasons)),
         }
     }
@@ -153,6 +170,11 @@ impl Sockets {
                 .names
                 .as_ref()
                 .is_some_and(netbios::Bound::is_at_the_usual_port),
+            netbeui: self
+                .netbeui
+                .iter()
+                .map(|port| port.interface().name().to_owned())
+                .collect(),
             ..Bound::default()
         };
         for door in &self.doors {

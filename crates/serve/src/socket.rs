@@ -3,7 +3,10 @@
 use std::{
     io::IoSlice,
     net::SocketAddr,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
     time::Duration,
 };
 
@@ -33,7 +36,7 @@ pub(super) enum Received {
     Closed,
 }
 
-/// A connected TCP socket.
+/// A connected socket: TCP, or a local one that carries a session of another network.
 #[derive(Debug)]
 pub(super) struct Socket {
     fd: OwnedFd,
@@ -78,6 +81,17 @@ impl Socket {
         if let Some(pacing) = &self.pacing {
             pacing.resumed();
         }
+    }
+
+    /// Wraps a local socket.
+    pub(super) fn local(stream: UnixStream) -> std::io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(LINGER))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Self {
+            fd: stream.into(),
+            pacing: None,
+        })
     }
 
     /// Reads available data into `space`. Without data it waits for [`LINGER`], or not at all without `wait`.

@@ -2,11 +2,11 @@
 
 use std::{net::IpAddr, time::Instant};
 
-use coax_netbios::Transport;
 use coax_server::{Event, RefusedRequest, Transmit};
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
+    carrier::Carrier,
     guess::{Clues, guess},
     host::Host,
     outcome::End,
@@ -43,11 +43,8 @@ pub(super) struct Story {
 
 impl Story {
     /// Starts the report of a client that has connected.
-    pub(super) fn begin(host: &Host, number: u64, address: String, transport: Transport) -> Self {
-        let transport_name = match transport {
-            Transport::Nbt139 => "nbt",
-            Transport::Direct445 => "direct",
-        };
+    pub(super) fn begin(host: &Host, number: u64, address: String, carrier: Carrier) -> Self {
+        let transport_name = carrier.name();
         let reporter = host.reporter.clone();
         reporter.tell(Line::Connected {
             client: number,
@@ -64,7 +61,7 @@ impl Story {
             reporter,
             guest: host.settings.global.guest_account.clone(),
             began: Instant::now(),
-            framing: transport.framing(),
+            framing: carrier.transport().framing(),
             line,
             called: None,
             offered: Vec::new(),

@@ -94,6 +94,8 @@ pub struct Listeners {
     /// UDP address for the NetBIOS name service (RFC 1002 section 4.2; commonly port 137). `None` with `disable
     /// netbios`, or if no session service listens on port 139.
     pub names: Option<Listener>,
+    /// Ethernet interfaces for NetBIOS sessions without TCP/IP (NetBEUI).
+    pub netbeui: Vec<String>,
 }
 
 impl Default for Listeners {
@@ -103,6 +105,7 @@ impl Default for Listeners {
             nbt: vec![Listener::with_fallback(SocketAddr::new(everywhere, 139))],
             direct: vec![Listener::with_fallback(SocketAddr::new(everywhere, 445))],
             names: Some(Listener::exactly(SocketAddr::new(everywhere, 137))),
+            netbeui: Vec::new(),
         }
     }
 }

@@ -152,8 +152,10 @@ fn listening(bound: &Bound) -> String {
     let nbt = bound.nbt.iter().map(|a| format!("{a} (NetBIOS sessions)"));
     let direct = bound.direct.iter().map(|a| format!("{a} (direct)"));
     let names = bound.names.then(|| "UDP 137 (names)".to_string());
+    let netbeui = bound.netbeui.iter().map(|name| format!("{name} (NetBEUI)"));
     nbt.chain(direct)
         .chain(names)
+        .chain(netbeui)
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -308,6 +310,7 @@ mod tests {
             nbt: one(nbt),
             direct: one(direct),
             names,
+            netbeui: Vec::new(),
         }
     }
 

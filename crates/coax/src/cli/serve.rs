@@ -74,6 +74,9 @@ pub struct ServeArgs {
     /// Answer NetBIOS name queries here (UDP) [default: port 137 if an --nbt uses port 139]
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub names: Option<SocketAddr>,
+    /// Serve NetBIOS without TCP/IP (NetBEUI) on this Ethernet interface, next to TCP; needs CAP_NET_RAW
+    #[arg(long, value_name = "INTERFACE")]
+    pub netbeui: Vec<String>,
     /// The name clients find this server by, at most 15 characters [default: this machine's name]
     #[arg(long, value_name = "NETBIOS-NAME", value_parser = NETBIOS_NAME.read)]
     pub name: Option<String>,
@@ -139,6 +142,11 @@ impl ServeArgs {
             loaded.settings.listen = self.listeners();
         } else if let Some(names) = self.names {
             loaded.settings.listen.names = Some(Listener::exactly(names));
+        }
+        for name in &self.netbeui {
+            if !loaded.settings.listen.netbeui.contains(name) {
+                loaded.settings.listen.netbeui.push(name.clone());
+            }
         }
         for share in own {
             let lower = share.name.to_lowercase();
@@ -257,6 +265,7 @@ impl ServeArgs {
             nbt: exactly(&self.nbt),
             direct: exactly(&self.direct),
             names,
+            netbeui: Vec::new(),
         }
     }
 }

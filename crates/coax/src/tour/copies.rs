@@ -75,6 +75,7 @@ fn settings(folder: &std::path::Path) -> Result<Settings> {
         nbt: vec![Listener::exactly(any_port)],
         direct: Vec::new(),
         names: None,
+        netbeui: Vec::new(),
     };
     Ok(settings)
 }

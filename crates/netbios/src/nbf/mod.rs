@@ -241,7 +241,9 @@ impl Nbf {
     fn handle_link(&mut self, now: Time, source: Mac, pdu: &Pdu<'_>) {
         let is = |wanted| matches!(pdu.control, Control::Unnumbered { kind, .. } if kind == wanted);
         let stateless = is(Unnumbered::Test) || is(Unnumbered::Xid);
-        let may_open = is(Unnumbered::Sabme) && !pdu.response;
+        // A station without a listening name takes no links: another program on this machine may be the one that does.
+        let listens = self.config.names.iter().any(|own| own.listens);
+        let may_open = is(Unnumbered::Sabme) && !pdu.response && listens;
         if may_open && self.peers.len() < self.config.max_links {
             let peer = Peer::new(now, &self.config, source);
             self.peers.entry(source).or_insert(peer);
@@ -252,6 +254,8 @@ impl Nbf {
                 peer.link.handle_pdu(now, pdu);
                 self.link_turn(now, source);
             }
+            // No DM to a poll without a link, for the same reason: it would end another program's link.
+            _ if !matches!(pdu.control, Control::Unnumbered { .. }) => {}
             _ => {
                 let window = self.config.link.window;
                 if let Some(answer) = answer_without_link(self.config.mac, source, pdu, window) {

@@ -200,7 +200,7 @@ impl Nbf {
             frame.data1 = flags::HANDLES_NO_ACK | flags::LARGEST_FRAME | flags::VERSION_2;
             frame.data2 = max_piece;
             (frame.transmit, frame.response) = (correlator, own);
-            // Windows 98 as a server waits for the poll (docs/netbeui-ipx.md).
+            // Windows 98 as a server waits for the poll (docs/netbeui.md).
             peer.push(&frame.header(), true);
         }
     }

@@ -236,7 +236,7 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     ("address", "the client's address and port"),
     ("name", "the client's NetBIOS name; null if it gave none"),
-    ("transport", "`nbt` or `direct`"),
+    ("transport", "`nbt`, `direct` or `netbeui`"),
     ("offered", "dialects that the client offers, in order"),
     (
         "dialect",

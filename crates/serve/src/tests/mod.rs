@@ -61,6 +61,7 @@ impl Fixture {
             nbt: vec![loopback],
             direct: vec![loopback],
             names: Some(loopback),
+            netbeui: Vec::new(),
         };
         let (tell, lines) = channel();
         let reporter = Reporter::to(move |told| {

@@ -193,6 +193,7 @@ pub fn listeners(
             names: names(&nbt),
             nbt,
             direct,
+            netbeui: Vec::new(),
         },
         diagnostics,
     )

@@ -7,8 +7,9 @@ use std::{
 };
 
 use coax_client::{Credentials, Error as SmbError, Target, profile::Profile};
+use coax_ethernet::{Interface, Port, Station};
 use coax_logon::secret::{Secret, SecretBytes};
-use coax_netbios::{SessionError, Transport};
+use coax_netbios::{SessionError, Transport, nbf::NbfConfig};
 use coax_wire::{
     codepage::CodePage,
     command,
@@ -20,7 +21,7 @@ use coax_wire::{
     time::FileTime,
 };
 
-use super::{Attempt, Connection, Error, Location, socket::Socket};
+use super::{Attempt, Connection, Error, Location, socket::Socket, url::Via};
 use crate::names::{Method, Resolver};
 
 /// Connection options in addition to location and profile.
@@ -84,19 +85,30 @@ pub fn open(
     options: &Options,
 ) -> Result<Connection, Error> {
     let mut notes = Vec::new();
-    let addresses = resolve(&location.host, &options.resolver, &mut notes)?;
+    let (addresses, station) = match &location.via {
+        Via::Tcp => (
+            resolve(&location.host, &options.resolver, &mut notes)?,
+            None,
+        ),
+        Via::Netbeui { interface } => (Vec::new(), Some(station(interface.as_deref())?)),
+    };
     let mut dialler = Dialler {
         location,
         profile,
         options,
         addresses,
+        station,
         attempts: Vec::new(),
         notes,
         refused_names: Vec::new(),
     };
     let usual = (*profile.transport.port).into();
     let mut failed = None;
-    let routes = routes(location.port, options.transport, usual);
+    let routes = match dialler.station {
+        None => routes(location.port, options.transport, usual),
+        // The station's socket carries what port 139 does.
+        Some(_) => routes(Some(139), Some(Transport::Nbt139), usual),
+    };
     for (place, route) in routes.iter().enumerate() {
         if let Some(error) = failed.take() {
             dialler.note_detour(&error, routes.get(place.wrapping_sub(1)), route);
@@ -104,6 +116,7 @@ pub fn open(
         match dialler.log_on(*route) {
             Ok(mut connection) => {
                 connection.set_notes(dialler.notes);
+                connection.set_station(dialler.station);
                 return Ok(connection);
             }
             Err(error) if other_route_may_succeed(&error) => failed = Some(error),
@@ -172,6 +185,7 @@ struct Dialler<'a> {
     profile: &'a Arc<Profile>,
     options: &'a Options,
     addresses: Vec<IpAddr>,
+    station: Option<Station>,
     attempts: Vec<Attempt>,
     notes: Vec<String>,
     /// Names that the server does not answer to.
@@ -204,6 +218,11 @@ impl Dialler<'_> {
         } else {
             vec![NbName::SMBSERVER.with_suffix(SUFFIX_SERVER)]
         };
+        // Without TCP/IP a name is also the address: there is nobody to ask for another.
+        let names = names.into_iter().take(match self.station {
+            None => usize::MAX,
+            Some(_) => 1,
+        });
         let mut refused = None;
         let mut names = names.into_iter();
         while let Some(name) = names.next().or_else(|| self.told_name(refused.as_ref())) {
@@ -242,6 +261,12 @@ impl Dialler<'_> {
     }
 
     fn connect(&mut self, route: Route, user: &str, called: NbName) -> Result<Connection, Error> {
+        if let Some(station) = &self.station {
+            let stream = station.connect().and_then(Socket::local);
+            let what = "the NetBEUI station gives no socket";
+            let socket = stream.map_err(|error| Error::System { what, error })?;
+            return self.begin(socket, route.transport, user, called);
+        }
         let places: Vec<SocketAddr> = self
             .addresses
             .iter()
@@ -337,6 +362,21 @@ fn anonymous_may_succeed(error: &Error) -> bool {
         && refused
             .iter()
             .any(|known| known.dos() == status.status().dos() || *known == status.status())
+}
+
+/// A station on this interface, or on the only one that is up. It has no name of its own and takes no sessions.
+fn station(interface: Option<&str>) -> Result<Station, Error> {
+    let interface = match interface {
+        Some(name) => Interface::find(name),
+        None => Interface::only(),
+    };
+    let interface = interface.map_err(coax_ethernet::OpenError::from)?;
+    let config = NbfConfig::new(interface.mac(), Vec::new());
+    let port = Port::open(interface)?;
+    Station::start(port, config, |_| {}).map_err(|error| Error::System {
+        what: "cannot start the NetBEUI station",
+        error,
+    })
 }
 
 fn resolve(host: &str, resolver: &Resolver, notes: &mut Vec<String>) -> Result<Vec<IpAddr>, Error> {

@@ -30,6 +30,9 @@ pub enum Error {
         /// The attempts.
         attempts: Vec<Attempt>,
     },
+    /// The interface of a location without TCP/IP cannot be used.
+    #[error(transparent)]
+    Interface(#[from] coax_ethernet::OpenError),
     /// The engine's error, including errors that the server returned.
     #[error(transparent)]
     Smb(#[from] coax_client::Error),

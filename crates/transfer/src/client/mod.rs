@@ -19,4 +19,4 @@ pub use connect::{Options, open};
 pub use connection::{Breaker, Connection, ops};
 pub use error::plain;
 pub use error::{Attempt, Error};
-pub use url::{BadLocation, Location};
+pub use url::{BadLocation, Location, Via};

@@ -3,7 +3,10 @@
 use std::{
     io::{self, IoSlice},
     net::{SocketAddr, TcpStream},
-    os::unix::fs::FileExt,
+    os::{
+        fd::OwnedFd,
+        unix::{fs::FileExt, net::UnixStream},
+    },
     time::Duration,
 };
 
@@ -19,10 +22,10 @@ use super::{Error, local::LocalEnd};
 /// Timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connected TCP socket and the message that is being sent.
+/// A connected socket (TCP, or a local one that carries a session of another network) and the message that is being sent.
 #[derive(Debug)]
 pub(super) struct Socket {
-    stream: TcpStream,
+    stream: OwnedFd,
     out: Option<Out>,
     /// The server accepts no more data; data that it sent can still be read.
     deaf: bool,
@@ -48,15 +51,25 @@ impl Socket {
         let stream = TcpStream::connect_timeout(address, CONNECT_TIMEOUT)?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
-        Ok(Self {
+        Ok(Self::over(stream.into()))
+    }
+
+    /// Over a local socket.
+    pub fn local(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self::over(stream.into()))
+    }
+
+    fn over(stream: OwnedFd) -> Self {
+        Self {
             stream,
             out: None,
             deaf: false,
-        })
+        }
     }
 
     /// Another handle of the same socket.
-    pub fn second_handle(&self) -> io::Result<TcpStream> {
+    pub fn second_handle(&self) -> io::Result<OwnedFd> {
         self.stream.try_clone()
     }
 
@@ -146,7 +159,7 @@ impl From<Errno> for Stop {
 }
 
 /// Sends more of a message. Returns whether the message is complete.
-fn push(stream: &TcpStream, out: &mut Out, local: &dyn LocalEnd) -> Result<bool, Stop> {
+fn push(stream: &OwnedFd, out: &mut Out, local: &dyn LocalEnd) -> Result<bool, Stop> {
     let (head, tail) = (&out.transmit.head, &out.transmit.tail);
     let into_tail = out.sent.saturating_sub(head.len());
     let rest_of_head = head.get(out.sent..).unwrap_or_default();
@@ -180,7 +193,7 @@ fn push(stream: &TcpStream, out: &mut Out, local: &dyn LocalEnd) -> Result<bool,
     Ok(out.sent >= head.len().saturating_add(tail.len()))
 }
 
-fn send(stream: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> Result<usize, Stop> {
+fn send(stream: &OwnedFd, parts: &[IoSlice<'_>], more: bool) -> Result<usize, Stop> {
     let mut flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     flags.set(SendFlags::MORE, more);
     let mut control = SendAncillaryBuffer::default();
@@ -189,7 +202,7 @@ fn send(stream: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> Result<usize, 
 
 /// Lets the kernel send a part of the local file; `None` if the file system does not support it.
 fn send_local(
-    stream: &TcpStream,
+    stream: &OwnedFd,
     local: &dyn LocalEnd,
     offset: u64,
     len: usize,

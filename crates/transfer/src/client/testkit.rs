@@ -37,6 +37,7 @@ impl Served {
             nbt: vec![loopback],
             direct: vec![loopback],
             names: None,
+            netbeui: Vec::new(),
         };
         settings.users = user
             .iter()

@@ -18,17 +18,32 @@ pub struct Location {
     pub host: String,
     /// TCP port, if the URL contains one.
     pub port: Option<u16>,
+    /// The network that leads there.
+    pub via: Via,
     /// The share; empty for the server itself.
     pub share: String,
     /// Path in the share, separated by `/`, without a leading one. The last component may contain wildcards.
     pub path: String,
 }
 
+/// The network that leads to a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// TCP/IP.
+    #[default]
+    Tcp,
+    /// NetBIOS frames on Ethernet (NetBEUI): `nbf://SERVER[:INTERFACE]/SHARE`.
+    Netbeui {
+        /// The interface of this machine; `None`: the only one that is up.
+        interface: Option<String>,
+    },
+}
+
 /// Why a text is not a valid location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLocation {
     /// It does not start with `smb://` or two slashes.
-    #[error("write smb://HOST/SHARE/PATH or //HOST/SHARE/PATH")]
+    #[error("write smb://HOST/SHARE/PATH, nbf://SERVER/SHARE/PATH or //HOST/SHARE/PATH")]
     Scheme,
     /// The host is missing.
     #[error("the host is missing: write smb://HOST/SHARE/PATH")]
@@ -51,7 +66,10 @@ impl Location {
     /// Whether a text is a location on a server and not a local file.
     pub fn is_meant(text: &str) -> bool {
         let scheme = text.get(..6).unwrap_or_default();
-        scheme.eq_ignore_ascii_case("smb://") || text.starts_with("//") || text.starts_with("\\\\")
+        scheme.eq_ignore_ascii_case("smb://")
+            || scheme.eq_ignore_ascii_case("nbf://")
+            || text.starts_with("//")
+            || text.starts_with("\\\\")
     }
 
     /// Another path in the same share, with the same server and user.
@@ -92,10 +110,15 @@ impl Location {
     pub fn same_share(&self, other: &Self) -> bool {
         self.host.eq_ignore_ascii_case(&other.host)
             && self.port == other.port
+            && self.via == other.via
             && self.share.eq_ignore_ascii_case(&other.share)
     }
 
-    fn from_url(rest: &str) -> Result<Self, BadLocation> {
+    /// `place` reads what stands before the share.
+    fn from_url(
+        rest: &str,
+        read_place: fn(&mut Self, &str) -> Result<(), BadLocation>,
+    ) -> Result<Self, BadLocation> {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let mut location = Self::default();
         let place = match authority.rsplit_once('@') {
@@ -105,7 +128,7 @@ impl Location {
             }
             None => authority,
         };
-        location.set_place(place)?;
+        read_place(&mut location, place)?;
         location.set_share_and_path(&decode(path)?)?;
         Ok(location)
     }
@@ -158,6 +181,20 @@ impl Location {
         Ok(())
     }
 
+    /// A server's NetBIOS name and this machine's interface.
+    fn set_station(&mut self, place: &str) -> Result<(), BadLocation> {
+        let (name, interface) = match place.split_once(':') {
+            Some((name, interface)) => (name, Some(decode(interface)?)),
+            None => (place, None),
+        };
+        if name.is_empty() {
+            return Err(BadLocation::Host);
+        }
+        self.host = decode(name)?;
+        self.via = Via::Netbeui { interface };
+        Ok(())
+    }
+
     fn set_share_and_path(&mut self, text: &str) -> Result<(), BadLocation> {
         let mut parts = text
             .split(['/', '\\'])
@@ -180,7 +217,17 @@ impl FromStr for Location {
             return Err(BadLocation::Scheme);
         }
         match text.get(6..) {
-            Some(rest) if !text.starts_with(['/', '\\']) => Self::from_url(rest),
+            Some(rest) if !text.starts_with(['/', '\\']) => {
+                let is_smb = text.starts_with(['s', 'S']);
+                Self::from_url(
+                    rest,
+                    if is_smb {
+                        Self::set_place
+                    } else {
+                        Self::set_station
+                    },
+                )
+            }
             _ => Self::from_unc(&text.get(2..).unwrap_or_default().replace('\\', "/")),
         }
     }
@@ -188,7 +235,10 @@ impl FromStr for Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("smb://")?;
+        f.write_str(match self.via {
+            Via::Tcp => "smb://",
+            Via::Netbeui { .. } => "nbf://",
+        })?;
         if let Some(user) = &self.user {
             if !self.domain.is_empty() {
                 write!(f, "{};", encode(&self.domain))?;
@@ -202,6 +252,12 @@ impl fmt::Display for Location {
         }
         if let Some(port) = self.port {
             write!(f, ":{port}")?;
+        }
+        if let Via::Netbeui {
+            interface: Some(interface),
+        } = &self.via
+        {
+            write!(f, ":{}", encode(interface))?;
         }
         write!(f, "/{}", encode(&self.share))?;
         if !self.path.is_empty() {
@@ -302,6 +358,26 @@ mod tests {
         assert_eq!(place.to_string(), "smb://[fe80::1]:139/x");
         let bare = "smb://fe80::1/x".parse::<Location>().unwrap_err();
         assert_eq!(bare, BadLocation::Brackets);
+    }
+
+    #[test]
+    fn a_location_without_tcp_names_a_server_and_perhaps_an_interface() {
+        let place = parse("nbf://anna@ATTIC:eth0/GAMES/A.TXT");
+        let via = |interface: Option<&str>| Via::Netbeui {
+            interface: interface.map(Into::into),
+        };
+        assert_eq!(
+            (place.host.as_str(), &place.via),
+            ("ATTIC", &via(Some("eth0")))
+        );
+        assert_eq!(place.to_string(), "nbf://anna@ATTIC:eth0/GAMES/A.TXT");
+        let place = parse("NBF://ATTIC/GAMES");
+        assert_eq!((&place.via, place.share.as_str()), (&via(None), "GAMES"));
+        assert!(!place.same_share(&parse("smb://ATTIC/GAMES")));
+        assert_eq!(
+            "nbf:///x".parse::<Location>().unwrap_err(),
+            BadLocation::Host
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod probe;
 
 use super::text;
 use coax_transfer::client::{
-    Connection, Error, Location, Options,
+    Connection, Error, Location, Options, Via,
     copy::CopyError,
     ops::{is_missing, says},
 };
@@ -80,7 +80,7 @@ pub fn connecting(
             unreachable(location, refused)
         }
         Error::Smb(error) => refused(error, location, profile, options),
-        Error::Shrunk { .. } | Error::System { .. } => Vec::new(),
+        Error::Shrunk { .. } | Error::System { .. } | Error::Interface(_) => Vec::new(),
     }
 }
 
@@ -120,6 +120,11 @@ fn refused(
 ) -> Vec<String> {
     match error {
         SmbError::Dialect { .. } => dialects(location, profile, options),
+        SmbError::Session(SessionError::PeerRefused(_)) if location.via != Via::Tcp => vec![format!(
+            "no station that this interface reaches has the name {}<20>: is it switched on, in the same network segment, \
+             and does it use NetBEUI?",
+            location.host.to_uppercase()
+        )],
         SmbError::Session(SessionError::PeerRefused(
             Refusal::CalledNameNotPresent | Refusal::NotListeningOnCalledName,
         )) => vec![

@@ -5,7 +5,7 @@ pub mod ops;
 use std::{
     collections::VecDeque,
     io,
-    net::{Shutdown, TcpStream},
+    os::fd::OwnedFd,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -20,6 +20,7 @@ use super::{
     socket::{Received, Socket},
 };
 use coax_clock::Clock;
+use coax_ethernet::Station;
 
 /// Size of the read buffer while the length of the message is unknown, bytes.
 const READ_AHEAD: usize = 128 << 10;
@@ -32,6 +33,8 @@ pub struct Connection {
     link: Box<Link>,
     profile: Arc<Profile>,
     notes: Vec<String>,
+    /// The station that carries the session, if it is not TCP. Last, so that it sees the session end.
+    station: Option<Station>,
 }
 
 impl Connection {
@@ -51,6 +54,7 @@ impl Connection {
                         link,
                         profile: profile.clone(),
                         notes: Vec::new(),
+                        station: None,
                     });
                 }
                 Event::Closed(error) => return Err(error.into()),
@@ -76,6 +80,11 @@ impl Connection {
 
     pub(super) fn set_notes(&mut self, notes: Vec<String>) {
         self.notes = notes;
+    }
+
+    /// Keeps the station that carries the session.
+    pub(super) fn set_station(&mut self, station: Option<Station>) {
+        self.station = station;
     }
 
     /// Runs an operation; `local` is the local end of a copy.
@@ -146,12 +155,12 @@ impl Connection {
 /// Ends a connection from another thread, also while an operation waits. The operation then fails as if the server had
 /// closed the connection.
 #[derive(Debug)]
-pub struct Breaker(TcpStream);
+pub struct Breaker(OwnedFd);
 
 impl Breaker {
     /// Ends the connection. No effect on a closed connection.
     pub fn break_off(&self) {
-        let _ = self.0.shutdown(Shutdown::Both);
+        let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Both);
     }
 }
 
