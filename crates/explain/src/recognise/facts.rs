@@ -70,6 +70,7 @@ const WORDS: &[Word] = words! {
     Number "round-trip.ms" "the shortest round trip seen, ms";
     Text "block.kind" "core, andx, raw or mpx: the requests that moved most of the copy";
     Number "block.usual" "bytes that most of them moved";
+    Number "block.of-buffer" "hundredths of buffer.server that most of them moved";
     Number "block.page-rest" "what is left of that beyond whole pages of 4,096 bytes";
     Number "block.largest" "the most that one of them moved, bytes";
     Number "block.count" "how many moved data, of all kinds";
@@ -108,7 +109,7 @@ const WORDS: &[Word] = words! {
     Number "segment.largest" "the longest segment of the copy's sender, bytes";
     Number "window.client" "the widest window that the client offered, bytes";
     Number "window.server" "the widest window that the server offered, bytes";
-    Number "window.receiver" "the same, of the side that the copy went to";
+    Number "window.receiver" "the widest window during the copy of the side that it went to, bytes";
     Number "window.segments" "how many of the longest segments fit into that";
     Number "window.full" "how often the sender filled it";
     Number "window.shut" "how often the receiver shut it";
@@ -149,6 +150,9 @@ pub fn vocabulary() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().chain(SHARES.iter())
 }
 
+/// A few packets at the beginning of a copy may still tell of a wider window.
+const WIDEST_PERCENT: usize = 95;
+
 /// The word of this name.
 pub(super) fn word(name: &str) -> Option<&'static Word> {
     vocabulary().find(|word| word.name == name)
@@ -166,12 +170,52 @@ impl Facts {
         if let Some(connection) = capture.connections.get(copy.connection) {
             facts.parties(connection);
             facts.tcp(connection, copy.direction);
+            facts.window_of(connection, copy);
             if let Some(smb) = &connection.smb {
                 facts.negotiated(smb);
                 facts.used(smb);
+                facts.block_of_buffer();
             }
         }
         facts
+    }
+
+    /// How much of what the server takes a request moves.
+    fn block_of_buffer(&mut self) {
+        let number = |name: &str| match self.get(name) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        };
+        if let Some((block, buffer)) = number("block.usual").zip(number("buffer.server")) {
+            self.set("block.of-buffer", block * 100.0 / buffer.max(1.0));
+        }
+    }
+
+    /// The receiver's window during the copy: a stack may offer a wider one before its program sets a buffer.
+    fn window_of(&mut self, connection: &Connection, copy: &Copy) {
+        let receiver = match copy.direction {
+            Direction::ToClient => 0,
+            Direction::ToServer => 1,
+        };
+        let Some(detail) = &copy.breakdown.detail else {
+            return;
+        };
+        let points = detail.graph.points.iter();
+        let mut windows: Vec<u64> = points
+            .filter_map(|point| point.edge.checked_sub(point.acked))
+            .collect();
+        windows.sort_unstable();
+        let widest = windows.get(windows.len().saturating_sub(1) * WIDEST_PERCENT / 100);
+        if let Some(widest) = widest.filter(|_| connection.knows_windows_of(receiver)) {
+            let frames = self.frames("window.receiver");
+            let largest = connection
+                .sides
+                .get(1 - receiver)
+                .map_or(1, |side| side.largest_segment);
+            self.seen("window.receiver", *widest, frames.clone());
+            let segments = *widest as f64 / f64::from(largest.max(1));
+            self.seen("window.segments", segments, frames);
+        }
     }
 
     /// What is known of a connection, of whatever it carried.

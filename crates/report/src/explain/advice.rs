@@ -10,11 +10,12 @@ use coax_whatif::Range;
 use serde_json::{Value, json};
 
 use super::{
+    effect::{self, Effect},
     explained::{CopyAdvice, Explained, Suggestion},
     gain,
     paper::Paper,
     verdict,
-    words::{harmless, seconds},
+    words::harmless,
 };
 
 /// Indentation of lines that belong to a numbered line.
@@ -39,17 +40,12 @@ const LATE: &str = "Capture it from before the connection is made: what the two 
 /// One sentence about a copy: the change and its predicted effect. Without one: the problem of its connection, or where
 /// to look.
 pub(super) fn remedy(
-    all: &[Suggestion],
+    about: &CopyAdvice,
     copy: &Copy,
     remarks: &[(usize, Advice)],
 ) -> Option<String> {
-    let wall = seconds(copy.wall);
-    let helps = |suggestion: &&Suggestion| {
-        suggestion
-            .predicted
-            .is_none_or(|it| it.mid < wall * gain::SMALL_GAIN_REMAINDER)
-    };
-    let best = all.first().filter(helps).map(in_short);
+    let [worth, _] = effect::sorted(copy, about);
+    let best = worth.first().map(|best| in_short(best));
     // SMB errors (authentication, a missing file) do not affect the time of a copy
     let is_plain = copy.requests.is_empty();
     let amiss = remarks
@@ -88,12 +84,12 @@ fn about_seconds(range: &Range) -> String {
 }
 
 /// The advice section of the report.
-pub(super) fn section(out: &mut Paper, all: &[Suggestion]) -> std::fmt::Result {
-    if all.is_empty() {
-        return Ok(());
+pub(super) fn section(out: &mut Paper, copy: &Copy, advice: &CopyAdvice) -> std::fmt::Result {
+    let [worth, without] = effect::sorted(copy, advice);
+    if !worth.is_empty() {
+        writeln!(out, "\nWhat to change, the most promising first:")?;
     }
-    writeln!(out, "\nWhat to change, the most promising first:")?;
-    for (number, suggestion) in all.iter().enumerate() {
+    for (number, suggestion) in worth.iter().enumerate() {
         let advice = &suggestion.advice;
         let share = advice.share * 100.0;
         let cause = advice.cause.name();
@@ -108,7 +104,28 @@ pub(super) fn section(out: &mut Paper, all: &[Suggestion]) -> std::fmt::Result {
         out.prose(INDENT, &format!("{against}{}", frames.unwrap_or_default()))?;
         out.prose(INDENT, &format!("source: {}", advice.source))?;
     }
-    Ok(())
+    no_effect(out, &without)
+}
+
+/// Changes that apply, but whose predicted gain is too small.
+fn no_effect(out: &mut Paper, all: &[&Suggestion]) -> std::fmt::Result {
+    if all.is_empty() {
+        return Ok(());
+    }
+    let one = |one: &&Suggestion| {
+        let range = one
+            .predicted
+            .map(|range| format!(", {}", about_seconds(&range)));
+        format!(
+            "{} ({}{})",
+            one.advice.title,
+            one.advice.id,
+            range.unwrap_or_default()
+        )
+    };
+    let list: Vec<String> = all.iter().map(one).collect();
+    writeln!(out)?;
+    out.prose("No effect expected: ", &format!("{}.", list.join("; ")))
 }
 
 /// The reason and the change.
@@ -180,8 +197,16 @@ pub(super) fn frames(frames: &[u64]) -> Option<String> {
 }
 
 /// The same as JSON.
-pub(super) fn as_json(all: &[Suggestion]) -> Value {
-    all.iter().map(one_as_json).collect()
+pub(super) fn as_json(copy: &Copy, about: &CopyAdvice) -> Value {
+    let one = |one: &Suggestion| {
+        let mut value = one_as_json(one);
+        if let Some(fields) = value.as_object_mut() {
+            let effect = Effect::of(one, copy, about);
+            fields.insert("effect".to_owned(), json!(effect.name()));
+        }
+        value
+    };
+    about.suggestions.iter().map(one).collect()
 }
 
 fn one_as_json(suggestion: &Suggestion) -> Value {
@@ -274,15 +299,25 @@ mod tests {
         );
         let explained = super::super::read(path.as_ref(), None).unwrap();
         let mut copy = explained.capture.copies[0].clone();
-        assert_eq!(remedy(&[], &copy, &[]), None);
+        let none = CopyAdvice::default();
+        assert_eq!(remedy(&none, &copy, &[]), None);
         copy.seen.0 = false;
-        assert_eq!(remedy(&[], &copy, &[]).as_deref(), Some(LATE));
+        assert_eq!(remedy(&none, &copy, &[]).as_deref(), Some(LATE));
     }
 
     #[test]
     fn the_advice_section_contains_place_reason_and_source() {
         let mut out = Paper::default();
-        section(&mut out, &[suggestion()]).unwrap();
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/captures/labelled/andx4k-client.pcapng.gz"
+        );
+        let explained = super::super::read(path.as_ref(), None).unwrap();
+        let about = CopyAdvice {
+            suggestions: vec![suggestion()],
+            prediction: None,
+        };
+        section(&mut out, &explained.capture.copies[0], &about).unwrap();
         let out = out.into_text();
         for part in [
             "1. Use raw reads (raw)",

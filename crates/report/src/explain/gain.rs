@@ -18,9 +18,7 @@ const MAX_COPIES: usize = 3;
 /// Maximum number of changes of a copy to simulate.
 const MAX_CHANGES: usize = 12;
 /// A change that saves less than this part of the time is listed last.
-const SMALL_GAIN: f64 = 0.05;
-/// The remaining part of the time after such a change.
-pub(super) const SMALL_GAIN_REMAINDER: f64 = 1.0 - SMALL_GAIN;
+pub(super) const SMALL_GAIN: f64 = 0.05;
 
 /// Simulates the advice about the longest copies and sorts it by effect.
 pub(super) fn predict(capture: &Capture, advice: &mut [CopyAdvice]) {

@@ -7,7 +7,7 @@ use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
 use super::{
-    advice, agreed, breakdown,
+    advice, agreed, breakdown, effect,
     explained::{CopyAdvice, Explained},
     gain, joined, text, tree, verdict, words,
 };
@@ -41,9 +41,10 @@ fn copies(explained: &Explained) -> Vec<Value> {
     let one = |(one, about): (&Copy, &CopyAdvice)| {
         let mut value = copy(&explained.capture, one);
         if let Some(fields) = value.as_object_mut() {
-            let remedy = advice::remedy(&about.suggestions, one, &explained.remarks);
+            let remedy = advice::remedy(about, one, &explained.remarks);
             fields.insert("remedy".to_owned(), json!(remedy));
-            fields.insert("advice".to_owned(), advice::as_json(&about.suggestions));
+            fields.insert("advice".to_owned(), advice::as_json(one, about));
+            fields.insert("headline".to_owned(), json!(effect::headline(one, about)));
         }
         gain::as_json(about.prediction.as_ref(), &mut value);
         value

@@ -3,6 +3,7 @@
 mod advice;
 mod agreed;
 mod breakdown;
+mod effect;
 mod explained;
 mod gain;
 pub mod html;

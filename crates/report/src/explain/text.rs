@@ -9,7 +9,7 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    advice, agreed,
+    advice, agreed, effect,
     explained::Explained,
     gain, joined,
     paper::Paper,
@@ -24,11 +24,16 @@ const ROWS: usize = 20;
 pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let capture = &explained.capture;
     let mut out = Paper::new(columns);
+    if let Some((copy, advice)) = explained.longest()
+        && let Some(headline) = effect::headline(copy, advice)
+    {
+        let _ = out.sentence(&headline);
+    }
     let _ = first_line(&mut out, explained);
     let _ = copies(&mut out, capture);
     if let Some((copy, advice)) = explained.longest() {
         let _ = causes(&mut out, copy);
-        let _ = advice::section(&mut out, &advice.suggestions);
+        let _ = advice::section(&mut out, copy, advice);
         let _ = gain::section(&mut out, copy, advice);
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
@@ -55,7 +60,7 @@ fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         out.sentence(&tree.verdict())?;
         of_what = "The longest: ";
     }
-    let remedy = advice::remedy(&advice.suggestions, copy, &explained.remarks);
+    let remedy = advice::remedy(advice, copy, &explained.remarks);
     let remedy = remedy.map(|remedy| format!(" {remedy}"));
     let verdict = verdict::of(capture, copy);
     out.sentence(&format!("{of_what}{verdict}{}", remedy.unwrap_or_default()))
@@ -498,8 +503,14 @@ mod tests {
     #[test]
     fn without_a_terminal_the_verdict_is_one_line() {
         let output = output("labelled/nagle_lan-client.pcapng.gz", None);
-        let (first, rest) = output.split_once('\n').unwrap();
-        assert!(first.contains("TCP_NODELAY → about "), "{first}");
+        let mut lines = output.splitn(3, '\n');
+        let (headline, verdict) = (lines.next().unwrap(), lines.next().unwrap());
+        let rest = lines.next().unwrap();
+        assert!(
+            headline.starts_with("9.36 s → ") && headline.contains("TCP_NODELAY"),
+            "{headline}"
+        );
+        assert!(verdict.contains("TCP_NODELAY → about "), "{verdict}");
         assert!(rest.contains("|  waiting for delayed ACKs\n"), "{rest}");
     }
 }

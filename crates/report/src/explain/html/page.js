@@ -41,7 +41,7 @@ function show() {
     const facts = [badge("", nameOf(copy)), copy.share && badge("", harmless(copy.share)), badge("", bytes(copy.bytes) + " " + copy.direction.replace(/-/g, " ")), badge("", time(copy.wall_s)),
       badge("", rate(copy.bytes, copy.wall_s)), badge("", "frames " + copy.frames.map(number).join(" to ")), badge(capture.grade, "capture: " + capture.grade)];
     return [verdict(capture, copy, place === longest(capture)), el("p", { id: "facts" }, facts),
-      waterfall(copy), advice(copy), timeSequence(copy, report.causes), ladders(copy), scatter(copy), requestTable("What was asked for", "requests", copy.requests),
+      advice(copy), waterfall(copy), timeSequence(copy, report.causes), ladders(copy), scatter(copy), requestTable("What was asked for", "requests", copy.requests),
       remarks(capture, copy), around(capture.connections[copy.connection]), agreed(capture.connections[copy.connection]),
       copyTable(capture, place, (it) => choose(chosen.capture, it)), quality(capture), foot(capture)];
   }
@@ -49,6 +49,9 @@ function show() {
   // the tree first, if it is one; then the copy that is shown
   function verdict(capture, copy, isLongest) {
     const remedy = copy.remedy && el("p", { id: "remedy" }, harmless(copy.remedy));
+    if (copy.headline && !(capture.tree && capture.tree.connection === copy.connection)) {
+      return [el("h1", { id: "verdict", tabindex: -1 }, harmless(copy.headline)), el("p", {}, harmless(copy.verdict)), remedy];
+    }
     const tree = capture.tree && capture.tree.connection === copy.connection ? capture.tree : null;
     if (!tree) return [el("h1", { id: "verdict", tabindex: -1 }, harmless(copy.verdict)), remedy];
     return [el("h1", { id: "tree" }, harmless(tree.verdict)), treeBar(tree), el("p", { class: "faint which" }, isLongest ? "The longest of them:" : "The one that is shown:"),

@@ -42,7 +42,10 @@ function pairs(title, rows) {
 }
 
 function advice(copy) {
-  return advised(copy, copy.advice || [], "What to change", "advice");
+  const all = copy.advice || [], without = all.filter((one) => one.effect === "none");
+  const folded = without.length > 0 && el("details", { id: "no-effect" }, el("summary", {}, "No effect expected from " + number(without.length) + (without.length > 1 ? " other changes" : " other change")),
+    advised(copy, without, "No effect expected", "without-effect"));
+  return [advised(copy, all.filter((one) => one.effect !== "none"), "What to change", "advice"), folded];
 }
 
 // what is amiss beside the copies
@@ -55,7 +58,7 @@ function advised(copy, all, title, id) {
   return section(title, id, all.map((one) => {
     const changes = Array.isArray(one.changes) ? one.changes : one.change && !isPlain(one.change) ? [one.change] : [];
     const head = one.title || (isPlain(one.change) ? one.change : null) || one.id || "advice";
-    const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "lab", "cause", "share", "connection"];
+    const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "effect", "lab", "cause", "share", "connection"];
     const rest = fields(one, known);
     return el("div", { class: "advice" }, el("h3", {}, harmless(head)), one.why && el("p", {}, harmless(one.why)),
       typeof one.change === "string" && one.title && !changes.length && el("p", {}, harmless(one.change)),
