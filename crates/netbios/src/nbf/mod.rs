@@ -4,6 +4,7 @@
 //! Whole Ethernet frames go in and come out. Names are claimed and defended, calls are made and accepted, and each
 //! session carries messages in both directions. One station has up to 254 sessions with each of many others.
 
+mod claim;
 mod config;
 mod data;
 mod names;
@@ -27,7 +28,7 @@ use coax_wire::time::{Span, Time};
 
 use crate::llc::{LinkEnd, LinkEvent, answer_without_link};
 
-use names::Claim;
+use claim::Claim;
 use peer::Peer;
 use session::{Session, next_correlator};
 

@@ -9,6 +9,7 @@ use coax_wire::nbf::{
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::Time;
 
+use super::claim::ClaimState;
 use super::config::{NbfEvent, Refused, StationName};
 use super::{MAX_DATAGRAM, Nbf};
 
@@ -18,39 +19,6 @@ const MAX_STATUS_QUERIES: usize = 16;
 const EXCEEDS_FRAME: u16 = 0x8000;
 /// The status exceeds the asker's buffer (bit 14 of its length).
 const EXCEEDS_BUFFER: u16 = 0x4000;
-
-/// One of our names and whether it is ours.
-#[derive(Debug)]
-pub(super) struct Claim {
-    pub(super) own: StationName,
-    pub(super) state: ClaimState,
-    pub(super) due: Option<Time>,
-    correlator: u16,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClaimState {
-    /// The query was sent this often.
-    Claiming(u8),
-    Owned,
-    Lost,
-}
-
-impl Claim {
-    pub(super) fn new(own: StationName, now: Time) -> Self {
-        Self {
-            own,
-            state: ClaimState::Claiming(0),
-            due: Some(now),
-            correlator: 0,
-        }
-    }
-
-    fn lose(&mut self, now: Time, again: coax_wire::time::Span) {
-        self.state = ClaimState::Lost;
-        self.due = Some(now + again);
-    }
-}
 
 impl Nbf {
     /// Whether a name is registered and answered for.
