@@ -69,6 +69,12 @@ class Nmbd:
                 self.processes.append(self.host.start(*command, output=output))
         return self
 
+    def announcements(self, name):
+        """Lines of the log about announcements of a server."""
+        log = (self.folder / "log" / "log.nmbd")
+        texts = [path.read_text(errors="replace") for path in (log, log.with_name("nmbd.log")) if path.exists()]
+        return re.findall(rf"process_host_announce: .* for server {name}\.", "\n".join(texts))
+
     def stop(self, kill=False):
         for process in self.processes:
             self.host.stop(process, kill)

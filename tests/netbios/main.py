@@ -8,9 +8,9 @@ import time
 import traceback
 from pathlib import Path
 
-from . import judge, names, network, wins
+from . import browsing, judge, names, network, wins
 
-GROUPS = {"names": names, "wins": wins}
+GROUPS = {"names": names, "wins": wins, "browsing": browsing}
 
 
 def parse():

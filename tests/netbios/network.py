@@ -56,7 +56,9 @@ class Host:
         return run(*self.command(command), check=check, timeout=60, **more)
 
     def start(self, *command, output=subprocess.DEVNULL):
-        process = subprocess.Popen(self.command(command), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        # smbd signals its process group when it stops
+        process = subprocess.Popen(self.command(command), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
         self.processes.append(process)
         return process
 

@@ -59,6 +59,13 @@ pub enum Operation {
     DiskSpace,
     /// List the server's shares; the connection must be to `IPC$`.
     Shares,
+    /// List the servers or workgroups that a browser knows; the connection must be to `IPC$`.
+    Servers {
+        /// Bits of types, of which a server has at least one ([MS-RAP] 2.5.5.1).
+        kinds: u32,
+        /// The workgroup; `None`: the browser's own.
+        domain: Option<String>,
+    },
 }
 
 /// The result of an operation.
@@ -83,6 +90,21 @@ pub enum Outcome {
     DiskSpace(DiskSpace),
     /// The shares: name, kind (0 disk, 1 printer, 2 device, 3 IPC; 0x8000_0000 hidden), comment.
     Shares(Vec<(String, u32, String)>),
+    /// The servers or workgroups.
+    Servers(Vec<ListedServer>),
+}
+
+/// A server or workgroup in a browse list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedServer {
+    /// Its name.
+    pub name: String,
+    /// Version of its system.
+    pub version: (u8, u8),
+    /// Bits of its type ([MS-RAP] 2.5.5.1).
+    pub kind: u32,
+    /// Its comment; of a workgroup the master browser.
+    pub comment: String,
 }
 
 /// An event.

@@ -25,7 +25,7 @@ pub use calls::{Exchange, Tail, Transmit};
 pub use conn::Client;
 pub use entry::{DiskSpace, Entry, FileStat};
 pub use error::{Changed, Error, Unfit};
-pub use event::{Event, Operation, Outcome};
+pub use event::{Event, ListedServer, Operation, Outcome};
 pub use job_id::JobId;
 pub use link::Link;
 pub use local::{LocalError, LocalFiles, NoFiles};

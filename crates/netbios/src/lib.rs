@@ -6,6 +6,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod browse;
+mod datagram;
 mod limit;
 pub mod llc;
 mod lmhosts;
@@ -17,6 +19,11 @@ mod quoted;
 mod session;
 mod wins;
 
+pub use browse::{
+    BrowseList, Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, ListedServer,
+    ListedWorkgroup, LmAnnounce, MSBROWSE, Role,
+};
+pub use datagram::{Incoming, NbtDatagrams, NbtDatagramsConfig, Outgoing, Route};
 pub use limit::{Rate, RateLimiter};
 pub use lmhosts::{Lmhosts, LmhostsEntry, LmhostsProblem};
 pub use lookup::{Lookup, LookupAnswer, LookupConfig, LookupStep};

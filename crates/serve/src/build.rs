@@ -19,6 +19,7 @@ use super::{
     accounts::{accounts, unknown_users},
     budgets::means,
     folders::Folder,
+    netbios::SharedList,
     random::random,
     rejected::Rejected,
     share_path::{path, plain},
@@ -110,6 +111,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         },
         aliases: global.netbios_aliases.clone(),
         user_names: user_names(global)?,
+        neighbours: Some(Arc::new(SharedList::default())),
         time_server: global.time_server,
         ..Config::default()
     })

@@ -119,6 +119,8 @@ pub struct Config {
     pub aliases: Vec<String>,
     /// Maps a client's user name to an account. Without it, the account has the same name.
     pub user_names: Option<Arc<dyn UserNames>>,
+    /// The other servers and workgroups of the network, for NetServerEnum2. Without it, the list has this server only.
+    pub neighbours: Option<Arc<dyn Neighbours>>,
     /// The server announces itself as a time server.
     pub time_server: bool,
     /// The operating system and LAN manager names that the server sends ([MS-CIFS] 2.2.4.53.2).
@@ -129,6 +131,46 @@ pub struct Config {
 pub trait UserNames: Send + Sync + core::fmt::Debug {
     /// The name of the account.
     fn account(&self, sent: &str) -> String;
+}
+
+/// The browse list, which the driver of the browser service keeps.
+pub trait Neighbours: Send + Sync + core::fmt::Debug {
+    /// The servers of the workgroup without this one.
+    fn servers(&self) -> Vec<Neighbour>;
+    /// The workgroups, with the master browser in place of the comment, without this server's own.
+    fn workgroups(&self) -> Vec<Neighbour>;
+    /// The name of the own workgroup's master browser, if it is known.
+    fn master(&self) -> Option<String>;
+    /// Type bits of this server's role as a browser.
+    fn own_type(&self) -> u32;
+    /// Replaces all of it.
+    fn publish(&self, lists: NeighbourLists);
+}
+
+/// All that a [`Neighbours`] knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NeighbourLists {
+    /// See [`Neighbours::servers`].
+    pub servers: Vec<Neighbour>,
+    /// See [`Neighbours::workgroups`].
+    pub workgroups: Vec<Neighbour>,
+    /// See [`Neighbours::master`].
+    pub master: Option<String>,
+    /// See [`Neighbours::own_type`].
+    pub own_type: u32,
+}
+
+/// A server or workgroup of the browse list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Its name, in upper case.
+    pub name: String,
+    /// Version of its system.
+    pub version: (u8, u8),
+    /// Bits of its type ([MS-RAP] 2.5.5.1).
+    pub server_type: u32,
+    /// Its comment.
+    pub comment: String,
 }
 
 impl Config {
@@ -191,6 +233,7 @@ impl Default for Config {
             budgets: Budgets::default(),
             aliases: Vec::new(),
             user_names: None,
+            neighbours: None,
             time_server: false,
             native: ["Unix", "coax"].map(String::from),
         }

@@ -40,5 +40,6 @@ pub use conn::Connection;
 pub use context::{Client, Held, Peer, Reach, Tail, Transmit};
 pub use error::{Because, Error, Result, vfs_status};
 pub use event::{Event, RefusedRequest};
+pub use pipe::services::server_type;
 pub use reason::{Limit, Reason};
 pub use server::{ExternalChange, Server};

@@ -10,7 +10,7 @@ mod share;
 mod types;
 
 pub use global::GlobalSettings;
-pub use netbios::{NetbiosSettings, NodeTypeSetting};
+pub use netbios::{AutoSetting, NetbiosSettings, NodeTypeSetting};
 pub use share::{Access, Secret, ShareSettings};
 pub use types::{
     CaseMode, GuestAccess, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Pacing,

@@ -5,6 +5,7 @@ mod job;
 mod list;
 mod names;
 pub(crate) mod reply;
+mod servers;
 mod shares;
 mod stat;
 pub(crate) mod transact;
@@ -20,6 +21,7 @@ pub(crate) fn begin(operation: Operation) -> Box<dyn Job> {
     match operation {
         Operation::Copy(spec) => Box::new(copy::Copy::new(spec)),
         Operation::List { pattern } => Box::new(list::List::new(pattern)),
+        Operation::Servers { kinds, domain } => Box::new(servers::Servers::new(kinds, domain)),
         Operation::Shares => Box::new(shares::Shares::default()),
         Operation::Stat { path } => Box::new(stat::Stat::new(path)),
         Operation::DiskSpace => Box::new(stat::Disk::default()),

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 it failed, 2 wrong usage.
 
 pub mod bench;
+pub mod browse;
 pub mod credentials;
 pub mod explain;
 pub mod files;
@@ -74,6 +75,8 @@ pub enum Command {
     Stat(Box<files::StatArgs>),
     /// List what a server shares
     Shares(Box<files::SharesArgs>),
+    /// List the workgroups, servers and shares of the network
+    Browse(Box<browse::BrowseArgs>),
     /// Find machines by NetBIOS name, and the names of a machine
     Lookup(Box<lookup::LookupArgs>),
     /// Show the redirector profiles, with the source of each value
@@ -114,6 +117,7 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Mv(args) => files::main(Verb::Mv(&args))?,
         Command::Stat(args) => files::main(Verb::Stat(&args))?,
         Command::Shares(args) => files::main(Verb::Shares(&args))?,
+        Command::Browse(args) => browse::main(&args),
         Command::Lookup(args) => lookup::main(&args),
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),

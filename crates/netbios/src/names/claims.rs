@@ -93,20 +93,12 @@ impl NameService {
         if !registration || reply.rcode == 0 || own {
             return;
         }
-        // The check changes the entry, which a guard may not.
-        #[allow(clippy::collapsible_match)]
-        match entry.state {
-            State::Claiming { .. } if reply.id == entry.id => {
-                self.lose(now, &reply.name.name, false, by);
-            }
-            State::Owned | State::Idle
-                if reply.rcode == RCODE_CONFLICT && entry.is_owned() && uses_broadcast =>
-            {
-                if entry.begin_check(now, by) {
-                    self.handle_timeout(now);
-                }
-            }
-            _ => {}
+        if matches!(entry.state, State::Claiming { .. }) && reply.id == entry.id {
+            return self.lose(now, &reply.name.name, false, by);
+        }
+        let demand = reply.rcode == RCODE_CONFLICT && uses_broadcast;
+        if demand && entry.is_owned() && entry.begin_check(now, by) {
+            self.handle_timeout(now);
         }
     }
 

@@ -64,6 +64,8 @@ pub const TARGETS: &[Target] = &[
         ethernet::station,
         ethernet::conversations,
     ),
+    target("datagrams", netbios::datagrams, seeds::datagrams),
+    target("browser", netbios::browser, seeds::browser),
     target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
     target("spnego", logon::spnego, seeds::spnego),
     target("log_on", logon::log_on, seeds::spnego),

@@ -3,9 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use coax_netbios::{
-    Lmhosts, Lookup, LookupConfig, LookupStep, WinsConfig, WinsServer, parse_database,
+    Browser, BrowserConfig, Incoming, LmAnnounce, Lmhosts, Lookup, LookupConfig, LookupStep,
+    NbtDatagrams, NbtDatagramsConfig, Network, WinsConfig, WinsServer, parse_database,
 };
 use coax_wire::{
+    mailslot::{self, MailslotMessage},
     nbt::{name::NbName, ns::QueryKind},
     time::{Span, Time},
 };
@@ -80,4 +82,70 @@ pub fn lmhosts(data: &[u8]) {
     let name = NbName::new(b"COAX", 0x20).unwrap();
     let _ = lmhosts.addresses(&name, true);
     assert!(lmhosts.entries().len() <= 20_000 && lmhosts.problems().len() <= 100);
+}
+
+/// Packets of port 138 from anywhere, each with its length before it.
+pub fn datagrams(data: &[u8]) {
+    let address = Ipv4Addr::new(10, 0, 0, 1);
+    let network = Network {
+        address,
+        prefix: 24,
+    };
+    let mut service = NbtDatagrams::new(NbtDatagramsConfig::new(network));
+    let mut choices = Choices::new(data);
+    let mut now = START;
+    for _ in 0..32 {
+        let packet = choices.counted();
+        let from = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, choices.u8()), 138);
+        service.handle_packet(now, from, packet);
+        now = now + Span::from_millis(u64::from(choices.u8()));
+        while let Some(incoming) = service.poll_incoming() {
+            assert!(incoming.data.len() <= 65_535);
+        }
+    }
+    assert!(service.poll_transmit().is_none(), "a reply to a packet");
+}
+
+/// A browser fed with messages, each with its length before it.
+pub fn browser(data: &[u8]) {
+    let name = |text: &[u8]| NbName::new(text, 0).unwrap();
+    let config = BrowserConfig {
+        computer: name(b"COAX"),
+        workgroup: name(b"LAB"),
+        comment: Vec::new(),
+        version: (4, 9),
+        server_type: 3,
+        os_level: 20,
+        local_master: true,
+        preferred_master: false,
+        domain_master: false,
+        wins: false,
+        lm_announce: LmAnnounce::Auto,
+        lm_interval_s: 60,
+        seed: 7,
+    };
+    let mut now = START;
+    let mut browser: Browser<u8> = Browser::new(now, config);
+    let mut choices = Choices::new(data);
+    for _ in 0..32 {
+        let message = choices.counted().to_vec();
+        let slot = match choices.u8() & 1 {
+            0 => mailslot::BROWSE,
+            _ => mailslot::LANMAN,
+        };
+        let suffix = [0x00, 0x1d, 0x1e, 0x1b][usize::from(choices.u8() & 3)];
+        let incoming = Incoming {
+            from: choices.u8(),
+            source: name(b"CLIENT"),
+            destination: name(b"LAB").with_suffix(suffix),
+            data: MailslotMessage::new(slot, message).emit(),
+        };
+        browser.handle_datagram(now, &incoming);
+        now = now + Span::from_millis(u64::from(choices.u8()) * 16);
+        browser.handle_timeout(now);
+        let sent = std::iter::from_fn(|| browser.poll_outgoing()).count();
+        assert!(sent <= 16, "{sent} datagrams for one");
+        while browser.poll_event().is_some() {}
+    }
+    assert!(browser.list().servers().count() <= 32);
 }

@@ -158,6 +158,22 @@ pub fn lmhosts() -> Vec<Vec<u8>> {
     vec![text.as_bytes().to_vec()]
 }
 
+/// A packet of the datagram service with a host announcement.
+pub fn datagrams() -> Vec<Vec<u8>> {
+    let mut packet = b"\x8f\x11\x0a\x12\x34\x0a\0\0\x07\0\x8a\0\x7f\0\0\
+        \x20FEEPFHEFFCCACACACACACACACACACAAA\0\x20EMEBECCACACACACACACACACACACACABO\0"
+        .to_vec();
+    packet.extend([7; 59]);
+    vec![packet]
+}
+
+/// Messages of the browser, each with its length before it.
+pub fn browser() -> Vec<Vec<u8>> {
+    let host = b"\x25\x01\x03\x80\xfc\x0a\0TOWER\0\0\0\0\0\0\0\0\0\0\0\x04\x09\x03\x9a\0\0\x0f\x01\x55\xaafile\0";
+    let election = b"\x14\x08\x01\x06\x0f\x01\x14\x63\0\0\0\0\0\0\0TOWER\0";
+    vec![host.to_vec(), election.to_vec()]
+}
+
 /// What flows to a server on port 139: options, sizes of the pieces, a session request, a message.
 pub fn streams() -> Vec<Vec<u8>> {
     let mut request = vec![0; 19];

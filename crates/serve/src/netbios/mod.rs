@@ -1,9 +1,11 @@
 //! The NetBIOS name service on UDP port 137, with one node for each network from which clients can reach this server,
 //! and the WINS server.
 
+mod browsing;
 mod sockets;
 mod wins;
 
+pub(super) use browsing::SharedList;
 pub(super) use sockets::Bound;
 
 use std::{
@@ -12,10 +14,12 @@ use std::{
 };
 
 use coax_netbios::{
-    Destination, Event, NameService, NameServiceConfig, Network, NodeType, OwnName, Transmit,
+    BrowserEvent, Destination, Event, NameService, NameServiceConfig, Network, NodeType, OwnName,
+    Transmit,
 };
 use coax_wire::{
     nbt::{
+        dgm,
         name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, Scope},
         ns,
     },
@@ -24,6 +28,7 @@ use coax_wire::{
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 
 use super::{host::Host, report::Reporter};
+use browsing::Browsing;
 use coax_smbconf::settings::{NetbiosSettings, NodeTypeSetting};
 use wins::WinsHost;
 
@@ -35,14 +40,19 @@ const DATAGRAM: usize = 1500;
 pub(super) struct Names {
     /// The sockets at the configured address and at that network's broadcast address; the first one sends.
     sockets: Vec<UdpSocket>,
+    /// The same for datagrams; empty without browsing.
+    datagrams: Vec<UdpSocket>,
     nodes: Vec<Node>,
     wins: Option<WinsHost>,
+    /// The server's type without its role as a browser.
+    base_type: u32,
 }
 
 /// This server's node on one network.
 #[derive(Debug)]
 struct Node {
     service: NameService,
+    browsing: Option<Browsing>,
     network: Network,
 }
 
@@ -54,9 +64,15 @@ impl Names {
     pub(super) fn start(host: &Host, bound: Bound) -> Result<Self, String> {
         let addresses: Vec<Ipv4Addr> = bound.networks.iter().map(|n| n.address).collect();
         let nodes = bound.networks.iter();
-        let nodes = nodes.map(|network| node(host, *network, &addresses));
+        let browses = !bound.datagrams.is_empty();
+        let nodes = nodes.map(|network| node(host, *network, &addresses, browses));
         let sockets = bound.sockets.into_iter().map(UdpSocket::from_std);
+        let datagrams = bound.datagrams.into_iter().map(UdpSocket::from_std);
         Ok(Self {
+            base_type: coax_server::server_type(&host.server),
+            datagrams: datagrams
+                .collect::<Result<_, _>>()
+                .map_err(|error| error.to_string())?,
             nodes: nodes.collect::<Result<_, _>>()?,
             sockets: sockets
                 .collect::<Result<_, _>>()
@@ -75,7 +91,7 @@ impl Names {
 
     /// Answers queries until the server stops, then releases the names. It holds `alive` until then.
     pub(super) async fn run(mut self, host: Arc<Host>, alive: mpsc::Sender<()>) {
-        let mut buffers = vec![[0; DATAGRAM]; 2];
+        let mut buffers = vec![[0; DATAGRAM]; 4];
         let mut stopping = false;
         loop {
             self.send(&host).await;
@@ -83,16 +99,18 @@ impl Names {
                 break;
             }
             let due = self.due().map(|due| host.clock.until(due));
-            let [first, second] = buffers.as_mut_slice() else {
+            let [first, second, third, fourth] = buffers.as_mut_slice() else {
                 break;
             };
             tokio::select! {
                 received = receive(self.sockets.first(), first) => self.handle(&host, received, first),
                 received = receive(self.sockets.get(1), second) => self.handle(&host, received, second),
+                received = receive(self.datagrams.first(), third) => self.browse(&host, received, third),
+                received = receive(self.datagrams.get(1), fourth) => self.browse(&host, received, fourth),
                 () = sleep(due.unwrap_or_default()), if due.is_some() => self.handle_timeout(&host),
                 () = host.stopped(), if !stopping => {
                     stopping = true;
-                    self.each(|service| service.shutdown(host.clock.now()));
+                    self.shutdown(&host);
                 }
             }
         }
@@ -111,7 +129,10 @@ impl Names {
     fn due(&self) -> Option<Time> {
         let nodes = self.nodes.iter();
         let nodes = nodes.filter_map(|node| node.service.poll_timeout());
+        let browsing = self.nodes.iter();
+        let browsing = browsing.filter_map(|node| node.browsing.as_ref()?.due());
         nodes
+            .chain(browsing)
             .chain(self.wins.as_ref().and_then(WinsHost::due))
             .min()
     }
@@ -119,8 +140,56 @@ impl Names {
     fn handle_timeout(&mut self, host: &Host) {
         let now = host.clock.now();
         self.each(|service| service.handle_timeout(now));
+        let browsing = self.nodes.iter_mut();
+        let browsing = browsing.filter_map(|node| node.browsing.as_mut());
+        for browsing in browsing.filter(|b| b.due().is_some_and(|due| due <= now)) {
+            browsing.handle_timeout(now);
+        }
+        self.publish(host);
         if let Some(wins) = &mut self.wins {
             wins.handle_timeout(now);
+        }
+    }
+
+    /// Says goodbye to browsers, then releases the names.
+    fn shutdown(&mut self, host: &Host) {
+        let now = host.clock.now();
+        for node in &mut self.nodes {
+            if let Some(browsing) = &mut node.browsing {
+                browsing.shutdown(now);
+            }
+            node.service.shutdown(now);
+        }
+    }
+
+    /// A packet of port 138, which only the browser of the sender's network hears.
+    fn browse(
+        &mut self,
+        host: &Host,
+        received: std::io::Result<(usize, SocketAddr)>,
+        buffer: &[u8],
+    ) {
+        let Ok((len, SocketAddr::V4(from))) = received else {
+            return;
+        };
+        let mut nodes = self.nodes.iter_mut();
+        let node = nodes.find(|node| node.network.contains(*from.ip()));
+        let browsing = node.and_then(|node| node.browsing.as_mut());
+        if let (Some(browsing), Some(bytes)) = (browsing, buffer.get(..len)) {
+            browsing.handle_packet(host.clock.now(), from, bytes);
+            self.publish(host);
+        }
+    }
+
+    /// Gives the lists to the SMB server.
+    fn publish(&self, host: &Host) {
+        let config = &host.server.config;
+        if let Some(neighbours) = &config.neighbours {
+            let browsing = self.nodes.iter();
+            let browsing = browsing.filter_map(|node| node.browsing.as_ref());
+            let others = host.settings.global.netbios.browse_list;
+            let lists = browsing::lists(config.code_page, self.base_type, others, browsing);
+            neighbours.publish(lists);
         }
     }
 
@@ -174,12 +243,59 @@ impl Names {
             }
             wins.report(host);
         }
+        let datagrams = self.datagrams.first();
         for node in &mut self.nodes {
+            node.join_browser(host);
+            while let (Some(socket), Some(transmit)) = (
+                datagrams,
+                node.browsing.as_mut().and_then(Browsing::poll_transmit),
+            ) {
+                send_to(socket, &transmit, node.network.broadcast(), dgm::PORT).await;
+            }
             while let Some(transmit) = node.service.poll_transmit() {
                 send_to(socket, &transmit, node.network.broadcast(), port).await;
             }
-            while let Some(event) = node.service.poll_event() {
-                tell(&host.reporter, node.network, event);
+        }
+    }
+}
+
+impl Node {
+    /// Carries names between browser and name service, until neither has news.
+    fn join_browser(&mut self, host: &Host) {
+        let now = host.clock.now();
+        loop {
+            let mut idle = true;
+            while let Some(event) = self.service.poll_event() {
+                idle = false;
+                if let Some(browsing) = &mut self.browsing {
+                    match event {
+                        Event::Registered(name) => browsing.handle_name(now, &name, true),
+                        Event::Refused { name, .. } | Event::Conflict { name, .. } => {
+                            browsing.handle_name(now, &name, false);
+                        }
+                        _ => {}
+                    }
+                }
+                tell(&host.reporter, self.network, event);
+            }
+            let Some(browsing) = &mut self.browsing else {
+                return;
+            };
+            while let Some(event) = browsing.poll_event(host) {
+                idle = false;
+                match event {
+                    BrowserEvent::Register(own) => {
+                        if let Err(error) = self.service.add(now, &own) {
+                            let at = self.network.address;
+                            host.reporter.notice(format!("{at}: no browsing: {error}"));
+                        }
+                    }
+                    BrowserEvent::Release(name) => self.service.remove(now, &name),
+                    _ => {}
+                }
+            }
+            if idle {
+                return;
             }
         }
     }
@@ -210,19 +326,20 @@ async fn receive(
     }
 }
 
-fn node(host: &Host, network: Network, addresses: &[Ipv4Addr]) -> Result<Node, String> {
+fn node(
+    host: &Host,
+    network: Network,
+    addresses: &[Ipv4Addr],
+    browses: bool,
+) -> Result<Node, String> {
     let config = &host.server.config;
     let netbios = &host.settings.global.netbios;
     let name = |text: &str| {
         let bytes = config.code_page.encode_lossy(&text.to_uppercase());
         NbName::new(&bytes, SUFFIX_SERVER).map_err(|error| format!("{text}: {error}"))
     };
-    let mut wanted = NameServiceConfig::file_server(
-        name(&config.name)?,
-        name(&config.workgroup)?,
-        false,
-        network.address,
-    );
+    let (computer, workgroup) = (name(&config.name)?, name(&config.workgroup)?);
+    let mut wanted = NameServiceConfig::file_server(computer, workgroup, false, network.address);
     for alias in &config.aliases {
         let alias = name(alias)?;
         for suffix in [SUFFIX_WORKSTATION, SUFFIX_SERVER] {
@@ -246,7 +363,14 @@ fn node(host: &Host, network: Network, addresses: &[Ipv4Addr]) -> Result<Node, S
         .map(u16::from_le_bytes)
         .unwrap_or_default();
     let service = NameService::new(host.clock.now(), wanted).map_err(|error| error.to_string())?;
-    Ok(Node { service, network })
+    // A P node hears no broadcasts, so it cannot browse.
+    let browses = browses && node_type(netbios).uses_broadcast();
+    let browsing = browses.then(|| Browsing::start(host, network, (computer, workgroup)));
+    Ok(Node {
+        service,
+        browsing: browsing.transpose()?,
+        network,
+    })
 }
 
 fn scope(netbios: &NetbiosSettings) -> Result<Scope, String> {
@@ -278,6 +402,8 @@ fn node_type(netbios: &NetbiosSettings) -> NodeType {
 fn tell(reporter: &Reporter, network: Network, event: Event) {
     let at = network.address;
     reporter.notice(match event {
+        // The browser says in its own words what becomes of its names.
+        Event::Refused { name, .. } if browsing::is_browsers(&name) => return,
         Event::Refused { name, by } => {
             format!("{at}: the name {name} belongs to {by}; choose another with --name")
         }

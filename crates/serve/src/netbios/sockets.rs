@@ -6,6 +6,7 @@ use std::{
 };
 
 use coax_netbios::Network;
+use coax_wire::nbt::dgm;
 use if_addrs::{IfAddr, Ifv4Addr};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -17,6 +18,8 @@ use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 #[derive(Debug)]
 pub(in super::super) struct Bound {
     pub(super) sockets: Vec<std::net::UdpSocket>,
+    /// The same for datagrams, if browsing is possible.
+    pub(super) datagrams: Vec<std::net::UdpSocket>,
     pub(super) networks: Vec<Network>,
     /// The records of the WINS server.
     pub(super) wins: Option<Stored>,
@@ -41,6 +44,14 @@ impl Bound {
                 wanted.address
             )
         })?;
+        // Browsing is of use only with the names that others look for on port 137.
+        if bound.is_at_the_usual_port() {
+            bound.datagrams = datagrams(wanted.address, &bound.networks).unwrap_or_else(|why| {
+                let text = format!("coax does not appear in the Network Neighborhood: {why}");
+                warnings.push(Diagnostic::warning(text).help("free UDP port 138"));
+                Vec::new()
+            });
+        }
         if settings.global.netbios.wins_support {
             bound.wins = Some(Stored::load(&settings.global.netbios, warnings));
         }
@@ -65,10 +76,18 @@ impl Bound {
             .map_err(|(at, error)| in_words(at, &error))?;
         Ok(Self {
             sockets,
+            datagrams: Vec::new(),
             networks,
             wins: None,
         })
     }
+}
+
+fn datagrams(names: SocketAddr, networks: &[Network]) -> Result<Vec<std::net::UdpSocket>, String> {
+    let IpAddr::V4(address) = names.ip() else {
+        return Ok(Vec::new());
+    };
+    sockets(address, dgm::PORT, networks).map_err(|(at, error)| in_words(at, &error))
 }
 
 fn network(interface: &Ifv4Addr) -> Network {

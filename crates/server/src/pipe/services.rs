@@ -45,7 +45,9 @@ pub fn server_type(server: &Server) -> u32 {
     } else {
         0
     };
-    SERVER_TYPE | time | if prints { PRINT_QUEUE_SERVER } else { 0 }
+    let neighbours = server.config.neighbours.as_ref();
+    let browser = neighbours.map_or(0, |list| list.own_type());
+    SERVER_TYPE | time | browser | if prints { PRINT_QUEUE_SERVER } else { 0 }
 }
 
 /// A service.

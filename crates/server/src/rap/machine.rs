@@ -1,6 +1,7 @@
 //! The server, its users and its clock ([MS-RAP] 3.2.5.3 and following).
 
 use super::answer::{Answer, Client, listed, packed, single, words};
+use crate::config::Neighbour;
 use crate::pipe::services::{VERSION, server_type, time_of_day};
 use alloc::{format, vec, vec::Vec};
 use coax_wire::{
@@ -24,34 +25,86 @@ pub(super) fn server_info(client: &Client<'_>, request: &Request<'_>) -> Result<
     )
 }
 
-/// NetServerEnum2 and 3: this server, or its workgroup.
+/// NetServerEnum2 and 3: the servers of the workgroup, or the workgroups.
 pub(super) fn server_list(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
     let level = request.level().filter(|level| *level <= 1);
     let level = level.ok_or(code::INVALID_LEVEL)?;
     let wanted = request.dword().ok_or(code::INVALID_PARAMETER)?;
-    let record = if wanted != ALL && wanted & DOMAIN_ENUM != 0 {
-        Some(workgroup_record(client, level))
-    } else {
-        lists_us(client, request, wanted).then(|| server_record(client, level))
+    let mut entries = match wanted != ALL && wanted & DOMAIN_ENUM != 0 {
+        true => workgroups(client),
+        false if is_our_domain(client, request) => servers(client, wanted),
+        false => Vec::new(),
     };
-    listed(request, record.as_slice())
-}
-
-fn lists_us(client: &Client<'_>, request: &Request<'_>, wanted: u32) -> bool {
-    let config = &client.asker.server.config;
-    let domain = request.text(0).filter(|domain| !domain.is_empty());
-    let ours = domain.is_none_or(|domain| {
-        config
-            .workgroup
-            .eq_ignore_ascii_case(&client.decode(domain))
-    });
-    // NetServerEnum3 continues after a name. The list has one server, so nothing follows it.
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    // NetServerEnum3 continues after a name.
     let first = request
         .text(1)
         .filter(|_| request.function == function::NET_SERVER_ENUM3);
-    let begins = first.is_none_or(|first| client.decode(first).to_uppercase() <= config.name);
-    let kind = server_type(client.asker.server);
-    ours && begins && (wanted & !LOCAL_LIST_ONLY == 0 || wanted & kind != 0)
+    if let Some(first) = first.map(|first| client.decode(first).to_uppercase()) {
+        entries.retain(|entry| entry.name >= first);
+    }
+    let records: Vec<_> = (entries.iter())
+        .map(|entry| listed_record(client, level, entry))
+        .collect();
+    listed(request, &records)
+}
+
+fn is_our_domain(client: &Client<'_>, request: &Request<'_>) -> bool {
+    let config = &client.asker.server.config;
+    let domain = request.text(0).filter(|domain| !domain.is_empty());
+    domain.is_none_or(|domain| {
+        config
+            .workgroup
+            .eq_ignore_ascii_case(&client.decode(domain))
+    })
+}
+
+/// This server and its neighbours with one of the types `wanted`.
+fn servers(client: &Client<'_>, wanted: u32) -> Vec<Neighbour> {
+    let server = client.asker.server;
+    let config = &server.config;
+    let mut entries = vec![Neighbour {
+        name: config.name.to_uppercase(),
+        version: (VERSION.0 as u8, VERSION.1 as u8),
+        server_type: server_type(server),
+        comment: config.comment.clone(),
+    }];
+    let others = config.neighbours.iter().flat_map(|list| list.servers());
+    entries.extend(others.filter(|other| !other.name.eq_ignore_ascii_case(&config.name)));
+    let kinds = wanted & !LOCAL_LIST_ONLY;
+    entries.retain(|entry| kinds == 0 || entry.server_type & kinds != 0);
+    entries
+}
+
+/// The own workgroup and the others, each with its master browser.
+fn workgroups(client: &Client<'_>) -> Vec<Neighbour> {
+    let config = &client.asker.server.config;
+    let master = config.neighbours.as_ref().and_then(|list| list.master());
+    let mut entries = vec![Neighbour {
+        name: config.workgroup.to_uppercase(),
+        version: (VERSION.0 as u8, VERSION.1 as u8),
+        server_type: DOMAIN_ENUM,
+        comment: master.unwrap_or_else(|| config.name.clone()),
+    }];
+    let others = config.neighbours.iter().flat_map(|list| list.workgroups());
+    entries.extend(others.filter(|other| !other.name.eq_ignore_ascii_case(&config.workgroup)));
+    entries
+}
+
+/// Level 0 or 1 of an entry of the list.
+fn listed_record(client: &Client<'_>, level: u16, entry: &Neighbour) -> Vec<Field> {
+    let mut fields = named(
+        client,
+        level,
+        &entry.name,
+        entry.server_type,
+        &entry.comment,
+    );
+    if let [_, major, minor, ..] = fields.as_mut_slice() {
+        *major = Field::Word(u16::from(entry.version.0));
+        *minor = Field::Word(u16::from(entry.version.1));
+    }
+    fields
 }
 
 /// Level 0 (`B16`) or 1 (`B16BBDz`).
@@ -65,12 +118,6 @@ fn server_record(client: &Client<'_>, level: u16) -> Vec<Field> {
         kind,
         &server.config.comment,
     )
-}
-
-/// Like `server_record` for the workgroup, with its master browser in place of the comment.
-fn workgroup_record(client: &Client<'_>, level: u16) -> Vec<Field> {
-    let config = &client.asker.server.config;
-    named(client, level, &config.workgroup, DOMAIN_ENUM, &config.name)
 }
 
 fn named(client: &Client<'_>, level: u16, name: &str, kind: u32, comment: &str) -> Vec<Field> {

@@ -23,6 +23,18 @@ pub struct NetbiosSettings {
     pub min_wins_ttl_s: u32,
     /// `coax:wins database`: the file of the WINS server's records.
     pub wins_database: PathBuf,
+    /// `os level`: the weight in elections of the master browser, 0 to 255.
+    pub os_level: u32,
+    /// `local master`: take part in elections.
+    pub local_master: bool,
+    /// `preferred master`: call an election at the start. `auto` is no, as this server is no domain master.
+    pub preferred_master: AutoSetting,
+    /// `browse list`: give out the list of other servers.
+    pub browse_list: bool,
+    /// `lm announce`: announce the server to LAN Manager and OS/2.
+    pub lm_announce: AutoSetting,
+    /// `lm interval`, seconds between those announcements; 0: none.
+    pub lm_interval_s: u32,
     /// `coax:lmhosts`: names and addresses that the WINS server answers besides.
     pub lmhosts: Option<PathBuf>,
 }
@@ -39,6 +51,12 @@ impl Default for NetbiosSettings {
             max_wins_ttl_s: 518_400,
             min_wins_ttl_s: 21_600,
             wins_database: "/var/lib/coax/wins.dat".into(),
+            os_level: 20,
+            local_master: true,
+            preferred_master: AutoSetting::Auto,
+            browse_list: true,
+            lm_announce: AutoSetting::Auto,
+            lm_interval_s: 60,
             lmhosts: None,
         }
     }
@@ -66,4 +84,15 @@ impl fmt::Display for NodeTypeSetting {
             Self::H => "h",
         })
     }
+}
+
+/// A setting that may be left to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoSetting {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// As the server decides.
+    Auto,
 }

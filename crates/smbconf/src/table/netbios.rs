@@ -1,7 +1,7 @@
 //! Parameters of names, WINS and browsing.
 
 use super::parameter::{Parameter, slot};
-use crate::value::{ADDRESSES, BOOL, COMMAND, COUNT, FILE, NODE_TYPE, REQUIRED_FILE, SCOPE};
+use crate::value::{ADDRESSES, AUTO, BOOL, COMMAND, COUNT, FILE, NODE_TYPE, REQUIRED_FILE, SCOPE};
 
 pub(super) const NETBIOS: &[Parameter] = &[
     slot!(
@@ -73,5 +73,48 @@ pub(super) const NETBIOS: &[Parameter] = &[
         netbios.lmhosts,
         FILE,
         "An LMHOSTS file whose entries the WINS server answers as static records."
+    ),
+    slot!(
+        Global,
+        "os level",
+        netbios.os_level,
+        COUNT,
+        "The weight in elections of the master browser, 0 to 255: above 1 beats Windows 9x, above 16 NT workstations, above 32 NT servers."
+    ),
+    slot!(
+        Global,
+        "local master",
+        netbios.local_master,
+        BOOL,
+        "Take part in elections of the network's master browser."
+    ),
+    slot!(
+        Global,
+        "preferred master",
+        netbios.preferred_master,
+        AUTO,
+        "Call an election at the start and win it against equals; 'auto' is no."
+    )
+    .also(&["prefered master"]),
+    slot!(
+        Global,
+        "browse list",
+        netbios.browse_list,
+        BOOL,
+        "Give clients the list of other servers (NET VIEW, Network Neighborhood)."
+    ),
+    slot!(
+        Global,
+        "lm announce",
+        netbios.lm_announce,
+        AUTO,
+        "Announce the server to LAN Manager and OS/2 clients; 'auto' begins when such an announcement is heard."
+    ),
+    slot!(
+        Global,
+        "lm interval",
+        netbios.lm_interval_s,
+        COUNT,
+        "Seconds between announcements to LAN Manager; 0 means none."
     ),
 ];

@@ -2,8 +2,8 @@
 
 use std::{net::Ipv4Addr, path::PathBuf};
 
-use super::{Codec, nearest, unquoted, words};
-use crate::settings::NodeTypeSetting;
+use super::{BOOL, Codec, nearest, unquoted, words};
+use crate::settings::{AutoSetting, NodeTypeSetting};
 
 /// The most WINS servers.
 const ADDRESSES_MAX: usize = 12;
@@ -44,6 +44,26 @@ pub const ADDRESSES: Codec<Vec<Ipv4Addr>> = Codec {
     show: |v| {
         let shown: Vec<String> = v.iter().map(ToString::to_string).collect();
         shown.join(" ")
+    },
+};
+
+/// `yes`, `no` or `auto`.
+pub const AUTO: Codec<AutoSetting> = Codec {
+    kind: "yes, no or auto",
+    read: |t| match (t.trim().eq_ignore_ascii_case("auto"), (BOOL.read)(t)) {
+        (true, _) => Ok(AutoSetting::Auto),
+        (false, Ok(true)) => Ok(AutoSetting::Yes),
+        (false, Ok(false)) => Ok(AutoSetting::No),
+        (false, Err(_)) => Err(format!("'{t}' is neither yes, no nor auto")),
+    },
+    nearest: nearest::none,
+    show: |v| {
+        let word = match v {
+            AutoSetting::Yes => "yes",
+            AutoSetting::No => "no",
+            AutoSetting::Auto => "auto",
+        };
+        word.into()
     },
 };
 

@@ -1,6 +1,8 @@
 //! Blocking calls for the operations other than copies.
 
-use coax_client::{DiskSpace, Entry, Error as SmbError, FileStat, Operation, Outcome};
+use coax_client::{
+    DiskSpace, Entry, Error as SmbError, FileStat, ListedServer, Operation, Outcome,
+};
 use coax_wire::status::Status;
 
 use super::Connection;
@@ -147,6 +149,22 @@ impl Connection {
                 shares.sort_by_key(|share| share.name.to_lowercase());
                 Ok(shares)
             }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// The servers or workgroups that this browser knows. The connection must be to `IPC$`.
+    ///
+    /// # Errors
+    /// The server's error; it keeps no list.
+    pub fn servers(
+        &mut self,
+        kinds: u32,
+        domain: Option<&str>,
+    ) -> Result<Vec<ListedServer>, Error> {
+        let domain = domain.map(str::to_owned);
+        match self.simply(Operation::Servers { kinds, domain })? {
+            Outcome::Servers(servers) => Ok(servers),
             other => Err(unexpected(&other)),
         }
     }

@@ -1,0 +1,265 @@
+//! Datagrams on UDP port 138 and the browser service of one network, and the list that clients are given.
+
+use std::{
+    net::{Ipv4Addr, SocketAddrV4},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use coax_netbios::{
+    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, LmAnnounce, MSBROWSE,
+    NbtDatagrams, NbtDatagramsConfig, Network, Role, Transmit,
+};
+use coax_server::config::{Neighbour, NeighbourLists, Neighbours};
+use coax_wire::{codepage::CodePage, nbt::name::NbName, time::Time};
+
+use super::super::{host::Host, random};
+use coax_smbconf::settings::AutoSetting;
+
+/// The version that the server announces, as Windows NT 4.0 with service packs and Samba do.
+const VERSION: (u8, u8) = (4, 9);
+
+/// The browser of one network and its datagrams.
+#[derive(Debug)]
+pub(super) struct Browsing {
+    datagrams: NbtDatagrams,
+    browser: Browser<SocketAddrV4>,
+    network: Network,
+    workgroup: NbName,
+    master: Option<NbName>,
+}
+
+impl Browsing {
+    /// Starts to announce the server on `network`.
+    pub(super) fn start(
+        host: &Host,
+        network: Network,
+        (computer, workgroup): (NbName, NbName),
+    ) -> Result<Self, String> {
+        let config = &host.server.config;
+        let netbios = &host.settings.global.netbios;
+        let mut datagrams = NbtDatagramsConfig::new(network);
+        datagrams.node = super::node_type(netbios);
+        datagrams.scope = super::scope(netbios)?;
+        let seed = random::random().map(u64::from_le_bytes).unwrap_or(1);
+        datagrams.first_id = u16::try_from(seed & 0xffff).unwrap_or(0);
+        let browser = BrowserConfig {
+            computer,
+            workgroup,
+            comment: config.code_page.encode_lossy(&config.comment),
+            version: VERSION,
+            server_type: coax_server::server_type(&host.server),
+            os_level: u8::try_from(netbios.os_level).unwrap_or(u8::MAX),
+            local_master: netbios.local_master,
+            preferred_master: netbios.preferred_master == AutoSetting::Yes,
+            domain_master: false,
+            wins: netbios.wins_support || !netbios.wins_servers.is_empty(),
+            lm_announce: match netbios.lm_announce {
+                AutoSetting::Yes => LmAnnounce::Yes,
+                AutoSetting::No => LmAnnounce::No,
+                AutoSetting::Auto => LmAnnounce::Auto,
+            },
+            lm_interval_s: netbios.lm_interval_s,
+            seed,
+        };
+        Ok(Self {
+            datagrams: NbtDatagrams::new(datagrams),
+            browser: Browser::new(host.clock.now(), browser),
+            network,
+            workgroup,
+            master: None,
+        })
+    }
+
+    /// A packet arrived on port 138 from a station of this network.
+    pub(super) fn handle_packet(&mut self, now: Time, from: SocketAddrV4, bytes: &[u8]) {
+        self.datagrams.handle_packet(now, from, bytes);
+        while let Some(incoming) = self.datagrams.poll_incoming() {
+            self.browser.handle_datagram(now, &incoming);
+        }
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        self.browser.handle_timeout(now);
+    }
+
+    pub(super) fn due(&self) -> Option<Time> {
+        self.browser.poll_timeout()
+    }
+
+    pub(super) fn shutdown(&mut self, now: Time) {
+        self.browser.shutdown(now);
+    }
+
+    /// The name service registered or lost one of the browser's names.
+    pub(super) fn handle_name(&mut self, now: Time, name: &NbName, registered: bool) {
+        self.browser.handle_name(now, name, registered);
+    }
+
+    /// A packet to send on port 138, until there is none.
+    pub(super) fn poll_transmit(&mut self) -> Option<Transmit> {
+        while let Some(outgoing) = self.browser.poll_outgoing() {
+            self.datagrams.send(&outgoing);
+        }
+        self.datagrams.poll_transmit()
+    }
+
+    /// Names to register or release. Everything else becomes a line of the log.
+    pub(super) fn poll_event(&mut self, host: &Host) -> Option<BrowserEvent> {
+        while let Some(event) = self.browser.poll_event() {
+            match event {
+                BrowserEvent::Role { role, reason } => {
+                    let text = in_words(self.network.address, self.workgroup, role, &reason);
+                    host.reporter.notice(text);
+                }
+                BrowserEvent::Master(master) => {
+                    if self.master != Some(master) {
+                        let group = text(self.workgroup);
+                        host.reporter.notice(format!(
+                            "{}: {} is the master browser of {group}",
+                            self.network.address,
+                            text(master)
+                        ));
+                    }
+                    self.master = Some(master);
+                }
+                event => return Some(event),
+            }
+        }
+        None
+    }
+
+    fn is_master(&self) -> bool {
+        self.browser.role() == Role::Master
+    }
+}
+
+/// What happened, and why, in one line.
+fn in_words(at: Ipv4Addr, workgroup: NbName, role: Role, reason: &ElectionReason) -> String {
+    let group = text(workgroup);
+    let now = match role {
+        Role::Master => format!("coax is the master browser of {group}"),
+        Role::Backup => format!("coax is a backup browser of {group}"),
+        Role::Potential | Role::Server => format!("coax is not the master browser of {group}"),
+    };
+    match reason {
+        ElectionReason::Won => format!("{at}: {now}: it won the election"),
+        ElectionReason::Lost { to, by } => {
+            let name = text(*to);
+            format!("{at}: {now}: {name} won the election by {}", criterion(*by))
+        }
+        ElectionReason::NoMaster => {
+            format!("{at}: no master browser of {group} answers; coax calls an election")
+        }
+        ElectionReason::Preferred => {
+            format!("{at}: coax calls an election in {group}: 'preferred master = yes'")
+        }
+        ElectionReason::NameRefused => {
+            format!("{at}: {now}: another machine has the name {group}<1d>")
+        }
+        ElectionReason::OtherMaster(other) => format!(
+            "{at}: {} is a master browser of {group}, too; coax calls an election",
+            text(*other)
+        ),
+        ElectionReason::Called(by) => {
+            format!(
+                "{at}: {} called an election in {group}; coax takes part",
+                text(*by)
+            )
+        }
+        ElectionReason::Chosen => format!("{at}: {now}: the master browser chose it"),
+    }
+}
+
+fn criterion(by: Criterion) -> &'static str {
+    match by {
+        Criterion::Version => "the version of its protocol",
+        Criterion::OsLevel => "its higher 'os level'",
+        Criterion::Role => "its role (preferred or running master)",
+        Criterion::Uptime => "its longer uptime",
+        Criterion::Name => "its name, the lower one",
+    }
+}
+
+fn text(name: NbName) -> String {
+    String::from_utf8_lossy(name.characters()).into_owned()
+}
+
+/// The union of the lists of all networks, which the SMB server gives to clients.
+#[derive(Debug, Default)]
+pub(in super::super) struct SharedList(Mutex<NeighbourLists>);
+
+/// What the browsers of all networks know now.
+pub(super) fn lists<'a>(
+    page: CodePage,
+    base_type: u32,
+    with_others: bool,
+    browsers: impl Iterator<Item = &'a Browsing>,
+) -> NeighbourLists {
+    let decode = |bytes: &[u8]| page.decode(bytes).into_owned();
+    let mut lists = NeighbourLists::default();
+    for browsing in browsers {
+        lists.own_type |= browsing.browser.own_entry().server_type & !base_type;
+        let list = browsing.browser.list();
+        for server in list.servers().filter(|_| with_others) {
+            let entry = Neighbour {
+                name: decode(&server.name),
+                version: server.version,
+                server_type: server.server_type,
+                comment: decode(&server.comment),
+            };
+            add(&mut lists.servers, entry);
+        }
+        for workgroup in list.workgroups().filter(|_| with_others) {
+            let entry = Neighbour {
+                name: decode(&workgroup.name),
+                version: VERSION,
+                server_type: workgroup.server_type,
+                comment: decode(&workgroup.master),
+            };
+            add(&mut lists.workgroups, entry);
+        }
+        let master = browsing.master.filter(|_| !browsing.is_master());
+        lists.master = lists.master.or(master.map(text));
+    }
+    lists
+}
+
+/// Adds an entry that no other network had.
+fn add(entries: &mut Vec<Neighbour>, entry: Neighbour) {
+    if !entries.iter().any(|known| known.name == entry.name) {
+        entries.push(entry);
+    }
+}
+
+impl SharedList {
+    fn inside(&self) -> MutexGuard<'_, NeighbourLists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Neighbours for SharedList {
+    fn servers(&self) -> Vec<Neighbour> {
+        self.inside().servers.clone()
+    }
+
+    fn workgroups(&self) -> Vec<Neighbour> {
+        self.inside().workgroups.clone()
+    }
+
+    fn master(&self) -> Option<String> {
+        self.inside().master.clone()
+    }
+
+    fn own_type(&self) -> u32 {
+        self.inside().own_type
+    }
+
+    fn publish(&self, lists: NeighbourLists) {
+        *self.inside() = lists;
+    }
+}
+
+/// Whether a name is one that the browser asks for.
+pub(super) fn is_browsers(name: &NbName) -> bool {
+    matches!(name.suffix(), 0x1b | 0x1d | 0x1e) || *name == MSBROWSE
+}
