@@ -289,33 +289,32 @@ def shown(future):
     return rows
 
 
-def kept(source, scratch):
-    """Copies that were kept, judged again if their logs were."""
-    for path in sorted(Path(source).glob("*.json")):
-        yield Kept(path, scratch)
-    for path in sorted(Path(source).glob(f"*/{copying.RECORDED}")):
+def judge_again(path, arguments):
+    """What there is to print of a copy that was kept, and the rows of its captures."""
+    with tempfile.TemporaryDirectory(prefix="explain-real-") as scratch:
         try:
-            yield copying.judge(copying.Recorded.load(path.parent))
-        except copying.Rejected:
-            continue  # it was then, too
-
-
-def again(arguments, scratch):
-    """Judges copies that were kept. The rows of all captures."""
-    found = []
-    print(HEADER)
-    for copied in kept(arguments.source, scratch):
+            copied = copying.judge(copying.Recorded.load(path.parent)) if path.name == copying.RECORDED else Kept(path, Path(scratch))
+        except FAILURES:
+            return [], []  # rejected, as it was then
         family = copied.scenario.family
         if arguments.family not in family or arguments.development and scenario.held_out(family):
-            continue
+            return [], []
         secret = hidden(family, arguments)
         if arguments.keep and not secret:
             keep(copied, arguments.keep)
-        verdicts = judged(copied, arguments.joined)
-        found += [verdict.row() for verdict in verdicts]
-        if not secret:
-            print("\n".join(map(line, verdicts)), flush=True)
-    return found
+        verdicts = [] if arguments.no_explain else judged(copied, arguments.joined)
+        return [] if secret else list(map(line, verdicts)), [verdict.row() for verdict in verdicts]
+
+
+def again(arguments, _):
+    """Judges copies that were kept, by changed rules if their logs were. The rows of all captures."""
+    rows, source = [], Path(arguments.source)
+    paths = sorted(source.glob("*.json")) + sorted(source.glob(f"*/{copying.RECORDED}"))
+    print(HEADER)
+    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+        for future in [pool.submit(judge_again, path, arguments) for path in paths]:
+            rows += shown(future)
+    return rows
 
 
 def main(words=None):
