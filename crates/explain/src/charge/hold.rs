@@ -10,7 +10,11 @@ impl Charger {
     pub(super) fn charge_blocked(&mut self, advance: &Advance, held: Blocked, gap: Span) {
         match held {
             Blocked::Window => self.charge(Cause::ReceiveWindow, gap),
-            Blocked::Works | Blocked::Fed => self.charge(Cause::ServerThink, gap),
+            // what it answered before may still be on its way
+            Blocked::Works | Blocked::Fed => {
+                let rest = self.part(Cause::Bandwidth, gap, advance.other_busy - self.at);
+                self.charge(Cause::ServerThink, rest);
+            }
             Blocked::Full { since, works } => {
                 let is_own = advance.full == Some(since);
                 let (reader, way) = if is_own {

@@ -293,7 +293,7 @@ impl Charger {
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
             () if advance.is_unheeded() => advance.side.think(),
-            () if rest >= MIN_STALL_RTO
+            () if rest >= MIN_STALL_RTO.max(sum(advance.round(), advance.round()))
                 && advance.is_behind
                 && advance.place.is_middle
                 && !was_busy =>

@@ -82,6 +82,8 @@ pub(super) struct Slope {
     /// Of each size the shortest, and its bytes.
     least: Vec<(Span, u64)>,
     current: u64,
+    /// The least picoseconds per byte of the fastest exchanges, from the least on: a path that takes longer did not carry them.
+    fastest: [Option<u64>; CONTRADICTIONS],
 }
 
 /// Sizes this near to each other are one, bytes.
@@ -92,13 +94,31 @@ const LARGEST: u64 = 8192;
 const SIZES: usize = 16;
 /// So many sizes have to lie on one line.
 const ON_A_LINE: usize = 3;
+/// So many exchanges that were faster contradict it: one may have been under way already.
+const CONTRADICTIONS: usize = 3;
 
 impl Slope {
     /// An exchange of `bytes` took `time`. Whether that changes what is known.
     pub(super) fn add(&mut self, time: Span, bytes: u64) -> bool {
-        if bytes > LARGEST {
-            return false;
+        let before = self.known();
+        let took = time.0.saturating_mul(1000) / bytes.max(1);
+        let slower = |known: &Option<u64>| known.is_none_or(|known| known > took);
+        if let Some(place) = self.fastest.iter().position(slower)
+            && let Some(slower) = self.fastest.get_mut(place..)
+        {
+            slower.rotate_right(1);
+            slower
+                .first_mut()
+                .into_iter()
+                .for_each(|first| *first = Some(took));
         }
+        if bytes <= LARGEST {
+            self.note(time, bytes);
+        }
+        self.known() != before
+    }
+
+    fn note(&mut self, time: Span, bytes: u64) {
         let class = |bytes: u64| bytes / CLASS;
         let place = self
             .least
@@ -107,16 +127,14 @@ impl Slope {
         match self.least.get_mut(place) {
             Some(known) if class(known.1) == class(bytes) => {
                 if known.0 <= time {
-                    return false;
+                    return;
                 }
                 *known = (time, bytes);
             }
-            _ if is_full => return false,
+            _ if is_full => return,
             _ => self.least.insert(place, (time, bytes)),
         }
-        let before = self.current;
         self.settle();
-        self.current != before
     }
 
     /// The line on which most sizes lie, if that is most of them: what some take longer is think time, and what takes
@@ -138,7 +156,9 @@ impl Slope {
 
     /// Picoseconds a byte.
     pub(super) fn known(&self) -> Option<u64> {
-        (self.current > 0).then_some(self.current)
+        let [.., most] = self.fastest;
+        let is_possible = most.is_none_or(|fastest| self.current <= fastest);
+        (self.current > 0 && is_possible).then_some(self.current)
     }
 }
 
@@ -226,6 +246,19 @@ mod tests {
         assert_eq!(slope.known(), None);
         slope.add(Span(1_100_000), 700);
         assert_eq!(slope.known(), Some(800_000));
+    }
+
+    #[test]
+    fn a_slope_that_a_larger_exchange_contradicts_is_none() {
+        let mut slope = Slope::default();
+        for bytes in [160, 300, 600] {
+            slope.add(Span(10_000_000 + bytes * 8000), bytes);
+        }
+        assert_eq!(slope.known(), Some(8_000_000));
+        for (faster, known) in [(1, true), (2, true), (3, false)] {
+            slope.add(Span(12_000_000 + faster), 3000);
+            assert_eq!(slope.known().is_some(), known);
+        }
     }
 
     #[test]

@@ -190,9 +190,12 @@ impl SentLog {
         self.log.get(later.checked_sub(1)?).copied()
     }
 
-    /// The last that had been carried by `then`, or was acknowledged up to `acked`, and in which a message ended.
+    /// The last that had been carried by `then` and in which a message ended. What was acknowledged, up to `acked`, had been
+    /// carried, though a path that was taken for slower would not have yet.
     pub(super) fn whole_by(&self, then: Time, acked: u64) -> Option<SentSegment> {
-        let has_come = |sent: &SentSegment| sent.carried <= then || sent.end <= acked;
+        let has_come = |sent: &SentSegment| {
+            sent.carried <= then || (sent.carried > sent.at && sent.end <= acked)
+        };
         let known = self.log.partition_point(has_come);
         let mut known = self.log.range(..known).rev();
         known.find(|sent| sent.is_whole).copied().or(self.whole)

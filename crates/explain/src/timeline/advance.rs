@@ -51,6 +51,8 @@ pub(crate) struct Advance {
     pub(crate) is_next: bool,
     /// Since when the path was busy with this side's data, and until when, before this packet.
     pub(crate) busy: (Time, Time),
+    /// Until when the path is busy with the other side's.
+    pub(crate) other_busy: Time,
     /// How late it may come, captured behind the path, though that was busy all the time.
     pub(crate) late: Span,
     /// Where it stands in what its side says.

@@ -123,7 +123,7 @@ fn a_sample_of_known_causes_is_told_right() {
     let outcomes = outcomes(61);
     let all = figures(&outcomes, |_, _| true);
     assert!(all.cases >= 170, "{}", all.cases);
-    assert!(all.right_share() >= 93.0, "{}", all.right_share());
+    assert!(all.right_share() >= 92.0, "{}", all.right_share());
     assert!(all.error() <= 5.0, "{}", all.error());
     assert!(all.distance() <= 9.5, "{}", all.distance());
     assert!(all.unattributed_median() <= 2.0);

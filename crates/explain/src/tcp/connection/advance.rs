@@ -4,8 +4,8 @@ use crate::path::{LEAST, LastData, wire_bytes};
 use crate::tcp::connection::backlog::Situation;
 use crate::tcp::connection::{Arrival, Connection};
 use crate::timeline::{
-    AckSample, Advance, MessagePosition, Novelty, SendLimit, SentSegment, Side, of, of_mut, slack,
-    sum,
+    AckSample, Advance, MessagePosition, Novelty, SendLimit, SentSegment, Side, answers, of,
+    of_mut, slack, sum,
 };
 use coax_capture::Segment;
 use coax_cause::Cause;
@@ -76,6 +76,11 @@ impl Connection {
         let place = self.place(segment, side);
         let (knew, heard) = self.heard_by(side, wire, at);
         let is_alone = |step: &Advance| step.is_behind && step.is_alone();
+        // a client next to the capture: when it could have asked is seen
+        let is_request = |step: &Advance| {
+            let is_near = self.path.is_behind(Side::Server);
+            side == Side::Client && is_near && answers(step).is_some()
+        };
         let mut step = Advance {
             at,
             side,
@@ -99,6 +104,7 @@ impl Connection {
             again: self.carried_again(side, at),
             is_next: !is_behind && arrival.novelty != Some(Novelty::New) && stream.sent.is_next(at),
             busy: (stream.sent.busy_since, stream.sent.busy),
+            other_busy: other.sent.busy,
             late: stream.sent.jitter.allowance(),
             place,
             held_by: self.backlog.held_by(side, &self.situation()),
@@ -107,19 +113,31 @@ impl Connection {
         };
         step.is_saturated = Side::BOTH
             .into_iter()
-            .any(|of| self.is_saturated(of, at) && !(of == side && is_alone(&step)));
+            .any(|of| self.is_saturated(of, at) && !(of == side && is_alone(&step)))
+            && !is_request(&step);
         step
     }
 
-    /// Whether the path has been busy with `side`'s data for some round trips, and is still.
+    /// Whether the path has been busy with `side`'s data for some round trips, and is still. Without a handshake nobody knows
+    /// how long a packet takes when no queue stands.
     fn is_saturated(&self, side: Side, at: Time) -> bool {
         let stream = of(&self.streams, side);
         let goes_on = if self.path.is_behind(side) {
-            self.conversation.is_plain() || self.conversation.is_inside(side)
+            self.has_more(side)
         } else {
             stream.highest > stream.acked
         };
-        goes_on && self.path.is_saturated(side, at)
+        self.has_start && goes_on && self.path.is_saturated(side, at)
+    }
+
+    /// Whether `side` has more to send, as far as its messages show: what the capture kept of them must not matter.
+    pub(super) fn has_more(&self, side: Side) -> bool {
+        let conversation = &self.conversation;
+        conversation.is_plain()
+            || match side {
+                Side::Client => conversation.is_inside(side),
+                Side::Server => conversation.owes(side),
+            }
     }
 
     /// A side sent something again.

@@ -26,7 +26,7 @@ impl Connection {
         // what begins a message may have waited for its program
         if let Some(round) = other.echoes.came(segment, at)
             && novelty == Some(Novelty::New)
-            && (self.conversation.is_plain() || self.conversation.is_inside(side))
+            && self.has_more(side)
         {
             self.path.note_round(side, at, round);
         }
