@@ -6,8 +6,14 @@
 )]
 
 use super::*;
+use crate::datagram::{Incoming, Outgoing, Route};
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use coax_wire::browser::Announcement;
+use coax_wire::browser::{BrowserMessage, LanmanAnnouncement};
+use coax_wire::mailslot::{self, MailslotMessage};
+use coax_wire::nbt::name::NbName;
+use coax_wire::time::{Span, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

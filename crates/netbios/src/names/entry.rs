@@ -5,7 +5,7 @@ use coax_wire::nbt::ns::NameFlags;
 use coax_wire::time::{Span, Time};
 use core::net::Ipv4Addr;
 
-use super::{NameKind, NodeType, OwnName, Reach, wins::WinsState};
+use super::{NameKind, NodeType, OwnName, Reach, wins_state::WinsState};
 
 /// RFC 1002 §6, BCAST_REQ_RETRY_TIMEOUT.
 pub(super) const RETRY_TIMEOUT: Span = Span::from_millis(250);

@@ -5,19 +5,17 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 use core::net::Ipv4Addr;
 
 use coax_wire::nbt::name::NbName;
 use coax_wire::nbt::ns::NameFlags;
 use coax_wire::time::{Span, Time};
 
-use super::record::{RecordKind, RecordState, WinsRecord};
-use super::{MAX_MEMBERS, SUFFIX_CONTROLLERS, WinsServer};
-use crate::quoted::quoted_name;
+use super::record::{RecordKind, WinsRecord};
+use super::request::{MAX_MEMBERS, SUFFIX_CONTROLLERS};
 
 /// The first line.
-const VERSION: &str = "VERSION 1 0";
+pub(super) const VERSION: &str = "VERSION 1 0";
 
 /// A line that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,29 +24,6 @@ pub struct BadLine {
     pub line: usize,
     /// What is wrong, and what would be right.
     pub reason: String,
-}
-
-impl WinsServer {
-    /// The records as the text of a database file. Tombstones are left out.
-    pub fn database(&self) -> String {
-        let mut text = format!("{VERSION}\n");
-        for (name, record) in &self.records {
-            if record.state() == RecordState::Tombstone {
-                continue;
-            }
-            let expires = match record.state() {
-                RecordState::Active => record.expires().map_or(0, |time| seconds(time).max(1)),
-                _ => seconds(record.since()).max(1),
-            };
-            let _ = write!(text, "{} {expires}", quoted_name(name));
-            for address in record.addresses() {
-                let _ = write!(text, " {address}");
-            }
-            let [flags, _] = (record.flags().0 | NameFlags::ACTIVE).to_be_bytes();
-            let _ = writeln!(text, " {flags:02x}R");
-        }
-        text
-    }
 }
 
 /// Reads a database file. Lines that cannot be read are returned beside the records and lose nothing else.
@@ -104,6 +79,6 @@ fn record(line: &str) -> Result<(NbName, WinsRecord), String> {
     Ok((name, record))
 }
 
-fn seconds(time: Time) -> u64 {
+pub(super) fn seconds(time: Time) -> u64 {
     time.0 / 1_000_000_000
 }

@@ -6,7 +6,7 @@ use core::net::Ipv4Addr;
 use coax_wire::nbt::ns::NameFlags;
 use coax_wire::time::{Span, Time};
 
-use super::MAX_MEMBERS;
+use super::request::MAX_MEMBERS;
 
 /// What a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

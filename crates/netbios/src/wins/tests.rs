@@ -5,9 +5,18 @@
     clippy::panic
 )]
 
+use super::request::MAX_MEMBERS;
 use super::*;
+use crate::names::Destination;
 use alloc::vec;
+use alloc::vec::Vec;
+use coax_wire::nbt::name::NbName;
+use coax_wire::nbt::ns::{
+    AddrEntry, ClaimOp, NameFlags, Owners, Query, QueryKind, QueryReply, RCODE_NAME, Repr,
+};
 use coax_wire::nbt::ns::{Claim, RCODE_ACTIVE, Wack};
+use coax_wire::time::{Span, Time};
+use core::net::{Ipv4Addr, SocketAddrV4};
 use proptest::prelude::*;
 
 const START: Time = Time(1_700_000_000_000_000_000);

@@ -38,8 +38,8 @@ impl Browsing {
         let config = &host.server.config;
         let netbios = &host.settings.global.netbios;
         let mut datagrams = NbtDatagramsConfig::new(network);
-        datagrams.node = super::node_type(netbios);
-        datagrams.scope = super::scope(netbios)?;
+        datagrams.node = super::kind::node_type(netbios);
+        datagrams.scope = super::kind::scope(netbios)?;
         let seed = random::random().map(u64::from_le_bytes).unwrap_or(1);
         datagrams.first_id = u16::try_from(seed & 0xffff).unwrap_or(0);
         let browser = BrowserConfig {

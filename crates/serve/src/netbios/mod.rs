@@ -2,6 +2,7 @@
 //! and the WINS server.
 
 mod browsing;
+mod kind;
 mod sockets;
 mod wins;
 
@@ -14,13 +15,12 @@ use std::{
 };
 
 use coax_netbios::{
-    BrowserEvent, Destination, Event, NameService, NameServiceConfig, Network, NodeType, OwnName,
-    Transmit,
+    BrowserEvent, Destination, Event, NameService, NameServiceConfig, Network, OwnName, Transmit,
 };
 use coax_wire::{
     nbt::{
         dgm,
-        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, Scope},
+        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION},
         ns,
     },
     time::Time,
@@ -29,7 +29,7 @@ use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 
 use super::{host::Host, report::Reporter};
 use browsing::Browsing;
-use coax_smbconf::settings::{NetbiosSettings, NodeTypeSetting};
+use kind::{node_type, scope, wins_servers};
 use wins::WinsHost;
 
 /// Receive buffer size. RFC 1002 section 4.2 limits datagrams of the name service to 576 bytes.
@@ -371,32 +371,6 @@ fn node(
         browsing: browsing.transpose()?,
         network,
     })
-}
-
-fn scope(netbios: &NetbiosSettings) -> Result<Scope, String> {
-    Scope::new(&netbios.scope).map_err(|error| format!("'netbios scope': {error}"))
-}
-
-/// The WINS servers that a node uses: with `wins support` this machine.
-fn wins_servers(netbios: &NetbiosSettings, network: Network) -> Vec<Ipv4Addr> {
-    match netbios.wins_support {
-        true => vec![network.address],
-        false => netbios.wins_servers.clone(),
-    }
-}
-
-/// `coax:node type`; by default M with a WINS server, as nmbd, else B.
-fn node_type(netbios: &NetbiosSettings) -> NodeType {
-    let has_wins = netbios.wins_support || !netbios.wins_servers.is_empty();
-    match netbios.node {
-        Some(_) if !has_wins => NodeType::Broadcast,
-        Some(NodeTypeSetting::B) => NodeType::Broadcast,
-        Some(NodeTypeSetting::P) => NodeType::PointToPoint,
-        Some(NodeTypeSetting::M) => NodeType::Mixed,
-        Some(NodeTypeSetting::H) => NodeType::Hybrid,
-        None if has_wins => NodeType::Mixed,
-        None => NodeType::Broadcast,
-    }
 }
 
 fn tell(reporter: &Reporter, network: Network, event: Event) {

@@ -144,7 +144,7 @@ impl WinsHost {
     pub(super) fn start(host: &Host, stored: Stored) -> Result<Self, String> {
         let netbios = &host.settings.global.netbios;
         let config = WinsConfig {
-            scope: super::scope(netbios)?,
+            scope: super::kind::scope(netbios)?,
             min_ttl_s: netbios.min_wins_ttl_s,
             max_ttl_s: netbios.max_wins_ttl_s.max(netbios.min_wins_ttl_s),
             first_id: random::random().map(u16::from_le_bytes).unwrap_or_default(),

@@ -10,11 +10,16 @@ mod wins;
 
 use super::*;
 use alloc::vec;
+use alloc::vec::Vec;
+use coax_wire::nbt::name::NbName;
 use coax_wire::nbt::name::Scope;
 use coax_wire::nbt::ns::{
     AddrEntry, Claim, ClaimReply, Flags, MAX_DATAGRAM_LEN, NameFlags, Owners, Packet, Query,
     QueryKind, QueryReply, RCODE_ACTIVE, RCODE_CONFLICT,
 };
+use coax_wire::nbt::ns::{ClaimOp, Repr};
+use coax_wire::time::{Span, Time};
+use core::net::{Ipv4Addr, SocketAddrV4};
 use proptest::prelude::*;
 
 const START: Time = Time(1_700_000_000_000_000_000);

@@ -10,8 +10,8 @@ use coax_wire::nbt::ns::{
 };
 use coax_wire::time::Time;
 
+use super::super::entry::Entry;
 use super::NameService;
-use super::entry::Entry;
 
 /// Size of a node status without names and scope: header, name, record, count, statistics.
 const STATUS_OVERHEAD: usize = 12 + ENCODED_LEN + 10 + 1 + Statistics::LEN;

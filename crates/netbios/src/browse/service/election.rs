@@ -6,7 +6,9 @@ use coax_wire::browser::{self, BrowserMessage, ELECTION_VERSION, criteria};
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::{Span, Time};
 
-use super::{Browser, BrowserEvent, SUFFIX_ELECTION, master_names};
+use super::super::state::{Criterion, Election, ElectionReason, Role, Search};
+use super::super::types::{BrowserEvent, SUFFIX_ELECTION, master_names};
+use super::Browser;
 
 /// Requests without a better answer that win an election.
 const REQUESTS: u8 = 4;
@@ -22,88 +24,6 @@ const POTENTIAL_WAIT_MS: (u64, u64) = (800, 3000);
 const NAME_PATIENCE: Span = Span::from_secs(10);
 /// Middle bytes of the criteria: version 15.1 of the protocol.
 const CRITERIA_VERSION: u32 = 0x010f;
-
-/// What a server is on its network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// It takes no part in elections.
-    Server,
-    /// It can be elected.
-    Potential,
-    /// A master browser chose it to give out the list, too.
-    Backup,
-    /// The local master browser.
-    Master,
-}
-
-/// Why a role changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ElectionReason {
-    /// No machine answered as the master browser.
-    NoMaster,
-    /// `preferred master` calls an election at the start.
-    Preferred,
-    /// No machine had better criteria.
-    Won,
-    /// Another machine has better ones.
-    Lost {
-        /// That machine.
-        to: NbName,
-        /// What decided.
-        by: Criterion,
-    },
-    /// Another machine owns the name of the master browser.
-    NameRefused,
-    /// Another machine announced itself as the master browser.
-    OtherMaster(NbName),
-    /// The master browser chose us.
-    Chosen,
-    /// Another machine called an election.
-    Called(NbName),
-}
-
-/// What decides an election, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Criterion {
-    /// The version of the protocol.
-    Version,
-    /// `os level`.
-    OsLevel,
-    /// The role: domain master, WINS client, preferred master, running master, backup.
-    Role,
-    /// The time since the start.
-    Uptime,
-    /// The name: the lower one wins.
-    Name,
-}
-
-/// An election that is under way for us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Election {
-    Idle,
-    /// Requests are sent.
-    Running {
-        sent: u8,
-        due: Time,
-    },
-    /// Won; the name of the master browser is being registered.
-    Registering {
-        due: Time,
-    },
-}
-
-impl Election {
-    pub(super) fn idle() -> Self {
-        Self::Idle
-    }
-
-    pub(super) fn due(self) -> Option<Time> {
-        match self {
-            Self::Idle => None,
-            Self::Running { due, .. } | Self::Registering { due } => Some(due),
-        }
-    }
-}
 
 impl<A: Copy + Eq> Browser<A> {
     /// Begins an election at once.
@@ -128,7 +48,7 @@ impl<A: Copy + Eq> Browser<A> {
         let Some(by) = worse_by(&ours, heard) else {
             return self.stand(now, name);
         };
-        let was_part = self.election != Election::Idle || self.role == super::Role::Master;
+        let was_part = self.election != Election::Idle || self.role == Role::Master;
         self.election = Election::Idle;
         let reason = ElectionReason::Lost { to: name, by };
         if self.role == Role::Master {
@@ -138,7 +58,7 @@ impl<A: Copy + Eq> Browser<A> {
             self.tell(BrowserEvent::Role { role, reason });
         }
         // Whoever won announces itself; if nobody does, we look for it.
-        self.search = super::Search::later(now);
+        self.search = Search::later(now);
     }
 
     /// We are better: answers after a wait that depends on the role, unless that is planned already.
@@ -178,7 +98,7 @@ impl<A: Copy + Eq> Browser<A> {
             Election::Registering { due } if due <= now => {
                 self.election = Election::Idle;
                 self.become_potential(ElectionReason::NameRefused);
-                self.search = super::Search::later(now);
+                self.search = Search::later(now);
             }
             _ => {}
         }
@@ -205,7 +125,7 @@ impl<A: Copy + Eq> Browser<A> {
         if !registered {
             self.election = Election::Idle;
             self.become_potential(ElectionReason::NameRefused);
-            self.search = super::Search::later(now);
+            self.search = Search::later(now);
             return;
         }
         if matches!(self.election, Election::Registering { .. }) {

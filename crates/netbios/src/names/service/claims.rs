@@ -10,8 +10,8 @@ use coax_wire::nbt::ns::{
 };
 use coax_wire::time::Time;
 
-use super::entry::{Check, Entry, State};
-use super::{Destination, Event, NameKind, NameService, Transmit};
+use super::super::entry::{Check, Entry, State};
+use super::super::{Destination, Event, NameKind, Transmit, service::NameService};
 
 impl NameService {
     /// Somebody wants a name (RFC 1002 §5.1.1.5). Releases and broadcast refreshes concern caches only; Windows refuses

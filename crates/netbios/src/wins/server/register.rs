@@ -5,8 +5,9 @@ use core::net::SocketAddrV4;
 use coax_wire::nbt::ns::{Claim, ClaimOp, RCODE_ACTIVE, RCODE_REFUSED, RCODE_SERVER};
 use coax_wire::time::{Span, Time};
 
-use super::record::{RecordKind, WinsRecord};
-use super::{Request, SUFFIX_CONTROLLERS, SUFFIX_LOCAL_MASTER, WinsChange, WinsServer};
+use super::super::record::{RecordKind, WinsRecord};
+use super::super::request::{Request, SUFFIX_CONTROLLERS, SUFFIX_LOCAL_MASTER};
+use super::{WinsChange, WinsServer};
 
 impl WinsServer {
     pub(super) fn register(&mut self, now: Time, from: SocketAddrV4, claim: Claim) {

@@ -8,7 +8,9 @@ use coax_wire::nbt::ns::{
 };
 use coax_wire::time::{Span, Time};
 
-use super::{Request, WinsChange, WinsServer};
+use super::super::pending::Challenge;
+use super::super::request::Request;
+use super::{WinsChange, WinsServer};
 
 /// Wait for the old owner, as Windows' WINS server has it (KB Q120642 gives 3 × 500 ms for challenges).
 const PATIENCE: Span = Span::from_millis(500);
@@ -18,24 +20,6 @@ const QUERIES: u8 = 3;
 const WACK_S: u32 = 5;
 /// Challenges under way; further claimants are told that the server failed and try again.
 const MAX_CHALLENGES: usize = 256;
-
-/// A challenge under way.
-#[derive(Debug)]
-pub(super) struct Challenge {
-    claimant: SocketAddrV4,
-    claim: Request,
-    owner: Ipv4Addr,
-    id: u16,
-    sent: u8,
-    due: Time,
-}
-
-impl Challenge {
-    /// When the next query is due, or the claim is granted.
-    pub(super) fn due(&self) -> Time {
-        self.due
-    }
-}
 
 impl WinsServer {
     /// Tells the claimant to wait and asks the old owner.

@@ -7,8 +7,9 @@ use coax_wire::mailslot;
 use coax_wire::nbt::name::{NbName, SUFFIX_WORKSTATION};
 use coax_wire::time::{Span, Time};
 
-use super::election::Election;
-use super::{Browser, BrowserEvent, ElectionReason, Role, SUFFIX_ELECTION, SUFFIX_MASTER};
+use super::super::state::{Election, ElectionReason, Role, Search};
+use super::super::types::{BrowserEvent, SUFFIX_ELECTION, SUFFIX_MASTER};
+use super::Browser;
 use crate::datagram::{Incoming, Route};
 
 /// Requests for the list of backup browsers before there counts as no master ([MS-BRWS] 3.2.6).
@@ -17,50 +18,12 @@ const REQUESTS: u8 = 3;
 const REQUEST_INTERVAL: Span = Span::from_secs(1);
 /// How often a browser that is no master makes sure that there is one: the period of all announcements in the long run.
 const CHECK_INTERVAL: Span = Span::from_secs(12 * 60);
-/// Wait for the winner of an election to announce itself.
-const AFTER_ELECTION: Span = Span::from_secs(60);
 /// How often a master browser looks whether there are enough backup browsers.
 const BACKUP_CHECK: Span = Span::from_secs(15 * 60);
 /// Bit of a reset: stop being the master browser.
 const RESET_MASTER: u8 = 0x01;
 /// Bit of a reset: forget the list.
 const RESET_LISTS: u8 = 0x02;
-
-/// The search for a master browser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Search {
-    sent: u8,
-    token: u32,
-    due: Option<Time>,
-}
-
-impl Search {
-    /// No search is planned: this server takes no part.
-    pub(super) fn idle() -> Self {
-        Self {
-            sent: 0,
-            token: 0,
-            due: None,
-        }
-    }
-
-    /// A search that begins at `now`.
-    pub(super) fn starting(now: Time) -> Self {
-        Self {
-            due: Some(now),
-            ..Self::idle()
-        }
-    }
-
-    /// A search in a minute.
-    pub(super) fn later(now: Time) -> Self {
-        Self::starting(now + AFTER_ELECTION)
-    }
-
-    pub(super) fn due(self) -> Option<Time> {
-        self.due
-    }
-}
 
 impl<A: Copy + Eq> Browser<A> {
     pub(super) fn step_search(&mut self, now: Time) {

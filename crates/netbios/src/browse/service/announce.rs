@@ -5,73 +5,13 @@ use coax_wire::mailslot;
 use coax_wire::nbt::name::{NbName, SUFFIX_WORKSTATION};
 use coax_wire::time::{Span, Time};
 
-use super::{Browser, LmAnnounce, MSBROWSE, Role, SUFFIX_ELECTION, SUFFIX_MASTER};
+use super::super::state::Role;
+use super::super::types::{LmAnnounce, MSBROWSE, SUFFIX_ELECTION, SUFFIX_MASTER};
+use super::Browser;
 use crate::datagram::Route;
 
-/// Minutes between the first announcements of a server ([MS-BRWS] 3.2.6); the last one goes on.
-const SERVER_MINUTES: &[u64] = &[1, 1, 2, 4, 8, 12];
-/// Minutes between the announcements of a workgroup ([MS-BRWS] 3.3.6).
-const WORKGROUP_MINUTES: &[u64] = &[1, 1, 5, 5, 10, 10, 15];
 /// The longest wait before an announcement that was requested ([MS-BRWS] 3.2.5.2).
 const REQUESTED_MAX_MS: u64 = 30_000;
-
-/// The next announcement, and how many there were.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Schedule {
-    minutes: &'static [u64],
-    count: usize,
-    due: Time,
-}
-
-impl Schedule {
-    /// That of servers, from `now` on.
-    pub(super) fn servers(now: Time) -> Self {
-        Self {
-            minutes: SERVER_MINUTES,
-            count: 0,
-            due: now,
-        }
-    }
-
-    /// That of workgroups, from `now` on.
-    pub(super) fn workgroups(now: Time) -> Self {
-        Self {
-            minutes: WORKGROUP_MINUTES,
-            ..Self::servers(now)
-        }
-    }
-
-    pub(super) fn due(&self) -> Time {
-        self.due
-    }
-
-    /// If it is time, plans the next announcement; the period to tell, in milliseconds.
-    fn step(&mut self, now: Time) -> Option<u32> {
-        if self.due > now {
-            return None;
-        }
-        let period = Span::from_secs(self.period_minutes().saturating_mul(60));
-        self.count = self.count.saturating_add(1);
-        self.due = now + period;
-        Some(u32::try_from(period.as_millis()).unwrap_or(u32::MAX))
-    }
-
-    /// The period now, in milliseconds.
-    fn period_ms(&self) -> u32 {
-        u32::try_from(self.period_minutes().saturating_mul(60_000)).unwrap_or(u32::MAX)
-    }
-
-    fn period_minutes(&self) -> u64 {
-        let last = self.minutes.len().saturating_sub(1);
-        *self.minutes.get(self.count.min(last)).unwrap_or(&12)
-    }
-
-    /// Begins anew: the content changed.
-    pub(super) fn restart(&mut self, now: Time) {
-        self.count = 0;
-        self.due = now;
-    }
-}
 
 impl<A: Copy + Eq> Browser<A> {
     pub(super) fn step_announcements(&mut self, now: Time) {

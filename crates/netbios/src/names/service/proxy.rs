@@ -5,29 +5,15 @@ use core::net::{Ipv4Addr, SocketAddrV4};
 use coax_wire::nbt::ns::{self, Query, QueryReply};
 use coax_wire::time::{Span, Time};
 
-use super::{Destination, NameService, Transmit, next_id};
+use super::super::proxied::ProxyQuery;
+use super::super::{Destination, Transmit};
+use super::{NameService, next_id};
 
 /// Queries that may wait for the WINS server.
 const MAX_PROXIED: usize = 32;
 
 /// How long the WINS server may take to answer. B nodes ask for 2.25 s (KB Q120642).
 const PATIENCE: Span = Span::from_secs(2);
-
-/// A broadcast query that was passed on to the WINS server.
-#[derive(Debug)]
-pub(super) struct ProxyQuery {
-    asker: SocketAddrV4,
-    query: Query,
-    id: u16,
-    due: Time,
-}
-
-impl ProxyQuery {
-    /// When it is given up.
-    pub(super) fn due(&self) -> Time {
-        self.due
-    }
-}
 
 impl NameService {
     /// Passes a broadcast query on to the WINS server, if this node is a proxy.
