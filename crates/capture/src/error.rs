@@ -60,7 +60,7 @@ mod tests {
             (b"GMBU", "Network Monitor: save it as pcap"),
             (b"snoo", "snoop: save it as pcap"),
             (b"#!/b", "text and no capture"),
-            (b"\x7fELF", "begins with [7f, 45, 4c, 46]"),
+            (b"\x7fELF", "starts with [7f, 45, 4c, 46]"),
         ] {
             let message = Error::NotACapture(*first).to_string();
             assert!(message.contains(words), "{message}");

@@ -240,7 +240,14 @@ fn welcome(
     let mut socket =
         socket::Socket::new(stream, options).context("cannot set up its connection")?;
     let now = host.clock.now();
-    socket.pace(Pacing::begin(host, &socket, peer.ip().to_canonical()));
+    let shared = (&host.clock, &host.limits);
+    let global = &host.settings.global;
+    socket.pace(Pacing::begin(
+        global,
+        shared,
+        &socket,
+        peer.ip().to_canonical(),
+    ));
     let session = Session::server(now, transport, Accept::Any, host.session);
     let link = Arc::new(Link::new(
         host.clone(),

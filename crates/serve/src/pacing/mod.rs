@@ -20,8 +20,6 @@ pub(super) use learned::LearnedLimits;
 use linux::Info;
 use socket2::Socket;
 
-use super::host::Host;
-
 /// Segment size of Ethernet, bytes. A listener does not know the client's.
 const ETHERNET_MSS: usize = 1460;
 /// Time between two looks at the kernel's counters while a client's acknowledgments are awaited: a quarter of the shortest
@@ -68,8 +66,12 @@ fn sets_receive_buffer(options: &[SocketOption]) -> bool {
 
 impl Pacing {
     /// The pacing of a client that has just connected; `None` if it needs none.
-    pub(super) fn begin(host: &Host, socket: &impl AsFd, address: IpAddr) -> Option<Self> {
-        let global = &host.settings.global;
+    pub(super) fn begin(
+        global: &GlobalSettings,
+        (clock, limits): (&Arc<Clock>, &Arc<LearnedLimits>),
+        socket: &impl AsFd,
+        address: IpAddr,
+    ) -> Option<Self> {
         let mode = mode(global, address);
         let fixed_window = sets_receive_buffer(&global.socket_options);
         // An error means that the client is gone, which the next read reports.
@@ -80,7 +82,7 @@ impl Pacing {
             timestamps: info.timestamps(),
             rtt: info.rtt(),
         };
-        let pacer = Pacer::new(mode, handshake, host.limits.of(address));
+        let pacer = Pacer::new(mode, handshake, limits.of(address));
         if !pacer.is_active() {
             if global.pacing != settings::Pacing::Off && !fixed_window {
                 let _ = linux::release_window(socket);
@@ -88,8 +90,8 @@ impl Pacing {
             return None;
         }
         let pacing = Self {
-            clock: host.clock.clone(),
-            limits: host.limits.clone(),
+            clock: clock.clone(),
+            limits: limits.clone(),
             address,
             state: Mutex::new(State {
                 pacer,

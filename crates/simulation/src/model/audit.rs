@@ -2,7 +2,7 @@
 
 use super::{
     Node, State,
-    effect::Partial,
+    terms::Partial,
     terms::{Check, Place, require},
 };
 use crate::disk::{Entry, Listing};

@@ -1,6 +1,6 @@
 //! Ends of opens, trees, sessions and connections.
 
-use super::{Check, Handle, Moment, Open, State, effect::Effect};
+use super::{Check, Handle, Moment, Open, State, terms::Effect};
 use crate::op::{Oplock, Request};
 
 impl State {

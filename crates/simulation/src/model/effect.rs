@@ -3,29 +3,11 @@
 //! The client got only an error, so each effect happened or did not. [`super::Model`] follows both states until an answer
 //! or the disk refutes one of them.
 
-use super::{State, parent, terms::Place};
+use super::{
+    State, parent,
+    terms::{Effect, Partial, Place},
+};
 use std::sync::Arc;
-
-/// A change of names that happened or did not.
-#[derive(Clone, Debug)]
-pub(super) enum Effect {
-    /// The object was removed.
-    Gone { node: usize },
-    /// The name was changed.
-    Moved { from: Place, to: Place },
-    /// A folder (`None`), or a file that should get this length, was created.
-    New { place: Place, length: Option<u32> },
-}
-
-/// A change of contents that reached the disk in part. The audit at the end of the step tells how far.
-#[derive(Clone, Debug)]
-pub(super) struct Partial {
-    pub(super) node: usize,
-    /// The minimum length.
-    pub(super) least: usize,
-    /// The contents after the whole change.
-    pub(super) new: Vec<u8>,
-}
 
 impl State {
     /// The state after an effect; `None` if the effect is impossible in this state.

@@ -25,12 +25,11 @@ use crate::{
     rules::SHARES,
 };
 use coax_server::{share::Access, vfs::FileId};
-use effect::{Effect, Partial};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
-use terms::{name, parent, place, require};
+use terms::{Effect, Partial, name, parent, place, require};
 
 /// A file or folder.
 #[derive(Clone, Debug, Default)]

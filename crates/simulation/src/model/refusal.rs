@@ -1,11 +1,10 @@
 //! Refused requests: each needs a reason, and may change only what cannot be undone.
 
 use super::{
-    Check, Moment, Open, State,
-    effect::Effect,
-    name,
+    Check, Moment, Open, State, name,
     opening::{effective, joins, lets},
     parent, place, require,
+    terms::Effect,
 };
 use crate::{
     op::{IfExists, Op, OpenArgs, Range, Request, Verb, right},

@@ -30,3 +30,24 @@ pub fn name(path: &str) -> &str {
 pub fn require(holds: bool, otherwise: &str) -> Check {
     if holds { Ok(()) } else { Err(otherwise.into()) }
 }
+
+/// A change of names that happened or did not.
+#[derive(Clone, Debug)]
+pub(super) enum Effect {
+    /// The object was removed.
+    Gone { node: usize },
+    /// The name was changed.
+    Moved { from: Place, to: Place },
+    /// A folder (`None`), or a file that should get this length, was created.
+    New { place: Place, length: Option<u32> },
+}
+
+/// A change of contents that reached the disk in part. The audit at the end of the step tells how far.
+#[derive(Clone, Debug)]
+pub(super) struct Partial {
+    pub(super) node: usize,
+    /// The minimum length.
+    pub(super) least: usize,
+    /// The contents after the whole change.
+    pub(super) new: Vec<u8>,
+}
