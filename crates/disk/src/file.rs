@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard},
 };
 
 use coax_server::vfs::{FsTime, OpenHow, SetTimes, Stat, VfsError, VfsFile, VfsResult};
@@ -28,6 +28,9 @@ const ZEROS_AT_MOST: u64 = 64 << 20;
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 /// Locks for read-modify-write changes of attributes, selected by file: the system can only replace attributes.
 static UPDATES: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+/// Locks for the length, selected by file. Writes and length changes share a lock; an extension with zeros holds it alone:
+/// it may write zeros only beyond the end, and the end must not move meanwhile. Changes by other programs are not excluded.
+static LENGTHS: [RwLock<()>; 64] = [const { RwLock::new(()) }; 64];
 const OWNER_WRITE: u32 = 0o200;
 const NANOS: i64 = 1_000_000_000;
 
@@ -38,11 +41,14 @@ pub struct DiskFile {
     /// The access that the open requested. The kernel is more lenient: it allows reads on a file opened for neither
     /// reading nor writing.
     how: OpenHow,
+    /// The file's lock in [`LENGTHS`]; found when first needed.
+    length: OnceLock<&'static RwLock<()>>,
 }
 
 impl DiskFile {
     pub(super) fn new(fd: OwnedFd, how: OpenHow) -> Self {
-        Self { fd, how }
+        let length = OnceLock::new();
+        Self { fd, how, length }
     }
 
     /// The descriptor, for `sendfile` from the page cache to a socket.
@@ -59,24 +65,30 @@ impl DiskFile {
         let keep = FallocateFlags::KEEP_SIZE;
         match retry(|| rustix::fs::fallocate(&self.fd, keep, old, len.saturating_sub(old))) {
             Ok(()) => self.truncate(len),
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.extend_unreserved(old, len),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.extend_unreserved(len),
             Err(other) => Err(error(other)),
         }
     }
 
-    /// Extends a file on file systems that cannot reserve space.
-    pub(super) fn extend_unreserved(&self, old: u64, len: u64) -> VfsResult<()> {
-        if len.saturating_sub(old) > ZEROS_AT_MOST {
+    /// Extends a file on file systems that cannot reserve space. Other clients may have extended it since the caller
+    /// queried its length; it keeps what they wrote.
+    pub(super) fn extend_unreserved(&self, len: u64) -> VfsResult<()> {
+        let _alone = self
+            .length()
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let old = self.size()?;
+        if len <= old || len.saturating_sub(old) > ZEROS_AT_MOST {
             self.ask_for_room(len.saturating_sub(old))?;
-            return self.truncate(len);
+            return self.truncate_locked(len);
         }
         let mut at = old;
         while at < len {
             let part = usize::try_from(len.saturating_sub(at))
                 .unwrap_or(ZEROS.len())
                 .min(ZEROS.len());
-            if let Err((_, why)) = self.write_at(at, ZEROS.get(..part).unwrap_or(&ZEROS)) {
-                self.truncate(old)?;
+            if let Err((_, why)) = self.write_locked(at, ZEROS.get(..part).unwrap_or(&ZEROS)) {
+                self.truncate_locked(old)?;
                 return Err(why);
             }
             at = at.saturating_add(part as u64);
@@ -101,8 +113,40 @@ impl DiskFile {
         }
     }
 
+    /// The lock of the file's length.
+    pub(super) fn length(&self) -> &'static RwLock<()> {
+        self.length.get_or_init(|| {
+            let inode = rustix::fs::fstat(&self.fd).map_or(0, |stat| stat.st_ino);
+            let [first, ..] = &LENGTHS;
+            let lock = LENGTHS.get((inode % LENGTHS.len() as u64) as usize);
+            lock.unwrap_or(first)
+        })
+    }
+
+    fn share_length(&self) -> RwLockReadGuard<'static, ()> {
+        self.length().read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn truncate(&self, len: u64) -> VfsResult<()> {
+        let _shared = self.share_length();
+        self.truncate_locked(len)
+    }
+
+    fn truncate_locked(&self, len: u64) -> VfsResult<()> {
         retry(|| rustix::fs::ftruncate(&self.fd, len)).map_err(error)
+    }
+
+    /// Writes all of `data`. On failure returns how much of it was written.
+    fn write_locked(&self, offset: u64, data: &[u8]) -> Result<(), (usize, VfsError)> {
+        let mut done = 0;
+        while let Some(rest) = data.get(done..).filter(|rest| !rest.is_empty()) {
+            match retry(|| rustix::io::pwrite(&self.fd, rest, offset.saturating_add(done as u64))) {
+                Ok(0) => return Err((done, VfsError::NoSpace)),
+                Ok(n) => done = done.saturating_add(n),
+                Err(other) => return Err((done, error(other))),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -131,15 +175,8 @@ impl VfsFile for DiskFile {
         let end = offset.checked_add(data.len() as u64);
         end.filter(|end| *end <= MAX_LEN)
             .ok_or((0, VfsError::TooLarge))?;
-        let mut done = 0;
-        while let Some(rest) = data.get(done..).filter(|rest| !rest.is_empty()) {
-            match retry(|| rustix::io::pwrite(&self.fd, rest, offset.saturating_add(done as u64))) {
-                Ok(0) => return Err((done, VfsError::NoSpace)),
-                Ok(n) => done = done.saturating_add(n),
-                Err(other) => return Err((done, error(other))),
-            }
-        }
-        Ok(())
+        let _shared = self.share_length();
+        self.write_locked(offset, data)
     }
 
     fn stat(&self) -> VfsResult<Stat> {

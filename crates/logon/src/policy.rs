@@ -109,7 +109,7 @@ impl Refusal {
     pub const fn setting(self) -> Option<&'static str> {
         match self {
             Self::LanmanNotAllowed => Some("lanman auth = yes"),
-            Self::NtlmV1NotAllowed => Some("ntlm auth = yes"),
+            Self::NtlmV1NotAllowed => Some("ntlm auth = ntlmv1-permitted"),
             Self::PlaintextNotAllowed => Some("encrypt passwords = no"),
             Self::NullPasswordsNotAllowed => Some("null passwords = yes"),
             _ => None,

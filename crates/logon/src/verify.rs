@@ -77,14 +77,15 @@ pub fn verify(claim: &Claim<'_>, user: &User, policy: &Policy) -> Result<Verifie
             .map(|()| Verified::keyless(How::NoPassword));
     }
     let fields = Fields::of(claim);
-    let mut refusal = fields.without_a_match(user);
+    let mut refusal = None;
     for found in fields.matches(claim, user) {
         match policy.admit(found.how) {
             Ok(()) => return Ok(found),
-            Err(not_allowed) => refusal = not_allowed,
+            // The first match is the strongest, so its setting is the least that would admit this client.
+            Err(not_allowed) => refusal = refusal.or(Some(not_allowed)),
         }
     }
-    Err(refusal)
+    Err(refusal.unwrap_or_else(|| fields.without_a_match(user)))
 }
 
 /// What each field may hold, by its length.

@@ -173,6 +173,25 @@ fn a_right_password_with_a_forbidden_method_differs_from_a_wrong_one() {
 }
 
 #[test]
+fn two_forbidden_responses_are_refused_with_the_setting_for_the_stronger_one() {
+    let nothing = Policy {
+        ntlm_v1: false,
+        lanman: false,
+        ..Policy::default()
+    };
+    let user = user();
+    let weak = lm(user.lm_hash.as_ref().unwrap(), &CHALLENGE).bytes;
+    let v1 = ntlm_v1(&nt_hash("Password"), &CHALLENGE).bytes;
+    let refuse = |lm: &[u8], nt: &[u8]| verify(&claim(lm, nt), &user, &nothing).unwrap_err();
+    let both = refuse(&weak, &v1);
+    assert_eq!(both, Refusal::NtlmV1NotAllowed);
+    assert_eq!(both.setting(), Some("ntlm auth = ntlmv1-permitted"));
+    assert_eq!(refuse(&weak, &[]), Refusal::LanmanNotAllowed);
+    // A wrong NT response: only LM would admit this client.
+    assert_eq!(refuse(&weak, &[7; 24]), Refusal::LanmanNotAllowed);
+}
+
+#[test]
 fn any_changed_bit_of_any_response_is_a_wrong_password() {
     for sent in [
         v2_with_domain("Domain"),

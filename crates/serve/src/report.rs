@@ -338,10 +338,15 @@ impl std::fmt::Display for Line {
                 tried,
                 native,
             } => match user {
+                Some(user) if native.is_empty() => write!(f, "[{client}] {user} logged on ({how})"),
                 Some(user) => write!(f, "[{client}] {user} logged on ({how}; {native})"),
                 None => {
                     let because = guest_because(how, tried.as_deref());
-                    write!(f, "[{client}] guest ({because}) logged on ({native})")
+                    write!(f, "[{client}] guest ({because}) logged on")?;
+                    match native.is_empty() {
+                        true => Ok(()),
+                        false => write!(f, " ({native})"),
+                    }
                 }
             },
             Self::Tree { client, share } => write!(f, "[{client}] connected to {share}"),
@@ -451,6 +456,29 @@ impl std::fmt::Display for ClientLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_without_native_names_gets_no_empty_parentheses() {
+        let line = |user: Option<&str>, how, native: &str| {
+            let (user, native) = (user.map(Into::into), native.into());
+            Line::LoggedOn {
+                client: 3,
+                user,
+                how,
+                tried: None,
+                native,
+            }
+            .to_string()
+        };
+        assert_eq!(line(Some("anna"), "LM", ""), "[3] anna logged on (LM)");
+        assert_eq!(
+            line(Some("anna"), "LM", "DOS"),
+            "[3] anna logged on (LM; DOS)"
+        );
+        let guest = "[3] guest (anonymous) logged on";
+        assert_eq!(line(None, "anonymous", ""), guest);
+        assert_eq!(line(None, "anonymous", "DOS"), format!("{guest} (DOS)"));
+    }
 
     #[test]
     fn a_guest_s_lines_show_the_name_it_sent_and_why_it_became_a_guest() {

@@ -103,8 +103,43 @@ fn clients_are_not_taken_for_those_whose_words_they_share() {
     let smblib = "UNIX of some type SMBlib LM2.1 minus a bit";
     assert!(who(&["Samba", "NT LM 0.12"], smblib).contains("Authen::Smb"));
     assert!(who(&["NT LM 0.12"], "PlayStation 2 SMBMAN").starts_with("PlayStation 2"));
+    let smbfs = [
+        "PC NETWORK PROGRAM 1.0",
+        "MICROSOFT NETWORKS 1.03",
+        "MICROSOFT NETWORKS 3.0",
+        "LANMAN1.0",
+        "LM1.2X002",
+        "NT LM 0.12",
+        "NT LANMAN 1.0",
+    ];
+    assert_eq!(who(&smbfs, "AmigaOS smbfs 2.22"), "AmigaOS (smbfs)");
+    assert!(who(&smbfs, "").starts_with("AmigaOS (smbfs) or "));
+    assert!(!who(&["PC NETWORK PROGRAM 1.0"], "").contains("Amiga"));
     let windows_98 = [DOS, &["NT LM 0.12"]].concat();
     assert_eq!(who(&windows_98, ""), "Windows 95, 98 or Me");
+}
+
+#[test]
+fn os2_is_recognised_by_its_own_list_and_windows_nt_3_51_is_not_taken_for_it() {
+    let os2 = [
+        "PC NETWORK PROGRAM 1.0",
+        "XENIX CORE",
+        "LANMAN1.0",
+        "LM1.2X002",
+        "LANMAN2.1",
+    ];
+    assert_eq!(who(&os2, ""), "OS/2 (LAN Requester)");
+    let nt = [
+        "PC NETWORK PROGRAM 1.0",
+        "XENIX CORE",
+        "MICROSOFT NETWORKS 1.03",
+        "LANMAN1.0",
+        "Windows for Workgroups 3.1a",
+        "LM1.2X002",
+        "LANMAN2.1",
+        "NT LM 0.12",
+    ];
+    assert_eq!(named(&nt, ""), None);
 }
 
 #[test]

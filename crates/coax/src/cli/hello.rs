@@ -20,12 +20,7 @@ pub fn hello(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> 
     if from.only_here {
         out.push_str("Only this machine can connect: all addresses are loopback addresses.\n");
     }
-    let share = settings
-        .shares
-        .iter()
-        .find(|s| s.available && s.browseable)
-        .or(settings.shares.first());
-    if let Some(share) = share {
+    if let Some(share) = example_share(settings) {
         clients(
             &Example {
                 settings,
@@ -39,6 +34,18 @@ pub fn hello(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> 
     ports(&from, &mut out);
     log_ons(settings, &mut out);
     out
+}
+
+/// The share that the lines to type name: a folder rather than a printer.
+fn example_share(settings: &Settings) -> Option<&ShareSettings> {
+    let shown = || {
+        settings
+            .shares
+            .iter()
+            .filter(|s| s.available && s.browseable)
+    };
+    let folder = shown().find(|s| !s.printable);
+    folder.or(shown().next()).or(settings.shares.first())
 }
 
 /// Which address and ports a client is told.
@@ -93,6 +100,24 @@ impl Example<'_> {
         let users = self.settings.users.iter().map(|u| u.name.as_str());
         Some(users.into_iter().next().unwrap_or("NAME"))
     }
+
+    /// The command that connects a drive or a printer port.
+    fn net_use(&self) -> String {
+        net_use(self.settings, self.share)
+    }
+
+    /// A printer beside the folder of the other lines.
+    fn printer(&self) -> Option<&ShareSettings> {
+        let mut shown = self.settings.shares.iter();
+        let printer = shown.find(|s| s.printable && s.available && s.browseable);
+        printer.filter(|_| !self.share.printable)
+    }
+}
+
+fn net_use(settings: &Settings, share: &ShareSettings) -> String {
+    let device = if share.printable { "LPT1" } else { "X" };
+    let server = &settings.global.netbios_name;
+    format!("NET USE {device}: \\\\{server}\\{}", share.name)
 }
 
 fn shares(settings: &Settings, out: &mut String) {
@@ -116,7 +141,8 @@ fn shares(settings: &Settings, out: &mut String) {
 
 /// Why nobody can write, if the settings allow writing.
 fn cannot_write(share: &ShareSettings) -> String {
-    why_not_writable(share).map_or_else(String::new, |why| format!(", but nobody can write: {why}"))
+    let act = if share.printable { "print" } else { "write" };
+    why_not_writable(share).map_or_else(String::new, |why| format!(", but nobody can {act}: {why}"))
 }
 
 /// Who may do what, in words.
@@ -126,6 +152,7 @@ fn who(settings: &Settings, share: &ShareSettings) -> String {
     }
     let guests = match share.access(None) {
         None => "no guests",
+        Some(_) if share.printable => "guests print",
         Some(Access::ReadOnly) => "guests read",
         Some(Access::ReadWrite) => "guests read and write",
     };
@@ -143,6 +170,7 @@ fn who(settings: &Settings, share: &ShareSettings) -> String {
         share.read_only && share.write_list.is_empty(),
     ) {
         (false, _) => guests.into(),
+        (true, _) if share.printable => format!("{guests}; users print"),
         (true, true) => format!("{guests}; users read"),
         (true, false) => format!("{guests}; users read and write"),
     }
@@ -174,26 +202,26 @@ fn lines(example: &Example<'_>) -> Vec<(&'static str, String)> {
         share,
         from,
     } = example;
-    let unc = format!("\\\\{}\\{}", settings.global.netbios_name, share.name);
+    let net_use = example.net_use();
     let user = example.user();
     let mut lines = Vec::new();
     if from.nbt_port.is_some() {
         let log_on = user
             .map(|u| format!("NET LOGON {u}, then "))
             .unwrap_or_default();
-        lines.push((
-            "DOS (MS Client, LAN Manager)",
-            format!("{log_on}NET USE X: {unc}"),
-        ));
-        lines.push((
-            "Windows for Workgroups, 95, 98, Me",
-            format!("NET USE X: {unc}"),
-        ));
-        lines.push(("OS/2", format!("{log_on}NET USE X: {unc}")));
+        lines.push(("DOS (MS Client, LAN Manager)", format!("{log_on}{net_use}")));
+        lines.push(("Windows for Workgroups, 95, 98, Me", net_use.clone()));
+        lines.push(("OS/2", format!("{log_on}{net_use}")));
     }
     let as_user = user.map(|u| format!(" /USER:{u}")).unwrap_or_default();
-    lines.push(("Windows NT, 2000, XP", format!("NET USE X: {unc}{as_user}")));
-    if let Some(port) = from.direct_port {
+    lines.push(("Windows NT, 2000, XP", format!("{net_use}{as_user}")));
+    if let Some(printer) = example.printer() {
+        lines.push((
+            "Printer, DOS, Windows, OS/2",
+            self::net_use(settings, printer),
+        ));
+    }
+    if let Some(port) = from.direct_port.filter(|_| !share.printable) {
         let (name, password) = user.map_or(("GUEST", "none"), |u| (u, "that user's"));
         let text = format!(
             "IP {}, port {port}, share {}, user {name}, password {password}",
@@ -214,6 +242,9 @@ fn unix_lines(example: &Example<'_>, user: Option<&str>) -> Vec<(&'static str, S
     let who = user.map_or("-N".into(), |u| format!("-U {u}"));
     let smbclient =
         format!("smbclient '{place}' -p {port} {who} -m NT1 --option='client min protocol=CORE'");
+    if share.printable {
+        return vec![("smbclient", smbclient)];
+    }
     let who = user.map_or("guest".into(), |u| format!("username={u}"));
     let mount = format!("mount -t cifs '{place}' /mnt -o vers=1.0,port={port},{who}");
     vec![("smbclient", smbclient), ("Linux, as root", mount)]
@@ -226,13 +257,13 @@ fn names(settings: &Settings, bound: &Bound, from: &Reach, out: &mut String) {
     }
     let line = format!("{}  {}  #PRE", from.address, settings.global.netbios_name);
     let when = if bound.names {
-        "If the name is not found"
+        "If the name is not found, add"
     } else {
-        "The server does not answer name queries on UDP 137, so"
+        "The server does not answer name queries on UDP 137. Add"
     };
     let _ = writeln!(
         out,
-        "\n{when}, add this line to LMHOSTS (in C:\\WINDOWS, C:\\NET or SYSTEM32\\DRIVERS\\ETC):\n  {line}"
+        "\n{when} this line to LMHOSTS (in C:\\WINDOWS, C:\\NET or SYSTEM32\\DRIVERS\\ETC):\n  {line}"
     );
 }
 
@@ -335,6 +366,7 @@ mod tests {
             "IP 192.168.1.5, port 445, share DATA, user GUEST",
             "smbclient '//192.168.1.5/DATA' -p 445 -N -m NT1",
             "mount -t cifs '//192.168.1.5/DATA' /mnt -o vers=1.0,port=445,guest",
+            "If the name is not found, add this line to LMHOSTS (in ",
             "192.168.1.5  ATTIC  #PRE",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
@@ -342,6 +374,37 @@ mod tests {
         assert!(
             !text.contains("iptables") && !text.contains("NET LOGON") && !text.contains("--allow")
         );
+    }
+
+    #[test]
+    fn a_printer_gets_a_printer_port_and_no_drive() {
+        let printer = "[LASER]\npath = /\nprintable = yes\nguest ok = yes\n";
+        let greet = |conf: &str| {
+            hello(
+                &settings(conf),
+                &bound("0.0.0.0:139", "0.0.0.0:445", true),
+                &lan(),
+            )
+        };
+        let alone = greet(&format!("[global]\nnetbios name = attic\n{printer}"));
+        let each = r"NET USE LPT1: \\ATTIC\LASER";
+        assert_eq!(alone.matches(each).count(), 4, "{alone}");
+        assert!(alone.contains("(guests print") && alone.contains("smbclient '//"));
+        for part in ["NET USE X:", "guests read", "PlayStation", "mount -t"] {
+            assert!(!alone.contains(part), "{part} in\n{alone}");
+        }
+        for conf in [
+            format!("{GUEST}{printer}"),
+            GUEST.replace("[DATA]", &format!("{printer}[DATA]")),
+        ] {
+            let both = greet(&conf);
+            assert_eq!(both.matches(each).count(), 1, "{both}");
+            assert_eq!(
+                both.matches(r"NET USE X: \\ATTIC\DATA").count(),
+                4,
+                "{both}"
+            );
+        }
     }
 
     #[test]
@@ -356,7 +419,7 @@ mod tests {
             "sysctl net.ipv4.ip_unprivileged_port_start=137",
             "--dport 139 -j REDIRECT --to-ports 1139",
             "--dport 445 -j REDIRECT --to-ports 1445",
-            "does not answer name queries on UDP 137",
+            "does not answer name queries on UDP 137. Add this line to LMHOSTS (in ",
             "-p 1445",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");

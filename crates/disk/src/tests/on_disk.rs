@@ -263,16 +263,54 @@ fn zeros_that_do_not_fit_leave_the_length_as_it_was() {
     file.write_at(0, b"kept").unwrap();
     let before = disk.space().unwrap();
     let on_disk = file.as_any().downcast_ref::<DiskFile>().unwrap();
-    assert_eq!(
-        on_disk.extend_unreserved(4, 2 << 20),
-        Err(VfsError::NoSpace)
-    );
-    assert_eq!(
-        on_disk.extend_unreserved(4, 1 << 30),
-        Err(VfsError::NoSpace)
-    );
+    assert_eq!(on_disk.extend_unreserved(2 << 20), Err(VfsError::NoSpace));
+    assert_eq!(on_disk.extend_unreserved(1 << 30), Err(VfsError::NoSpace));
     assert_eq!(file.stat().unwrap().size, 4);
     assert_eq!(disk.space().unwrap(), before);
+}
+
+#[test]
+fn zeros_neither_overwrite_nor_cut_what_another_client_wrote_meanwhile() {
+    let Some((_mounted, disk)) = one_mib() else {
+        return;
+    };
+    let (file, _) = disk.open("A", CREATE).unwrap();
+    let (other, _) = disk.open("A", CREATE).unwrap();
+    file.write_at(0, b"kept").unwrap();
+    let on_disk = file.as_any().downcast_ref::<DiskFile>().unwrap();
+    let stale = file.stat().unwrap();
+    other.write_at(4, b"theirs").unwrap();
+    assert_eq!(stale.size, 4);
+    assert_eq!(on_disk.extend_unreserved(2 << 20), Err(VfsError::NoSpace));
+    assert_eq!(file.stat().unwrap().size, 10);
+    on_disk.extend_unreserved(100_000).unwrap();
+    assert_eq!(file.stat().unwrap().size, 100_000);
+    let mut start = [1; 12];
+    assert_eq!(file.read_at(0, &mut start), Ok(12));
+    assert_eq!(&start, b"kepttheirs\0\0");
+}
+
+#[test]
+fn a_write_of_another_open_waits_while_the_file_is_extended_with_zeros() {
+    let (_folder, disk) = fresh();
+    let (file, _) = disk.open("A", CREATE).unwrap();
+    let (other, _) = disk.open("A", CREATE).unwrap();
+    file.write_at(0, b"kept").unwrap();
+    let on_disk = file.as_any().downcast_ref::<DiskFile>().unwrap();
+    let alone = on_disk.length().write().unwrap();
+    std::thread::scope(|threads| {
+        let (started, starts) = std::sync::mpsc::channel();
+        let other = &other;
+        let writer = threads.spawn(move || {
+            started.send(()).unwrap();
+            other.write_at(4, b"more")
+        });
+        starts.recv().unwrap();
+        assert_eq!(file.stat().unwrap().size, 4);
+        drop(alone);
+        assert_eq!(writer.join().unwrap(), Ok(()));
+    });
+    assert_eq!(file.stat().unwrap().size, 8);
 }
 
 #[test]
