@@ -3,11 +3,12 @@
 //! Cards with several queues and merged files deliver packets out of order. Packets are held until one comes that is
 //! [`WINDOW`] later. Copying them costs time, so only the beginning of a capture and what follows disorder is held.
 //! A single time that fits neither the packet before it nor the one after it is replaced; a clock that is set back and
-//! stays so is left to the connections.
+//! stays so is left to the connections. A packet that the file has after the data that it acknowledges or continues stays
+//! after it: then its time is wrong, as in captures by cards that stamp the two directions at different places.
 
 use std::collections::BTreeMap;
 
-use coax_capture::{LinkType, Packet};
+use coax_capture::{Content, Dissector, LinkType, Packet, Segment};
 use coax_wire::time::{Span, Time};
 
 /// Packets further apart are not sorted.
@@ -18,6 +19,9 @@ const MAX_BYTES: usize = 2 << 20;
 /// So many packets are held back at the beginning and after a long pause; and after disorder.
 const WATCHED: u32 = 1024;
 const WATCHED_AFTER_DISORDER: u32 = 1 << 20;
+
+/// So many packets before a late one are searched for the data that it follows.
+const SEARCHED: usize = 64;
 
 /// A packet of its own.
 #[derive(Debug)]
@@ -152,12 +156,47 @@ impl Reorder {
             self.steps += 1;
             self.newest = packet.at;
         }
+        if packet.at < self.newest
+            && let Some(at) = self.time_of_data_before(&packet)
+        {
+            packet.at = at;
+            self.replaced += 1;
+        }
         self.previous = Some(packet.at);
         self.newest = self.newest.max(packet.at);
         self.bytes = self.bytes.saturating_add(packet.bytes.len());
         self.held
             .insert((self.steps, packet.at, packet.frame), packet);
     }
+}
+
+impl Reorder {
+    /// The latest time of data that a late packet acknowledges or continues, and that comes before it in the file.
+    fn time_of_data_before(&self, late: &Held) -> Option<Time> {
+        let mut dissector = Dissector::default();
+        let packet = late.packet();
+        let Content::Tcp(ack) = dissector.dissect(&packet) else {
+            return None;
+        };
+        let mut other = Dissector::default();
+        let later = self.held.range((self.steps, late.at, u64::MAX)..);
+        let mut data = later.rev().take(SEARCHED).filter(|(_, held)| {
+            let packet = held.packet();
+            matches!(other.dissect(&packet), Content::Tcp(data) if follows(&ack, &data))
+        });
+        data.next().map(|((_, at, _), _)| *at)
+    }
+}
+
+/// Whether `late` acknowledges all of `data`, or is data that comes after it.
+fn follows(late: &Segment<'_>, data: &Segment<'_>) -> bool {
+    let end = data.seq.wrapping_add(data.len);
+    let next = match (late.from, late.to) {
+        (from, to) if (from, to) == (data.to, data.from) => late.ack,
+        ends if ends == (data.from, data.to) && late.len > 0 => late.seq,
+        _ => return false,
+    };
+    data.len > 0 && next.wrapping_sub(end) < 1 << 31
 }
 
 /// Whether a time fits neither the one before it nor the one after it, and these fit each other.
