@@ -23,7 +23,9 @@ fn server() -> (TestServer, FaultyVfs) {
     let (watched, plain) = (disk.clone(), server.fs.clone());
     server.edit(|server| {
         let share = |id, name, kind| Arc::new(Share::for_guests(id, name, ShareKind::Disk(kind)));
-        server.shares[0] = share(1, "DISK", Arc::new(watched));
+        if let Some(first) = server.shares.first_mut() {
+            *first = share(1, "DISK", Arc::new(watched));
+        }
         server.shares.push(share(3, "OTHER", plain));
     });
     (server, disk)
