@@ -3,7 +3,7 @@
 //! [`listen`] accepts clients; each becomes a [`task`] that sleeps until there is something to do, and then has a
 //! thread of the pool serve the client with plain blocking calls ([`link`]). One [`coax_clock::Clock`] gives the engine
 //! the time; the engine reaches another client through that client's waker ([`wake`]). [`local`] reports changes that
-//! local programs make in folders that clients watch. [`report`] writes events. [`names`] answers NetBIOS name queries
+//! local programs make in folders that clients watch. [`report`] writes events. [`netbios`] answers NetBIOS name queries
 //! for the server's names.
 
 // Only `coax` uses this crate: its pages lead through private modules too.

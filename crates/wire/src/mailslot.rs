@@ -153,6 +153,7 @@ mod tests {
         fn arbitrary_bytes_never_panic(bytes in any::<Vec<u8>>(), at in 0usize..90, byte in any::<u8>()) {
             let _ = MailslotMessage::parse(&bytes);
             let mut packet = MailslotMessage::new(LANMAN, bytes).emit();
+            let at = at % packet.len();
             packet[at] = byte;
             let _ = MailslotMessage::parse(&packet);
         }
