@@ -18,7 +18,7 @@ def coax_registers(net, scratch):
     coax = Coax(near, scratch, "TOWER", globals_=settings)
     wait_for(lambda: in_wins(client, "TOWER", server) == [near.address], "TOWER at nmbd's WINS server")
     assert in_wins(client, "LAB#00", server)
-    text = nmblookup(client, scratch, "-R", "-U", server.address, "TOWER#20")
+    text = nmblookup(client, scratch, "--recursion", f"--unicast={server.address}", "TOWER#20")
     assert f"{near.address} TOWER<20>" in text, text
     # the same name on another network is refused by WINS
     other = Coax(far, scratch, "TOWER2", globals_=f"{settings}\nnetbios name = TOWER")
