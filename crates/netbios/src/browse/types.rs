@@ -29,7 +29,7 @@ pub enum LmAnnounce {
     Yes,
 }
 
-/// What a [`Browser`] is told.
+/// What a [`Browser`](super::Browser) is told.
 #[derive(Clone, Debug)]
 pub struct BrowserConfig {
     /// This server's name.
@@ -40,7 +40,7 @@ pub struct BrowserConfig {
     pub comment: Vec<u8>,
     /// The version it announces.
     pub version: (u8, u8),
-    /// Its type without the bits of browsers ([`server_type`]).
+    /// Its type without the bits of browsers ([`server_type`](coax_wire::browser::server_type)).
     pub server_type: u32,
     /// `os level`: the highest byte of the election criteria.
     pub os_level: u8,
@@ -63,7 +63,7 @@ pub struct BrowserConfig {
 /// What the driver has to do or to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrowserEvent {
-    /// Register this name; tell the outcome with [`Browser::handle_name`].
+    /// Register this name; tell the outcome with [`Browser::handle_name`](super::Browser::handle_name).
     Register(OwnName),
     /// Release this name.
     Release(NbName),

@@ -110,7 +110,7 @@ pub struct WinsServer {
 }
 
 impl WinsServer {
-    /// A server with the given records, such as those of [`parse_database`]. Records beyond the limit are dropped.
+    /// A server with the given records, such as those of [`parse_database`](super::parse_database). Records beyond the limit are dropped.
     pub fn new(
         now: Time,
         config: WinsConfig,
