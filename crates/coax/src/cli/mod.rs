@@ -10,6 +10,7 @@ pub mod files;
 pub mod hello;
 pub mod lab;
 pub mod lookup;
+pub mod manual;
 pub mod name_options;
 pub mod output;
 pub mod profiles;
@@ -25,11 +26,21 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use files::Verb;
 use output::WrongUsage;
 
+/// `coax --version`: the release, the commit and the optional parts.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("COAX_COMMIT"),
+    ", ",
+    env!("COAX_FEATURES"),
+    ")"
+);
+
 /// File sharing and performance diagnosis for vintage computers (SMB1 and NetBIOS).
 #[derive(Debug, Parser)]
 #[command(
     name = "coax",
-    version,
+    version = VERSION,
     about,
     disable_help_subcommand = true,
     arg_required_else_help = true
@@ -85,6 +96,11 @@ pub enum Command {
     Explain(Box<explain::ExplainArgs>),
     /// Demonstrate all verbs on this machine in under a minute
     Tour(tour::TourArgs),
+    /// Print the completions of this command line for a shell
+    Completions(manual::CompletionsArgs),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(manual::ManArgs),
     /// The helper process of 'serve' that runs print commands
     #[command(hide = true, name = coax_serve::commands::VERB)]
     RunCommands {
@@ -122,6 +138,8 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Tour(args) => tour::main(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::RunCommands { user } => run_commands(user.as_deref()),
     })
 }
