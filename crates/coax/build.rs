@@ -18,7 +18,9 @@ fn commit() -> String {
         return "development build".into();
     }
     watch_head();
-    let git = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output();
+    let git = Command::new("git")
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output();
     match git {
         Ok(done) if done.status.success() => {
             format!("commit {}", String::from_utf8_lossy(&done.stdout).trim())
@@ -30,7 +32,9 @@ fn commit() -> String {
 /// Asks for a new build when another commit is checked out.
 fn watch_head() {
     for name in ["HEAD", "logs/HEAD"] {
-        let git = Command::new("git").args(["rev-parse", "--git-path", name]).output();
+        let git = Command::new("git")
+            .args(["rev-parse", "--git-path", name])
+            .output();
         let Ok(done) = git else { return };
         let path = String::from_utf8_lossy(&done.stdout).trim().to_owned();
         if fs::exists(&path).unwrap_or(false) {
