@@ -21,6 +21,8 @@ pub struct Model {
 
 /// The maximum number of candidates. A pattern matches at most five files, and two changes may fail half-way in a step.
 const MAX_CANDIDATES: usize = 4_096;
+/// From here on it pays to compare them.
+const MANY_CANDIDATES: usize = 256;
 
 impl Model {
     /// A server with these limits and empty shares.
@@ -99,7 +101,17 @@ impl Model {
         Ok(())
     }
 
-    fn limit(&self) -> Check {
+    /// Merges candidates that have become equal, when there are many, and checks that the rest can be followed.
+    fn limit(&mut self) -> Check {
+        if self.states.len() > MANY_CANDIDATES {
+            let mut different: Vec<State> = Vec::new();
+            for state in self.states.drain(..) {
+                if !different.contains(&state) {
+                    different.push(state);
+                }
+            }
+            self.states = different;
+        }
         require(
             self.states.len() <= MAX_CANDIDATES,
             "more candidate states than the model follows",

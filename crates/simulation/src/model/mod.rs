@@ -32,7 +32,7 @@ use std::{
 use terms::{Effect, Partial, name, parent, place, require};
 
 /// A file or folder.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Node {
     folder: bool,
     /// The identity on the disk, once an audit has seen it.
@@ -49,7 +49,7 @@ struct Node {
 }
 
 /// The open behind a FID.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Open {
     node: usize,
     uid: u16,
@@ -79,7 +79,7 @@ pub struct Open {
 }
 
 /// A byte-range lock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lock {
     /// The open that locks.
     pub owner: Handle,
@@ -105,7 +105,7 @@ pub struct Moment<'a> {
 }
 
 /// A possible state of the server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     nodes: Vec<Node>,
     names: BTreeMap<Place, usize>,

@@ -32,7 +32,7 @@ pub fn require(holds: bool, otherwise: &str) -> Check {
 }
 
 /// A change of names that happened or did not.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
     /// The object was removed.
     Gone { node: usize },
@@ -43,7 +43,7 @@ pub(super) enum Effect {
 }
 
 /// A change of contents that reached the disk in part. The audit at the end of the step tells how far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Partial {
     pub(super) node: usize,
     /// The minimum length.

@@ -1,7 +1,7 @@
 //! A watched folder, with the changes that the server has not yet reported to its client.
 
 /// A watched folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Watch {
     pub(super) filter: u32,
     pub(super) tree: bool,
