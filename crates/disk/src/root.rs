@@ -80,8 +80,8 @@ impl Root {
         ) {
             Ok(_) => {}
             Err(Errno::NOSYS) => {
-                return Err("this kernel has no openat2, without which paths cannot be kept inside the share; \
-                            Linux 5.6 or newer has it"
+                return Err("this kernel has no openat2, without which paths cannot be kept inside the share: \
+                            Linux 5.6 or newer has it, unless a systemd unit says RestrictSUIDSGID=yes, which forbids it"
                     .into());
             }
             Err(Errno::PERM) => {
