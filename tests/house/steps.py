@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from explain import ktrace
+from installed import image, machine
 from lab import link
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,6 +133,12 @@ STEPS = [
     peer("lab-captures", "tshark reads the lab's captures", "lab.captures", impossible=no_tshark),
     peer("lab-kernel", "the lab and the kernel's TCP copy the same bytes", "lab.real", 300, ("--small",), impossible=link.impossible),
     peer("browser", "pages in a browser", "browser.main", 600, impossible=no_browser),
+    Step("packages", "packages that the next steps install", CI, ["scripts/package", "deb", "image", "--skip-unavailable"], 2400,
+         after=("tests",), cargo=True),
+    peer("installed", "the Debian package on a fresh Debian 12", "installed.main", 900, ("--built",), after=("packages",),
+         impossible=machine.impossible),
+    peer("image", "the container image without root", "installed.image", 300, ("--built",), after=("packages",),
+         impossible=image.impossible, namespace=True),
     Step("simulation", "the simulation finds known defects", CI, ["scripts/simulation-proof"], 1200, after=("build",), cargo=True),
     Step("fuzz", "fuzz targets, 2 s each", CI, ["scripts/fuzz"], 600, ("--seconds", "2"), after=("build",)),
     Step("release", "release build", LONG, ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 1800, cargo=True),
@@ -139,6 +146,7 @@ STEPS = [
          ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900, after=("release",), cargo=True),
     peer("torture-all", "smbtorture beside Samba", "torture.main", 7200, tier=LONG, after=("release",),
          namespace=True, environment={"COAX_PROFILE": "release"}),
+    peer("foreign", "binaries for other architectures under emulation", "installed.foreign", 5400, tier=LONG, after=("install",), cargo=True),
     real("lab-real", "the lab beside the kernel's TCP", "lab.real", ("--assert",)),
     real("pacing-all", "pacing beside smbd over many rings", "pacing.main"),
     peer("netbios-all", "the same with every role of nmbd, and smbtorture", "netbios.main", 1800, tier=LONG, impossible=no_root),

@@ -1,0 +1,45 @@
+"""Builds packages: scripts/package NAME…; without a name it lists them."""
+import argparse
+import sys
+
+from . import build
+from .toolchain import OUT, STATIC_TARGETS, Unavailable
+
+PACKAGES = {
+    "deb": (build.deb, "Debian and Ubuntu: service, configuration, manual pages, completions"),
+    "rpm": (build.rpm, "Fedora and openSUSE: the same"),
+    "image": (build.image, "OCI image from scratch, without root"),
+    **{f"static-{name}": (lambda name=name: build.tarball(name), f"tarball with a static binary for {name}") for name in STATIC_TARGETS},
+}
+
+
+def listing():
+    return "\n".join(f"  {name:16}{text}" for name, (_, text) in PACKAGES.items())
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/package", formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     description=f"Builds packages into target/packages:\n\n{listing()}\n  {'all':16}all of them")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--skip-unavailable", action="store_true", help="what cannot be built here is no failure")
+    given = parser.parse_args()
+    names = given.names
+    unknown = [name for name in names if name != "all" and name not in PACKAGES]
+    if unknown:
+        parser.error(f"there is no package {unknown[0]!r}; there are {', '.join(PACKAGES)} and all")
+    if not names:
+        parser.print_help()
+        return 0
+    OUT.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in PACKAGES if "all" in names else names:
+        try:
+            print(PACKAGES[name][0]())
+        except Unavailable as reason:
+            print(f"SKIPPED {name}: it cannot be built here: {reason}", file=sys.stderr)
+            failed = 0 if given.skip_unavailable else 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""What builds a package: the Rust target, a linker for it, and cargo's helpers. Each is installed if it is missing."""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "target" / "packages"
+TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools"))
+CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21"}
+PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
+# The architecture's name -> Rust's target
+STATIC_TARGETS = {
+    "x86_64": "x86_64-unknown-linux-musl",
+    "aarch64": "aarch64-unknown-linux-musl",
+    "armv7": "armv7-unknown-linux-musleabihf",
+    "i686": "i686-unknown-linux-musl",
+}
+DEBIAN_RUST = ["rustc-web", "cargo-web", "rust-web-src"]
+
+
+class Unavailable(Exception):
+    """A tool is missing and cannot be installed here."""
+
+
+def say(text):
+    print(f"package: {text}", file=sys.stderr, flush=True)
+
+
+def run(command, **options):
+    """Runs a command whose failure ends the build with its output."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=options.pop("cwd", ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode != 0:
+        raise SystemExit(f"package: {' '.join(words)} failed with exit code {done.returncode}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def cargo_tool(name):
+    """The path of one of cargo's helpers."""
+    found = shutil.which(name) or shutil.which(name, path=TOOLS / "bin")
+    if found:
+        return found
+    say(f"cargo install {name} (some minutes)")
+    run(["cargo", "install", "--quiet", "--locked", "--root", TOOLS, name, "--version", CARGO_TOOLS[name]],
+        env={**os.environ, "CARGO_TARGET_DIR": str(TOOLS / "target")})
+    return str(TOOLS / "bin" / name)
+
+
+def system_program(program, packages):
+    """A program of the distribution."""
+    found = shutil.which(program)
+    if found:
+        return found
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise Unavailable(f"{program} is not installed (Debian: apt-get install {' '.join(packages)})")
+    say("apt-get install " + " ".join(packages))
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    run(["apt-get", "update", "-qq"], env=environment)
+    run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages], env=environment)
+    return shutil.which(program)
+
+
+def python_tools():
+    """A virtual environment with zig and cargo-zigbuild."""
+    environment = TOOLS / "venv"
+    if not (environment / "bin" / "cargo-zigbuild").exists():
+        say("pip install " + " ".join(PYTHON_TOOLS))
+        run([sys.executable, "-m", "venv", environment])
+        run([environment / "bin" / "pip", "install", "-q", *PYTHON_TOOLS])
+    return environment
+
+
+def rustup_has(target):
+    """True if rustup has the target, or could install it."""
+    if not shutil.which("rustup"):
+        return False
+    done = subprocess.run(["rustup", "target", "add", target], cwd=ROOT, capture_output=True, text=True)
+    return done.returncode == 0
+
+
+def debian_rust():
+    """Debian's newer Rust with the sources of its standard library, unpacked so that it replaces nothing."""
+    home = TOOLS / "debian-rust"
+    if (home / "usr" / "bin" / "cargo").exists():
+        return home
+    system_program("apt-get", [])
+    packages = TOOLS / "debs"
+    packages.mkdir(parents=True, exist_ok=True)
+    say("downloading " + " ".join(DEBIAN_RUST))
+    names = [*DEBIAN_RUST, *debian_libraries()]
+    try:
+        run(["apt-get", "download", "-qq", *names], cwd=packages)
+    except SystemExit as error:
+        raise Unavailable(f"Debian's Rust cannot be downloaded: {error}") from error
+    for package in sorted(packages.glob("*.deb")):
+        run(["dpkg", "-x", package, home])
+    return home
+
+
+def debian_libraries():
+    """The libraries that Debian's Rust needs beside the compiler."""
+    text = run(["apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
+                "--no-replaces", "--no-enhances", "rustc-web", "cargo-web"])
+    names = {line.strip() for line in text.splitlines() if line and not line.startswith((" ", "<"))}
+    wanted = ("libstd-rust-web", "libllvm", "libgit2", "libssh2", "libhttp-parser", "libmbed", "libz3")
+    return sorted(name for name in names if name.startswith(wanted))
+
+
+def static_build(architecture):
+    """The command and the environment that build for an architecture with musl, linked statically."""
+    target = STATIC_TARGETS[architecture]
+    environment = dict(os.environ)
+    build = ["--profile", "dist", "--locked", "-p", "coax", "--target", target]
+    if rustup_has(target):
+        # musl's start-up objects and the linker come with the target
+        environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"
+        return ["cargo", "build", "-q", *build], environment
+    home, tools = debian_rust(), python_tools()
+    environment["PATH"] = f"{tools / 'bin'}:{home / 'usr' / 'bin'}:{environment['PATH']}"
+    environment["RUSTC"] = str(home / "usr" / "bin" / "rustc")
+    environment["CARGO"] = str(home / "usr" / "bin" / "cargo")
+    environment["RUSTC_BOOTSTRAP"] = "1"
+    environment["LD_LIBRARY_PATH"] = str(home / "usr" / "lib" / "x86_64-linux-gnu")
+    environment["CARGO_TARGET_DIR"] = str(TOOLS / "target-static")
+    flags = ["--", "-C", "link-self-contained=no"]
+    return [tools / "bin" / "cargo-zigbuild", "rustc", "-q", "-Z", "build-std=std,panic_abort", *build, "--bin", "coax", *flags], environment
