@@ -147,7 +147,8 @@ impl Sockets {
         }
         if !doors.iter().all(Door::limits_windows) {
             warnings.push(Diagnostic::warning(
-                "the system is older than Linux 5.14 and cannot limit the first bursts of old clients; 'coax:pacing' limits only later ones",
+                "the system is older than Linux 5.14 and cannot limit the first bursts of old clients; 'coax:pacing' limits only later ones, \
+                and before Linux 5.5 none",
             ));
         }
         let names = netbios::Bound::open(settings, warnings).unwrap_or_else(|why| {

@@ -1,6 +1,8 @@
 //! Linux's socket options for windows, which neither `rustix` nor `socket2` offers. The macros of `nix` contain the system calls.
 
 use std::os::fd::AsFd;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 use coax_wire::time::Span;
 use nix::sys::socket::{
@@ -10,8 +12,8 @@ use nix::sys::socket::{
 
 /// `SO_BUF_LOCK` of Linux 5.14 (asm-generic/socket.h; the architectures that number it otherwise run no Rust with std).
 const SO_BUF_LOCK: libc::c_int = 72;
-/// Bytes of `struct tcp_info` that are read: up to `tcpi_min_rtt` (Linux 4.6) and what follows it.
-const INFO_BYTES: usize = 160;
+/// Bytes of `struct tcp_info` that are read: up to `tcpi_rcv_ooopack` (Linux 5.5).
+const INFO_BYTES: usize = 228;
 /// A window clamp that clamps nothing: the largest window that RFC 7323 permits.
 const NO_CLAMP: usize = 1 << 30;
 /// Receive buffer of a connection that is not limited, bytes: `net.ipv4.tcp_rmem`'s default. Linux doubles the value.
@@ -45,8 +47,32 @@ nix::getsockopt_impl!(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Info([u8; INFO_BYTES]);
 
+/// Whether the kernel returns all of [`Info`]. Kernels before 5.5 and QEMU's user emulation return less, at which `nix` panics;
+/// therefore one socket is asked once, at the start.
+static REPORTS: OnceLock<bool> = OnceLock::new();
+
+/// Finds out whether the kernel returns all of [`Info`]; `socket` is any TCP socket.
+pub(super) fn reports(socket: &impl AsFd) -> bool {
+    *REPORTS.get_or_init(|| {
+        let ask = || getsockopt(socket, TcpInfo).is_ok();
+        without_message(|| catch_unwind(AssertUnwindSafe(ask)).unwrap_or(false))
+    })
+}
+
+/// Runs `work` with panics unreported.
+fn without_message<T>(work: impl FnOnce() -> T) -> T {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let result = work();
+    panic::set_hook(hook);
+    result
+}
+
 impl Info {
     pub(super) fn of(socket: &impl AsFd) -> nix::Result<Self> {
+        if !reports(socket) {
+            return Err(nix::Error::ENOPROTOOPT);
+        }
         getsockopt(socket, TcpInfo).map(Self)
     }
 
@@ -121,4 +147,24 @@ pub(super) fn release_window(socket: &impl AsFd) -> nix::Result<()> {
     setsockopt(socket, RcvBuf, &USUAL_BUFFER)?;
     setsockopt(socket, BufferLock, &0)?;
     setsockopt(socket, WindowClamp, &NO_CLAMP)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn this_kernel_reports_what_pacing_needs() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+        assert!(reports(&listener));
+        assert!(Info::of(&listener).is_ok());
+    }
+
+    #[test]
+    fn a_panic_of_the_question_is_an_answer() {
+        let answer = without_message(|| catch_unwind(|| panic!("too short")).is_ok());
+        assert!(!answer);
+    }
 }

@@ -56,7 +56,8 @@ struct State {
 /// Makes a listener offer small windows, so that old clients begin with small bursts. Returns whether the system can.
 pub(super) fn start_small(listener: &Socket, options: &[SocketOption]) -> bool {
     let bytes = ETHERNET_MSS.saturating_mul(FIRST_RECEIVE_SEGMENTS as usize);
-    sets_receive_buffer(options) || linux::start_small(listener, bytes).is_ok()
+    sets_receive_buffer(options)
+        || (linux::reports(listener) && linux::start_small(listener, bytes).is_ok())
 }
 
 fn sets_receive_buffer(options: &[SocketOption]) -> bool {
