@@ -151,6 +151,8 @@ pub(super) fn release_window(socket: &impl AsFd) -> nix::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::panic)]
+
     use std::net::TcpListener;
 
     use super::*;
