@@ -138,8 +138,8 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Tour(args) => tour::main(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => manual::completions(&args, &mut Cli::command()),
+        Command::Man(args) => manual::man(&args, Cli::command()),
         Command::RunCommands { user } => run_commands(user.as_deref()),
     })
 }
