@@ -29,7 +29,10 @@ fn each_verb_of_the_help_has_a_manual_page_with_its_options() {
     }
     let serve = fs::read_to_string(folder.path().join("coax-serve.1")).unwrap();
     assert!(serve.contains("\\-\\-workgroup"), "{serve}");
-    assert!(!folder.path().join("coax-man.1").exists(), "hidden verbs stay hidden");
+    assert!(
+        !folder.path().join("coax-man.1").exists(),
+        "hidden verbs stay hidden"
+    );
 }
 
 #[test]
