@@ -249,7 +249,7 @@ fn the_process_for_commands_answers_each_order_with_how_it_ended() {
 }
 
 #[test]
-fn a_hang_up_signal_opens_the_log_file_anew_and_clients_stay_connected() {
+fn a_user_signal_opens_the_log_file_anew_and_clients_stay_connected() {
     let logs = tempfile::tempdir().unwrap();
     let (log, aside) = (logs.path().join("log"), logs.path().join("log.1"));
     let option = format!("log file = {}", log.display());
@@ -259,18 +259,18 @@ fn a_hang_up_signal_opens_the_log_file_anew_and_clients_stay_connected() {
     let mut client = negotiate_core(&address);
     while server.event().unwrap()["event"] != "negotiated" {}
     std::fs::rename(&log, &aside).unwrap();
-    server.signal(Signal::HUP);
-    let notice = server.notice("hang-up signal");
+    server.signal(Signal::USR1);
+    let notice = server.notice("signal to open logs");
     assert!(
-        notice.starts_with("hang-up signal: the log file ") && notice.contains("restart"),
+        notice.starts_with("signal to open logs: the log file "),
         "{notice}"
     );
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(
-        text.contains("hang-up signal") && text.lines().count() == 1,
+        text.contains("signal to open logs") && text.lines().count() == 1,
         "{text}"
     );
-    assert!(!std::fs::read_to_string(&aside).unwrap().contains("hang-up"));
+    assert!(!std::fs::read_to_string(&aside).unwrap().contains("signal to"));
     client
         .set_read_timeout(Some(Duration::from_millis(100)))
         .unwrap();

@@ -22,6 +22,7 @@ use super::{
     netbios::SharedList,
     random::random,
     rejected::Rejected,
+    service::{Service, ShareNumbers},
     share_path::{path, plain},
     shared_tables::SharedTables,
 };
@@ -44,26 +45,59 @@ pub(super) fn server(
     settings: &Settings,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Built, Rejected> {
+    build(settings, None, warnings)
+}
+
+/// Builds the server that replaces `before`. It has the same tables, identity and neighbours, and the same open folders
+/// where nothing about them has changed.
+///
+/// # Errors
+/// As [`server`].
+pub(super) fn again(
+    settings: &Settings,
+    before: &Service,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Built, Rejected> {
+    build(settings, Some(before), warnings)
+}
+
+fn build(
+    settings: &Settings,
+    before: Option<&Service>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Built, Rejected> {
     let mut reasons = Vec::new();
     let mut reject = |error: anyhow::Error| reasons.push(Diagnostic::error(format!("{error:#}")));
     let config = engine_config(settings).map_err(&mut reject).ok();
     let accounts = accounts(settings, warnings).map_err(&mut reject).ok();
-    let (shares, folders) = shares(settings, &mut reject);
+    let mut numbers = before.map_or_else(ShareNumbers::default, |b| b.numbers.clone());
+    let (shares, folders) = shares(settings, before, &mut numbers, &mut reject);
     if let Some(accounts) = &accounts {
         warnings.extend(unknown_users(settings, accounts));
     }
-    match (config, accounts) {
-        (Some(config), Some(accounts)) if reasons.is_empty() => {
-            let server = Server {
-                accounts,
-                shares,
-                tables: Arc::new(SharedTables::new(Tables::new(config.tables()))),
-                config,
-            };
-            Ok(Built { server, folders })
+    let (Some(mut config), Some(accounts), true) = (config, accounts, reasons.is_empty()) else {
+        return Err(Rejected(reasons));
+    };
+    let tables = match before {
+        None => Arc::new(SharedTables::new(Tables::new(config.tables()))),
+        Some(before) => {
+            config.guid = before.server.config.guid;
+            let neighbours = &before.server.config.neighbours;
+            config.neighbours.clone_from(neighbours);
+            before.server.tables.clone()
         }
-        _ => Err(Rejected(reasons)),
-    }
+    };
+    let server = Server {
+        accounts,
+        shares,
+        tables,
+        config,
+    };
+    Ok(Built {
+        server,
+        folders,
+        numbers,
+    })
 }
 
 /// A server, and the folders of its shares.
@@ -73,6 +107,8 @@ pub(super) struct Built {
     pub(super) server: Server,
     /// The folders.
     pub(super) folders: Vec<Folder>,
+    /// The shares' numbers.
+    pub(super) numbers: ShareNumbers,
 }
 
 fn engine_config(settings: &Settings) -> Result<Config> {
@@ -213,16 +249,17 @@ fn newest(level: Protocol) -> Generation {
 /// Returns the shares that can be served, with their folders. `reject` receives the reason for every other share.
 fn shares(
     settings: &Settings,
+    before: Option<&Service>,
+    numbers: &mut ShareNumbers,
     reject: &mut impl FnMut(anyhow::Error),
 ) -> (Vec<Arc<Share>>, Vec<Folder>) {
     let mut folders = Vec::new();
     let mut shares: Vec<Arc<Share>> = vec![Arc::new(ipc())];
-    for (number, share) in settings.shares.iter().enumerate() {
+    for share in &settings.shares {
         if !share.available || share.name.eq_ignore_ascii_case("IPC$") {
             continue;
         }
-        let id = ShareId(u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1));
-        match folder(settings, share, id) {
+        match folder(settings, share, before, numbers) {
             Ok(folder) => {
                 shares.push(Arc::new(disk_share(settings, share, &folder)));
                 folders.push(folder);
@@ -250,7 +287,12 @@ fn ipc() -> Share {
     }
 }
 
-fn folder(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result<Folder> {
+fn folder(
+    settings: &Settings,
+    share: &ShareSettings,
+    before: Option<&Service>,
+    numbers: &mut ShareNumbers,
+) -> Result<Folder> {
     let path = path(settings, share)?;
     let options = DiskOptions {
         follow_symlinks: share.follow_symlinks,
@@ -259,17 +301,24 @@ fn folder(settings: &Settings, share: &ShareSettings, id: ShareId) -> Result<Fol
         dir_mode: (0o777 & share.directory_mask) | share.force_directory_mode,
         max_disk: Some(share.max_disk_size_bytes).filter(|bytes| *bytes > 0),
     };
-    let disk = DiskFs::new(Path::new(&path), options).with_context(|| {
-        format!(
-            "share {}: name a folder that exists and that this user may read",
-            share.name
-        )
-    })?;
+    let id = numbers.of(share, &path);
+    let mut known = before.into_iter().flat_map(|before| &before.folders);
+    let known = known.find(|known| known.id == id && known.options == options);
+    let disk = match known {
+        Some(known) => known.disk.clone(),
+        None => Arc::new(DiskFs::new(Path::new(&path), options).with_context(|| {
+            format!(
+                "share {}: name a folder that exists and that this user may read",
+                share.name
+            )
+        })?),
+    };
     Ok(Folder {
         id,
         name: share.name.clone(),
         path,
-        disk: Arc::new(disk),
+        disk,
+        options,
         writes: !share.read_only || share.printable || share.write_list.iter().next().is_some(),
     })
 }

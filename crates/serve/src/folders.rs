@@ -6,10 +6,10 @@ use std::{sync::Arc, time::Duration};
 use coax_server::table::ShareId;
 
 use super::{host::Host, report::Reporter};
-use coax_disk::{Claim, DiskFs, RootChange};
+use coax_disk::{Claim, DiskFs, DiskOptions, RootChange};
 
 /// A share and its folder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Folder {
     /// The share.
     pub(super) id: ShareId,
@@ -19,6 +19,8 @@ pub(super) struct Folder {
     pub(super) path: String,
     /// The folder.
     pub(super) disk: Arc<DiskFs>,
+    /// How the folder is used.
+    pub(super) options: DiskOptions,
     /// Whether any user may write to the share.
     pub(super) writes: bool,
 }
@@ -35,8 +37,32 @@ struct Watch {
 /// Watches the folders until the server stops. Each check uses a thread of its own share, so a hung folder does not
 /// delay others.
 pub(super) fn watch(host: &Arc<Host>, folders: Vec<Folder>, period: Duration) {
-    let mut seen = Vec::new();
-    for folder in folders {
+    watch_but(host, &[], folders, period);
+}
+
+/// After a reload: watches the folders that `before` did not contain. The watches of others end by themselves.
+pub(super) fn watch_but(
+    host: &Arc<Host>,
+    before: &[Folder],
+    folders: Vec<Folder>,
+    period: Duration,
+) {
+    let watched = |folder: &Folder| before.iter().any(|other| other.is(folder));
+    let stays = |folder: &&Folder| folders.iter().any(|other| other.is(folder));
+    let mut seen: Vec<_> = before
+        .iter()
+        .filter(stays)
+        .map(|folder| folder.disk.id())
+        .collect();
+    // An earlier watch of the same folder must have ended and given back its claim.
+    let delay = match before.is_empty() {
+        true => Duration::ZERO,
+        false => period.saturating_mul(2),
+    };
+    for folder in folders.iter().cloned() {
+        if watched(&folder) {
+            continue;
+        }
         let id = folder.disk.id();
         // Two shares of this server may use the same folder; only the first claims it.
         let claims = !seen.contains(&id);
@@ -46,7 +72,18 @@ pub(super) fn watch(host: &Arc<Host>, folders: Vec<Folder>, period: Duration) {
             claim: Claim::Unknown,
             said: !claims,
         };
-        tokio::spawn(run(host.clone(), watch, claims, period));
+        let watching = run(host.clone(), watch, claims, period);
+        tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            watching.await;
+        });
+    }
+}
+
+impl Folder {
+    /// Whether both are the same folder of the same share.
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.disk, &other.disk)
     }
 }
 
@@ -70,6 +107,10 @@ async fn run(host: Arc<Host>, mut watch: Watch, claims: bool, period: Duration) 
         tokio::select! {
             () = tokio::time::sleep(period) => {}
             () = host.stopped() => return,
+        }
+        let service = host.service();
+        if !service.folders.iter().any(|other| other.is(&watch.folder)) {
+            return;
         }
     }
 }

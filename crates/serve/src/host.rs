@@ -1,20 +1,29 @@
 //! State that all clients share.
 
 use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    Arc, OnceLock, PoisonError, RwLock,
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use coax_netbios::SessionConfig;
 use coax_server::{Server, table::ShareId};
-use coax_wire::{nbt::session::Framing, time::Span};
-use tokio::sync::{Semaphore, watch};
+use coax_wire::time::Span;
+use tokio::sync::Semaphore;
 
 use coax_clock::Clock;
 
 use super::{
-    admission::Admission, budgets::means, lanes::Lanes, pacing::LearnedLimits, pcap::Capture,
-    printing::Printing, report::Reporter, tuning::Tuning,
+    admission::Admission,
+    budgets::means,
+    lanes::Lanes,
+    local::LocalChanges,
+    pacing::LearnedLimits,
+    pcap::Capture,
+    phase::{Phases, Stage},
+    printing::Printing,
+    report::Reporter,
+    service::Service,
+    tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
 
@@ -24,8 +33,10 @@ const REFUSALS: usize = 64;
 /// The server state that client tasks use.
 #[derive(Debug)]
 pub(super) struct Host {
-    /// The engine's shared half.
-    pub(super) server: Arc<Server>,
+    /// What the configuration decides.
+    service: RwLock<Arc<Service>>,
+    /// The number of that configuration, to compare without a lock.
+    generation: AtomicU64,
     /// The clock.
     pub(super) clock: Arc<Clock>,
     /// Receives the events.
@@ -38,10 +49,8 @@ pub(super) struct Host {
     pub(super) limits: Arc<LearnedLimits>,
     /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
-    /// The settings.
-    pub(super) settings: Settings,
-    /// Configuration of the session layer.
-    pub(super) session: SessionConfig,
+    /// Reports changes by local programs, if a share wants that.
+    pub(super) local: OnceLock<Arc<LocalChanges>>,
     /// Limits on the number of clients.
     pub(super) admission: Arc<Admission>,
     /// Passes for access to the shares' disks.
@@ -50,27 +59,27 @@ pub(super) struct Host {
     pub(super) refusals: Arc<Semaphore>,
     /// How long a client may take to log on.
     pub(super) logon_timeout: Span,
+    /// Whether the server drains or stops, and which configuration is in force.
+    pub(super) phases: Phases,
     stopping: AtomicBool,
-    stop: watch::Sender<bool>,
 }
 
 impl Host {
     /// Creates the state of a server that starts.
     pub(super) fn new(
-        server: Arc<Server>,
-        settings: Settings,
+        service: Service,
         reporter: Reporter,
         printing: Printing,
         tuning: Tuning,
     ) -> Self {
-        let clients = means(&settings).clients();
+        let clients = means(&service.settings).clients();
         Self {
             admission: Admission::new(clients),
-            lanes: Lanes::new(disks(&server), tuning.passes()),
+            lanes: Lanes::new(disks(&service.server), tuning.passes()),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             logon_timeout: tuning.logon_timeout,
-            session: session_config(&settings),
-            server,
+            generation: AtomicU64::new(service.generation),
+            service: RwLock::new(Arc::new(service)),
             clock: Arc::new(Clock::new()),
             reporter,
             pool: Pool {
@@ -81,10 +90,49 @@ impl Host {
             printing,
             limits: Arc::default(),
             capture: None,
-            settings,
+            local: OnceLock::new(),
+            phases: Phases::default(),
             stopping: AtomicBool::new(false),
-            stop: watch::Sender::new(false),
         }
+    }
+
+    /// What the configuration in force decides.
+    pub(super) fn service(&self) -> Arc<Service> {
+        let service = self.service.read().unwrap_or_else(PoisonError::into_inner);
+        service.clone()
+    }
+
+    /// The engine's constant half.
+    pub(super) fn server(&self) -> Arc<Server> {
+        self.service().server.clone()
+    }
+
+    /// The settings in force.
+    pub(super) fn settings(&self) -> Arc<Settings> {
+        self.service().settings.clone()
+    }
+
+    /// Configuration of the session layer.
+    pub(super) fn session(&self) -> SessionConfig {
+        self.service().session
+    }
+
+    /// The number of the configuration in force.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Puts another configuration in force.
+    pub(super) fn put_in_force(&self, service: Service) {
+        let generation = service.generation;
+        self.lanes.add(disks(&service.server));
+        if let Some(local) = self.local.get() {
+            local.follow(&service.server);
+        }
+        let service = Arc::new(service);
+        *self.service.write().unwrap_or_else(PoisonError::into_inner) = service;
+        self.generation.store(generation, Ordering::Release);
+        self.phases.begin(generation);
     }
 
     /// Waits, for a limited time, until log lines and captured packets are written.
@@ -101,19 +149,34 @@ impl Host {
     /// Asks all tasks to finish.
     pub(super) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
-        self.stop.send_replace(true);
+        self.phases.enter(Stage::Stopping);
+    }
+
+    /// Accepts no further clients and lets the connected ones finish.
+    pub(super) fn drain(&self) {
+        self.phases.enter(Stage::Draining);
+    }
+
+    /// Whether clients that are not busy must leave.
+    pub(super) fn is_draining(&self) -> bool {
+        self.phases.now().stage >= Stage::Draining
     }
 
     /// Sets the engine's time stamps to the wall clock `wall_ns`. Deadlines do not change.
     pub(super) fn follow_wall_clock(&self, wall_ns: u64) {
         let offset = self.clock.wall_offset_ns(wall_ns);
-        self.server.locked(|tables| tables.set_wall_offset(offset));
+        self.server()
+            .locked(|tables| tables.set_wall_offset(offset));
     }
 
     /// Waits until [`Self::stop`].
     pub(super) async fn stopped(&self) {
-        // The sender lives as long as `self`, so waiting cannot fail.
-        let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
+        self.phases.reaches(Stage::Stopping).await;
+    }
+
+    /// Waits until [`Self::drain`] or [`Self::stop`].
+    pub(super) async fn drained(&self) {
+        self.phases.reaches(Stage::Draining).await;
     }
 }
 
@@ -173,17 +236,5 @@ impl<'a> Busy<'a> {
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn session_config(settings: &Settings) -> SessionConfig {
-    let keep_alive = match settings.global.keepalive_seconds {
-        0 => None,
-        seconds => Some(Span::from_secs(u64::from(seconds))),
-    };
-    SessionConfig {
-        keep_alive,
-        max_message: Framing::Nbt.max_len(),
-        ..SessionConfig::default()
     }
 }

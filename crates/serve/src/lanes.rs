@@ -8,7 +8,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{
-        Arc,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicUsize, Ordering},
     },
     task::Poll,
@@ -20,7 +20,8 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 /// The lanes of all shares.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    shares: Vec<(ShareId, Arc<Semaphore>)>,
+    /// Shares that a reload removes keep their lane: they may come back.
+    shares: RwLock<Vec<(ShareId, Arc<Semaphore>)>>,
     several: Arc<Semaphore>,
     inside: Arc<AtomicUsize>,
     /// Passes of each lane.
@@ -55,17 +56,28 @@ impl Lanes {
     pub(super) fn new(shares: impl Iterator<Item = ShareId>, passes: usize) -> Self {
         let lane = || Arc::new(Semaphore::new(passes.max(1)));
         Self {
-            shares: shares.map(|share| (share, lane())).collect(),
+            shares: RwLock::new(shares.map(|share| (share, lane())).collect()),
             several: lane(),
             inside: Arc::default(),
             most: passes.max(1),
         }
     }
 
+    /// Adds lanes for shares that have none.
+    pub(super) fn add(&self, shares: impl Iterator<Item = ShareId>) {
+        let mut lanes = self.shares.write().unwrap_or_else(PoisonError::into_inner);
+        for share in shares {
+            if !lanes.iter().any(|(id, _)| *id == share) {
+                lanes.push((share, Arc::new(Semaphore::new(self.most))));
+            }
+        }
+    }
+
     /// How many passes are free in all lanes.
     #[cfg(test)]
     pub(super) fn passes(&self) -> usize {
-        let lanes = self.shares.iter().map(|(_, lane)| lane);
+        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
+        let lanes = shares.iter().map(|(_, lane)| lane);
         lanes
             .chain([&self.several])
             .map(|lane| lane.available_permits())
@@ -88,7 +100,7 @@ impl Lanes {
     pub(super) fn try_pass(&self, reach: Reach) -> Option<Pass> {
         let permit = match self.lane(reach) {
             None => None,
-            Some(lane) => Some(lane.clone().try_acquire_owned().ok()?),
+            Some(lane) => Some(lane.try_acquire_owned().ok()?),
         };
         Some(self.pass(reach, permit))
     }
@@ -98,7 +110,7 @@ impl Lanes {
         let permit = match self.lane(reach) {
             None => None,
             // The lanes are never closed.
-            Some(lane) => lane.clone().acquire_owned().await.ok(),
+            Some(lane) => lane.acquire_owned().await.ok(),
         };
         self.pass(reach, permit)
     }
@@ -112,7 +124,7 @@ impl Lanes {
         for reach in lanes {
             match self.lane(reach) {
                 None => return self.pass(reach, None),
-                Some(lane) => waiting.push((reach, Box::pin(lane.clone().acquire_owned()))),
+                Some(lane) => waiting.push((reach, Box::pin(lane.acquire_owned()))),
             }
         }
         let first = std::future::poll_fn(|context| {
@@ -135,13 +147,15 @@ impl Lanes {
         Pass { reach, permit }
     }
 
-    fn lane(&self, reach: Reach) -> Option<&Arc<Semaphore>> {
+    fn lane(&self, reach: Reach) -> Option<Arc<Semaphore>> {
         match reach {
             Reach::Nothing => None,
-            Reach::Several => Some(&self.several),
+            Reach::Several => Some(self.several.clone()),
             Reach::Share(share) => {
-                let mut shares = self.shares.iter();
-                shares.find(|(id, _)| *id == share).map(|(_, lane)| lane)
+                let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
+                let mut lanes = shares.iter();
+                let lane = lanes.find(|(id, _)| *id == share);
+                lane.map(|(_, lane)| lane.clone())
             }
         }
     }

@@ -32,17 +32,22 @@ mod outbox;
 mod outcome;
 mod pacing;
 mod pcap;
+mod operate;
+mod phase;
 pub mod prepare;
 mod printing;
 mod probe;
 mod random;
 mod refuse;
 mod rejected;
+mod reload;
 mod repeats;
 pub mod report;
 pub mod sandbox;
+mod service;
 mod share_path;
 mod shared_tables;
+mod signals;
 mod socket;
 mod story;
 mod task;
@@ -63,17 +68,21 @@ use std::{
 use anyhow::{Context, Error, Result};
 use tokio::{
     runtime::{Builder, Runtime},
-    signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
 };
 
-pub use self::{bound::Bound, probe::why_not_writable};
+pub use self::{bound::Bound, probe::why_not_writable, reload::Read};
 use self::{
+    build::Built,
     commands::Runner,
     host::Host,
+    operate::{GRACE, Operation},
     prepare::{Parts, Prepared, Sockets},
+    reload::Reloader,
     report::{Line, Reporter},
     sandbox::privileges::Account,
+    service::Service,
+    signals::Signals,
     tuning::Tuning,
 };
 use coax_ethernet::Station;
@@ -84,8 +93,6 @@ const SPARE_THREADS: usize = 16;
 /// Interval between checks for a step of the wall clock. File times that the engine generates can be wrong for this
 /// long.
 const WALL_CLOCK_PERIOD: Duration = Duration::from_secs(10);
-/// How long clients have to finish when the server shuts down.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// A server that accepts clients.
 #[derive(Debug)]
@@ -101,12 +108,12 @@ pub struct Running {
     gone: mpsc::Receiver<()>,
 }
 
-/// Serves until a stop signal. After the first signal clients finish their pending requests; the second signal stops at
-/// once. `greet` runs once clients can connect.
+/// Serves until a stop signal. After the first signal clients finish; the second signal stops at once. `read` reads the
+/// settings again at a hang-up signal. `greet` runs once clients can connect.
 ///
 /// # Errors
 /// The reason the server could not start: a folder, an address, or the system.
-pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
+pub fn run(settings: Settings, read: Read, greet: impl FnOnce(&Bound)) -> Result<()> {
     let Prepared {
         parts,
         log,
@@ -114,10 +121,15 @@ pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
     } = Prepared::new(&settings)?;
     // Both affect the whole process only while it has a single thread.
     let capture = open_capture(&settings)?;
-    let (runner, confinement) = confine(&settings)?;
+    let Confined {
+        runner,
+        report,
+        reach,
+    } = confine(&settings)?;
     let reporter = Reporter::start(&settings, log)?;
     end_with_the_runtime(&reporter);
-    let threads = Threads::new(Tuning::default(), parts.folders.len())?;
+    let tuning = Tuning::default();
+    let threads = Threads::new(tuning, parts.built.folders.len())?;
     // The handlers are installed before the server announces that it runs.
     let signals = threads.runtime.block_on(async { Signals::new() })?;
     let parts = Parts {
@@ -126,40 +138,14 @@ pub fn run(settings: Settings, greet: impl FnOnce(&Bound)) -> Result<()> {
         ..parts
     };
     let running = Running::start_on(threads, parts, settings, reporter)?;
-    running.host.reporter.notice(confinement.to_string());
+    running.host.reporter.notice(report.to_string());
     for warning in warnings {
         running.host.reporter.notice(warning.in_one_line());
     }
     greet(running.bound());
-    running.until_signalled(signals)
-}
-
-/// The signals that the server handles.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for a stop signal. Every hang-up signal (SIGHUP) before it reopens the log files.
-    async fn stop(&mut self, reporter: &Reporter) {
-        loop {
-            tokio::select! {
-                _ = self.interrupt.recv() => return,
-                _ = self.terminate.recv() => return,
-                _ = self.hangup.recv() => reporter.reopen(),
-            }
-        }
-    }
+    let reloader = Reloader::new(read, reach, tuning.folder_period);
+    running.until_signalled(signals, reloader);
+    Ok(())
 }
 
 /// The runtime, and how it serves clients.
@@ -191,7 +177,7 @@ impl Running {
     /// The same as [`run`].
     pub fn start(settings: Settings, reporter: Reporter) -> Result<Self> {
         let Prepared { parts, .. } = Prepared::new(&settings)?;
-        let threads = Threads::new(Tuning::default(), parts.folders.len())?;
+        let threads = Threads::new(Tuning::default(), parts.built.folders.len())?;
         Self::start_on(threads, parts, settings, reporter)
     }
 
@@ -204,13 +190,18 @@ impl Running {
         let printing = printing::Printing::start(&settings, &reporter, parts.runner)
             .context("the system gives no thread to print with")?;
         let Threads { runtime, tuning } = threads;
-        let server = Arc::new(parts.server);
         let capture = parts
             .capture
             .map(|target| pcap::Capture::start(target, reporter.clone()))
             .transpose()
             .context("cannot begin the capture")?;
-        let mut host = Host::new(server, settings, reporter, printing, tuning);
+        let Built {
+            server,
+            folders,
+            numbers,
+        } = parts.built;
+        let service = Service::new(server, settings, folders.clone(), numbers, 0);
+        let mut host = Host::new(service, reporter, printing, tuning);
         host.capture = capture;
         let host = Arc::new(host);
         let (alive, gone) = mpsc::channel(1);
@@ -220,7 +211,7 @@ impl Running {
             names,
             stations,
         } = runtime.block_on(opening)?;
-        runtime.block_on(async { folders::watch(&host, parts.folders, tuning.folder_period) });
+        runtime.block_on(async { folders::watch(&host, folders, tuning.folder_period) });
         Ok(Self {
             runtime,
             host,
@@ -241,25 +232,18 @@ impl Running {
         self.names
     }
 
-    fn until_signalled(mut self, mut signals: Signals) -> Result<()> {
-        let runtime = &self.runtime;
-        runtime.block_on(async {
-            signals.stop(&self.host.reporter).await;
-            self.host
-                .reporter
-                .notice("stopping; a second signal stops at once");
-            self.host.stop();
-            tokio::select! {
-                _ = self.gone.recv() => {}
-                () = tokio::time::sleep(GRACE) => {}
-                () = signals.stop(&self.host.reporter) => {}
-            }
-        });
+    fn until_signalled(mut self, signals: Signals, reloader: Reloader) {
+        let operation = Operation {
+            host: &self.host,
+            signals,
+            reloader: Arc::new(reloader),
+            gone: &mut self.gone,
+        };
+        self.runtime.block_on(operation.run());
         // The stations tell their peers that sessions end.
         drop(self.stations);
         self.runtime.shutdown_background();
         self.host.flush();
-        Ok(())
     }
 
     /// Stops the server: it accepts no new clients, finishes requests in flight and closes connections.
@@ -285,18 +269,36 @@ fn open_capture(settings: &Settings) -> Result<Option<pcap::Target>> {
     Ok(Some(target))
 }
 
+/// A process in its sandbox.
+struct Confined {
+    runner: Runner,
+    report: sandbox::Report,
+    /// The files within reach, if the sandbox limits them.
+    reach: Option<sandbox::Policy>,
+}
+
 /// Starts the processes that the sandbox would forbid, then enters the sandbox.
-fn confine(settings: &Settings) -> Result<(Runner, sandbox::Report)> {
+fn confine(settings: &Settings) -> Result<Confined> {
     if !settings.global.sandbox {
-        let off = sandbox::Report::off("'coax:sandbox = no'");
-        return Ok((Runner::default(), off));
+        return Ok(Confined {
+            runner: Runner::default(),
+            report: sandbox::Report::off("'coax:sandbox = no'"),
+            reach: None,
+        });
     }
     let user = settings.global.run_as.as_deref();
     let runner = match printing::is_needed(settings) {
         true => Runner::start(user).context("cannot start the process for print commands")?,
         false => Runner::default(),
     };
-    Ok((runner, sandbox::enter(&policy(settings))))
+    let policy = policy(settings);
+    let report = sandbox::enter(&policy);
+    let reach = report.limits_files().then_some(policy);
+    Ok(Confined {
+        runner,
+        report,
+        reach,
+    })
 }
 
 /// The files that a server with these settings needs.
@@ -374,7 +376,7 @@ fn open_doors(
 fn report_share_problems(host: &Arc<Host>) {
     let host = host.clone();
     tokio::task::spawn_blocking(move || {
-        for (share, path, problem) in probe::all(&host.settings) {
+        for (share, path, problem) in probe::all(&host.settings()) {
             host.reporter.tell(Line::ShareProblem {
                 share,
                 path,

@@ -31,6 +31,7 @@ use super::{
     outcome::{End, TurnOutcome},
     pcap::Tap,
     printing::Job,
+    service::Service,
     socket::{Received, Socket},
     story::Story,
     trace::Selection,
@@ -61,6 +62,8 @@ pub(super) struct Link {
     pub(super) logon: LogonTimer,
     /// Whether the peer must be probed.
     probe: AtomicBool,
+    /// The configuration that the client is served under.
+    generation: AtomicU64,
     /// The client's packet capture, if enabled.
     tap: Option<Mutex<Tap>>,
     inner: Mutex<Inner>,
@@ -69,6 +72,8 @@ pub(super) struct Link {
 struct Inner {
     /// Created with the first message, when the NetBIOS names are known.
     engine: Option<Connection>,
+    /// The configuration under which the client negotiated.
+    negotiated: u64,
     outbox: Outbox,
     /// The disks that sending the `outbox` may access.
     unsent: Reach,
@@ -86,9 +91,10 @@ impl Link {
         address: String,
         number: u64,
     ) -> Self {
+        let generation = host.generation();
         let tap = Tap::begin(
             host.capture.as_ref(),
-            host.settings.trace.as_ref(),
+            host.settings().trace.as_ref(),
             &socket,
             &address,
             number,
@@ -97,6 +103,7 @@ impl Link {
         let story = Story::begin(&host, number, address.clone(), carrier);
         let inner = Inner {
             engine: None,
+            negotiated: 0,
             outbox: Outbox::default(),
             unsent: Reach::Nothing,
             story,
@@ -112,6 +119,7 @@ impl Link {
             deadline: AtomicU64::new(NEVER),
             logon,
             probe: AtomicBool::new(false),
+            generation: AtomicU64::new(generation),
             tap,
             inner: Mutex::new(inner),
         }
@@ -230,6 +238,9 @@ impl Link {
 
     /// Delivers wakes and time-outs, and sends the resulting messages.
     fn attend(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
+        if self.is_outdated() {
+            self.change_over(pass)?;
+        }
         if !self.waker.is_pending() && !self.is_due(self.host.clock.now()) {
             return Ok(());
         }
@@ -249,6 +260,34 @@ impl Link {
             }
         }
         self.settle(inner)
+    }
+
+    /// Whether another configuration is in force than the one that the client is served under.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.generation.load(Ordering::Relaxed) != self.host.generation()
+    }
+
+    /// Serves the client under the configuration in force.
+    fn change_over(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
+        let mut inner = self.lock();
+        let reach = inner.engine.as_ref().map(Connection::change_over_reach);
+        let _pass = self.leave(reach.unwrap_or_default(), pass)?;
+        let (service, negotiated) = (self.host.service(), inner.negotiated);
+        self.generation.store(service.generation, Ordering::Relaxed);
+        let address = self.address.parse::<SocketAddr>();
+        if let Ok(address) = address
+            && let Err(why) = service.settings.global.hosts.check_server(address.ip())
+        {
+            return Err(TurnOutcome::Over(End::Because(format!(
+                "the configuration does not admit it any more: {why}"
+            ))));
+        }
+        let Some(engine) = &mut inner.engine else {
+            return Ok(());
+        };
+        let server = service.server_for(negotiated, engine.server());
+        engine.change_over(self.host.clock.now(), server);
+        self.settle(&mut inner)
     }
 
     fn is_due(&self, now: Time) -> bool {
@@ -371,7 +410,11 @@ impl Link {
     ) -> Result<(), TurnOutcome> {
         let mut inner = self.lock();
         if let Some(peer) = peer {
-            inner.engine = Some(self.engine(&mut inner.story, peer)?);
+            let service = self.host.service();
+            inner.negotiated = service.generation;
+            inner.engine = Some(self.engine(&service, &mut inner.story, peer)?);
+            // A reload since then is found at the next look.
+            self.generation.store(service.generation, Ordering::Relaxed);
         }
         let reach = inner.engine.as_ref().map(|engine| engine.reach(message));
         let reach = reach.unwrap_or_default();
@@ -387,10 +430,15 @@ impl Link {
         self.settle(&mut inner)
     }
 
-    fn engine(&self, story: &mut Story, peer: Peer) -> Result<Connection, TurnOutcome> {
+    fn engine(
+        &self,
+        service: &Service,
+        story: &mut Story,
+        peer: Peer,
+    ) -> Result<Connection, TurnOutcome> {
         story.names(peer.calling.as_deref(), peer.called.as_deref());
         let name = peer.calling.as_deref().unwrap_or_default();
-        let choice = self.host.settings.trace.as_ref();
+        let choice = service.settings.trace.as_ref();
         let selected = Selection::of(choice, self.number, &self.address, Some(name));
         story.trace(&self.host, selected == Selection::Yes);
         if let Some(mut tap) = self.tap() {
@@ -402,7 +450,7 @@ impl Link {
             )))
         })?;
         Ok(Connection::new(
-            self.host.server.clone(),
+            service.server.clone(),
             self.waker.clone(),
             peer,
             challenge,
@@ -476,7 +524,7 @@ impl Link {
 
     /// Hands a complete print job to the printing thread.
     fn print(&self, story: &Story, job: Job<'_>) {
-        let settings = &self.host.settings;
+        let settings = &*self.host.settings();
         let peer = self.address.parse::<SocketAddr>().ok();
         let addresses = peer.zip(self.socket.local_address());
         let values = MacroValues {

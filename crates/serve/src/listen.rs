@@ -167,7 +167,7 @@ pub(super) async fn accept(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = host.stopped() => return,
+            () = host.drained() => return,
         };
         match accepted {
             Ok((stream, peer)) => {
@@ -221,7 +221,9 @@ fn welcome(
     transport: Transport,
     (number, alive): (&dyn Fn() -> u64, &mpsc::Sender<()>),
 ) -> Result<()> {
-    if let Err(why) = host.settings.global.hosts.check_server(peer.ip()) {
+    let service = host.service();
+    let global = &service.settings.global;
+    if let Err(why) = global.hosts.check_server(peer.ip()) {
         let setting = format!("hosts allow = {}", peer.ip().to_canonical());
         refused(host, peer, &why.to_string(), &setting);
         return Ok(());
@@ -236,19 +238,18 @@ fn welcome(
     };
     let stream = stream.into_std()?;
     keep_alive(host, &stream).context("cannot set up its connection")?;
-    let options = &host.settings.global.socket_options;
+    let options = &global.socket_options;
     let mut socket =
         socket::Socket::new(stream, options).context("cannot set up its connection")?;
     let now = host.clock.now();
     let shared = (&host.clock, &host.limits);
-    let global = &host.settings.global;
     socket.pace(Pacing::begin(
         global,
         shared,
         &socket,
         peer.ip().to_canonical(),
     ));
-    let session = Session::server(now, transport, Accept::Any, host.session);
+    let session = Session::server(now, transport, Accept::Any, service.session);
     let link = Arc::new(Link::new(
         host.clone(),
         socket,
@@ -289,7 +290,7 @@ fn turn_away(host: &Arc<Host>, stream: TcpStream, transport: Transport) {
 /// Makes the system detect dead clients: by keep-alive probes when no data is in flight, otherwise by unacknowledged
 /// data. TCP alone would retransmit that data for a quarter of an hour.
 fn keep_alive(host: &Host, stream: &std::net::TcpStream) -> std::io::Result<()> {
-    let seconds = match host.settings.global.keepalive_seconds {
+    let seconds = match host.settings().global.keepalive_seconds {
         0 => return Ok(()),
         seconds => Duration::from_secs(u64::from(seconds)),
     };

@@ -35,7 +35,7 @@ pub(super) fn start(
 ) -> Result<Station, String> {
     let interface = port.interface().name().to_owned();
     let mut config = NbfConfig::new(port.interface().mac(), names(host)?);
-    config.max_message = host.session.max_message;
+    config.max_message = host.session().max_message;
     let (host, runtime) = (host.clone(), Handle::current());
     // The server waits for its clients, not for its stations.
     let alive = alive.downgrade();
@@ -56,7 +56,7 @@ pub(super) fn start(
 }
 
 fn names(host: &Host) -> Result<Vec<StationName>, String> {
-    let config = &host.server.config;
+    let config = &host.server().config;
     let name = |text: &str, suffix| {
         let bytes = config.code_page.encode_lossy(&text.to_uppercase());
         NbName::new(&bytes, suffix).map_err(|error| format!("{text}: {error}"))
@@ -117,7 +117,7 @@ fn welcome(
         host.clock.now(),
         carrier.transport(),
         Accept::Any,
-        host.session,
+        host.session(),
     );
     let link = Arc::new(Link::new(host.clone(), socket, carrier, address, number));
     Some(task::attend(link, session, seat))

@@ -5,14 +5,12 @@
 
 use coax_ethernet::{Interface, Port};
 use coax_netbios::Transport;
-use coax_server::Server;
 
 use super::bound::Bound;
 pub use super::rejected::Rejected;
 use super::{
     build::{self, Built},
     commands::Runner,
-    folders::Folder,
     listen::{self, Door},
     log_file::LogFile,
     netbios, pcap, report,
@@ -35,8 +33,7 @@ pub struct Prepared {
 /// The resources of a running server.
 #[derive(Debug)]
 pub(super) struct Parts {
-    pub(super) server: Server,
-    pub(super) folders: Vec<Folder>,
+    pub(super) built: Built,
     pub(super) sockets: Sockets,
     /// Runs print commands.
     pub(super) runner: Runner,
@@ -62,10 +59,9 @@ impl Prepared {
         let user = settings.global.run_as.as_deref();
         let account = user.map(Account::find).transpose();
         match (server, sockets, account) {
-            (Ok(Built { server, folders }), Ok(sockets), Ok(account)) => Ok(Self {
+            (Ok(built), Ok(sockets), Ok(account)) => Ok(Self {
                 parts: Parts {
-                    server,
-                    folders,
+                    built,
                     sockets,
                     runner: Runner::default(),
                     capture: None,
@@ -95,7 +91,7 @@ impl Prepared {
 
     /// Names of the accounts that could log on.
     pub fn users(&self) -> Vec<String> {
-        let accounts = self.parts.server.accounts.iter();
+        let accounts = self.parts.built.server.accounts.iter();
         accounts.map(|user| user.name.clone()).collect()
     }
 

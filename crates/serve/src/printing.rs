@@ -76,6 +76,11 @@ impl Printing {
         })
     }
 
+    /// Whether commands can be run.
+    pub(super) fn runs(&self) -> bool {
+        self.orders.is_some()
+    }
+
     /// Queues a command that `what` names in the log.
     ///
     /// # Errors

@@ -38,6 +38,15 @@ pub enum Line {
         /// The remedy.
         remedy: String,
     },
+    /// The configuration was read again.
+    Reloaded {
+        /// What is different from now on.
+        changes: Vec<String>,
+        /// What takes effect only after a restart.
+        restart: Vec<String>,
+        /// Why the old configuration stays in force as a whole.
+        errors: Vec<String>,
+    },
     /// A notice about the server itself.
     Notice {
         /// The text.
@@ -275,7 +284,10 @@ impl Line {
     /// 2 refusals and everything else.
     fn level(&self) -> u8 {
         match self {
-            Self::Listening { .. } | Self::ShareProblem { .. } | Self::Notice { .. } => 0,
+            Self::Listening { .. }
+            | Self::ShareProblem { .. }
+            | Self::Reloaded { .. }
+            | Self::Notice { .. } => 0,
             // The server creates these lines only if they are enabled.
             Self::Request(_) | Self::Message(_) => 0,
             Self::Client(_)
@@ -316,6 +328,11 @@ impl std::fmt::Display for Line {
                 ..
             } => write!(f, "share {share}: {problem}; remedy: {remedy}"),
             Self::Notice { text } => f.write_str(text),
+            Self::Reloaded {
+                changes,
+                restart,
+                errors,
+            } => f.write_str(&reloaded(changes, restart, errors)),
             Self::Connected {
                 client,
                 address,
@@ -373,6 +390,22 @@ pub(super) fn guest_because(how: &str, tried: Option<&str>) -> String {
         Some(name) => format!("{how} {name:?}"),
         None => how.into(),
     }
+}
+
+fn reloaded(changes: &[String], restart: &[String], errors: &[String]) -> String {
+    if !errors.is_empty() {
+        let errors = errors.join("; ");
+        return format!("reload: the old configuration stays: {errors}");
+    }
+    let mut text = match changes {
+        [] => String::from("reload: nothing to change"),
+        changes => format!("reload: {}", changes.join("; ")),
+    };
+    if !restart.is_empty() {
+        text.push_str("; needs a restart: ");
+        text.push_str(&restart.join("; "));
+    }
+    text
 }
 
 fn place(address: &Option<String>) -> String {

@@ -59,7 +59,7 @@ impl Story {
         };
         Self {
             reporter,
-            guest: host.settings.global.guest_account.clone(),
+            guest: host.settings().global.guest_account.clone(),
             began: Instant::now(),
             framing: carrier.transport().framing(),
             line,
@@ -105,9 +105,9 @@ impl Story {
     /// Called when the client's names are known. Logs its requests from now on if the settings ask for it, or if the
     /// client is `selected`.
     pub(super) fn trace(&mut self, host: &Host, selected: bool) {
-        let page = host.server.config.code_page;
+        let page = host.server().config.code_page;
         let who = (self.line.client, &self.reporter, page);
-        self.trace = Trace::new(&host.settings, selected, who).map(Box::new);
+        self.trace = Trace::new(&host.settings(), selected, who).map(Box::new);
     }
 
     /// Records a message to the client.
@@ -190,6 +190,12 @@ impl Story {
                 name,
                 status,
             } => self.note(&format!("cannot print {name} on {share}: {status}")),
+            Event::SessionEnded { user } => {
+                self.note(&format!("session of {user} ended: the user was removed"));
+            }
+            Event::TreeEnded { share, why } => {
+                self.note(&format!("disconnected from {share}: {why}"));
+            }
             Event::Fatal { why } => self.fatal = Some(why),
         }
     }

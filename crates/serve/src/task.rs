@@ -20,6 +20,7 @@ use super::{
     lanes::Pass,
     link::Link,
     outcome::{End, TurnOutcome},
+    phase::Stage,
 };
 
 /// The client is disconnected if it accepts no data for this long.
@@ -36,6 +37,9 @@ const HALF_CLOSED: Duration = Duration::from_secs(60);
 const PROBE_IDLE: Duration = Duration::from_secs(1);
 /// Duration of a probe: a reset takes one round trip.
 const PROBE_TIME: Duration = Duration::from_secs(3);
+/// While the server drains, a client without open files that requests nothing for this long is disconnected. It covers
+/// the pause between two files of a copy.
+const DRAIN_IDLE: Span = Span::from_secs(2);
 /// The longest keep-alive time that Linux accepts, in effect none.
 const NO_KEEPALIVE: Duration = Duration::from_secs(32_767);
 
@@ -129,8 +133,12 @@ impl Client {
 
     /// Waits for the next cue.
     async fn cold(&mut self) -> Cue {
-        if self.link.waker.is_pending() {
+        let phase = self.link.host.phases.now();
+        if self.link.waker.is_pending() || self.link.is_outdated() {
             return Cue::Attend;
+        }
+        if phase.stage == Stage::Stopping {
+            return Cue::Over(End::Stopping);
         }
         let interest = if self.blocked.is_some() {
             Interest::WRITABLE
@@ -154,7 +162,8 @@ impl Client {
             () = sleep_until(gives_up.unwrap_or_else(Instant::now)), if gives_up.is_some() => {
                 Cue::Over(End::Because(format!("it accepted no data of a reply for {} s", SEND_TIMEOUT.as_secs())))
             }
-            () = self.link.host.stopped() => Cue::Over(End::Stopping),
+            // The next look finds what has changed.
+            () = self.link.host.phases.past(phase) => Cue::Attend,
         }
     }
 
@@ -256,7 +265,7 @@ impl Client {
         tokio::spawn(async move {
             tokio::time::sleep(PROBE_TIME).await;
             if let Some(link) = link.upgrade() {
-                let usual = match link.host.settings.global.keepalive_seconds {
+                let usual = match link.host.settings().global.keepalive_seconds {
                     0 => NO_KEEPALIVE,
                     seconds => Duration::from_secs(u64::from(seconds)),
                 };
@@ -272,6 +281,7 @@ impl Client {
             session,
             self.link.deadline(),
             self.dead_at(),
+            self.drained_at(),
             self.link.logon.due(),
         ]
         .into_iter()
@@ -281,8 +291,14 @@ impl Client {
 
     /// When `deadtime` expires.
     fn dead_at(&self) -> Option<Time> {
-        let minutes = u64::from(self.link.host.settings.global.deadtime_minutes);
+        let minutes = u64::from(self.link.host.settings().global.deadtime_minutes);
         (minutes > 0).then(|| self.last_heard + Span::from_secs(minutes.saturating_mul(60)))
+    }
+
+    /// When the client must leave if it requests nothing, because the server drains.
+    fn drained_at(&self) -> Option<Time> {
+        let draining = self.link.host.is_draining();
+        draining.then(|| self.last_heard + DRAIN_IDLE)
     }
 
     fn overdue(&mut self) -> Cue {
@@ -295,6 +311,12 @@ impl Client {
                 return Cue::Over(End::Because(
                     "it asked nothing for as long as 'deadtime' allows".into(),
                 ));
+            }
+            self.last_heard = now;
+        }
+        if self.drained_at().is_some_and(|at| at <= now) {
+            if self.link.is_idle() {
+                return Cue::Over(End::Stopping);
             }
             self.last_heard = now;
         }

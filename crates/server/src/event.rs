@@ -76,6 +76,18 @@ pub enum Event {
         /// The reason.
         status: Status,
     },
+    /// The server ended a session, because its user has no account any more.
+    SessionEnded {
+        /// The user.
+        user: String,
+    },
+    /// The server disconnected a tree, because the configuration changed.
+    TreeEnded {
+        /// Its share.
+        share: String,
+        /// The reason, in words.
+        why: &'static str,
+    },
     /// The server must close the connection, because the client violated the protocol.
     Fatal {
         /// The violation.

@@ -164,6 +164,14 @@ impl Files {
         removed
     }
 
+    /// Gives the opens of a tree another definition of their share.
+    pub fn redefine(&mut self, tid: Tid, share: &Arc<Share>) {
+        let files = self.files.values_mut();
+        for file in files.filter(|file| file.tid == tid) {
+            file.share = share.clone();
+        }
+    }
+
     /// All opens, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &OpenFile> {
         self.files.values()

@@ -64,6 +64,22 @@ impl SessionTable {
         self.sessions.insert(uid.0, session)
     }
 
+    /// The sessions of users with an account.
+    pub fn users(&self) -> impl Iterator<Item = (Uid, &str)> {
+        let sessions = self.sessions.iter();
+        sessions.filter_map(|(uid, session)| Some((Uid(*uid), session.user.as_deref()?)))
+    }
+
+    /// All sessions, with the implicit one of a client without session set-up under UID 0.
+    pub fn all(&self) -> impl Iterator<Item = (Uid, Session)> {
+        let implied = self.implied.iter().map(|session| (0, session));
+        let sessions = self.sessions.iter().map(|(uid, session)| (*uid, session));
+        let implied = implied.filter(|_| self.sessions.is_empty());
+        implied
+            .chain(sessions)
+            .map(|(uid, session)| (Uid(uid), session.clone()))
+    }
+
     fn make(&mut self, user: Option<String>) -> Session {
         self.established = self.established.wrapping_add(1);
         let id = SessionId(self.established);

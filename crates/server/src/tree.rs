@@ -122,6 +122,22 @@ impl TreeTable {
         Some(tid)
     }
 
+    /// The share of every tree.
+    pub fn shares(&self) -> Vec<(Tid, Arc<Share>)> {
+        let trees = self.trees.iter();
+        trees
+            .map(|(tid, tree)| (Tid(*tid), tree.share.clone()))
+            .collect()
+    }
+
+    /// Gives a tree another definition of its share; the decisions are made anew.
+    pub fn redefine(&mut self, tid: Tid, share: &Arc<Share>) {
+        if let Some(tree) = self.trees.get_mut(&tid.0) {
+            tree.share = share.clone();
+            tree.decided.clear();
+        }
+    }
+
     /// Removes a tree and returns its share.
     pub fn remove(&mut self, tid: Tid) -> Option<Arc<Share>> {
         self.trees.remove(&tid.0).map(|tree| tree.share)

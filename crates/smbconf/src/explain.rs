@@ -104,6 +104,9 @@ fn notes(parameter: &Parameter) -> Vec<String> {
     if !parameter.opposites.is_empty() {
         notes.push(format!("The opposite: {}.", parameter.opposites.join(", ")));
     }
+    if parameter.at_start {
+        notes.push("A change needs a restart.".into());
+    }
     if let Some(release) = parameter.gone_in {
         notes.push(format!("Samba {release} dropped it."));
     }

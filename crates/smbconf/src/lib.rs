@@ -3,6 +3,7 @@
 //! [`parse`] implements the grammar. [`table`] is the only definition of the parameters. [`load`] combines both.
 //! [`settings`] is the result. [`explain`] reports the effect of each line.
 
+pub mod compare;
 pub mod diagnostic;
 pub mod explain;
 pub mod hosts;

@@ -161,8 +161,14 @@ impl Loader {
             );
         }
         match read_file(path) {
-            Ok(bytes) => self.bytes(path, &bytes, from),
+            Ok(bytes) => {
+                self.loaded.settings.sources.read.push(path.into());
+                self.bytes(path, &bytes, from);
+            }
             Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    self.loaded.settings.sources.denied.push(path.into());
+                }
                 let message = format!("cannot read '{}': {error}", path.display());
                 match from {
                     Some(_) => self.report(Diagnostic::warning(message), from),

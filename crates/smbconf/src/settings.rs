@@ -39,6 +39,17 @@ pub struct Settings {
     pub trace: Option<ClientChoice>,
     /// Capture settings.
     pub pcap: Option<PcapSettings>,
+    /// The files that the settings come from.
+    pub sources: Sources,
+}
+
+/// The files of a configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// The file of `--config` and its includes.
+    pub read: Vec<std::path::PathBuf>,
+    /// Includes that exist and could not be read.
+    pub denied: Vec<std::path::PathBuf>,
 }
 
 /// Settings of a capture.

@@ -20,7 +20,7 @@ use super::{
     hello::hello,
     output::{WrongUsage, print, print_diagnostics},
 };
-use coax_serve::Bound;
+use coax_serve::{Bound, Read};
 use coax_serve::prepare::Rejected;
 use coax_serve::users::Page;
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
@@ -101,6 +101,9 @@ pub struct ServeArgs {
     /// Do everything a start does, report problems and what would be served, and exit; --json: one object
     #[arg(long, conflicts_with = "explain_config")]
     pub check: bool,
+    /// Whether the command line named users; their passwords are forgotten once they are hashed.
+    #[arg(skip)]
+    had_users: bool,
 }
 
 /// A log-on method that gives passwords away.
@@ -246,7 +249,7 @@ impl ServeArgs {
     }
 
     fn guest_access(&self) -> GuestAccess {
-        self.guest.unwrap_or(if self.users.is_empty() {
+        self.guest.unwrap_or(if self.users.is_empty() && !self.had_users {
             GuestAccess::Ro
         } else {
             GuestAccess::None
@@ -286,6 +289,7 @@ pub fn main(mut args: ServeArgs) -> Result<ExitCode, WrongUsage> {
         return wrong_usage(&message);
     }
     let settings = args.settings();
+    args.had_users = !args.users.is_empty();
     // The hashes are all that is needed from here on.
     args.users.clear();
     let (settings, said) = match settings {
@@ -301,18 +305,31 @@ pub fn main(mut args: ServeArgs) -> Result<ExitCode, WrongUsage> {
         return Ok(check::check(&settings, said));
     }
     print_diagnostics(&said);
-    Ok(serve(settings))
+    Ok(serve(args, settings))
+}
+
+/// Reads the settings again, with the same command line and the users that it named.
+fn reading(args: ServeArgs, users: Vec<User>) -> Read {
+    Box::new(move || match args.settings() {
+        Ok((settings, said)) => {
+            let users = users.clone();
+            Ok((Settings { users, ..settings }, said))
+        }
+        Err(ServeError::Usage(message)) => Err(vec![Diagnostic::error(message)]),
+        Err(ServeError::Failed(said)) => Err(said),
+    })
 }
 
 /// Serves until told to stop.
-fn serve(settings: Settings) -> ExitCode {
+fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
+    let read = reading(args, settings.users.clone());
     let greeting = (!settings.json).then(|| settings.clone());
     let greet = |bound: &Bound| {
         if let Some(settings) = greeting {
             print(&hello(&settings, bound, &local_addresses()));
         }
     };
-    let Err(error) = coax_serve::run(settings, greet) else {
+    let Err(error) = coax_serve::run(settings, read, greet) else {
         return ExitCode::SUCCESS;
     };
     match error.downcast_ref::<Rejected>() {

@@ -10,7 +10,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::CStr,
     mem::MaybeUninit,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak},
     time::{Duration, Instant},
 };
 
@@ -46,7 +46,7 @@ type Folder = (ShareId, String);
 #[derive(Debug)]
 pub(super) struct LocalChanges {
     inotify: OwnedFd,
-    server: Weak<Server>,
+    server: RwLock<Weak<Server>>,
     reporter: Reporter,
     state: Mutex<State>,
 }
@@ -61,10 +61,10 @@ struct State {
     complained: bool,
 }
 
-/// Starts watching, until the server stops, if the system supports it and a share wants it.
+/// Starts watching, until the server stops, if the system supports it and a share wants it. Does nothing if it runs.
 pub(super) fn start(host: &Arc<Host>) {
     let wanted = |share: &Arc<coax_server::share::Share>| share.options.kernel_change_notify;
-    if !host.server.shares.iter().any(wanted) {
+    if host.local.get().is_some() || !host.server().shares.iter().any(wanted) {
         return;
     }
     let inotify = match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
@@ -75,7 +75,8 @@ pub(super) fn start(host: &Arc<Host>) {
             ));
         }
     };
-    let changes = LocalChanges::begin(inotify, &host.server, host.reporter.clone());
+    let changes = LocalChanges::begin(inotify, &host.server(), host.reporter.clone());
+    let _ = host.local.set(changes.clone());
     tokio::spawn(follow(changes, host.clone()));
 }
 
@@ -121,7 +122,7 @@ impl AsFd for LocalChanges {
 /// request is answered or parked.
 impl Wake for LocalChanges {
     fn wake(&self) {
-        let Some(server) = self.server.upgrade() else {
+        let Some(server) = self.server() else {
             return;
         };
         let changed = server.locked(|tables| tables.take_folder_changes());
@@ -147,12 +148,23 @@ impl LocalChanges {
     fn begin(inotify: OwnedFd, server: &Arc<Server>, reporter: Reporter) -> Arc<Self> {
         let changes = Arc::new(Self {
             inotify,
-            server: Arc::downgrade(server),
+            server: RwLock::new(Arc::downgrade(server)),
             reporter,
             state: Mutex::default(),
         });
         server.locked(|tables| tables.observe(changes.clone()));
         changes
+    }
+
+    /// Another configuration is in force.
+    pub(super) fn follow(&self, server: &Arc<Server>) {
+        let mut followed = self.server.write().unwrap_or_else(PoisonError::into_inner);
+        *followed = Arc::downgrade(server);
+    }
+
+    fn server(&self) -> Option<Arc<Server>> {
+        let server = self.server.read().unwrap_or_else(PoisonError::into_inner);
+        server.upgrade()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -222,7 +234,7 @@ impl LocalChanges {
 
     /// Reads and forwards pending events; returns whether none are left.
     fn read(&self) -> bool {
-        let Some(server) = self.server.upgrade() else {
+        let Some(server) = self.server() else {
             return true;
         };
         let mut state = self.state();

@@ -35,8 +35,8 @@ impl Browsing {
         network: Network,
         (computer, workgroup): (NbName, NbName),
     ) -> Result<Self, String> {
-        let config = &host.server.config;
-        let netbios = &host.settings.global.netbios;
+        let config = &host.server().config;
+        let netbios = &host.settings().global.netbios;
         let mut datagrams = NbtDatagramsConfig::new(network);
         datagrams.node = super::kind::node_type(netbios);
         datagrams.scope = super::kind::scope(netbios)?;
@@ -47,7 +47,7 @@ impl Browsing {
             workgroup,
             comment: config.code_page.encode_lossy(&config.comment),
             version: VERSION,
-            server_type: coax_server::server_type(&host.server),
+            server_type: coax_server::server_type(&host.server()),
             os_level: u8::try_from(netbios.os_level).unwrap_or(u8::MAX),
             local_master: netbios.local_master,
             preferred_master: netbios.preferred_master == AutoSetting::Yes,

@@ -69,7 +69,7 @@ impl Names {
         let sockets = bound.sockets.into_iter().map(UdpSocket::from_std);
         let datagrams = bound.datagrams.into_iter().map(UdpSocket::from_std);
         Ok(Self {
-            base_type: coax_server::server_type(&host.server),
+            base_type: coax_server::server_type(&host.server()),
             datagrams: datagrams
                 .collect::<Result<_, _>>()
                 .map_err(|error| error.to_string())?,
@@ -183,11 +183,11 @@ impl Names {
 
     /// Gives the lists to the SMB server.
     fn publish(&self, host: &Host) {
-        let config = &host.server.config;
+        let config = &host.server().config;
         if let Some(neighbours) = &config.neighbours {
             let browsing = self.nodes.iter();
             let browsing = browsing.filter_map(|node| node.browsing.as_ref());
-            let others = host.settings.global.netbios.browse_list;
+            let others = host.settings().global.netbios.browse_list;
             let lists = browsing::lists(config.code_page, self.base_type, others, browsing);
             neighbours.publish(lists);
         }
@@ -312,7 +312,7 @@ async fn send_to(socket: &UdpSocket, transmit: &Transmit, broadcast: Ipv4Addr, p
 
 /// Whether `hosts allow` admits a station of another network.
 fn is_allowed(host: &Host, from: SocketAddrV4) -> bool {
-    let hosts = &host.settings.global.hosts;
+    let hosts = &host.settings().global.hosts;
     hosts.check_server((*from.ip()).into()).is_ok()
 }
 
@@ -332,8 +332,8 @@ fn node(
     addresses: &[Ipv4Addr],
     browses: bool,
 ) -> Result<Node, String> {
-    let config = &host.server.config;
-    let netbios = &host.settings.global.netbios;
+    let config = &host.server().config;
+    let netbios = &host.settings().global.netbios;
     let name = |text: &str| {
         let bytes = config.code_page.encode_lossy(&text.to_uppercase());
         NbName::new(&bytes, SUFFIX_SERVER).map_err(|error| format!("{text}: {error}"))

@@ -142,7 +142,7 @@ impl WinsHost {
     /// # Errors
     /// The system gives no thread.
     pub(super) fn start(host: &Host, stored: Stored) -> Result<Self, String> {
-        let netbios = &host.settings.global.netbios;
+        let netbios = &host.settings().global.netbios;
         let config = WinsConfig {
             scope: super::kind::scope(netbios)?,
             min_ttl_s: netbios.min_wins_ttl_s,

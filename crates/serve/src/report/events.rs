@@ -77,6 +77,17 @@ fn of_the_server() -> Vec<Event> {
             },
         ),
         event(
+            "The configuration was read again (SIGHUP). If there are `errors`, nothing has changed.",
+            Line::Reloaded {
+                changes: vec![
+                    "[global] deadtime: '0' -> '15'".into(),
+                    "share GAMES added".into(),
+                ],
+                restart: vec!["[global] smb ports: '445, 139' -> '1445'".into()],
+                errors: vec![],
+            },
+        ),
+        event(
             "Any other message about the server itself.",
             Line::Notice {
                 text: "stopping; a second signal stops at once".into(),
@@ -202,18 +213,19 @@ fn place(line: &Line) -> usize {
     match line {
         Line::Listening { .. } => 0,
         Line::ShareProblem { .. } => 1,
-        Line::Notice { .. } => 2,
-        Line::Connected { .. } => 3,
-        Line::Negotiated { .. } => 4,
-        Line::LoggedOn { .. } => 5,
-        Line::Tree { .. } => 6,
-        Line::Client(_) => 7,
-        Line::Refused { .. } => 8,
-        Line::RequestRefused(_) => 9,
-        Line::RefusalsOmitted { .. } => 10,
-        Line::Request(_) => 11,
-        Line::Message(_) => 12,
-        Line::Disconnected { .. } => 13,
+        Line::Reloaded { .. } => 2,
+        Line::Notice { .. } => 3,
+        Line::Connected { .. } => 4,
+        Line::Negotiated { .. } => 5,
+        Line::LoggedOn { .. } => 6,
+        Line::Tree { .. } => 7,
+        Line::Client(_) => 8,
+        Line::Refused { .. } => 9,
+        Line::RequestRefused(_) => 10,
+        Line::RefusalsOmitted { .. } => 11,
+        Line::Request(_) => 12,
+        Line::Message(_) => 13,
+        Line::Disconnected { .. } => 14,
     }
 }
 
@@ -222,6 +234,12 @@ const FIELDS: &[(&str, &str)] = &[
     ("time", "when it happened: RFC 3339, UTC, microseconds"),
     ("schema", "version of this form; see above"),
     ("event", "which event"),
+    ("changes", "what is different from now on, in words"),
+    ("restart", "what takes effect only after a restart, in words"),
+    (
+        "errors",
+        "what is wrong with the new configuration; the old one stays in force",
+    ),
     (
         "nbt",
         "address of the NetBIOS session service; null if it is off",
@@ -373,7 +391,7 @@ fn docs_events_matches_the_events() {
 #[test]
 fn every_event_has_one_example_and_every_field_an_explanation() {
     let places: Vec<usize> = events().iter().map(|event| place(&event.example)).collect();
-    assert_eq!(places, (0..14).collect::<Vec<_>>());
+    assert_eq!(places, (0..15).collect::<Vec<_>>());
     let mut used = Vec::new();
     for event in events() {
         let json = json(&event.example);

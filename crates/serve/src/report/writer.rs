@@ -43,6 +43,8 @@ pub enum Told {
     Pause,
     /// Log files must be reopened.
     Reopen,
+    /// Lines are printed up to these levels from now on.
+    LogLevel(LogLevels),
 }
 
 /// Text to write at the next pause, by destination.
@@ -82,9 +84,7 @@ impl Pages {
                 }
             }
         };
-        let text = format!(
-            "hang-up signal: {done}; to apply changes of the configuration, restart the server"
-        );
+        let text = format!("signal to open logs: {done}");
         self.line(&Line::Notice { text }, Timestamp::now());
         self.put();
     }
@@ -219,6 +219,7 @@ enum Message {
     Flush(SyncSender<()>),
     /// Open log files anew.
     Reopen,
+    LogLevel(LogLevels),
 }
 
 impl Reporter {
@@ -232,6 +233,7 @@ impl Reporter {
             Told::Line(line, at) => pages.line(&line, at),
             Told::Pause => pages.put(),
             Told::Reopen => pages.reopen(),
+            Told::LogLevel(levels) => pages.log_level = levels,
         })
     }
 
@@ -258,6 +260,7 @@ impl Reporter {
                             }
                             Message::Flush(done) => waiting.push(done),
                             Message::Reopen => write(Told::Reopen),
+                            Message::LogLevel(levels) => write(Told::LogLevel(levels)),
                         }
                     }
                     match missing.swap(0, Ordering::Relaxed) {
@@ -313,6 +316,12 @@ impl Reporter {
         if let Err(TrySendError::Full(_)) = self.lines.try_send(Message::Reopen) {
             self.notice("too busy to open log files anew; send the signal again");
         }
+    }
+
+    /// Prints lines up to these levels from now on.
+    pub fn set_log_level(&self, levels: LogLevels) {
+        // Waits for room: the setting must not be lost.
+        let _ = self.lines.send(Message::LogLevel(levels));
     }
 
     /// Reports a notice about the server itself.
@@ -396,7 +405,7 @@ mod tests {
         let new = std::fs::read_to_string(&path).unwrap();
         assert!(old.contains("before") && old.contains("between") && !old.contains("after"));
         assert!(
-            new.contains("hang-up signal") && new.contains("is open anew"),
+            new.contains("signal to open logs") && new.contains("is open anew"),
             "{new}"
         );
         assert!(

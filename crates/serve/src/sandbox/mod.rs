@@ -24,6 +24,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether the process can use only the policy's files.
+    pub(super) fn limits_files(&self) -> bool {
+        self.active.iter().any(|what| what.starts_with("files"))
+    }
+
     /// Nothing is in force, for this reason.
     pub(super) fn off(why: &str) -> Self {
         Self {

@@ -42,6 +42,9 @@ impl Policy {
         // The folder instead of the file: editors replace the file by a new one.
         let folders = users.into_iter().flatten().filter_map(|file| file.parent());
         policy.allow(folders, Rights::Read);
+        // For a reload.
+        let files = settings.sources.read.iter();
+        policy.allow(files.filter_map(|file| readable(file)), Rights::Read);
         if global.netbios.wins_support {
             let folder = global.netbios.wins_database.parent();
             policy.allow(folder.into_iter(), Rights::Write);
@@ -51,6 +54,12 @@ impl Policy {
         policy
     }
 
+    /// Whether `path` is one of the writable folders or beneath one.
+    pub fn admits(&self, path: &Path) -> bool {
+        let mut folders = self.paths.iter();
+        folders.any(|(folder, rights)| *rights == Rights::Write && path.starts_with(folder))
+    }
+
     /// Adds paths that the process needs.
     pub fn allow<'a>(&mut self, paths: impl Iterator<Item = &'a Path>, rights: Rights) {
         let here = |path: &Path| match path.as_os_str().is_empty() {
@@ -58,6 +67,19 @@ impl Policy {
             false => path.to_owned(),
         };
         self.paths.extend(paths.map(|path| (here(path), rights)));
+    }
+}
+
+/// Folders that contain other programs' secrets.
+const SYSTEM_FOLDERS: [&str; 3] = ["/", "/etc", "/root"];
+
+/// The folder of a configuration file, because editors replace the file by a new one; the file alone if the folder is
+/// one of [`SYSTEM_FOLDERS`].
+fn readable(file: &Path) -> Option<&Path> {
+    let folder = file.parent()?;
+    match SYSTEM_FOLDERS.iter().any(|other| folder == Path::new(other)) {
+        true => Some(file),
+        false => Some(folder),
     }
 }
 
@@ -85,6 +107,21 @@ mod tests {
         assert_eq!(rights(&policy, "/srv/b"), None);
         assert_eq!(rights(&policy, "/etc/coax"), Some(Rights::Read));
         assert_eq!(policy.unconfined_share, None);
+    }
+
+    #[test]
+    fn the_folder_of_the_configuration_is_readable_unless_it_is_a_system_folder() {
+        let folder = |file: &str| readable(Path::new(file)).map(|path| path.display().to_string());
+        assert_eq!(folder("/etc/coax/smb.conf").as_deref(), Some("/etc/coax"));
+        assert_eq!(folder("/etc/smb.conf").as_deref(), Some("/etc/smb.conf"));
+        assert_eq!(folder("smb.conf").as_deref(), Some(""));
+    }
+
+    #[test]
+    fn new_shares_must_be_beneath_a_folder_that_was_writable_at_the_start() {
+        let policy = policy("[global]\nsmb passwd file = /etc/coax/smbpasswd\n[A]\npath = /srv/a\n");
+        assert!(policy.admits(Path::new("/srv/a")) && policy.admits(Path::new("/srv/a/b")));
+        assert!(!policy.admits(Path::new("/srv/ab")) && !policy.admits(Path::new("/etc/coax")));
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn resources_of_clients_are_freed_when_they_disconnect() {
     let host = &server.running.host;
     let held = || {
         use coax_server::budget::Resource::{Locks, Memory, Opens};
-        host.server
+        host.server()
             .locked(|tables| [Opens, Locks, Memory].map(|which| tables.total().get(which)))
     };
     // The periodic folder check also takes a pass.

@@ -114,14 +114,13 @@ impl Fixture {
 
 fn start(built: build::Built, settings: Settings, reporter: Reporter, tuning: Tuning) -> Running {
     let parts = Parts {
-        server: built.server,
-        folders: built.folders,
+        built,
         sockets: Sockets::open(&settings, &mut Vec::new()).unwrap(),
         runner: Runner::default(),
         capture: None,
         account: None,
     };
-    let threads = Threads::new(tuning, parts.folders.len()).unwrap();
+    let threads = Threads::new(tuning, parts.built.folders.len()).unwrap();
     Running::start_on(threads, parts, settings, reporter).unwrap()
 }
 

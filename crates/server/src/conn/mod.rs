@@ -5,10 +5,13 @@
 //! one, the server calls its [`crate::table::Wake`], and the driver calls [`Connection::handle_wake`]. At the time of
 //! [`Connection::poll_timeout`], the driver calls [`Connection::handle_timeout`].
 
+mod change_over;
 mod dispatch;
 
 #[cfg(test)]
 mod authorization_tests;
+#[cfg(test)]
+mod change_over_tests;
 
 use crate::{
     budget::Account,

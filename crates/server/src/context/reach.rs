@@ -113,7 +113,8 @@ impl Context {
         }
     }
 
-    fn reach_of_files(&self) -> Reach {
+    /// The shares with open files.
+    pub(crate) fn reach_of_files(&self) -> Reach {
         let shares = self.files.iter().filter_map(disk_of).map(Reach::Share);
         shares.fold(Reach::Nothing, Reach::and)
     }

@@ -3,7 +3,7 @@
 use super::logon;
 use crate::{
     config::Security,
-    context::{Call, Flow, Leaving, Outcome, Park},
+    context::{Call, Flow, Outcome, Park},
     error::{Because, Result},
     event::Event,
     reason::{Limit, Reason},
@@ -281,12 +281,5 @@ pub fn tree_disconnect(call: &mut Call<'_>) -> Outcome {
 
 /// Closes a tree's open files and removes the tree and its incomplete transactions.
 pub(super) fn disconnect(call: &mut Call<'_>, tid: Tid) {
-    let now = call.now;
-    call.conn.transactions.retain(|pending| !pending.is_of(tid));
-    call.conn.searches.close_where(|search| search.tid == tid);
-    crate::ops::close::leave(call.conn, now, Leaving::Tree(tid));
-    if let Some(share) = call.conn.trees.remove(tid) {
-        let (server, conn) = (&call.conn.server, call.conn.id);
-        server.locked(|tables| tables.drop_tree(conn, share.id));
-    }
+    crate::ops::close::leave_tree(call.conn, call.now, tid);
 }

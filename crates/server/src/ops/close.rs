@@ -10,7 +10,11 @@ use crate::{
     vfs::{FsTime, SetTimes, VfsResult},
 };
 use alloc::{string::String, vec::Vec};
-use coax_wire::{header::Fid, status::Status, time::Time};
+use coax_wire::{
+    header::{Fid, Tid},
+    status::Status,
+    time::Time,
+};
 
 /// Closes an open; `modified` is the last write time that the client sends. This releases locks, ends watches, and
 /// deletes a file that is marked for deletion.
@@ -88,6 +92,17 @@ pub fn leave(conn: &mut Context, now: Time, leaving: Leaving) {
     close_unasked(conn, fids, now);
     conn.cancel_where(now, |header| leaving.asked(header));
     conn.set_leaving(None);
+}
+
+/// Disconnects a tree: closes its open files, searches and waiting requests.
+pub fn leave_tree(conn: &mut Context, now: Time, tid: Tid) {
+    conn.transactions.retain(|pending| !pending.is_of(tid));
+    conn.searches.close_where(|search| search.tid == tid);
+    leave(conn, now, Leaving::Tree(tid));
+    if let Some(share) = conn.trees.remove(tid) {
+        let id = conn.id;
+        conn.server.locked(|tables| tables.drop_tree(id, share.id));
+    }
 }
 
 /// Sets the last write time that the client sends, or that its writes cause ([`crate::table::Tables`]), and releases

@@ -99,6 +99,8 @@ pub struct GlobalSettings {
     pub pacing_always_for: HostList,
     /// `deadtime`, minutes without a request after which a client without open files is disconnected; 0 means never.
     pub deadtime_minutes: u32,
+    /// `coax:drain time`, seconds that clients with open files have to finish when the server stops.
+    pub drain_seconds: u32,
     /// `keepalive`, seconds between NetBIOS keep-alives to an idle client; 0 means none.
     pub keepalive_seconds: u32,
     /// `max smbd processes`: maximum number of clients; 0 means the server's own limit.
@@ -178,6 +180,7 @@ impl Default for GlobalSettings {
             dos_charset: 850,
             socket_options: vec![SocketOption::NoDelay(true)],
             deadtime_minutes: 10_080,
+            drain_seconds: 10,
             keepalive_seconds: 300,
             max_clients: 0,
             reset_on_zero_vc: false,

@@ -10,91 +10,91 @@ pub(super) const NETBIOS: &[Parameter] = &[
         netbios.wins_servers,
         ADDRESSES,
         "The WINS servers to register at, the primary one first: IPv4 addresses."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "wins support",
         netbios.wins_support,
         BOOL,
         "Be a WINS server: register and answer names for machines of all networks. Not together with 'wins server'."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "coax:wins database",
         netbios.wins_database,
         REQUIRED_FILE,
         "The file of the WINS server's records, in the format of Samba's wins.dat. The time 0 makes a static record."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "min wins ttl",
         netbios.min_wins_ttl_s,
         COUNT,
         "The shortest time that the WINS server keeps a name without a refresh, seconds."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "max wins ttl",
         netbios.max_wins_ttl_s,
         COUNT,
         "The longest time that the WINS server keeps a name without a refresh, seconds."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "wins hook",
         netbios.wins_hook,
         COMMAND,
         "A command at every change of a WINS record; arguments: add, refresh or delete, name, suffix, seconds to live, addresses."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "wins proxy",
         netbios.wins_proxy,
         BOOL,
         "Answer broadcast queries for names on other networks that the WINS server knows."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "coax:node type",
         netbios.node,
         NODE_TYPE,
         "How names are registered: b (broadcasts), p (WINS), m (broadcasts, then WINS), h (WINS, broadcasts if WINS is silent). Default: m with a WINS server, else b."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "netbios scope",
         netbios.scope,
         SCOPE,
         "Only machines with the same scope see each other; nearly always empty."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "coax:lmhosts",
         netbios.lmhosts,
         FILE,
         "An LMHOSTS file whose entries the WINS server answers as static records."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "os level",
         netbios.os_level,
         COUNT,
         "The weight in elections of the master browser, 0 to 255: above 1 beats Windows 9x, above 16 NT workstations, above 32 NT servers."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "local master",
         netbios.local_master,
         BOOL,
         "Take part in elections of the network's master browser."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "preferred master",
         netbios.preferred_master,
         AUTO,
         "Call an election at the start and win it against equals; 'auto' is no."
-    )
+    ).at_start()
     .also(&["prefered master"]),
     slot!(
         Global,
@@ -102,19 +102,19 @@ pub(super) const NETBIOS: &[Parameter] = &[
         netbios.browse_list,
         BOOL,
         "Give clients the list of other servers (NET VIEW, Network Neighborhood)."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "lm announce",
         netbios.lm_announce,
         AUTO,
         "Announce the server to LAN Manager and OS/2 clients; 'auto' begins when such an announcement is heard."
-    ),
+    ).at_start(),
     slot!(
         Global,
         "lm interval",
         netbios.lm_interval_s,
         COUNT,
         "Seconds between announcements to LAN Manager; 0 means none."
-    ),
+    ).at_start(),
 ];

@@ -22,6 +22,10 @@ pub struct Slot<T> {
     pub set: fn(&mut T, &str) -> Result<Option<String>, String>,
     /// Formats the field for smb.conf.
     pub show: fn(&T) -> String,
+    /// Whether the field is the same in both settings.
+    pub same: fn(&T, &T) -> bool,
+    /// Copies the field to the first settings from the second.
+    pub copy: fn(&mut T, &T),
 }
 
 impl<T> Clone for Slot<T> {
@@ -64,6 +68,8 @@ pub struct Parameter {
     pub doc: &'static str,
     /// The first Samba release without it, if Samba has removed it.
     pub gone_in: Option<&'static str>,
+    /// A change takes effect only when the server starts.
+    pub at_start: bool,
 }
 
 impl Parameter {
@@ -81,6 +87,7 @@ impl Parameter {
             effect,
             doc,
             gone_in: None,
+            at_start: false,
         }
     }
 
@@ -96,6 +103,11 @@ impl Parameter {
 
     pub(super) const fn gone_in(mut self, release: &'static str) -> Self {
         self.gone_in = Some(release);
+        self
+    }
+
+    pub(super) const fn at_start(mut self) -> Self {
+        self.at_start = true;
         self
     }
 
@@ -141,6 +153,8 @@ macro_rules! slot {
                     Ok(warning)
                 },
                 show: |settings| ($codec.show)(&settings.$field $(.$inner)?),
+                same: |one, other| one.$field $(.$inner)? == other.$field $(.$inner)?,
+                copy: |to, from| to.$field $(.$inner)?.clone_from(&from.$field $(.$inner)?),
             }),
             $doc,
         )

@@ -1,0 +1,122 @@
+//! What a configuration decides. A reload replaces it as a whole.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use coax_netbios::SessionConfig;
+use coax_server::{Server, table::ShareId};
+use coax_smbconf::settings::{Settings, ShareSettings};
+use coax_wire::{nbt::session::Framing, time::Span};
+
+use super::folders::Folder;
+
+/// One configuration in force.
+#[derive(Debug)]
+pub(super) struct Service {
+    /// The engine's constant half.
+    pub(super) server: Arc<Server>,
+    /// The settings.
+    pub(super) settings: Arc<Settings>,
+    /// Configuration of the session layer.
+    pub(super) session: SessionConfig,
+    /// The folders of the shares.
+    pub(super) folders: Vec<Folder>,
+    /// The shares' numbers.
+    pub(super) numbers: ShareNumbers,
+    /// Counts the configurations.
+    pub(super) generation: u64,
+    /// Servers for connections that keep what they negotiated under an earlier configuration.
+    elders: Mutex<BTreeMap<u64, Weak<Server>>>,
+}
+
+impl Service {
+    /// A configuration.
+    pub(super) fn new(
+        server: Server,
+        settings: Settings,
+        folders: Vec<Folder>,
+        numbers: ShareNumbers,
+        generation: u64,
+    ) -> Self {
+        Self {
+            server: Arc::new(server),
+            session: session_config(&settings),
+            settings: Arc::new(settings),
+            folders,
+            numbers,
+            generation,
+            elders: Mutex::default(),
+        }
+    }
+
+    /// The server for a connection that negotiated under the configuration `negotiated` and now uses `before`: the
+    /// shares and accounts of this configuration with the protocol settings of that one.
+    pub(super) fn server_for(&self, negotiated: u64, before: &Server) -> Arc<Server> {
+        let mut elders = self.elders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = elders.get(&negotiated).and_then(Weak::upgrade) {
+            return server;
+        }
+        let server = Arc::new(Server {
+            config: before.config.clone(),
+            shares: self.server.shares.clone(),
+            accounts: self.server.accounts.clone(),
+            tables: self.server.tables.clone(),
+        });
+        elders.retain(|_, server| server.strong_count() > 0);
+        elders.insert(negotiated, Arc::downgrade(&server));
+        server
+    }
+}
+
+/// Numbers of shares. A share keeps its number as long as name, folder and type stay the same, also if it is removed
+/// and comes back, so that open files recognise it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ShareNumbers(BTreeMap<(String, String, bool), u32>);
+
+impl ShareNumbers {
+    /// The number of a share with its folder's `path`; 0 is `IPC$`.
+    pub(super) fn of(&mut self, share: &ShareSettings, path: &str) -> ShareId {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        let key = (share.name.to_lowercase(), path.into(), share.printable);
+        ShareId(*self.0.entry(key).or_insert(next.saturating_add(1)))
+    }
+}
+
+fn session_config(settings: &Settings) -> SessionConfig {
+    let keep_alive = match settings.global.keepalive_seconds {
+        0 => None,
+        seconds => Some(Span::from_secs(u64::from(seconds))),
+    };
+    SessionConfig {
+        keep_alive,
+        max_message: Framing::Nbt.max_len(),
+        ..SessionConfig::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_keeps_its_number_until_its_folder_or_type_changes() {
+        let mut numbers = ShareNumbers::default();
+        let named = |name: &str| ShareSettings {
+            name: name.into(),
+            ..ShareSettings::default()
+        };
+        let first = numbers.of(&named("A"), "/a");
+        assert_eq!(first, ShareId(1));
+        assert_eq!(numbers.of(&named("B"), "/b"), ShareId(2));
+        assert_eq!(numbers.of(&named("a"), "/a"), first);
+        assert_eq!(numbers.of(&named("A"), "/other"), ShareId(3));
+        let printer = ShareSettings {
+            printable: true,
+            ..named("A")
+        };
+        assert_eq!(numbers.of(&printer, "/a"), ShareId(4));
+        assert_eq!(numbers.of(&named("A"), "/a"), first);
+    }
+}
