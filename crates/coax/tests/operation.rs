@@ -197,7 +197,10 @@ fn reload_under_load(count: usize) {
             let outcome = server.reload();
             let deadtime = format!("'{}'", number + 1);
             let changes = texts(&outcome["changes"]);
-            assert!(changes[0].contains("deadtime") && changes[0].ends_with(&deadtime), "{outcome}");
+            assert!(
+                changes[0].contains("deadtime") && changes[0].ends_with(&deadtime),
+                "{outcome}"
+            );
         }
         ended.store(true, Ordering::Relaxed);
     });
@@ -231,7 +234,10 @@ fn a_reload_reports_what_changed_and_what_needs_a_restart() {
     ];
     assert_eq!(texts(&outcome["changes"]), expected);
     let restart = texts(&outcome["restart"]);
-    assert!(restart.len() == 1 && restart[0].starts_with("[global] smb ports: "), "{restart:?}");
+    assert!(
+        restart.len() == 1 && restart[0].starts_with("[global] smb ports: "),
+        "{restart:?}"
+    );
     assert_eq!(texts(&outcome["errors"]), [""; 0]);
     std::fs::write(site.path("more/there.txt"), b"there").unwrap();
     let listed = |share: &str| coax(&["ls", &server.url(share)]);
@@ -247,13 +253,27 @@ fn an_invalid_configuration_changes_nothing_and_the_errors_are_those_of_check() 
     for (global, shares) in [
         ("deadtime = soon\n", String::new()),
         ("deadtime = 3\n", "[B]\npath = /srv/%U\n".into()),
-        ("deadtime = 3\nsmb passwd file = /no/such/file\n", String::new()),
+        (
+            "deadtime = 3\nsmb passwd file = /no/such/file\n",
+            String::new(),
+        ),
     ] {
         site.configure(global, &shares);
         let outcome = server.reload();
         let errors = texts(&outcome["errors"]);
-        assert!(!errors.is_empty() && texts(&outcome["changes"]).is_empty(), "{outcome}");
-        let check = coax(&["serve", "--check", "--json", "--direct", "127.0.0.1:0", "--config", site.conf().to_str().unwrap()]);
+        assert!(
+            !errors.is_empty() && texts(&outcome["changes"]).is_empty(),
+            "{outcome}"
+        );
+        let check = coax(&[
+            "serve",
+            "--check",
+            "--json",
+            "--direct",
+            "127.0.0.1:0",
+            "--config",
+            site.conf().to_str().unwrap(),
+        ]);
         let check = String::from_utf8_lossy(&check.stdout).into_owned();
         let first = errors[0].split(": ").last().unwrap();
         assert!(check.contains(first), "{errors:?} {check}");
@@ -261,7 +281,10 @@ fn an_invalid_configuration_changes_nothing_and_the_errors_are_those_of_check() 
     }
     std::fs::remove_file(site.conf()).unwrap();
     let outcome = server.reload();
-    assert!(texts(&outcome["errors"])[0].contains("cannot read"), "{outcome}");
+    assert!(
+        texts(&outcome["errors"])[0].contains("cannot read"),
+        "{outcome}"
+    );
     server.stop();
 }
 
@@ -272,12 +295,18 @@ fn a_share_beyond_the_sandbox_needs_a_restart_and_everything_else_takes_effect()
     site.configure("", "");
     let mut server = Server::start(&site);
     let limits = server.notice("sandbox").contains("files limited");
-    site.configure("deadtime = 4\n", &format!("[NEW]\npath = {}\nguest ok = yes\n", probe.path().display()));
+    site.configure(
+        "deadtime = 4\n",
+        &format!("[NEW]\npath = {}\nguest ok = yes\n", probe.path().display()),
+    );
     let outcome = server.reload();
     let (changes, restart) = (texts(&outcome["changes"]), texts(&outcome["restart"]));
     assert!(changes[0].contains("deadtime"), "{outcome}");
     if limits {
-        assert!(restart.len() == 1 && restart[0].starts_with("share NEW: the sandbox"), "{outcome}");
+        assert!(
+            restart.len() == 1 && restart[0].starts_with("share NEW: the sandbox"),
+            "{outcome}"
+        );
         assert_eq!(changes.len(), 1);
     } else {
         assert_eq!(changes[1], "share NEW added");
@@ -310,15 +339,28 @@ fn a_removed_user_is_logged_off_and_a_client_that_is_not_admitted_any_more_is_di
     site.configure(&global, "");
     let mut server = Server::start(&site);
     let text = std::fs::read_to_string(&file).unwrap();
-    let without_ann: String = text.lines().filter(|line| !line.starts_with("ann")).map(|line| format!("{line}\n")).collect();
+    let without_ann: String = text
+        .lines()
+        .filter(|line| !line.starts_with("ann"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     std::fs::write(&file, without_ann).unwrap();
     let outcome = server.reload();
-    assert_eq!(texts(&outcome["changes"]), ["user ann removed; the user's sessions end"]);
+    assert_eq!(
+        texts(&outcome["changes"]),
+        ["user ann removed; the user's sessions end"]
+    );
     let client = std::net::TcpStream::connect(&server.address).unwrap();
     site.configure(&format!("{global}hosts deny = ALL\n"), "");
     server.reload();
     let gone = server.event("disconnected");
-    assert!(gone["why"].as_str().unwrap().contains("does not admit it any more"), "{gone}");
+    assert!(
+        gone["why"]
+            .as_str()
+            .unwrap()
+            .contains("does not admit it any more"),
+        "{gone}"
+    );
     drop(client);
     server.stop();
 }

@@ -270,7 +270,11 @@ fn a_user_signal_opens_the_log_file_anew_and_clients_stay_connected() {
         text.contains("signal to open logs") && text.lines().count() == 1,
         "{text}"
     );
-    assert!(!std::fs::read_to_string(&aside).unwrap().contains("signal to"));
+    assert!(
+        !std::fs::read_to_string(&aside)
+            .unwrap()
+            .contains("signal to")
+    );
     client
         .set_read_timeout(Some(Duration::from_millis(100)))
         .unwrap();

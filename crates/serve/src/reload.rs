@@ -14,7 +14,9 @@ use coax_smbconf::{
 
 use super::{
     build::{self, Built},
-    folders, host::Host, local, printing,
+    folders,
+    host::Host,
+    local, printing,
     report::Line,
     sandbox::Policy,
     service::Service,
@@ -137,9 +139,11 @@ impl Effects {
         let now = found.changes.iter().filter(|change| !change.at_start);
         self.changes.extend(now.map(ToString::to_string));
         let added = found.added.iter();
-        self.changes.extend(added.map(|share| format!("share {share} added")));
+        self.changes
+            .extend(added.map(|share| format!("share {share} added")));
         let removed = found.removed.iter();
-        let removed = removed.map(|share| format!("share {share} removed; its clients are disconnected from it"));
+        let removed = removed
+            .map(|share| format!("share {share} removed; its clients are disconnected from it"));
         self.changes.extend(removed);
     }
 
@@ -154,7 +158,9 @@ impl Effects {
             }
         }
         let gone = old.iter().filter(|user| new.find(&user.name).is_none());
-        self.changes.extend(gone.map(|user| format!("user {} removed; the user's sessions end", user.name)));
+        self.changes.extend(
+            gone.map(|user| format!("user {} removed; the user's sessions end", user.name)),
+        );
     }
 
     /// Leaves out what the sandbox keeps out of reach: folders that were not shared at the start.

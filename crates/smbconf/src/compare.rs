@@ -159,7 +159,10 @@ mod tests {
             "[A] comment: 'one' -> 'two'",
         ];
         assert_eq!(lines(old, new), expected);
-        assert_eq!(compare(&settings(old), &settings(old)), Comparison::default());
+        assert_eq!(
+            compare(&settings(old), &settings(old)),
+            Comparison::default()
+        );
     }
 
     #[test]
@@ -167,13 +170,18 @@ mod tests {
         let old = settings("[A]\npath = /a\n[B]\npath = /b\n");
         let new = settings("[a]\npath = /a\n[C]\npath = /c\n");
         let found = compare(&old, &new);
-        assert_eq!((&found.added[..], &found.removed[..]), (&["C".into()][..], &["B".into()][..]));
+        assert_eq!(
+            (&found.added[..], &found.removed[..]),
+            (&["C".into()][..], &["B".into()][..])
+        );
         assert_eq!(found.changes, []);
     }
 
     #[test]
     fn a_changed_password_is_reported_without_its_value() {
-        let conf = |password: &str| format!("[global]\nsecurity = share\n[A]\npath = /a\ncoax:password = {password}\n");
+        let conf = |password: &str| {
+            format!("[global]\nsecurity = share\n[A]\npath = /a\ncoax:password = {password}\n")
+        };
         let lines = lines(&conf("one"), &conf("two"));
         assert_eq!(lines, ["[A] coax:password changed"]);
     }
@@ -182,19 +190,35 @@ mod tests {
     fn hosts_of_the_whole_server_are_compared() {
         let hosts = |list: &str| format!("[global]\nhosts allow = {list}\n");
         let lines = lines(&hosts("10.0.0.0/8"), &hosts("10.1.0.0/16"));
-        assert!(lines.len() == 1 && lines[0].starts_with("[global] hosts allow: '"), "{lines:?}");
+        assert!(
+            lines.len() == 1 && lines[0].starts_with("[global] hosts allow: '"),
+            "{lines:?}"
+        );
     }
 
     #[test]
     fn what_needs_a_restart_keeps_its_old_value_and_everything_else_the_new_one() {
-        let old = settings("[global]\nsmb ports = 445\nnetbios name = OLD\ndeadtime = 1\n[A]\npath = /a\n");
-        let mut new = settings("[global]\nsmb ports = 1445\nnetbios name = NEW\ndeadtime = 2\n[A]\npath = /a\n");
+        let old = settings(
+            "[global]\nsmb ports = 445\nnetbios name = OLD\ndeadtime = 1\n[A]\npath = /a\n",
+        );
+        let mut new = settings(
+            "[global]\nsmb ports = 1445\nnetbios name = NEW\ndeadtime = 2\n[A]\npath = /a\n",
+        );
         let found = compare(&old, &new);
-        let waits: Vec<&str> = found.changes.iter().filter(|change| change.at_start).map(|change| change.parameter).collect();
+        let waits: Vec<&str> = found
+            .changes
+            .iter()
+            .filter(|change| change.at_start)
+            .map(|change| change.parameter)
+            .collect();
         assert_eq!(waits, ["netbios name", "smb ports"]);
         keep_until_restart(&old, &mut new);
         assert_eq!(new.listen, old.listen);
-        let left: Vec<&str> = compare(&old, &new).changes.iter().map(|change| change.parameter).collect();
+        let left: Vec<&str> = compare(&old, &new)
+            .changes
+            .iter()
+            .map(|change| change.parameter)
+            .collect();
         assert_eq!(left, ["deadtime"]);
     }
 }

@@ -20,9 +20,9 @@ use super::{
     hello::hello,
     output::{WrongUsage, print, print_diagnostics},
 };
-use coax_serve::{Bound, Read};
 use coax_serve::prepare::Rejected;
 use coax_serve::users::Page;
+use coax_serve::{Bound, Read};
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
@@ -249,11 +249,12 @@ impl ServeArgs {
     }
 
     fn guest_access(&self) -> GuestAccess {
-        self.guest.unwrap_or(if self.users.is_empty() && !self.had_users {
-            GuestAccess::Ro
-        } else {
-            GuestAccess::None
-        })
+        self.guest
+            .unwrap_or(if self.users.is_empty() && !self.had_users {
+                GuestAccess::Ro
+            } else {
+                GuestAccess::None
+            })
     }
 
     fn listeners(&self) -> Listeners {

@@ -235,7 +235,10 @@ const FIELDS: &[(&str, &str)] = &[
     ("schema", "version of this form; see above"),
     ("event", "which event"),
     ("changes", "what is different from now on, in words"),
-    ("restart", "what takes effect only after a restart, in words"),
+    (
+        "restart",
+        "what takes effect only after a restart, in words",
+    ),
     (
         "errors",
         "what is wrong with the new configuration; the old one stays in force",

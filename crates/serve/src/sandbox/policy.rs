@@ -77,7 +77,10 @@ const SYSTEM_FOLDERS: [&str; 3] = ["/", "/etc", "/root"];
 /// one of [`SYSTEM_FOLDERS`].
 fn readable(file: &Path) -> Option<&Path> {
     let folder = file.parent()?;
-    match SYSTEM_FOLDERS.iter().any(|other| folder == Path::new(other)) {
+    match SYSTEM_FOLDERS
+        .iter()
+        .any(|other| folder == Path::new(other))
+    {
         true => Some(file),
         false => Some(folder),
     }
@@ -119,7 +122,8 @@ mod tests {
 
     #[test]
     fn new_shares_must_be_beneath_a_folder_that_was_writable_at_the_start() {
-        let policy = policy("[global]\nsmb passwd file = /etc/coax/smbpasswd\n[A]\npath = /srv/a\n");
+        let policy =
+            policy("[global]\nsmb passwd file = /etc/coax/smbpasswd\n[A]\npath = /srv/a\n");
         assert!(policy.admits(Path::new("/srv/a")) && policy.admits(Path::new("/srv/a/b")));
         assert!(!policy.admits(Path::new("/srv/ab")) && !policy.admits(Path::new("/etc/coax")));
     }

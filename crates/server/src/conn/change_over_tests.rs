@@ -57,7 +57,9 @@ fn an_open_file_survives_changes_that_do_not_concern_it() {
     });
     assert_eq!(change_over(&mut client, &new), []);
     assert_eq!(census(&server), before);
-    client.request(c::WRITE, &[fid, 4, 0, 0, 0], b"\x01\x04\0data").ok();
+    client
+        .request(c::WRITE, &[fid, 4, 0, 0, 0], b"\x01\x04\0data")
+        .ok();
     client.close(fid).ok();
     client.connect_share("OTHER");
 }
@@ -93,7 +95,9 @@ fn a_share_that_becomes_read_only_refuses_changes_and_open_files_keep_their_righ
     let read_only = |share: &mut Share| share.admission.read_only = true;
     let new = changed(&server, |server| redefine(server, read_only));
     assert_eq!(change_over(&mut client, &new), []);
-    client.request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0x").ok();
+    client
+        .request(c::WRITE, &[fid, 1, 0, 0, 0], b"\x01\x01\0x")
+        .ok();
     client.close(fid).ok();
     let delete = client.paths(c::DELETE, &[0], &["A"]);
     delete.refused(Status::ACCESS_DENIED);
