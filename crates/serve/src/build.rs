@@ -18,7 +18,7 @@ use coax_clock::zone_minutes_west;
 use super::{
     accounts::{accounts, unknown_users},
     budgets::means,
-    folders::Folder,
+    folder::Folder,
     netbios::SharedList,
     random::random,
     rejected::Rejected,

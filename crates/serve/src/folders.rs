@@ -3,27 +3,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use coax_server::table::ShareId;
-
-use super::{host::Host, report::Reporter};
-use coax_disk::{Claim, DiskFs, DiskOptions, RootChange};
-
-/// A share and its folder.
-#[derive(Clone, Debug)]
-pub(super) struct Folder {
-    /// The share.
-    pub(super) id: ShareId,
-    /// Its name.
-    pub(super) name: String,
-    /// The folder's path.
-    pub(super) path: String,
-    /// The folder.
-    pub(super) disk: Arc<DiskFs>,
-    /// How the folder is used.
-    pub(super) options: DiskOptions,
-    /// Whether any user may write to the share.
-    pub(super) writes: bool,
-}
+use super::{folder::Folder, host::Host, report::Reporter};
+use coax_disk::{Claim, RootChange};
 
 /// State of one folder, which several shares may use.
 #[derive(Debug)]
@@ -77,13 +58,6 @@ pub(super) fn watch_but(
             tokio::time::sleep(delay).await;
             watching.await;
         });
-    }
-}
-
-impl Folder {
-    /// Whether both are the same folder of the same share.
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.disk, &other.disk)
     }
 }
 

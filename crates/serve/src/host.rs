@@ -16,13 +16,12 @@ use super::{
     admission::Admission,
     budgets::means,
     lanes::Lanes,
-    local::LocalChanges,
     pacing::LearnedLimits,
     pcap::Capture,
     phase::{Phases, Stage},
     printing::Printing,
     report::Reporter,
-    service::Service,
+    service::{Follower, Service},
     tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
@@ -50,7 +49,7 @@ pub(super) struct Host {
     /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
     /// Reports changes by local programs, if a share wants that.
-    pub(super) local: OnceLock<Arc<LocalChanges>>,
+    pub(super) local: OnceLock<Arc<dyn Follower>>,
     /// Limits on the number of clients.
     pub(super) admission: Arc<Admission>,
     /// Passes for access to the shares' disks.

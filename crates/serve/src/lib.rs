@@ -16,6 +16,7 @@ mod budgets;
 mod build;
 mod carrier;
 pub mod commands;
+mod folder;
 mod folders;
 mod guess;
 mod holder;

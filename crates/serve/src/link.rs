@@ -4,9 +4,11 @@
 //! for each request, and the task that delivers a wake or a time-out takes it in between. Reading needs no lock, so a
 //! thread can wait in `recv` while an oplock break goes out.
 
+mod change_over;
+mod descriptor;
+mod print;
+
 use std::{
-    net::SocketAddr,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, TryLockError,
@@ -37,7 +39,6 @@ use super::{
     trace::Selection,
     wake::Waker,
 };
-use coax_smbconf::macros::MacroValues;
 
 /// Maximum time a thread serves one client while others wait for a thread.
 const TURN_MS: u64 = 20;
@@ -260,34 +261,6 @@ impl Link {
             }
         }
         self.settle(inner)
-    }
-
-    /// Whether another configuration is in force than the one that the client is served under.
-    pub(super) fn is_outdated(&self) -> bool {
-        self.generation.load(Ordering::Relaxed) != self.host.generation()
-    }
-
-    /// Serves the client under the configuration in force.
-    fn change_over(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
-        let mut inner = self.lock();
-        let reach = inner.engine.as_ref().map(Connection::change_over_reach);
-        let _pass = self.leave(reach.unwrap_or_default(), pass)?;
-        let (service, negotiated) = (self.host.service(), inner.negotiated);
-        self.generation.store(service.generation, Ordering::Relaxed);
-        let address = self.address.parse::<SocketAddr>();
-        if let Ok(address) = address
-            && let Err(why) = service.settings.global.hosts.check_server(address.ip())
-        {
-            return Err(TurnOutcome::Over(End::Because(format!(
-                "the configuration does not admit it any more: {why}"
-            ))));
-        }
-        let Some(engine) = &mut inner.engine else {
-            return Ok(());
-        };
-        let server = service.server_for(negotiated, engine.server());
-        engine.change_over(self.host.clock.now(), server);
-        self.settle(&mut inner)
     }
 
     fn is_due(&self, now: Time) -> bool {
@@ -522,21 +495,6 @@ impl Link {
         }
     }
 
-    /// Hands a complete print job to the printing thread.
-    fn print(&self, story: &Story, job: Job<'_>) {
-        let settings = &*self.host.settings();
-        let peer = self.address.parse::<SocketAddr>().ok();
-        let addresses = peer.zip(self.socket.local_address());
-        let values = MacroValues {
-            host_name: &settings.global.netbios_name,
-            workgroup: &settings.global.workgroup,
-            ..story.macros(addresses.map(|(peer, ours)| (peer.ip(), ours.ip())))
-        };
-        if let Err(why) = self.host.printing.take(settings, job, &values) {
-            story.note(&why);
-        }
-    }
-
     /// Sends the data that an earlier turn could not send.
     fn flush_again(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         let mut inner = self.lock();
@@ -626,18 +584,6 @@ impl Inner {
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl AsRawFd for Link {
-    fn as_raw_fd(&self) -> RawFd {
-        self.socket.as_fd().as_raw_fd()
-    }
-}
-
-impl AsFd for Link {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Debug,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
@@ -10,7 +11,7 @@ use coax_server::{Server, table::ShareId};
 use coax_smbconf::settings::{Settings, ShareSettings};
 use coax_wire::{nbt::session::Framing, time::Span};
 
-use super::folders::Folder;
+use super::folder::Folder;
 
 /// One configuration in force.
 #[derive(Debug)]
@@ -68,6 +69,12 @@ impl Service {
         elders.insert(negotiated, Arc::downgrade(&server));
         server
     }
+}
+
+/// Something else that uses the engine's constant half.
+pub(super) trait Follower: Send + Sync + Debug {
+    /// Another configuration is in force.
+    fn follow(&self, server: &Arc<Server>);
 }
 
 /// Numbers of shares. A share keeps its number as long as name, folder and type stay the same, also if it is removed

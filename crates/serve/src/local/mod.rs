@@ -28,7 +28,7 @@ use rustix::{
 use tokio::io::{Interest, unix::AsyncFd};
 
 use self::sift::{Deed, Seen, Sieve};
-use super::{host::Host, report::Reporter};
+use super::{host::Host, report::Reporter, service::Follower};
 use coax_disk::{DiskFile, decode_name};
 
 /// Maximum number of watched folders. Each costs the kernel about 1 KB; its default limit per user is at least 8,192.
@@ -143,6 +143,13 @@ impl Wake for LocalChanges {
     }
 }
 
+impl Follower for LocalChanges {
+    fn follow(&self, server: &Arc<Server>) {
+        let mut followed = self.server.write().unwrap_or_else(PoisonError::into_inner);
+        *followed = Arc::downgrade(server);
+    }
+}
+
 impl LocalChanges {
     /// Registers with the server.
     fn begin(inotify: OwnedFd, server: &Arc<Server>, reporter: Reporter) -> Arc<Self> {
@@ -154,12 +161,6 @@ impl LocalChanges {
         });
         server.locked(|tables| tables.observe(changes.clone()));
         changes
-    }
-
-    /// Another configuration is in force.
-    pub(super) fn follow(&self, server: &Arc<Server>) {
-        let mut followed = self.server.write().unwrap_or_else(PoisonError::into_inner);
-        *followed = Arc::downgrade(server);
     }
 
     fn server(&self) -> Option<Arc<Server>> {
