@@ -14,6 +14,21 @@ pub(crate) enum State {
     NotTheCard,
 }
 
+/// What became of segments under some limits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Experience {
+    segments: u64,
+    losses: u64,
+}
+
+impl Experience {
+    /// Whether losses are at least half as frequent as in `other`.
+    fn is_half_as_bad_as(self, other: Self) -> bool {
+        let own = u128::from(self.losses) * u128::from(other.segments) * 2;
+        own >= u128::from(other.losses) * u128::from(self.segments)
+    }
+}
+
 /// A limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ladder {
@@ -23,7 +38,12 @@ pub(crate) struct Ladder {
     /// Limits from here on lost segments.
     ceiling: Option<u32>,
     largest: u32,
+    /// Losses with the smallest limit since it last carried an epoch.
     losses_at_minimum: u32,
+    /// With the smallest limit, since the connection began,
+    at_minimum: Experience,
+    /// and with larger ones.
+    above: Experience,
     state: State,
     windows: u64,
     busy: Span,
@@ -41,6 +61,8 @@ impl Ladder {
             ceiling: learned.map(|proven| proven.saturating_add(1)),
             largest,
             losses_at_minimum: 0,
+            at_minimum: Experience::default(),
+            above: Experience::default(),
             state: State::Limited,
             windows: 0,
             busy: Span(0),
@@ -58,6 +80,26 @@ impl Ladder {
             (State::Limited, Some(proven), Some(_)) => Some(proven),
             _ => None,
         }
+    }
+
+    /// `segments` arrived.
+    pub(crate) fn passed(&mut self, segments: u64) {
+        let experience = self.experience();
+        experience.segments = experience.segments.saturating_add(segments);
+    }
+
+    fn experience(&mut self) -> &mut Experience {
+        match self.segments == MIN_SEGMENTS {
+            true => &mut self.at_minimum,
+            false => &mut self.above,
+        }
+    }
+
+    /// Whether the smallest limit loses about as much as larger ones: a card would then lose nothing.
+    fn is_the_path(&self) -> bool {
+        self.at_minimum.losses >= u64::from(LOSSES_AT_MINIMUM)
+            && self.above.losses > 0
+            && self.at_minimum.is_half_as_bad_as(self.above)
     }
 
     /// `windows` full windows were carried in `busy`; after each, the sender waited for an acknowledgment for `rtt`.
@@ -87,9 +129,11 @@ impl Ladder {
             return;
         }
         self.restart();
+        let experience = self.experience();
+        experience.losses = experience.losses.saturating_add(1);
         if self.segments == MIN_SEGMENTS {
             self.losses_at_minimum = self.losses_at_minimum.saturating_add(1);
-            if self.losses_at_minimum >= LOSSES_AT_MINIMUM {
+            if self.losses_at_minimum >= LOSSES_AT_MINIMUM || self.is_the_path() {
                 self.state = State::NotTheCard;
             }
             return;

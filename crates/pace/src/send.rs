@@ -68,12 +68,13 @@ impl SendSide {
 
     pub(crate) fn observed(&mut self, now: Time, sent: Sent, limited: bool) {
         if let Some((since, last)) = self.last {
+            let arrived = sent.acknowledged.saturating_sub(last.acknowledged);
+            self.ladder.passed(arrived / u64::from(self.mss).max(1));
             if sent.retransmitted > last.retransmitted {
                 self.ladder.lost();
                 self.rest = 0;
             } else if limited {
-                let bytes = sent.acknowledged.saturating_sub(last.acknowledged);
-                let bytes = self.rest.saturating_add(bytes);
+                let bytes = self.rest.saturating_add(arrived);
                 let window = u64::from(self.ladder.limit().unwrap_or(MIN_SEGMENTS))
                     .saturating_mul(u64::from(self.mss))
                     .max(1);

@@ -2,6 +2,8 @@
 
 #![allow(clippy::arithmetic_side_effects)]
 
+use std::vec::Vec;
+
 use coax_wire::time::{Span, Time};
 use proptest::prelude::*;
 
@@ -34,6 +36,7 @@ fn message(pacer: &mut Pacer, mut now: u64, ring: u64, ns: u64, rtt: u64) -> (u6
                 bytes: part,
                 rest,
                 rtt: Span(rtt),
+                out_of_order: 0,
             };
             pacer.received(Time(now), got);
         }
@@ -138,11 +141,77 @@ fn a_path_that_loses_segments_is_not_a_card() {
             bytes: MSS,
             rest: 30_000,
             rtt: Span(200_000),
+            out_of_order: 0,
         };
         pacer.received(Time(now), got);
     }
     assert_eq!(pacer.receive_window(), None);
     assert_eq!(pacer.learned(), Learned::default());
+}
+
+/// A client that repairs losses by fast retransmission sends messages through `loses`, which says of each segment of a burst
+/// whether it is lost. Returns how many were lost in the last half.
+fn with_fast_retransmission(
+    pacer: &mut Pacer,
+    messages: u64,
+    mut loses: impl FnMut(u64) -> bool,
+) -> u64 {
+    let (mut now, mut out_of_order, mut late) = (0, 0, 0);
+    for message in 0..messages {
+        let mut rest = 65_024_u64;
+        while rest > 0 {
+            let window = u64::from(pacer.receive_window().unwrap_or(65_535));
+            let burst = rest.min(window / MSS * MSS);
+            let lost: Vec<bool> = (0..burst.div_ceil(MSS)).map(&mut loses).collect();
+            let first = lost.iter().position(|lost| *lost).unwrap_or(lost.len());
+            let count = lost.iter().filter(|lost| **lost).count();
+            let behind = (lost.len() - first - count) as u64;
+            out_of_order += behind;
+            // without duplicate acknowledgments only the timer repairs
+            now += if count > 0 && behind < 3 { 300_000_000 } else { 0 };
+            late += if message >= messages / 2 { count as u64 } else { 0 };
+            for part in split(burst) {
+                rest -= part;
+                now += 120_000;
+                let got = Received { bytes: part, rest, rtt: Span(200_000), out_of_order };
+                pacer.received(Time(now), got);
+            }
+            now += 200_000;
+        }
+    }
+    late
+}
+
+#[test]
+fn a_ring_is_found_although_the_client_repairs_its_losses_at_once() {
+    let mut pacer = pacer();
+    // the driver frees a place while the third further segment arrives
+    let late = with_fast_retransmission(&mut pacer, 200, |at| at >= 4 && at % 3 != 0);
+    assert!(pacer.receive_window().is_some_and(|w| u64::from(w) <= 4 * MSS));
+    assert_eq!(late, 0, "lost in the second half");
+}
+
+#[test]
+fn a_path_that_loses_segments_at_random_is_not_a_card() {
+    for one_in in [10, 30, 100] {
+        let mut pacer = pacer();
+        let mut state = 1_u64;
+        with_fast_retransmission(&mut pacer, 2000, |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % one_in == 0
+        });
+        assert_eq!(pacer.receive_window(), None, "one in {one_in}");
+    }
+}
+
+#[test]
+fn one_burst_with_many_gaps_is_one_loss() {
+    let mut pacer = pacer();
+    for (i, out_of_order) in [0, 1, 2, 3, 3, 4].into_iter().enumerate() {
+        let got = Received { bytes: MSS, rest: 30_000, rtt: Span(200_000), out_of_order };
+        pacer.received(Time(i as u64 * 1_000_000), got);
+    }
+    assert_eq!(pacer.receive_window(), Some(3 * MSS as u32));
 }
 
 #[test]
@@ -153,6 +222,7 @@ fn a_pause_between_messages_is_not_a_loss() {
             bytes: 1024,
             rest: 0,
             rtt: Span(200_000),
+            out_of_order: 0,
         };
         pacer.received(Time(i * 1_000_000_000), got);
     }
@@ -221,7 +291,7 @@ proptest! {
         let mut pacer = Pacer::new(Mode::Always, handshake, learned);
         for (gap, bytes, rest, rtt, limited) in steps {
             let now = Time(bytes ^ u64::from(gap));
-            pacer.received(now, Received { bytes, rest, rtt: Span(rtt) });
+            pacer.received(now, Received { bytes, rest, rtt: Span(rtt), out_of_order: rtt % 1000 });
             pacer.observed(now, Sent { acknowledged: bytes, retransmitted: rest, rtt: Span(rtt) }, limited);
             if let Some(window) = pacer.receive_window() {
                 prop_assert!(window > 0 && window <= 65_535);

@@ -55,11 +55,16 @@ impl Pacing {
 
     /// Bytes were read; `rest` are missing of their message.
     pub(super) fn received(&mut self, context: &mut Context<'_>, bytes: u64, rest: u64) {
-        let rtt = rtt(context);
+        let got = Received {
+            bytes,
+            rest,
+            rtt: rtt(context),
+            out_of_order: context.tcp().stats().out_of_order,
+        };
         if let Some(pacer) = &mut self.pacer {
             let now = context.now();
             let before = pacer.receive_window();
-            pacer.received(now, Received { bytes, rest, rtt });
+            pacer.received(now, got);
             if pacer.receive_window() != before {
                 self.apply(context);
             }

@@ -112,6 +112,9 @@ impl Endpoint {
         if segment.flags.ack {
             self.acknowledgment(now, segment);
         }
+        if segment.seq_len() > 0 && segment.seq > self.receiver.next {
+            self.stats.out_of_order = self.stats.out_of_order.saturating_add(1);
+        }
         let finished = self.receiver.finished;
         let before = self.receiver.readable.len();
         match self.receiver.take(segment, &self.params, self.sender.mss) {

@@ -94,6 +94,8 @@ pub struct TcpStats {
     pub delayed_acks: u64,
     /// Number of window probes.
     pub probes: u64,
+    /// Segments with data that arrived behind a gap.
+    pub out_of_order: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -116,6 +116,11 @@ impl Info {
         u64::from(low) | u64::from(high) << 32
     }
 
+    /// Segments that arrived behind a gap.
+    pub(super) fn out_of_order(&self) -> u64 {
+        u64::from(self.word(224))
+    }
+
     fn options(&self) -> u8 {
         self.0.get(5).copied().unwrap_or(0)
     }

@@ -111,12 +111,13 @@ impl Pacing {
     /// `bytes` were read; `rest` are missing of their message.
     pub(super) fn received(&self, socket: &impl AsFd, bytes: usize, rest: usize) {
         let now = self.clock.now();
+        let out_of_order = Info::of(socket).map_or(0, |info| info.out_of_order());
         let mut state = self.lock();
-        let rtt = state.min_rtt;
         let got = Received {
             bytes: bytes as u64,
             rest: rest as u64,
-            rtt,
+            rtt: state.min_rtt,
+            out_of_order,
         };
         state.pacer.received(now, got);
         state.apply(socket);
