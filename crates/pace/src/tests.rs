@@ -168,12 +168,25 @@ fn with_fast_retransmission(
             let behind = (lost.len() - first - count) as u64;
             out_of_order += behind;
             // without duplicate acknowledgments only the timer repairs
-            now += if count > 0 && behind < 3 { 300_000_000 } else { 0 };
-            late += if message >= messages / 2 { count as u64 } else { 0 };
+            now += if count > 0 && behind < 3 {
+                300_000_000
+            } else {
+                0
+            };
+            late += if message >= messages / 2 {
+                count as u64
+            } else {
+                0
+            };
             for part in split(burst) {
                 rest -= part;
                 now += 120_000;
-                let got = Received { bytes: part, rest, rtt: Span(200_000), out_of_order };
+                let got = Received {
+                    bytes: part,
+                    rest,
+                    rtt: Span(200_000),
+                    out_of_order,
+                };
                 pacer.received(Time(now), got);
             }
             now += 200_000;
@@ -187,7 +200,11 @@ fn a_ring_is_found_although_the_client_repairs_its_losses_at_once() {
     let mut pacer = pacer();
     // the driver frees a place while the third further segment arrives
     let late = with_fast_retransmission(&mut pacer, 200, |at| at >= 4 && at % 3 != 0);
-    assert!(pacer.receive_window().is_some_and(|w| u64::from(w) <= 4 * MSS));
+    assert!(
+        pacer
+            .receive_window()
+            .is_some_and(|w| u64::from(w) <= 4 * MSS)
+    );
     assert_eq!(late, 0, "lost in the second half");
 }
 
@@ -197,7 +214,9 @@ fn a_path_that_loses_segments_at_random_is_not_a_card() {
         let mut pacer = pacer();
         let mut state = 1_u64;
         with_fast_retransmission(&mut pacer, 2000, |_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 33) % one_in == 0
         });
         assert_eq!(pacer.receive_window(), None, "one in {one_in}");
@@ -208,7 +227,12 @@ fn a_path_that_loses_segments_at_random_is_not_a_card() {
 fn one_burst_with_many_gaps_is_one_loss() {
     let mut pacer = pacer();
     for (i, out_of_order) in [0, 1, 2, 3, 3, 4].into_iter().enumerate() {
-        let got = Received { bytes: MSS, rest: 30_000, rtt: Span(200_000), out_of_order };
+        let got = Received {
+            bytes: MSS,
+            rest: 30_000,
+            rtt: Span(200_000),
+            out_of_order,
+        };
         pacer.received(Time(i as u64 * 1_000_000), got);
     }
     assert_eq!(pacer.receive_window(), Some(3 * MSS as u32));
