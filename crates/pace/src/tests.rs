@@ -199,7 +199,7 @@ fn with_fast_retransmission(
 fn a_ring_is_found_although_the_client_repairs_its_losses_at_once() {
     let mut pacer = pacer();
     // the driver frees a place while the third further segment arrives
-    let late = with_fast_retransmission(&mut pacer, 200, |at| at >= 4 && at % 3 != 0);
+    let late = with_fast_retransmission(&mut pacer, 200, |at| at >= 4 && !at.is_multiple_of(3));
     assert!(
         pacer
             .receive_window()
@@ -217,7 +217,7 @@ fn a_path_that_loses_segments_at_random_is_not_a_card() {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            (state >> 33) % one_in == 0
+            (state >> 33).is_multiple_of(one_in)
         });
         assert_eq!(pacer.receive_window(), None, "one in {one_in}");
     }
