@@ -80,7 +80,7 @@ def serve_and_copy(command, folder, share, data):
                                "-c", f"get A.BIN {folder}/got; put {folder}/got B.BIN"], capture_output=True, text=True, timeout=120)
         if not (folder / "got").exists() or (folder / "got").read_bytes() != data:
             yield f"smbclient: {done.stdout}{done.stderr}\n{log.read_text(errors='replace')[-2000:]}"
-        own = subprocess.run([*command, "get", f"smb://127.0.0.1:{port}/SHARE/A.BIN", f"{folder}/own", "--as", "nt4"],
+        own = subprocess.run([*command, "get", f"smb://127.0.0.1:{port}/SHARE/A.BIN", f"{folder}/own", "--as", "nt-4-copy"],
                              capture_output=True, text=True, timeout=120)
         if not (folder / "own").exists() or (folder / "own").read_bytes() != data:
             yield f"coax get: {own.stdout}{own.stderr}"
