@@ -58,7 +58,7 @@ pub(crate) const MAX_LOST_PART: u64 = 20;
 pub(crate) const MIN_UTILISATION_SLOT: Span = Span(12_500_000);
 pub(crate) const MAX_UTILISATION_SLOT: Span = Span::from_millis(2000);
 
-/// A path that carried data in so much of a window, percent, is saturated (Siekkinen's dispersion score below 0.1).
+/// A path that carried data for at least this part of a window, percent, is saturated (Siekkinen's dispersion score below 0.1).
 pub(crate) const MIN_SATURATED: u64 = 90;
 
 /// The same where a queue stood in the path all the time: what it delivers varies more than that.
@@ -73,5 +73,3 @@ pub(crate) const QUEUED_RATES: usize = 16;
 /// A round trip that is longer than the shortest by this much had to queue.
 pub(crate) const MIN_QUEUEING: Span = Span::from_millis(1);
 
-/// A sender sends what one event lets it send within this time.
-pub(crate) const MAX_BURST_GAP: Span = Span(200_000);

@@ -46,7 +46,7 @@ impl<T, const MOST: usize> Latest<T, MOST> {
         self.places.get_mut(self.count.wrapping_sub(1) & Self::MASK)
     }
 
-    /// The one that so many older ones come before.
+    /// The one with this number of older ones before it.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         let is_there = place < self.places.len();

@@ -245,7 +245,7 @@ pub struct Connection {
 
 impl Connection {
     /// Whether the widths of the client's (0) or server's (1) windows are known. Both SYNs tell by which power of two they are
-    /// to be multiplied (RFC 7323 2.2). Without them, windows that were overrun are multiplied by so much at least, and scales
+    /// to be multiplied (RFC 7323 2.2). Without them, windows that were overrun are multiplied by at least the factor that the data in flight requires, and scales
     /// are such that a segment or two overrun those that have one.
     pub fn knows_windows_of(&self, side: usize) -> bool {
         self.has_start

@@ -9,7 +9,7 @@ use coax_explain::{
     capture::LinkType,
     report::{Capture, Copy, Direction},
 };
-use coax_wire::time::Span;
+use coax_wire::time::{Span, Time};
 use common::{
     bytes,
     packets::{Owned, analyse, essence, packets},
@@ -45,6 +45,12 @@ fn labelled(name: &str) -> Vec<Owned> {
 fn total(capture: &Capture, cause: Cause) -> Span {
     let spent = capture.copies.iter().map(|copy| copy.account.get(cause).0);
     Span(spent.sum())
+}
+
+/// When the first copy begins, and how long it lasts.
+fn extent(capture: &Capture) -> Option<(Time, Span)> {
+    let copy = capture.copies.first()?;
+    Some((copy.start, copy.wall))
 }
 
 /// Copies without what fragments and addresses may change: the numbers of frames.
@@ -365,8 +371,7 @@ proptest! {
         let before = analyse(LinkType::Ip, &all);
         // frames are counted from 1; what is lost lies within the copy
         let (first, last) = before.copies[0].frames;
-        // the last exchange is left out: the wait for an answer whose request was lost is charged to the path
-        let (first, last) = (first as usize, last as usize - 4);
+        let (first, last) = (first as usize, last as usize - 1);
         let lost: Vec<usize> = lost.iter().map(|place| first + place.index(last - first)).collect();
         let kept = all.iter().enumerate().filter(|(place, _)| !lost.contains(place));
         let kept: Vec<Owned> = kept.map(|(_, packet)| packet.clone()).collect();
@@ -383,13 +388,35 @@ proptest! {
         for copy in &after.copies {
             prop_assert_eq!(copy.account.total(), copy.wall);
         }
-        // without the answer to its open a copy begins later, perhaps behind what is missing
-        let starts = [&before, &after].map(|capture| capture.copies.first().map(|copy| copy.start));
-        if after.quality.missing_bytes > before.quality.missing_bytes && starts[0] == starts[1] {
+        // without the answer to its open a copy begins later, and without its CLOSE it ends earlier
+        let is_same_copy = extent(&before) == extent(&after);
+        if after.quality.missing_bytes > before.quality.missing_bytes && is_same_copy {
             let spent = [&before, &after].map(|capture| total(capture, Cause::Capture));
             prop_assert!(spent[1] > spent[0], "{}: {:?}, lost {:?}", name, spent, lost);
         }
     }
+}
+
+#[test]
+fn a_packet_of_the_last_exchange_that_the_capture_lost_is_charged_to_the_capture() {
+    let mut wrong = Vec::new();
+    for name in ALL {
+        let all = labelled(name);
+        let before = analyse(LinkType::Ip, &all);
+        let last = before.copies[0].frames.1 as usize;
+        for place in last - 8..last - 1 {
+            let kept: Vec<Owned> = [&all[..place], &all[place + 1..]].concat();
+            let after = analyse(LinkType::Ip, &kept);
+            let spent = [&before, &after].map(|capture| total(capture, Cause::Capture));
+            // without its CLOSE a copy ends earlier
+            let is_same_copy = extent(&before) == extent(&after);
+            let lacks_more = after.quality.missing_bytes > before.quality.missing_bytes;
+            if lacks_more && is_same_copy && spent[1] <= spent[0] {
+                wrong.push(format!("{name}: packet {place}, {} before the last", last - place));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]

@@ -79,6 +79,7 @@ fn one(seed: u64, keep: Option<&[usize]>, quiet: bool) -> ExitCode {
 /// Continues after failures. Prints each failing seed, and then the kinds of failures: the number of failing seeds and
 /// the first one of each.
 fn survey(seeds: Range<u64>) -> ExitCode {
+    let count = seeds.end.saturating_sub(seeds.start);
     let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for seed in seeds {
         if let Err(failure) = run(seed, None, false) {
@@ -90,6 +91,8 @@ fn survey(seeds: Range<u64>) -> ExitCode {
     for (kind, (count, first)) in &kinds {
         println!("{count:>6} seeds, first {first}: {kind}");
     }
+    let failed: u64 = kinds.values().map(|(count, _)| count).sum();
+    println!("{count} seeds, {failed} of them failed");
     if kinds.is_empty() {
         ExitCode::SUCCESS
     } else {

@@ -78,75 +78,61 @@ fn charges(timeline: &[Advance]) -> Vec<(Cause, u64)> {
 }
 
 #[test]
-fn each_cause_is_charged_for_the_packet_that_waited_for_it() {
-    let server = |advance: Advance| Advance {
-        side: Side::Server,
-        ..advance
-    };
+fn a_client_that_sends_unasked_was_busy_itself() {
+    assert_eq!(
+        charges(&[data(20, 0, 100)]),
+        [(Cause::ClientThink, 20)]
+    );
+}
+
+#[test]
+fn a_server_that_answers_took_what_the_way_there_and_back_leaves() {
     let asked = SentSegment {
         at: Time(5 * MS),
         carried: Time(6 * MS),
         end: 100,
         is_whole: true,
-        is_timed: false,
     };
-    let cases = [
-        (
-            "a client that sends unasked was busy itself",
-            vec![data(20, 0, 100)],
-            vec![(Cause::ClientThink, 20)],
-        ),
-        (
-            "a server that answers took what the way there and back leaves",
-            vec![
-                data(5, 0, 100),
-                server(Advance {
-                    asked: Some(asked),
-                    near: Span::from_millis(10),
-                    far: Span(0),
-                    is_behind: true,
-                    before: Some(Time(0)),
-                    ..data(30, 0, 100)
-                }),
-            ],
-            vec![
-                (Cause::ClientThink, 5),
-                (Cause::ServerThink, 13),
-                (Cause::Bandwidth, 1),
-                (Cause::RoundTrips, 10),
-                (Cause::Bandwidth, 1),
-            ],
-        ),
-        (
-            "a packet that acknowledges missing data hides what it waited for",
-            vec![Advance {
-                missing: Missing {
-                    unseen: true,
-                    ..data(0, 0, 0).missing
-                },
-                ..data(20, 0, 100)
-            }],
-            vec![(Cause::Capture, 20)],
-        ),
-        (
-            "a full receive window",
-            vec![Advance {
-                held_by: Some(Blocked::Window),
-                ..data(20, 0, 100)
-            }],
-            vec![(Cause::ReceiveWindow, 20)],
-        ),
-        (
-            "a server that still works",
-            vec![Advance {
-                held_by: Some(Blocked::Fed),
-                ..data(20, 0, 100)
-            }],
-            vec![(Cause::ServerThink, 20)],
-        ),
-    ];
-    for (name, timeline, expected) in cases {
-        assert_eq!(charges(&timeline), expected, "{name}");
+    let answer = Advance {
+        side: Side::Server,
+        asked: Some(asked),
+        near: Span::from_millis(10),
+        far: Span(0),
+        is_behind: true,
+        before: Some(Time(0)),
+        ..data(30, 0, 100)
+    };
+    assert_eq!(
+        charges(&[data(5, 0, 100), answer]),
+        [
+            (Cause::ClientThink, 5),
+            (Cause::ServerThink, 13),
+            (Cause::Bandwidth, 1),
+            (Cause::RoundTrips, 10),
+            (Cause::Bandwidth, 1),
+        ]
+    );
+}
+
+#[test]
+fn what_a_packet_hides_or_was_held_by_has_a_cause_of_its_own() {
+    let unseen = Advance {
+        missing: Missing {
+            unseen: true,
+            ..data(0, 0, 0).missing
+        },
+        ..data(20, 0, 100)
+    };
+    let held_by = |reason| Advance {
+        held_by: Some(reason),
+        ..data(20, 0, 100)
+    };
+    for (name, packet, cause) in [
+        ("acknowledges missing data", unseen, Cause::Capture),
+        ("a full window", held_by(Blocked::Window), Cause::ReceiveWindow),
+        ("a server that still works", held_by(Blocked::Fed), Cause::ServerThink),
+    ] {
+        assert_eq!(charges(&[packet]), [(cause, 20)], "{name}");
     }
 }
 

@@ -17,7 +17,7 @@ const BYTES: usize = 20 << 20;
 const DETAILED: usize = 12;
 /// So many keep several frames a cause and their worst stalls; others one frame a cause.
 const LISTED: usize = 1000;
-/// When so many have them, those that are no longer among the longest lose theirs.
+/// When this number of places has detail, those that are no longer among the longest lose theirs.
 const PRUNE_AT: usize = 2 * DETAILED;
 
 /// See the module.
@@ -95,7 +95,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Whether so many places hold copies with detail that those which are no longer among the longest should lose it.
+    /// Whether the number of places with detail has reached the limit.
     pub(crate) fn is_due(places: &[usize]) -> bool {
         places.len() >= PRUNE_AT
     }

@@ -47,7 +47,7 @@ impl Log {
         self.events.len() >= MOST || self.rungs >= MOST_RUNGS
     }
 
-    /// Whether so much of it is left that it would soon be full again.
+    /// Whether the part that is left would soon fill the buffer again.
     pub(super) fn is_half_full(&self) -> bool {
         self.events.len() >= MOST / 2 || self.rungs >= MOST_RUNGS / 2
     }

@@ -130,7 +130,7 @@ impl Rows {
         lumped
     }
 
-    /// The rows as they are reported, with so many of the longest stretches each.
+    /// The rows as they are reported, each with its longest stretches.
     pub(super) fn told(&self, longest: usize) -> Vec<Stretches> {
         let rows = self.0.iter().zip(Cause::ALL);
         let rows = rows.filter_map(|(row, cause)| {

@@ -32,7 +32,7 @@ pub(crate) struct Shown {
 pub(super) struct Track {
     points: Vec<Point>,
     most: usize,
-    /// Every so many packets make a point.
+    /// Number of packets that make one point.
     stride: u64,
     packets: u64,
     /// What the time since the latest point was spent on.

@@ -11,7 +11,7 @@ use super::{direction::Direction, log::Mark};
 
 /// Requests that wait for an answer at a time; of more, the oldest are forgotten.
 const MAX_WAITING: usize = 1024;
-/// A request that so many later ones overtake waits for an event, not for the server.
+/// A request that this many later ones overtake waits for an event, not for the server.
 const OVERTAKEN: u32 = 3;
 
 /// Commands that move bytes of files.

@@ -12,9 +12,9 @@ use crate::path::OVERHEAD;
 const MIN_SAMPLE: u64 = 8_000;
 const MAX_SAMPLE: u64 = 512_000;
 const SAMPLES: u64 = 32;
-/// Where less than one byte in so many was queued, the path is no bottleneck, and the few samples say little.
+/// Where less than one byte in this number was queued, the path is no bottleneck, and the few samples say little.
 const MIN_QUEUED: u64 = 10;
-/// A link has one rate. Where the upper quartile of the samples is more than so many times the lower one, a sender that
+/// A link has one rate. Where the upper quartile of the samples exceeds the lower one by this factor, a sender that
 /// paces its packets behind the point of capture made the distances.
 const MAX_SPREAD: f64 = 1.4;
 /// Times of capture are this exact, nanoseconds.
@@ -119,7 +119,7 @@ fn sample((since, until, bytes): (i64, i64, u64)) -> Option<(f64, u64)> {
 /// When the path carried each packet, from and to; in order. Cards deliver packets in batches, so a packet may have been
 /// carried well before it was captured, but not before it was sent.
 pub(super) fn busy(carried: &[Carried], base: i64, ns_per_byte: f64) -> Vec<(i64, i64, usize)> {
-    /// A packet of which nobody knows when it was sent was carried no longer before its arrival than so many times.
+    /// If it is unknown when a packet was sent, it was carried for at most this multiple of its serialisation time.
     const MAX_BATCH: i64 = 8;
     let mut next = i64::MAX;
     let mut out = Vec::with_capacity(carried.len());

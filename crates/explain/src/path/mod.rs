@@ -160,7 +160,7 @@ impl PathStage {
         self.path.leg(side).carrying(bytes)
     }
 
-    /// What the path takes to carry so much of `side`'s data, or one segment if that is more.
+    /// How long the path takes to carry these bytes of `side`'s data, or one segment if that is more.
     pub(crate) fn serial_of(&self, side: Side, bytes: u64, sizes: SegmentSizes) -> Span {
         let mss = sizes.mss.max(1);
         let segments = bytes.div_ceil(mss).max(1);
@@ -222,7 +222,7 @@ impl PathStage {
         }
     }
 
-    /// `side` sent a SYN of so many bytes on the wire.
+    /// `side` sent a SYN; `wire` is its length on the wire, bytes.
     pub(crate) fn note_syn(&mut self, side: Side, at: Time, wire: u64) {
         *of_mut(&mut self.handshake, side) = Some((at, wire));
         if side == Side::Server
@@ -286,7 +286,7 @@ impl PathStage {
         of_mut(&mut self.utilisation, side).took(at, round, &shape);
     }
 
-    /// The path delivered so many bytes of `side`.
+    /// The path delivered `bytes` of `side`.
     pub(crate) fn note_delivered(&mut self, side: Side, at: Time, bytes: u64) {
         let shape = self.shape(side);
         of_mut(&mut self.utilisation, side).delivered(at, bytes, &shape);

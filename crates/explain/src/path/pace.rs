@@ -6,7 +6,7 @@ use coax_wire::time::Span;
 const BUCKETS: usize = 256;
 /// So many distances have to be known before anything is said.
 const ENOUGH: u32 = 3;
-/// The path's own are the shortest that so many of 100 are near to, and the most common of those that are near to them (some
+/// The path's own are the shortest distances with at least this percentage of all near them, and the most common of those that are near to them (some
 /// come sooner after one that came late): all others waited for something else as well.
 const COMMON: u32 = 12;
 /// Steps that are near to each other.
@@ -173,7 +173,7 @@ struct Line {
 }
 
 impl Line {
-    /// `None` if the larger does not take longer, or so much that nothing could be as short as the smaller.
+    /// `None` if the larger does not take longer, or takes longer by more than the smaller one's whole time.
     fn through(few: (Span, u64), many: (Span, u64)) -> Option<Self> {
         let rise = Span(many.0.0.checked_sub(few.0.0)?);
         let bytes = many.1.checked_sub(few.1)?;

@@ -52,7 +52,7 @@ pub(crate) struct Utilisation {
 }
 
 impl Utilisation {
-    /// The path delivered so many bytes.
+    /// The path delivered `bytes`.
     pub(crate) fn delivered(&mut self, at: Time, bytes: u64, shape: &PathShape) {
         self.turn(at, shape);
         if let Some(slot) = self.slots.first_mut() {

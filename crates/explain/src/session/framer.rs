@@ -63,7 +63,7 @@ pub(crate) enum Verdict {
 
 /// Messages up to this length are kept whole: chains may have their last command anywhere.
 const KEPT_WHOLE: u64 = 4096;
-/// Of longer ones, so much.
+/// The part that is kept of longer ones, bytes.
 const KEPT_HEAD: usize = 640;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Framer {
         self.state == State::Body || self.have > 0
     }
 
-    /// Whether so many bytes more end in the middle of the same message.
+    /// Whether the message continues beyond the next `bytes`.
     pub(crate) fn is_inside_after(&self, bytes: u64) -> bool {
         self.state == State::Body && self.got.saturating_add(bytes) < self.total
     }

@@ -281,7 +281,7 @@ impl Queue {
         Some((pending.due == Due::RawData, pending.ops.first()?.count))
     }
 
-    /// Takes the oldest read that waits and asked for just so many `bytes`, for a reply of which only the length is known:
+    /// Takes the oldest read that waits and asked for exactly `bytes`, for a reply of which only the length is known:
     /// an answer brings what was asked for, and servers answer reads in any order. If none did, the oldest that asked for
     /// more, which the file's end may have cut short, or the oldest at all.
     pub(super) fn take_read(&mut self, bytes: u64) -> Option<Pending> {

@@ -30,7 +30,7 @@ impl ScaleEstimate {
         self.widest_header = self.widest_header.max(header);
     }
 
-    /// The scale that so many bytes in flight require.
+    /// The smallest window scale with which this many bytes can be in flight.
     pub(super) fn estimate(&mut self, max_in_flight: u64) -> u8 {
         let widest = u64::from(self.widest_header);
         while widest > 0 && self.least < MAX_SCALE && widest << self.least < max_in_flight {

@@ -46,15 +46,9 @@ pub(super) struct SentLog {
 }
 
 impl SentLog {
-    /// A segment that ends at `end` was captured at `at`; the path takes `serial` to carry it, and `is_ahead`: the capture
-    /// was taken before that; `is_timed`: a timer sent it.
-    pub(super) fn add(
-        &mut self,
-        at: Time,
-        end: u64,
-        serial: Span,
-        (is_ahead, is_timed): (bool, bool),
-    ) {
+    /// A segment that ends at `end` was captured at `at`. The path takes `serial` to carry it. `is_ahead`: the capture was
+    /// taken before that.
+    pub(super) fn add(&mut self, at: Time, end: u64, serial: Span, is_ahead: bool) {
         self.note_busy(at, serial, is_ahead);
         let carried = if is_ahead { self.busy } else { at };
         if self.log.back().is_some_and(|last| last.end >= end) {
@@ -68,7 +62,6 @@ impl SentLog {
             carried,
             end,
             is_whole: false,
-            is_timed,
         });
     }
 
@@ -115,7 +108,6 @@ impl SentLog {
             carried,
             end,
             is_whole: false,
-            is_timed: false,
         };
         let (cause, serial) = by;
         self.again.push_back(Again {
@@ -171,11 +163,6 @@ impl SentLog {
             carried: asked.carried.max(latest.unwrap_or_default()),
             ..asked
         }
-    }
-
-    /// Whether a timer sent the last.
-    pub(super) fn was_timed(&self) -> bool {
-        self.log.back().is_some_and(|last| last.is_timed)
     }
 
     /// The last that ends by `end`.

@@ -360,7 +360,7 @@ impl StreamState {
         (end > self.delivered).then_some(end)
     }
 
-    /// Whether so much waits behind a hole that it has to be given up.
+    /// Whether the data behind a hole exceeds the limit, so that the hole is given up.
     pub(super) fn is_overfull(&self) -> bool {
         self.early.len() > MOST_EARLY || self.early_bytes >= MOST_EARLY_BYTES
     }

@@ -1,7 +1,7 @@
 //! A packet that advances a connection, and everything that could have kept it waiting.
 
 use crate::constants::{
-    MAX_BURST_GAP, MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_PROBE_TIMEOUT,
+    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_PROBE_TIMEOUT,
 };
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
@@ -216,21 +216,6 @@ impl Advance {
                 heard.edge > self.end
                     && self.at - self.soonest(heard.carried) > sum(MAX_REACTION, slack(self.near))
             })
-    }
-
-    /// Whether its sender, next to the capture, sent it from `start` neither because of an acknowledgment nor because it had
-    /// just got the data: by a timer; `was_timed`: that had sent what it sent before.
-    pub(crate) fn is_timed(&self, start: u64, was_timed: bool) -> bool {
-        if self.is_behind || !self.place.is_middle || start <= self.acked {
-            return false;
-        }
-        let since = |at: Option<Time>| at.map_or(Span(u64::MAX), |at| self.at - at);
-        let together = since(self.before);
-        let heard = since(self.heard.map(|heard| heard.at));
-        if together <= MAX_BURST_GAP && together <= heard {
-            return was_timed;
-        }
-        heard > sum(MAX_BURST_GAP, self.near)
     }
 
     /// Whether it comes behind what its side sent before as close as the path lets it: it had waited for its turn.

@@ -26,8 +26,6 @@ pub(crate) struct SentSegment {
     pub(crate) end: u64,
     /// A message ended in it.
     pub(crate) is_whole: bool,
-    /// Its sender sent it neither because of an acknowledgment nor as soon as it had it: by a timer, or when it got round to it.
-    pub(crate) is_timed: bool,
 }
 
 /// An acknowledgment that said something new.

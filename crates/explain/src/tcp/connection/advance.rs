@@ -56,11 +56,9 @@ impl Connection {
             let round = self.path.way(step.side.other()).0.saturating_mul(2);
             let then = Time(step.at.0.saturating_sub(round));
             let stream = of_mut(&mut self.streams, step.side);
-            let kind = (
-                !step.is_behind,
-                step.is_timed(start, stream.sent.was_timed()),
-            );
-            stream.sent.add(step.at, step.end, step.serial, kind);
+            stream
+                .sent
+                .add(step.at, step.end, step.serial, !step.is_behind);
             stream.sent.forget(stream.acked, then);
         } else {
             self.note_again(step, start);

@@ -10,7 +10,7 @@ use coax_wire::time::{Span, Time};
 /// What a full segment takes on Ethernet, bytes.
 const FULL: u64 = 1538;
 
-/// A server that had so many times in a row more to do when it had answered is what all waits for.
+/// If a server has further requests after this many answers in a row, everything waits for the server.
 const FED: u32 = 4;
 
 /// Answers to a request that the next one woke come within such a part of the time since the answer before.
@@ -48,7 +48,7 @@ impl Situation<'_> {
             && !self.conversation.is_inside(Side::Server)
     }
 
-    /// Whether a request that waits for its answer, with so many before it, had come to the server when it sent what was
+    /// Whether a request that waits for its answer, with this number of requests before it, had come to the server when it sent what was
     /// captured at `answered`.
     fn has_come(&self, before: usize, answered: Time) -> bool {
         let asked = self.conversation.oldest_request(before);
