@@ -72,4 +72,3 @@ pub(crate) const QUEUED_RATES: usize = 16;
 
 /// A round trip that is longer than the shortest by this much had to queue.
 pub(crate) const MIN_QUEUEING: Span = Span::from_millis(1);
-

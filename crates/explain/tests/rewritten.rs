@@ -412,7 +412,10 @@ fn a_packet_of_the_last_exchange_that_the_capture_lost_is_charged_to_the_capture
             let is_same_copy = extent(&before) == extent(&after);
             let lacks_more = after.quality.missing_bytes > before.quality.missing_bytes;
             if lacks_more && is_same_copy && spent[1] <= spent[0] {
-                wrong.push(format!("{name}: packet {place}, {} before the last", last - place));
+                wrong.push(format!(
+                    "{name}: packet {place}, {} before the last",
+                    last - place
+                ));
             }
         }
     }

@@ -79,10 +79,7 @@ fn charges(timeline: &[Advance]) -> Vec<(Cause, u64)> {
 
 #[test]
 fn a_client_that_sends_unasked_was_busy_itself() {
-    assert_eq!(
-        charges(&[data(20, 0, 100)]),
-        [(Cause::ClientThink, 20)]
-    );
+    assert_eq!(charges(&[data(20, 0, 100)]), [(Cause::ClientThink, 20)]);
 }
 
 #[test]
@@ -129,8 +126,16 @@ fn what_a_packet_hides_or_was_held_by_has_a_cause_of_its_own() {
     };
     for (name, packet, cause) in [
         ("acknowledges missing data", unseen, Cause::Capture),
-        ("a full window", held_by(Blocked::Window), Cause::ReceiveWindow),
-        ("a server that still works", held_by(Blocked::Fed), Cause::ServerThink),
+        (
+            "a full window",
+            held_by(Blocked::Window),
+            Cause::ReceiveWindow,
+        ),
+        (
+            "a server that still works",
+            held_by(Blocked::Fed),
+            Cause::ServerThink,
+        ),
     ] {
         assert_eq!(charges(&[packet]), [(cause, 20)], "{name}");
     }
