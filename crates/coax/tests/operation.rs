@@ -7,7 +7,11 @@
 )]
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
+    os::{
+        fd::OwnedFd,
+        unix::net::{UnixDatagram, UnixStream},
+    },
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Output, Stdio},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -84,6 +88,18 @@ impl Server {
         let listening = server.event("listening");
         server.address = listening["direct"].as_str().unwrap().into();
         server
+    }
+
+    /// A server that can be taken over.
+    fn replaceable(site: &Site, further: &[&str]) -> Self {
+        let option = format!("coax:takeover socket = {}", site.path("takeover").display());
+        let all = [&["--option", &option], further].concat();
+        Self::start_with(site, &all)
+    }
+
+    /// Waits for the end of the process.
+    fn ended(mut self) {
+        assert!(self.child.wait().unwrap().success());
     }
 
     /// The next event of this kind.
@@ -172,6 +188,15 @@ fn copy_until(ended: &AtomicBool, url: &str, folder: &Path, seed: usize) -> usiz
     rounds
 }
 
+/// Ends the copies, also if the test fails.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Reloads `count` times while four clients copy.
 fn reload_under_load(count: usize) {
     let site = Site::new();
@@ -180,6 +205,7 @@ fn reload_under_load(count: usize) {
     let (ended, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
     let url = server.url("DATA");
     std::thread::scope(|scope| {
+        let _end = AtEnd(&ended);
         for seed in 0..4 {
             let (ended, rounds, url) = (&ended, &rounds, &url);
             scope.spawn(move || {
@@ -202,7 +228,6 @@ fn reload_under_load(count: usize) {
                 "{outcome}"
             );
         }
-        ended.store(true, Ordering::Relaxed);
     });
     assert!(rounds.load(Ordering::Relaxed) >= 4);
     server.stop();
@@ -326,7 +351,6 @@ fn a_removed_user_is_logged_off_and_a_client_that_is_not_admitted_any_more_is_di
             .stderr(Stdio::piped())
             .spawn()
             .and_then(|mut child| {
-                use std::io::Write;
                 child.stdin.take().unwrap().write_all(b"secret\nsecret\n")?;
                 child.wait_with_output()
             })
@@ -351,8 +375,9 @@ fn a_removed_user_is_logged_off_and_a_client_that_is_not_admitted_any_more_is_di
         ["user ann removed; the user's sessions end"]
     );
     let client = std::net::TcpStream::connect(&server.address).unwrap();
+    server.event("connected");
     site.configure(&format!("{global}hosts deny = ALL\n"), "");
-    server.reload();
+    server.signal(Signal::HUP);
     let gone = server.event("disconnected");
     assert!(
         gone["why"]
@@ -362,5 +387,248 @@ fn a_removed_user_is_logged_off_and_a_client_that_is_not_admitted_any_more_is_di
         "{gone}"
     );
     drop(client);
+    server.stop();
+}
+
+/// The messages that a service manager gets, without status texts.
+fn messages(manager: &UnixDatagram, until: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let len = manager.recv(&mut buffer).expect(until);
+        let text = String::from_utf8_lossy(&buffer[..len]).into_owned();
+        let lines = text.lines().filter(|line| !line.starts_with("STATUS="));
+        let lines: Vec<String> = lines.map(Into::into).collect();
+        let found = lines.iter().any(|line| line == until);
+        all.extend(lines);
+        if found {
+            return all;
+        }
+    }
+}
+
+#[test]
+fn the_service_manager_learns_when_the_server_is_ready_reloads_lives_and_stops() {
+    let site = Site::new();
+    site.configure("", "");
+    let path = site.path("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    let limit = std::time::Duration::from_secs(60);
+    manager.set_read_timeout(Some(limit)).unwrap();
+    let mut command = Command::new(COAX);
+    command.args(["serve", "--json", "--direct", "127.0.0.1:0", "--config"]);
+    command.arg(site.conf()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
+    let mut child = command.spawn().unwrap();
+    let pid = Pid::from_child(&child);
+    assert_eq!(messages(&manager, "READY=1"), ["READY=1"]);
+    messages(&manager, "WATCHDOG=1");
+    messages(&manager, "WATCHDOG=1");
+    kill_process(pid, Signal::HUP).unwrap();
+    let reloading = messages(&manager, "READY=1");
+    let begin = reloading.iter().position(|line| line == "RELOADING=1").unwrap();
+    assert!(reloading[begin + 1].starts_with("MONOTONIC_USEC="), "{reloading:?}");
+    kill_process(pid, Signal::TERM).unwrap();
+    messages(&manager, "STOPPING=1");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn sockets_of_the_service_manager_are_used_instead_of_the_configured_addresses() {
+    let site = Site::new();
+    site.configure("smb ports = 4450\n", "");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    // The shell moves the socket to descriptor 3 and knows the process number.
+    let script = "export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$@\" 3<&0 0</dev/null";
+    let start = |name: &str, listener: OwnedFd| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, COAX, "serve", "--json", "--config"]);
+        command.arg(site.conf()).env("LISTEN_FDNAMES", name);
+        command.stdin(Stdio::from(listener)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let refused = start("http", listener.try_clone().unwrap().into()).wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && error.contains("FileDescriptorName=nbt"), "{error}");
+    let mut child = start("direct", listener.into());
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let mut server = Server { child, out, address: String::new() };
+    let listening = server.event("listening");
+    assert_eq!((&listening["direct"], &listening["nbt"]), (&Value::from(address.as_str()), &Value::Null));
+    server.address = address;
+    assert!(coax(&["ls", &server.url("DATA")]).status.success());
+    server.stop();
+}
+
+/// A copy from a pipe, which goes on when the test writes.
+struct Copying(Child);
+
+impl Copying {
+    fn begin(url: &str, bytes: &[u8]) -> Self {
+        let mut child = Command::new(COAX)
+            .args(["put", "-", url])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+        Self(child)
+    }
+
+    fn finish(mut self, bytes: &[u8]) {
+        self.0.stdin.take().unwrap().write_all(bytes).unwrap();
+        let done = self.0.wait_with_output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+}
+
+#[test]
+fn a_server_that_stops_lets_a_copy_finish_and_refuses_new_clients() {
+    let site = Site::new();
+    site.configure("coax:drain time = 60\n", "");
+    let mut server = Server::start(&site);
+    let bytes = content(5, 2_000_000);
+    let (first, rest) = bytes.split_at(1_000_000);
+    let copy = Copying::begin(&server.url("DATA/slow.bin"), first);
+    server.event("client");
+    server.signal(Signal::TERM);
+    server.notice("stopping");
+    while std::net::TcpStream::connect(&server.address).is_ok() {
+        std::thread::yield_now();
+    }
+    copy.finish(rest);
+    server.ended();
+    assert!(std::fs::read(site.path("data/slow.bin")).unwrap() == bytes);
+}
+
+#[test]
+fn a_second_signal_stops_at_once() {
+    let site = Site::new();
+    site.configure("coax:drain time = 100000\n", "");
+    let mut server = Server::start(&site);
+    let copy = Copying::begin(&server.url("DATA/slow.bin"), &content(5, 1_000_000));
+    server.event("client");
+    server.signal(Signal::TERM);
+    server.notice("stopping");
+    server.signal(Signal::TERM);
+    server.ended();
+    drop(copy.0.stdin);
+}
+
+#[test]
+fn a_takeover_cuts_no_copy_and_refuses_no_client() {
+    let site = Site::new();
+    site.configure("", "");
+    let mut server = Server::replaceable(&site, &[]);
+    let bytes = content(9, 2_000_000);
+    let (first, rest) = bytes.split_at(1_000_000);
+    let slow = Copying::begin(&server.url("DATA/slow.bin"), first);
+    server.event("client");
+    let (ended, url) = (AtomicBool::new(false), server.url("DATA"));
+    let address = server.address.clone();
+    let mut olds = Vec::new();
+    std::thread::scope(|scope| {
+        let _end = AtEnd(&ended);
+        for seed in 0..2 {
+            let (ended, url) = (&ended, &url);
+            scope.spawn(move || {
+                let folder = tempfile::tempdir().unwrap();
+                copy_until(ended, url, folder.path(), seed)
+            });
+        }
+        for _ in 0..4 {
+            let new = Server::replaceable(&site, &["--takeover"]);
+            assert_eq!(new.address, address);
+            server.notice("a new process accepts clients now");
+            olds.push(std::mem::replace(&mut server, new));
+        }
+    });
+    slow.finish(rest);
+    assert!(std::fs::read(site.path("data/slow.bin")).unwrap() == bytes);
+    for old in olds {
+        old.ended();
+    }
+    assert!(coax(&["ls", &server.url("DATA")]).status.success());
+    server.stop();
+}
+
+#[test]
+fn a_takeover_that_fails_at_any_step_leaves_the_old_server_serving() {
+    let site = Site::new();
+    site.configure("", "");
+    let mut server = Server::replaceable(&site, &[]);
+    let serves = |server: &Server| assert!(coax(&["ls", &server.url("DATA")]).status.success());
+    let path = site.path("takeover");
+    let ask = |hello: &[u8]| {
+        let mut stream = UnixStream::connect(&path).unwrap();
+        stream.write_all(hello).unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream.try_clone().unwrap()).read_line(&mut answer).unwrap();
+        (stream, answer)
+    };
+    let (stream, answer) = ask(b"{\"hello\":{\"version\":99}}\n");
+    assert!(answer.contains("refused") && answer.contains("version 99"), "{answer}");
+    drop(stream);
+    assert!(server.notice("takeover").contains("serves on"));
+    let (stream, answer) = ask(b"{\"hello\":{\"version\":1}}\n");
+    assert!(answer.contains("offer") && answer.contains("direct"), "{answer}");
+    drop(stream);
+    server.notice("ended before it could serve");
+    let (mut stream, _) = ask(b"{\"hello\":{\"version\":1}}\n");
+    stream.write_all(b"\"nonsense\"\n").unwrap();
+    assert!(server.notice("takeover").contains("serves on"));
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("refused"), "{rest}");
+    let (_, answer) = ask(b"GET / HTTP/1.0\n");
+    assert!(answer.contains("no request"), "{answer}");
+    serves(&server);
+    // A new server that cannot start.
+    site.configure("", "[NEW]\npath = /no/such/folder\n");
+    let socket = format!("coax:takeover socket = {}", path.display());
+    let conf = site.conf();
+    let run = |further: &[&str]| {
+        let arguments = [&["serve", "--takeover", "--config", conf.to_str().unwrap()], further].concat();
+        let done = coax(&arguments);
+        assert!(!done.status.success());
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    };
+    let error = run(&["--direct", &server.address, "--option", &socket]);
+    assert!(error.contains("/no/such/folder"), "{error}");
+    server.notice("ended before it could serve");
+    site.configure("", "");
+    let error = run(&["--direct", "127.0.0.1:0"]);
+    assert!(error.contains("coax:takeover socket"), "{error}");
+    let error = run(&["--direct", "127.0.0.1:0", "--option", "coax:takeover socket = /no/such/socket"]);
+    assert!(error.contains("no server answers"), "{error}");
+    // A second server at the same socket, without a takeover.
+    let done = coax(&["serve", "--direct", "127.0.0.1:0", "--option", &socket, "--config", conf.to_str().unwrap()]);
+    let error = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(error.contains("another server listens"), "{error}");
+    serves(&server);
+    server.stop();
+}
+
+#[test]
+fn another_users_process_gets_no_sockets() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("SKIPPED: only root can become another user");
+    }
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+    let site = Site::new();
+    site.configure("", "");
+    let mut server = Server::replaceable(&site, &[]);
+    let path = site.path("takeover");
+    for (path, mode) in [(path.as_path(), 0o666), (site.0.path(), 0o755)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\nprint(s.recv(999).decode())";
+    let done = Command::new("python3").args(["-c", script]).arg(&path).uid(65534).gid(65534).output().unwrap();
+    let answer = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(answer.contains("refused") && answer.contains("user 65534"), "{done:?}");
+    assert!(server.notice("takeover").contains("user 65534"));
+    assert!(coax(&["ls", &server.url("DATA")]).status.success());
     server.stop();
 }

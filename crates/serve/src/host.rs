@@ -61,6 +61,7 @@ pub(super) struct Host {
     /// Whether the server drains or stops, and which configuration is in force.
     pub(super) phases: Phases,
     stopping: AtomicBool,
+    handed_over: AtomicBool,
 }
 
 impl Host {
@@ -92,6 +93,7 @@ impl Host {
             local: OnceLock::new(),
             phases: Phases::default(),
             stopping: AtomicBool::new(false),
+            handed_over: AtomicBool::new(false),
         }
     }
 
@@ -154,6 +156,17 @@ impl Host {
     /// Accepts no further clients and lets the connected ones finish.
     pub(super) fn drain(&self) {
         self.phases.enter(Stage::Draining);
+    }
+
+    /// As [`Self::drain`]: another process has the listening sockets.
+    pub(super) fn hand_over(&self) {
+        self.handed_over.store(true, Ordering::Release);
+        self.drain();
+    }
+
+    /// Whether another process has the listening sockets.
+    pub(super) fn is_handed_over(&self) -> bool {
+        self.handed_over.load(Ordering::Acquire)
     }
 
     /// Whether clients that are not busy must leave.

@@ -11,6 +11,7 @@
 
 mod accounts;
 mod admission;
+mod begin;
 mod bound;
 mod budgets;
 mod build;
@@ -19,6 +20,7 @@ pub mod commands;
 mod folder;
 mod folders;
 mod guess;
+mod handed;
 mod holder;
 mod host;
 mod lanes;
@@ -29,6 +31,7 @@ mod log_file;
 mod logon_timer;
 mod netbeui;
 mod netbios;
+mod notify;
 mod operate;
 mod outbox;
 mod outcome;
@@ -51,6 +54,7 @@ mod shared_tables;
 mod signals;
 mod socket;
 mod story;
+mod takeover;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -77,13 +81,14 @@ use self::{
     build::Built,
     commands::Runner,
     host::Host,
-    operate::{GRACE, Operation},
+    operate::{GRACE, Offer, Operation},
     prepare::{Parts, Prepared, Sockets},
     reload::Reloader,
     report::{Line, Reporter},
     sandbox::privileges::Account,
     service::Service,
     signals::Signals,
+    takeover::Takeover,
     tuning::Tuning,
 };
 use coax_ethernet::Station;
@@ -109,17 +114,25 @@ pub struct Running {
     gone: mpsc::Receiver<()>,
 }
 
-/// Serves until a stop signal. After the first signal clients finish; the second signal stops at once. `read` reads the
-/// settings again at a hang-up signal. `greet` runs once clients can connect.
+/// How a server starts, apart from its settings.
+pub struct Start {
+    /// Reads the settings again, at a hang-up signal.
+    pub read: Read,
+    /// Replace the server that runs, and take its sockets over.
+    pub takeover: bool,
+}
+
+/// Serves until a stop signal. After the first signal clients finish; the second signal stops at once. `greet` runs once
+/// clients can connect.
 ///
 /// # Errors
 /// The reason the server could not start: a folder, an address, or the system.
-pub fn run(settings: Settings, read: Read, greet: impl FnOnce(&Bound)) -> Result<()> {
+pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Result<()> {
     let Prepared {
         parts,
         log,
         warnings,
-    } = Prepared::new(&settings)?;
+    } = begin::prepared(&settings, start.takeover)?;
     // Both affect the whole process only while it has a single thread.
     let capture = open_capture(&settings)?;
     let Confined {
@@ -133,6 +146,7 @@ pub fn run(settings: Settings, read: Read, greet: impl FnOnce(&Bound)) -> Result
     let threads = Threads::new(tuning, parts.built.folders.len())?;
     // The handlers are installed before the server announces that it runs.
     let signals = threads.runtime.block_on(async { Signals::new() })?;
+    let control = begin::control(&settings, &parts)?;
     let parts = Parts {
         runner,
         capture,
@@ -144,8 +158,9 @@ pub fn run(settings: Settings, read: Read, greet: impl FnOnce(&Bound)) -> Result
         running.host.reporter.notice(warning.in_one_line());
     }
     greet(running.bound());
-    let reloader = Reloader::new(read, reach, tuning.folder_period);
-    running.until_signalled(signals, reloader);
+    notify::ready(start.takeover);
+    let reloader = Reloader::new(start.read, reach, tuning.folder_period);
+    running.until_signalled(signals, reloader, control);
     Ok(())
 }
 
@@ -206,7 +221,11 @@ impl Running {
         host.capture = capture;
         let host = Arc::new(host);
         let (alive, gone) = mpsc::channel(1);
-        let opening = async { open_doors(&host, parts.sockets, parts.account.as_ref(), alive) };
+        let entering = Entering {
+            account: parts.account,
+            takeover: parts.takeover,
+        };
+        let opening = async { open_doors(&host, parts.sockets, entering, alive) };
         let Doors {
             bound,
             names,
@@ -233,8 +252,10 @@ impl Running {
         self.names
     }
 
-    fn until_signalled(mut self, signals: Signals, reloader: Reloader) {
+    fn until_signalled(mut self, signals: Signals, reloader: Reloader, control: Option<Offer>) {
+        self.runtime.spawn(notify::keep_alive(self.host.clone()));
         let operation = Operation {
+            control,
             host: &self.host,
             signals,
             reloader: Arc::new(reloader),
@@ -318,22 +339,40 @@ struct Doors {
     stations: Vec<Station>,
 }
 
+/// The last steps before clients are accepted.
+struct Entering {
+    account: Option<Account>,
+    takeover: Option<Takeover>,
+}
+
+impl Entering {
+    /// Switches to the account and takes over. Returns the user's name, if it is another one.
+    fn enter(self) -> Result<Option<String>> {
+        if let Some(account) = &self.account {
+            account.assume().map_err(Error::msg)?;
+        }
+        if let Some(takeover) = self.takeover {
+            takeover.finish().map_err(Error::msg)?;
+        }
+        Ok(self.account.map(|account| account.name().to_owned()))
+    }
+}
+
 fn open_doors(
     host: &Arc<Host>,
     sockets: Sockets,
-    account: Option<&Account>,
+    entering: Entering,
     alive: mpsc::Sender<()>,
 ) -> Result<Doors> {
     let mut bound = sockets.bound()?;
+    let user = entering.enter()?;
     // Supervisors and scripts wait for this line, so it comes first.
     host.reporter.tell(Line::Listening {
         nbt: bound.nbt.first().map(ToString::to_string),
         direct: bound.direct.first().map(ToString::to_string),
     });
-    if let Some(account) = account {
-        account.assume().map_err(Error::msg)?;
-        host.reporter
-            .notice(format!("runs as user {}", account.name()));
+    if let Some(user) = user {
+        host.reporter.notice(format!("runs as user {user}"));
     }
     report_share_problems(host);
     let numbers = Arc::new(AtomicU64::new(0));

@@ -60,6 +60,11 @@ impl Door {
         self.limits_windows
     }
 
+    /// Its socket and protocol.
+    pub(super) fn socket(&self) -> (Transport, &std::net::TcpListener) {
+        (self.transport, &self.listener)
+    }
+
     /// Whether it is for NetBIOS sessions.
     pub(super) fn is_nbt(&self) -> bool {
         self.transport == Transport::Nbt139
@@ -90,6 +95,32 @@ pub(super) fn open(
         };
     Ok(Door {
         listener: listener.into(),
+        transport,
+        limits_windows,
+    })
+}
+
+/// Listens on a socket that another process has opened.
+///
+/// # Errors
+/// The socket is broken.
+pub(super) fn adopt(
+    listener: std::net::TcpListener,
+    transport: Transport,
+    options: &[SocketOption],
+    paced: bool,
+) -> Result<Door> {
+    listener
+        .set_nonblocking(true)
+        .context("cannot use a listening socket of another process")?;
+    let socket = Socket::from(listener);
+    for option in options {
+        // As for sockets of our own.
+        let _ = socket::apply(&SockRef::from(&socket), *option);
+    }
+    let limits_windows = !paced || pacing::start_small(&socket, options);
+    Ok(Door {
+        listener: socket.into(),
         transport,
         limits_windows,
     })

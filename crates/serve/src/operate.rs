@@ -2,22 +2,52 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    net::{UnixListener, UnixStream},
+    sync::mpsc,
+    task::JoinHandle,
+    time::sleep,
+};
 
 use super::{
     host::Host,
+    notify,
     reload::Reloader,
     signals::{Signals, Wish},
+    takeover::{Control, Deed, Successor},
 };
 
 /// How long clients have to finish the request in progress when the server stops.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
+
+/// The pause after a request that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What a new process can take over.
+pub(super) struct Offer {
+    control: Arc<Control>,
+    deed: Arc<Deed>,
+}
+
+impl Offer {
+    /// Offers the sockets of `deed`.
+    pub(super) fn new(control: Control, deed: Deed) -> Self {
+        Self {
+            control: Arc::new(control),
+            deed: Arc::new(deed),
+        }
+    }
+}
+
+/// A takeover in progress.
+type Offered = JoinHandle<Result<Successor, String>>;
 
 /// Everything that the end of the server depends on.
 pub(super) struct Operation<'a> {
     pub(super) host: &'a Arc<Host>,
     pub(super) signals: Signals,
     pub(super) reloader: Arc<Reloader>,
+    pub(super) control: Option<Offer>,
     /// Closed once no client is left.
     pub(super) gone: &'a mut mpsc::Receiver<()>,
 }
@@ -32,15 +62,31 @@ enum Left {
 }
 
 impl Operation<'_> {
-    /// Serves until a stop signal, then lets clients finish. A second stop signal ends this at once.
+    /// Serves until a stop signal or a takeover, then lets clients finish. A second stop signal ends this at once.
     pub(super) async fn run(mut self) {
-        self.serve().await;
-        let limit = self.host.settings().global.drain_seconds;
-        self.host.reporter.notice(format!(
-            "stopping: clients with open files have {limit} s to finish; a second signal stops at once"
-        ));
-        self.host.drain();
-        let limit = Duration::from_secs(u64::from(limit));
+        let successor = self.serve().await;
+        let settings = self.host.settings();
+        let seconds = match successor {
+            Some(_) => settings.global.takeover_seconds,
+            None => settings.global.drain_seconds,
+        };
+        let limit = Duration::from_secs(u64::from(seconds));
+        match successor {
+            Some(successor) => {
+                self.host.hand_over();
+                successor.release();
+                self.host.reporter.notice(format!(
+                    "a new process accepts clients now; here, clients with open files have {seconds} s to finish"
+                ));
+            }
+            None => {
+                self.host.reporter.notice(format!(
+                    "stopping: clients with open files have {seconds} s to finish; a second signal stops at once"
+                ));
+                notify::stopping(limit);
+                self.host.drain();
+            }
+        }
         if self.left_within(limit).await == Left::InTime {
             return;
         }
@@ -48,20 +94,51 @@ impl Operation<'_> {
         let _ = tokio::time::timeout(GRACE, self.gone.recv()).await;
     }
 
-    /// Serves until a stop signal.
-    async fn serve(&mut self) {
+    /// Serves until a stop signal, or until a new process can take over.
+    async fn serve(&mut self) -> Option<Successor> {
+        let requests = self.requests();
+        let mut offered: Option<Offered> = None;
         loop {
-            match self.signals.next().await {
-                Wish::Stop => return,
-                Wish::ReopenLogs => self.host.reporter.reopen(),
-                Wish::Reload => {
-                    if self.host.settings().global.log_file.is_some() {
-                        self.host.reporter.reopen();
+            tokio::select! {
+                wish = self.signals.next() => match wish {
+                    Wish::Stop => return None,
+                    Wish::ReopenLogs => self.host.reporter.reopen(),
+                    Wish::Reload => {
+                        if self.host.settings().global.log_file.is_some() {
+                            self.host.reporter.reopen();
+                        }
+                        notify::reloading();
+                        self.reload().await;
+                        notify::ready(false);
                     }
-                    self.reload().await;
+                },
+                stream = request(requests.as_ref()), if offered.is_none() => {
+                    offered = stream.and_then(|stream| self.offer(stream));
+                }
+                done = result(offered.as_mut()), if offered.is_some() => {
+                    offered = None;
+                    match done {
+                        Ok(successor) => return Some(successor),
+                        Err(why) => self.host.reporter.notice(format!("{why}; this server serves on")),
+                    }
                 }
             }
         }
+    }
+
+    fn requests(&self) -> Option<UnixListener> {
+        let listener = self.control.as_ref()?.control.listener().ok()?;
+        listener.set_nonblocking(true).ok()?;
+        UnixListener::from_std(listener).ok()
+    }
+
+    fn offer(&self, stream: UnixStream) -> Option<Offered> {
+        let Offer { control, deed } = self.control.as_ref()?;
+        let (control, deed) = (control.clone(), deed.clone());
+        let stream = stream.into_std().ok()?;
+        Some(tokio::task::spawn_blocking(move || {
+            control.offer(&deed, stream)
+        }))
     }
 
     async fn reload(&self) {
@@ -92,5 +169,30 @@ impl Operation<'_> {
                 },
             }
         }
+    }
+}
+
+/// The next process that asks for the sockets.
+async fn request(requests: Option<&UnixListener>) -> Option<UnixStream> {
+    match requests {
+        Some(requests) => match requests.accept().await {
+            Ok((stream, _)) => Some(stream),
+            Err(_) => {
+                // No descriptor is left at the moment.
+                sleep(PAUSE).await;
+                None
+            }
+        },
+        None => std::future::pending().await,
+    }
+}
+
+/// The outcome of a takeover in progress.
+async fn result(offered: Option<&mut Offered>) -> Result<Successor, String> {
+    match offered {
+        Some(offered) => offered
+            .await
+            .unwrap_or_else(|_| Err("a takeover failed: a defect of coax".into())),
+        None => std::future::pending().await,
     }
 }

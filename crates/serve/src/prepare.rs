@@ -3,6 +3,8 @@
 //! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password
 //! file, opens the shares' folders and the log file, and binds the ports. A check then releases them.
 
+use std::os::unix::net::UnixListener;
+
 use coax_ethernet::{Interface, Port};
 use coax_netbios::Transport;
 
@@ -11,10 +13,12 @@ pub use super::rejected::Rejected;
 use super::{
     build::{self, Built},
     commands::Runner,
+    handed::Handed,
     listen::{self, Door},
     log_file::LogFile,
     netbios, pcap, report,
     sandbox::privileges::Account,
+    takeover::{Deed, Takeover},
 };
 use coax_smbconf::{
     diagnostic::Diagnostic,
@@ -41,6 +45,10 @@ pub(super) struct Parts {
     pub(super) capture: Option<pcap::Target>,
     /// The account to switch to.
     pub(super) account: Option<Account>,
+    /// Where a new process can ask for the sockets.
+    pub(super) control: Option<UnixListener>,
+    /// The process that this one replaces.
+    pub(super) takeover: Option<Takeover>,
 }
 
 impl Prepared {
@@ -49,9 +57,14 @@ impl Prepared {
     /// # Errors
     /// Every reason that prevents the start.
     pub fn new(settings: &Settings) -> Result<Self, Rejected> {
+        Self::with(settings, Handed::default())
+    }
+
+    /// As [`Self::new`], with sockets that other processes have opened.
+    pub(super) fn with(settings: &Settings, mut handed: Handed) -> Result<Self, Rejected> {
         let mut warnings = Vec::new();
         let server = build::server(settings, &mut warnings);
-        let sockets = Sockets::open(settings, &mut warnings);
+        let sockets = Sockets::open(settings, &mut handed, &mut warnings);
         let log = report::log_file(settings).unwrap_or_else(|why| {
             warnings.push(Diagnostic::warning(why).help("the log goes to standard error alone"));
             None
@@ -66,6 +79,8 @@ impl Prepared {
                     runner: Runner::default(),
                     capture: None,
                     account,
+                    control: None,
+                    takeover: None,
                 },
                 log,
                 warnings,
@@ -117,16 +132,14 @@ impl Sockets {
     /// Each address that cannot be bound. An unavailable name service is a warning only.
     pub(super) fn open(
         settings: &Settings,
+        handed: &mut Handed,
         warnings: &mut Vec<Diagnostic>,
     ) -> Result<Self, Rejected> {
         let listen = &settings.listen;
-        let nbt = listen.nbt.iter().map(|l| (*l, Transport::Nbt139));
-        let direct = listen.direct.iter().map(|l| (*l, Transport::Direct445));
-        let paced = settings.global.pacing != Pacing::Off;
-        let (mut doors, mut reasons) = (Vec::new(), Vec::new());
-        for (listener, transport) in nbt.chain(direct) {
-            let options = &settings.global.socket_options;
-            match listen::open(listener, transport, options, paced) {
+        let mut reasons = Vec::new();
+        let mut doors = Vec::new();
+        for door in open_doors(settings, handed) {
+            match door {
                 Ok(door) => doors.push(door),
                 Err(why) => reasons.push(Diagnostic::error(format!("{why:#}"))),
             }
@@ -147,7 +160,7 @@ impl Sockets {
                 and before Linux 5.5 none",
             ));
         }
-        let names = netbios::Bound::open(settings, warnings).unwrap_or_else(|why| {
+        let names = netbios::Bound::open(settings, handed, warnings).unwrap_or_else(|why| {
             warnings.push(Diagnostic::warning(why));
             None
         });
@@ -159,6 +172,19 @@ impl Sockets {
             }),
             false => Err(Rejected(reasons)),
         }
+    }
+
+    /// Copies of the sockets for the next takeover.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub(super) fn deed(&self) -> std::io::Result<Deed> {
+        let doors = self.doors.iter().map(Door::socket);
+        let (names, datagrams) = match &self.names {
+            Some(names) => names.sockets(),
+            None => (&[][..], &[][..]),
+        };
+        Deed::new(doors, names, datagrams)
     }
 
     pub(super) fn bound(&self) -> std::io::Result<Bound> {
@@ -183,4 +209,24 @@ impl Sockets {
         }
         Ok(bound)
     }
+}
+
+/// Listens at every address: on sockets that were handed over, or on new ones.
+fn open_doors(settings: &Settings, handed: &mut Handed) -> Vec<anyhow::Result<Door>> {
+    let global = &settings.global;
+    let options = &global.socket_options;
+    let paced = global.pacing != Pacing::Off;
+    if handed.replaces {
+        let doors = handed.doors.drain(..);
+        let adopted = doors.map(|(kind, socket)| listen::adopt(socket, kind, options, paced));
+        return adopted.collect();
+    }
+    let listen = &settings.listen;
+    let nbt = listen.nbt.iter().map(|l| (*l, Transport::Nbt139));
+    let direct = listen.direct.iter().map(|l| (*l, Transport::Direct445));
+    let mut open = |(wanted, transport)| match handed.take(wanted, transport) {
+        Some(socket) => listen::adopt(socket, transport, options, paced),
+        None => listen::open(wanted, transport, options, paced),
+    };
+    nbt.chain(direct).map(&mut open).collect()
 }

@@ -22,7 +22,7 @@ use super::{
 };
 use coax_serve::prepare::Rejected;
 use coax_serve::users::Page;
-use coax_serve::{Bound, Read};
+use coax_serve::{Bound, Read, Start};
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
@@ -101,6 +101,9 @@ pub struct ServeArgs {
     /// Do everything a start does, report problems and what would be served, and exit; --json: one object
     #[arg(long, conflicts_with = "explain_config")]
     pub check: bool,
+    /// Replace the server that runs: take its listening sockets over, while its clients finish their copies
+    #[arg(long, conflicts_with_all = ["explain_config", "check"])]
+    pub takeover: bool,
     /// Whether the command line named users; their passwords are forgotten once they are hashed.
     #[arg(skip)]
     had_users: bool,
@@ -323,14 +326,18 @@ fn reading(args: ServeArgs, users: Vec<User>) -> Read {
 
 /// Serves until told to stop.
 fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
-    let read = reading(args, settings.users.clone());
+    let takeover = args.takeover;
+    let start = Start {
+        read: reading(args, settings.users.clone()),
+        takeover,
+    };
     let greeting = (!settings.json).then(|| settings.clone());
     let greet = |bound: &Bound| {
         if let Some(settings) = greeting {
             print(&hello(&settings, bound, &local_addresses()));
         }
     };
-    let Err(error) = coax_serve::run(settings, read, greet) else {
+    let Err(error) = coax_serve::run(settings, start, greet) else {
         return ExitCode::SUCCESS;
     };
     match error.downcast_ref::<Rejected>() {

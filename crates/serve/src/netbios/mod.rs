@@ -108,7 +108,11 @@ impl Names {
                 received = receive(self.datagrams.first(), third) => self.browse(&host, received, third),
                 received = receive(self.datagrams.get(1), fourth) => self.browse(&host, received, fourth),
                 () = sleep(due.unwrap_or_default()), if due.is_some() => self.handle_timeout(&host),
-                () = host.stopped(), if !stopping => {
+                () = host.drained(), if !stopping => {
+                    if host.is_handed_over() {
+                        // The names go on existing.
+                        break;
+                    }
                     stopping = true;
                     self.shutdown(&host);
                 }

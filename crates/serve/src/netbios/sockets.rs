@@ -10,7 +10,7 @@ use coax_wire::nbt::dgm;
 use if_addrs::{IfAddr, Ifv4Addr};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::super::holder;
+use super::super::{handed::Handed, holder};
 use super::wins::Stored;
 use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 
@@ -33,19 +33,21 @@ impl Bound {
     /// connect.
     pub(in super::super) fn open(
         settings: &Settings,
+        handed: &mut Handed,
         warnings: &mut Vec<Diagnostic>,
     ) -> Result<Option<Self>, String> {
         let Some(wanted) = settings.listen.names else {
             return Ok(None);
         };
-        let mut bound = Self::try_open(settings, wanted.address).map_err(|why| {
+        let mut bound = Self::try_open(settings, wanted.address, handed).map_err(|why| {
             format!(
                 "coax cannot answer name queries on UDP {}: {why}; clients need an LMHOSTS entry to find this server",
                 wanted.address
             )
         })?;
         // Browsing is of use only with the names that others look for on port 137.
-        if bound.is_at_the_usual_port() {
+        bound.datagrams = std::mem::take(&mut handed.datagrams);
+        if bound.is_at_the_usual_port() && bound.datagrams.is_empty() {
             bound.datagrams = datagrams(wanted.address, &bound.networks).unwrap_or_else(|why| {
                 let text = format!("coax does not appear in the Network Neighborhood: {why}");
                 warnings.push(Diagnostic::warning(text).help("free UDP port 138"));
@@ -64,7 +66,16 @@ impl Bound {
         first.is_some_and(|address| address.port() == 137)
     }
 
-    fn try_open(settings: &Settings, wanted: SocketAddr) -> Result<Self, String> {
+    /// All sockets: of names, and of datagrams.
+    pub(in super::super) fn sockets(&self) -> (&[std::net::UdpSocket], &[std::net::UdpSocket]) {
+        (&self.sockets, &self.datagrams)
+    }
+
+    fn try_open(
+        settings: &Settings,
+        wanted: SocketAddr,
+        handed: &mut Handed,
+    ) -> Result<Self, String> {
         let IpAddr::V4(address) = wanted.ip() else {
             return Err("the NetBIOS name service knows IPv4 only".into());
         };
@@ -72,8 +83,12 @@ impl Bound {
         if networks.is_empty() {
             return Err("no network here has an IPv4 address that clients could reach".into());
         }
-        let sockets = sockets(address, wanted.port(), &networks)
-            .map_err(|(at, error)| in_words(at, &error))?;
+        let handed = std::mem::take(&mut handed.names);
+        let sockets = match handed.is_empty() {
+            false => handed,
+            true => sockets(address, wanted.port(), &networks)
+                .map_err(|(at, error)| in_words(at, &error))?,
+        };
         Ok(Self {
             sockets,
             datagrams: Vec::new(),

@@ -115,10 +115,12 @@ impl Fixture {
 fn start(built: build::Built, settings: Settings, reporter: Reporter, tuning: Tuning) -> Running {
     let parts = Parts {
         built,
-        sockets: Sockets::open(&settings, &mut Vec::new()).unwrap(),
+        sockets: Sockets::open(&settings, &mut Default::default(), &mut Vec::new()).unwrap(),
         runner: Runner::default(),
         capture: None,
         account: None,
+        control: None,
+        takeover: None,
     };
     let threads = Threads::new(tuning, parts.built.folders.len()).unwrap();
     Running::start_on(threads, parts, settings, reporter).unwrap()

@@ -101,6 +101,10 @@ pub struct GlobalSettings {
     pub deadtime_minutes: u32,
     /// `coax:drain time`, seconds that clients with open files have to finish when the server stops.
     pub drain_seconds: u32,
+    /// `coax:takeover socket`: where a new process can ask for the listening sockets.
+    pub takeover_socket: Option<PathBuf>,
+    /// `coax:takeover time`, seconds that clients with open files have to finish after a takeover.
+    pub takeover_seconds: u32,
     /// `keepalive`, seconds between NetBIOS keep-alives to an idle client; 0 means none.
     pub keepalive_seconds: u32,
     /// `max smbd processes`: maximum number of clients; 0 means the server's own limit.
@@ -181,6 +185,8 @@ impl Default for GlobalSettings {
             socket_options: vec![SocketOption::NoDelay(true)],
             deadtime_minutes: 10_080,
             drain_seconds: 10,
+            takeover_socket: None,
+            takeover_seconds: 3600,
             keepalive_seconds: 300,
             max_clients: 0,
             reset_on_zero_vc: false,

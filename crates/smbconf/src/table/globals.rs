@@ -193,6 +193,10 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
         "Minutes without a request after which a client without open files is disconnected; 0 means never."),
     slot!(Global, "coax:drain time", drain_seconds, COUNT,
         "Seconds that clients with open files have to finish when the server stops; others are disconnected after 2 seconds without a request, and no new ones are accepted."),
+    slot!(Global, "coax:takeover socket", takeover_socket, FILE,
+        "A Unix socket at which 'coax serve --takeover' of a new program version asks for the listening sockets; without it there is no takeover.").at_start(),
+    slot!(Global, "coax:takeover time", takeover_seconds, COUNT,
+        "Seconds that clients with open files have to finish in the old process after a takeover."),
     slot!(Global, "keepalive", keepalive_seconds, COUNT, "Seconds between NetBIOS keep-alives to an idle client; 0 means none.")
         ,
     slot!(Global, "max smbd processes", max_clients, COUNT, "Maximum number of connected clients; 0 means coax's own limit.").at_start(),

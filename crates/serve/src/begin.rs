@@ -1,0 +1,63 @@
+//! The start of a server whose sockets may come from another process.
+
+use std::{os::unix::net::UnixListener, path::Path};
+
+use anyhow::{Context, Result};
+use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
+
+use super::{
+    handed::Handed,
+    operate::Offer,
+    prepare::{Parts, Prepared},
+    rejected::Rejected,
+    takeover::{Control, Takeover},
+};
+
+/// Everything that a start needs, with the sockets of the service manager or of the server that this one replaces.
+///
+/// # Errors
+/// Every reason that prevents the start. A server that was to be replaced serves on.
+pub(super) fn prepared(settings: &Settings, takes_over: bool) -> Result<Prepared, Rejected> {
+    let reject = |why: String| Rejected(vec![Diagnostic::error(why)]);
+    let path = settings.global.takeover_socket.as_deref();
+    if !takes_over {
+        let handed = Handed::from_service_manager().map_err(reject)?;
+        let mut prepared = Prepared::with(settings, handed)?;
+        prepared.parts.control = path.map(Control::bind).transpose().map_err(reject)?;
+        return Ok(prepared);
+    }
+    let mut takeover = begin(settings, path).map_err(reject)?;
+    let handed = std::mem::take(&mut takeover.handed);
+    let mut prepared = Prepared::with(settings, handed)?;
+    prepared.parts.control = takeover.control.take();
+    prepared.parts.takeover = Some(takeover);
+    Ok(prepared)
+}
+
+fn begin(settings: &Settings, path: Option<&Path>) -> Result<Takeover, String> {
+    if !settings.listen.netbeui.is_empty() {
+        return Err(
+            "--takeover cannot take over NetBEUI: stop the old server and start this one".into(),
+        );
+    }
+    let path = path.ok_or(
+        "--takeover needs the socket of the running server: 'coax:takeover socket = /run/coax/takeover' in smb.conf or with --option, for both servers",
+    )?;
+    Takeover::begin(path)
+}
+
+/// What the server hands over to the next one, if it is configured to.
+///
+/// # Errors
+/// The process has no descriptor left.
+pub(super) fn control(settings: &Settings, parts: &Parts) -> Result<Option<Offer>> {
+    let Some(listener) = &parts.control else {
+        return Ok(None);
+    };
+    let listener: UnixListener = listener.try_clone().context("cannot prepare takeovers")?;
+    let refusal = (!settings.listen.netbeui.is_empty()).then(|| {
+        "it serves NetBEUI, which cannot be handed over; stop it and start the new one".to_owned()
+    });
+    let deed = parts.sockets.deed().context("cannot prepare takeovers")?;
+    Ok(Some(Offer::new(Control::new(listener, refusal), deed)))
+}
