@@ -417,8 +417,13 @@ fn the_service_manager_learns_when_the_server_is_ready_reloads_lives_and_stops()
     manager.set_read_timeout(Some(limit)).unwrap();
     let mut command = Command::new(COAX);
     command.args(["serve", "--json", "--direct", "127.0.0.1:0", "--config"]);
-    command.arg(site.conf()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
+    command
+        .arg(site.conf())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+        .env("NOTIFY_SOCKET", &path)
+        .env("WATCHDOG_USEC", "200000");
     let mut child = command.spawn().unwrap();
     let pid = Pid::from_child(&child);
     assert_eq!(messages(&manager, "READY=1"), ["READY=1"]);
@@ -426,8 +431,14 @@ fn the_service_manager_learns_when_the_server_is_ready_reloads_lives_and_stops()
     messages(&manager, "WATCHDOG=1");
     kill_process(pid, Signal::HUP).unwrap();
     let reloading = messages(&manager, "READY=1");
-    let begin = reloading.iter().position(|line| line == "RELOADING=1").unwrap();
-    assert!(reloading[begin + 1].starts_with("MONOTONIC_USEC="), "{reloading:?}");
+    let begin = reloading
+        .iter()
+        .position(|line| line == "RELOADING=1")
+        .unwrap();
+    assert!(
+        reloading[begin + 1].starts_with("MONOTONIC_USEC="),
+        "{reloading:?}"
+    );
     kill_process(pid, Signal::TERM).unwrap();
     messages(&manager, "STOPPING=1");
     assert!(child.wait().unwrap().success());
@@ -445,17 +456,32 @@ fn sockets_of_the_service_manager_are_used_instead_of_the_configured_addresses()
         let mut command = Command::new("sh");
         command.args(["-c", script, COAX, "serve", "--json", "--config"]);
         command.arg(site.conf()).env("LISTEN_FDNAMES", name);
-        command.stdin(Stdio::from(listener)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::from(listener))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    let refused = start("http", listener.try_clone().unwrap().into()).wait_with_output().unwrap();
+    let refused = start("http", listener.try_clone().unwrap().into())
+        .wait_with_output()
+        .unwrap();
     let error = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && error.contains("FileDescriptorName=nbt"), "{error}");
+    assert!(
+        !refused.status.success() && error.contains("FileDescriptorName=nbt"),
+        "{error}"
+    );
     let mut child = start("direct", listener.into());
     let out = BufReader::new(child.stdout.take().unwrap());
-    let mut server = Server { child, out, address: String::new() };
+    let mut server = Server {
+        child,
+        out,
+        address: String::new(),
+    };
     let listening = server.event("listening");
-    assert_eq!((&listening["direct"], &listening["nbt"]), (&Value::from(address.as_str()), &Value::Null));
+    assert_eq!(
+        (&listening["direct"], &listening["nbt"]),
+        (&Value::from(address.as_str()), &Value::Null)
+    );
     server.address = address;
     assert!(coax(&["ls", &server.url("DATA")]).status.success());
     server.stop();
@@ -565,15 +591,23 @@ fn a_takeover_that_fails_at_any_step_leaves_the_old_server_serving() {
         let mut stream = UnixStream::connect(&path).unwrap();
         stream.write_all(hello).unwrap();
         let mut answer = String::new();
-        BufReader::new(stream.try_clone().unwrap()).read_line(&mut answer).unwrap();
+        BufReader::new(stream.try_clone().unwrap())
+            .read_line(&mut answer)
+            .unwrap();
         (stream, answer)
     };
     let (stream, answer) = ask(b"{\"hello\":{\"version\":99}}\n");
-    assert!(answer.contains("refused") && answer.contains("version 99"), "{answer}");
+    assert!(
+        answer.contains("refused") && answer.contains("version 99"),
+        "{answer}"
+    );
     drop(stream);
     assert!(server.notice("takeover").contains("serves on"));
     let (stream, answer) = ask(b"{\"hello\":{\"version\":1}}\n");
-    assert!(answer.contains("offer") && answer.contains("direct"), "{answer}");
+    assert!(
+        answer.contains("offer") && answer.contains("direct"),
+        "{answer}"
+    );
     drop(stream);
     server.notice("ended before it could serve");
     let (mut stream, _) = ask(b"{\"hello\":{\"version\":1}}\n");
@@ -590,7 +624,11 @@ fn a_takeover_that_fails_at_any_step_leaves_the_old_server_serving() {
     let socket = format!("coax:takeover socket = {}", path.display());
     let conf = site.conf();
     let run = |further: &[&str]| {
-        let arguments = [&["serve", "--takeover", "--config", conf.to_str().unwrap()], further].concat();
+        let arguments = [
+            &["serve", "--takeover", "--config", conf.to_str().unwrap()],
+            further,
+        ]
+        .concat();
         let done = coax(&arguments);
         assert!(!done.status.success());
         String::from_utf8_lossy(&done.stderr).into_owned()
@@ -601,10 +639,23 @@ fn a_takeover_that_fails_at_any_step_leaves_the_old_server_serving() {
     site.configure("", "");
     let error = run(&["--direct", "127.0.0.1:0"]);
     assert!(error.contains("coax:takeover socket"), "{error}");
-    let error = run(&["--direct", "127.0.0.1:0", "--option", "coax:takeover socket = /no/such/socket"]);
+    let error = run(&[
+        "--direct",
+        "127.0.0.1:0",
+        "--option",
+        "coax:takeover socket = /no/such/socket",
+    ]);
     assert!(error.contains("no server answers"), "{error}");
     // A second server at the same socket, without a takeover.
-    let done = coax(&["serve", "--direct", "127.0.0.1:0", "--option", &socket, "--config", conf.to_str().unwrap()]);
+    let done = coax(&[
+        "serve",
+        "--direct",
+        "127.0.0.1:0",
+        "--option",
+        &socket,
+        "--config",
+        conf.to_str().unwrap(),
+    ]);
     let error = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(error.contains("another server listens"), "{error}");
     serves(&server);
@@ -625,9 +676,18 @@ fn another_users_process_gets_no_sockets() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
     let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\nprint(s.recv(999).decode())";
-    let done = Command::new("python3").args(["-c", script]).arg(&path).uid(65534).gid(65534).output().unwrap();
+    let done = Command::new("python3")
+        .args(["-c", script])
+        .arg(&path)
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .unwrap();
     let answer = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(answer.contains("refused") && answer.contains("user 65534"), "{done:?}");
+    assert!(
+        answer.contains("refused") && answer.contains("user 65534"),
+        "{done:?}"
+    );
     assert!(server.notice("takeover").contains("user 65534"));
     assert!(coax(&["ls", &server.url("DATA")]).status.success());
     server.stop();

@@ -36,7 +36,9 @@ impl Handed {
         for index in 0..sockets.len() {
             let name = names.next().unwrap_or_default();
             let wrong = |why: String| {
-                format!("socket {index} of the service manager ({name:?}): {why}; give it ListenStream=")
+                format!(
+                    "socket {index} of the service manager ({name:?}): {why}; give it ListenStream="
+                )
             };
             let listener = sockets.take_tcp_listener(index);
             let listener = listener.map_err(|error| wrong(error.to_string()))?;

@@ -88,9 +88,7 @@ pub(super) fn send(
 }
 
 /// Receives a message and the sockets that came with it. `None`: the other process has closed the connection.
-pub(super) fn receive(
-    mut stream: &UnixStream,
-) -> std::io::Result<Option<(Message, Vec<OwnedFd>)>> {
+pub(super) fn receive(mut stream: &UnixStream) -> std::io::Result<Option<(Message, Vec<OwnedFd>)>> {
     let mut bytes = vec![0; LONGEST];
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut attached = RecvAncillaryBuffer::new(&mut space);
@@ -113,7 +111,11 @@ pub(super) fn receive(
     while bytes.get(..len).is_some_and(|got| !got.ends_with(b"\n")) {
         let space = bytes.get_mut(len..).unwrap_or_default();
         match stream.read(space)? {
-            0 => return Err(std::io::Error::other("a message that is too long or cut off")),
+            0 => {
+                return Err(std::io::Error::other(
+                    "a message that is too long or cut off",
+                ));
+            }
             more => len = len.saturating_add(more),
         }
     }

@@ -40,7 +40,8 @@ impl Takeover {
         let stream = UnixStream::connect(path).map_err(|error| {
             format!("cannot take over: no server answers at {at} ({error}); start without --takeover, or check 'coax:takeover socket' of the running server")
         })?;
-        let failed = |error: std::io::Error| format!("cannot take over from the server at {at}: {error}");
+        let failed =
+            |error: std::io::Error| format!("cannot take over from the server at {at}: {error}");
         stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
         let peer = socket_peercred(&stream).map_err(|error| failed(error.into()))?;
         let theirs = Uid::from_raw(peer.uid.as_raw());
@@ -65,7 +66,11 @@ impl Takeover {
             }
         };
         if purposes.len() != sockets.len() {
-            return Err(format!("the server at {at} sent {} of {} sockets; it serves on", sockets.len(), purposes.len()));
+            return Err(format!(
+                "the server at {at} sent {} of {} sockets; it serves on",
+                sockets.len(),
+                purposes.len()
+            ));
         }
         let mut takeover = Self {
             stream,
@@ -103,11 +108,15 @@ impl Takeover {
             Ok(Some((Message::Yours, _))) => Ok(()),
             // The old process has ended, so nobody else accepts clients.
             Ok(None) => Ok(()),
-            Ok(Some((Message::Refused { why }, _))) => Err(format!("the old server serves on: {why}")),
+            Ok(Some((Message::Refused { why }, _))) => {
+                Err(format!("the old server serves on: {why}"))
+            }
             Ok(Some(_)) => Err("the old server serves on: it sent an unexpected message".into()),
             Err(error) => {
                 let error = asked.err().unwrap_or(error);
-                Err(format!("the old server did not let go ({error}); it serves on"))
+                Err(format!(
+                    "the old server did not let go ({error}); it serves on"
+                ))
             }
         }
     }

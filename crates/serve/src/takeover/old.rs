@@ -104,7 +104,9 @@ impl Control {
             let _ = std::fs::remove_file(path);
         }
         let wrong = |error: std::io::Error| {
-            format!("cannot listen at {at} ('coax:takeover socket'): {error}; name a file in a folder that this user may write to")
+            format!(
+                "cannot listen at {at} ('coax:takeover socket'): {error}; name a file in a folder that this user may write to"
+            )
         };
         let listener = UnixListener::bind(path).map_err(wrong)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(wrong)?;
