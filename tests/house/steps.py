@@ -153,6 +153,8 @@ STEPS = [
     real("explain-real", "explain beside the kernel's own account", "explain.real"),
     Step("reloads", "a thousand reloads while clients copy", LONG,
          ["cargo", "test", "-q", "--locked", "-p", "coax", "--test", "operation", "--", "--ignored"], 1800, after=("tests",), cargo=True),
+    Step("memory", "flat memory over a million connections", LONG,
+         ["cargo", "test", "-q", "--locked", "-p", "coax", "--test", "memory", "--", "--ignored"], 3600, after=("tests",), cargo=True),
     Step("accuracy", "explain beside the lab's ground truth", LONG, ["scripts/accuracy"], 3600, cargo=True),
     Step("fuzz-long", "fuzz targets, 60 s each", LONG, ["scripts/fuzz"], 3600, ("--seconds", "60")),
     bench("server", "server beside smbd", "bench.main"),
