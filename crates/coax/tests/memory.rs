@@ -64,7 +64,7 @@ fn answer(stream: &mut TcpStream) -> Vec<u8> {
 /// Connects to the share, opens a file, and vanishes at one of several points.
 fn visit(address: &str, number: usize) {
     let mut stream = TcpStream::connect(address).unwrap();
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         return;
     }
     let mut ask = |request: Vec<u8>| {
