@@ -9,7 +9,7 @@
 mod site;
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufReader, Write},
     os::{fd::OwnedFd, unix::net::UnixDatagram},
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
