@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use super::nearest::unknown;
 use clap::Args;
 use coax_client::profile::Profile;
 
@@ -164,7 +165,7 @@ fn chosen(text: &str) -> Result<Chosen, String> {
                 .iter()
                 .map(|(name, _)| *name)
                 .collect();
-            format!("there is no {name:?}; there are {}", known.join(", "))
+            unknown("profile", name.trim(), &known)
         })
     };
     text.split(',')

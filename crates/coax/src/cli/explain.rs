@@ -5,9 +5,11 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use coax_explain::recognise::{named_client, profiles};
 
+use super::{nearest::unknown, output::WrongUsage};
 use coax_report::explain::{
     Explained, goes_on, html, json, read, read_joined, text, words::harmless,
 };
+use coax_report::files::is_stdout;
 
 /// `coax explain`'s arguments.
 #[derive(Args, Clone, Debug)]
@@ -41,21 +43,31 @@ fn client(name: &str) -> Result<String, String> {
     let known = named_client(name).map(|_| name.to_owned());
     known.ok_or_else(|| {
         let names: Vec<&str> = profiles().iter().map(|profile| profile.name).collect();
-        format!("known are {}", names.join(", "))
+        unknown("client", name, &names)
     })
 }
 
 /// Does what the arguments say.
-pub fn main(args: &ExplainArgs) -> ExitCode {
+///
+/// # Errors
+/// The page cannot be written where it is to go.
+pub fn main(args: &ExplainArgs) -> Result<ExitCode, WrongUsage> {
+    super::output::check_outputs("explain", args.json, &[("--html", args.html.as_deref())])?;
+    Ok(explain(args))
+}
+
+fn explain(args: &ExplainArgs) -> ExitCode {
     let (all, mut failed) = read_all(args);
     // a page that is there already is not replaced by one that says nothing
     if let Some(path) = args.html.as_ref().filter(|_| !all.is_empty())
         && let Err(error) = html::write(path, &all)
     {
         failed = true;
-        eprintln!("coax explain: {error:#}");
+        eprintln!("error: {error:#}");
     }
-    let printed = super::output::print(&if args.json {
+    let printed = super::output::print(&if args.html.as_deref().is_some_and(is_stdout) {
+        String::new()
+    } else if args.json {
         format!("{:#}\n", json::report(&all))
     } else {
         as_text(&all, args.captures.len() > 1)
@@ -85,7 +97,7 @@ fn read_all(args: &ExplainArgs) -> (Vec<Explained>, bool) {
             Err((path, error)) => {
                 failed = true;
                 let name = path.map(|path| harmless(&path.display().to_string()));
-                eprintln!("coax explain: {}: {error}", name.unwrap_or_default());
+                eprintln!("error: {}: {error}", name.unwrap_or_default());
             }
         }
     }
@@ -95,9 +107,7 @@ fn read_all(args: &ExplainArgs) -> (Vec<Explained>, bool) {
 fn hint_at_join(before: Option<&Explained>, after: &Explained) {
     if let Some(before) = before.filter(|before| goes_on(&before.capture, &after.capture)) {
         let (before, after) = (harmless(&before.name), harmless(&after.name));
-        eprintln!(
-            "coax explain: {after} goes on where {before} ends: --join reads them as one capture"
-        );
+        eprintln!("note: {after} goes on where {before} ends: --join reads them as one capture");
     }
 }
 
@@ -130,7 +140,8 @@ mod tests {
         assert_eq!(client("wfw-3.11"), Ok("wfw-3.11".to_owned()));
         let error = client("dos").err().unwrap_or_default();
         assert!(
-            error.contains("known are") && error.contains("ms-net-3.11-full"),
+            error.starts_with("there is no client 'dos'; there are ")
+                && error.contains("ms-net-3.11-full"),
             "{error}"
         );
     }

@@ -8,10 +8,12 @@ pub mod credentials;
 pub mod explain;
 pub mod files;
 pub mod hello;
+pub mod help;
 pub mod lab;
 pub mod lookup;
 pub mod manual;
 pub mod name_options;
+pub mod nearest;
 pub mod output;
 pub mod profiles;
 pub mod prompt;
@@ -22,7 +24,7 @@ pub mod user;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use files::Verb;
 use output::WrongUsage;
 
@@ -43,11 +45,13 @@ const VERSION: &str = concat!(
     version = VERSION,
     about,
     disable_help_subcommand = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    max_term_width = help::COLUMNS
 )]
 #[command(
     after_help = "First try: coax serve DIR shares that folder with all clients from DOS to Windows XP and prints what to \
-    type there. 'coax VERB --help' explains a verb. Exit codes: 0 done, 1 it failed, 2 wrong usage."
+    type there. 'coax VERB --help' explains a verb, 'coax help' lists further topics. Exit codes: 0 done, 1 it failed, \
+    2 wrong usage."
 )]
 pub struct Cli {
     /// What to do.
@@ -96,6 +100,8 @@ pub enum Command {
     Explain(Box<explain::ExplainArgs>),
     /// Demonstrate all verbs on this machine in under a minute
     Tour(tour::TourArgs),
+    /// Explain a verb or a topic: exit-codes, environment, output, sizes, urls
+    Help(help::HelpArgs),
     /// Print the completions of this command line for a shell
     Completions(manual::CompletionsArgs),
     /// Write the manual pages
@@ -118,11 +124,11 @@ fn run() -> Result<ExitCode, WrongUsage> {
     let arguments = speed::dos_spelling(std::env::args_os())
         .map_err(|message| WrongUsage::new("speed", message))?;
     credentials::hide_in_urls(&arguments);
-    Ok(match Cli::parse_from(arguments).command {
+    Ok(match parsed(arguments).command {
         Command::Serve(args) => serve::main(*args)?,
         Command::User(args) => user::main(&args),
         Command::Bench(args) => bench::main(&args),
-        Command::Lab(args) => lab::main(&args),
+        Command::Lab(args) => lab::main(&args)?,
         Command::Speed(args) => speed::main(&args),
         Command::Ls(args) => files::main(Verb::Ls(&args))?,
         Command::Get(args) => files::main(Verb::Get(&args))?,
@@ -136,16 +142,28 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Browse(args) => browse::main(&args),
         Command::Lookup(args) => lookup::main(&args),
         Command::Profiles(args) => profiles::main(&args),
-        Command::Explain(args) => explain::main(&args),
-        Command::Tour(args) => tour::main(&args),
-        Command::Completions(args) => manual::completions(&args, &mut Cli::command()),
-        Command::Man(args) => manual::man(&args, Cli::command()),
+        Command::Explain(args) => explain::main(&args)?,
+        Command::Tour(args) => tour::main(&args)?,
+        Command::Help(args) => help::main(&args)?,
+        Command::Completions(args) => manual::completions(&args, &mut definition()),
+        Command::Man(args) => manual::man(&args, definition()),
         Command::RunCommands { user } => run_commands(user.as_deref()),
     })
 }
 
+/// The definition of the command line, with what is the same for several verbs.
+pub fn definition() -> clap::Command {
+    help::with_environment(Cli::command())
+}
+
+/// The command line, or an end of the program that says what is wrong.
+fn parsed(arguments: Vec<std::ffi::OsString>) -> Cli {
+    let matches = definition().get_matches_from(arguments);
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 fn print_usage(wrong: &WrongUsage) -> ExitCode {
-    let mut command = Cli::command();
+    let mut command = definition();
     command.build();
     let kind = clap::error::ErrorKind::ValueValidation;
     let error = match command.find_subcommand_mut(wrong.verb) {
@@ -169,10 +187,8 @@ fn run_commands(user: Option<&str>) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_well_formed() {
-        super::Cli::command().debug_assert();
+        super::definition().debug_assert();
     }
 }

@@ -1,7 +1,8 @@
 //! What the verbs print, and what they report to [`main`](super::main).
 
-use std::{io::Write as _, process::ExitCode};
+use std::{io::Write as _, path::Path, process::ExitCode};
 
+use coax_report::files::{check_writable, is_stdout};
 use coax_smbconf::diagnostic::Diagnostic;
 
 /// A command line that makes no sense: exit code 2.
@@ -21,6 +22,31 @@ impl WrongUsage {
             message: message.into(),
         }
     }
+}
+
+/// Refuses outputs that cannot be written, before the work whose result they are, and more than one on standard output.
+///
+/// # Errors
+/// Which option, and why.
+pub fn check_outputs(
+    verb: &'static str,
+    json: bool,
+    outputs: &[(&str, Option<&Path>)],
+) -> Result<(), WrongUsage> {
+    let mut on_stdout = json.then_some("--json");
+    for (option, path) in outputs {
+        let Some(path) = path else { continue };
+        check_writable(path)
+            .map_err(|error| WrongUsage::new(verb, format!("{option}: {error:#}")))?;
+        if is_stdout(path)
+            && let Some(other) = on_stdout.replace(option)
+        {
+            let message =
+                format!("{other} and {option} - both write to standard output; name a file");
+            return Err(WrongUsage::new(verb, message));
+        }
+    }
+    Ok(())
 }
 
 /// Prints to standard output. A reader that closes the pipe early (`| head`) is no failure.

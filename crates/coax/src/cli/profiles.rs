@@ -5,6 +5,7 @@ use std::{io::Write as _, process::ExitCode};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use super::nearest::unknown;
 use coax_catalog::clients;
 
 /// `coax profiles`' arguments.
@@ -36,10 +37,7 @@ pub fn main(args: &ProfilesArgs) -> ExitCode {
                     .iter()
                     .map(|(name, _)| *name)
                     .collect();
-                eprintln!(
-                    "error: there is no profile {name:?}; there are: {}",
-                    names.join(", ")
-                );
+                eprintln!("error: {}", unknown("profile", name, &names));
                 return ExitCode::from(2);
             }
         },

@@ -4,6 +4,7 @@ use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 
+use super::output::WrongUsage;
 use crate::tour::{self, Event, SIZE, json, text};
 use coax_transfer::speed::Stop;
 
@@ -24,7 +25,15 @@ pub struct TourArgs {
 }
 
 /// Goes round.
-pub fn main(args: &TourArgs) -> ExitCode {
+///
+/// # Errors
+/// The page cannot be written where it is to go.
+pub fn main(args: &TourArgs) -> Result<ExitCode, WrongUsage> {
+    super::output::check_outputs("tour", args.json, &[("--html", args.html.as_deref())])?;
+    Ok(go_round(args))
+}
+
+fn go_round(args: &TourArgs) -> ExitCode {
     let progress = std::io::stderr().is_terminal();
     let outcome = tour::run(SIZE, &Stop::on_signals(), &mut |event| {
         if progress {
@@ -47,11 +56,14 @@ pub fn main(args: &TourArgs) -> ExitCode {
         text::report(&tour)
     };
     if let Some(path) = &args.html {
+        let is_stdout = coax_report::files::is_stdout(path);
         if let Err(error) = tour::page::write(path, &tour) {
             eprintln!("error: {error:#}");
             return ExitCode::FAILURE;
         }
-        if !args.json {
+        if is_stdout {
+            told.clear();
+        } else if !args.json {
             told.push_str(&format!("\nThe page: {}\n", path.display()));
         }
     }

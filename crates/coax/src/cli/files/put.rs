@@ -48,6 +48,13 @@ pub fn put(args: &PutArgs) -> Result<Done, Stop> {
             "--verify needs a file to compare with, not standard input".into(),
         ));
     }
+    let missing = missing(&locals);
+    if missing.len() == locals.len() {
+        return Ok(Done {
+            failures: missing,
+            ..Done::default()
+        });
+    }
     let began = Instant::now();
     let mut session = Session::open(&place, &args.common)?;
     let mut tally = Tally::default();
@@ -63,6 +70,17 @@ pub fn put(args: &PutArgs) -> Result<Done, Stop> {
     progress.clear();
     let shown = progress.is_shown();
     Ok(tally.done(began, shown))
+}
+
+/// What is not there of what is to be copied: known before anything is asked of the network.
+fn missing(locals: &[String]) -> Vec<Failure> {
+    let missing = locals.iter().filter(|local| *local != "-");
+    missing
+        .filter_map(|local| {
+            let error = fs::metadata(local).err()?;
+            Some(Failure::new(local, coax_transfer::client::plain(&error)))
+        })
+        .collect()
 }
 
 /// The one argument that is on a server, and the others.

@@ -11,7 +11,7 @@ use super::{
     arguments::Common,
     outcome::{Failure, Stop},
 };
-use crate::cli::{credentials::VARIABLE, prompt};
+use crate::cli::{credentials::VARIABLE, nearest::unknown, prompt};
 use coax_transfer::client::{
     Connection, Error, Location, Options,
     copy::{CopyError, Fault},
@@ -114,10 +114,7 @@ impl Session {
 pub fn profile(name: &str) -> Result<Arc<Profile>, Stop> {
     clients::by_name(name).ok_or_else(|| {
         let names: Vec<&str> = clients::all().iter().map(|p| p.name.as_str()).collect();
-        Stop::Usage(format!(
-            "there is no profile {name:?}; there are: {}",
-            names.join(", ")
-        ))
+        Stop::Usage(unknown("profile", name, &names))
     })
 }
 

@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use coax_lab::{Tap, scenario::Scenario};
 
+use super::output::{self, WrongUsage};
 use coax_report::{
-    files::write_whole,
+    files::{is_stdout, write_whole},
     lab::{
         keys,
         plots::{self, sequence::Part},
@@ -130,7 +131,46 @@ struct TablesArgs {
 }
 
 /// Does what the command line says.
-pub fn main(args: &LabArgs) -> ExitCode {
+///
+/// # Errors
+/// An output cannot be written where it is to go.
+pub fn main(args: &LabArgs) -> Result<ExitCode, WrongUsage> {
+    check_outputs(&args.what)?;
+    Ok(run(args))
+}
+
+/// Whether all outputs can be written, which is known before the simulation.
+fn check_outputs(what: &What) -> Result<(), WrongUsage> {
+    let check = |json, outputs: &[_]| output::check_outputs("lab", json, outputs);
+    let common = match what {
+        What::Run(args) => &args.common,
+        What::Copy(args) => &args.common,
+        What::Sweep(args) => {
+            let outputs = [
+                ("--csv", args.csv.as_deref()),
+                ("--svg", args.svg.as_deref()),
+            ];
+            return check(args.json, &outputs);
+        }
+        What::Tables(args) => {
+            return check(
+                args.json || args.markdown,
+                &[("--svg", args.svg.as_deref())],
+            );
+        }
+    };
+    if common.pcap.as_deref().is_some_and(is_stdout) {
+        let message = "--pcap needs a file name: the ground truth is written beside it";
+        return Err(WrongUsage::new("lab", message));
+    }
+    let outputs = [
+        ("--pcap", common.pcap.as_deref()),
+        ("--svg", common.svg.as_deref()),
+    ];
+    check(common.json, &outputs)
+}
+
+fn run(args: &LabArgs) -> ExitCode {
     let done = match &args.what {
         What::Run(args) => {
             named(&args.scenario).and_then(|scenario| report(scenario, &args.common))
@@ -196,7 +236,9 @@ fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
     } else {
         run::run(&scenario)?
     };
-    let text = if common.json {
+    let text = if common.svg.as_deref().is_some_and(is_stdout) {
+        String::new()
+    } else if common.json {
         serde_json::to_string_pretty(&summary)? + "\n"
     } else {
         report::text(&summary)
@@ -234,7 +276,9 @@ fn print_tables(args: &TablesArgs) -> Result<String> {
     if let (Some(path), [table]) = (&args.svg, filled.as_slice()) {
         write_whole(path, plots::bars(table).as_bytes())?;
     }
-    Ok(if args.json {
+    Ok(if args.svg.as_deref().is_some_and(is_stdout) {
+        String::new()
+    } else if args.json {
         let object = serde_json::json!({ "tables": filled });
         serde_json::to_string_pretty(&object)? + "\n"
     } else if args.markdown {

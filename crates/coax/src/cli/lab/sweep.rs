@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use coax_report::{
-    files::write_whole,
+    files::{is_stdout, write_whole},
     lab::{
         parallel, plots,
         sweep::{Sweep, output},
@@ -33,13 +33,13 @@ pub(super) struct SweepArgs {
     seed: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Write a table of comma-separated values, one row a run
     #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    pub(super) csv: Option<PathBuf>,
     /// Draw it: a heat map of the last two keys, one for each combination of those before them; of one key a line or bars
     #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    pub(super) svg: Option<PathBuf>,
     /// Runs at once; as many as there are processors if nothing is said. The result is the same
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -65,7 +65,10 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
     if let Some(file) = &args.svg {
         write_whole(file, plots::sweep(&swept).as_bytes())?;
     }
-    let text = if args.json {
+    let outputs = [args.csv.as_deref(), args.svg.as_deref()];
+    let text = if outputs.into_iter().flatten().any(is_stdout) {
+        String::new()
+    } else if args.json {
         serde_json::to_string_pretty(&output::object(&swept)).context("JSON")? + "\n"
     } else {
         output::text(&swept)
