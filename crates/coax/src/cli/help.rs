@@ -34,12 +34,11 @@ const TOPICS: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// There is no such verb or topic.
-pub fn main(args: &HelpArgs) -> Result<ExitCode, WrongUsage> {
-    Ok(print(&text(&args.topic)?))
+pub fn main(args: &HelpArgs, coax: Command) -> Result<ExitCode, WrongUsage> {
+    Ok(print(&text(&args.topic, coax)?))
 }
 
-fn text(words: &[String]) -> Result<String, WrongUsage> {
-    let mut command = super::definition();
+fn text(words: &[String], mut command: Command) -> Result<String, WrongUsage> {
     command.build();
     if words.is_empty() {
         let names: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
@@ -99,6 +98,11 @@ pub fn with_environment(command: Command) -> Command {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::cli::definition;
+
+    fn text(words: &[String]) -> Result<String, WrongUsage> {
+        super::text(words, definition())
+    }
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(Into::into).collect()
@@ -117,7 +121,7 @@ mod tests {
     fn no_line_of_help_is_wider_than_80_columns() {
         let mut all: Vec<String> = TOPICS.iter().map(|(name, _)| (*name).to_owned()).collect();
         all.push(String::new());
-        paths(&super::super::definition(), "", &mut all);
+        paths(&definition(), "", &mut all);
         assert!(all.len() > 25, "{all:?}");
         let mut wide = Vec::new();
         for path in &all {

@@ -144,7 +144,7 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Profiles(args) => profiles::main(&args),
         Command::Explain(args) => explain::main(&args)?,
         Command::Tour(args) => tour::main(&args)?,
-        Command::Help(args) => help::main(&args)?,
+        Command::Help(args) => help::main(&args, definition())?,
         Command::Completions(args) => manual::completions(&args, &mut definition()),
         Command::Man(args) => manual::man(&args, definition()),
         Command::RunCommands { user } => run_commands(user.as_deref()),
