@@ -53,22 +53,22 @@ pub(crate) const MAX_HOLES: u64 = 100;
 /// More skipped bytes, or packets of unknown links, than one in this many make a capture poor.
 pub(crate) const MAX_LOST_PART: u64 = 20;
 
-/// A part of the window in which the path's utilisation is measured, at least and at most. It is a round trip if that lies
-/// between: shorter, an interrupt or a scheduler (5 ms) decides what a window has.
+/// Shortest and longest slot of the window in which the path's utilisation is measured. Between these limits, a slot is a
+/// round trip. In a shorter slot, interrupts and the scheduler (5 ms) would decide how many bytes it has.
 pub(crate) const MIN_UTILISATION_SLOT: Span = Span(12_500_000);
 pub(crate) const MAX_UTILISATION_SLOT: Span = Span::from_millis(2000);
 
-/// A path that carried data for at least this part of a window, percent, is saturated (Siekkinen's dispersion score below 0.1).
+/// A path is saturated if it carried data for this part of a window, percent (Siekkinen's dispersion score below 0.1).
 pub(crate) const MIN_SATURATED: u64 = 90;
 
-/// The same where a queue stood in the path all the time: what it delivers varies more than that.
+/// The same while a queue stands in the path: the delivered rate varies by more than 10 %.
 pub(crate) const MIN_SATURATED_QUEUED: u64 = 70;
 
-/// A window with fewer packets tells nothing of utilisation.
+/// Fewest packets of a window that shows utilisation.
 pub(crate) const MIN_SATURATED_PACKETS: u32 = 12;
 
-/// Rates remembered of windows in which a queue stood.
+/// Number of windows with a queue whose rates are kept.
 pub(crate) const QUEUED_RATES: usize = 16;
 
-/// A round trip that is longer than the shortest by this much had to queue.
+/// A round trip includes queueing if it is longer than the shortest one by this.
 pub(crate) const MIN_QUEUEING: Span = Span::from_millis(1);

@@ -78,6 +78,11 @@ impl Conversation {
         side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting())
     }
 
+    /// Whether nothing is due from the server but an event, such as a change in a watched folder.
+    pub(crate) fn awaits_event(&self) -> bool {
+        self.smb.as_ref().is_some_and(|smb| smb.awaits_event())
+    }
+
     /// What the latest request is for.
     pub(crate) fn purpose(&self) -> Purpose {
         self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose())

@@ -2,9 +2,9 @@
 //!
 //! Cards with several queues and merged files deliver packets out of order. Packets are held until one comes that is
 //! [`WINDOW`] later. Copying them costs time, so only the beginning of a capture and what follows disorder is held.
-//! A single time that fits neither the packet before it nor the one after it is replaced; a clock that is set back and
-//! stays so is left to the connections. A packet that the file has after the data that it acknowledges or continues stays
-//! after it: then its time is wrong, as in captures by cards that stamp the two directions at different places.
+//! A single time that fits neither the packet before it nor the one after it is replaced. If a clock is set back and stays
+//! behind, each connection moves its later times. A packet stays behind the data that it acknowledges or continues if the
+//! file has them in this order. Then its time is wrong: some cards stamp the two directions at different places.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ pub(crate) const WINDOW: Span = Span::from_secs(1);
 /// Packets and bytes that are held at most.
 const MAX_PACKETS: usize = 1024;
 const MAX_BYTES: usize = 2 << 20;
-/// So many packets are held back at the beginning and after a long pause; and after disorder.
+/// Number of packets that are held back at the beginning and after a long pause; and after disorder.
 const WATCHED: u32 = 1024;
 const WATCHED_AFTER_DISORDER: u32 = 1 << 20;
 
-/// So many packets before a late one are searched for the data that it follows.
+/// Number of packets before a late one that are searched for the data that it follows.
 const SEARCHED: usize = 64;
 
-/// A packet of its own.
+/// A packet that owns its bytes.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) frame: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Reorder {
     pending: Option<Held>,
     previous: Option<Time>,
     newest: Time,
-    /// So many packets more are held.
+    /// Number of further packets that are held.
     watched: u32,
     /// Everything that is held is due.
     is_flushing: bool,

@@ -40,7 +40,8 @@
 //!
 //! While the path has been busy for some round trips (`path/utilisation.rs`), a stretch is `bandwidth` whichever packet ended
 //! it, as long as data of the busy direction is on its way: an answer, an acknowledgment or a repair that comes meanwhile
-//! did not keep the path from carrying. Where nothing is in flight (a request, its answer, the next request) the rules above
+//! did not keep the path from carrying. If a queue stands all the time, but the path carries this connection's data in less
+//! than 70 % of it, other traffic fills the rest: this part is `queueing`. Where nothing is in flight (a request, its answer, the next request) the rules above
 //! decide.
 //!
 //! The way to a side and back, seen from where the capture was taken, is the shortest that was ever measured, without
@@ -61,6 +62,7 @@ use crate::charge::flow::Flow;
 use crate::charge::journal::Journal;
 use crate::constants::MIN_DELAYED_ACK;
 use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
+use crate::path::WHOLE;
 use crate::smb::Purpose;
 use crate::timeline::{
     AckSample, Advance, SentSegment, Side, answers, is_idle_repeat, sum, was_busy,
@@ -78,8 +80,8 @@ pub(crate) struct Charger {
     /// Data that was sent again, and perhaps needlessly.
     open: Option<Advance>,
     flows: [Flow; 2],
-    /// The path was busy all the time until the packet that is looked at.
-    is_saturated: bool,
+    /// The path was busy all the time until the current packet: see [`Advance::saturated`].
+    saturated: Option<u64>,
     /// The charges are known.
     script: Option<Script>,
 }
@@ -115,7 +117,7 @@ impl Charger {
         if self.script.is_some() {
             return self.follow_script(advance.at);
         }
-        self.is_saturated = advance.is_saturated && !advance.missing.unseen;
+        self.saturated = advance.saturated.filter(|_| !advance.missing.unseen);
         self.settle_open(advance);
         if is_idle_repeat(advance, self.flow(advance.side).was_busy) {
             let flow = self.flow(advance.side);
@@ -162,7 +164,7 @@ impl Charger {
         if self.script.is_some() {
             return self.follow_script(at);
         }
-        self.is_saturated = false;
+        self.saturated = None;
         self.charge(cause, at - self.at);
         self.at = self.at.max(at);
     }
@@ -183,11 +185,18 @@ impl Charger {
 
     /// The one place that time is charged in: in the order in which it passed.
     fn charge(&mut self, cause: Cause, span: Span) {
-        let cause = if self.is_saturated {
-            Cause::Bandwidth
-        } else {
-            cause
-        };
+        match self.saturated {
+            None => self.note(cause, span),
+            Some(WHOLE..) => self.note(Cause::Bandwidth, span),
+            Some(own) => {
+                let carried = share(span, Span(own), Span(WHOLE));
+                self.note(Cause::Bandwidth, carried);
+                self.note(Cause::Queueing, Span(span.0 - carried.0));
+            }
+        }
+    }
+
+    fn note(&mut self, cause: Cause, span: Span) {
         self.account.add(cause, span);
         self.journal.add(cause, span);
     }
@@ -296,6 +305,7 @@ impl Charger {
             () if rest >= MIN_STALL_RTO.max(sum(advance.round(), advance.round()))
                 && advance.is_behind
                 && advance.place.is_middle
+                && !advance.missing.has_all
                 && !was_busy =>
             {
                 Cause::Timeout

@@ -21,6 +21,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
             leaves_hole: false,
             is_beyond_hole: false,
             lacks: false,
+            has_all: false,
             was_claimed: false,
         },
         told: LossSignals {
@@ -53,11 +54,12 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
             is_middle: false,
             is_cut: false,
             is_full: true,
+            is_event: false,
             purpose: Purpose::Data,
         },
         held_by: None,
         full: None,
-        is_saturated: false,
+        saturated: None,
     }
 }
 
@@ -77,20 +79,24 @@ fn charges(timeline: &[Advance]) -> Vec<(Cause, u64)> {
         .collect()
 }
 
-#[test]
-fn a_client_that_sends_unasked_was_busy_itself() {
-    assert_eq!(charges(&[data(20, 0, 100)]), [(Cause::ClientThink, 20)]);
+fn is_charged(timeline: &[Advance], expected: &[(Cause, u64)]) {
+    assert_eq!(charges(timeline), expected);
 }
 
 #[test]
-fn a_server_that_answers_took_what_the_way_there_and_back_leaves() {
+fn a_client_that_sends_unasked_was_busy_itself() {
+    is_charged(&[data(20, 0, 100)], &[(Cause::ClientThink, 20)]);
+}
+
+/// A server's answer, 30 ms after the connection's start, to a request that the path had carried at 6 ms.
+fn answer() -> Advance {
     let asked = SentSegment {
         at: Time(5 * MS),
         carried: Time(6 * MS),
         end: 100,
         is_whole: true,
     };
-    let answer = Advance {
+    Advance {
         side: Side::Server,
         asked: Some(asked),
         near: Span::from_millis(10),
@@ -98,46 +104,53 @@ fn a_server_that_answers_took_what_the_way_there_and_back_leaves() {
         is_behind: true,
         before: Some(Time(0)),
         ..data(30, 0, 100)
-    };
-    assert_eq!(
-        charges(&[data(5, 0, 100), answer]),
-        [
-            (Cause::ClientThink, 5),
-            (Cause::ServerThink, 13),
-            (Cause::Bandwidth, 1),
-            (Cause::RoundTrips, 10),
-            (Cause::Bandwidth, 1),
-        ]
-    );
+    }
 }
 
 #[test]
-fn what_a_packet_hides_or_was_held_by_has_a_cause_of_its_own() {
-    let unseen = Advance {
-        missing: Missing {
-            unseen: true,
-            ..data(0, 0, 0).missing
-        },
-        ..data(20, 0, 100)
-    };
-    let held_by = |reason| Advance {
-        held_by: Some(reason),
-        ..data(20, 0, 100)
-    };
-    for (name, packet, cause) in [
-        ("acknowledges missing data", unseen, Cause::Capture),
-        (
-            "a full window",
-            held_by(Blocked::Window),
-            Cause::ReceiveWindow,
-        ),
-        (
-            "a server that still works",
-            held_by(Blocked::Fed),
-            Cause::ServerThink,
-        ),
-    ] {
-        assert_eq!(charges(&[packet]), [(cause, 20)], "{name}");
+fn a_server_that_answers_took_what_the_way_there_and_back_leaves() {
+    let expected = [
+        (Cause::ClientThink, 5),
+        (Cause::ServerThink, 13),
+        (Cause::Bandwidth, 1),
+        (Cause::RoundTrips, 10),
+        (Cause::Bandwidth, 1),
+    ];
+    is_charged(&[data(5, 0, 100), answer()], &expected);
+}
+
+#[test]
+fn a_server_that_reports_an_event_was_not_busy_before() {
+    let mut event = answer();
+    event.place.is_event = true;
+    let expected = [
+        (Cause::ClientThink, 18),
+        (Cause::Bandwidth, 1),
+        (Cause::RoundTrips, 10),
+        (Cause::Bandwidth, 1),
+    ];
+    is_charged(&[data(5, 0, 100), event], &expected);
+}
+
+#[test]
+fn a_packet_that_acknowledges_missing_data_hides_what_it_waited_for() {
+    let mut packet = data(20, 0, 100);
+    packet.missing.unseen = true;
+    is_charged(&[packet], &[(Cause::Capture, 20)]);
+}
+
+#[test]
+fn a_full_window_and_a_busy_server_explain_any_packet() {
+    let cases = [
+        (Blocked::Window, Cause::ReceiveWindow),
+        (Blocked::Fed, Cause::ServerThink),
+    ];
+    for (held_by, cause) in cases {
+        let packet = Advance {
+            held_by: Some(held_by),
+            ..data(20, 0, 100)
+        };
+        is_charged(&[packet], &[(cause, 20)]);
     }
 }
 

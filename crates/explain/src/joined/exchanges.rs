@@ -11,7 +11,7 @@ use super::{direction::Direction, log::Mark};
 
 /// Requests that wait for an answer at a time; of more, the oldest are forgotten.
 const MAX_WAITING: usize = 1024;
-/// A request that this many later ones overtake waits for an event, not for the server.
+/// A request waits for an event, not for the server, if this number of later requests is answered first.
 const OVERTAKEN: u32 = 3;
 
 /// Commands that move bytes of files.
@@ -70,8 +70,9 @@ pub(super) fn exchanges(to_server: &Direction, to_client: &Direction) -> Vec<Exc
                 waiting.pop_front();
             }
         }
-        // a request of the server, such as an oplock break, answers nothing
-        if mark.mid.is_some() && !mark.is_reply {
+        // an oplock break answers nothing; smbd's interim response to WRITE_RAW has no reply bit
+        let is_response = mark.is_reply || mark.command == Some(WRITE_RAW);
+        if mark.mid.is_some() && !is_response {
             continue;
         }
         let is_of =

@@ -12,9 +12,9 @@ use crate::path::OVERHEAD;
 const MIN_SAMPLE: u64 = 8_000;
 const MAX_SAMPLE: u64 = 512_000;
 const SAMPLES: u64 = 32;
-/// Where less than one byte in this number was queued, the path is no bottleneck, and the few samples say little.
+/// The path is no bottleneck if less than one byte in this number was queued: the samples are too few.
 const MIN_QUEUED: u64 = 10;
-/// A link has one rate. Where the upper quartile of the samples exceeds the lower one by this factor, a sender that
+/// A link has one rate. If the upper quartile of the samples is more than this multiple of the lower one, a sender that
 /// paces its packets behind the point of capture made the distances.
 const MAX_SPREAD: f64 = 1.4;
 /// Times of capture are this exact, nanoseconds.
@@ -43,7 +43,7 @@ pub(super) fn carried(directions: &[&Direction]) -> Vec<Carried> {
     let mut all = Vec::new();
     for (of, direction) in directions.iter().enumerate() {
         all.extend(direction.arrivals.iter().map(|arrival| Carried {
-            // which of several times it was sent arrives nobody can tell
+            // it is unknown which transmission arrived
             sent: direction.sent_at(arrival.start).filter(|_| !arrival.again),
             arrived: arrival.at,
             wire: wire(arrival, direction.mss),
@@ -119,7 +119,8 @@ fn sample((since, until, bytes): (i64, i64, u64)) -> Option<(f64, u64)> {
 /// When the path carried each packet, from and to; in order. Cards deliver packets in batches, so a packet may have been
 /// carried well before it was captured, but not before it was sent.
 pub(super) fn busy(carried: &[Carried], base: i64, ns_per_byte: f64) -> Vec<(i64, i64, usize)> {
-    /// If it is unknown when a packet was sent, it was carried for at most this multiple of its serialisation time.
+    /// If the departure of a packet is unknown, its transmission began at most this multiple of its serialisation before
+    /// its arrival.
     const MAX_BATCH: i64 = 8;
     let mut next = i64::MAX;
     let mut out = Vec::with_capacity(carried.len());

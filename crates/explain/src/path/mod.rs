@@ -11,12 +11,13 @@ mod wire;
 
 pub(crate) use jitter::Jitter;
 pub(crate) use model::{PathMeasurements, RoundTrip};
+pub(crate) use utilisation::WHOLE;
 pub(crate) use wire::{LEAST, OVERHEAD, wire_bytes};
 
 use coax_wire::time::{Span, Time};
 
-use crate::constants::{MIN_DELAYED_ACK, MIN_QUEUEING};
-use crate::timeline::{Advance, SentSegment, Side, noise, of, of_mut, slack, sum};
+use crate::constants::MIN_DELAYED_ACK;
+use crate::timeline::{Advance, SentSegment, Side, noise, of, of_mut, sum};
 use model::Path;
 use pace::{Pace, Slope};
 use utilisation::{PathShape, Utilisation};
@@ -113,6 +114,7 @@ pub(crate) struct PathStage {
     /// What the calibration pass measured; it holds during the packets that were calibrated with.
     calibrated: Option<PathMeasurements>,
     path: Path,
+    shapes: [PathShape; 2],
 }
 
 impl PathStage {
@@ -211,6 +213,7 @@ impl PathStage {
     fn derive(&mut self) {
         let known = self.calibrated.unwrap_or_else(|| self.learned());
         self.path = Path::from_measurements(&known);
+        self.shapes = Side::BOTH.map(|side| self.shape(side));
     }
 
     /// A packet of `side` answered one that was captured `way.time` before.
@@ -282,36 +285,30 @@ impl PathStage {
 
     /// A packet of `side` and its acknowledgment took so long.
     pub(crate) fn note_round(&mut self, side: Side, at: Time, round: Span) {
-        let shape = self.shape(side);
-        of_mut(&mut self.utilisation, side).took(at, round, &shape);
+        of_mut(&mut self.utilisation, side).took(at, round, of(&self.shapes, side));
     }
 
     /// The path delivered `bytes` of `side`.
     pub(crate) fn note_delivered(&mut self, side: Side, at: Time, bytes: u64) {
-        let shape = self.shape(side);
-        of_mut(&mut self.utilisation, side).delivered(at, bytes, &shape);
+        of_mut(&mut self.utilisation, side).delivered(at, bytes, of(&self.shapes, side));
     }
 
-    /// Whether the path has been busy with data of `side` for some round trips.
-    pub(crate) fn is_saturated(&self, side: Side, at: Time) -> bool {
-        of(&self.utilisation, side).is_saturated(at, &self.shape(side))
+    /// If the path has been busy with data of `side` for some round trips: the share of the time in which it carried that
+    /// data and not other traffic, in thousandths.
+    pub(crate) fn own_share(&self, side: Side, at: Time) -> Option<u64> {
+        of(&self.utilisation, side).own_share(at, of(&self.shapes, side))
     }
 
+    /// The path as the utilisation by `side` depends on it.
     fn shape(&self, side: Side) -> PathShape {
         let leg = self.path.leg(side);
-        // behind the path, round trips are those of an acknowledgment and the data that it lets go
+        // behind the path, round trips are those of an acknowledgment and the data that it releases
         let round = if leg.is_behind {
             leg.way
         } else {
             self.path.leg(side.other()).way
         };
-        const FULL: u64 = 1538;
-        let serial = leg.carrying(2 * FULL);
-        PathShape {
-            round,
-            tolerance: sum(sum(slack(round), serial), MIN_QUEUEING),
-            pace: leg.carrying(1000).0,
-        }
+        PathShape::new(round, leg.carrying(1000).0)
     }
 
     /// `side` sent data from `start` when nothing of it was in flight.

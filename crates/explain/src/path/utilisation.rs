@@ -1,21 +1,26 @@
-//! How busy the path is with what one side sends: over windows of some round trips, not from packet to packet.
+//! The utilisation of the path by one side's data, over windows of some round trips.
 //!
-//! A window has the bytes that the path delivered in it, and the least delay of a packet beyond the shortest that was ever
-//! measured. A path whose queue never drained was never idle (the delay is what Congestion Signatures look at), and what it
-//! delivered meanwhile is its rate. Without such a window the rate comes from distances of packets (`pace.rs`).
+//! A window has the bytes that the path delivered, and the least delay of a packet beyond the shortest one of the connection.
+//! A path whose queue never drained was never idle (Congestion Signatures use this delay), so what it delivered meanwhile is
+//! the rate that this connection gets. Without such a window the rate comes from distances between packets (`pace.rs`).
+//!
+//! A path that always has a queue, but carries this side's bytes in only a part of the time, carries other traffic in the
+//! rest of it (cross-traffic, as opposed to self-induced congestion).
 
 use crate::constants::{
-    MAX_UTILISATION_SLOT, MIN_SATURATED, MIN_SATURATED_PACKETS, MIN_SATURATED_QUEUED,
+    MAX_UTILISATION_SLOT, MIN_QUEUEING, MIN_SATURATED, MIN_SATURATED_PACKETS, MIN_SATURATED_QUEUED,
     MIN_UTILISATION_SLOT, QUEUED_RATES,
 };
-use crate::timeline::sum;
+use crate::timeline::{slack, sum};
 use coax_wire::time::{Span, Time};
 
-/// Parts of a window: those that are over, and the current one.
+/// Slots of a window: those that are over, and the current one.
 const SLOTS: usize = 5;
-/// Bytes of a full segment on Ethernet; a slot has at least this many of them.
+/// Bytes of a full segment on Ethernet; a slot is long enough for this number of them.
 const FULL: u64 = 1538;
 const FULL_PER_SLOT: u64 = 4;
+/// All of the time, in the unit of [`Utilisation::own_share`].
+pub(crate) const WHOLE: u64 = 1000;
 
 /// A part of a window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,74 +32,112 @@ struct Slot {
     least: Option<Span>,
 }
 
+/// What the slots that are over have together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    /// When the oldest began.
+    from: Time,
+    bytes: u64,
+    packets: u32,
+    slots: usize,
+    /// Slots with a round trip, and the shortest of all.
+    timed: usize,
+    least: Option<Span>,
+}
+
 /// The path as the utilisation depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathShape {
-    /// The shortest way of a packet and its acknowledgment, and what may be added to it without a queue.
-    pub(crate) round: Span,
-    pub(crate) tolerance: Span,
-    /// Picoseconds a byte by the distances of packets; 0: not known.
-    pub(crate) pace: u64,
+    /// The shortest round trip of a packet and its acknowledgment, and the delay beyond it that needs no queue.
+    round: Span,
+    tolerance: Span,
+    /// Picoseconds per byte, from distances between packets; 0: unknown.
+    pace: u64,
+}
+
+impl Default for PathShape {
+    fn default() -> Self {
+        Self::new(Span(0), 0)
+    }
+}
+
+impl PathShape {
+    pub(super) fn new(round: Span, pace: u64) -> Self {
+        let serial = Span(pace.saturating_mul(2 * FULL) / 1000);
+        Self {
+            round,
+            tolerance: sum(sum(slack(round), serial), MIN_QUEUEING),
+            pace,
+        }
+    }
 }
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Utilisation {
     slots: [Slot; SLOTS],
-    /// How long a slot is.
+    past: Past,
+    /// The length of a slot.
     width: Span,
-    /// The shortest of all that data and its acknowledgment took.
+    /// The shortest round trip of data and its acknowledgment.
     shortest: Option<Span>,
-    /// The latest rates that the path delivered while a queue stood, picoseconds a byte, and the one that counts.
+    /// The latest rates of windows in which a queue stood, picoseconds per byte, and the one that counts.
     queued: Vec<u64>,
     next: usize,
     queued_pace: u64,
 }
 
 impl Utilisation {
-    /// The path delivered `bytes`.
+    /// The path delivered a packet of `bytes`.
     pub(crate) fn delivered(&mut self, at: Time, bytes: u64, shape: &PathShape) {
         self.turn(at, shape);
-        if let Some(slot) = self.slots.first_mut() {
-            slot.bytes = slot.bytes.saturating_add(bytes);
-            slot.packets = slot.packets.saturating_add(1);
-        }
+        let [slot, ..] = &mut self.slots;
+        slot.bytes = slot.bytes.saturating_add(bytes);
+        slot.packets = slot.packets.saturating_add(1);
     }
 
     /// A packet and its acknowledgment took this long.
     pub(crate) fn took(&mut self, at: Time, round: Span, shape: &PathShape) {
         self.turn(at, shape);
         self.shortest = Some(self.shortest.map_or(round, |least| least.min(round)));
-        if let Some(slot) = self.slots.first_mut() {
-            slot.least = Some(slot.least.map_or(round, |least| least.min(round)));
-        }
+        let [slot, ..] = &mut self.slots;
+        slot.least = Some(slot.least.map_or(round, |least| least.min(round)));
     }
 
-    /// Picoseconds a byte by what was delivered while a queue stood; 0: not known.
+    /// Picoseconds per byte that the path delivered while a queue stood; 0: unknown.
     pub(crate) fn queued_pace(&self) -> u64 {
         self.queued_pace
     }
 
-    /// Somebody saw that before.
+    /// The calibration pass measured this rate.
     pub(crate) fn calibrate(&mut self, queued_pace: u64) {
         self.queued_pace = queued_pace;
     }
 
-    /// Whether the path has been busy since some round trips.
-    pub(crate) fn is_saturated(&self, at: Time, shape: &PathShape) -> bool {
-        let Some((from, bytes)) = self.window() else {
-            return false;
-        };
+    /// If the path has been busy for some round trips: the share of the time in which it carried this side's bytes and not
+    /// other traffic, in thousandths.
+    #[inline]
+    pub(crate) fn own_share(&self, at: Time, shape: &PathShape) -> Option<u64> {
+        let (from, bytes) = self.window()?;
+        let elapsed = (at - from).0;
         let carried = self.pace(shape).saturating_mul(bytes) / 1000;
-        let least = if self.has_queue(shape) {
-            MIN_SATURATED_QUEUED
+        if carried == 0 || carried < elapsed / 100 * MIN_SATURATED_QUEUED {
+            return None;
+        }
+        let has_queue = self.has_queue(shape);
+        if carried < elapsed / 100 * MIN_SATURATED && !has_queue {
+            return None;
+        }
+        let own = shape.pace.saturating_mul(bytes) / 1000;
+        let has_others = has_queue && own > 0 && own < elapsed / 100 * MIN_SATURATED_QUEUED;
+        Some(if has_others {
+            own.saturating_mul(WHOLE) / elapsed.max(1)
         } else {
-            MIN_SATURATED
-        };
-        carried > 0 && carried >= (at - from).0 / 100 * least
+            WHOLE
+        })
     }
 
-    /// Picoseconds a byte.
+    /// Picoseconds per byte.
     fn pace(&self, shape: &PathShape) -> u64 {
         match self.queued_pace {
             0 => shape.pace,
@@ -104,22 +147,21 @@ impl Utilisation {
 
     /// Whether a queue stood all the time.
     fn has_queue(&self, shape: &PathShape) -> bool {
-        let used = self.used();
+        let [now, ..] = &self.slots;
+        let past = &self.past;
+        let timed = past.timed + usize::from(now.least.is_some());
+        let slots = past.slots + usize::from(now.from.0 > 0);
         // a host that always takes some time for its acknowledgments is no queue
         let shortest = self.shortest.unwrap_or_default().max(shape.round);
         let least = sum(shortest, shape.tolerance);
-        used.clone().count() >= SLOTS - 1
-            && used.filter_map(|slot| slot.least).count() >= SLOTS - 1
-            && self
-                .used()
-                .all(|slot| slot.least.is_none_or(|took| took >= least))
+        let is_delayed = |took: Option<Span>| took.is_none_or(|took| took >= least);
+        slots >= SLOTS - 1
+            && timed >= SLOTS - 1
+            && is_delayed(past.least)
+            && is_delayed(now.least)
     }
 
-    fn used(&self) -> impl Iterator<Item = &Slot> + Clone {
-        self.slots.iter().take_while(|slot| slot.from.0 > 0)
-    }
-
-    /// What the path delivered while a queue stood in it is its rate.
+    /// Takes the rate of a window in which a queue stood.
     fn note_queue(&mut self, shape: &PathShape, until: Time) {
         let Some((from, bytes)) = self.window().filter(|_| self.has_queue(shape)) else {
             return;
@@ -136,24 +178,26 @@ impl Utilisation {
         self.queued_pace = paces.get(paces.len() / 4).copied().unwrap_or_default();
     }
 
-    /// When the oldest slot began, and what was delivered since; `None` if that is too little to tell.
+    /// When the oldest slot began, and the bytes delivered since; `None` if there are too few packets.
     fn window(&self) -> Option<(Time, u64)> {
-        let mut packets = 0_u32;
-        let mut window = None;
-        for slot in self.used() {
-            packets = packets.saturating_add(slot.packets);
-            let bytes = window.map_or(0, |(_, bytes)| bytes);
-            window = Some((slot.from, slot.bytes.saturating_add(bytes)));
-        }
-        window.filter(|_| packets >= MIN_SATURATED_PACKETS)
+        let [now, ..] = &self.slots;
+        let past = &self.past;
+        let from = if past.slots > 0 { past.from } else { now.from };
+        let packets = past.packets.saturating_add(now.packets);
+        (packets >= MIN_SATURATED_PACKETS).then(|| (from, past.bytes.saturating_add(now.bytes)))
     }
 
-    /// Begins another slot if it is time.
+    /// Begins another slot if the current one is over.
+    #[inline]
     fn turn(&mut self, at: Time, shape: &PathShape) {
-        let [now, ..] = self.slots;
-        if now.from.0 > 0 && at - now.from < self.width {
-            return;
+        let [now, ..] = &self.slots;
+        if now.from.0 == 0 || at - now.from >= self.width {
+            self.begin_slot(at, shape);
         }
+    }
+
+    fn begin_slot(&mut self, at: Time, shape: &PathShape) {
+        let [now, ..] = self.slots;
         self.note_queue(shape, now.from + self.width);
         let serial = Span(self.pace(shape).saturating_mul(FULL_PER_SLOT * FULL) / 1000);
         let round = now.least.unwrap_or(shape.round).max(shape.round);
@@ -165,11 +209,64 @@ impl Utilisation {
         }
         let from = if is_new { at } else { now.from + self.width };
         self.width = width.min(MAX_UTILISATION_SLOT);
-        if let Some(slot) = self.slots.first_mut() {
-            *slot = Slot {
-                from,
-                ..Slot::default()
-            };
+        let [slot, past @ ..] = &mut self.slots;
+        *slot = Slot {
+            from,
+            ..Slot::default()
+        };
+        self.past = Past::of(past);
+    }
+}
+
+impl Past {
+    /// Of slots from the latest on.
+    fn of(slots: &[Slot]) -> Self {
+        let mut past = Self::default();
+        for slot in slots.iter().take_while(|slot| slot.from.0 > 0) {
+            past.from = slot.from;
+            past.bytes = past.bytes.saturating_add(slot.bytes);
+            past.packets = past.packets.saturating_add(slot.packets);
+            past.slots += 1;
+            past.timed += usize::from(slot.least.is_some());
+            past.least = [past.least, slot.least].into_iter().flatten().min();
         }
+        past
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    /// 10 ms there and back, 12 Mbit/s.
+    const PACE: u64 = 666_667;
+
+    /// A second of full segments, one in `every_us`, whose acknowledgments take `round_ms`.
+    fn share(every_us: u64, round_ms: u64) -> Option<u64> {
+        let shape = PathShape::new(Span::from_millis(10), PACE);
+        let mut path = Utilisation::default();
+        let mut at = Time(MS);
+        path.took(at, Span::from_millis(10), &shape);
+        while at < Time(1000 * MS) {
+            at = at + Span(every_us * 1000);
+            path.delivered(at, FULL, &shape);
+            path.took(at, Span::from_millis(round_ms), &shape);
+        }
+        path.own_share(at, &shape)
+    }
+
+    #[test]
+    fn a_path_that_carries_without_a_pause_is_saturated() {
+        assert_eq!(share(1026, 10), Some(WHOLE));
+        assert_eq!(share(1026, 60), Some(WHOLE));
+    }
+
+    #[test]
+    fn a_path_with_pauses_is_not_unless_a_queue_stands_in_it() {
+        assert_eq!(share(2052, 10), None);
+        // half of what passes the queue is other traffic
+        let own = share(2052, 60).unwrap_or_default();
+        assert!((450..=550).contains(&own), "{own}");
     }
 }

@@ -132,9 +132,14 @@ impl Smb {
         (count > 0).then(|| count.saturating_add(overhead))
     }
 
-    /// Whether requests wait for answers.
+    /// Whether the server has requests to answer. A NOTIFY_CHANGE waits for an event instead.
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.queue.is_empty()
+        self.queue.has_due()
+    }
+
+    /// Whether the only outstanding requests wait for an event.
+    pub(crate) fn awaits_event(&self) -> bool {
+        self.queue.has_notify() && !self.queue.has_due()
     }
 
     /// The time at which the oldest unanswered request after the first `skipped` ones was complete.
@@ -174,7 +179,8 @@ impl Smb {
             return;
         };
         facts::signature(&mut self.facts, &header);
-        if !header.flags.has(Flags::REPLY) {
+        // smbd's interim response to WRITE_RAW is a copy of the request's header: without the reply bit
+        if !header.flags.has(Flags::REPLY) && header.command != command::WRITE_RAW {
             self.facts.oplock_breaks += u64::from(header.command == command::LOCKING_ANDX);
             return;
         }

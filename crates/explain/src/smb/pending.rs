@@ -214,9 +214,9 @@ impl Queue {
         self.most as u64
     }
 
-    /// Whether none waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
+    /// Whether the server has a request to answer that does not wait for an event.
+    pub(super) fn has_due(&self) -> bool {
+        self.list.iter().any(|pending| !is_notify(pending))
     }
 
     /// Whether the client waits to be told of a change in a folder.
@@ -431,7 +431,7 @@ mod tests {
         for mid in [1, 3] {
             assert!(queue.take(&read(mid)).is_some(), "{mid}");
         }
-        assert!(queue.is_empty());
+        assert!(!queue.has_due());
     }
 
     #[test]

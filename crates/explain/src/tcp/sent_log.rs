@@ -46,7 +46,7 @@ pub(super) struct SentLog {
 }
 
 impl SentLog {
-    /// A segment that ends at `end` was captured at `at`. The path takes `serial` to carry it. `is_ahead`: the capture was
+    /// A segment that ends at `end` was captured at `at`. The path takes `serial` to carry it; `is_ahead`: the capture was
     /// taken before that.
     pub(super) fn add(&mut self, at: Time, end: u64, serial: Span, is_ahead: bool) {
         self.note_busy(at, serial, is_ahead);

@@ -450,6 +450,7 @@ impl StreamState {
             leaves_hole,
             is_beyond_hole: leaves_hole && self.has_early(),
             lacks: self.figures.timestamps && self.ip_ids.lacks,
+            has_all: self.figures.timestamps && self.ip_ids.has_all,
             was_claimed: start < self.claimed,
         }
     }

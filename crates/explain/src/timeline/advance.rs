@@ -61,8 +61,9 @@ pub(crate) struct Advance {
     pub(crate) held_by: Option<Blocked>,
     /// There was no room for it: what its side sent last when there was.
     pub(crate) full: Option<SentSegment>,
-    /// The path has been busy for some round trips, and was until now.
-    pub(crate) is_saturated: bool,
+    /// The path has been busy for some round trips, and was until now. The value is the share of this connection's data in
+    /// what it carried, in thousandths.
+    pub(crate) saturated: Option<u64>,
 }
 
 /// Where a packet stands in what its side says.
@@ -76,6 +77,8 @@ pub(crate) struct MessagePosition {
     pub(crate) is_cut: bool,
     /// A full segment.
     pub(crate) is_full: bool,
+    /// Its sender owed no answer: it reports an event, such as a change in a folder that the client watches.
+    pub(crate) is_event: bool,
     pub(crate) purpose: Purpose,
 }
 
@@ -105,6 +108,8 @@ pub(crate) struct Missing {
     pub(crate) is_beyond_hole: bool,
     /// Packets of its side that were sent just before it were never captured.
     pub(crate) lacks: bool,
+    /// Its side numbers its packets, and none is missing before it: it was sent because of no loss.
+    pub(crate) has_all: bool,
     /// Its side said that it had sent it before.
     pub(crate) was_claimed: bool,
 }
@@ -241,10 +246,11 @@ impl Advance {
         let follows_loss = self.is_behind
             && self.place.is_middle
             && (self.missing.leaves_hole || self.missing.lacks);
-        if follows_loss && silence >= sum(self.round(), self.round()) {
-            Cause::Timeout
-        } else {
-            self.side.think()
+        match () {
+            () if follows_loss && silence >= sum(self.round(), self.round()) => Cause::Timeout,
+            // the server had nothing to do, because the client had asked for nothing
+            () if self.place.is_event => Side::Client.think(),
+            () => self.side.think(),
         }
     }
 

@@ -56,9 +56,8 @@ impl Connection {
             let round = self.path.way(step.side.other()).0.saturating_mul(2);
             let then = Time(step.at.0.saturating_sub(round));
             let stream = of_mut(&mut self.streams, step.side);
-            stream
-                .sent
-                .add(step.at, step.end, step.serial, !step.is_behind);
+            let is_ahead = !step.is_behind;
+            stream.sent.add(step.at, step.end, step.serial, is_ahead);
             stream.sent.forget(stream.acked, then);
         } else {
             self.note_again(step, start);
@@ -107,25 +106,31 @@ impl Connection {
             place,
             held_by: self.backlog.held_by(side, &self.situation()),
             full: stream.send_limits.full(),
-            is_saturated: false,
+            saturated: None,
         };
-        step.is_saturated = Side::BOTH
-            .into_iter()
-            .any(|of| self.is_saturated(of, at) && !(of == side && is_alone(&step)))
-            && !is_request(&step);
+        let shares = Side::BOTH.map(|of| {
+            self.own_share(of, at)
+                .filter(|_| !(of == side && is_alone(&step)))
+        });
+        let share = shares.into_iter().flatten().max();
+        step.saturated = share.filter(|_| !is_request(&step));
         step
     }
 
-    /// Whether the path has been busy with `side`'s data for some round trips, and is still. Without a handshake nobody knows
-    /// how long a packet takes when no queue stands.
-    fn is_saturated(&self, side: Side, at: Time) -> bool {
+    /// If the path has been busy for some round trips while `side` had data to send, and still is: the share of `side`'s data
+    /// in thousandths. Without a handshake the delay of an empty path is unknown.
+    fn own_share(&self, side: Side, at: Time) -> Option<u64> {
+        if !self.has_start {
+            return None;
+        }
+        let share = self.path.own_share(side, at)?;
         let stream = of(&self.streams, side);
         let goes_on = if self.path.is_behind(side) {
             self.has_more(side)
         } else {
             stream.highest > stream.acked
         };
-        self.has_start && goes_on && self.path.is_saturated(side, at)
+        goes_on.then_some(share)
     }
 
     /// Whether `side` has more to send, as far as its messages show: what the capture kept of them must not matter.
@@ -210,6 +215,7 @@ impl Connection {
             is_middle,
             is_cut: conversation.is_inside_after(side, u64::from(segment.len)),
             is_full: self.is_full(side, segment.len),
+            is_event: side == Side::Server && !is_middle && conversation.awaits_event(),
             purpose: conversation.purpose(),
         }
     }
