@@ -155,10 +155,7 @@ impl Utilisation {
         let shortest = self.shortest.unwrap_or_default().max(shape.round);
         let least = sum(shortest, shape.tolerance);
         let is_delayed = |took: Option<Span>| took.is_none_or(|took| took >= least);
-        slots >= SLOTS - 1
-            && timed >= SLOTS - 1
-            && is_delayed(past.least)
-            && is_delayed(now.least)
+        slots >= SLOTS - 1 && timed >= SLOTS - 1 && is_delayed(past.least) && is_delayed(now.least)
     }
 
     /// Takes the rate of a window in which a queue stood.
