@@ -237,3 +237,36 @@ fn a_run_and_a_table_are_drawn() {
         Some(2)
     );
 }
+
+#[test]
+fn configuration_files_become_a_scenario_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("PROTOCOL.INI"), "[tcpip]\r\ntcpwindowsize=1450\r\n").unwrap();
+    fs::write(path("smb.conf"), "[global]\nmax xmit = 2920\n").unwrap();
+    let (out, client, server) = (path("mine.toml"), path("PROTOCOL.INI"), path("smb.conf"));
+    let done = lab(&["import", &client, &server, "--out", &out]);
+    assert!(done.status.success(), "{done:?}");
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.contains("PROTOCOL.INI:2  tcpwindowsize = 1450"), "{text}");
+    assert!(text.contains("server.config.max_buffer = 2920"), "{text}");
+    let ran = json(&["run", &out, "--json"]);
+    assert_eq!(ran["parameters"]["client.stack.receive_window"], "1450", "{ran}");
+}
+
+#[test]
+fn a_value_that_cannot_be_and_a_file_that_is_no_configuration_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("PROTOCOL.INI"), "[tcpip]\ntcpwindowsize=wide\n").unwrap();
+    let done = lab(&["import", &path("PROTOCOL.INI")]);
+    assert_eq!(done.status.code(), Some(1));
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.contains("'wide' is not a number of bytes"), "{text}");
+    fs::write(path("notes.txt"), "a = b\n").unwrap();
+    let done = lab(&["import", &path("notes.txt"), "--out", &path("never.toml")]);
+    assert_eq!(done.status.code(), Some(2));
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.contains("notes.txt") && said.contains("PROTOCOL.INI"), "{said}");
+    assert!(!folder.path().join("never.toml").exists());
+}

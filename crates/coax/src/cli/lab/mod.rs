@@ -1,5 +1,6 @@
 //! `coax lab`: predicts.
 
+mod import;
 mod named;
 mod sweep;
 
@@ -40,6 +41,8 @@ enum What {
     Sweep(SweepArgs),
     /// Compare published figures with the lab's predictions
     Tables(TablesArgs),
+    /// Read your machines' configuration files, say what each line means for speed, and write a scenario
+    Import(import::ImportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -178,6 +181,7 @@ fn run(args: &LabArgs) -> ExitCode {
         What::Copy(args) => composed(args).and_then(|scenario| report(scenario, &args.common)),
         What::Sweep(args) => sweep::sweep(args),
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
+        What::Import(args) => import::import(args),
     };
     let (text, succeeded) = match done {
         Ok(done) => done,

@@ -1,0 +1,17 @@
+//! Reads PROTOCOL.INI, SYSTEM.INI, NETWORK.INI, TCPUTILS.INI, exports of the Windows registry, smb.conf and sysctl values. It says what
+//! each line means for the speed of a copy, and makes a scenario of the lab from them.
+//!
+//! [`File::parse`] reads the lines of a file, [`Import`] looks them up in the table of `data/settings`.
+
+// Only `coax` uses this crate.
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod file;
+mod import;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use file::{File, Kind, Unreadable};
+pub use import::{Effect, Import, Line, Role};

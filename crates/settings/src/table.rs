@@ -1,0 +1,140 @@
+//! The table of settings, `data/settings`.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const TEXTS: [&str; 3] = [
+    include_str!("../../../data/settings/client.toml"),
+    include_str!("../../../data/settings/registry.toml"),
+    include_str!("../../../data/settings/server.toml"),
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    setting: Vec<Setting>,
+}
+
+/// A setting that has, or is believed to have, an effect on speed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Setting {
+    /// The kind of file.
+    pub(crate) file: String,
+    section: String,
+    key: String,
+    /// `server`: it is a setting of servers, whoever's file it stands in.
+    pub(crate) role: Option<String>,
+    /// The value of a scenario that it sets, without `client.` or `server.`.
+    pub(crate) set: Option<String>,
+    /// Another one.
+    pub(crate) also: Option<String>,
+    /// The unit, if it is a number.
+    pub(crate) number: Option<String>,
+    pub(crate) least: Option<i64>,
+    pub(crate) most: Option<i64>,
+    /// Added to the number.
+    #[serde(default)]
+    pub(crate) offset: i64,
+    /// The number is multiplied by this,
+    #[serde(default = "one")]
+    pub(crate) factor: i64,
+    /// and divided by this.
+    #[serde(default = "one")]
+    pub(crate) divisor: i64,
+    /// Which of several numbers counts, from 1.
+    #[serde(default)]
+    pub(crate) field: usize,
+    /// The scenario's value as text, with `{}` for the number.
+    pub(crate) text: Option<String>,
+    /// Words and the scenario's values for them.
+    #[serde(default)]
+    pub(crate) map: BTreeMap<String, toml::Value>,
+    /// Words and the client profiles that they mean.
+    #[serde(default)]
+    pub(crate) choose: BTreeMap<String, String>,
+    pub(crate) meaning: String,
+    pub(crate) advice: Option<String>,
+    pub(crate) source: String,
+    /// The effect on the scenario is an assumption.
+    #[serde(default)]
+    pub(crate) assumed: bool,
+}
+
+const fn one() -> i64 {
+    1
+}
+
+impl Setting {
+    /// Whether it is this line's.
+    pub(crate) fn fits(&self, file: &str, section: &str, key: &str) -> bool {
+        self.file == file && self.key == key && matches(&self.section, section)
+    }
+
+    /// A section that it may stand in, for tests.
+    #[cfg(test)]
+    pub(crate) fn example_section(&self) -> String {
+        self.section.replace('*', "x")
+    }
+
+    #[cfg(test)]
+    pub(crate) fn example_key(&self) -> &str {
+        &self.key
+    }
+}
+
+/// `pattern` may begin or end with `*`.
+fn matches(pattern: &str, text: &str) -> bool {
+    let (open, rest) = pattern.strip_prefix('*').map_or((false, pattern), |rest| (true, rest));
+    let (goes_on, rest) = rest.strip_suffix('*').map_or((false, rest), |rest| (true, rest));
+    match (open, goes_on) {
+        (true, true) => text.contains(rest),
+        (true, false) => text.ends_with(rest),
+        (false, true) => text.starts_with(rest),
+        (false, false) => text == rest,
+    }
+}
+
+/// All settings. A file that does not parse is an empty one, at which a test fails.
+pub(crate) fn settings() -> &'static [Setting] {
+    static ALL: OnceLock<Vec<Setting>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let tables = TEXTS.iter().filter_map(|text| toml::from_str::<Table>(text).ok());
+        tables.flat_map(|table| table.setting).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn each_file_of_the_table_parses_and_names_its_sources() {
+        for text in TEXTS {
+            let table: Table = toml::from_str(text).unwrap();
+            for setting in table.setting {
+                assert!(!setting.source.is_empty() && setting.meaning.ends_with('.'), "{}", setting.key);
+                let key = setting.key.to_lowercase();
+                assert_eq!(setting.key, key, "keys are compared in lower case");
+                let is_value = setting.number.is_some() || !setting.map.is_empty();
+                assert!(setting.set.is_none() || is_value, "{key} sets a value");
+            }
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, text, fits) in [
+            ("*tcp*", "tcpip", true),
+            ("*\\tcpip\\parameters", "hklm\\x\\tcpip\\parameters", true),
+            ("*\\tcpip\\parameters", "hklm\\x\\tcpip\\parameters\\interfaces", false),
+            ("network", "network drivers", false),
+            ("", "", true),
+        ] {
+            assert_eq!(matches(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}
