@@ -248,10 +248,16 @@ fn configuration_files_become_a_scenario_that_runs() {
     let done = lab(&["import", &client, &server, "--out", &out]);
     assert!(done.status.success(), "{done:?}");
     let text = String::from_utf8(done.stdout).unwrap();
-    assert!(text.contains("PROTOCOL.INI:2  tcpwindowsize = 1450"), "{text}");
+    assert!(
+        text.contains("PROTOCOL.INI:2  tcpwindowsize = 1450"),
+        "{text}"
+    );
     assert!(text.contains("server.config.max_buffer = 2920"), "{text}");
     let ran = json(&["run", &out, "--json"]);
-    assert_eq!(ran["parameters"]["client.stack.receive_window"], "1450", "{ran}");
+    assert_eq!(
+        ran["parameters"]["client.stack.receive_window"], "1450",
+        "{ran}"
+    );
 }
 
 #[test]
@@ -267,6 +273,9 @@ fn a_value_that_cannot_be_and_a_file_that_is_no_configuration_are_named() {
     let done = lab(&["import", &path("notes.txt"), "--out", &path("never.toml")]);
     assert_eq!(done.status.code(), Some(2));
     let said = String::from_utf8(done.stderr).unwrap();
-    assert!(said.contains("notes.txt") && said.contains("PROTOCOL.INI"), "{said}");
+    assert!(
+        said.contains("notes.txt") && said.contains("PROTOCOL.INI"),
+        "{said}"
+    );
     assert!(!folder.path().join("never.toml").exists());
 }

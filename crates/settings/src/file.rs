@@ -67,7 +67,9 @@ impl Kind {
             () if has("regedit4") || has("windows registry editor") => Some(Self::Registry),
             () if has("[protman]") || has("[protocol manager]") => Some(Self::ProtocolIni),
             () if has("[tcpglobal]") => Some(Self::TcpUtilsIni),
-            () if has("[386enh]") || has("[mstcp]") || has("preferredredir") => Some(Self::SystemIni),
+            () if has("[386enh]") || has("[mstcp]") || has("preferredredir") => {
+                Some(Self::SystemIni)
+            }
             () if has("net.ipv4.") => Some(Self::Sysctl),
             () if has("[global]") => Some(Self::SmbConf),
             () if has("sizworkbuf") => Some(Self::NetworkIni),
@@ -179,7 +181,11 @@ fn joined(text: &str, kind: Kind) -> Vec<(usize, String)> {
     for (number, line) in text.lines().enumerate() {
         let line = line.trim_end_matches(['\r', '\u{1a}']);
         let ends_open = joins && line.ends_with('\\') && !line.trim_start().starts_with('[');
-        let part = if ends_open { line.trim_end_matches('\\') } else { line };
+        let part = if ends_open {
+            line.trim_end_matches('\\')
+        } else {
+            line
+        };
         match lines.last_mut().filter(|_| goes_on) {
             Some((_, whole)) => whole.push_str(part.trim_start()),
             None => lines.push((number.saturating_add(1), part.to_owned())),
@@ -190,7 +196,9 @@ fn joined(text: &str, kind: Kind) -> Vec<(usize, String)> {
 }
 
 fn heading(line: &str) -> Option<&str> {
-    line.strip_prefix('[')?.rsplit_once(']').map(|(inner, _)| inner)
+    line.strip_prefix('[')?
+        .rsplit_once(']')
+        .map(|(inner, _)| inner)
 }
 
 fn assignment(line: &str, kind: Kind) -> Option<(String, String)> {
@@ -212,7 +220,8 @@ fn assignment(line: &str, kind: Kind) -> Option<(String, String)> {
 /// `dword:000043e0` as a decimal number, strings without quotes.
 fn registry_value(text: &str) -> String {
     if let Some(hex) = text.strip_prefix("dword:") {
-        return u32::from_str_radix(hex.trim(), 16).map_or_else(|_| text.to_owned(), |n| n.to_string());
+        return u32::from_str_radix(hex.trim(), 16)
+            .map_or_else(|_| text.to_owned(), |n| n.to_string());
     }
     text.trim_matches('"').to_owned()
 }
@@ -221,7 +230,11 @@ fn registry_value(text: &str) -> String {
 fn split(line: usize, section: &str, key: &str, value: &str, kind: Kind) -> Vec<Entry> {
     let entry = |shown_key: String, value: String| Entry {
         line,
-        section: if kind == Kind::Sysctl { String::new() } else { section.to_owned() },
+        section: if kind == Kind::Sysctl {
+            String::new()
+        } else {
+            section.to_owned()
+        },
         key: normal(&shown_key, kind),
         shown_key,
         value,
@@ -229,7 +242,9 @@ fn split(line: usize, section: &str, key: &str, value: &str, kind: Kind) -> Vec<
     if kind != Kind::SmbConf || normal(key, kind) != "socket options" {
         return vec![entry(key.to_owned(), value.to_owned())];
     }
-    let options = value.split([' ', ',', '\t']).filter(|word| !word.is_empty());
+    let options = value
+        .split([' ', ',', '\t'])
+        .filter(|word| !word.is_empty());
     options
         .map(|option| {
             let (name, value) = option.split_once('=').unwrap_or((option, "1"));

@@ -75,7 +75,8 @@ impl Import {
     /// Adds the lines of a file. Of two lines that set the same value the later one counts, as on the machine.
     pub fn add(&mut self, file: &File, role: Role) {
         for entry in &file.entries {
-            let fits = |setting: &&Setting| setting.fits(file.kind.name(), &entry.section, &entry.key);
+            let fits =
+                |setting: &&Setting| setting.fits(file.kind.name(), &entry.section, &entry.key);
             let Some(setting) = settings().iter().find(fits) else {
                 self.others = self.others.saturating_add(1);
                 continue;
@@ -140,10 +141,14 @@ impl Import {
     pub fn scenario(&self, title: &str, profile: Option<&str>) -> Result<String, String> {
         let mut scenario = Scenario::new(title);
         if let Some(profile) = profile.or(self.profile()) {
-            scenario.choose_client(profile).map_err(|error| error.to_string())?;
+            scenario
+                .choose_client(profile)
+                .map_err(|error| error.to_string())?;
         }
         for (path, value) in self.values() {
-            scenario.set(&path, value).map_err(|error| error.to_string())?;
+            scenario
+                .set(&path, value)
+                .map_err(|error| error.to_string())?;
         }
         scenario.resolve().map_err(|error| error.to_string())?;
         Ok(self.text(title, &scenario))
@@ -151,10 +156,19 @@ impl Import {
 
     fn text(&self, title: &str, scenario: &Scenario) -> String {
         let title = toml::Value::String(title.to_owned());
-        let mut text = format!("title = {title}\ndirection = \"to-client\"\nsize = 8000000\nlink = \"ethernet-10\"\n");
-        for (place, keys) in [("client", ["profile", "stack", "machine"]), ("server", ["config", "stack", "machine"])] {
-            let named = keys.iter().filter_map(|key| Some((key, scenario.parameter(&format!("{place}.{key}"))?)));
-            let lines: String = named.map(|(key, name)| format!("{key} = {}\n", toml::Value::String(name))).collect();
+        let mut text = format!(
+            "title = {title}\ndirection = \"to-client\"\nsize = 8000000\nlink = \"ethernet-10\"\n"
+        );
+        for (place, keys) in [
+            ("client", ["profile", "stack", "machine"]),
+            ("server", ["config", "stack", "machine"]),
+        ] {
+            let named = keys
+                .iter()
+                .filter_map(|key| Some((key, scenario.parameter(&format!("{place}.{key}"))?)));
+            let lines: String = named
+                .map(|(key, name)| format!("{key} = {}\n", toml::Value::String(name)))
+                .collect();
             if !lines.is_empty() {
                 text.push_str(&format!("\n[{place}]\n{lines}"));
             }
@@ -178,7 +192,11 @@ fn effect(setting: &Setting, text: &str, role: Role) -> Effect {
             None => Effect::Wrong(format!("'{text}' is none of {}", words(&setting.choose))),
         };
     }
-    let role = if setting.role.as_deref() == Some("server") { Role::Server } else { role };
+    let role = if setting.role.as_deref() == Some("server") {
+        Role::Server
+    } else {
+        role
+    };
     match value::of(setting, text) {
         Err(why) => Effect::Wrong(why),
         Ok(Some(value)) if setting.set.is_some() => {
@@ -199,11 +217,17 @@ fn words<V>(map: &std::collections::BTreeMap<String, V>) -> String {
 
 /// The client that usually has such a file.
 fn guess(file: &File) -> Option<&'static str> {
-    let has = |part: &str| file.entries.iter().any(|entry| entry.section.contains(part));
+    let has = |part: &str| {
+        file.entries
+            .iter()
+            .any(|entry| entry.section.contains(part))
+    };
     match file.kind {
         Kind::NetworkIni => Some("ibm-dls-5.0-full"),
         Kind::SystemIni if has("386enh") || has("mstcp") => Some("wfw-3.11"),
-        Kind::SystemIni | Kind::ProtocolIni if has("network") || has("tcpip") => Some("ms-net-3.11-full"),
+        Kind::SystemIni | Kind::ProtocolIni if has("network") || has("tcpip") => {
+            Some("ms-net-3.11-full")
+        }
         Kind::Registry if has("\\vxd\\") => Some("windows-98"),
         Kind::Registry if has("\\tcpip\\parameters") => Some("windows-2000"),
         _ => None,

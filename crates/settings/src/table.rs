@@ -87,8 +87,12 @@ impl Setting {
 
 /// `pattern` may begin or end with `*`.
 fn matches(pattern: &str, text: &str) -> bool {
-    let (open, rest) = pattern.strip_prefix('*').map_or((false, pattern), |rest| (true, rest));
-    let (goes_on, rest) = rest.strip_suffix('*').map_or((false, rest), |rest| (true, rest));
+    let (open, rest) = pattern
+        .strip_prefix('*')
+        .map_or((false, pattern), |rest| (true, rest));
+    let (goes_on, rest) = rest
+        .strip_suffix('*')
+        .map_or((false, rest), |rest| (true, rest));
     match (open, goes_on) {
         (true, true) => text.contains(rest),
         (true, false) => text.ends_with(rest),
@@ -101,7 +105,9 @@ fn matches(pattern: &str, text: &str) -> bool {
 pub(crate) fn settings() -> &'static [Setting] {
     static ALL: OnceLock<Vec<Setting>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let tables = TEXTS.iter().filter_map(|text| toml::from_str::<Table>(text).ok());
+        let tables = TEXTS
+            .iter()
+            .filter_map(|text| toml::from_str::<Table>(text).ok());
         tables.flat_map(|table| table.setting).collect()
     })
 }
@@ -116,7 +122,11 @@ mod tests {
         for text in TEXTS {
             let table: Table = toml::from_str(text).unwrap();
             for setting in table.setting {
-                assert!(!setting.source.is_empty() && setting.meaning.ends_with('.'), "{}", setting.key);
+                assert!(
+                    !setting.source.is_empty() && setting.meaning.ends_with('.'),
+                    "{}",
+                    setting.key
+                );
                 let key = setting.key.to_lowercase();
                 assert_eq!(setting.key, key, "keys are compared in lower case");
                 let is_value = setting.number.is_some() || !setting.map.is_empty();
@@ -130,7 +140,11 @@ mod tests {
         for (pattern, text, fits) in [
             ("*tcp*", "tcpip", true),
             ("*\\tcpip\\parameters", "hklm\\x\\tcpip\\parameters", true),
-            ("*\\tcpip\\parameters", "hklm\\x\\tcpip\\parameters\\interfaces", false),
+            (
+                "*\\tcpip\\parameters",
+                "hklm\\x\\tcpip\\parameters\\interfaces",
+                false,
+            ),
             ("network", "network drivers", false),
             ("", "", true),
         ] {

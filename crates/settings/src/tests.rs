@@ -25,13 +25,19 @@ fn value(import: &Import, path: &str) -> Option<String> {
 #[test]
 fn protocol_ini_sets_window_and_segment_of_the_client() {
     let import = imported(&[("C:\\NET\\PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client)]);
-    assert_eq!(value(&import, "client.stack.receive_window").as_deref(), Some("1450"));
+    assert_eq!(
+        value(&import, "client.stack.receive_window").as_deref(),
+        Some("1450")
+    );
     assert_eq!(value(&import, "client.stack.mss").as_deref(), Some("1450"));
     assert_eq!(import.others(), 2, "version and address");
     let window = &import.lines()[1];
     assert_eq!(window.place, "C:\\NET\\PROTOCOL.INI:7");
     assert_eq!(window.text, "TCPWindowSize = 1450");
-    assert!(matches!(import.lines()[0].effect, Effect::Nothing), "memory only");
+    assert!(
+        matches!(import.lines()[0].effect, Effect::Nothing),
+        "memory only"
+    );
     assert_eq!(import.profile(), Some("ms-net-3.11-full"));
 }
 
@@ -44,7 +50,10 @@ fn system_ini_selects_the_redirector() {
         panic!("{:?}", import.lines());
     };
     assert!(assumed);
-    assert_eq!(value(&import, "client.profile.buffers.request").as_deref(), Some("1598"));
+    assert_eq!(
+        value(&import, "client.profile.buffers.request").as_deref(),
+        Some("1598")
+    );
 }
 
 #[test]
@@ -54,24 +63,45 @@ fn registry_exports_are_read_in_both_encodings() {
         \"EnableRaw\"=dword:00000000\r\n\r\n\
         [HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters]\r\n\"TcpWindowSize\"=dword:0000faf0\r\n\
         \"TcpDelAckTicks\"=dword:00000001\r\n";
-    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let utf16: Vec<u8> = [0xff, 0xfe]
+        .into_iter()
+        .chain(text.encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
     for bytes in [text.as_bytes(), &utf16] {
         let import = imported(&[("export.reg", bytes, Role::Client)]);
-        assert_eq!(value(&import, "server.config.max_buffer").as_deref(), Some("65535"));
-        assert_eq!(value(&import, "server.config.write_raw").as_deref(), Some("false"));
-        assert_eq!(value(&import, "client.stack.receive_window").as_deref(), Some("64240"));
-        assert_eq!(value(&import, "client.stack.delayed_ack").as_deref(), Some("\"100 ms\""));
+        assert_eq!(
+            value(&import, "server.config.max_buffer").as_deref(),
+            Some("65535")
+        );
+        assert_eq!(
+            value(&import, "server.config.write_raw").as_deref(),
+            Some("false")
+        );
+        assert_eq!(
+            value(&import, "client.stack.receive_window").as_deref(),
+            Some("64240")
+        );
+        assert_eq!(
+            value(&import, "client.stack.delayed_ack").as_deref(),
+            Some("\"100 ms\"")
+        );
         assert_eq!(import.profile(), Some("windows-2000"));
     }
     let import = imported(&[("export.reg", text.as_bytes(), Role::Server)]);
-    assert_eq!(value(&import, "server.stack.receive_window").as_deref(), Some("64240"));
+    assert_eq!(
+        value(&import, "server.stack.receive_window").as_deref(),
+        Some("64240")
+    );
 }
 
 #[test]
 fn smb_conf_and_sysctl_set_the_server() {
     let conf = b"[global]\n  max   xmit = 2920\n read raw = No\n socket options = TCP_NODELAY SO_RCVBUF=8192 \\\n   SO_SNDBUF=16384\n[x]\npath=/x\n";
     let sysctl = b"net.ipv4.tcp_sack = 0\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n";
-    let import = imported(&[("smb.conf", conf, Role::Server), ("sysctl.conf", sysctl, Role::Server)]);
+    let import = imported(&[
+        ("smb.conf", conf, Role::Server),
+        ("sysctl.conf", sysctl, Role::Server),
+    ]);
     for (path, expected) in [
         ("server.config.max_buffer", "2920"),
         ("server.config.read_raw", "false"),
@@ -82,14 +112,24 @@ fn smb_conf_and_sysctl_set_the_server() {
     ] {
         assert_eq!(value(&import, path).as_deref(), Some(expected), "{path}");
     }
-    assert_eq!(import.lines().iter().filter(|line| line.place == "smb.conf:4").count(), 3);
+    assert_eq!(
+        import
+            .lines()
+            .iter()
+            .filter(|line| line.place == "smb.conf:4")
+            .count(),
+        3
+    );
 }
 
 #[test]
 fn the_later_of_two_lines_counts() {
     let text = b"[tcpip]\ntcpwindowsize=1450\ntcpwindowsize=4350\n";
     let import = imported(&[("PROTOCOL.INI", text, Role::Client)]);
-    assert_eq!(value(&import, "client.stack.receive_window").as_deref(), Some("4350"));
+    assert_eq!(
+        value(&import, "client.stack.receive_window").as_deref(),
+        Some("4350")
+    );
 }
 
 #[test]
@@ -111,8 +151,14 @@ fn impossible_values_are_named_and_set_nothing() {
 
 #[test]
 fn files_that_are_none_of_the_known_ones_are_refused() {
-    assert_eq!(File::parse("notes.txt", b"a=b\n"), Err(Unreadable::Unknown("notes.txt".into())));
-    assert_eq!(File::parse("PROTOCOL.INI", b"; nothing\n"), Err(Unreadable::Empty("PROTOCOL.INI".into())));
+    assert_eq!(
+        File::parse("notes.txt", b"a=b\n"),
+        Err(Unreadable::Unknown("notes.txt".into()))
+    );
+    assert_eq!(
+        File::parse("PROTOCOL.INI", b"; nothing\n"),
+        Err(Unreadable::Empty("PROTOCOL.INI".into()))
+    );
     let named_otherwise = File::parse("BACKUP.OLD", b"[protman]\ndrivername=PROTMAN$\n").unwrap();
     assert_eq!(named_otherwise.kind, Kind::ProtocolIni);
 }
@@ -122,14 +168,26 @@ fn every_setting_of_the_table_makes_a_scenario_that_the_lab_accepts() {
     for setting in table::settings() {
         let word = setting.map.keys().next().cloned();
         // the lab's server wants 1,024 bytes, as [MS-CIFS] 2.2.4.52.2 does
-        let least = if setting.set.as_deref() == Some("config.max_buffer") { 1024 } else { 1 };
+        let least = if setting.set.as_deref() == Some("config.max_buffer") {
+            1024
+        } else {
+            1
+        };
         let number = setting.least.unwrap_or(1).max(least).to_string();
-        let field = if setting.field > 1 { "4096 16384 4194304".into() } else { number };
+        let field = if setting.field > 1 {
+            "4096 16384 4194304".into()
+        } else {
+            number
+        };
         let text = word.unwrap_or(field);
         let mut import = Import::default();
         let section = setting.example_section();
         let file = match setting.file.as_str() {
-            "registry" => format!("REGEDIT4\n[{section}]\n\"{}\"=dword:{:08x}\n", setting.example_key(), text.parse::<u32>().unwrap_or(1)),
+            "registry" => format!(
+                "REGEDIT4\n[{section}]\n\"{}\"=dword:{:08x}\n",
+                setting.example_key(),
+                text.parse::<u32>().unwrap_or(1)
+            ),
             "sysctl" => format!("{} = {text}\n", setting.example_key()),
             _ if setting.example_key().starts_with("socket options") => {
                 let option = setting.example_key().split(": ").nth(1).unwrap().to_owned();
@@ -143,9 +201,19 @@ fn every_setting_of_the_table_makes_a_scenario_that_the_lab_accepts() {
             other => other,
         };
         let parsed = File::parse(name, file.as_bytes()).unwrap();
-        import.add(&parsed, if parsed.kind.is_usually_the_servers() { Role::Server } else { Role::Client });
+        import.add(
+            &parsed,
+            if parsed.kind.is_usually_the_servers() {
+                Role::Server
+            } else {
+                Role::Client
+            },
+        );
         assert_eq!(import.lines().len(), 1, "{file}");
-        if !matches!(import.lines()[0].effect, Effect::Selects(_) | Effect::Wrong(_)) {
+        if !matches!(
+            import.lines()[0].effect,
+            Effect::Selects(_) | Effect::Wrong(_)
+        ) {
             let scenario = import.scenario("test", Some("ms-net-3.11-full"));
             assert!(scenario.is_ok(), "{file}: {scenario:?}");
         }
@@ -157,8 +225,14 @@ fn the_scenario_file_is_one_that_the_lab_reads() {
     let import = imported(&[("PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client)]);
     let text = import.scenario("my machine", None).unwrap();
     let scenario = coax_catalog::scenario::Scenario::parse("x.toml", &text).unwrap();
-    assert_eq!(scenario.parameter("client.stack.receive_window").as_deref(), Some("1450"));
-    assert_eq!(scenario.parameter("client.profile").as_deref(), Some("ms-net-3.11-full"));
+    assert_eq!(
+        scenario.parameter("client.stack.receive_window").as_deref(),
+        Some("1450")
+    );
+    assert_eq!(
+        scenario.parameter("client.profile").as_deref(),
+        Some("ms-net-3.11-full")
+    );
     scenario.resolve().unwrap();
 }
 

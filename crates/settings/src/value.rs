@@ -15,8 +15,12 @@ pub(crate) fn of(setting: &Setting, text: &str) -> Result<Option<toml::Value>, S
     let Some(unit) = &setting.number else {
         return Ok(None);
     };
-    let number = number(setting, text).ok_or_else(|| format!("'{text}' is not a number of {unit}"))?;
-    let (least, most) = (setting.least.unwrap_or(0), setting.most.unwrap_or(i64::from(u32::MAX)));
+    let number =
+        number(setting, text).ok_or_else(|| format!("'{text}' is not a number of {unit}"))?;
+    let (least, most) = (
+        setting.least.unwrap_or(0),
+        setting.most.unwrap_or(i64::from(u32::MAX)),
+    );
     if !(least..=most).contains(&number) {
         return Err(format!("{number} is not between {least} and {most} {unit}"));
     }

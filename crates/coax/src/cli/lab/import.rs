@@ -64,14 +64,18 @@ pub(super) fn import(args: &ImportArgs) -> Result<(String, bool)> {
 
 fn titles(args: &ImportArgs) -> String {
     let names = args.files.iter().chain(&args.server);
-    let names: Vec<_> = names.filter_map(|path| path.file_name()?.to_str()).collect();
+    let names: Vec<_> = names
+        .filter_map(|path| path.file_name()?.to_str())
+        .collect();
     format!("Settings of {}", names.join(", "))
 }
 
 fn text(import: &Import, scenario: &str, args: &ImportArgs) -> String {
     let mut text = String::new();
     for line in import.lines() {
-        let advice = line.advice.map_or(String::new(), |advice| format!("    Usually best: {advice}.\n"));
+        let advice = line.advice.map_or(String::new(), |advice| {
+            format!("    Usually best: {advice}.\n")
+        });
         // Writing into a string cannot fail.
         let _ = writeln!(
             text,
@@ -83,12 +87,23 @@ fn text(import: &Import, scenario: &str, args: &ImportArgs) -> String {
             line.source
         );
     }
-    let _ = writeln!(text, "{} other lines have no known effect on speed.", import.others());
+    let _ = writeln!(
+        text,
+        "{} other lines have no known effect on speed.",
+        import.others()
+    );
     if let Some(profile) = import.profile().filter(|_| args.client.is_none()) {
-        let _ = writeln!(text, "The files suggest the client {profile}; --client names another.");
+        let _ = writeln!(
+            text,
+            "The files suggest the client {profile}; --client names another."
+        );
     }
     let _ = match &args.out {
-        Some(out) => writeln!(text, "Scenario: {0}. Run it: coax lab run {0}", out.display()),
+        Some(out) => writeln!(
+            text,
+            "Scenario: {0}. Run it: coax lab run {0}",
+            out.display()
+        ),
         None => write!(text, "\n{scenario}"),
     };
     text
@@ -97,7 +112,10 @@ fn text(import: &Import, scenario: &str, args: &ImportArgs) -> String {
 fn effect(line: &Line) -> String {
     match &line.effect {
         Effect::Sets { values, assumed } => {
-            let values: Vec<String> = values.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+            let values: Vec<String> = values
+                .iter()
+                .map(|(path, value)| format!("{path} = {value}"))
+                .collect();
             let assumed = if *assumed { " (assumed)" } else { "" };
             format!("Scenario: {}{assumed}", values.join(", "))
         }
