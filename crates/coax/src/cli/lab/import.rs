@@ -27,10 +27,10 @@ pub struct ImportArgs {
     client: Option<String>,
     /// Write the scenario into this file
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Reads the files and writes the scenario. Returns what is to be printed, and whether every line could be used.

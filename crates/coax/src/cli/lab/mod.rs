@@ -161,6 +161,7 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
                 &[("--svg", args.svg.as_deref())],
             );
         }
+        What::Import(args) => return check(args.json, &[("--out", args.out.as_deref())]),
     };
     if common.pcap.as_deref().is_some_and(is_stdout) {
         let message = "--pcap needs a file name: the ground truth is written beside it";
