@@ -1,6 +1,6 @@
 //! Whole files, and what becomes of them.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use proptest::prelude::*;
 
