@@ -67,6 +67,8 @@ def confined(case):
     expect(status["Uid"].split()[0] != "0", "the service does not run as root")
     expect(int(status["CapEff"], 16) & ~(1 << 10) == 0, f"only CAP_NET_BIND_SERVICE is left: {status['CapEff']}")
     expect(status["NoNewPrivs"].strip() == "1" and status["Seccomp"].strip() == "2", "privileges and system calls are limited")
+    journal = case.machine.run("journalctl", "-u", "coax", "--no-pager").stdout
+    expect("not active" not in journal and "by Landlock" in journal, "coax's own limits are active, too")
     shown = case.machine.run("systemd-analyze", "security", "--no-pager", "--offline=true", "/usr/lib/systemd/system/coax.service").stdout
     level = re.search(r"exposure level for coax.service: ([\d.]+)", shown)
     expect(level and float(level[1]) <= EXPOSURE_LIMIT, f"systemd-analyze security says at most {EXPOSURE_LIMIT}: {level and level[1]}")
@@ -104,6 +106,21 @@ def users(case):
     expect((case.folder / "back").read_bytes() == data, f"what came back is what was sent: {done.stdout}{done.stderr}")
     owner = case.machine.must("stat", "-c", "%U", "/srv/work/SENT.BIN").strip()
     expect(owner == "coax", f"files belong to the service's user, not to {owner}")
+
+
+def reload(case):
+    """A changed configuration is applied without a restart, a wrong one is refused by name, and the watchdog is answered."""
+    before = case.service("MainPID")
+    case.machine.must("sed", "-i", "s/comment = Files.*/comment = Reloaded/", "/etc/coax/smb.conf")
+    case.machine.must("systemctl", "reload", "coax")
+    options = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "-N")
+    wait_for(lambda: "Reloaded" in case.client.run("smbclient", "-L", case.machine.host.address, *options).stdout, "the new comment", 20)
+    case.machine.must("sh", "-c", "cp -p /etc/coax/smb.conf /root/kept && echo 'guest ok = perhaps' >> /etc/coax/smb.conf")
+    case.machine.must("systemctl", "reload", "coax")
+    wait_for(lambda: "perhaps" in case.machine.run("journalctl", "-u", "coax", "-n", "40", "--no-pager").stdout, "the refusal", 20)
+    case.machine.must("sh", "-c", "cp -p /root/kept /etc/coax/smb.conf")
+    expect(case.service("MainPID") == before, "it is the same process")
+    expect(case.service("WatchdogTimestampMonotonic") not in ("", "0"), "the watchdog was answered")
 
 
 def mistake(case):
@@ -162,7 +179,7 @@ def remove(case):
     expect(case.machine.run("test", "-s", "/srv/work/SENT.BIN").returncode == 0, "shared files stay")
 
 
-CASES = (install, confined, visible, users, mistake, upgrade, remove)
+CASES = (install, confined, visible, users, reload, mistake, upgrade, remove)
 
 
 def package(given):
