@@ -21,7 +21,10 @@ use alloc::{
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::files::{self, Files};
+use crate::{
+    files::{self, Files},
+    tuned::{Sources, Tuned},
+};
 
 /// An error in a profile, with file and key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +74,7 @@ pub enum ProfileError {
 struct File {
     title: String,
     #[serde(default)]
-    sources: BTreeMap<String, String>,
+    sources: Sources,
     #[serde(default)]
     values: BTreeMap<String, Entry>,
 }
@@ -96,6 +99,8 @@ pub struct Evidence {
     pub source: String,
     /// It is a reading of the evidence, not the evidence.
     pub assumed: bool,
+    /// The cells because of which it was set.
+    pub tuned: Tuned,
 }
 
 /// A profile that was read: the parameters, and what each rests on.
@@ -227,7 +232,7 @@ fn evidence_of(
     file: &str,
     key: &str,
     entry: &Entry,
-    sources: &BTreeMap<String, String>,
+    sources: &Sources,
 ) -> Result<Evidence, ProfileError> {
     let source = sources
         .get(&entry.source)
@@ -239,8 +244,9 @@ fn evidence_of(
     Ok(Evidence {
         key: key.to_string(),
         value: entry.value.to_string(),
-        source: source.clone(),
+        source: source.text.clone(),
         assumed: entry.assumed,
+        tuned: source.tuned.clone(),
     })
 }
 

@@ -24,4 +24,5 @@ pub mod stack;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+pub mod tuned;
 pub mod units;

@@ -1,40 +1,23 @@
-//! Tables that compare published figures with those of the lab: `data/tables`. Each cell names a scenario, changes to it, the
-//! published figure to compare with, and the kind of the prediction. The files contain no figures of the lab.
+//! Tables that compare published figures with those of the lab: `data/tables`. Each cell is a scenario: the name of
+//! one in `data/scenarios`, changes with their sources, and the published figure to compare with. The files contain no figures of
+//! the lab; [`Kind`] follows from the sources of a scenario's values.
 
 use alloc::{
+    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+pub use crate::tuned::Kind;
 
 use crate::{
     component::ProfileError,
     files::{self, TABLES},
+    scenario::Scenario,
+    tuned::Sources,
 };
-
-/// How a cell's model figure depends on its published figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// No parameter was set for this figure.
-    Predicted,
-    /// An integer or a structural choice was made so that the model meets this figure.
-    Chosen,
-    /// A parameter was fitted to this figure.
-    Fitted,
-}
-
-impl Kind {
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Predicted => "predicted",
-            Self::Chosen => "chosen",
-            Self::Fitted => "fitted",
-        }
-    }
-}
 
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -80,12 +63,21 @@ pub struct Table {
     /// Published figures that the lab does not model.
     #[serde(default)]
     pub not_modelled: Vec<String>,
+    /// The sources of the cells' values.
+    #[serde(default)]
+    pub sources: Sources,
     /// The cells.
     #[serde(rename = "cell", default)]
     pub cells: Vec<CellSpec>,
     /// The cells are the rows of SpdTest instead of copies.
     #[serde(default)]
     pub spdtest: bool,
+    /// Why rows of SpdTest miss the published figure by more than 15 %, by the beginning of their names.
+    #[serde(default)]
+    pub misses: BTreeMap<String, String>,
+    /// Why cells without a text of their own miss it.
+    #[serde(default)]
+    pub miss: Option<String>,
     /// A published excerpt of a capture to compare with the lab's capture.
     #[serde(default)]
     pub trace: Option<TraceSpec>,
@@ -111,11 +103,6 @@ pub struct CellSpec {
     /// Further changes for the reference run of a factor.
     #[serde(default)]
     pub against: toml::Table,
-    /// The kind of the prediction.
-    pub kind: Kind,
-    /// The parameters that were chosen or fitted for it.
-    #[serde(default)]
-    pub tuned: Vec<String>,
     /// The mechanism behind the figure, in one line.
     pub mechanism: String,
     /// Other explanations that fit equally well.
@@ -124,6 +111,62 @@ pub struct CellSpec {
     /// What would distinguish them.
     #[serde(default)]
     pub apart: Option<String>,
+    /// Why the model misses the published figure by more than 15 %.
+    #[serde(default)]
+    pub miss: Option<String>,
+    /// What would be known without this figure.
+    #[serde(default)]
+    pub without: Option<Without>,
+}
+
+/// A cell that is left out: the values that were tuned to it get other sources.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Without {
+    /// Where the values come from then.
+    pub about: String,
+    /// These values.
+    #[serde(default)]
+    pub set: toml::Table,
+    /// A value that is fitted again, to other cells.
+    #[serde(default)]
+    pub refit: Option<Refit>,
+}
+
+/// One quantity fitted to another cell of the table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Refit {
+    /// The keys that get the value, all the same one.
+    pub keys: Vec<String>,
+    /// The other cell.
+    pub to: String,
+    /// The unit of the value, such as `ns`.
+    pub unit: String,
+    /// The range of the search. A larger value makes the copy slower.
+    pub range: (u32, u32),
+}
+
+impl CellSpec {
+    /// Its full name, `TABLE/ID`.
+    pub fn name(&self, table: &str) -> String {
+        alloc::format!("{table}/{}", self.id)
+    }
+
+    /// Its scenario; with `against` that of the reference run.
+    ///
+    /// # Errors
+    /// The scenario does not exist, or a change is not allowed.
+    pub fn scenario(&self, sources: &Sources, against: bool) -> Result<Scenario, ProfileError> {
+        let mut scenario = Scenario::built_in(&self.scenario)?;
+        scenario.change(&self.set, sources)?;
+        if against {
+            scenario.change(&self.against, sources)?;
+        }
+        Ok(scenario)
+    }
 }
 
 /// The excerpt and the scenario to compare with.

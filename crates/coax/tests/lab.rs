@@ -279,3 +279,38 @@ fn a_value_that_cannot_be_and_a_file_that_is_no_configuration_are_named() {
     );
     assert!(!folder.path().join("never.toml").exists());
 }
+
+#[test]
+fn a_cell_by_its_name_gives_the_figure_of_its_table_and_explains_its_values() {
+    let table = json(&["tables", "wan-copy", "--json"]);
+    for (name, id) in [
+        ("wan-copy/2000-to-nt-changed/lan", "2000-to-nt-changed/lan"),
+        ("lan-2000-to-2000", "2000-to-2000/lan"),
+    ] {
+        let told = json(&["run", name, "--json", "--explain"]);
+        let cells = table["tables"][0]["cells"].as_array().unwrap();
+        let cell = cells.iter().find(|cell| cell["id"] == id).unwrap();
+        assert_eq!(&told["cell"], cell);
+        for value in told["values"].as_array().unwrap() {
+            let is_set = !value["instead_of"].is_null();
+            assert!(!is_set || value["source"] != "", "{value}");
+        }
+    }
+    let output = lab(&["run", "samba-speed/386sx/lanman2", "--explain"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let said = words.join(" ");
+    for part in [
+        "Cell samba-speed/386sx/lanman2: 9.77 kB/s; published 10.00 (ratio 0.98), chosen",
+        "client.profile.read.block = 2048 (instead of buffer) [chosen]",
+        "fitted to samba-speed/386sx/coreplus",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // a changed run is no longer the cell
+    let changed = json(&["run", "lan-2000-to-2000", "--json", "--set", "size=1MB"]);
+    assert!(changed["cell"].is_null());
+    let row = lab(&["run", "spdtest/IBM"]);
+    assert_eq!(row.status.code(), Some(2));
+    assert!(String::from_utf8(row.stderr).unwrap().contains("lab tables spdtest"));
+}

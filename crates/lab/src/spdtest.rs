@@ -87,9 +87,16 @@ const PORT_WORDS: usize = 2;
 const FIRST_FAMILY: usize = 3;
 const COSTS: usize = FIRST_FAMILY + FAMILIES.len();
 
+/// Families of 16-bit ISA cards.
+const ISA_16: [usize; 3] = [1, 2, 3];
+
 /// The fitted costs of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Costs([f64; COSTS]);
+struct Costs {
+    values: [f64; COSTS],
+    /// The families that occur in the fitted rows.
+    known: [bool; FAMILIES.len()],
+}
 
 /// The model: costs for each direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,14 +106,19 @@ pub struct Model {
 }
 
 impl Costs {
-    const START: Self = Self([5.0, 4.0, 1.0, 0.6, 0.6, 0.6, 0.6, 0.6]);
+    const START: [f64; COSTS] = [5.0, 4.0, 1.0, 0.6, 0.6, 0.6, 0.6, 0.6];
 
     fn get(&self, index: usize) -> f64 {
-        self.0.get(index).copied().unwrap_or_default()
+        self.values.get(index).copied().unwrap_or_default()
     }
 
-    /// Bus and port time per byte, microseconds. Card types without a fit get the mean of 16-bit ISA cards; PCI costs
-    /// nothing.
+    fn family(&self, index: usize) -> Option<f64> {
+        let is_known = self.known.get(index).copied().unwrap_or_default();
+        is_known.then(|| self.get(FIRST_FAMILY + index))
+    }
+
+    /// Bus and port time per byte, microseconds. Card types without a fit get the mean of the fitted 16-bit ISA cards;
+    /// PCI costs nothing.
     fn bus_us(&self, row: &Row) -> f64 {
         if row.is_pci() {
             return 0.0;
@@ -114,10 +126,18 @@ impl Costs {
         if row.family.starts_with("parallel") {
             return self.get(PORT_US) + self.get(PORT_WORDS) * row.word_us;
         }
-        match FAMILIES.iter().position(|family| *family == row.family) {
-            Some(index) => self.get(FIRST_FAMILY + index),
-            None => (self.get(4) + self.get(5) + self.get(6)) / 3.0,
-        }
+        let family = FAMILIES.iter().position(|family| *family == row.family);
+        family
+            .and_then(|index| self.family(index))
+            .unwrap_or_else(|| self.mean_of_isa())
+    }
+
+    fn mean_of_isa(&self) -> f64 {
+        let known: Vec<f64> = ISA_16
+            .iter()
+            .filter_map(|index| self.family(*index))
+            .collect();
+        known.iter().sum::<f64>() / known.len().max(1) as f64
     }
 
     /// Time of the machine for a full segment, milliseconds.
@@ -138,7 +158,11 @@ impl Costs {
 
     /// Fits by coordinate descent with decreasing step size.
     fn fitted(rows: &[&Row], way: Way) -> Self {
-        let (mut best, mut step) = (Self::START, 0.3);
+        let start = Self {
+            values: Self::START,
+            known: FAMILIES.map(|family| rows.iter().any(|row| row.family == family)),
+        };
+        let (mut best, mut step) = (start, 0.3);
         let mut error = best.error(rows, way);
         // the step size falls below the precision of doubles within this number of iterations
         for _ in 0..4000 {
@@ -146,7 +170,7 @@ impl Costs {
             for index in 0..COSTS {
                 for factor in [1.0 + step, 1.0 / (1.0 + step), 0.0] {
                     let mut tried = best;
-                    if let Some(cost) = tried.0.get_mut(index) {
+                    if let Some(cost) = tried.values.get_mut(index) {
                         *cost = if factor == 0.0 && *cost == 0.0 {
                             0.01
                         } else {
@@ -184,10 +208,20 @@ fn rate(row: &Row, way: Way, machine_ms: f64) -> f64 {
 impl Model {
     /// Fits every second of the sorted rows, beginning with the first.
     pub fn fitted(rows: &[Row]) -> Self {
-        let half: Vec<&Row> = rows.iter().step_by(2).collect();
+        Self::of(&rows.iter().step_by(2).collect::<Vec<_>>())
+    }
+
+    /// The same fit without one of its rows.
+    pub fn fitted_without(rows: &[Row], left_out: usize) -> Self {
+        let kept = rows.iter().enumerate().step_by(2);
+        let kept = kept.filter(|(index, _)| *index != left_out);
+        Self::of(&kept.map(|(_, row)| row).collect::<Vec<_>>())
+    }
+
+    fn of(rows: &[&Row]) -> Self {
         Self {
-            send: Costs::fitted(&half, Way::Send),
-            receive: Costs::fitted(&half, Way::Receive),
+            send: Costs::fitted(rows, Way::Send),
+            receive: Costs::fitted(rows, Way::Receive),
         }
     }
 
@@ -271,6 +305,10 @@ pub struct Compared {
     pub model: f64,
     /// Whether the row was used for the fit.
     pub fitted: bool,
+    /// KB/s in closed form by a fit without this row; `None` if it was not used for the fit.
+    pub left_out: Option<f64>,
+    /// Time of the machine for a full segment, milliseconds.
+    pub segment_ms: f64,
 }
 
 impl Compared {
@@ -289,13 +327,17 @@ pub fn table() -> Result<Vec<Compared>, ProfileError> {
     let model = Model::fitted(&rows);
     let mut out = Vec::new();
     for (index, row) in rows.iter().enumerate() {
+        let fitted = index % 2 == 0;
+        let without = fitted.then(|| Model::fitted_without(&rows, index));
         for way in [Way::Send, Way::Receive] {
             out.push(Compared {
                 name: format!("{}, {}", row.machine, row.adapter),
                 way,
                 published: row.published(way),
                 model: model.simulated(row, way)?,
-                fitted: index % 2 == 0,
+                fitted,
+                left_out: without.map(|without| without.rate(row, way)),
+                segment_ms: model.segment_ms(row, way),
             });
         }
     }

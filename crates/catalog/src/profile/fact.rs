@@ -1,8 +1,10 @@
 //! A value and how it is known.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::ops::Deref;
 use serde::Deserialize;
+
+use crate::tuned::Tuned;
 
 /// The evidence of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +15,14 @@ pub enum Provenance {
     Assumed(String),
 }
 
-/// A value with its provenance: `{ value = 1024, source = "…" }` or `{ value = 1024, assumed = "…" }`.
+/// A value with its provenance: `{ value = 1024, source = "…" }` or `{ value = 1024, assumed = "…" }`, and the cells of the
+/// lab's tables because of which it was set.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written<T>")]
 pub struct Fact<T> {
     value: T,
     provenance: Provenance,
+    tuned: Tuned,
 }
 
 impl<T> Fact<T> {
@@ -27,12 +31,18 @@ impl<T> Fact<T> {
         Self {
             value,
             provenance: Provenance::Assumed(why.into()),
+            tuned: Tuned::default(),
         }
     }
 
     /// The evidence.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    /// The cells because of which it was set.
+    pub const fn tuned(&self) -> &Tuned {
+        &self.tuned
     }
 }
 
@@ -50,6 +60,10 @@ struct Written<T> {
     value: T,
     source: Option<String>,
     assumed: Option<String>,
+    #[serde(default)]
+    fitted: Vec<String>,
+    #[serde(default)]
+    chosen: Vec<String>,
 }
 
 impl<T> TryFrom<Written<T>> for Fact<T> {
@@ -64,6 +78,10 @@ impl<T> TryFrom<Written<T>> for Fact<T> {
         Ok(Self {
             value: written.value,
             provenance,
+            tuned: Tuned {
+                fitted: written.fitted,
+                chosen: written.chosen,
+            },
         })
     }
 }

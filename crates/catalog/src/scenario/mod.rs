@@ -28,6 +28,7 @@
 //! `server.config`, `server.stack`, `server.machine`, `server.card` and `link`; the keys are those of the files in `data`.
 
 mod choices;
+mod evidence;
 mod load;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ use alloc::{
 
 use choices::{CHOICES, Choices, PLACES};
 pub use choices::{parse_size, parts};
+pub use evidence::Basis;
 use coax_wire::time::Span;
 use load::{client_profile, described, in_file, shown};
 
@@ -57,6 +59,7 @@ use crate::{
     profile::Profile,
     server::ServerParams,
     stack::StackParams,
+    tuned::{Source, Sources, sourced, sources},
 };
 
 /// A scenario with all names resolved.
@@ -91,6 +94,8 @@ pub struct Scenario {
     pub name: String,
     choices: Choices,
     changes: BTreeMap<String, toml::Value>,
+    /// The sources of changes and choices, by path.
+    reasons: BTreeMap<String, Source>,
     sweep: Vec<(String, toml::Value)>,
 }
 
@@ -101,6 +106,7 @@ impl Scenario {
             name: name.to_string(),
             choices: Choices::default(),
             changes: BTreeMap::new(),
+            reasons: BTreeMap::new(),
             sweep: Vec::new(),
         }
     }
@@ -115,27 +121,76 @@ impl Scenario {
             reason: error.to_string(),
         })?;
         let mut scenario = Self::new(name);
+        let sources = match table.get("sources") {
+            Some(value) => sources(value).map_err(|reason| scenario.wrong("sources", reason))?,
+            None => Sources::new(),
+        };
         for (key, value) in &table {
             match value {
-                toml::Value::Table(set) if key == "set" => {
-                    let mut changes = Vec::new();
-                    flatten("", set, &mut changes);
-                    for (path, value) in changes {
-                        scenario.set(&path, value)?;
-                    }
-                }
+                _ if key == "sources" => (),
+                toml::Value::Table(set) if key == "set" => scenario.change(set, &sources)?,
                 toml::Value::Table(sweep) if key == "sweep" => {
                     flatten("", sweep, &mut scenario.sweep);
                 }
-                toml::Value::Table(place) => {
+                toml::Value::Table(place) if sourced(value).is_none() => {
                     for (inner, value) in place {
-                        scenario.choose(&format!("{key}.{inner}"), value.clone())?;
+                        scenario.take(&format!("{key}.{inner}"), value, &sources, Self::choose)?;
                     }
                 }
-                value => scenario.choose(key, value.clone())?,
+                value => scenario.take(key, value, &sources, Self::choose)?,
             }
         }
         Ok(scenario)
+    }
+
+    /// One that comes with the lab.
+    ///
+    /// # Errors
+    /// The name is unknown; the error lists the known names.
+    pub fn built_in(name: &str) -> Result<Self, ProfileError> {
+        let text = files::find(files::SCENARIOS, name).ok_or_else(|| ProfileError::Unknown {
+            kind: "scenario",
+            name: name.to_string(),
+            known: files::names(files::SCENARIOS),
+        })?;
+        Self::parse(&format!("data/scenarios/{name}.toml"), text)
+    }
+
+    /// Changes values as a table `[set]` does: `KEY = VALUE`, or `KEY = { value = …, source = "NAME" }` with a name in
+    /// `sources`.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set), or the source has no entry.
+    pub fn change(&mut self, set: &toml::Table, sources: &Sources) -> Result<(), ProfileError> {
+        let mut changes = Vec::new();
+        flatten("", set, &mut changes);
+        for (path, value) in changes {
+            self.take(&path, &value, sources, |scenario, path, value| {
+                scenario.set(path, value)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        path: &str,
+        value: &toml::Value,
+        sources: &Sources,
+        put: impl Fn(&mut Self, &str, toml::Value) -> Result<(), ProfileError>,
+    ) -> Result<(), ProfileError> {
+        let Some((value, name)) = sourced(value) else {
+            return put(self, path, value.clone());
+        };
+        let source = sources.get(name).cloned();
+        let source = source.ok_or_else(|| ProfileError::Source {
+            file: self.name.clone(),
+            key: path.to_string(),
+            source_name: name.to_string(),
+        })?;
+        put(self, path, value.clone())?;
+        self.reasons.insert(path.to_string(), source);
+        Ok(())
     }
 
     /// Changes one value: a choice of the scenario, or a value of one of its components.
@@ -143,6 +198,7 @@ impl Scenario {
     /// # Errors
     /// The path is none of these, or the choice is not possible.
     pub fn set(&mut self, path: &str, value: toml::Value) -> Result<(), ProfileError> {
+        self.reasons.remove(path);
         if PLACES.iter().any(|place| path.starts_with(place)) {
             self.changes.insert(path.to_string(), value);
             return Ok(());
@@ -344,7 +400,7 @@ fn flatten(before: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value
             format!("{before}.{key}")
         };
         match value {
-            toml::Value::Table(inner) => flatten(&path, inner, out),
+            toml::Value::Table(inner) if sourced(value).is_none() => flatten(&path, inner, out),
             value => out.push((path, value.clone())),
         }
     }

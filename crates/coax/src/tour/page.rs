@@ -9,7 +9,7 @@ use super::{Tour, bars, text};
 use coax_report::{
     explain::html::{self, escaped},
     files::write_whole,
-    lab::plots,
+    lab::{plots, predictions},
 };
 
 /// Writes it.
@@ -38,8 +38,10 @@ fn page(tour: &Tour) -> String {
         let picture = figure(&plots::bars(table));
         let _ = writeln!(
             before,
-            "<details><summary>{}</summary>{picture}</details>",
-            escaped(&about)
+            "<details{}><summary>{}</summary><pre>{}</pre>{picture}</details>",
+            if text::is_unfolded(table) { " open" } else { "" },
+            escaped(&about),
+            escaped(&predictions::rows(table)),
         );
     }
     let _ = part(

@@ -7,7 +7,10 @@ use super::{Tour, slow::Slow};
 use coax_report::{
     bench::text as bench_text,
     explain::text as explain_text,
-    lab::tables::{Filled, Kind},
+    lab::{
+        predictions,
+        tables::{Filled, Kind},
+    },
 };
 
 /// All of it.
@@ -19,6 +22,9 @@ pub fn report(tour: &Tour) -> String {
     for table in &tour.tables {
         let _ = writeln!(out, "   {:<12} {}", table.name, table.title);
         let _ = writeln!(out, "   {:<12} {}", "", near(table));
+        if is_unfolded(table) {
+            let _ = writeln!(out, "\n{}", predictions::rows(table));
+        }
     }
     let _ = writeln!(out, "\n3. {}", explained(tour));
     for (slow, capture) in tour.slow.iter().zip(&tour.explained) {
@@ -27,6 +33,11 @@ pub fn report(tour: &Tour) -> String {
         let _ = writeln!(out, "   {verdict}\n   {}", account(slow));
     }
     out
+}
+
+/// Tables of published copies are shown row by row; SpdTest and the claim about loss in one line.
+pub(super) fn is_unfolded(table: &Filled) -> bool {
+    ["copy-times", "samba-speed", "wan-copy"].contains(&table.name.as_str())
 }
 
 /// What the first part did.
@@ -45,7 +56,7 @@ pub(super) fn predicted(tour: &Tour) -> String {
     let cells = tour.tables.iter().map(|table| table.cells.len());
     format!(
         "The lab ran the same engines over old stacks, cards and links in virtual time, beside {} published figures: {:.1} s. \
-         Each figure with its mechanism: coax lab tables.",
+         Each figure is a scenario: coax lab run TABLE/CELL --explain prints every value with its source.",
         cells.sum::<usize>(),
         tour.took[1].as_secs_f64()
     )

@@ -1,6 +1,7 @@
 //! Scenarios, tables and reports of the lab. `coax_lab` contains the simulation.
 
 pub mod data;
+pub mod evidence;
 pub mod keys;
 pub mod parallel;
 pub mod plots;

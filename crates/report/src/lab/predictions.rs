@@ -1,6 +1,6 @@
 //! Tables for a terminal and for docs/evidence/predictions.md.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{
     tables::{Cell, Filled, Kind},
@@ -38,6 +38,31 @@ pub fn text(tables: &[Filled]) -> String {
     out
 }
 
+/// The rows of a table, without mechanisms: published and simulated figures, labels, and what the lab gives without the cell.
+pub fn rows(table: &Filled) -> String {
+    let mut out = format!(
+        "   {:38} {:>10} {:>10} {:7} {:>6}  {:9} {:>10}\n",
+        "", "published", "model", "", "ratio", "", "without it"
+    );
+    for cell in &table.cells {
+        let _ = writeln!(
+            out,
+            "   {:38} {:>10} {:>10} {:7} {:>6}  {:9} {:>10}",
+            cell.id,
+            cell.published.map_or_else(|| "-".into(), figure),
+            figure(cell.model),
+            cell.unit,
+            cell.ratio
+                .map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}")),
+            cell.kind.name(),
+            cell.left_out
+                .as_ref()
+                .map_or_else(|| "-".into(), |left_out| figure(left_out.model)),
+        );
+    }
+    out
+}
+
 fn cell_lines(out: &mut String, cell: &Cell) {
     let _ = writeln!(
         out,
@@ -54,6 +79,32 @@ fn cell_lines(out: &mut String, cell: &Cell) {
     let _ = writeln!(out, "  {:38} {}", "", cell.mechanism);
 }
 
+/// One cell in one line.
+pub fn line(name: &str, cell: &Cell) -> String {
+    let published = match (cell.published, cell.ratio) {
+        (Some(published), Some(ratio)) => {
+            format!("; published {} (ratio {ratio:.2})", figure(published))
+        }
+        _ => String::new(),
+    };
+    let mut out = format!(
+        "\nCell {name}: {} {}{published}, {}\n",
+        figure(cell.model),
+        cell.unit,
+        cell.kind.name()
+    );
+    if let Some(left_out) = &cell.left_out {
+        let _ = writeln!(
+            out,
+            "Without this figure: {} {}; {}",
+            figure(left_out.model),
+            cell.unit,
+            left_out.about
+        );
+    }
+    out
+}
+
 /// The contents of docs/evidence/predictions.md.
 pub fn markdown(tables: &[Filled]) -> String {
     let mut out = String::from(HEAD);
@@ -64,7 +115,7 @@ pub fn markdown(tables: &[Filled]) -> String {
         }
         let _ = writeln!(
             out,
-            "| cell | published | model | | ratio | | mechanism |\n|---|--:|--:|---|--:|---|---|"
+            "| cell | published | model | | ratio | | without it | mechanism |\n|---|--:|--:|---|--:|---|--:|---|"
         );
         for cell in &table.cells {
             cell_row(&mut out, cell);
@@ -74,19 +125,21 @@ pub fn markdown(tables: &[Filled]) -> String {
             trace(&mut out, rows);
         }
         for cell in &table.cells {
-            notes(&mut out, cell);
+            notes(&mut out, table, cell);
         }
+        misses(&mut out, table);
         if !table.not_modelled.is_empty() {
             let _ = writeln!(out, "\nNot modelled: {}.", table.not_modelled.join("; "));
         }
     }
     let count = |kind| {
         let cells = tables.iter().flat_map(|table| &table.cells);
-        cells.filter(|cell| cell.kind == kind).count()
+        let published = cells.filter(|cell| cell.published.is_some());
+        published.filter(|cell| cell.kind == kind).count()
     };
     let _ = writeln!(
         out,
-        "\n## How much of this is a prediction\n\n{} cells are predicted, {} chosen, {} fitted.",
+        "\n## How much of this is a prediction\n\nOf the cells with a published figure, {} are predicted, {} chosen, {} fitted.",
         count(Kind::Predicted),
         count(Kind::Chosen),
         count(Kind::Fitted)
@@ -104,17 +157,23 @@ const HEAD: &str = "# Published copies beside simulated ones
 Each figure is the time or rate of a simulated copy: the real client and server engines run over simulated TCP stacks, cards
 and links in virtual time.
 
-- **predicted**: no value was chosen for this figure.
-- **chosen**: an integer or a structure was chosen to match this figure.
-- **fitted**: a quantity was tuned to this figure. A fitted cell shows that the mechanism can explain the figure, not that it does.
+- **predicted**: every value has another source.
+- **chosen**: this figure suggested an integer or a structural choice.
+- **fitted**: a value was tuned to this figure, or selected because of it. A fitted cell shows that the mechanism can explain the
+  figure, not that it does.
 
-`coax lab tables --json` prints every parameter of every cell. The tables are in `data/tables`, the scenarios in `data/scenarios`.
+A value's source names the cells because of which the value was set. A cell's label follows from the sources of its values.
+\"Without it\" is the figure that the lab gives if the cell is left out: its values then come from elsewhere, or are fitted to another
+cell.
+
+Each cell is a scenario: `coax lab run TABLE/CELL` runs it, and `--explain` prints every value with its source. The tables are in
+`data/tables`, the scenarios in `data/scenarios`.
 ";
 
 fn cell_row(out: &mut String, cell: &Cell) {
     let _ = writeln!(
         out,
-        "| {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} |",
         cell.id,
         cell.published.map_or_else(|| "–".into(), figure),
         figure(cell.model),
@@ -122,6 +181,9 @@ fn cell_row(out: &mut String, cell: &Cell) {
         cell.ratio
             .map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
         cell.kind.name(),
+        cell.left_out
+            .as_ref()
+            .map_or_else(|| "–".into(), |left_out| figure(left_out.model)),
         if is_long(&cell.mechanism) {
             "see below"
         } else {
@@ -158,25 +220,76 @@ fn trace(out: &mut String, rows: &[Row]) {
     }
 }
 
-fn notes(out: &mut String, cell: &Cell) {
+fn notes(out: &mut String, table: &Filled, cell: &Cell) {
     // the text before the table describes rows that were fitted together
-    if cell.parameters.is_empty() || (cell.tuned.is_empty() && cell.equal.is_none()) {
+    if cell.waited_for.is_none() || (cell.tuned.is_empty() && cell.equal.is_none()) {
         return;
     }
-    let _ = write!(out, "\n**{}**, {}", cell.id, cell.kind.name());
-    if !cell.tuned.is_empty() {
-        let values = cell.tuned.iter().map(|key| match cell.parameters.get(key) {
-            Some(value) => format!("`{key}` = {value}"),
-            None => key.clone(),
-        });
-        let _ = write!(out, ": {}", values.collect::<Vec<_>>().join(", "));
+    let _ = writeln!(out, "\n**{}**, {}:\n", cell.id, cell.kind.name());
+    for value in &cell.tuned {
+        let _ = writeln!(out, "- `{}` = {}: {}", value.key, value.value, value.source);
     }
-    let _ = writeln!(out, ".");
+    if let Some(left_out) = &cell.left_out {
+        let ratio = left_out.ratio.map(|ratio| format!(" ({ratio:.2})"));
+        let _ = writeln!(
+            out,
+            "- Without it: {} {}{}; {}",
+            figure(left_out.model),
+            cell.unit,
+            ratio.unwrap_or_default(),
+            left_out.about
+        );
+    }
+    if let Some(shares) = shares(table, cell) {
+        let _ = writeln!(out, "- Other values were tuned to {shares}");
+    }
     if let Some(equal) = &cell.equal {
-        let _ = writeln!(out, "Equally good: {equal}");
+        let _ = writeln!(out, "- Equally good: {equal}");
     }
     if let Some(apart) = &cell.apart {
-        let _ = writeln!(out, "Distinguished by: {apart}");
+        let _ = writeln!(out, "- Distinguished by: {apart}");
+    }
+}
+
+/// The other cells to which a cell's values were tuned; those of the same table without its name.
+fn shares(table: &Filled, cell: &Cell) -> Option<String> {
+    let own = format!("{}/", table.name);
+    let names = cell.shares.iter();
+    let names: Vec<&str> = names
+        .map(|name| name.strip_prefix(&own).unwrap_or(name))
+        .collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The paragraphs about misses, and what predicted cells share with others.
+fn misses(out: &mut String, table: &Filled) {
+    let missed: Vec<&Cell> = table.cells.iter().filter(|cell| cell.misses()).collect();
+    if !missed.is_empty() {
+        let _ = writeln!(out, "\nMisses of more than 15 %:\n");
+    }
+    if let Some(miss) = table.miss.as_ref().filter(|_| !missed.is_empty()) {
+        let _ = writeln!(out, "{miss}\n");
+    }
+    for cell in missed.iter().filter(|cell| cell.miss.is_some()) {
+        let ratio = cell.ratio.unwrap_or_default();
+        let text = cell.miss.as_deref().unwrap_or_default();
+        let _ = writeln!(out, "- **{}** ({ratio:.2}): {text}", cell.id);
+    }
+    let predicted = table
+        .cells
+        .iter()
+        .filter(|cell| cell.kind == Kind::Predicted && cell.tuned.is_empty());
+    let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for cell in predicted {
+        if let Some(others) = shares(table, cell) {
+            shared.entry(others).or_default().push(&cell.id);
+        }
+    }
+    if !shared.is_empty() {
+        let _ = writeln!(out, "\nPredicted cells with values that were tuned to other cells:\n");
+    }
+    for (others, cells) in &shared {
+        let _ = writeln!(out, "- {}: tuned to {others}", cells.join(", "));
     }
 }
 

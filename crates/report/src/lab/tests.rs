@@ -16,8 +16,12 @@ fn every_scenario_and_every_cell_can_be_set_up() {
     for name in tables::names() {
         let table = tables::table(name).unwrap();
         for cell in &table.cells {
-            tables::scenario(cell, &[&cell.set, &cell.against])
-                .unwrap_or_else(|error| panic!("{}: {error:#}", cell.id));
+            for against in [false, true] {
+                let scenario = cell.scenario(&table.sources, against);
+                let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error:#}", cell.id));
+                coax_lab::smb::CopySetup::of(&scenario)
+                    .unwrap_or_else(|error| panic!("{}: {error}", cell.id));
+            }
             if let Some(path) = &cell.published {
                 data::published(&table.published, path).unwrap();
             }
@@ -25,18 +29,96 @@ fn every_scenario_and_every_cell_can_be_set_up() {
     }
 }
 
+/// The full names of all cells of copies.
+fn cells() -> std::collections::BTreeSet<String> {
+    let tables = tables::names().map(|name| (name, tables::table(name).unwrap()));
+    tables
+        .flat_map(|(name, table)| {
+            let cells: Vec<String> = table.cells.iter().map(|cell| cell.name(name)).collect();
+            cells
+        })
+        .collect()
+}
+
 #[test]
-fn fitted_and_chosen_cells_list_tuned_parameters() {
+fn every_changed_value_of_the_lab_has_a_source_and_sources_name_cells_that_exist() {
+    let cells = cells();
+    let check = |scenario: &coax_lab::scenario::Scenario, what: &str| {
+        for basis in scenario.evidence().unwrap() {
+            let is_changed = basis.instead_of.is_some();
+            assert!(!is_changed || !basis.source.is_empty(), "{what}: {basis:?}");
+            for cell in basis.tuned.cells() {
+                assert!(cells.contains(cell), "{what}: {}: {cell}", basis.path);
+            }
+        }
+    };
+    for (name, _) in data::SCENARIOS {
+        check(&data::scenario(name).unwrap(), name);
+    }
     for name in tables::names() {
-        for cell in tables::table(name).unwrap().cells {
-            assert_eq!(
-                cell.tuned.is_empty(),
-                cell.kind == Kind::Predicted,
-                "{}",
-                cell.id
-            );
+        let table = tables::table(name).unwrap();
+        for cell in &table.cells {
+            check(&cell.scenario(&table.sources, false).unwrap(), &cell.id);
+            check(&cell.scenario(&table.sources, true).unwrap(), &cell.id);
         }
     }
+}
+
+#[test]
+fn a_label_follows_from_the_sources_of_the_values() {
+    let labels = |name: &str, table: &str| {
+        let (_, file, cell) = tables::find(&format!("{table}/{name}")).unwrap();
+        let mut scenario = cell.scenario(&file.sources, false).unwrap();
+        let kind = scenario.kind(&cell.name(table)).unwrap();
+        for key in ["client.machine", "client.stack", "client.card", "server.machine"] {
+            let plain = if key.ends_with("stack") { "linux" } else { "fast" };
+            let plain = if key.ends_with("card") { "plain" } else { plain };
+            scenario.set(key, plain.into()).unwrap();
+        }
+        (kind, scenario.kind(&cell.name(table)).unwrap())
+    };
+    // fitted by its machine alone
+    assert_eq!(
+        labels("wfw-486/read", "samba-speed"),
+        (Kind::Fitted, Kind::Predicted)
+    );
+    // what remains is the selected network
+    assert_eq!(
+        labels("dls-5.0-full/to-client", "copy-times"),
+        (Kind::Fitted, Kind::Chosen)
+    );
+    assert_eq!(
+        labels("dls-5.0-predir/to-client", "copy-times").0,
+        Kind::Predicted
+    );
+    assert_eq!(labels("2000-to-nt-changed/wan", "wan-copy").0, Kind::Predicted);
+}
+
+#[test]
+fn fitted_cells_are_left_out_and_misses_are_explained() {
+    for name in tables::names() {
+        let table = tables::table(name).unwrap();
+        for cell in &table.cells {
+            let scenario = cell.scenario(&table.sources, false).unwrap();
+            let kind = scenario.kind(&cell.name(name)).unwrap();
+            let is_tuned = kind != Kind::Predicted;
+            assert_eq!(cell.without.is_some(), is_tuned, "{name}/{}", cell.id);
+        }
+    }
+}
+
+#[test]
+fn a_scenario_of_the_lab_gives_the_figure_of_its_table() {
+    for (name, _) in data::SCENARIOS {
+        let cell = tables::of_scenario(name);
+        assert!(cell.is_some(), "{name} is no cell of a table");
+    }
+    let (table, file, spec) = tables::find("copy-times/dls-4.0/to-server").unwrap();
+    let filled = tables::cell(&table, &file, &spec).unwrap();
+    let run = run::run(&data::scenario("dos-dls-4.0").unwrap()).unwrap();
+    assert_eq!(run.seconds, filled.model);
+    let without = filled.left_out.unwrap();
+    assert!(without.model > 1.05 * filled.model, "{without:?}");
 }
 
 #[test]
@@ -63,10 +145,13 @@ fn check_accuracy(tables: &[tables::Filled]) {
     for table in tables {
         for cell in &table.cells {
             let Some(ratio) = cell.ratio else { continue };
+            let explained = cell.miss.is_some() || table.miss.is_some();
+            assert!(!cell.misses() || explained, "{}: {ratio}", cell.id);
+            assert!(cell.kind != Kind::Fitted || cell.left_out.is_some());
             let allowed = match (table.name.as_str(), cell.kind) {
-                ("copy-times", Kind::Fitted) => 0.05,
+                ("copy-times", Kind::Fitted) if !cell.id.starts_with("dls-5.0-full") => 0.05,
                 ("copy-times", _) => 0.10,
-                ("wan-copy", _) if cell.id.ends_with("/wan") && cell.id != "2000-to-nt/wan" => 0.30,
+                ("wan-copy", _) if cell.misses() => 0.30,
                 ("wan-copy", _) => 0.15,
                 ("samba-speed", _) if cell.id.starts_with("rcvwindow") => 0.15,
                 _ => continue,

@@ -14,14 +14,14 @@ use super::output::{self, WrongUsage};
 use coax_report::{
     files::{is_stdout, write_whole},
     lab::{
-        keys,
+        evidence, keys,
         plots::{self, sequence::Part},
         predictions, report,
         run::{self, Summary},
-        tables,
+        tables::{self, CellSpec, Table},
     },
 };
-use named::named;
+use named::{Named, named};
 use sweep::SweepArgs;
 
 /// Arguments of `coax lab`.
@@ -33,7 +33,7 @@ pub struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Run a scenario: a file, or the name of one that comes with the lab
+    /// Run a scenario: a file, the name of one that comes with the lab, or a cell of a table
     Run(RunArgs),
     /// Run a copy with components chosen by name
     Copy(Box<CopyArgs>),
@@ -53,6 +53,9 @@ struct Common {
     /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Print every value with its source
+    #[arg(long)]
+    explain: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -73,7 +76,7 @@ struct Common {
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// A TOML file, or a name
+    /// A TOML file, a name, or TABLE/CELL
     scenario: String,
     #[command(flatten)]
     common: Common,
@@ -177,9 +180,12 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
 fn run(args: &LabArgs) -> ExitCode {
     let done = match &args.what {
         What::Run(args) => {
-            named(&args.scenario).and_then(|scenario| report(scenario, &args.common))
+            named(&args.scenario).and_then(|named| report(named, &args.common))
         }
-        What::Copy(args) => composed(args).and_then(|scenario| report(scenario, &args.common)),
+        What::Copy(args) => composed(args).and_then(|scenario| {
+            let cell = None;
+            report(Named { scenario, cell }, &args.common)
+        }),
         What::Sweep(args) => sweep::sweep(args),
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
         What::Import(args) => import::import(args),
@@ -228,7 +234,9 @@ fn composed(args: &CopyArgs) -> Result<Scenario> {
 }
 
 /// Runs and tells, and whether the copy succeeded.
-fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
+fn report(named: Named, common: &Common) -> Result<(String, bool)> {
+    let Named { mut scenario, cell } = named;
+    let cell = cell.filter(|_| common.set.is_empty() && common.seed.is_none());
     for assignment in &common.set {
         keys::set_text(&mut scenario, assignment)?;
     }
@@ -243,12 +251,43 @@ fn report(mut scenario: Scenario, common: &Common) -> Result<(String, bool)> {
     };
     let text = if common.svg.as_deref().is_some_and(is_stdout) {
         String::new()
-    } else if common.json {
-        serde_json::to_string_pretty(&summary)? + "\n"
     } else {
-        report::text(&summary)
+        told(&scenario, cell.as_ref(), &summary, common)?
     };
     Ok((text, summary.failed.is_none()))
+}
+
+/// The report: the run, the cell whose figure it gives, and the sources of its values.
+fn told(
+    scenario: &Scenario,
+    cell: Option<&(String, Table, CellSpec)>,
+    summary: &Summary,
+    common: &Common,
+) -> Result<String> {
+    let name = cell.map(|(table, _, spec)| spec.name(table));
+    let filled = match cell {
+        Some((table, file, spec)) => Some(tables::cell(table, file, spec)?),
+        None => None,
+    };
+    if common.json {
+        let mut object = serde_json::to_value(summary)?;
+        if let (Some(filled), Some(object)) = (&filled, object.as_object_mut()) {
+            object.insert("cell".to_owned(), serde_json::to_value(filled)?);
+        }
+        if let (true, Some(object)) = (common.explain, object.as_object_mut()) {
+            let values = evidence::list(scenario, name.as_deref())?;
+            object.insert("values".to_owned(), values);
+        }
+        return Ok(serde_json::to_string_pretty(&object)? + "\n");
+    }
+    let mut text = report::text(summary);
+    if let (Some(name), Some(filled)) = (&name, &filled) {
+        text.push_str(&predictions::line(name, filled));
+    }
+    if common.explain {
+        text.push_str(&evidence::text(scenario, name.as_deref())?);
+    }
+    Ok(text)
 }
 
 /// Runs, and writes what is to be kept of it.
