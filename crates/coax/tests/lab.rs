@@ -312,5 +312,9 @@ fn a_cell_by_its_name_gives_the_figure_of_its_table_and_explains_its_values() {
     assert!(changed["cell"].is_null());
     let row = lab(&["run", "spdtest/IBM"]);
     assert_eq!(row.status.code(), Some(2));
-    assert!(String::from_utf8(row.stderr).unwrap().contains("lab tables spdtest"));
+    assert!(
+        String::from_utf8(row.stderr)
+            .unwrap()
+            .contains("lab tables spdtest")
+    );
 }

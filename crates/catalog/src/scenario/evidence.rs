@@ -128,7 +128,9 @@ impl Scenario {
     /// The values of the client's profile.
     fn of_client(&self) -> Vec<Basis> {
         let file = self.facts();
-        let sections = file.iter().filter_map(|(name, it)| Some((name, it.as_table()?)));
+        let sections = file
+            .iter()
+            .filter_map(|(name, it)| Some((name, it.as_table()?)));
         let facts = sections.flat_map(|(section, facts)| {
             let named = facts.iter();
             named.map(move |(key, fact)| (format!("client.profile.{section}.{key}"), fact))
@@ -170,7 +172,10 @@ fn basis_of_fact(path: String, fact: &toml::Value) -> Basis {
     Basis {
         path,
         value: fact.get("value").map(shown).unwrap_or_default(),
-        source: text("source").or(text("assumed")).unwrap_or_default().to_string(),
+        source: text("source")
+            .or(text("assumed"))
+            .unwrap_or_default()
+            .to_string(),
         assumed: text("assumed").is_some(),
         tuned: Tuned {
             fitted: cells("fitted"),

@@ -43,8 +43,8 @@ use alloc::{
 
 use choices::{CHOICES, Choices, PLACES};
 pub use choices::{parse_size, parts};
-pub use evidence::Basis;
 use coax_wire::time::Span;
+pub use evidence::Basis;
 use load::{client_profile, described, in_file, shown};
 
 use crate::{

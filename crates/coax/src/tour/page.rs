@@ -39,7 +39,11 @@ fn page(tour: &Tour) -> String {
         let _ = writeln!(
             before,
             "<details{}><summary>{}</summary><pre>{}</pre>{picture}</details>",
-            if text::is_unfolded(table) { " open" } else { "" },
+            if text::is_unfolded(table) {
+                " open"
+            } else {
+                ""
+            },
             escaped(&about),
             escaped(&predictions::rows(table)),
         );

@@ -286,7 +286,10 @@ fn misses(out: &mut String, table: &Filled) {
         }
     }
     if !shared.is_empty() {
-        let _ = writeln!(out, "\nPredicted cells with values that were tuned to other cells:\n");
+        let _ = writeln!(
+            out,
+            "\nPredicted cells with values that were tuned to other cells:\n"
+        );
     }
     for (others, cells) in &shared {
         let _ = writeln!(out, "- {}: tuned to {others}", cells.join(", "));

@@ -70,9 +70,22 @@ fn a_label_follows_from_the_sources_of_the_values() {
         let (_, file, cell) = tables::find(&format!("{table}/{name}")).unwrap();
         let mut scenario = cell.scenario(&file.sources, false).unwrap();
         let kind = scenario.kind(&cell.name(table)).unwrap();
-        for key in ["client.machine", "client.stack", "client.card", "server.machine"] {
-            let plain = if key.ends_with("stack") { "linux" } else { "fast" };
-            let plain = if key.ends_with("card") { "plain" } else { plain };
+        for key in [
+            "client.machine",
+            "client.stack",
+            "client.card",
+            "server.machine",
+        ] {
+            let plain = if key.ends_with("stack") {
+                "linux"
+            } else {
+                "fast"
+            };
+            let plain = if key.ends_with("card") {
+                "plain"
+            } else {
+                plain
+            };
             scenario.set(key, plain.into()).unwrap();
         }
         (kind, scenario.kind(&cell.name(table)).unwrap())
@@ -91,7 +104,10 @@ fn a_label_follows_from_the_sources_of_the_values() {
         labels("dls-5.0-predir/to-client", "copy-times").0,
         Kind::Predicted
     );
-    assert_eq!(labels("2000-to-nt-changed/wan", "wan-copy").0, Kind::Predicted);
+    assert_eq!(
+        labels("2000-to-nt-changed/wan", "wan-copy").0,
+        Kind::Predicted
+    );
 }
 
 #[test]

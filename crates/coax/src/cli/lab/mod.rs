@@ -179,9 +179,7 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
 
 fn run(args: &LabArgs) -> ExitCode {
     let done = match &args.what {
-        What::Run(args) => {
-            named(&args.scenario).and_then(|named| report(named, &args.common))
-        }
+        What::Run(args) => named(&args.scenario).and_then(|named| report(named, &args.common)),
         What::Copy(args) => composed(args).and_then(|scenario| {
             let cell = None;
             report(Named { scenario, cell }, &args.common)

@@ -51,7 +51,11 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
     if let Some(seed) = args.seed {
         set.push(format!("seed={seed}"));
     }
-    let sweep = Sweep::new(super::named::named(&args.scenario)?.scenario, &set, &args.grid)?;
+    let sweep = Sweep::new(
+        super::named::named(&args.scenario)?.scenario,
+        &set,
+        &args.grid,
+    )?;
     if args.svg.is_some() {
         plots::check(&sweep)?;
     }

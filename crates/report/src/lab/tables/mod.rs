@@ -10,10 +10,10 @@ mod spdtest;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
-use coax_catalog::scenario::Basis;
-pub use coax_catalog::tables::{CellSpec, Kind, Table, Unit, names};
 pub use cell::{Cell, LeftOut, TunedValue};
 use cell::{done, figure};
+use coax_catalog::scenario::Basis;
+pub use coax_catalog::tables::{CellSpec, Kind, Table, Unit, names};
 use serde::Serialize;
 
 use super::{data, parallel, run::Summary};
@@ -195,11 +195,7 @@ fn tuned_value(basis: &Basis) -> TunedValue {
 }
 
 /// The model's figure, and the largest cause.
-fn model(
-    table: &Table,
-    spec: &CellSpec,
-    summary: &Summary,
-) -> Result<(f64, (&'static str, f64))> {
+fn model(table: &Table, spec: &CellSpec, summary: &Summary) -> Result<(f64, (&'static str, f64))> {
     let mut waited_for = summary.dominant();
     let mut other = None;
     if spec.unit == Unit::Factor {

@@ -39,7 +39,8 @@ fn cell(table: &Table, row: Compared) -> Cell {
             true => Kind::Fitted,
             false => Kind::Predicted,
         },
-        mechanism: "passes of the processor over a packet, and the bus's time for a byte".to_owned(),
+        mechanism: "passes of the processor over a packet, and the bus's time for a byte"
+            .to_owned(),
         tuned: tuned.into_iter().collect(),
         shares: Vec::new(),
         left_out: row.left_out.map(|model| LeftOut {
