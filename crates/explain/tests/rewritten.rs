@@ -382,7 +382,7 @@ proptest! {
             total(capture, Cause::Timeout).0 + total(capture, Cause::FastRecovery).0
         };
         let spent = [&before, &after].map(repairs);
-        let part = if name.starts_with("shallow") { 50 } else { 1000 };
+        let part = if name.starts_with("shallow") { 100 } else { 1000 };
         let noise = before.copies[0].wall.0 / part;
         prop_assert!(spent[1] <= spent[0] + noise, "{}: {:?}, lost {:?}", name, spent, lost);
         for copy in &after.copies {
@@ -429,4 +429,18 @@ fn an_acknowledgment_that_the_capture_lost_does_not_make_a_needless_probe_a_time
     packets.remove(800);
     let capture = analyse(LinkType::Ip, &packets);
     assert_eq!(total(&capture, Cause::Timeout).0, 0);
+}
+
+#[test]
+fn a_packet_that_the_capture_lost_does_not_change_what_the_path_delivered() {
+    let all = labelled("shallow-server");
+    let before = analyse(LinkType::Ip, &all);
+    let repair = |capture: &Capture| total(capture, Cause::FastRecovery).0;
+    // duplicate ACKs with SACK blocks, and data, in windows that are nearly saturated
+    for place in [3739, 3849, 4226, 4251, 4342, 4358] {
+        let kept: Vec<Owned> = [&all[..place], &all[place + 1..]].concat();
+        let after = analyse(LinkType::Ip, &kept);
+        let change = repair(&after).abs_diff(repair(&before));
+        assert!(change <= before.copies[0].wall.0 / 100, "{place}: {change}");
+    }
 }

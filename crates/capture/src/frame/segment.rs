@@ -157,6 +157,12 @@ impl<'a> Segment<'a> {
         self.has_sack() && self.sack_blocks().any(|(_, to)| is_before(self.ack, to))
     }
 
+    /// The SACK block with the segment that arrived last (RFC 2018 §4): its first number, and the one after its last.
+    pub fn newest_sack(&self) -> Option<(u32, u32)> {
+        let mut blocks = self.has_sack().then(|| self.sack_blocks())?;
+        blocks.find(|(_, to)| is_before(self.ack, *to))
+    }
+
     /// SACK blocks as they stand there: first number, and the one after the last.
     fn sack_blocks(&self) -> impl Iterator<Item = (u32, u32)> {
         let blocks = options(self.options).find(|(kind, _)| *kind == 5);

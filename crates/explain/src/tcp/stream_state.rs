@@ -58,8 +58,10 @@ pub(super) struct StreamState {
     pub(super) sacked: bool,
     /// Timestamps of its acknowledgments that the other side may echo.
     pub(super) echoes: Echoes,
-    /// Segments that the other side reported as received before their turn, since its last new acknowledgment.
-    pub(super) early_acks: u32,
+    /// Bytes that the other side reported as received before their turn and has not acknowledged, as far as that is known.
+    pub(super) early_acked: u64,
+    /// The highest end of a SACK block that reported its data.
+    pub(super) sacked_to: u64,
     /// When the last of them came, and the one that is enough for every sender that responds to duplicate ACKs.
     pub(super) told_at: Time,
     pub(super) told_enough: Option<Time>,

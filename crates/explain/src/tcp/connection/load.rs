@@ -32,32 +32,41 @@ impl Connection {
         }
     }
 
-    /// What the path has delivered of `side`'s data, as its sender hears; `early` segments of it had been reported as received
-    /// before their turn.
+    /// What the path has delivered of `side`'s data, as its sender hears. SACK had reported `known` bytes of it before.
     pub(super) fn note_delivered_by_ack(
         &mut self,
         side: Side,
         ack: &NewAck,
-        early: u32,
+        known: u64,
         sizes: SegmentSizes,
     ) {
-        if self.path.is_behind(side) {
-            return;
+        if !self.path.is_behind(side) {
+            let bytes = on_wire(ack.bytes.saturating_sub(known), sizes);
+            self.path.note_delivered(side, ack.at, bytes);
         }
-        let segments = ack.bytes.div_ceil(sizes.mss.max(1));
-        let bytes = ack.bytes + segments * sizes.overhead;
-        let known = u64::from(early) * (sizes.mss + sizes.overhead);
-        self.path
-            .note_delivered(side, ack.at, bytes.saturating_sub(known));
     }
 
-    /// A segment of `side` was received before its turn, as its sender hears.
-    pub(super) fn note_delivered_early(&mut self, side: Side, at: Time, sizes: SegmentSizes) {
+    /// Data of `side` arrived before its turn, as its sender hears in `segment`: what its newest SACK block has more than
+    /// earlier ones, so that a lost acknowledgment costs nothing (Linux counts `tp->delivered` so). Without SACK, or if a
+    /// retransmission filled a hole, it is one segment.
+    pub(super) fn note_delivered_early(&mut self, side: Side, segment: &Segment<'_>, at: Time) {
+        let sizes = self.sizes(side);
         let stream = of_mut(&mut self.streams, side);
-        stream.early_acks = stream.early_acks.saturating_add(1);
+        let newest = segment.newest_sack();
+        let newest = newest.map(|(from, to)| (stream.offset(from), stream.offset(to)));
+        let (from, to) = newest.map_or((0, 0), |(from, to)| (from, to.min(stream.highest)));
+        let longer = to.saturating_sub(from.max(stream.sacked_to));
+        stream.sacked_to = stream.sacked_to.max(to);
+        let bytes = if longer > 0 { longer } else { sizes.mss };
+        stream.early_acked = stream.early_acked.saturating_add(bytes);
         if !self.path.is_behind(side) {
-            let bytes = sizes.mss + sizes.overhead;
-            self.path.note_delivered(side, at, bytes);
+            self.path.note_delivered(side, at, on_wire(bytes, sizes));
         }
     }
+}
+
+/// Bytes on the wire of this much data.
+fn on_wire(bytes: u64, sizes: SegmentSizes) -> u64 {
+    let segments = bytes.div_ceil(sizes.mss.max(1));
+    bytes.saturating_add(segments.saturating_mul(sizes.overhead))
 }

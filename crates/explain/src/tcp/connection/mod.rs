@@ -332,7 +332,8 @@ impl Connection {
         let is_pure = segment.len == 0 && !fills;
         let sent = other.sent.up_to(ack);
         let sent = sent.filter(|sent| sent.end == ack && !fills);
-        let early = std::mem::take(&mut other.early_acks);
+        let known = other.early_acked.min(ack - before);
+        other.early_acked -= known;
         let new = NewAck {
             at,
             acked: ack,
@@ -342,7 +343,7 @@ impl Connection {
             sent,
         };
         let sizes = self.sizes(side.other());
-        self.note_delivered_by_ack(side.other(), &new, early, sizes);
+        self.note_delivered_by_ack(side.other(), &new, known, sizes);
         self.path.note_ack_pace(side, &new, sizes);
         self.path.note_burst(side.other(), &new, sizes);
         let carried = if fills { 0 } else { new.bytes };
@@ -372,7 +373,7 @@ impl Connection {
         if other.window == window_before || has_sack {
             other.told(segment.reports_hole(), at);
             other.tick(at, serial);
-            self.note_delivered_early(side.other(), at, sizes);
+            self.note_delivered_early(side.other(), segment, at);
             of_mut(&mut self.streams, side).figures.duplicate_acks += 1;
         }
     }
