@@ -117,6 +117,8 @@ pub struct File {
     /// Its format.
     pub kind: Kind,
     pub(crate) entries: Vec<Entry>,
+    /// Its lines without their ends.
+    pub(crate) lines: Vec<String>,
 }
 
 impl fmt::Display for File {
@@ -126,6 +128,12 @@ impl fmt::Display for File {
 }
 
 impl File {
+    /// The lines that are headings: their numbers, from 1, and the sections in lower case.
+    pub(crate) fn headings(&self) -> impl Iterator<Item = (usize, String)> {
+        let lines = self.lines.iter().enumerate();
+        lines.filter_map(|(place, line)| Some((place.saturating_add(1), heading(line.trim())?.to_lowercase())))
+    }
+
     /// Reads a file. Bytes beyond ASCII are taken as Latin-1, a byte order mark says UTF-16.
     ///
     /// # Errors
@@ -152,6 +160,7 @@ impl File {
             name: name.into(),
             kind,
             entries,
+            lines: text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect(),
         })
     }
 }

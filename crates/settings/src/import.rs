@@ -64,6 +64,7 @@ pub struct Line {
 /// Files, read.
 #[derive(Clone, Debug, Default)]
 pub struct Import {
+    files: Vec<(File, Role)>,
     lines: Vec<Line>,
     /// Lines without a known effect on speed.
     others: usize,
@@ -97,6 +98,11 @@ impl Import {
         if role == Role::Client {
             self.guess = self.guess.or_else(|| guess(file));
         }
+        self.files.push((file.clone(), role));
+    }
+
+    pub(crate) fn files(&self) -> &[(File, Role)] {
+        &self.files
     }
 
     /// The lines with a known meaning, in the order of the files.
@@ -139,6 +145,15 @@ impl Import {
     /// # Errors
     /// The profile does not exist, or a value is not possible for the lab.
     pub fn scenario(&self, title: &str, profile: Option<&str>) -> Result<String, String> {
+        self.resolved(title, profile)
+            .map(|scenario| self.text(title, &scenario))
+    }
+
+    /// The same, ready to run.
+    ///
+    /// # Errors
+    /// As [`scenario`](Self::scenario).
+    pub fn resolved(&self, title: &str, profile: Option<&str>) -> Result<Scenario, String> {
         let mut scenario = Scenario::new(title);
         if let Some(profile) = profile.or(self.profile()) {
             scenario
@@ -151,7 +166,7 @@ impl Import {
                 .map_err(|error| error.to_string())?;
         }
         scenario.resolve().map_err(|error| error.to_string())?;
-        Ok(self.text(title, &scenario))
+        Ok(scenario)
     }
 
     fn text(&self, title: &str, scenario: &Scenario) -> String {
@@ -184,7 +199,7 @@ impl Import {
     }
 }
 
-fn effect(setting: &Setting, text: &str, role: Role) -> Effect {
+pub(crate) fn effect(setting: &Setting, text: &str, role: Role) -> Effect {
     if !setting.choose.is_empty() {
         let word = text.trim().to_lowercase();
         return match setting.choose.get(&word) {

@@ -6,6 +6,8 @@
 // Only `coax` uses this crate.
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod advise;
+mod diff;
 mod file;
 mod import;
 mod table;
@@ -13,5 +15,6 @@ mod table;
 mod tests;
 mod value;
 
+pub use advise::{Advice, Step, advise};
 pub use file::{File, Kind, Unreadable};
 pub use import::{Effect, Import, Line, Role};

@@ -55,6 +55,9 @@ pub(crate) struct Setting {
     /// Words and the client profiles that they mean.
     #[serde(default)]
     pub(crate) choose: BTreeMap<String, String>,
+    /// Values that `lab advise` tries, as the file has them.
+    #[serde(default, rename = "try")]
+    pub(crate) candidates: Vec<String>,
     pub(crate) meaning: String,
     pub(crate) advice: Option<String>,
     pub(crate) source: String,
@@ -73,15 +76,30 @@ impl Setting {
         self.file == file && self.key == key && matches(&self.section, section)
     }
 
+    /// The section of a line that is missing; `None` if it is not known which.
+    pub(crate) fn own_section(&self) -> Option<&str> {
+        (!self.section.contains('*')).then_some(self.section.as_str())
+    }
+
+    /// Whether it may stand in this section.
+    pub(crate) fn belongs_in(&self, section: &str) -> bool {
+        matches(&self.section, section)
+    }
+
+    /// Whether the registry keeps it as text.
+    pub(crate) fn is_registry_text(&self) -> bool {
+        self.section.contains("\\vxd\\") || self.section.contains("\\class\\")
+    }
+
+    /// The name of the line.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
     /// A section that it may stand in, for tests.
     #[cfg(test)]
     pub(crate) fn example_section(&self) -> String {
         self.section.replace('*', "x")
-    }
-
-    #[cfg(test)]
-    pub(crate) fn example_key(&self) -> &str {
-        &self.key
     }
 }
 

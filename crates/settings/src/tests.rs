@@ -4,7 +4,9 @@
 
 use proptest::prelude::*;
 
-use crate::{Effect, File, Import, Kind, Role, Unreadable, table};
+use coax_catalog::scenario::Scenario;
+
+use crate::{Effect, File, Import, Kind, Role, Unreadable, advise, table};
 
 const PROTOCOL: &str = "[network.setup]\r\nversion=0x3110\r\n\r\n[TCPIP]\r\n  ; what the set-up wrote\r\nNBSessions=6\r\n\
     TCPWindowSize=1450 ; bytes\r\nTCPSegmentSize=1450\r\nIPAddress0=192 168 1 9\r\n\u{1a}";
@@ -185,15 +187,15 @@ fn every_setting_of_the_table_makes_a_scenario_that_the_lab_accepts() {
         let file = match setting.file.as_str() {
             "registry" => format!(
                 "REGEDIT4\n[{section}]\n\"{}\"=dword:{:08x}\n",
-                setting.example_key(),
+                setting.key(),
                 text.parse::<u32>().unwrap_or(1)
             ),
-            "sysctl" => format!("{} = {text}\n", setting.example_key()),
-            _ if setting.example_key().starts_with("socket options") => {
-                let option = setting.example_key().split(": ").nth(1).unwrap().to_owned();
+            "sysctl" => format!("{} = {text}\n", setting.key()),
+            _ if setting.key().starts_with("socket options") => {
+                let option = setting.key().split(": ").nth(1).unwrap().to_owned();
                 format!("[global]\nsocket options = {option}={text}\n")
             }
-            _ => format!("[{section}]\n{} = {text}\n", setting.example_key()),
+            _ => format!("[{section}]\n{} = {text}\n", setting.key()),
         };
         let name = match setting.file.as_str() {
             "registry" => "x.reg",
@@ -224,7 +226,7 @@ fn every_setting_of_the_table_makes_a_scenario_that_the_lab_accepts() {
 fn the_scenario_file_is_one_that_the_lab_reads() {
     let import = imported(&[("PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client)]);
     let text = import.scenario("my machine", None).unwrap();
-    let scenario = coax_catalog::scenario::Scenario::parse("x.toml", &text).unwrap();
+    let scenario = Scenario::parse("x.toml", &text).unwrap();
     assert_eq!(
         scenario.parameter("client.stack.receive_window").as_deref(),
         Some("1450")
@@ -237,6 +239,8 @@ fn the_scenario_file_is_one_that_the_lab_reads() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn arbitrary_bytes_never_panic(
         name in prop::sample::select(vec!["protocol.ini", "system.ini", "x.reg", "smb.conf", "sysctl.conf", "other"]),
@@ -248,4 +252,66 @@ proptest! {
             let _ = import.scenario("x", None);
         }
     }
+}
+
+/// A copy whose time is that of its windows, as a server without a cost has it.
+fn by_window(scenarios: &[Scenario]) -> Vec<Option<f64>> {
+    let seconds = |scenario: &Scenario| {
+        let window: f64 = scenario.parameter("client.stack.receive_window")?.parse().ok()?;
+        let raw = scenario.parameter("server.config.read_raw").as_deref() != Some("false");
+        Some(1000.0 / window.min(4350.0) + if raw { 0.0 } else { 1.0 })
+    };
+    scenarios.iter().map(seconds).collect()
+}
+
+#[test]
+fn advice_changes_what_gains_most_and_leaves_the_rest() {
+    let conf = b"[global]\n  read raw = no\n  max xmit = 2920\n";
+    let import = imported(&[("PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client), ("smb.conf", conf, Role::Server)]);
+    let base = import.resolved("x", None).unwrap();
+    let found = advise(&import, &base, &mut by_window).unwrap();
+    let lines: Vec<&str> = found.steps.iter().map(|step| step.line.as_str()).collect();
+    assert_eq!(lines, ["read raw = yes", "tcpwindowsize = 4350"]);
+    assert!(found.steps[1].after_s < found.steps[1].before_s && found.steps[0].before_s == found.now_s);
+    let expected = "--- PROTOCOL.INI\n+++ PROTOCOL.INI\n@@ -7 +7 @@\n-TCPWindowSize=1450 ; bytes\n+TCPWindowSize=4350 ; bytes\n\
+        --- smb.conf\n+++ smb.conf\n@@ -2 +2 @@\n-  read raw = no\n+  read raw = yes\n";
+    assert_eq!(found.diff, expected);
+}
+
+#[test]
+fn lines_that_are_missing_are_added_below_their_section() {
+    let text = b"[protman]\ndrivername=PROTMAN$\n[tcpip]\nipaddress0=10 0 0 1\n";
+    let import = imported(&[("PROTOCOL.INI", text, Role::Client)]);
+    let mut base = import.resolved("x", None).unwrap();
+    base.set_text("client.stack.receive_window=1450").unwrap();
+    let found = advise(&import, &base, &mut by_window).unwrap();
+    assert!(found.diff.ends_with("@@ -3,0 +4 @@\n+tcpwindowsize=4350\n"), "{}", found.diff);
+}
+
+#[test]
+fn a_copy_that_cannot_be_made_faster_needs_no_change_and_one_that_fails_is_said() {
+    let import = imported(&[("PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client)]);
+    let base = import.resolved("x", None).unwrap();
+    let found = advise(&import, &base, &mut |all| vec![Some(1.0); all.len()]).unwrap();
+    assert_eq!((found.steps.len(), found.diff.as_str()), (0, ""));
+    assert!(advise(&import, &base, &mut |all| vec![None; all.len()]).is_err());
+}
+
+#[test]
+fn two_options_of_one_line_become_one_change() {
+    let conf = b"[global]\nsocket options = SO_RCVBUF=8192 SO_SNDBUF=8192\n";
+    let import = imported(&[("smb.conf", conf, Role::Server)]);
+    let base = import.resolved("x", Some("modern")).unwrap();
+    let mut run = |all: &[Scenario]| -> Vec<Option<f64>> {
+        let number = |scenario: &Scenario, path: &str| scenario.parameter(path)?.parse::<f64>().ok();
+        let one = |scenario: &Scenario| {
+            let receive = number(scenario, "server.stack.receive_window")?;
+            Some(1e6 / receive + 1e6 / number(scenario, "server.stack.send_buffer")?)
+        };
+        all.iter().map(one).collect()
+    };
+    let found = advise(&import, &base, &mut run).unwrap();
+    let expected = "--- smb.conf\n+++ smb.conf\n@@ -2 +2 @@\n-socket options = SO_RCVBUF=8192 SO_SNDBUF=8192\n\
+        +socket options = SO_RCVBUF=65536 SO_SNDBUF=262144\n";
+    assert_eq!(found.diff, expected);
 }

@@ -8,14 +8,9 @@ use coax_report::files::write_whole;
 use coax_settings::{Effect, File, Import, Line, Role};
 use serde_json::{Value, json};
 
-/// Arguments of `coax lab import`.
+/// The files of the machines.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Files: PROTOCOL.INI, SYSTEM.INI, NETWORK.INI, TCPUTILS.INI, .reg exports of Windows 9x, NT, 2000 and XP, smb.conf, \
-    sysctl.conf or the output of 'sysctl -a'.\n\n\
-    Example: coax lab import PROTOCOL.INI SYSTEM.INI smb.conf --out mine.toml && coax lab run mine.toml"
-)]
-pub struct ImportArgs {
+pub struct MachineFiles {
     /// Files of the client; smb.conf and sysctl values are the server's
     #[arg(required_unless_present = "server", value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -24,7 +19,45 @@ pub struct ImportArgs {
     server: Vec<PathBuf>,
     /// The redirector profile of the client [default: what the files suggest]
     #[arg(long, value_name = "PROFILE")]
-    client: Option<String>,
+    pub(super) client: Option<String>,
+}
+
+impl MachineFiles {
+    /// Reads them all.
+    pub(super) fn read(&self) -> Result<Import> {
+        let mut import = Import::default();
+        let given = self.files.iter().map(|path| (path, None));
+        let servers = self.server.iter().map(|path| (path, Some(Role::Server)));
+        for (path, role) in given.chain(servers) {
+            let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let file = File::parse(&path.display().to_string(), &bytes)?;
+            let usual = match file.kind.is_usually_the_servers() {
+                true => Role::Server,
+                false => Role::Client,
+            };
+            import.add(&file, role.unwrap_or(usual));
+        }
+        Ok(import)
+    }
+
+    /// The scenario's title.
+    pub(super) fn title(&self) -> String {
+        let names = self.files.iter().chain(&self.server);
+        let names: Vec<_> = names.filter_map(|path| path.file_name()?.to_str()).collect();
+        format!("Settings of {}", names.join(", "))
+    }
+}
+
+/// Arguments of `coax lab import`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Files: PROTOCOL.INI, SYSTEM.INI, NETWORK.INI, TCPUTILS.INI, .reg exports of Windows 9x, NT, 2000 and XP, smb.conf, \
+    sysctl.conf or the output of 'sysctl -a'.\n\n\
+    Example: coax lab import PROTOCOL.INI SYSTEM.INI smb.conf --out mine.toml && coax lab run mine.toml"
+)]
+pub struct ImportArgs {
+    #[command(flatten)]
+    machines: MachineFiles,
     /// Write the scenario into this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -35,19 +68,9 @@ pub struct ImportArgs {
 
 /// Reads the files and writes the scenario. Returns what is to be printed, and whether every line could be used.
 pub(super) fn import(args: &ImportArgs) -> Result<(String, bool)> {
-    let mut import = Import::default();
-    let given = args.files.iter().map(|path| (path, None));
-    for (path, role) in given.chain(args.server.iter().map(|path| (path, Some(Role::Server)))) {
-        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let file = File::parse(&path.display().to_string(), &bytes)?;
-        let usual = match file.kind.is_usually_the_servers() {
-            true => Role::Server,
-            false => Role::Client,
-        };
-        import.add(&file, role.unwrap_or(usual));
-    }
-    let title = titles(args);
-    let scenario = match import.scenario(&title, args.client.as_deref()) {
+    let import = args.machines.read()?;
+    let client = args.machines.client.as_deref();
+    let scenario = match import.scenario(&args.machines.title(), client) {
         Ok(text) => text,
         Err(why) => bail!("the lines make no scenario: {why}"),
     };
@@ -60,14 +83,6 @@ pub(super) fn import(args: &ImportArgs) -> Result<(String, bool)> {
     };
     let is_wrong = |line: &Line| matches!(line.effect, Effect::Wrong(_));
     Ok((text, !import.lines().iter().any(is_wrong)))
-}
-
-fn titles(args: &ImportArgs) -> String {
-    let names = args.files.iter().chain(&args.server);
-    let names: Vec<_> = names
-        .filter_map(|path| path.file_name()?.to_str())
-        .collect();
-    format!("Settings of {}", names.join(", "))
 }
 
 fn text(import: &Import, scenario: &str, args: &ImportArgs) -> String {
@@ -92,7 +107,7 @@ fn text(import: &Import, scenario: &str, args: &ImportArgs) -> String {
         "{} other lines have no known effect on speed.",
         import.others()
     );
-    if let Some(profile) = import.profile().filter(|_| args.client.is_none()) {
+    if let Some(profile) = import.profile().filter(|_| args.machines.client.is_none()) {
         let _ = writeln!(
             text,
             "The files suggest the client {profile}; --client names another."

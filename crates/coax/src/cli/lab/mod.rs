@@ -1,5 +1,6 @@
 //! `coax lab`: predicts.
 
+mod advise;
 mod import;
 mod named;
 mod sweep;
@@ -43,6 +44,8 @@ enum What {
     Tables(TablesArgs),
     /// Read your machines' configuration files, say what each line means for speed, and write a scenario
     Import(import::ImportArgs),
+    /// Search the settings of your machines' files for a faster copy, and show the lines to change
+    Advise(advise::AdviseArgs),
 }
 
 #[derive(Debug, Args)]
@@ -165,6 +168,7 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
             );
         }
         What::Import(args) => return check(args.json, &[("--out", args.out.as_deref())]),
+        What::Advise(_) => return Ok(()),
     };
     if common.pcap.as_deref().is_some_and(is_stdout) {
         let message = "--pcap needs a file name: the ground truth is written beside it";
@@ -187,6 +191,7 @@ fn run(args: &LabArgs) -> ExitCode {
         What::Sweep(args) => sweep::sweep(args),
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
         What::Import(args) => import::import(args),
+        What::Advise(args) => advise::advice(args),
     };
     let (text, succeeded) = match done {
         Ok(done) => done,
