@@ -325,9 +325,18 @@ fn advice_for_the_files_of_a_machine_is_a_diff_of_them() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("PROTOCOL.INI"), "[tcpip]\r\ntcpwindowsize=1450\r\n").unwrap();
     let found = json(&["advise", &path("PROTOCOL.INI"), "--size", "500kB", "--json"]);
-    let (now, then) = (found["now_s"].as_f64().unwrap(), found["steps"][0]["after_s"].as_f64().unwrap());
+    let (now, then) = (
+        found["now_s"].as_f64().unwrap(),
+        found["steps"][0]["after_s"].as_f64().unwrap(),
+    );
     assert!(then < now, "{found}");
-    assert!(found["diff"].as_str().unwrap().contains("\n-tcpwindowsize=1450\n+tcpwindowsize="), "{found}");
+    assert!(
+        found["diff"]
+            .as_str()
+            .unwrap()
+            .contains("\n-tcpwindowsize=1450\n+tcpwindowsize="),
+        "{found}"
+    );
     let again = json(&["advise", &path("PROTOCOL.INI"), "--size", "500kB", "--json"]);
     assert_eq!(again, found, "the number of threads changes nothing");
 }

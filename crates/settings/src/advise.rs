@@ -72,14 +72,17 @@ pub fn advise(
 ) -> Result<Advice, String> {
     let mut runs = 1;
     let now_s = run(std::slice::from_ref(base)).first().copied().flatten();
-    let now_s = now_s.ok_or("the copy does not finish in the simulation with the settings as they are")?;
+    let now_s =
+        now_s.ok_or("the copy does not finish in the simulation with the settings as they are")?;
     let mut knobs: Vec<Knob<'_>> = knobs(import);
     let (mut scenario, mut seconds) = (base.clone(), now_s);
     let mut chosen: Vec<(Choice<'_>, f64)> = Vec::new();
     while chosen.len() < MOST_STEPS {
         let trials = trials(&knobs, &scenario);
         runs += trials.len();
-        let Some(mut best) = fastest(&trials, run).filter(|best| best.seconds <= seconds * (1.0 - LEAST_GAIN)) else {
+        let Some(mut best) =
+            fastest(&trials, run).filter(|best| best.seconds <= seconds * (1.0 - LEAST_GAIN))
+        else {
             break;
         };
         runs += refine(&mut best, &scenario, run);
@@ -88,7 +91,12 @@ pub fn advise(
         let before = std::mem::replace(&mut seconds, best.seconds);
         chosen.push((best, before));
     }
-    Ok(Advice { now_s, diff: diffs(import, &chosen), steps: chosen.iter().map(step).collect(), runs })
+    Ok(Advice {
+        now_s,
+        diff: diffs(import, &chosen),
+        steps: chosen.iter().map(step).collect(),
+        runs,
+    })
 }
 
 fn step((choice, before_s): &(Choice<'_>, f64)) -> Step {
@@ -110,7 +118,11 @@ fn knobs(import: &Import) -> Vec<Knob<'_>> {
             let can = setting.set.is_some() && setting.file == file.kind.name();
             let first = setting.candidates.first();
             if can && first.is_some_and(|value| diff::edit(file, setting, value).is_some()) {
-                knobs.push(Knob { file, role: *role, setting });
+                knobs.push(Knob {
+                    file,
+                    role: *role,
+                    setting,
+                });
             }
         }
     }
@@ -142,27 +154,61 @@ fn trials<'a>(knobs: &[Knob<'a>], scenario: &Scenario) -> Vec<Trial<'a>> {
     trials
 }
 
-fn fastest<'a>(trials: &[Trial<'a>], run: &mut dyn FnMut(&[Scenario]) -> Vec<Option<f64>>) -> Option<Choice<'a>> {
-    let scenarios: Vec<Scenario> = trials.iter().map(|(.., scenario)| scenario.clone()).collect();
+fn fastest<'a>(
+    trials: &[Trial<'a>],
+    run: &mut dyn FnMut(&[Scenario]) -> Vec<Option<f64>>,
+) -> Option<Choice<'a>> {
+    let scenarios: Vec<Scenario> = trials
+        .iter()
+        .map(|(.., scenario)| scenario.clone())
+        .collect();
     let times = run(&scenarios);
-    let done = trials.iter().zip(times).filter_map(|((knob, value, _), time)| {
-        Some(Choice { knob: *knob, value: value.clone(), seconds: time? })
-    });
+    let done = trials
+        .iter()
+        .zip(times)
+        .filter_map(|((knob, value, _), time)| {
+            Some(Choice {
+                knob: *knob,
+                value: value.clone(),
+                seconds: time?,
+            })
+        });
     done.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
 }
 
 /// Looks between the chosen number and the candidates beside it. Returns the number of runs.
-fn refine(best: &mut Choice<'_>, scenario: &Scenario, run: &mut dyn FnMut(&[Scenario]) -> Vec<Option<f64>>) -> usize {
+fn refine(
+    best: &mut Choice<'_>,
+    scenario: &Scenario,
+    run: &mut dyn FnMut(&[Scenario]) -> Vec<Option<f64>>,
+) -> usize {
     let number = |text: &String| text.parse::<i64>().ok();
     let Some(chosen) = number(&best.value).filter(|_| best.knob.setting.map.is_empty()) else {
         return 0;
     };
-    let known: Vec<i64> = best.knob.setting.candidates.iter().filter_map(number).collect();
-    let between = known.iter().filter(|other| **other != chosen).map(|other| chosen.midpoint(*other));
-    let trials: Vec<Trial<'_>> = between
-        .filter_map(|value| Some((best.knob, value.to_string(), with(scenario, best.knob, &value.to_string())?)))
+    let known: Vec<i64> = best
+        .knob
+        .setting
+        .candidates
+        .iter()
+        .filter_map(number)
         .collect();
-    if let Some(finer) = fastest(&trials, run).filter(|finer| finer.seconds <= best.seconds * (1.0 - LEAST_GAIN)) {
+    let between = known
+        .iter()
+        .filter(|other| **other != chosen)
+        .map(|other| chosen.midpoint(*other));
+    let trials: Vec<Trial<'_>> = between
+        .filter_map(|value| {
+            Some((
+                best.knob,
+                value.to_string(),
+                with(scenario, best.knob, &value.to_string())?,
+            ))
+        })
+        .collect();
+    if let Some(finer) =
+        fastest(&trials, run).filter(|finer| finer.seconds <= best.seconds * (1.0 - LEAST_GAIN))
+    {
         *best = finer;
     }
     trials.len()
@@ -171,8 +217,12 @@ fn refine(best: &mut Choice<'_>, scenario: &Scenario, run: &mut dyn FnMut(&[Scen
 fn diffs(import: &Import, chosen: &[(Choice<'_>, f64)]) -> String {
     let mut text = String::new();
     for (file, _) in import.files() {
-        let own = chosen.iter().filter(|(choice, _)| std::ptr::eq(choice.knob.file, file));
-        let wanted: Vec<_> = own.map(|(choice, _)| (choice.knob.setting, choice.value.as_str())).collect();
+        let own = chosen
+            .iter()
+            .filter(|(choice, _)| std::ptr::eq(choice.knob.file, file));
+        let wanted: Vec<_> = own
+            .map(|(choice, _)| (choice.knob.setting, choice.value.as_str()))
+            .collect();
         text.push_str(&diff::diff(file, &wanted));
     }
     text

@@ -20,29 +20,57 @@ pub(crate) fn edit(file: &File, setting: &Setting, value: &str) -> Option<Edit> 
     if let Some(entry) = file.entries.iter().rev().find(fits) {
         let old = file.lines.get(entry.line.checked_sub(1)?)?;
         let new = changed(old, entry, setting, value, file.kind)?;
-        return Some(Edit { line: entry.line, old: Some(old.clone()), new: vec![new] });
+        return Some(Edit {
+            line: entry.line,
+            old: Some(old.clone()),
+            new: vec![new],
+        });
     }
     let text = fresh(file, setting, value)?;
-    let heading = file.headings().find(|(_, section)| setting.belongs_in(section));
+    let heading = file
+        .headings()
+        .find(|(_, section)| setting.belongs_in(section));
     if file.kind == Kind::Sysctl {
-        return Some(Edit { line: file.lines.len(), old: None, new: vec![text] });
+        return Some(Edit {
+            line: file.lines.len(),
+            old: None,
+            new: vec![text],
+        });
     }
     Some(match heading {
-        Some((line, _)) => Edit { line, old: None, new: vec![text] },
+        Some((line, _)) => Edit {
+            line,
+            old: None,
+            new: vec![text],
+        },
         None => {
             let section = setting.own_section()?;
-            Edit { line: file.lines.len(), old: None, new: vec![format!("[{section}]"), text] }
+            Edit {
+                line: file.lines.len(),
+                old: None,
+                new: vec![format!("[{section}]"), text],
+            }
         }
     })
 }
 
 /// The line with another value; what follows it, such as a comment, stays.
-fn changed(line: &str, entry: &Entry, setting: &Setting, value: &str, kind: Kind) -> Option<String> {
+fn changed(
+    line: &str,
+    entry: &Entry,
+    setting: &Setting,
+    value: &str,
+    kind: Kind,
+) -> Option<String> {
     let written = written(setting, value, kind);
     if let Some(option) = setting.key().strip_prefix("socket options: ") {
         let words = line.split(' ').map(|word| {
             let name = word.split('=').next().unwrap_or_default();
-            if name.eq_ignore_ascii_case(option) { format!("{name}={value}") } else { word.to_owned() }
+            if name.eq_ignore_ascii_case(option) {
+                format!("{name}={value}")
+            } else {
+                word.to_owned()
+            }
         });
         return Some(words.collect::<Vec<_>>().join(" "));
     }
@@ -50,7 +78,10 @@ fn changed(line: &str, entry: &Entry, setting: &Setting, value: &str, kind: Kind
     let blank = if rest.starts_with(' ') { " " } else { "" };
     let comment = match kind {
         Kind::SmbConf | Kind::Sysctl | Kind::Registry => "",
-        _ => rest.find(';').and_then(|at| rest.get(at..)).unwrap_or_default(),
+        _ => rest
+            .find(';')
+            .and_then(|at| rest.get(at..))
+            .unwrap_or_default(),
     };
     let gap = if comment.is_empty() { "" } else { " " };
     (!entry.value.is_empty()).then(|| format!("{key}={blank}{written}{gap}{comment}"))
@@ -60,7 +91,10 @@ fn fresh(file: &File, setting: &Setting, value: &str) -> Option<String> {
     let written = written(setting, value, file.kind);
     if let Some(option) = setting.key().strip_prefix("socket options: ") {
         let option = option.to_uppercase();
-        let has_options = file.entries.iter().any(|entry| entry.key.starts_with("socket options"));
+        let has_options = file
+            .entries
+            .iter()
+            .any(|entry| entry.key.starts_with("socket options"));
         // a second line would replace the first
         return (!has_options).then(|| format!("    socket options = {option}={value}"));
     }
@@ -74,7 +108,9 @@ fn fresh(file: &File, setting: &Setting, value: &str) -> Option<String> {
 
 fn written(setting: &Setting, value: &str, kind: Kind) -> String {
     match (kind, value.parse::<u32>()) {
-        (Kind::Registry, Ok(number)) if !setting.is_registry_text() => format!("dword:{number:08x}"),
+        (Kind::Registry, Ok(number)) if !setting.is_registry_text() => {
+            format!("dword:{number:08x}")
+        }
         (Kind::Registry, _) => format!("\"{value}\""),
         _ => value.to_owned(),
     }
@@ -89,11 +125,16 @@ pub(crate) fn diff(file: &File, wanted: &[(&Setting, &str)]) -> String {
             continue;
         };
         let place = edit.line.saturating_sub(1);
-        if let (Some(_), [new], Some(line)) = (&edit.old, edit.new.as_slice(), now.lines.get_mut(place)) {
+        if let (Some(_), [new], Some(line)) =
+            (&edit.old, edit.new.as_slice(), now.lines.get_mut(place))
+        {
             new.clone_into(line);
             edits.retain(|known| known.old.is_none() || known.line != edit.line);
         }
-        edits.push(Edit { old: edit.old.and_then(|_| file.lines.get(place).cloned()), ..edit });
+        edits.push(Edit {
+            old: edit.old.and_then(|_| file.lines.get(place).cloned()),
+            ..edit
+        });
     }
     match edits.is_empty() {
         true => String::new(),
@@ -109,13 +150,22 @@ fn unified(file: &File, mut edits: Vec<Edit>) -> String {
         let count = edit.new.len();
         let (old, new_line) = match edit.old {
             Some(_) => (format!("{}", edit.line), edit.line.saturating_add(shift)),
-            None => (format!("{},0", edit.line), edit.line.saturating_add(shift).saturating_add(1)),
+            None => (
+                format!("{},0", edit.line),
+                edit.line.saturating_add(shift).saturating_add(1),
+            ),
         };
-        let new = if count == 1 { format!("{new_line}") } else { format!("{new_line},{count}") };
+        let new = if count == 1 {
+            format!("{new_line}")
+        } else {
+            format!("{new_line},{count}")
+        };
         text.push_str(&format!("@@ -{old} +{new} @@\n"));
         text.extend(edit.old.iter().map(|line| format!("-{line}\n")));
         text.extend(edit.new.iter().map(|line| format!("+{line}\n")));
-        shift = shift.saturating_add(count).saturating_sub(usize::from(edit.old.is_some()));
+        shift = shift
+            .saturating_add(count)
+            .saturating_sub(usize::from(edit.old.is_some()));
     }
     text
 }

@@ -131,7 +131,12 @@ impl File {
     /// The lines that are headings: their numbers, from 1, and the sections in lower case.
     pub(crate) fn headings(&self) -> impl Iterator<Item = (usize, String)> {
         let lines = self.lines.iter().enumerate();
-        lines.filter_map(|(place, line)| Some((place.saturating_add(1), heading(line.trim())?.to_lowercase())))
+        lines.filter_map(|(place, line)| {
+            Some((
+                place.saturating_add(1),
+                heading(line.trim())?.to_lowercase(),
+            ))
+        })
     }
 
     /// Reads a file. Bytes beyond ASCII are taken as Latin-1, a byte order mark says UTF-16.
@@ -160,7 +165,10 @@ impl File {
             name: name.into(),
             kind,
             entries,
-            lines: text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect(),
+            lines: text
+                .lines()
+                .map(|line| line.trim_end_matches('\r').to_owned())
+                .collect(),
         })
     }
 }

@@ -257,7 +257,10 @@ proptest! {
 /// A copy whose time is that of its windows, as a server without a cost has it.
 fn by_window(scenarios: &[Scenario]) -> Vec<Option<f64>> {
     let seconds = |scenario: &Scenario| {
-        let window: f64 = scenario.parameter("client.stack.receive_window")?.parse().ok()?;
+        let window: f64 = scenario
+            .parameter("client.stack.receive_window")?
+            .parse()
+            .ok()?;
         let raw = scenario.parameter("server.config.read_raw").as_deref() != Some("false");
         Some(1000.0 / window.min(4350.0) + if raw { 0.0 } else { 1.0 })
     };
@@ -267,12 +270,17 @@ fn by_window(scenarios: &[Scenario]) -> Vec<Option<f64>> {
 #[test]
 fn advice_changes_what_gains_most_and_leaves_the_rest() {
     let conf = b"[global]\n  read raw = no\n  max xmit = 2920\n";
-    let import = imported(&[("PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client), ("smb.conf", conf, Role::Server)]);
+    let import = imported(&[
+        ("PROTOCOL.INI", PROTOCOL.as_bytes(), Role::Client),
+        ("smb.conf", conf, Role::Server),
+    ]);
     let base = import.resolved("x", None).unwrap();
     let found = advise(&import, &base, &mut by_window).unwrap();
     let lines: Vec<&str> = found.steps.iter().map(|step| step.line.as_str()).collect();
     assert_eq!(lines, ["read raw = yes", "tcpwindowsize = 4350"]);
-    assert!(found.steps[1].after_s < found.steps[1].before_s && found.steps[0].before_s == found.now_s);
+    assert!(
+        found.steps[1].after_s < found.steps[1].before_s && found.steps[0].before_s == found.now_s
+    );
     let expected = "--- PROTOCOL.INI\n+++ PROTOCOL.INI\n@@ -7 +7 @@\n-TCPWindowSize=1450 ; bytes\n+TCPWindowSize=4350 ; bytes\n\
         --- smb.conf\n+++ smb.conf\n@@ -2 +2 @@\n-  read raw = no\n+  read raw = yes\n";
     assert_eq!(found.diff, expected);
@@ -285,7 +293,11 @@ fn lines_that_are_missing_are_added_below_their_section() {
     let mut base = import.resolved("x", None).unwrap();
     base.set_text("client.stack.receive_window=1450").unwrap();
     let found = advise(&import, &base, &mut by_window).unwrap();
-    assert!(found.diff.ends_with("@@ -3,0 +4 @@\n+tcpwindowsize=4350\n"), "{}", found.diff);
+    assert!(
+        found.diff.ends_with("@@ -3,0 +4 @@\n+tcpwindowsize=4350\n"),
+        "{}",
+        found.diff
+    );
 }
 
 #[test]
@@ -303,7 +315,8 @@ fn two_options_of_one_line_become_one_change() {
     let import = imported(&[("smb.conf", conf, Role::Server)]);
     let base = import.resolved("x", Some("modern")).unwrap();
     let mut run = |all: &[Scenario]| -> Vec<Option<f64>> {
-        let number = |scenario: &Scenario, path: &str| scenario.parameter(path)?.parse::<f64>().ok();
+        let number =
+            |scenario: &Scenario, path: &str| scenario.parameter(path)?.parse::<f64>().ok();
         let one = |scenario: &Scenario| {
             let receive = number(scenario, "server.stack.receive_window")?;
             Some(1e6 / receive + 1e6 / number(scenario, "server.stack.send_buffer")?)

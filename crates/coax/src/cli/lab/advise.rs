@@ -39,7 +39,11 @@ pub(super) fn advice(args: &AdviseArgs) -> Result<(String, bool)> {
     let import = args.machines.read()?;
     let resolved = import.resolved(&args.machines.title(), args.machines.client.as_deref());
     let mut scenario = resolved.map_err(|why| anyhow!("the lines make no scenario: {why}"))?;
-    scenario.set_text(if args.to_server { "direction=to-server" } else { "direction=to-client" })?;
+    scenario.set_text(if args.to_server {
+        "direction=to-server"
+    } else {
+        "direction=to-client"
+    })?;
     if let Some(size) = &args.size {
         scenario.set_text(&format!("size={size}"))?;
     }
@@ -51,7 +55,14 @@ pub(super) fn advice(args: &AdviseArgs) -> Result<(String, bool)> {
         Ok(found) => found,
         Err(why) => bail!(why),
     };
-    Ok((if args.json { format!("{:#}\n", as_json(&found)) } else { text(&found) }, true))
+    Ok((
+        if args.json {
+            format!("{:#}\n", as_json(&found))
+        } else {
+            text(&found)
+        },
+        true,
+    ))
 }
 
 /// Runs scenarios on all CPUs. The results do not depend on their number.
@@ -62,7 +73,9 @@ fn seconds_of_all(scenarios: &[Scenario]) -> Vec<Option<f64>> {
     thread::scope(|scope| {
         for _ in 0..threads.min(scenarios.len()) {
             scope.spawn(|| {
-                while let Some((place, scenario)) = next.lock().ok().and_then(|mut next| next.next()) {
+                while let Some((place, scenario)) =
+                    next.lock().ok().and_then(|mut next| next.next())
+                {
                     let time = seconds(scenario);
                     if let Ok(mut results) = results.lock()
                         && let Some(slot) = results.get_mut(place)
@@ -82,9 +95,16 @@ fn seconds(scenario: &Scenario) -> Option<f64> {
 }
 
 fn text(found: &Advice) -> String {
-    let mut text = format!("As the files are, the simulated copy takes {:.2} s.\n", found.now_s);
+    let mut text = format!(
+        "As the files are, the simulated copy takes {:.2} s.\n",
+        found.now_s
+    );
     let _ = match found.steps.last() {
-        None => writeln!(text, "No setting of these files makes it faster by 2 % or more ({} simulated copies).", found.runs),
+        None => writeln!(
+            text,
+            "No setting of these files makes it faster by 2 % or more ({} simulated copies).",
+            found.runs
+        ),
         Some(last) => writeln!(
             text,
             "With the changes below {:.2} s, {:.1} times as fast ({} simulated copies).\n",
@@ -94,7 +114,11 @@ fn text(found: &Advice) -> String {
         ),
     };
     for step in &found.steps {
-        let _ = writeln!(text, "{:8.2} s -> {:8.2} s  {}: {}", step.before_s, step.after_s, step.file, step.line);
+        let _ = writeln!(
+            text,
+            "{:8.2} s -> {:8.2} s  {}: {}",
+            step.before_s, step.after_s, step.file, step.line
+        );
         if let Some(note) = step.note {
             let _ = writeln!(text, "                         note: {note}");
         }

@@ -29,7 +29,8 @@ impl MachineFiles {
         let given = self.files.iter().map(|path| (path, None));
         let servers = self.server.iter().map(|path| (path, Some(Role::Server)));
         for (path, role) in given.chain(servers) {
-            let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes =
+                fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             let file = File::parse(&path.display().to_string(), &bytes)?;
             let usual = match file.kind.is_usually_the_servers() {
                 true => Role::Server,
@@ -43,7 +44,9 @@ impl MachineFiles {
     /// The scenario's title.
     pub(super) fn title(&self) -> String {
         let names = self.files.iter().chain(&self.server);
-        let names: Vec<_> = names.filter_map(|path| path.file_name()?.to_str()).collect();
+        let names: Vec<_> = names
+            .filter_map(|path| path.file_name()?.to_str())
+            .collect();
         format!("Settings of {}", names.join(", "))
     }
 }
