@@ -308,7 +308,7 @@ impl PathStage {
         } else {
             self.path.leg(side.other()).way
         };
-        PathShape::new(round, leg.carrying(1000).0)
+        PathShape::new(round, leg.carrying(1000).0, !leg.is_behind)
     }
 
     /// `side` sent data from `start` when nothing of it was in flight.

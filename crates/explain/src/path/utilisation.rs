@@ -51,22 +51,26 @@ pub(crate) struct PathShape {
     /// The shortest round trip of a packet and its acknowledgment, and the delay beyond it that needs no queue.
     round: Span,
     tolerance: Span,
+    /// Its data is captured where it is sent. At the other end, round trips include processing of the sender, such as the
+    /// wait for room in its send buffer, so they do not prove that other traffic was in the queue.
+    is_at_sender: bool,
     /// Picoseconds per byte, from distances between packets; 0: unknown.
     pace: u64,
 }
 
 impl Default for PathShape {
     fn default() -> Self {
-        Self::new(Span(0), 0)
+        Self::new(Span(0), 0, false)
     }
 }
 
 impl PathShape {
-    pub(super) fn new(round: Span, pace: u64) -> Self {
+    pub(super) fn new(round: Span, pace: u64, is_at_sender: bool) -> Self {
         let serial = Span(pace.saturating_mul(2 * FULL) / 1000);
         Self {
             round,
             tolerance: sum(sum(slack(round), serial), MIN_QUEUEING),
+            is_at_sender,
             pace,
         }
     }
@@ -129,8 +133,8 @@ impl Utilisation {
             return None;
         }
         let own = shape.pace.saturating_mul(bytes) / 1000;
-        let has_others = has_queue && own > 0 && own < elapsed / 100 * MIN_SATURATED_QUEUED;
-        Some(if has_others {
+        let fills_path = own >= elapsed / 100 * MIN_SATURATED_QUEUED;
+        Some(if has_queue && shape.is_at_sender && own > 0 && !fills_path {
             own.saturating_mul(WHOLE) / elapsed.max(1)
         } else {
             WHOLE
@@ -241,7 +245,7 @@ mod tests {
 
     /// A second of full segments, one in `every_us`, whose acknowledgments take `round_ms`.
     fn share(every_us: u64, round_ms: u64) -> Option<u64> {
-        let shape = PathShape::new(Span::from_millis(10), PACE);
+        let shape = PathShape::new(Span::from_millis(10), PACE, true);
         let mut path = Utilisation::default();
         let mut at = Time(MS);
         path.took(at, Span::from_millis(10), &shape);
