@@ -134,11 +134,13 @@ impl Utilisation {
         }
         let own = shape.pace.saturating_mul(bytes) / 1000;
         let fills_path = own >= elapsed / 100 * MIN_SATURATED_QUEUED;
-        Some(if has_queue && shape.is_at_sender && own > 0 && !fills_path {
-            own.saturating_mul(WHOLE) / elapsed.max(1)
-        } else {
-            WHOLE
-        })
+        Some(
+            if has_queue && shape.is_at_sender && own > 0 && !fills_path {
+                own.saturating_mul(WHOLE) / elapsed.max(1)
+            } else {
+                WHOLE
+            },
+        )
     }
 
     /// Picoseconds per byte.
