@@ -110,78 +110,63 @@ fn a_registration_is_granted_with_the_bytes_of_windows() {
     assert!(!server.take_changed());
 }
 
-#[test]
-fn the_old_owner_is_challenged_and_keeps_its_name_if_it_answers() {
+/// A server where host 1 owns TOWER<20> and host 2 wants it, and the query that the server sends to host 1.
+fn challenged() -> (WinsServer, Query) {
     let mut server = server();
-    give(
-        &mut server,
-        START,
-        host(1),
-        &claim(ClaimOp::Register, "TOWER<20>", 1, 0),
-    );
-    let replies = give(
-        &mut server,
-        START,
-        host(2),
-        &claim(ClaimOp::Register, "TOWER<20>", 2, 0),
-    );
+    let claim_of = |host| claim(ClaimOp::Register, "TOWER<20>", host, 0);
+    give(&mut server, START, host(1), &claim_of(1));
+    let challenge = challenge(&give(&mut server, START, host(2), &claim_of(2)));
+    (server, challenge)
+}
+
+/// The replies to a claim of a name that another host owns: wait, and a query to that host.
+fn challenge(replies: &[Repr]) -> Query {
     let [
         Repr::Wack(Wack {
             id: 9, ttl_s: 5, ..
         }),
         Repr::Query(challenge),
-    ] = replies.as_slice()
+    ] = replies
     else {
         panic!("{replies:?}")
     };
     assert!(!challenge.recursion_desired && !challenge.broadcast);
-    let mut answer = QueryReply {
+    challenge.clone()
+}
+
+fn answer(challenge: &Query, outcome: Result<Owners, u8>) -> Repr {
+    Repr::QueryReply(QueryReply {
         id: challenge.id,
         recursion_desired: true,
         recursion_available: false,
         name: challenge.name.clone(),
-        outcome: Ok(Owners {
-            truncated: false,
-            ttl_s: 0,
-            entries: vec![AddrEntry {
-                flags: NameFlags(0),
-                address: *host(1).ip(),
-            }],
-        }),
+        outcome,
+    })
+}
+
+#[test]
+fn the_old_owner_is_challenged_and_keeps_its_name_if_it_answers() {
+    let (mut server, challenge) = challenged();
+    let owners = Owners {
+        truncated: false,
+        ttl_s: 0,
+        entries: vec![AddrEntry {
+            flags: NameFlags(0),
+            address: *host(1).ip(),
+        }],
     };
-    let bytes = Repr::QueryReply(answer.clone()).emit();
-    assert!(!server.wants(*host(3).ip(), &bytes), "not challenged");
-    assert_eq!(
-        code(&give(
-            &mut server,
-            START,
-            host(1),
-            &Repr::QueryReply(answer.clone())
-        )),
-        RCODE_ACTIVE
-    );
+    let kept = answer(&challenge, Ok(owners));
+    assert!(!server.wants(*host(3).ip(), &kept.emit()), "not challenged");
+    let replies = give(&mut server, START, host(1), &kept);
+    assert_eq!(code(&replies), RCODE_ACTIVE);
     assert_eq!(asked(&mut server, START, "TOWER<20>"), [*host(1).ip()]);
-    // The next time, the owner denies it.
-    let replies = give(
-        &mut server,
-        START,
-        host(2),
-        &claim(ClaimOp::Register, "TOWER<20>", 2, 0),
-    );
-    let [_, Repr::Query(challenge)] = replies.as_slice() else {
-        panic!("{replies:?}")
-    };
-    answer.id = challenge.id;
-    answer.outcome = Err(RCODE_NAME);
-    assert_eq!(
-        code(&give(
-            &mut server,
-            START,
-            host(1),
-            &Repr::QueryReply(answer)
-        )),
-        0
-    );
+}
+
+#[test]
+fn an_owner_that_denies_its_name_loses_it() {
+    let (mut server, challenge) = challenged();
+    let denied = answer(&challenge, Err(RCODE_NAME));
+    assert_eq!(code(&give(&mut server, START, host(1), &denied)), 0);
     assert_eq!(asked(&mut server, START, "TOWER<20>"), [*host(2).ip()]);
 }
 
