@@ -10,7 +10,6 @@ mod faults;
 mod wins;
 
 use super::*;
-use conflicts::{answer_check, conflict};
 use alloc::vec;
 use alloc::vec::Vec;
 use coax_wire::nbt::name::NbName;
@@ -21,6 +20,7 @@ use coax_wire::nbt::ns::{
 };
 use coax_wire::nbt::ns::{ClaimOp, Repr};
 use coax_wire::time::{Span, Time};
+use conflicts::{answer_check, conflict};
 use core::net::{Ipv4Addr, SocketAddrV4};
 use proptest::prelude::*;
 
