@@ -72,6 +72,7 @@ class Run:
     def __init__(self, steps):
         self.waiting = list(steps)
         self.running, self.verdicts, self.seconds = [], {}, {}
+        self.blocked = set()  # skipped because a step before them failed
         self.change = threading.Condition()
 
     def work(self):
@@ -112,8 +113,11 @@ class Run:
         return not (step.cargo and any(other.cargo for other in self.running))
 
     def obstacle(self, step):
-        broken = [key for key in step.after if self.verdicts.get(key) == FAILED]
-        return f"{', '.join(broken)} failed" if broken else step.impossible()
+        broken = [key for key in step.after if key in self.blocked or self.verdicts.get(key) == FAILED]
+        if broken:
+            self.blocked.add(step.key)
+            return f"{', '.join(broken)} failed or could not run"
+        return step.impossible()
 
     def environment(self, step):
         variables = {**os.environ, "CARGO_TERM_COLOR": "never", "COAX_PROFILE": "dev", **step.environment}

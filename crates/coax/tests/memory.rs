@@ -89,17 +89,51 @@ fn visit(address: &str, number: usize) {
     }
 }
 
-/// Waits until the engine's own counts are these, as the server reports them to a service manager.
-fn counts_become(manager: &UnixDatagram, counts: &str) {
-    let mut buffer = [0; 4096];
-    for _ in 0..100 {
-        let len = manager.recv(&mut buffer).expect("a report");
-        let text = String::from_utf8_lossy(&buffer[..len]).into_owned();
-        if text.contains(counts) {
-            return;
+/// The service manager's end of the reports, and the counts that were reported last: they are sent only when they change.
+struct Manager {
+    socket: UnixDatagram,
+    counts: String,
+}
+
+impl Manager {
+    fn new(path: &std::path::Path) -> Self {
+        let socket = UnixDatagram::bind(path).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        let counts = String::new();
+        Self { socket, counts }
+    }
+
+    fn note(&mut self, message: &[u8]) {
+        let text = String::from_utf8_lossy(message);
+        if let Some(counts) = text.lines().find_map(|line| line.strip_prefix("STATUS=")) {
+            self.counts = counts.to_owned();
         }
     }
-    panic!("the counts never are {counts}");
+
+    /// Takes what has arrived: the messages must not fill the socket's queue.
+    fn drain(&mut self) {
+        let mut buffer = [0; 4096];
+        self.socket.set_nonblocking(true).unwrap();
+        while let Ok(len) = self.socket.recv(&mut buffer) {
+            self.note(&buffer[..len]);
+        }
+        self.socket.set_nonblocking(false).unwrap();
+    }
+
+    /// Waits until the engine's own counts are these.
+    fn wait_for(&mut self, counts: &str) {
+        let mut buffer = [0; 4096];
+        for _ in 0..100 {
+            if self.counts.starts_with(counts) {
+                return;
+            }
+            let len = self.socket.recv(&mut buffer).expect("a report");
+            self.note(&buffer[..len]);
+        }
+        panic!("the counts are {}, never {counts}", self.counts);
+    }
 }
 
 /// After `warm` connections, `count` more increase the memory by less than `growth` bytes, and leave no row behind.
@@ -108,10 +142,7 @@ fn stays_flat(warm: usize, count: usize, growth: u64) {
     std::fs::write(folder.path().join("F"), b"contents").unwrap();
     let notify = tempfile::tempdir().unwrap();
     let path = notify.path().join("notify");
-    let manager = UnixDatagram::bind(&path).unwrap();
-    manager
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
+    let mut manager = Manager::new(&path);
     let mut child = Command::new(env!("CARGO_BIN_EXE_coax"))
         .arg("serve")
         .args(["--share", &format!("DATA={}:ro", folder.path().display())])
@@ -129,27 +160,23 @@ fn stays_flat(warm: usize, count: usize, growth: u64) {
     let listening: serde_json::Value = serde_json::from_str(&line).unwrap();
     let address = listening["direct"].as_str().unwrap().to_owned();
     std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-    // The messages must not fill the socket's queue meanwhile.
-    manager.set_nonblocking(true).unwrap();
-    let drain = || while manager.recv(&mut [0; 4096]).is_ok() {};
     for number in 0..warm {
         visit(&address, number);
-        drain();
+        manager.drain();
     }
     let (before, files) = (server.resident(), server.descriptors());
     for number in 0..count {
         visit(&address, number);
-        drain();
+        manager.drain();
     }
-    // One more client makes the counts change, so that they are reported.
+    // One client that stays: the counts of those before it have ended.
     let mut last = TcpStream::connect(&address).unwrap();
     let negotiate = request(0x72, [0; 2], &[], b"\x02PC NETWORK PROGRAM 1.0\0");
     last.write_all(&negotiate).unwrap();
     answer(&mut last);
-    manager.set_nonblocking(false).unwrap();
-    counts_become(&manager, "STATUS=1 clients, 0 open files");
+    manager.wait_for("1 clients, 0 open files");
     drop(last);
-    counts_become(&manager, "STATUS=0 clients, 0 open files");
+    manager.wait_for("0 clients, 0 open files");
     let (after, left) = (server.resident(), server.descriptors());
     println!("{count} connections: {before} to {after} bytes, {files} to {left} descriptors");
     assert!(after < before + growth, "{before} to {after} bytes");

