@@ -29,6 +29,7 @@ mod listen;
 mod local;
 mod log_file;
 mod logon_timer;
+mod memory;
 mod netbeui;
 mod netbios;
 mod notify;
@@ -81,6 +82,7 @@ use self::{
     build::Built,
     commands::Runner,
     host::Host,
+    memory::Memory,
     operate::{GRACE, Offer, Operation},
     prepare::{Parts, Prepared, Sockets},
     reload::Reloader,
@@ -105,6 +107,8 @@ const WALL_CLOCK_PERIOD: Duration = Duration::from_secs(10);
 pub struct Running {
     runtime: Runtime,
     host: Arc<Host>,
+    /// What is remembered across restarts.
+    memory: Option<Memory>,
     bound: Bound,
     /// Stations without TCP/IP.
     stations: Vec<Station>,
@@ -131,8 +135,9 @@ pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Resu
     let Prepared {
         parts,
         log,
-        warnings,
+        mut warnings,
     } = begin::prepared(&settings, start.takeover)?;
+    memory::create_folder(&settings, &mut warnings);
     // Both affect the whole process only while it has a single thread.
     let capture = open_capture(&settings)?;
     let Confined {
@@ -233,6 +238,7 @@ impl Running {
         } = runtime.block_on(opening)?;
         runtime.block_on(async { folders::watch(&host, folders, tuning.folder_period) });
         Ok(Self {
+            memory: Memory::start(&host),
             runtime,
             host,
             bound,
@@ -264,6 +270,7 @@ impl Running {
         self.runtime.block_on(operation.run());
         // The stations tell their peers that sessions end.
         drop(self.stations);
+        drop(self.memory);
         self.runtime.shutdown_background();
         self.host.flush();
     }
@@ -275,6 +282,7 @@ impl Running {
         // Dropping the runtime disconnects clients that take longer.
         let _ = self.runtime.block_on(gone);
         drop(self.stations);
+        drop(self.memory);
         self.runtime.shutdown_background();
         self.host.flush();
     }
@@ -328,7 +336,9 @@ fn policy(settings: &Settings) -> sandbox::Policy {
     let mut policy = sandbox::Policy::new(settings, |share| share_path::path(settings, share).ok());
     let log = report::log_path(settings);
     let folder = log.as_deref().and_then(|path| Path::new(path).parent());
-    policy.allow(folder.into_iter(), sandbox::Rights::Write);
+    let state = memory::folder(settings);
+    let folders = folder.into_iter().chain(state.as_deref());
+    policy.allow(folders, sandbox::Rights::Write);
     policy
 }
 
@@ -432,6 +442,9 @@ fn report_share_problems(host: &Arc<Host>) {
 fn end_with_the_runtime(reporter: &Reporter) {
     let (reporter, usual) = (reporter.clone(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() == Some(memory::THREAD) {
+            return;
+        }
         usual(panic);
         let place = panic.location().map(std::panic::Location::file);
         if place.is_some_and(is_in_the_runtime) {

@@ -1,0 +1,111 @@
+//! What is known of the clients.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
+
+use crate::{Store, StoreError};
+
+/// Address as IPv6 → (last connection, Unix seconds; receive limit; send limit). A limit of 0 means none.
+const CLIENTS: TableDefinition<[u8; 16], (u64, u32, u32)> = TableDefinition::new("clients");
+/// Clients that are remembered.
+pub const CLIENTS_MAX: usize = 4096;
+/// A client that has not connected for this long, seconds, is forgotten: 400 days, longer than a machine that is used once
+/// a year.
+pub const AGE_MAX_S: u64 = 400 * 86_400;
+
+/// What is known of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its address.
+    pub address: IpAddr,
+    /// When its last connection ended, Unix seconds.
+    pub seen_s: u64,
+    /// What may arrive from it at once, segments.
+    pub receive: Option<u32>,
+    /// What may be sent to it at once, segments.
+    pub send: Option<u32>,
+}
+
+impl Client {
+    fn key(address: IpAddr) -> [u8; 16] {
+        match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        }
+    }
+
+    fn value(&self) -> (u64, u32, u32) {
+        let limit = |limit: Option<u32>| limit.unwrap_or(0);
+        (self.seen_s, limit(self.receive), limit(self.send))
+    }
+
+    fn of(key: [u8; 16], (seen_s, receive, send): (u64, u32, u32)) -> Self {
+        let some = |limit: u32| (limit > 0).then_some(limit);
+        Self {
+            address: Ipv6Addr::from(key).to_canonical(),
+            seen_s,
+            receive: some(receive),
+            send: some(send),
+        }
+    }
+}
+
+impl Store {
+    /// The clients that connected in the last [`AGE_MAX_S`] seconds before `now_s` (Unix), the latest first, at most
+    /// [`CLIENTS_MAX`].
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn clients(&self, now_s: u64) -> Result<Vec<Client>, StoreError> {
+        let mut clients = rows(&self.0)?;
+        clients.retain(|client| client.seen_s >= now_s.saturating_sub(AGE_MAX_S));
+        clients.sort_by_key(|client| std::cmp::Reverse(client.seen_s));
+        clients.truncate(CLIENTS_MAX);
+        Ok(clients)
+    }
+
+    /// Writes `changed` and forgets `gone` and whoever has not connected for [`AGE_MAX_S`] before `now_s` (Unix), all or
+    /// nothing. The changes are on disk when this returns.
+    ///
+    /// # Errors
+    /// The file cannot be written; it is as before.
+    pub fn write_clients(
+        &self,
+        now_s: u64,
+        changed: &[Client],
+        gone: &[IpAddr],
+    ) -> Result<(), StoreError> {
+        let transaction = self.0.begin_write()?;
+        {
+            let mut table = transaction.open_table(CLIENTS)?;
+            let oldest = now_s.saturating_sub(AGE_MAX_S);
+            table.retain(|_, (seen_s, _, _)| seen_s >= oldest)?;
+            for address in gone {
+                table.remove(Client::key(*address))?;
+            }
+            for client in changed {
+                table.insert(Client::key(client.address), client.value())?;
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// Every row.
+pub(crate) fn rows(database: &Database) -> Result<Vec<Client>, StoreError> {
+    let transaction = database.begin_read()?;
+    let table = transaction.open_table(CLIENTS)?;
+    let mut clients = Vec::new();
+    for row in table.iter()? {
+        let (key, value) = row?;
+        clients.push(Client::of(key.value(), value.value()));
+    }
+    Ok(clients)
+}
+
+pub(crate) fn create(transaction: &WriteTransaction) -> Result<(), redb::Error> {
+    transaction.open_table(CLIENTS)?;
+    Ok(())
+}
