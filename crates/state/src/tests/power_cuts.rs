@@ -99,8 +99,7 @@ fn recorded() -> Vec<Operation> {
         recorder.note(Operation::Acknowledged(change));
     }
     drop(store);
-    let log = recorder.0.lock().unwrap().log.clone();
-    log
+    recorder.0.lock().unwrap().log.clone()
 }
 
 /// What is on the disk if the power fails after `end` operations; `kept` decides about each one since the last sync.
