@@ -58,6 +58,11 @@ pub fn zone_minutes_west() -> i16 {
     i16::try_from(-east_s / 60).unwrap_or(0)
 }
 
+/// The wall clock, seconds since 1970.
+pub fn wall_s() -> u64 {
+    wall_ns() / 1_000_000_000
+}
+
 /// The wall clock: nanoseconds since 1970.
 pub fn wall_ns() -> u64 {
     SystemTime::now()

@@ -149,7 +149,7 @@ impl Keeper<'_> {
                 name.display()
             ));
         }
-        match store.clients(now_s()) {
+        match store.clients(coax_clock::wall_s()) {
             Ok(clients) => self.limits.recall(&clients),
             Err(error) => self.tell(format!("cannot be read: {error}")),
         }
@@ -161,7 +161,7 @@ impl Keeper<'_> {
         if changes.is_empty() {
             return;
         }
-        match store.write_clients(now_s(), &changes.clients, &changes.gone) {
+        match store.write_clients(coax_clock::wall_s(), &changes.clients, &changes.gone) {
             Ok(()) => self.told = false,
             Err(error) => {
                 self.limits.give_back(changes);
@@ -179,11 +179,6 @@ impl Keeper<'_> {
         }
         self.told = true;
     }
-}
-
-/// Unix seconds.
-pub(super) fn now_s() -> u64 {
-    coax_clock::wall_ns() / 1_000_000_000
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::{
     time::Duration,
 };
 
-use super::memory;
 use coax_clock::Clock;
 use coax_pace::{FIRST_RECEIVE_SEGMENTS, Handshake, Mode, Pacer, Received, Sent};
 use coax_smbconf::settings::{self, GlobalSettings, SocketOption};
@@ -159,7 +158,8 @@ impl Pacing {
     /// The connection ends: what it learned is remembered for the client's next one.
     pub(super) fn finish(&self) {
         let learned = self.lock().pacer.learned();
-        self.limits.learn(self.address, learned, memory::now_s());
+        self.limits
+            .learn(self.address, learned, coax_clock::wall_s());
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
