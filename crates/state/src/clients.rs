@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 
-use crate::{Store, StoreError};
+use crate::error::StoreError;
 
 /// Address as IPv6 → (last connection, Unix seconds; receive limit; send limit). A limit of 0 means none.
 const CLIENTS: TableDefinition<[u8; 16], (u64, u32, u32)> = TableDefinition::new("clients");
@@ -51,46 +51,36 @@ impl Client {
     }
 }
 
-impl Store {
-    /// The clients that connected in the last [`AGE_MAX_S`] seconds before `now_s` (Unix), the latest first, at most
-    /// [`CLIENTS_MAX`].
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub fn clients(&self, now_s: u64) -> Result<Vec<Client>, StoreError> {
-        let mut clients = rows(&self.0)?;
-        clients.retain(|client| client.seen_s >= now_s.saturating_sub(AGE_MAX_S));
-        clients.sort_by_key(|client| std::cmp::Reverse(client.seen_s));
-        clients.truncate(CLIENTS_MAX);
-        Ok(clients)
-    }
+/// The rows of clients that connected in the last [`AGE_MAX_S`] seconds, the latest first.
+pub(crate) fn latest(database: &Database, now_s: u64) -> Result<Vec<Client>, StoreError> {
+    let mut clients = rows(database)?;
+    clients.retain(|client| client.seen_s >= now_s.saturating_sub(AGE_MAX_S));
+    clients.sort_by_key(|client| std::cmp::Reverse(client.seen_s));
+    clients.truncate(CLIENTS_MAX);
+    Ok(clients)
+}
 
-    /// Writes `changed` and forgets `gone` and whoever has not connected for [`AGE_MAX_S`] before `now_s` (Unix), all or
-    /// nothing. The changes are on disk when this returns.
-    ///
-    /// # Errors
-    /// The file cannot be written; it is as before.
-    pub fn write_clients(
-        &self,
-        now_s: u64,
-        changed: &[Client],
-        gone: &[IpAddr],
-    ) -> Result<(), StoreError> {
-        let transaction = self.0.begin_write()?;
-        {
-            let mut table = transaction.open_table(CLIENTS)?;
-            let oldest = now_s.saturating_sub(AGE_MAX_S);
-            table.retain(|_, (seen_s, _, _)| seen_s >= oldest)?;
-            for address in gone {
-                table.remove(Client::key(*address))?;
-            }
-            for client in changed {
-                table.insert(Client::key(client.address), client.value())?;
-            }
+/// Writes and forgets in one transaction.
+pub(crate) fn write(
+    database: &Database,
+    now_s: u64,
+    changed: &[Client],
+    gone: &[IpAddr],
+) -> Result<(), StoreError> {
+    let transaction = database.begin_write()?;
+    {
+        let mut table = transaction.open_table(CLIENTS)?;
+        let oldest = now_s.saturating_sub(AGE_MAX_S);
+        table.retain(|_, (seen_s, _, _)| seen_s >= oldest)?;
+        for address in gone {
+            table.remove(Client::key(*address))?;
         }
-        transaction.commit()?;
-        Ok(())
+        for client in changed {
+            table.insert(Client::key(client.address), client.value())?;
+        }
     }
+    transaction.commit()?;
+    Ok(())
 }
 
 /// Every row.

@@ -9,7 +9,15 @@ use std::{
 
 use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableDefinition, TableError};
 
-use crate::{FORMAT, OpenError, Opened, SetAside, Store, clients};
+use crate::{
+    clients,
+    error::{OpenError, SetAside},
+};
+
+/// The name of the file in the state folder.
+pub const FILE: &str = "coax.redb";
+/// The version of the tables. A file with a higher one was written by a newer program.
+pub const FORMAT: u64 = 1;
 
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 const FORMAT_KEY: &str = "format";
@@ -26,15 +34,10 @@ enum Fault {
     Unusable(String),
 }
 
-/// Opens the file, or creates it.
-pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
+/// Opens the file, or creates it. An earlier file that cannot be used is renamed.
+pub(crate) fn open(path: &Path) -> Result<(Database, Option<SetAside>), OpenError> {
     let reason = match usable(path) {
-        Ok(store) => {
-            return Ok(Opened {
-                store,
-                set_aside: None,
-            });
-        }
+        Ok(database) => return Ok((database, None)),
         Err(Fault::Now(error)) => return Err(error),
         Err(Fault::Unusable(reason)) => reason,
     };
@@ -43,17 +46,14 @@ pub(crate) fn open(path: &Path) -> Result<Opened, OpenError> {
         Err(error) => return Err(OpenError::Stuck { reason, error }),
     };
     match usable(path) {
-        Ok(store) => Ok(Opened {
-            store,
-            set_aside: Some(set_aside),
-        }),
+        Ok(database) => Ok((database, Some(set_aside))),
         Err(Fault::Now(error)) => Err(error),
         Err(Fault::Unusable(reason)) => Err(OpenError::Io(std::io::Error::other(reason))),
     }
 }
 
 /// The database, after its version and every row were read. A damaged file may make redb panic, which counts as damage.
-fn usable(path: &Path) -> Result<Store, Fault> {
+fn usable(path: &Path) -> Result<Database, Fault> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => return Err(Fault::Unusable("it is not a file".into())),
         Ok(found) if found.len() > SIZE_MAX => {
@@ -69,7 +69,7 @@ fn usable(path: &Path) -> Result<Store, Fault> {
         .unwrap_or_else(|_| Err(Fault::Unusable("it is damaged".into())))
 }
 
-fn checked(path: &Path) -> Result<Store, Fault> {
+fn checked(path: &Path) -> Result<Database, Fault> {
     let mut database = Database::create(path).map_err(fault)?;
     let sound = database.check_integrity().map_err(fault)?;
     if !sound {
@@ -88,7 +88,7 @@ fn checked(path: &Path) -> Result<Store, Fault> {
         }
     }
     clients::rows(&database).map_err(|error| of_storage(*error.0))?;
-    Ok(Store(database))
+    Ok(database)
 }
 
 fn fault(error: DatabaseError) -> Fault {
