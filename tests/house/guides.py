@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from peers import subject
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = sorted(path for path in (ROOT / "docs" / "guides").glob("*.md") if path.name != "README.md")
 PAGES = [*sorted((ROOT / "docs" / "guides").glob("*.md")), *sorted((ROOT / "docs" / "recipes").glob("*.md"))]
@@ -26,7 +28,7 @@ BETWEEN = re.compile(r"""…|"[^"]*"|\[[^\]]*\]|[()]|\d[\d.]*|: |; |\\\S+|/\S+|[
 
 
 def coax():
-    return os.environ.get("COAX", str(ROOT / "target" / "debug" / "coax"))
+    return os.environ.get("COAX", str(subject.target_folder() / "debug" / "coax"))
 
 
 def dead_links():

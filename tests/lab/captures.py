@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from peers import subject
+
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = "_ws.malformed && !thrift || tcp.checksum.status == 0 || ip.checksum.status == 0 || frame.time_delta < 0"
 CHECKED = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
@@ -38,7 +40,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         # the whole workspace, because then cargo uses what the tests have built
         subprocess.run(["cargo", "build", "-q", "--locked", "--workspace", "--example", "captures"], check=True, cwd=ROOT)
-        subprocess.run([ROOT / "target" / "debug" / "examples" / "captures", folder], check=True, cwd=ROOT)
+        subprocess.run([subject.target_folder() / "debug" / "examples" / "captures", folder], check=True, cwd=ROOT)
         captures = sorted(Path(folder).glob("*.pcapng"))
         wrong = [sentence for path in captures for sentence in complaints(path)]
     for sentence in wrong:

@@ -19,6 +19,7 @@ import zlib
 from pathlib import Path
 
 from lab.link import CLIENT, SERVER, Emulator, Link, Namespace, impossible
+from peers import subject
 
 ROOT = Path(__file__).resolve().parents[2]
 PORT, CHUNK, LIMIT = 5001, 65_536, 120
@@ -84,7 +85,7 @@ def in_lab(case, window, scale):
               "congestion": {"reno": "new-reno"}.get(case.congestion, case.congestion)}
     if case.receive_buffer:
         values |= {"window": window, "scale": scale}
-    command = [str(ROOT / "target" / "debug" / "examples" / "linux_pair")]
+    command = [str(subject.target_folder() / "debug" / "examples" / "linux_pair")]
     command += [f"{key}={value}" for key, value in values.items()]
     output = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=600).stdout
     result = json.loads(output)

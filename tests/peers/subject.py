@@ -213,14 +213,18 @@ def smbd(scratch=None, host="127.0.0.1", wanted_ports=None, globals_=None, share
 # --- coax ---------------------------------------------------------------------------------------------------------
 
 
+def target_folder():
+    """Where cargo builds."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
 def coax_binary():
     """The server's binary: $COAX, or built here, in release unless $COAX_PROFILE says otherwise."""
     if os.environ.get("COAX"):
         return os.environ["COAX"]
     profile = os.environ.get("COAX_PROFILE", "release")
     subprocess.run(["cargo", "build", "-q", "-p", "coax", "--profile", profile], cwd=ROOT, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return str(target / ("debug" if profile == "dev" else profile) / "coax")
+    return str(target_folder() / ("debug" if profile == "dev" else profile) / "coax")
 
 
 @contextlib.contextmanager

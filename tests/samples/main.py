@@ -26,6 +26,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from peers import subject
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SAMPLE = re.compile(r"<!-- sample(, numbers vary)?\n(.*?)-->\n+```\n(.*?)```\n", re.S)
@@ -38,7 +40,7 @@ ELLIPSIS = "…"
 def binary():
     if "COAX" not in os.environ:
         subprocess.run(["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], cwd=ROOT, check=True)
-    return str(Path(os.environ.get("COAX", ROOT / "target" / "release" / "coax")).resolve())
+    return str(Path(os.environ.get("COAX", subject.target_folder() / "release" / "coax")).resolve())
 
 
 @contextlib.contextmanager
