@@ -2,13 +2,14 @@
 import argparse
 import sys
 
-from . import build
+from . import build, site
 from .toolchain import OUT, STATIC_TARGETS, Unavailable
 
 PACKAGES = {
     "deb": (build.deb, "Debian and Ubuntu: service, configuration, manual pages, completions"),
     "rpm": (build.rpm, "Fedora and openSUSE: the same"),
     "image": (build.image, "OCI image from scratch, without root"),
+    "site": (site.site, "the documentation as a site that needs no network"),
     **{f"static-{name}": (lambda name=name: build.tarball(name), f"tarball with a static binary for {name}") for name in STATIC_TARGETS},
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "packages"
 TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools"))
-CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21"}
+CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0.5"}
 PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
 # The architecture's name -> Rust's target
 STATIC_TARGETS = {
@@ -37,9 +37,14 @@ def run(command, **options):
     return done.stdout
 
 
+def installed_tool(name):
+    """The path of one of cargo's helpers, or None."""
+    return shutil.which(name) or shutil.which(name, path=TOOLS / "bin")
+
+
 def cargo_tool(name):
     """The path of one of cargo's helpers."""
-    found = shutil.which(name) or shutil.which(name, path=TOOLS / "bin")
+    found = installed_tool(name)
     if found:
         return found
     say(f"cargo install {name} (some minutes)")

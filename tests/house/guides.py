@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from house import links
 from peers import subject
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,12 +34,7 @@ def coax():
 
 def dead_links():
     """Links in READMEs of crates are left to rustdoc, which includes some of these pages."""
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tests/**/*.md")]
-    for page in sorted(pages):
-        text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
-        for link in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", text):
-            if not re.match(r"[a-z]+:", link) and not (page.parent / link).exists():
-                yield f"{page.relative_to(ROOT)} links to {link}, which does not exist"
+    yield from links.dead_in_markdown([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tests/**/*.md")])
 
 
 def shape():

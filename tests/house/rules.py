@@ -1,4 +1,4 @@
-"""Rules that the compiler does not check: sans-IO crates use no std, files stay small, pages name tests that exist."""
+"""Rules that the compiler does not check: sans-IO crates use no std, files stay small, pages name tests that exist and are listed."""
 import re
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from house import links
 from house.steps import BY_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +97,7 @@ def steps():
 
 def main():
     wrong = [sentence for crate in SANS_IO for check in (without_std, features_without_std) for sentence in check(crate)]
-    wrong += [*sizes(), *claims(), *steps()]
+    wrong += [*sizes(), *claims(), *steps(), *links.missing_in_contents()]
     for sentence in wrong:
         print(sentence)
     print(f"{len(wrong)} rules broken")

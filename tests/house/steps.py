@@ -75,6 +75,13 @@ def no_browser():
     return "not installed: " + ", ".join(missing) if missing else None
 
 
+def no_mdbook():
+    tools = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools")) / "bin"
+    if shutil.which("mdbook") or shutil.which("mdbook", path=tools):
+        return None
+    return "mdbook is not installed (cargo install mdbook --locked)"
+
+
 def peer(key, title, name, limit_s=300, arguments=(), tier=CI, after=("install", "build"), **more):
     return Step(key, title, tier, module(name), limit_s, arguments, after=after, **more)
 
@@ -111,6 +118,11 @@ STEPS = [
     Step("no-std", "builds for a target without std", CI, module("house.no_std"), 900, after=("build",), cargo=True),
     Step("samples", "sample outputs in the documents are current", CI, module("samples.main"), 600, after=("build",)),
     Step("guides", "links of all pages; commands and messages in the guides", CI, module("house.guides"), 120, after=("build",)),
+    Step("links", "the checks of links find faults", QUICK, module("unittest") + ["-q", "house.test_links"], 60),
+    Step("site", "the documentation's site: every page, link and anchor, nothing from other hosts", CI, module("house.site"), 120,
+         impossible=no_mdbook),
+    peer("site-browser", "the site in a browser: light, dark, on a phone, without a network", "browser.site", 300, after=("install", "site"),
+         impossible=lambda: no_mdbook() or no_browser()),
     Step("package", "packages of the libraries", CI, module("house.package"), 300, after=("build",)),
     peer("netbios", "NetBIOS names and WINS among coax, nmbd and others", "netbios.main",
          arguments=("--only", "names,coax_serves,both_are_coax,coax_is_master"), impossible=no_root),

@@ -1,0 +1,58 @@
+"""Builds the documentation as a site: no page needs another host."""
+import os
+import re
+import shutil
+import tarfile
+from pathlib import Path
+
+from .toolchain import OUT, ROOT, cargo_tool, run, say
+
+DOCS = ROOT / "docs"
+SITE = OUT / "site"
+FILES = "files"  # the folder for files of the repository that pages refer to
+LINK = re.compile(r'href="(?![a-z]+:|#|/)([^"#]+)(#[^"]*)?"')
+
+
+def build(site=SITE):
+    """The site's folder."""
+    shutil.rmtree(site, ignore_errors=True)
+    run([cargo_tool("mdbook"), "build", ROOT / "packaging" / "site", "--dest-dir", site])
+    for page in sorted(site.rglob("*.html")):
+        page.write_text(with_working_links(page, site))
+    (site / ".nojekyll").touch()
+    return site
+
+
+def with_working_links(page, site):
+    """The page with links to what is published: mdBook names index pages wrongly and leaves files outside docs alone."""
+    folder = page.parent.relative_to(site)
+
+    def working(match):
+        link, anchor = match.group(1), match.group(2) or ""
+        if link.endswith("README.html"):
+            index = f"{link.removesuffix('README.html')}index.html"
+            return f'href="{index}{anchor}"'
+        source = Path(os.path.normpath(DOCS / folder / link))
+        if source.is_relative_to(DOCS) or not source.is_file():
+            return match.group(0)
+        return f'href="{os.path.relpath(published(source, site), page.parent)}"'
+
+    return LINK.sub(working, page.read_text())
+
+
+def published(source, site):
+    """The copy of a file of the repository, with a name that browsers show as text."""
+    copy = site / FILES / f"{source.relative_to(ROOT)}.txt"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, copy)
+    return copy
+
+
+def site():
+    """The site in target/packages/site, and as an archive to read without a network."""
+    folder = build()
+    path = OUT / "coax-site.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(folder, "coax-site")
+    say(f"{path.relative_to(OUT)}: {path.stat().st_size:,} bytes; start at {folder.relative_to(ROOT)}/index.html")
+    return path
