@@ -1,4 +1,5 @@
 """Builds the documentation as a site: no page needs another host."""
+import html
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from .toolchain import OUT, ROOT, cargo_tool, run, say
 DOCS = ROOT / "docs"
 SITE = OUT / "site"
 FILES = "files"  # the folder for files of the repository that pages refer to
+NAMED_PAGE = re.compile(r'(<a href="[^"]*">)(?:[\w.-]+/)*([\w-]+\.md)</a>')
 LINK = re.compile(r'href="(?![a-z]+:|#|/)([^"#]+)(#[^"]*)?"')
 
 
@@ -37,7 +39,13 @@ def with_working_links(page, site):
             return match.group(0)
         return f'href="{os.path.relpath(published(source, site), page.parent)}"'
 
-    return LINK.sub(working, page.read_text())
+    return NAMED_PAGE.sub(with_title, LINK.sub(working, page.read_text()))
+
+
+def with_title(match):
+    """A link whose text is the name of a page's file, with the page's title instead."""
+    titles = {path.read_text().partition("\n")[0].removeprefix("# ") for path in DOCS.rglob(match.group(2))}
+    return f"{match.group(1)}{html.escape(titles.pop())}</a>" if len(titles) == 1 else match.group(0)
 
 
 def published(source, site):
