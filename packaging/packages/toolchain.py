@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "packages"
 TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools"))
 CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0.5"}
+WEB_TARGET = "wasm32-unknown-unknown"
 PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
 # The architecture's name -> Rust's target
 STATIC_TARGETS = {
@@ -47,10 +48,15 @@ def cargo_tool(name):
     found = installed_tool(name)
     if found:
         return found
-    say(f"cargo install {name} (some minutes)")
-    run(["cargo", "install", "--quiet", "--locked", "--root", TOOLS, name, "--version", CARGO_TOOLS[name]],
+    return install_tool(name, name, CARGO_TOOLS[name])
+
+
+def install_tool(name, crate, version, folder=TOOLS, options=()):
+    """Installs a program from crates.io into a folder of its own."""
+    say(f"cargo install {crate} (some minutes)")
+    run(["cargo", "install", "--quiet", "--locked", "--root", folder, crate, "--version", version, *options],
         env={**os.environ, "CARGO_TARGET_DIR": str(TOOLS / "target")})
-    return str(TOOLS / "bin" / name)
+    return str(folder / "bin" / name)
 
 
 def system_program(program, packages):
@@ -113,6 +119,31 @@ def debian_libraries():
     return sorted(name for name in names if name.startswith(wanted))
 
 
+def debian_environment():
+    """The environment in which cargo is Debian's, which can build the standard library."""
+    usr = debian_rust() / "usr"
+    return {
+        **os.environ,
+        "PATH": f"{usr / 'bin'}:{os.environ['PATH']}",
+        "RUSTC": str(usr / "bin" / "rustc"),
+        "CARGO": str(usr / "bin" / "cargo"),
+        "RUSTC_BOOTSTRAP": "1",
+        "LD_LIBRARY_PATH": str(usr / "lib" / "x86_64-linux-gnu"),
+        "CARGO_TARGET_DIR": str(TOOLS / "target-static"),
+    }
+
+
+def web_build():
+    """The command and the environment that build the engine of the web page."""
+    build = ["--profile", "dist", "--locked", "-p", "coax-web", "--target", WEB_TARGET]
+    # wasm-bindgen reads the names of the features that the module needs
+    keep = {"CARGO_PROFILE_DIST_STRIP": "debuginfo"}
+    if rustup_has(WEB_TARGET):
+        return ["cargo", "build", "-q", *build], {**os.environ, **keep}
+    environment = debian_environment()
+    return [environment["CARGO"], "build", "-q", "-Z", "build-std=std,panic_abort", *build], {**environment, **keep}
+
+
 def static_build(architecture):
     """The command and the environment that build for an architecture with musl, linked statically."""
     target = STATIC_TARGETS[architecture]
@@ -122,12 +153,7 @@ def static_build(architecture):
         # musl's start-up objects and the linker come with the target
         environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"
         return ["cargo", "build", "-q", *build], environment
-    home, tools = debian_rust(), python_tools()
-    environment["PATH"] = f"{tools / 'bin'}:{home / 'usr' / 'bin'}:{environment['PATH']}"
-    environment["RUSTC"] = str(home / "usr" / "bin" / "rustc")
-    environment["CARGO"] = str(home / "usr" / "bin" / "cargo")
-    environment["RUSTC_BOOTSTRAP"] = "1"
-    environment["LD_LIBRARY_PATH"] = str(home / "usr" / "lib" / "x86_64-linux-gnu")
-    environment["CARGO_TARGET_DIR"] = str(TOOLS / "target-static")
+    environment, tools = debian_environment(), python_tools()
+    environment["PATH"] = f"{tools / 'bin'}:{environment['PATH']}"
     flags = ["--", "-C", "link-self-contained=no"]
     return [tools / "bin" / "cargo-zigbuild", "rustc", "-q", "-Z", "build-std=std,panic_abort", *build, "--bin", "coax", *flags], environment

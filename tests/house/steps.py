@@ -151,6 +151,8 @@ STEPS = [
          impossible=machine.impossible),
     peer("image", "the container image without root", "installed.image", 300, ("--built",), after=("packages",),
          impossible=image.impossible, namespace=True),
+    Step("web-page", "the web page for the next step", CI, ["scripts/package", "web", "--skip-unavailable"], 1800, after=("build",), cargo=True),
+    peer("web", "the web page beside the program, in node and Chromium", "web.main", 600, after=("web-page", "build"), impossible=no_browser),
     Step("simulation", "the simulation finds known defects", CI, ["scripts/simulation-proof"], 1200, after=("build",), cargo=True),
     Step("fuzz", "fuzz targets, 2 s each", CI, ["scripts/fuzz"], 600, ("--seconds", "2"), after=("build",)),
     Step("release", "release build", LONG, ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 1800, cargo=True),

@@ -70,7 +70,12 @@ impl Analyser {
     }
 
     fn read_all(&mut self, file: &mut dyn Read) -> Result<(), Error> {
-        let mut reader = Reader::new(file)?;
+        self.read_on(&mut Reader::new(file)?)
+    }
+
+    /// Takes the packets that `reader` still has. After an error of the kind [`std::io::ErrorKind::WouldBlock`], the next
+    /// call goes on.
+    pub(crate) fn read_on(&mut self, reader: &mut Reader<impl Read>) -> Result<(), Error> {
         while let Some(packet) = reader.next_packet()? {
             self.packet(&packet);
         }

@@ -14,6 +14,7 @@ mod histogram;
 pub mod joined;
 mod latest;
 mod path;
+mod pieces;
 mod reorder;
 mod session;
 mod smb;
@@ -23,6 +24,7 @@ mod timeline;
 pub use analyser::Analyser;
 pub use coax_capture::{self as capture, Error};
 pub use coax_cause::{Account, Cause};
+pub use pieces::Pieces;
 pub use recognise::{Advice, advise};
 
 /// Reads one capture and reports what is in it.

@@ -17,6 +17,8 @@ pub(super) struct Buffer<R> {
     /// Bytes of the stream before the buffer.
     before: u64,
     ended: bool,
+    /// Bytes that [`Self::skip`] has still to pass over, after a read that would have blocked.
+    to_skip: u64,
 }
 
 impl<R: Read> Buffer<R> {
@@ -28,6 +30,7 @@ impl<R: Read> Buffer<R> {
             end: 0,
             before: 0,
             ended: false,
+            to_skip: 0,
         }
     }
 
@@ -73,6 +76,11 @@ impl<R: Read> Buffer<R> {
         }
     }
 
+    /// Where the bytes come from.
+    pub(super) fn source(&mut self) -> &mut R {
+        &mut self.from
+    }
+
     /// The available bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
@@ -89,13 +97,20 @@ impl<R: Read> Buffer<R> {
         self.bytes.get(from..self.start).unwrap_or_default()
     }
 
-    /// Skips `count` bytes of the stream; `false` if it ends before.
-    pub(super) fn skip(&mut self, mut count: u64) -> std::io::Result<bool> {
+    /// Skips `count` bytes of the stream; `false` if it ends before. After an error, [`Self::finish_skip`] goes on.
+    pub(super) fn skip(&mut self, count: u64) -> std::io::Result<bool> {
+        self.to_skip = count;
+        self.finish_skip()
+    }
+
+    /// Goes on with a skip that an error interrupted; `false` if the stream ends before.
+    pub(super) fn finish_skip(&mut self) -> std::io::Result<bool> {
         loop {
-            let now = usize::try_from(count).unwrap_or(usize::MAX).min(self.len());
+            let count = usize::try_from(self.to_skip).unwrap_or(usize::MAX);
+            let now = count.min(self.len());
             self.consume(now);
-            count -= now as u64;
-            if count == 0 {
+            self.to_skip -= now as u64;
+            if self.to_skip == 0 {
                 return Ok(true);
             }
             if !self.fill(1)? {

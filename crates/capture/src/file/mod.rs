@@ -124,6 +124,12 @@ impl<R: Read> Reader<R> {
         None
     }
 
+    /// What the reader reads from. It may return [`std::io::ErrorKind::WouldBlock`] where no bytes are available yet; the next
+    /// call of [`Self::next_packet`] then goes on.
+    pub fn source(&mut self) -> &mut R {
+        self.buffer.source().file()
+    }
+
     /// Where and why the reader stopped before the end.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
@@ -162,6 +168,15 @@ impl<R: Read> Input<R> {
         } else {
             Self::Plain(whole)
         })
+    }
+}
+
+impl<R: Read> Input<R> {
+    fn file(&mut self) -> &mut R {
+        match self {
+            Self::Plain(file) => file.get_mut().1,
+            Self::Gzip(file) => file.get_mut().get_mut().1,
+        }
     }
 }
 

@@ -76,6 +76,8 @@ impl Resolution {
     }
 }
 
+const SENSELESS: &str = "a block's length makes no sense";
+
 impl Section {
     /// The next packet. Interface blocks are applied, others skipped. `dropped` sums the reported drops.
     #[inline]
@@ -84,6 +86,9 @@ impl Section {
         buffer: &mut Buffer<impl Read>,
         dropped: &mut u64,
     ) -> std::io::Result<Next> {
+        if !buffer.finish_skip()? {
+            return Ok(Next::Damaged(SENSELESS));
+        }
         loop {
             if !buffer.fill(BLOCK_HEAD + 4)? {
                 return Ok(match buffer.bytes().is_empty() {
@@ -98,12 +103,12 @@ impl Section {
             }
             let len = self.u32_at(head, 4) as usize;
             if len < BLOCK_HEAD + 4 || !len.is_multiple_of(4) {
-                return Ok(Next::Damaged("a block's length makes no sense"));
+                return Ok(Next::Damaged(SENSELESS));
             }
             if len > MAX_RECORD {
                 let is_packet = matches!(kind, ENHANCED_PACKET | SIMPLE_PACKET | OBSOLETE_PACKET);
                 if is_packet || !buffer.skip(len as u64)? {
-                    return Ok(Next::Damaged("a block's length makes no sense"));
+                    return Ok(Next::Damaged(SENSELESS));
                 }
                 continue;
             }

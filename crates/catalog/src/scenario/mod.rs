@@ -273,6 +273,30 @@ impl Scenario {
         all
     }
 
+    /// The scenario as a file that [`parse`](Self::parse) reads. Sources are left out.
+    pub fn as_file(&self) -> String {
+        let mut file = toml::Table::new();
+        let title = self.title();
+        if !title.is_empty() {
+            file.insert("title".to_string(), title.into());
+        }
+        for (path, text) in self.choices.named() {
+            let value = match path.as_str() {
+                "size" | "files" | "seed" => parse_value(&text),
+                _ => toml::Value::String(text),
+            };
+            put(&mut file, &path, value);
+        }
+        let mut set = toml::Table::new();
+        for (path, value) in &self.changes {
+            put(&mut set, path, value.clone());
+        }
+        if !set.is_empty() {
+            file.insert("set".to_string(), set.into());
+        }
+        toml::to_string(&file).unwrap_or_default()
+    }
+
     /// One of these, or the profile's value if it is not changed; `None` if the file does not contain it, and for
     /// client profiles.
     pub fn parameter(&self, path: &str) -> Option<String> {
@@ -390,6 +414,23 @@ pub fn parse_value(text: &str) -> toml::Value {
         .filter(|table| table.len() == 1)
         .and_then(|mut table| table.remove("value"));
     value.unwrap_or_else(|| toml::Value::String(text.trim_matches('"').to_string()))
+}
+
+/// Puts a value at a path of keys separated by dots.
+fn put(table: &mut toml::Table, path: &str, value: toml::Value) {
+    match path.split_once('.') {
+        None => {
+            table.insert(path.to_string(), value);
+        }
+        Some((first, rest)) => {
+            let inner = table
+                .entry(first)
+                .or_insert_with(|| toml::Table::new().into());
+            if let Some(inner) = inner.as_table_mut() {
+                put(inner, rest, value);
+            }
+        }
+    }
 }
 
 fn flatten(before: &str, table: &toml::Table, out: &mut Vec<(String, toml::Value)>) {

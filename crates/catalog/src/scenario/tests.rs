@@ -137,3 +137,19 @@ fn a_file_that_is_no_toml_or_has_unknown_keys_is_refused() {
     let error = Scenario::parse("test.toml", "[client]\nhat = \"red\"").unwrap_err();
     assert!(error.to_string().contains("client.hat"), "{error}");
 }
+
+#[test]
+fn a_scenario_written_as_a_file_is_the_same_scenario() {
+    for (name, text) in files::SCENARIOS {
+        let scenario = Scenario::parse(name, text).unwrap();
+        let file = scenario.as_file();
+        let again = Scenario::parse(name, &file).unwrap();
+        assert_eq!(again.parameters(), scenario.parameters(), "{file}");
+        assert_eq!(again.title(), scenario.title());
+        assert_eq!(
+            again.resolve().is_ok(),
+            scenario.resolve().is_ok(),
+            "{file}"
+        );
+    }
+}

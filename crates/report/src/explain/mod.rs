@@ -127,7 +127,8 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(File::open(path)?))
 }
 
-fn explained(name: String, mut capture: Capture, client: Option<&Party>) -> Explained {
+/// An analysed capture with advice and predictions. `client` replaces the recognised client.
+pub fn explained(name: String, mut capture: Capture, client: Option<&Party>) -> Explained {
     if let Some(client) = client {
         let carrying = capture.connections.iter_mut();
         for connection in carrying.filter(|connection| connection.smb.is_some()) {

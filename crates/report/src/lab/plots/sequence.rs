@@ -85,6 +85,9 @@ pub fn sequence(run: &Observed, part: Option<Part>) -> Result<String> {
     Ok(Graph::new(run, part).draw())
 }
 
+/// Lost segments whose places are nearer than this, in pixels, share one cross.
+const CELL: f64 = 5.0;
+
 /// The plot and its scales.
 struct Graph<'a> {
     run: &'a Observed,
@@ -270,7 +273,7 @@ impl<'a> Graph<'a> {
         let crosses: String = marks
             .lost
             .into_iter()
-            .map(|(x, y)| legend::cross(f64::from(x) * 5.0, f64::from(y) * 5.0))
+            .map(|(x, y)| legend::cross(f64::from(x) * CELL, f64::from(y) * CELL))
             .collect();
         svg.path(&crosses, "lost");
     }
@@ -284,8 +287,8 @@ impl<'a> Graph<'a> {
             let column = x.floor() as i32;
             if matches!(seen.happened, Happened::SentInVain | Happened::NoRoom) {
                 marks.lost.insert((
-                    (x / 4.0).round() as i32,
-                    ((low + high) / 8.0).round() as i32,
+                    (x / CELL).round() as i32,
+                    ((low + high) / 2.0 / CELL).round() as i32,
                 ));
             }
             if seen.happened == Happened::NoRoom {

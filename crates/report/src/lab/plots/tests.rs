@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use coax_lab::watch::Happened;
+
 use super::*;
 use crate::lab::{
     data,
@@ -72,6 +74,24 @@ fn what_was_sent_again_and_what_was_lost_is_drawn_and_named() {
     }
     let clean = sequence(&observed("dos-dls-5.0-full", &["size=500kB"]), None).unwrap();
     assert!(!clean.contains(">did not arrive<") && !clean.contains(">retransmitted<"));
+}
+
+#[test]
+fn the_cross_of_a_lost_segment_stands_at_its_place() {
+    let loss = "link.loss_to_server={ rule = { kind = \"packets\", numbers = [200] } }";
+    let run = observed("dos-dls-5.0-full", &["size=500kB", loss]);
+    let lost = run
+        .frames
+        .iter()
+        .find(|seen| seen.happened == Happened::SentInVain);
+    let lost = lost.unwrap();
+    let share = (lost.at - run.copy.0).0 as f64 / (run.copy.1 - run.copy.0).0 as f64;
+    let svg = sequence(&run, None).unwrap();
+    let path = svg.split("path class=\"lost\" d=\"M").nth(1).unwrap();
+    let x: f64 = path.split(' ').next().unwrap().parse().unwrap();
+    // the plot begins at 80 and is 900 wide; a cross begins 3 pixels before its place, which is rounded to 5
+    let expected = 80.0 + 900.0 * share - 3.0;
+    assert!((x - expected).abs() < 3.0, "{x} {expected}");
 }
 
 #[test]

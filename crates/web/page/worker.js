@@ -1,0 +1,55 @@
+// The engine's thread: one message in, messages out. It is ended to cancel.
+let engine = null;
+
+/** How much of a file is read at once, bytes. Pieces of 1 MB take longer in Chromium, larger ones save nothing. */
+const PIECE = 8 << 20;
+
+async function add(captures, file, report) {
+  captures.begin(file.name);
+  for (let at = 0; at < file.size; at += PIECE) {
+    captures.push(new Uint8Array(await file.slice(at, at + PIECE).arrayBuffer()));
+    report(Math.min(at + PIECE, file.size));
+  }
+  captures.end();
+}
+
+async function explain({ files }) {
+  const captures = new wasm_bindgen.Captures();
+  const problems = [];
+  const total = files.reduce((sum, file) => sum + file.size, 0) || 1;
+  let before = 0;
+  let read = 0;
+  for (const file of files) {
+    try {
+      await add(captures, file, (at) => postMessage({ kind: 'progress', name: file.name, share: (before + at) / total }));
+      read += 1;
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) throw error;
+      problems.push(`${file.name}: ${error.message}`);
+    }
+    before += file.size;
+  }
+  return read === 0 ? { problems } : { problems, page: captures.page(), json: captures.json(), summary: captures.summary() };
+}
+
+const ACTS = {
+  explain,
+  catalogue: () => JSON.parse(wasm_bindgen.catalogue()),
+  describe: ({ request }) => JSON.parse(wasm_bindgen.describe(JSON.stringify(request))),
+  run: ({ request }) => JSON.parse(wasm_bindgen.run(JSON.stringify(request))),
+};
+
+onmessage = async ({ data }) => {
+  if (data.kind === 'begin') {
+    engine = wasm_bindgen({ module_or_path: data.module });
+    return;
+  }
+  try {
+    await engine;
+    postMessage({ kind: 'done', id: data.id, value: await ACTS[data.kind](data) });
+  } catch (error) {
+    const defect = error instanceof WebAssembly.RuntimeError;
+    const text = defect ? `This is a defect of coax, please report it: ${error.message}` : error.message;
+    postMessage({ kind: 'failed', id: data.id, text, defect });
+  }
+};

@@ -1,0 +1,70 @@
+"""The page's engine under node gives what the program gives: captures byte for byte, scenarios value for value."""
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from peers import subject
+
+ROOT = Path(__file__).resolve().parents[2]
+CAPTURES, SCENARIOS = 50, 50
+LARGEST = 3_000_000
+HERE = Path(__file__).parent
+
+
+def node(engine, requests):
+    """The answers to these requests."""
+    done = subprocess.run(["node", HERE / "native.cjs", engine / "coax_web.js", engine / "coax_web_bg.wasm"], check=True, text=True, timeout=600,
+                          input="\n".join(map(json.dumps, requests)), stdout=subprocess.PIPE)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def coax(*words, folder=ROOT):
+    return subprocess.run([subject.coax_binary(), *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def captures():
+    """Captures of the repository, those of wrong shape too."""
+    folder = ROOT / "tests" / "captures"
+    found = [path for path in sorted(folder.rglob("*.pcap*")) if path.is_file() and path.stat().st_size < LARGEST]
+    return found[:CAPTURES]
+
+
+def scenarios():
+    """Cells of the tables and changes of them: the names and the changes."""
+    told = json.loads(coax("lab", "tables", "--json").stdout)
+    cells = [cell for table in told["tables"] for cell in table["cells"]]
+    names = sorted({cell["scenario"] for cell in cells if (ROOT / "data" / "scenarios" / f"{cell['scenario']}.toml").exists()})
+    changes = [[], [["size", "3000000"]], [["size", "1000000"], ["server.stack.receive_window", "8760"]],
+               [["size", "500000"], ["link.delay", "20 ms"]], [["size", "400000"], ["direction", "to-client"]]]
+    return [(name, change) for change in changes for name in names][:SCENARIOS]
+
+
+def captures_are_equal(engine):
+    """The faults, one line each."""
+    paths = captures()
+    answers = node(engine, [{"act": "explain", "name": path.name, "path": str(path)} for path in paths])
+    for path, answer in zip(paths, answers, strict=True):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            told = coax("explain", "--json", "--html", page, path.name, folder=path.parent)
+            if told.returncode != 0:
+                if "error" not in answer or answer["defect"] or answer["error"] not in told.stderr:
+                    yield f"{path.name}: coax says {told.stderr!r}, the page {answer.get('error')!r}"
+            elif answer.get("value", {}).get("json") != told.stdout:
+                yield f"{path.name}: another JSON {answer.get('error', '')}"
+            elif answer["value"]["page"] != page.read_text():
+                yield f"{path.name}: another page"
+
+
+def scenarios_are_equal(engine):
+    """The faults, one line each."""
+    asked = scenarios()
+    answers = node(engine, [{"act": "run", "request": {"scenario": name, "changes": changes}} for name, changes in asked])
+    for (name, changes), answer in zip(asked, answers, strict=True):
+        words = [word for key, value in changes for word in ("--set", f"{key}={value}")]
+        done = coax("lab", "run", name, "--json", *words)
+        told = json.loads(done.stdout or "{}")
+        told.pop("cell", None)
+        if answer.get("value", {}).get("summary", {}) != told or answer.get("error", "") not in done.stderr:
+            yield f"{name} {changes}: another result {answer.get('error', '')} {done.stderr}"
