@@ -34,7 +34,11 @@ fn a_scenario_file_that_is_wrong_is_named_with_its_key_and_what_is_allowed() {
         ),
         ("[client]\nprofile = \"vax\"", "vax", "modern"),
         ("size = \"much\"", "size", "42MB"),
-        ("[set]\nlink.queue_bytes = -1", "link.queue_bytes", "u64"),
+        (
+            "[set]\nlink.queue_bytes = -1",
+            "link.queue_bytes",
+            "whole number",
+        ),
     ] {
         fs::write(&file, text).unwrap();
         let output = lab(&["run", file.to_str().unwrap()]);
@@ -185,7 +189,7 @@ fn a_sweep_without_a_grid_and_a_wrong_one_are_refused_before_anything_is_written
         (&["sweep", "dos-dls-5.0-full"][..], "[sweep]"),
         (
             &["sweep", "dos-dls-5.0-full", "--grid", "link.rate=0 Mbit/s"],
-            "--grid link.rate",
+            "--grid 'link.rate",
         ),
         (
             &["sweep", "dos-dls-5.0-full", "--grid", "seed=1..20000:20000"],

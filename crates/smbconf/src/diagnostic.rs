@@ -125,30 +125,10 @@ impl fmt::Display for Diagnostic {
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + wrong.chars().count() / 6;
     known
-        .map(|name| (distance(wrong, name), name))
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
         .filter(|(d, _)| *d <= limit)
         .min_by_key(|(d, _)| *d)
         .map(|(_, n)| n)
-}
-
-/// The edit distance (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (slot, cb) in row.iter_mut().skip(1).zip(&b) {
-            let changed = diagonal + usize::from(ca != *cb);
-            diagonal = *slot;
-            left = changed.min(diagonal + 1).min(left + 1);
-            *slot = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -178,6 +158,7 @@ mod tests {
         assert_eq!(nearest("raed raw", known.into_iter()), Some("read raw"));
         assert_eq!(nearest("read onl", known.into_iter()), Some("read only"));
         assert_eq!(nearest("zzzz", known.into_iter()), None);
-        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(nearest("pahts", ["path"].into_iter()), None);
+        assert_eq!(nearest("paht", ["path"].into_iter()), Some("path"));
     }
 }

@@ -31,7 +31,7 @@ impl FromStr for ShareArg {
             .ok_or("write NAME=DIR, as GAMES=/srv/games")?;
         if share_name(name) != name.to_uppercase() {
             return Err(format!(
-                "old clients see no share named '{name}'; '{}' would do",
+                "old clients see no share named '{name}': name it '{}'",
                 share_name(name)
             ));
         }

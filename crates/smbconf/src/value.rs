@@ -485,7 +485,7 @@ fn netbios_name(text: &str) -> Result<String, String> {
     let name = unquoted(text).to_uppercase();
     if name.is_empty() || name.chars().count() > NETBIOS_NAME_MAX {
         return Err(format!(
-            "'{name}' is not a NetBIOS name: 1 to 15 characters"
+            "'{name}' is not a NetBIOS name: write 1 to 15 characters"
         ));
     }
     match name

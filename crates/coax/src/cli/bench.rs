@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::nearest::unknown;
+use super::{nearest::unknown, output::WrongUsage};
 use clap::Args;
 use coax_client::profile::Profile;
 
@@ -58,14 +58,16 @@ pub struct BenchArgs {
 pub struct Chosen(Vec<Arc<Profile>>);
 
 /// Does what `coax bench` was told.
-pub fn main(args: &BenchArgs) -> ExitCode {
-    let place = match super::files::with_known_password(&args.place) {
-        Ok(place) => place,
-        Err(message) => {
-            eprintln!("error: {message}");
-            return ExitCode::from(2);
-        }
-    };
+///
+/// # Errors
+/// A password is missing.
+pub fn main(args: &BenchArgs) -> Result<ExitCode, WrongUsage> {
+    let place = super::files::with_known_password(&args.place)
+        .map_err(|message| WrongUsage::new("bench", message))?;
+    Ok(bench(args, place))
+}
+
+fn bench(args: &BenchArgs, place: Location) -> ExitCode {
     let plan = Plan {
         profiles: args.profiles.0.clone(),
         size: args.size,

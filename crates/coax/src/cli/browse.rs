@@ -5,7 +5,10 @@ use std::{net::Ipv4Addr, process::ExitCode, sync::Arc};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{name_options::NameOptions, output::print};
+use super::{
+    name_options::NameOptions,
+    output::{WrongUsage, print},
+};
 use coax_catalog::clients;
 use coax_client::{ListedServer, profile::Profile};
 use coax_netbios::{LookupStep, MSBROWSE};
@@ -59,7 +62,26 @@ struct Server {
 }
 
 /// Does what the command line says.
-pub fn main(args: &BrowseArgs) -> ExitCode {
+///
+/// # Errors
+/// The workgroup is no NetBIOS name.
+pub fn main(args: &BrowseArgs) -> Result<ExitCode, WrongUsage> {
+    let wanted = args.workgroup.as_deref();
+    let name = match wanted.map(|group| NbName::new(group.as_bytes(), SUFFIX_MASTER)) {
+        None => MSBROWSE,
+        Some(Ok(name)) => name,
+        Some(Err(error)) => {
+            let word = wanted.unwrap_or_default();
+            let message = format!("'{word}' is no workgroup: {error}");
+            return Err(WrongUsage::new("browse", message)
+                .at(word)
+                .help("write a NetBIOS name of 1 to 15 characters"));
+        }
+    };
+    Ok(browse(args, name, wanted))
+}
+
+fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
     let resolver = args.names.resolver();
     let Some(profile) = clients::by_name(clients::DEFAULT) else {
         eprintln!("error: there is no client profile");
@@ -69,15 +91,6 @@ pub fn main(args: &BrowseArgs) -> ExitCode {
         resolver: &resolver,
         profile,
         shares: !args.no_shares,
-    };
-    let wanted = args.workgroup.as_deref();
-    let name = match wanted.map(|group| NbName::new(group.as_bytes(), SUFFIX_MASTER)) {
-        None => MSBROWSE,
-        Some(Ok(name)) => name,
-        Some(Err(error)) => {
-            eprintln!("error: '{}': {error}", wanted.unwrap_or_default());
-            return ExitCode::from(2);
-        }
     };
     match browsing.run(name, wanted) {
         Ok(groups) if args.json => print(&format!("{}\n", json_of(&groups))),

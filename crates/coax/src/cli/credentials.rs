@@ -27,7 +27,7 @@ pub const VARIABLE: &str = "COAX_PASSWORD";
 /// The option that has passwords read from standard input.
 const FROM_STDIN: &str = "--password-stdin";
 /// The option that names a user.
-const USER: &str = "--user";
+pub const USER: &str = "--user";
 /// What is read from standard input at most, bytes.
 const STDIN_MAX: usize = 64 << 10;
 
@@ -78,7 +78,7 @@ pub fn complete(users: &mut [UserArg], from_stdin: bool) -> Result<(), String> {
         for user in missing {
             let line = lines.next().ok_or_else(|| {
                 format!(
-                    "standard input has no line with the password of {}",
+                    "standard input has no line with the password of {}: write one line for each --user without one",
                     user.name
                 )
             })?;
@@ -105,8 +105,7 @@ pub fn complete(users: &mut [UserArg], from_stdin: bool) -> Result<(), String> {
 
 fn missing_password(name: &str) -> String {
     format!(
-        "the password of {name} is missing: run coax at a terminal, set {VARIABLE}, or give it on standard input with \
-         {FROM_STDIN}"
+        "the password of {name} is missing: set {VARIABLE}, run coax at a terminal, or use {FROM_STDIN}"
     )
 }
 

@@ -72,7 +72,7 @@ fn no_topic(command: &Command, word: &str) -> WrongUsage {
     if command.get_name() == "coax" {
         known.extend(TOPICS.iter().map(|(name, _)| *name));
     }
-    WrongUsage::new("help", unknown("topic", word, &known))
+    WrongUsage::new("help", unknown("topic", word, &known)).at(word)
 }
 
 /// Names the environment variables in the help of each verb that reads them.
@@ -147,7 +147,7 @@ mod tests {
         assert!(text(&[]).unwrap().contains("Topics: exit-codes"));
         assert!(text(&words("lab run")).unwrap().contains("coax lab run"));
         assert!(text(&words("exit-codes")).unwrap().contains("wrong usage"));
-        let wrong = text(&words("lab rum")).unwrap_err().message;
+        let wrong = text(&words("lab rum")).unwrap_err().message().to_owned();
         let start = "there is no topic 'rum'; did you mean 'run'? There are run, copy, ";
         assert!(wrong.starts_with(start), "{wrong}");
     }

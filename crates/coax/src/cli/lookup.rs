@@ -5,7 +5,10 @@ use std::{net::Ipv4Addr, process::ExitCode};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{name_options::NameOptions, output::print};
+use super::{
+    name_options::NameOptions,
+    output::{WrongUsage, print},
+};
 use coax_netbios::{LookupAnswer, LookupStep};
 use coax_transfer::names::{Method, Resolver, query};
 use coax_wire::nbt::{
@@ -52,7 +55,10 @@ struct Answer {
 }
 
 /// Does what the command line says.
-pub fn main(args: &LookupArgs) -> ExitCode {
+///
+/// # Errors
+/// It is no NetBIOS name.
+pub fn main(args: &LookupArgs) -> Result<ExitCode, WrongUsage> {
     let resolver = args.names.resolver();
     let mut report = Report::default();
     if let Ok(address) = args.name.parse::<Ipv4Addr>() {
@@ -61,8 +67,10 @@ pub fn main(args: &LookupArgs) -> ExitCode {
         match name(&args.name) {
             Ok(name) => report.find(&resolver, name, &args.name),
             Err(why) => {
-                eprintln!("error: '{}': {why}", args.name);
-                return ExitCode::from(2);
+                let message = format!("'{}' is no NetBIOS name: {why}", args.name);
+                return Err(WrongUsage::new("lookup", message)
+                    .at(&args.name)
+                    .help("write NAME, NAME<1d> or NAME#1d"));
             }
         }
         if args.status {
@@ -71,7 +79,7 @@ pub fn main(args: &LookupArgs) -> ExitCode {
             }
         }
     }
-    finish(args, &report)
+    Ok(finish(args, &report))
 }
 
 fn finish(args: &LookupArgs, report: &Report) -> ExitCode {

@@ -20,9 +20,10 @@ pub mod prompt;
 pub mod serve;
 pub mod speed;
 pub mod tour;
+pub mod usage;
 pub mod user;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use files::Verb;
@@ -117,17 +118,21 @@ pub enum Command {
 
 /// Reads the command line and runs the verb.
 pub fn main() -> ExitCode {
-    run().unwrap_or_else(|wrong| print_usage(&wrong))
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    run(&arguments).unwrap_or_else(|wrong| {
+        eprint!("{}", usage::text(&wrong, &arguments));
+        ExitCode::from(2)
+    })
 }
 
-fn run() -> Result<ExitCode, WrongUsage> {
-    let arguments = speed::dos_spelling(std::env::args_os())
+fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
+    let arguments = speed::dos_spelling(given.iter().cloned())
         .map_err(|message| WrongUsage::new("speed", message))?;
     credentials::hide_in_urls(&arguments);
-    Ok(match parsed(arguments).command {
+    Ok(match parsed(arguments)?.command {
         Command::Serve(args) => serve::main(*args)?,
-        Command::User(args) => user::main(&args),
-        Command::Bench(args) => bench::main(&args),
+        Command::User(args) => user::main(&args)?,
+        Command::Bench(args) => bench::main(&args)?,
         Command::Lab(args) => lab::main(&args)?,
         Command::Speed(args) => speed::main(&args),
         Command::Ls(args) => files::main(Verb::Ls(&args))?,
@@ -139,9 +144,9 @@ fn run() -> Result<ExitCode, WrongUsage> {
         Command::Mv(args) => files::main(Verb::Mv(&args))?,
         Command::Stat(args) => files::main(Verb::Stat(&args))?,
         Command::Shares(args) => files::main(Verb::Shares(&args))?,
-        Command::Browse(args) => browse::main(&args),
-        Command::Lookup(args) => lookup::main(&args),
-        Command::Profiles(args) => profiles::main(&args),
+        Command::Browse(args) => browse::main(&args)?,
+        Command::Lookup(args) => lookup::main(&args)?,
+        Command::Profiles(args) => profiles::main(&args)?,
         Command::Explain(args) => explain::main(&args)?,
         Command::Tour(args) => tour::main(&args)?,
         Command::Help(args) => help::main(&args, definition())?,
@@ -156,23 +161,18 @@ pub fn definition() -> clap::Command {
     help::with_environment(Cli::command())
 }
 
-/// The command line, or an end of the program that says what is wrong.
-fn parsed(arguments: Vec<std::ffi::OsString>) -> Cli {
-    let matches = definition().get_matches_from(arguments);
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
-}
-
-fn print_usage(wrong: &WrongUsage) -> ExitCode {
+/// The command line, read. Help and version end the program.
+fn parsed(arguments: Vec<OsString>) -> Result<Cli, WrongUsage> {
     let mut command = definition();
     command.build();
-    let kind = clap::error::ErrorKind::ValueValidation;
-    let error = match command.find_subcommand_mut(wrong.verb) {
-        Some(verb) => verb.error(kind, &wrong.message),
-        None => command.error(kind, &wrong.message),
-    };
-    // Nothing is left to do if standard error is gone.
-    let _ = error.print();
-    ExitCode::from(2)
+    let parsed = command
+        .clone()
+        .try_get_matches_from(arguments.iter().cloned())
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| match usage::shows_text(&error) {
+        true => error.exit(),
+        false => usage::wrong_usage(&error, &command, &arguments),
+    })
 }
 
 fn run_commands(user: Option<&str>) -> ExitCode {

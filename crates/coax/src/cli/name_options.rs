@@ -4,6 +4,8 @@ use std::{net::Ipv4Addr, path::PathBuf};
 
 use clap::Args;
 
+use super::nearest::unknown;
+
 use coax_transfer::names::{Method, Resolver};
 use coax_wire::nbt::name::Scope;
 
@@ -47,7 +49,9 @@ impl NameOptions {
 }
 
 fn method(text: &str) -> Result<Method, String> {
+    let known = ["lmhosts", "wins", "bcast", "host"];
     text.parse()
+        .map_err(|_: String| unknown("method", text, &known))
 }
 
 fn scope(text: &str) -> Result<Scope, String> {

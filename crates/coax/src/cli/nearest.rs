@@ -1,24 +1,29 @@
 //! The known name that was probably meant.
 
-/// The known name most like `word`, if at most a third of its letters would have to change (Damerau-Levenshtein).
+/// The known name most like `word`, if one letter or at most a third of its letters would have to change
+/// (Damerau-Levenshtein).
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&word, &name.to_lowercase());
     let like = known.iter().map(|name| (distance(name), *name));
-    like.filter(|(distance, name)| *distance <= name.chars().count() / 3)
+    like.filter(|(distance, name)| *distance <= (name.chars().count() / 3).max(1))
+        .filter(|_| word.chars().count() > 1)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
 
 /// There is no such name: what was probably meant, and all there are.
 pub fn unknown(kind: &str, word: &str, known: &[&str]) -> String {
-    let meant =
-        nearest(word, known).map_or_else(String::new, |name| format!("did you mean '{name}'? "));
-    format!(
-        "there is no {kind} '{word}'; {meant}there are {}",
-        known.join(", ")
-    )
-    .replace("? there", "? There")
+    format!("there is no {kind} '{word}'; {}", choices(word, known))
+}
+
+/// What was probably meant by a name that does not exist, and all that do.
+pub fn choices(word: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    match nearest(word, known) {
+        Some(name) => format!("did you mean '{name}'? There are {all}"),
+        None => format!("there are {all}"),
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! `coax profiles`: which redirectors can be imitated, and how each value is known.
 
-use std::{io::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::nearest::unknown;
+use super::{
+    nearest::unknown,
+    output::{WrongUsage, print},
+};
 use coax_catalog::clients;
 
 /// `coax profiles`' arguments.
@@ -27,7 +30,10 @@ struct Known<'a> {
 }
 
 /// Does what the command line says.
-pub fn main(args: &ProfilesArgs) -> ExitCode {
+///
+/// # Errors
+/// There is no such profile.
+pub fn main(args: &ProfilesArgs) -> Result<ExitCode, WrongUsage> {
     let text = match &args.name {
         None => list(args.json),
         Some(name) => match text_of(name) {
@@ -37,18 +43,12 @@ pub fn main(args: &ProfilesArgs) -> ExitCode {
                     .iter()
                     .map(|(name, _)| *name)
                     .collect();
-                eprintln!("error: {}", unknown("profile", name, &names));
-                return ExitCode::from(2);
+                let message = unknown("profile", name, &names);
+                return Err(WrongUsage::new("profiles", message).at(name));
             }
         },
     };
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
-    }
+    Ok(print(&text))
 }
 
 fn text_of(name: &str) -> Option<&'static str> {

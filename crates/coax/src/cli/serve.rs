@@ -139,7 +139,7 @@ impl ServeArgs {
         let own = self.own_shares(&loaded.template)?;
         if self.guest.is_some() && own.is_empty() {
             return Err(ServeError::Usage(
-                "--guest is for shares named here; in smb.conf it is 'guest ok = yes'".into(),
+                "--guest is for shares of the command line: write 'guest ok = yes' into the share's section of smb.conf".into(),
             ));
         }
         self.overrule(&mut loaded.settings, !own.is_empty());
@@ -163,7 +163,7 @@ impl ServeArgs {
                 .any(|s| s.name.to_lowercase() == lower)
             {
                 return Err(ServeError::Usage(format!(
-                    "there are two shares named {}",
+                    "there are two shares named {}: give one another name",
                     share.name
                 )));
             }
@@ -186,7 +186,7 @@ impl ServeArgs {
         }
         if loaded.settings.shares.is_empty() && self.config.is_none() {
             return Err(ServeError::Usage(
-                "nothing to share: name a folder, as in 'coax serve DIR'".into(),
+                "nothing to share: name a folder, as 'coax serve DIR'".into(),
             ));
         }
         if loaded.settings.shares.is_empty() {
@@ -233,7 +233,10 @@ impl ServeArgs {
         let page = Page(CodePage::from_number(dos_charset).unwrap_or_default());
         let account = |user: &UserArg| {
             let password = user.password.as_ref().ok_or_else(|| {
-                ServeError::Usage(format!("the password of {} is missing", user.name))
+                ServeError::Usage(format!(
+                    "the password of {} is missing: set COAX_PASSWORD",
+                    user.name
+                ))
             })?;
             Ok(User::with_password(&user.name, password, &page))
         };

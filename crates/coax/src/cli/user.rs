@@ -9,7 +9,11 @@ use coax_wire::codepage::CodePage;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{credentials, output::print, prompt};
+use super::{
+    credentials,
+    output::{WrongUsage, print},
+    prompt,
+};
 use coax_serve::users::{Page, PasswordFile, Passwords, check_name};
 use coax_smbconf::diagnostic::Severity;
 use coax_smbconf::load::load;
@@ -107,7 +111,17 @@ impl<E: std::error::Error> From<E> for Stop {
 }
 
 /// Does what `coax user` was told.
-pub fn main(args: &UserArgs) -> ExitCode {
+///
+/// # Errors
+/// A name that cannot be a user's, or no password file is named.
+pub fn main(args: &UserArgs) -> Result<ExitCode, WrongUsage> {
+    let verb = match &args.action {
+        Action::Add(_) => "user add",
+        Action::Remove(_) => "user remove",
+        Action::Disable(_) => "user disable",
+        Action::Enable(_) => "user enable",
+        Action::List(_) => "user list",
+    };
     let done = match &args.action {
         Action::Add(args) => add(args),
         Action::Remove(args) => each(args, "removed", PasswordFile::remove),
@@ -116,14 +130,11 @@ pub fn main(args: &UserArgs) -> ExitCode {
         Action::List(args) => list(args),
     };
     match done {
-        Ok(text) => print(&text),
-        Err(Stop::Usage(message)) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
+        Ok(text) => Ok(print(&text)),
+        Err(Stop::Usage(message)) => Err(WrongUsage::new(verb, message)),
         Err(Stop::Failed(message)) => {
             eprintln!("error: {message}");
-            ExitCode::FAILURE
+            Ok(ExitCode::FAILURE)
         }
     }
 }
@@ -278,7 +289,7 @@ impl FileArgs {
         let Some(config) = &self.config else {
             let file = self.file.clone().ok_or_else(|| {
                 Stop::Usage(
-                    "name the password file with --file, or the smb.conf that names it with --config"
+                    "there is no password file: name it with --file, or name the smb.conf with --config"
                         .into(),
                 )
             })?;

@@ -39,6 +39,6 @@ pub fn set(scenario: &mut Scenario, key: &str, value: toml::Value) -> Result<()>
 pub fn set_text(scenario: &mut Scenario, assignment: &str) -> Result<()> {
     let (key, text) = assignment
         .split_once('=')
-        .with_context(|| format!("{assignment}: expected KEY=VALUE, such as link.delay=31 ms"))?;
+        .with_context(|| format!("'{assignment}' is not KEY=VALUE: write it as link.delay=31ms"))?;
     set(scenario, key.trim(), parse_value(text))
 }

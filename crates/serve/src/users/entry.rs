@@ -29,7 +29,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
     if name.starts_with('#') || name.contains(bad) {
         return Err(format!(
-            "'{}' cannot be a user name: it begins with #, or has a colon or a control character",
+            "'{}' cannot be a user name: write one without # at its start, colons and control characters",
             name.escape_debug()
         ));
     }

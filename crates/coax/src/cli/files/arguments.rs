@@ -6,7 +6,7 @@ use clap::{Args, builder::TypedValueParser, error::ErrorKind};
 use coax_netbios::Transport;
 use coax_wire::{codepage::CodePage, dialect::DIALECTS};
 
-use crate::cli::{credentials::without_secrets, name_options::NameOptions};
+use crate::cli::{credentials::without_secrets, name_options::NameOptions, nearest::unknown};
 use coax_transfer::client::Location;
 
 /// Reads a [`Location`]. What is wrong is said without the password, which clap's own message would show.
@@ -24,7 +24,12 @@ impl TypedValueParser for LocationParser {
     ) -> Result<Location, clap::Error> {
         let parsed = value.to_string_lossy().parse::<Location>();
         parsed.map_err(|why| {
-            let message = format!("'{}': {why}", without_secrets(value));
+            let why = why.to_string();
+            let what = match why.starts_with("write ") {
+                true => " is no place on a server",
+                false => "",
+            };
+            let message = format!("'{}'{what}: {why}", without_secrets(value));
             command.clone().error(ErrorKind::ValueValidation, message)
         })
     }
@@ -247,7 +252,7 @@ fn dialect(text: &str) -> Result<&'static str, String> {
         .map(|dialect| dialect.name)
         .ok_or_else(|| {
             let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
-            format!("there are: {}", known.join(", "))
+            unknown("dialect", text, &known)
         })
 }
 

@@ -17,6 +17,7 @@ use super::{
     session::Session,
     text,
 };
+use crate::cli::usage::shown;
 use coax_transfer::client::{
     Location,
     copy::{Copied, Fetch, fetch},
@@ -96,18 +97,25 @@ impl Tally {
 /// Copies from the server.
 pub fn get(args: &GetArgs) -> Result<Done, Stop> {
     let (places, local) = split(&args.places)?;
-    let first = places
-        .first()
-        .ok_or_else(|| Stop::Usage("name what to copy: smb://HOST/SHARE/PATH".into()))?;
+    let first = places.first().ok_or_else(|| {
+        Stop::Usage(
+            "there is no file of a server: write coax get smb://HOST/SHARE/PATH [LOCAL]".into(),
+        )
+    })?;
     if places.iter().any(|place| !place.same_share(first)) {
         return Err(Stop::Usage(
-            "copy from one share at a time: the URLs name several".into(),
+            "the URLs name several shares: write those of one share in one command".into(),
+        ));
+    }
+    if local == "-" && (args.options.verify || args.common.json) {
+        return Err(Stop::Usage(
+            "standard output is the copy, so --verify and --json are impossible: write a file name in place of -".into(),
         ));
     }
     let began = Instant::now();
     let mut session = Session::open(first, &args.common)?;
     if local == "-" {
-        return to_stdout(&mut session, &places, args);
+        return to_stdout(&mut session, &places);
     }
     let mut tally = Tally::default();
     let items = plan(&mut session, &places, Path::new(&local), args, &mut tally)?;
@@ -123,23 +131,18 @@ fn split(arguments: &[String]) -> Result<(Vec<Location>, String), Stop> {
         if Location::is_meant(text) {
             let place = text
                 .parse::<Location>()
-                .map_err(|error| Stop::Usage(format!("{text}: {error}")))?;
+                .map_err(|error| Stop::Usage(format!("'{}': {error}", shown(text.as_ref()))))?;
             places.push(place);
         } else if local.replace(text.clone()).is_some() {
             return Err(Stop::Usage(
-                "there can be one local file or folder to copy to".into(),
+                "there are two local files or folders to copy to: write one, and URLs as smb://HOST/SHARE/PATH".into(),
             ));
         }
     }
     Ok((places, local.unwrap_or_else(|| ".".into())))
 }
 
-fn to_stdout(session: &mut Session, places: &[Location], args: &GetArgs) -> Result<Done, Stop> {
-    if args.options.verify || args.common.json {
-        return Err(Stop::Usage(
-            "--verify and --json do not go with standard output".into(),
-        ));
-    }
+fn to_stdout(session: &mut Session, places: &[Location]) -> Result<Done, Stop> {
     let mut failures = Vec::new();
     for place in places {
         let mut end = InOrder::new(io::stdout(), "standard output");

@@ -15,6 +15,7 @@ use super::{
     progress::Progress,
     session::Session,
 };
+use crate::cli::usage::shown;
 use coax_transfer::client::{
     Location,
     copy::{Store, store},
@@ -93,11 +94,11 @@ fn split(arguments: &[String]) -> Result<(Location, Vec<String>), Stop> {
         [place] if !locals.is_empty() => {
             let place = place
                 .parse()
-                .map_err(|error| Stop::Usage(format!("{place}: {error}")))?;
+                .map_err(|error| Stop::Usage(format!("'{}': {error}", shown(place.as_ref()))))?;
             Ok((place, locals))
         }
         _ => Err(Stop::Usage(
-            "write local files and one place on a server: LOCAL... smb://HOST/SHARE/PATH".into(),
+            "local files and one place on a server are necessary: write coax put LOCAL... smb://HOST/SHARE/PATH".into(),
         )),
     }
 }

@@ -11,6 +11,7 @@ use super::{
     session::Session,
     text,
 };
+use crate::cli::usage::shown;
 use coax_transfer::client::{
     Error, Location,
     ops::{ShareEntry, is_missing, join, says},
@@ -314,14 +315,16 @@ fn each(
 ) -> Result<Done, Stop> {
     let first = places
         .first()
-        .ok_or_else(|| Stop::Usage("name a place: smb://HOST/SHARE/PATH".into()))?;
+        .ok_or_else(|| Stop::Usage("the URL is missing: write smb://HOST/SHARE/PATH".into()))?;
     if places.iter().any(|place| !place.same_share(first)) {
         return Err(Stop::Usage(
-            "one share at a time: the URLs name several".into(),
+            "the URLs name several shares: write those of one share in one command".into(),
         ));
     }
     if let Some(place) = places.iter().find(|place| place.path.is_empty()) {
-        return Err(Stop::Usage(format!("{place} is a whole share")));
+        return Err(Stop::Usage(format!(
+            "{place} is a whole share: write smb://HOST/SHARE/PATH"
+        )));
     }
     let mut session = Session::open(first, common)?;
     let (mut failures, mut did) = (Vec::new(), Vec::new());
@@ -484,7 +487,9 @@ pub fn rmdir(args: &PathsArgs) -> Result<Done, Stop> {
 pub fn mv(args: &MvArgs) -> Result<Done, Stop> {
     let from = &args.from;
     if from.path.is_empty() || from.has_wildcards() {
-        return Err(Stop::Usage("name one file or folder to move".into()));
+        return Err(Stop::Usage(
+            "this is not one file or folder: write smb://HOST/SHARE/PATH without * and ?".into(),
+        ));
     }
     let to = destination(from, &args.to)?;
     let mut session = Session::open(from, &args.common)?;
@@ -525,12 +530,12 @@ fn destination(from: &Location, to: &str) -> Result<String, Stop> {
     if Location::is_meant(to) {
         let place: Location = to
             .parse()
-            .map_err(|error| Stop::Usage(format!("{to}: {error}")))?;
+            .map_err(|error| Stop::Usage(format!("'{}': {error}", shown(to.as_ref()))))?;
         return if place.same_share(from) {
             Ok(place.path)
         } else {
             Err(Stop::Usage(
-                "a file moves within its share only: get it, and put it there".into(),
+                "a file can only move within its share: get it, and put it there".into(),
             ))
         };
     }
@@ -540,7 +545,9 @@ fn destination(from: &Location, to: &str) -> Result<String, Stop> {
             .filter(|part| !matches!(*part, "" | "."))
             .collect();
         if parts.contains(&"..") {
-            return Err(Stop::Usage("write the new path without \"..\"".into()));
+            return Err(Stop::Usage(
+                "the new path contains \"..\": write it from the share's root on".into(),
+            ));
         }
         Ok(parts.join("/"))
     };

@@ -4,10 +4,11 @@ mod advise;
 mod import;
 mod named;
 mod sweep;
+mod wrong;
 
-use std::{io::Write as _, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use coax_lab::{Tap, scenario::Scenario};
 
@@ -142,15 +143,42 @@ struct TablesArgs {
 /// Does what the command line says.
 ///
 /// # Errors
-/// An output cannot be written where it is to go.
+/// An output cannot be written where it is to go, or a name, key or value is wrong.
 pub fn main(args: &LabArgs) -> Result<ExitCode, WrongUsage> {
     check_outputs(&args.what)?;
-    Ok(run(args))
+    let (text, succeeded) = match run(&args.what) {
+        Ok(done) => done,
+        Err(error) if wrong::is_failure(&error) => {
+            eprintln!("error: {error:#}");
+            return Ok(ExitCode::FAILURE);
+        }
+        Err(error) => return Err(wrong::usage(args.what.verb(), &error)),
+    };
+    let printed = output::print(&text);
+    Ok(if succeeded {
+        printed
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+impl What {
+    /// The verb as it is typed.
+    fn verb(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "lab run",
+            Self::Copy(_) => "lab copy",
+            Self::Sweep(_) => "lab sweep",
+            Self::Tables(_) => "lab tables",
+            Self::Import(_) => "lab import",
+            Self::Advise(_) => "lab advise",
+        }
+    }
 }
 
 /// Whether all outputs can be written, which is known before the simulation.
 fn check_outputs(what: &What) -> Result<(), WrongUsage> {
-    let check = |json, outputs: &[_]| output::check_outputs("lab", json, outputs);
+    let check = |json, outputs: &[_]| output::check_outputs(what.verb(), json, outputs);
     let common = match what {
         What::Run(args) => &args.common,
         What::Copy(args) => &args.common,
@@ -171,8 +199,10 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
         What::Advise(_) => return Ok(()),
     };
     if common.pcap.as_deref().is_some_and(is_stdout) {
-        let message = "--pcap needs a file name: the ground truth is written beside it";
-        return Err(WrongUsage::new("lab", message));
+        let message = "--pcap cannot write to standard output, because it writes two files";
+        return Err(WrongUsage::new(what.verb(), message)
+            .at("--pcap")
+            .help("write --pcap FILE; FILE.truth.json is the ground truth"));
     }
     let outputs = [
         ("--pcap", common.pcap.as_deref()),
@@ -181,8 +211,8 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
     check(common.json, &outputs)
 }
 
-fn run(args: &LabArgs) -> ExitCode {
-    let done = match &args.what {
+fn run(what: &What) -> Result<(String, bool)> {
+    match what {
         What::Run(args) => named(&args.scenario).and_then(|named| report(named, &args.common)),
         What::Copy(args) => composed(args).and_then(|scenario| {
             let cell = None;
@@ -192,21 +222,6 @@ fn run(args: &LabArgs) -> ExitCode {
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
         What::Import(args) => import::import(args),
         What::Advise(args) => advise::advice(args),
-    };
-    let (text, succeeded) = match done {
-        Ok(done) => done,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            return ExitCode::from(2);
-        }
-    };
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-        _ if succeeded => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
     }
 }
 
@@ -244,7 +259,12 @@ fn report(named: Named, common: &Common) -> Result<(String, bool)> {
         keys::set_text(&mut scenario, assignment)?;
     }
     if let Some(seed) = common.seed {
-        let seed = i64::try_from(seed).context("--seed is at most 9223372036854775807")?;
+        let seed = i64::try_from(seed).map_err(|_| {
+            anyhow!(
+                "--seed {seed} is too large: write a number from 0 to {}",
+                i64::MAX
+            )
+        })?;
         scenario.set("seed", toml::Value::Integer(seed))?;
     }
     let summary = if common.pcap.is_some() || common.svg.is_some() {

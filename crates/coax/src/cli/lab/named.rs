@@ -1,7 +1,8 @@
 //! A scenario by its name or file, and the cell of a table whose figure it gives.
 
-use std::fs;
+use std::{fs, path::Path};
 
+use crate::cli::nearest;
 use anyhow::{Context as _, Result, bail};
 use coax_lab::scenario::Scenario;
 use coax_report::lab::{
@@ -32,17 +33,35 @@ pub(super) fn named(name: &str) -> Result<Named> {
         });
     }
     if let Some(row) = name.strip_prefix("spdtest/") {
-        bail!("{row}: the rows of SpdTest are raw TCP and no copies; run: coax lab tables spdtest");
+        bail!("'spdtest/{row}' is a row of raw TCP and no copy: run 'coax lab tables spdtest'");
     }
-    let text = fs::read_to_string(name).with_context(|| {
-        let known: Vec<&str> = data::SCENARIOS.iter().map(|(name, _)| *name).collect();
-        format!(
-            "{name} cannot be read, and no scenario of the lab has this name; there are {}, and the cells that coax lab tables lists",
-            known.join(", ")
-        )
-    })?;
+    let is_path = name.contains('/') || name.ends_with(".toml") || Path::new(name).exists();
+    if !is_path || is_cell(name) {
+        bail!(no_scenario(name));
+    }
+    let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
     Ok(Named {
         scenario: Scenario::parse(name, &text)?,
         cell: None,
     })
+}
+
+/// The name begins with a table's name, and no file has it.
+fn is_cell(name: &str) -> bool {
+    let table = name.split('/').next().unwrap_or_default();
+    !Path::new(name).exists() && tables::names().any(|known| known == table)
+}
+
+fn no_scenario(name: &str) -> String {
+    let mut known: Vec<&str> = data::SCENARIOS.iter().map(|(name, _)| *name).collect();
+    if let Some((table, _)) = name.split_once('/') {
+        return format!(
+            "there is no cell '{name}'; write one of those that 'coax lab tables {table}' lists"
+        );
+    }
+    known.sort_unstable();
+    let choices = nearest::choices(name, &known);
+    format!(
+        "there is no scenario '{name}', and no such file; {choices}, and the cells that 'coax lab tables' lists"
+    )
 }

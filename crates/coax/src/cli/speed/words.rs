@@ -26,7 +26,7 @@ pub fn dos_spelling(
     match direction {
         Some(direction) => out.push(direction.into()),
         None if options.iter().any(|option| option == "--help") => {}
-        None => return Err("say -send or -receive as well".into()),
+        None => return Err("the direction is missing: add -send or -receive".into()),
     }
     out.extend(options);
     Ok(out)
@@ -39,7 +39,7 @@ fn translate(words: &[OsString]) -> Result<(Option<&'static str>, Vec<OsString>)
         match spdtest_word(word) {
             Some(way @ ("-receive" | "-send")) => {
                 if direction.replace(way.trim_start_matches('-')).is_some() {
-                    return Err("say -send or -receive, but not both".into());
+                    return Err("-send and -receive exclude each other: write one of them".into());
                 }
             }
             Some("-target") => {
@@ -133,7 +133,7 @@ mod tests {
         assert!(
             spelled("coax speed -send -receive -listen 1")
                 .unwrap_err()
-                .contains("not both")
+                .contains("exclude each other")
         );
         assert!(
             spelled("coax speed -send -target")

@@ -32,7 +32,7 @@ impl Axis {
         let from = format!("--grid {argument}");
         let (key, text) = argument
             .split_once('=')
-            .with_context(|| format!("{from}: expected KEY=VALUES; {FORMS}"))?;
+            .with_context(|| format!("{from} is not KEY=VALUES; {FORMS}"))?;
         Self::new(key.trim(), &from, listed(text.trim()))
     }
 
@@ -54,7 +54,7 @@ impl Axis {
 
     fn new(key: &str, from: &str, values: Result<Vec<toml::Value>>) -> Result<Self> {
         let values = values.with_context(|| from.to_owned())?;
-        ensure!(!key.is_empty(), "{from}: expected KEY=VALUES; {FORMS}");
+        ensure!(!key.is_empty(), "{from} is not KEY=VALUES; {FORMS}");
         ensure!(
             !values.is_empty(),
             "{from}: {key} has no values; write at least one"
