@@ -11,7 +11,7 @@ from .toolchain import OUT, ROOT, cargo_tool, run, say
 DOCS = ROOT / "docs"
 SITE = OUT / "site"
 FILES = "files"  # the folder for files of the repository that pages refer to
-NAMED_PAGE = re.compile(r'(<a href="[^"]*">)(?:[\w.-]+/)*([\w-]+\.md)</a>')
+NAMED_PAGE = re.compile(r'(<a href="([^"#]+\.html)(?:#[^"]*)?">)[\w./-]+\.md</a>')
 LINK = re.compile(r'href="(?![a-z]+:|#|/)([^"#]+)(#[^"]*)?"')
 
 
@@ -39,13 +39,19 @@ def with_working_links(page, site):
             return match.group(0)
         return f'href="{os.path.relpath(published(source, site), page.parent)}"'
 
-    return NAMED_PAGE.sub(with_title, LINK.sub(working, page.read_text()))
+    text = LINK.sub(working, page.read_text())
+    return NAMED_PAGE.sub(lambda match: with_title(match, folder), text)
 
 
-def with_title(match):
+def with_title(match, folder):
     """A link whose text is the name of a page's file, with the page's title instead."""
-    titles = {path.read_text().partition("\n")[0].removeprefix("# ") for path in DOCS.rglob(match.group(2))}
-    return f"{match.group(1)}{html.escape(titles.pop())}</a>" if len(titles) == 1 else match.group(0)
+    start, link = match.groups()
+    page = Path(os.path.normpath(DOCS / folder / link))
+    for source in (page.with_suffix(".md"), page.with_name("README.md")):
+        if source.is_file() and source.is_relative_to(DOCS):
+            title = source.read_text().partition("\n")[0].removeprefix("# ")
+            return f"{start}{html.escape(title)}</a>"
+    return match.group(0)
 
 
 def published(source, site):
