@@ -172,7 +172,10 @@ impl Loader {
                 let message = format!("cannot read '{}': {error}", path.display());
                 match from {
                     Some(_) => self.report(Diagnostic::warning(message), from),
-                    None => self.report(Diagnostic::error(message), from),
+                    None => {
+                        let help = "name a file that exists and that coax may read";
+                        self.report(Diagnostic::error(message).help(help), from);
+                    }
                 }
             }
         }

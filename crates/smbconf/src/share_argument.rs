@@ -146,6 +146,7 @@ fn folder(dir: &Path) -> Result<PathBuf, Diagnostic> {
 
 fn refused(dir: &Path, why: &str) -> Diagnostic {
     Diagnostic::error(format!("cannot share '{}': {why}", dir.display()))
+        .help("name a folder that exists and that coax may read")
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn bench(args: &BenchArgs, place: Location) -> ExitCode {
     match outcome {
         Ok(report) => told(&plan, &report, args.json),
         Err(error) => {
-            eprintln!("error: {error}\n{}", advice(&error));
+            eprintln!("error: {error}\n  = help: {}", advice(&error));
             ExitCode::FAILURE
         }
     }
@@ -152,7 +152,7 @@ fn advice(error: &BenchError) -> &'static str {
 fn place(text: &str) -> Result<Location, String> {
     let place: Location = text.parse().map_err(|error| format!("{error}"))?;
     if place.share.is_empty() {
-        return Err("name the share as well: smb://HOST/SHARE".into());
+        return Err("there is no share in it: write smb://HOST/SHARE".into());
     }
     Ok(place)
 }

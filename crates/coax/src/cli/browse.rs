@@ -98,7 +98,7 @@ fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
         Err(why) => {
             eprintln!("error: {why}");
             eprintln!(
-                "help: no master browser answers; 'coax serve' becomes one within 10 s, or ask a server with 'coax shares'"
+                "  = help: no master browser answers; 'coax serve' becomes one within 10 s, or ask a server with 'coax shares'"
             );
             ExitCode::FAILURE
         }

@@ -100,7 +100,7 @@ fn finish(args: &LookupArgs, report: &Report) -> ExitCode {
             args.name
         );
         eprintln!(
-            "help: the machine is off, has no NetBIOS over TCP/IP, or a firewall drops UDP 137"
+            "  = help: the machine is off, has no NetBIOS over TCP/IP, or a firewall drops UDP 137"
         );
     } else {
         eprintln!(
@@ -109,7 +109,7 @@ fn finish(args: &LookupArgs, report: &Report) -> ExitCode {
             report.failures.join("; ")
         );
         eprintln!(
-            "help: name a WINS server with --wins, or add the name to an LMHOSTS file (--lmhosts)"
+            "  = help: name a WINS server with --wins, or add the name to an LMHOSTS file (--lmhosts)"
         );
     }
     ExitCode::FAILURE

@@ -169,7 +169,7 @@ fn transfer(args: &TransferArgs, role: Role) -> ExitCode {
         }
         Err(error) => {
             eprintln!(
-                "error: {error}\n{}",
+                "error: {error}\n  = help: {}",
                 advice::no_connection(role, &order.way, &error)
             );
             ExitCode::FAILURE
@@ -207,7 +207,7 @@ fn serve_visitors(args: &ServeArgs) -> ExitCode {
     match serve(&args.service(), &stop, &told) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}\n{}", advice::no_service(&error));
+            eprintln!("error: {error}\n  = help: {}", advice::no_service(&error));
             ExitCode::FAILURE
         }
     }

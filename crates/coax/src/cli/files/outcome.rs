@@ -64,7 +64,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}: {}", self.subject, self.why)?;
         for hint in &self.hints {
-            write!(f, "\n  {hint}")?;
+            write!(f, "\n  = help: {hint}")?;
         }
         Ok(())
     }

@@ -126,17 +126,25 @@ fn refused(error: &Error, argument: &str, wrong: impl Fn(String) -> WrongUsage) 
         let form = plain(argument);
         let form = form.strip_prefix(&name).unwrap_or(&form).trim();
         let form = if form.is_empty() { &name } else { form };
-        return wrong(format!("{name}: '{shown}' is not {form}")).help(reason);
+        return wrong(with_option(&name, format!("'{shown}' is not {form}"))).help(reason);
     }
     let (why, advice) = parted(&reason);
-    let message = match reason.contains(&shown) {
-        true => format!("{name}: {why}"),
-        false => format!("{name}: '{shown}': {why}"),
+    let why = match reason.contains(&shown) {
+        true => why.to_owned(),
+        false => format!("'{shown}': {why}"),
     };
-    let wrong = wrong(message);
+    let wrong = wrong(with_option(&name, why));
     match advice {
         Some(advice) => wrong.help(advice),
         None => wrong,
+    }
+}
+
+/// A message with the option before it. Arguments without a name are known by their value.
+fn with_option(name: &str, message: String) -> String {
+    match name.starts_with('-') {
+        true => format!("{name}: {message}"),
+        false => message,
     }
 }
 
