@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,6 +76,16 @@ def no_browser():
     return "not installed: " + ", ".join(missing) if missing else None
 
 
+def no_duckdb():
+    peers = Path(os.environ.get("PEERS_DIR", ROOT / "target" / "peers")) / "venv" / "bin" / "python"
+    found = subprocess.run([str(peers), "-c", "import duckdb"], capture_output=True) if peers.exists() else None
+    return None if found and found.returncode == 0 else "not installed: duckdb"
+
+
+def no_node():
+    return None if shutil.which("node") else "not installed: node"
+
+
 def no_mdbook():
     tools = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools")) / "bin"
     if shutil.which("mdbook") or shutil.which("mdbook", path=tools):
@@ -139,6 +150,7 @@ STEPS = [
     peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
+    peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=no_duckdb),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
     peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,
          impossible=lambda: link.impossible() or ktrace.impossible()),
@@ -152,7 +164,7 @@ STEPS = [
     peer("image", "the container image without root", "installed.image", 300, ("--built",), after=("packages",),
          impossible=image.impossible, namespace=True),
     Step("web-page", "the web page for the next step", CI, ["scripts/package", "web", "--skip-unavailable"], 1800, after=("build",), cargo=True),
-    peer("web", "the web page beside the program, in node and Chromium", "web.main", 600, after=("web-page", "build"), impossible=no_browser),
+    peer("web", "the web page beside the program, in node and Chromium", "web.main", 600, after=("web-page", "build"), impossible=lambda: no_browser() or no_node()),
     Step("simulation", "the simulation finds known defects", CI, ["scripts/simulation-proof"], 1200, after=("build",), cargo=True),
     Step("fuzz", "fuzz targets, 2 s each", CI, ["scripts/fuzz"], 600, ("--seconds", "2"), after=("build",)),
     Step("release", "release build", LONG, ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 1800, cargo=True),

@@ -1,8 +1,11 @@
 //! `coax explain`: from captures to what is said of them.
 
-use std::{path::PathBuf, process::ExitCode};
+mod batch;
+
+use std::{num::NonZeroUsize, path::PathBuf, process::ExitCode};
 
 use clap::Args;
+use coax_batch::Shard;
 use coax_explain::recognise::{named_client, profiles};
 
 use super::{nearest::unknown, output::WrongUsage};
@@ -18,10 +21,12 @@ use coax_report::files::is_stdout;
     long_about = "Reads packet captures of slow copies and explains where the time went.\n\n\
         Formats: pcap or pcapng, optionally gzipped, from Wireshark, tcpdump or VirtualBox. Capture at the client or the \
         server, from before the connection opens until the copy ends. A snap length of 192 bytes is enough \
-        (tcpdump -s 192)."
+        (tcpdump -s 192).\n\n\
+        With folders, or one of --jobs, --out, --ndjson, --parquet and --shard, each capture is a line of the output, and \
+        captures that cannot be read are listed at the end."
 )]
 pub struct ExplainArgs {
-    /// Capture files; - is standard input
+    /// Capture files, or folders to search for them; - is standard input
     #[arg(required = true, value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
     /// The files belong together: captures taken at the client and at the server, or pieces of one capture (dumpcap -b,
@@ -37,6 +42,21 @@ pub struct ExplainArgs {
     /// Also write a self-contained HTML page with graphs
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Many captures: explain N at once; as many as there are processors if nothing is said
+    #[arg(long, value_name = "N", help_heading = "Many captures")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Write a JSON file for each capture; a further run leaves out what is there
+    #[arg(long, value_name = "FOLDER", help_heading = "Many captures")]
+    pub out: Option<PathBuf>,
+    /// Write one line of JSON for each capture; - is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Many captures")]
+    pub ndjson: Option<PathBuf>,
+    /// Write tables as Parquet files (docs/batch.md)
+    #[arg(long, value_name = "FOLDER", help_heading = "Many captures")]
+    pub parquet: Option<PathBuf>,
+    /// Explain only the I-th of N parts
+    #[arg(long, value_name = "I/N", help_heading = "Many captures")]
+    pub shard: Option<Shard>,
 }
 
 fn client(name: &str) -> Result<String, String> {
@@ -52,6 +72,9 @@ fn client(name: &str) -> Result<String, String> {
 /// # Errors
 /// The page cannot be written where it is to go.
 pub fn main(args: &ExplainArgs) -> Result<ExitCode, WrongUsage> {
+    if batch::is_meant(args) {
+        return batch::main(args);
+    }
     super::output::check_outputs("explain", args.json, &[("--html", args.html.as_deref())])?;
     Ok(explain(args))
 }

@@ -16,6 +16,7 @@ pub mod name_options;
 pub mod nearest;
 pub mod output;
 pub mod profiles;
+pub mod progress;
 pub mod prompt;
 pub mod serve;
 pub mod speed;
