@@ -1,5 +1,5 @@
 //! Tables as Parquet files, read back.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::{fs::File, path::Path};
 
