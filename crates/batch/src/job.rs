@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+#[cfg(not(feature = "parquet"))]
+use crate::no_parquet::Tables;
+#[cfg(feature = "parquet")]
+use crate::parquet::Tables;
 use crate::{
     captures,
     error::{BatchError, Failure},
@@ -132,38 +136,10 @@ impl Job {
         }
     }
 
-    #[cfg(feature = "parquet")]
     fn tables(&self) -> Result<Option<Tables>, BatchError> {
         let folder = self.parquet.as_deref();
         folder
             .map(|folder| Tables::create(folder, self.shard))
             .transpose()
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn tables(&self) -> Result<Option<Tables>, BatchError> {
-        match self.parquet {
-            Some(_) => Err(BatchError::NoParquet),
-            None => Ok(None),
-        }
-    }
-}
-
-#[cfg(feature = "parquet")]
-use crate::parquet::Tables;
-
-/// No tables without the feature.
-#[cfg(not(feature = "parquet"))]
-#[derive(Debug)]
-enum Tables {}
-
-#[cfg(not(feature = "parquet"))]
-impl Tables {
-    fn add(&mut self, _: &Value) -> Result<(), BatchError> {
-        match *self {}
-    }
-
-    fn finish(self) -> Result<(), BatchError> {
-        match self {}
     }
 }

@@ -14,6 +14,8 @@ mod outputs;
 mod shard;
 pub mod tables;
 
+#[cfg(not(feature = "parquet"))]
+mod no_parquet;
 #[cfg(feature = "parquet")]
 mod parquet;
 
