@@ -10,7 +10,7 @@ use coax_report::{
 };
 use serde_json::Value;
 
-use super::ExplainArgs;
+use super::arguments::ExplainArgs;
 use crate::cli::{output::WrongUsage, progress::Progress};
 
 /// Whether the arguments ask for the treatment of many captures.
