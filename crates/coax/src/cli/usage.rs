@@ -19,11 +19,12 @@ use super::{
 pub use clap_error::{shows_text, wrong_usage};
 
 /// The half of a message behind one of these says what to do.
-const ADVICE: [(&str, &str); 14] = [
+const ADVICE: [(&str, &str); 15] = [
     ("; did you mean ", "did you mean "),
     ("; there are ", "there are "),
     (": write ", "write "),
     ("; write ", "write "),
+    ("; expected ", "write "),
     (": name ", "name "),
     ("; name ", "name "),
     (": run ", "run "),
