@@ -235,10 +235,11 @@ impl Running {
             bound,
             names,
             stations,
+            memory,
         } = runtime.block_on(opening)?;
         runtime.block_on(async { folders::watch(&host, folders, tuning.folder_period) });
         Ok(Self {
-            memory: Memory::start(&host),
+            memory,
             runtime,
             host,
             bound,
@@ -347,6 +348,7 @@ struct Doors {
     bound: Bound,
     names: Option<SocketAddr>,
     stations: Vec<Station>,
+    memory: Option<Memory>,
 }
 
 /// The last steps before clients are accepted.
@@ -384,6 +386,8 @@ fn open_doors(
     if let Some(user) = user {
         host.reporter.notice(format!("runs as user {user}"));
     }
+    // Before clients are accepted, so that their limits are known.
+    let memory = Memory::start(host);
     report_share_problems(host);
     let numbers = Arc::new(AtomicU64::new(0));
     let mut stations = Vec::new();
@@ -418,6 +422,7 @@ fn open_doors(
         bound,
         names: names_at,
         stations,
+        memory,
     })
 }
 

@@ -19,8 +19,12 @@ use super::{host::Host, pacing::LearnedLimits, report::Reporter};
 /// The thread's name. [`super::end_with_the_runtime`] leaves out its panics: redb panics on some damaged files, which
 /// [`coax_state`] reports as damage.
 pub(super) const THREAD: &str = "coax-state";
-/// Time between two writes, and between two attempts to open a database that another process uses.
+/// Time between two writes.
 const PERIOD: Duration = Duration::from_secs(5);
+/// Time between two attempts to open a database that another process uses.
+const AGAIN: Duration = Duration::from_secs(1);
+/// How long the first clients wait for what is known of them.
+const FIRST_READ: Duration = Duration::from_millis(500);
 /// How long the end of the server waits for the last write.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 const WITHOUT: &str = "what is learned of clients is lost when coax stops";
@@ -61,11 +65,12 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Starts it, if there is a state folder.
+    /// Starts it, if there is a state folder, and waits a short time until it has read the database.
     pub(super) fn start(host: &Arc<Host>) -> Option<Self> {
         let folder = folder(&host.settings()).filter(|folder| folder.is_dir())?;
         let (stop, stopped) = channel();
         let (ends, ended) = channel();
+        let (tried, first) = channel();
         let host = host.clone();
         let keep = move || {
             let _ends = ends;
@@ -74,6 +79,7 @@ impl Memory {
                 reporter: &host.reporter,
                 folder: &folder,
                 told: false,
+                tried: Some(tried),
             };
             // Any panic is redb's, on a file that was damaged while it was open.
             if catch_unwind(AssertUnwindSafe(|| keeper.run(&host, &stopped))).is_err() {
@@ -84,6 +90,7 @@ impl Memory {
         };
         let builder = std::thread::Builder::new().name(THREAD.into());
         builder.spawn(keep).ok()?;
+        let _ = first.recv_timeout(FIRST_READ);
         Some(Self {
             stop: Some(stop),
             ended,
@@ -104,6 +111,8 @@ struct Keeper<'a> {
     folder: &'a Path,
     /// A problem was reported.
     told: bool,
+    /// Dropped after the first attempt to read.
+    tried: Option<Sender<()>>,
 }
 
 impl Keeper<'_> {
@@ -120,7 +129,9 @@ impl Keeper<'_> {
                     }
                 }
             }
-            let goes_on = stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout);
+            self.tried = None;
+            let period = if store.is_some() { PERIOD } else { AGAIN };
+            let goes_on = stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout);
             if let Some(store) = &store {
                 self.write(store);
             }
@@ -150,7 +161,14 @@ impl Keeper<'_> {
             ));
         }
         match store.clients(coax_clock::wall_s()) {
-            Ok(clients) => self.limits.recall(&clients),
+            Ok(clients) => {
+                self.limits.recall(&clients);
+                if std::mem::take(&mut self.told) {
+                    let file = self.folder.join(FILE);
+                    let text = format!("{} is free now and used", file.display());
+                    self.reporter.notice(text);
+                }
+            }
             Err(error) => self.tell(format!("cannot be read: {error}")),
         }
         Ok(Some(store))
