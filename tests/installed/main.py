@@ -4,6 +4,7 @@ The machine boots with systemd in a container; smbclient and nmblookup run on an
 """
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -80,6 +81,9 @@ def visible(case):
     found = wait_for(lambda: re.search(rf"^{re.escape(case.machine.host.address)} {name}<00>",
                                        case.client.run("nmblookup", "-B", case.client.broadcast, name).stdout, re.M), "the name")
     expect(found, "nmblookup finds it")
+    status = json.loads(case.machine.must("coax", "status", "--json"))
+    expect(status["state"] == "serving", f"coax status: {status}")
+    case.machine.must("test", "-s", "/var/lib/coax/coax.redb")
     case.machine.must("sh", "-c", "echo hello > /srv/coax/HELLO.TXT")
     options = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "-N")
     listed = case.client.run("smbclient", "-L", case.machine.host.address, *options)

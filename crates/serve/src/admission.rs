@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::budgets::Clients;
+use super::{budgets::Clients, status::LimitStatus};
 
 /// Enforces the client limits.
 #[derive(Debug)]
@@ -89,6 +89,24 @@ impl Admission {
             address,
             pending: true,
         })
+    }
+
+    /// The limits in total, and how much of them is used.
+    pub(super) fn usage(&self) -> Vec<LimitStatus> {
+        let all = self.lock().all;
+        let limit = |what: &str, used: usize, most: usize| LimitStatus {
+            what: what.into(),
+            used: used as u64,
+            most: most as u64,
+        };
+        vec![
+            limit("clients", all.clients, self.limits.total),
+            limit(
+                "clients that have not logged on",
+                all.pending,
+                self.limits.pending,
+            ),
+        ]
     }
 
     fn change(&self, address: IpAddr, change: impl Fn(&mut Count)) {

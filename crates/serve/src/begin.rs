@@ -10,6 +10,7 @@ use super::{
     operate::Offer,
     prepare::{Parts, Prepared},
     rejected::Rejected,
+    status,
     takeover::{Control, Takeover},
 };
 
@@ -24,6 +25,7 @@ pub(super) fn prepared(settings: &Settings, takes_over: bool) -> Result<Prepared
         let handed = Handed::from_service_manager().map_err(reject)?;
         let mut prepared = Prepared::with(settings, handed)?;
         prepared.parts.control = path.map(Control::bind).transpose().map_err(reject)?;
+        prepared.parts.status = status_socket(settings, false).map_err(reject)?;
         return Ok(prepared);
     }
     let mut takeover = begin(settings, path).map_err(reject)?;
@@ -31,7 +33,13 @@ pub(super) fn prepared(settings: &Settings, takes_over: bool) -> Result<Prepared
     let mut prepared = Prepared::with(settings, handed)?;
     prepared.parts.control = takeover.control.take();
     prepared.parts.takeover = Some(takeover);
+    prepared.parts.status = status_socket(settings, true).map_err(reject)?;
     Ok(prepared)
+}
+
+fn status_socket(settings: &Settings, replace: bool) -> Result<Option<UnixListener>, String> {
+    let path = status::socket_path(settings);
+    path.map(|path| status::bind(&path, replace)).transpose()
 }
 
 fn begin(settings: &Settings, path: Option<&Path>) -> Result<Takeover, String> {

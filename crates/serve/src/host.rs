@@ -4,6 +4,7 @@ use std::sync::{
     Arc, OnceLock, PoisonError, RwLock,
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
+use std::time::Instant;
 
 use coax_netbios::SessionConfig;
 use coax_server::{Server, table::ShareId};
@@ -22,6 +23,7 @@ use super::{
     printing::Printing,
     report::Reporter,
     service::{Follower, Service},
+    status::Registry,
     tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
@@ -42,6 +44,10 @@ pub(super) struct Host {
     pub(super) reporter: Reporter,
     /// The threads that serve clients.
     pub(super) pool: Pool,
+    /// When it started.
+    pub(super) began: Instant,
+    /// The connected clients, for `coax status`.
+    pub(super) clients: Registry,
     /// Receives finished print jobs.
     pub(super) printing: Printing,
     /// What is known of the cards of clients that were connected.
@@ -88,6 +94,8 @@ impl Host {
                 jobs: AtomicUsize::new(0),
             },
             printing,
+            began: Instant::now(),
+            clients: Registry::default(),
             limits: Arc::default(),
             capture: None,
             local: OnceLock::new(),

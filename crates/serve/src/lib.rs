@@ -54,6 +54,7 @@ mod share_path;
 mod shared_tables;
 mod signals;
 mod socket;
+pub mod status;
 mod story;
 mod takeover;
 mod task;
@@ -237,6 +238,9 @@ impl Running {
             stations,
             memory,
         } = runtime.block_on(opening)?;
+        if let Some(listener) = parts.status {
+            status::serve(&host, listener);
+        }
         runtime.block_on(async { folders::watch(&host, folders, tuning.folder_period) });
         Ok(Self {
             memory,

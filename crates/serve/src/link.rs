@@ -7,6 +7,7 @@
 mod change_over;
 mod descriptor;
 mod print;
+mod shown;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

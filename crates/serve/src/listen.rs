@@ -288,6 +288,7 @@ fn welcome(
         peer.to_string(),
         number(),
     ));
+    link.list();
     let alive = alive.clone();
     tokio::spawn(async move {
         task::attend(link, session, seat).await;

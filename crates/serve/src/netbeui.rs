@@ -120,6 +120,7 @@ fn welcome(
         host.session(),
     );
     let link = Arc::new(Link::new(host.clone(), socket, carrier, address, number));
+    link.list();
     Some(task::attend(link, session, seat))
 }
 

@@ -47,6 +47,8 @@ pub(super) struct Parts {
     pub(super) account: Option<Account>,
     /// Where a new process can ask for the sockets.
     pub(super) control: Option<UnixListener>,
+    /// Where `coax status` asks.
+    pub(super) status: Option<UnixListener>,
     /// The process that this one replaces.
     pub(super) takeover: Option<Takeover>,
 }
@@ -80,6 +82,7 @@ impl Prepared {
                     capture: None,
                     account,
                     control: None,
+                    status: None,
                     takeover: None,
                 },
                 log,

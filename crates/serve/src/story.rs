@@ -12,6 +12,7 @@ use super::{
     outcome::End,
     repeats::{Repeats, Report},
     report::{ClientLine, Line, RefusedLine, Reporter, guest_because},
+    status::ClientStatus,
     trace::Trace,
 };
 use coax_smbconf::macros::MacroValues;
@@ -39,6 +40,7 @@ pub(super) struct Story {
     trace: Option<Box<Trace>>,
     requests: u64,
     bytes_in: u64,
+    heard: Instant,
 }
 
 impl Story {
@@ -73,6 +75,40 @@ impl Story {
             trace: None,
             requests: 0,
             bytes_in: 0,
+            heard: Instant::now(),
+        }
+    }
+
+    /// What `coax status` shows of the client.
+    pub(super) fn status(&self, bytes_out: u64) -> ClientStatus {
+        let line = &self.line;
+        ClientStatus {
+            client: line.client,
+            address: line.address.clone(),
+            name: line.name.clone(),
+            system: match self.offered.is_empty() {
+                true => String::new(),
+                false => guess(&self.clues()).who,
+            },
+            dialect: line.dialect.map(Into::into),
+            transport: line.transport.into(),
+            user: line.log_on.clone(),
+            seconds: self.began.elapsed().as_secs(),
+            idle_seconds: self.heard.elapsed().as_secs(),
+            requests: self.requests,
+            bytes_in: self.bytes_in,
+            bytes_out,
+            busy: false,
+            refused: line.refused.clone(),
+        }
+    }
+
+    fn clues(&self) -> Clues<'_> {
+        Clues {
+            offered: &self.offered,
+            native: &self.native,
+            calling: self.line.name.as_deref(),
+            called: self.called.as_deref(),
         }
     }
 
@@ -124,6 +160,7 @@ impl Story {
             trace.request(message);
         }
         self.requests = self.requests.saturating_add(1);
+        self.heard = Instant::now();
         self.bytes_in = self
             .bytes_in
             .saturating_add(message.len() as u64)
@@ -315,13 +352,7 @@ impl Story {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
-        let clues = Clues {
-            offered: &self.offered,
-            native: &self.native,
-            calling: self.line.name.as_deref(),
-            called: self.called.as_deref(),
-        };
-        let guess = guess(&clues);
+        let guess = guess(&self.clues());
         let mut line = self.line.clone();
         (line.guess, line.why) = (guess.who, guess.why);
         self.reporter.tell(Line::Client(Box::new(line)));

@@ -7,7 +7,7 @@ mod outcome;
 mod progress;
 mod put;
 mod session;
-mod text;
+pub mod text;
 mod tree;
 
 use std::{io::Write as _, process::ExitCode};

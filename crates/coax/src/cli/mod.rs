@@ -20,6 +20,7 @@ pub mod progress;
 pub mod prompt;
 pub mod serve;
 pub mod speed;
+pub mod status;
 pub mod tour;
 pub mod usage;
 pub mod user;
@@ -66,6 +67,8 @@ pub struct Cli {
 pub enum Command {
     /// Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners
     Serve(Box<serve::ServeArgs>),
+    /// Show the clients and open files of a server on this machine, or disconnect a client
+    Status(Box<status::StatusArgs>),
     /// Add, remove and list the users of 'coax serve'
     User(Box<user::UserArgs>),
     /// Copy a file both ways with each redirector profile and compare
@@ -132,6 +135,7 @@ fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
     credentials::hide_in_urls(&arguments);
     Ok(match parsed(arguments)?.command {
         Command::Serve(args) => serve::main(*args)?,
+        Command::Status(args) => status::main(&args),
         Command::User(args) => user::main(&args)?,
         Command::Bench(args) => bench::main(&args)?,
         Command::Lab(args) => lab::main(&args)?,

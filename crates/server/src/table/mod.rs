@@ -41,6 +41,7 @@ mod open_waiter;
 mod opens;
 mod oplock;
 mod oplocks;
+mod overview;
 mod path_index;
 mod paths;
 mod patience;
@@ -67,6 +68,7 @@ pub use observed::{FolderChange, OwnChange, OwnKind};
 pub use open_request::{Closed, Doomed, Open, OpenOutcome, OpenRequest, Sharing};
 pub use open_waiter::{Forgotten, Patience};
 pub use oplock::{Break, BreakOutcome, Oplock, OplockWish};
+pub use overview::OpenRow;
 pub use share_modes::{DenyMode, access, is_executable, share, share_conflict};
 pub use watches::{
     NotifyAction, NotifyFilter, NotifyOutcome, NotifyRecord, WatchOutcome, WatchRequest,

@@ -103,6 +103,8 @@ pub struct GlobalSettings {
     pub drain_seconds: u32,
     /// `coax:takeover socket`: where a new process can ask for the listening sockets.
     pub takeover_socket: Option<PathBuf>,
+    /// `coax:status socket`: where `coax status` asks.
+    pub status_socket: Option<PathBuf>,
     /// `coax:state directory`: where the server keeps what it has learned of clients.
     pub state_directory: Option<PathBuf>,
     /// `coax:takeover time`, seconds that clients with open files have to finish after a takeover.
@@ -188,6 +190,7 @@ impl Default for GlobalSettings {
             deadtime_minutes: 10_080,
             drain_seconds: 10,
             takeover_socket: None,
+            status_socket: None,
             state_directory: None,
             takeover_seconds: 3600,
             keepalive_seconds: 300,

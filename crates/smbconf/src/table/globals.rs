@@ -195,6 +195,8 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
         "Seconds that clients with open files have to finish when the server stops; others are disconnected after 2 seconds without a request, and no new ones are accepted."),
     slot!(Global, "coax:takeover socket", takeover_socket, FILE,
         "A Unix socket at which 'coax serve --takeover' of a new program version asks for the listening sockets; without it there is no takeover.").at_start(),
+    slot!(Global, "coax:status socket", status_socket, FILE,
+        "A Unix socket at which 'coax status' asks the server what it does; without it, 'status' in systemd's RuntimeDirectory, or none.").at_start(),
     slot!(Global, "coax:state directory", state_directory, FILE,
         "The folder of coax.redb, the database of what pacing has learned of clients; without it, and without systemd's StateDirectory, this is lost when the server stops.").at_start(),
     slot!(Global, "coax:takeover time", takeover_seconds, COUNT,

@@ -1,0 +1,113 @@
+//! `coax status`: what a server on this machine does now.
+
+mod ask;
+mod text;
+
+use std::{
+    io::IsTerminal as _,
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, Subcommand};
+use coax_serve::status::{Answer, Ask, Status};
+
+use super::output::print;
+
+/// Time between two looks.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// `coax status`'s arguments.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "The server answers at the socket that 'coax:status socket' of smb.conf names; the packages' service has \
+    /run/coax/status. Only the user who runs the server, and root, may ask."
+)]
+pub struct StatusArgs {
+    #[command(subcommand)]
+    #[expect(missing_docs)]
+    pub what: Option<What>,
+    /// The server's socket
+    #[arg(
+        long,
+        value_name = "PATH",
+        global = true,
+        default_value = "/run/coax/status"
+    )]
+    pub socket: PathBuf,
+    /// Report as one JSON object (docs/status.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Look again each second, with rates, until the server ends
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// What to do instead of looking.
+#[derive(Clone, Debug, Subcommand)]
+pub enum What {
+    /// Disconnect a client
+    Kick {
+        /// Its number, as coax status shows it
+        client: u64,
+    },
+}
+
+/// Does what the command line says.
+pub fn main(args: &StatusArgs) -> ExitCode {
+    let done = match &args.what {
+        Some(What::Kick { client }) => kick(args, *client),
+        None if args.watch => watch(args),
+        None => look(args).map(|status| shown(args, &status, None)),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn look(args: &StatusArgs) -> Result<Status, ask::AskError> {
+    match ask::ask(&args.socket, Ask::Status)? {
+        Answer::Status(status) => Ok(*status),
+        _ => Err(ask::AskError::Senseless),
+    }
+}
+
+fn kick(args: &StatusArgs, client: u64) -> Result<ExitCode, ask::AskError> {
+    match ask::ask(&args.socket, Ask::Kick { client })? {
+        Answer::Done => Ok(print(&format!("client {client} is disconnected\n"))),
+        _ => Err(ask::AskError::Senseless),
+    }
+}
+
+/// The first look, and what changed since the one before.
+fn shown(args: &StatusArgs, status: &Status, before: Option<(&Status, f64)>) -> ExitCode {
+    match args.json {
+        true => print(&format!("{}\n", serde_json::json!(status))),
+        false => print(&text::report(status, before)),
+    }
+}
+
+/// Looks again and again. The end of the server is the end of this, and no failure.
+fn watch(args: &StatusArgs) -> Result<ExitCode, ask::AskError> {
+    let clears = !args.json && std::io::stdout().is_terminal();
+    let mut before: Option<(Status, Instant)> = None;
+    loop {
+        let (now, at) = match look(args) {
+            Err(error) if before.is_none() => return Err(error),
+            Err(_) => return Ok(ExitCode::SUCCESS),
+            Ok(now) => (now, Instant::now()),
+        };
+        if clears {
+            print("\x1b[2J\x1b[H");
+        }
+        let then = before.as_ref();
+        let then = then.map(|(status, then)| (status, (at - *then).as_secs_f64()));
+        if shown(args, &now, then) != ExitCode::SUCCESS {
+            return Ok(ExitCode::FAILURE);
+        }
+        before = Some((now, at));
+        std::thread::sleep(PERIOD);
+    }
+}

@@ -1,0 +1,254 @@
+//! The status as text.
+
+use coax_report::explain::words::harmless;
+use coax_serve::status::{ClientStatus, FileStatus, Status};
+
+use crate::cli::files::text::size;
+
+/// Files that are shown as text.
+const FILES_SHOWN: usize = 100;
+/// From this part of a limit on, it is shown.
+const NEARLY: f64 = 0.8;
+
+/// The report; `before` is an earlier status and the seconds since, for rates.
+pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String {
+    let mut out = format!(
+        "coax {}, process {}, {} for {}; {}\n",
+        status.version,
+        status.process,
+        status.state,
+        duration(status.seconds),
+        count(status.clients.len(), "client"),
+    );
+    for limit in &status.limits {
+        if limit.used as f64 >= limit.most as f64 * NEARLY {
+            out.push_str(&format!(
+                "nearly exhausted: {} {} of {}\n",
+                limit.used, limit.what, limit.most
+            ));
+        }
+    }
+    if !status.clients.is_empty() {
+        out.push('\n');
+        let rows = status.clients.iter().map(|client| row(client, before));
+        out.push_str(&table(&CLIENTS, rows.collect()));
+    }
+    if status.files_total > 0 {
+        out.push_str(&format!("\n{}:\n", count(status.files_total, "open file")));
+        let rows = status.files.iter().take(FILES_SHOWN).map(file);
+        out.push_str(&table(&FILES, rows.collect()));
+        if status.files_total > FILES_SHOWN {
+            out.push_str(&format!(
+                "… and {} more (--json)\n",
+                status.files_total - FILES_SHOWN
+            ));
+        }
+    }
+    for client in &status.clients {
+        for refused in &client.refused {
+            out.push_str(&format!(
+                "\nclient {} was refused: {}\n",
+                client.client,
+                harmless(refused)
+            ));
+        }
+    }
+    out
+}
+
+const CLIENTS: [&str; 10] = [
+    "no.", "address", "name", "system", "dialect", "user", "idle", "in", "out", "requests",
+];
+const FILES: [&str; 5] = ["client", "share", "path", "open for", "oplock"];
+
+fn row(client: &ClientStatus, before: Option<(&Status, f64)>) -> Vec<String> {
+    let text = |text: &Option<String>| {
+        text.as_deref()
+            .map(|text| harmless(text).to_string())
+            .unwrap_or_default()
+    };
+    let mut row = vec![client.client.to_string(), client.address.clone()];
+    if client.busy {
+        row.push("(busy)".into());
+        return row;
+    }
+    let earlier = before.and_then(|(status, seconds)| {
+        let found = status
+            .clients
+            .iter()
+            .find(|other| other.client == client.client && !other.busy)?;
+        Some((found, seconds))
+    });
+    let volume = |now: u64, of: fn(&ClientStatus) -> u64| match earlier {
+        Some((earlier, seconds)) => format!(
+            "{}/s",
+            size((now.saturating_sub(of(earlier)) as f64 / seconds) as u64)
+        ),
+        None => size(now),
+    };
+    row.extend([
+        text(&client.name),
+        harmless(&client.system).to_string(),
+        text(&client.dialect),
+        text(&client.user),
+        duration(client.idle_seconds),
+        volume(client.bytes_in, |client| client.bytes_in),
+        volume(client.bytes_out, |client| client.bytes_out),
+        client.requests.to_string(),
+    ]);
+    row
+}
+
+fn file(file: &FileStatus) -> Vec<String> {
+    let mut access = match (file.reads, file.writes) {
+        (true, true) => "reading and writing",
+        (true, false) => "reading",
+        (false, true) => "writing",
+        (false, false) => "attributes",
+    }
+    .to_owned();
+    for (is, word) in [
+        (file.folder, "folder"),
+        (file.locked, "locked"),
+        (file.deleted_at_close, "to be deleted"),
+    ] {
+        if is {
+            access.push_str(", ");
+            access.push_str(word);
+        }
+    }
+    let oplock = match (file.oplock.as_str(), file.breaking) {
+        ("none", _) => String::new(),
+        (oplock, false) => oplock.into(),
+        (oplock, true) => format!("{oplock}, break not answered"),
+    };
+    vec![
+        harmless(&file.client).to_string(),
+        harmless(&file.share).to_string(),
+        harmless(&file.path).to_string(),
+        access,
+        oplock,
+    ]
+}
+
+/// Columns as wide as their longest cell.
+fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    let all: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
+    let columns = all.iter().map(Vec::len).max().unwrap_or(0);
+    let wide = |column: usize| {
+        let cells = all.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(wide).collect();
+    let mut out = String::new();
+    for row in &all {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}"));
+        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn count(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+fn duration(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coax_serve::status::LimitStatus;
+
+    use super::*;
+
+    fn status() -> Status {
+        Status {
+            schema: 1,
+            version: "0.1.0".into(),
+            process: 77,
+            seconds: 7_300,
+            state: "serving".into(),
+            clients: vec![
+                ClientStatus {
+                    client: 3,
+                    address: "10.0.0.5:1025".into(),
+                    name: Some("DOS\x1b[2J".into()),
+                    system: "MS-DOS".into(),
+                    dialect: Some("DOS LANMAN2.1".into()),
+                    user: Some("ann".into()),
+                    idle_seconds: 2,
+                    requests: 12,
+                    bytes_in: 5_000_000,
+                    refused: vec![
+                        "OPEN X: read-only share ('read only = no' would allow it)".into(),
+                    ],
+                    ..ClientStatus::default()
+                },
+                ClientStatus {
+                    client: 4,
+                    address: "10.0.0.6:1025".into(),
+                    busy: true,
+                    ..ClientStatus::default()
+                },
+            ],
+            files: vec![FileStatus {
+                client: "client 3 at 10.0.0.5:1025".into(),
+                share: "DATA".into(),
+                path: "a/b.txt".into(),
+                folder: false,
+                reads: true,
+                writes: true,
+                oplock: "batch".into(),
+                breaking: true,
+                locked: true,
+                deleted_at_close: false,
+            }],
+            files_total: 1,
+            limits: vec![LimitStatus {
+                what: "clients".into(),
+                used: 9,
+                most: 10,
+            }],
+        }
+    }
+
+    #[test]
+    fn everything_is_shown_and_names_cannot_control_the_terminal() {
+        let text = report(&status(), None);
+        for part in [
+            "process 77, serving for 2 h; 2 clients",
+            "nearly exhausted: 9 clients of 10",
+            "10.0.0.6:1025  (busy)",
+            "5.00 MB",
+            "reading and writing, locked  batch, break not answered",
+            "client 3 was refused: OPEN X: read-only share",
+        ] {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
+        assert!(!text.contains('\x1b'));
+    }
+
+    #[test]
+    fn rates_are_since_the_look_before() {
+        let mut earlier = status();
+        for client in &mut earlier.clients {
+            client.bytes_in = 1_000_000;
+        }
+        let text = report(&status(), Some((&earlier, 2.0)));
+        assert!(text.contains("2.00 MB/s"), "{text}");
+    }
+}

@@ -1,0 +1,10 @@
+//! What the server does now, for `coax status`: a Unix socket answers one question for each connection.
+
+mod registry;
+mod shape;
+mod socket;
+
+pub(super) use registry::{Registry, Shown};
+pub use shape::{Answer, Ask, ClientStatus, FileStatus, LimitStatus, SCHEMA, Status};
+pub use socket::socket_path;
+pub(super) use socket::{bind, serve};

@@ -1,0 +1,62 @@
+//! The clients that are connected.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, PoisonError, Weak},
+};
+
+use super::shape::ClientStatus;
+
+/// A client that can be shown and disconnected.
+pub(crate) trait Shown: Send + Sync {
+    /// What it does now.
+    fn show(&self) -> ClientStatus;
+    /// Ends its connection, as if the client had closed it.
+    fn disconnect(&self);
+}
+
+/// All of them, by number.
+#[derive(Default)]
+pub(crate) struct Registry(Mutex<BTreeMap<u64, Weak<dyn Shown>>>);
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Registry")
+    }
+}
+
+impl Registry {
+    /// Adds one.
+    pub(crate) fn enter(&self, number: u64, client: Weak<dyn Shown>) {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.insert(number, client);
+    }
+
+    /// Removes one.
+    pub(crate) fn leave(&self, number: u64) {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.remove(&number);
+    }
+
+    /// What they do now. No lock is held while a client is asked.
+    pub(crate) fn show(&self) -> Vec<ClientStatus> {
+        let clients: Vec<_> = {
+            let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            clients.values().filter_map(Weak::upgrade).collect()
+        };
+        clients.iter().map(|client| client.show()).collect()
+    }
+
+    /// Ends the connection of one; false if there is none of this number.
+    pub(crate) fn disconnect(&self, number: u64) -> bool {
+        let client = {
+            let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            clients.get(&number).and_then(Weak::upgrade)
+        };
+        client
+            .as_ref()
+            .inspect(|client| client.disconnect())
+            .is_some()
+    }
+}

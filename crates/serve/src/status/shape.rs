@@ -1,0 +1,128 @@
+//! The object of `coax status --json`.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of these objects; it grows if a field changes its meaning or goes.
+pub const SCHEMA: u32 = 1;
+/// Files that are listed at most.
+pub const FILES_MAX: usize = 10_000;
+
+/// The server now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The version of the server.
+    pub version: String,
+    /// Its process number.
+    pub process: u32,
+    /// Seconds since it started.
+    pub seconds: u64,
+    /// What it does: `serving`, `draining` or `stopping`.
+    pub state: String,
+    /// The clients, by number.
+    pub clients: Vec<ClientStatus>,
+    /// Open files and folders, oldest first, at most [`FILES_MAX`].
+    pub files: Vec<FileStatus>,
+    /// How many there are.
+    pub files_total: usize,
+    /// Limits of the server and how much of them is used.
+    pub limits: Vec<LimitStatus>,
+}
+
+/// A client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientStatus {
+    /// Its number, as in the log.
+    pub client: u64,
+    /// Its address and port.
+    pub address: String,
+    /// Its NetBIOS name.
+    pub name: Option<String>,
+    /// The recognised system; empty before it has negotiated.
+    pub system: String,
+    /// The dialect.
+    pub dialect: Option<String>,
+    /// `nbt`, `direct` or `netbeui`.
+    pub transport: String,
+    /// The user, or the guest account.
+    pub user: Option<String>,
+    /// Seconds since it connected.
+    pub seconds: u64,
+    /// Seconds since its last request.
+    pub idle_seconds: u64,
+    /// Requests so far.
+    pub requests: u64,
+    /// Bytes received from it,
+    pub bytes_in: u64,
+    /// and sent to it.
+    pub bytes_out: u64,
+    /// A thread serves it at this moment, so figures other than address and number are missing.
+    pub busy: bool,
+    /// The last refusals, each with the setting that would allow the request.
+    pub refused: Vec<String>,
+}
+
+/// An open file or folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStatus {
+    /// The client, as other clients' reports name it.
+    pub client: String,
+    /// The share.
+    pub share: String,
+    /// The path on it.
+    pub path: String,
+    /// Whether it is a folder.
+    pub folder: bool,
+    /// Open for reading,
+    pub reads: bool,
+    /// and for writing.
+    pub writes: bool,
+    /// `none`, `level2`, `exclusive` or `batch`.
+    pub oplock: String,
+    /// The client was asked to give the oplock up and has not answered.
+    pub breaking: bool,
+    /// Bytes of it are locked.
+    pub locked: bool,
+    /// It will be deleted when its last user closes it.
+    pub deleted_at_close: bool,
+}
+
+/// A limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitStatus {
+    /// What is limited.
+    pub what: String,
+    /// How much is used,
+    pub used: u64,
+    /// of so much.
+    pub most: u64,
+}
+
+/// What `coax status` asks for: one line of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Ask {
+    /// The [`Status`].
+    Status,
+    /// Disconnect a client.
+    Kick {
+        /// Its number.
+        client: u64,
+    },
+}
+
+/// The answer: one line of JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Answer {
+    /// To [`Ask::Status`].
+    Status(Box<Status>),
+    /// It was done.
+    Done,
+    /// It was not.
+    Refused {
+        /// Why.
+        why: String,
+    },
+}

@@ -1,0 +1,157 @@
+//! The socket.
+
+use std::{
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    os::unix::{
+        fs::{FileTypeExt as _, PermissionsExt as _},
+        net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use coax_server::table::{OpenRow, Oplock};
+use coax_smbconf::settings::Settings;
+
+use super::shape::{Answer, Ask, FILES_MAX, FileStatus, SCHEMA, Status};
+use crate::host::Host;
+
+/// The longest question, bytes.
+const ASK_MAX: u64 = 4096;
+/// How long a question may take to arrive, and an answer to leave.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the server answers: `coax:status socket`, or `status` in the first folder of systemd's `RuntimeDirectory=`.
+pub fn socket_path(settings: &Settings) -> Option<PathBuf> {
+    settings.global.status_socket.clone().or_else(|| {
+        let folders = std::env::var("RUNTIME_DIRECTORY").ok()?;
+        let first = folders
+            .split(':')
+            .next()
+            .filter(|first| !first.is_empty())?;
+        Some(Path::new(first).join("status"))
+    })
+}
+
+/// Listens at `path`, with access for the owner only. What a dead process left there is replaced; with `replace`, so is the
+/// socket of a server that runs.
+///
+/// # Errors
+/// Another server listens there, or the system refuses.
+pub(crate) fn bind(path: &Path, replace: bool) -> Result<UnixListener, String> {
+    let at = path.display();
+    if !replace && UnixStream::connect(path).is_ok() {
+        return Err(format!(
+            "another server answers at {at} ('coax:status socket')"
+        ));
+    }
+    let is_socket = |found: std::fs::Metadata| found.file_type().is_socket();
+    if std::fs::symlink_metadata(path).is_ok_and(is_socket) {
+        // if this fails, so does bind, with a better error
+        let _ = std::fs::remove_file(path);
+    }
+    let wrong = |error: io::Error| {
+        format!(
+            "cannot listen at {at} ('coax:status socket'): {error}; name a file in a folder that this user may write to"
+        )
+    };
+    let listener = UnixListener::bind(path).map_err(wrong)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(wrong)?;
+    Ok(listener)
+}
+
+/// Answers until the process ends, one question at a time.
+pub(crate) fn serve(host: &Arc<Host>, listener: UnixListener) {
+    let host = Arc::downgrade(host);
+    let answer_all = move || {
+        for stream in listener.incoming() {
+            let Some(host) = host.upgrade() else { return };
+            match stream {
+                // a questioner that is gone or too slow gets no answer
+                Ok(stream) => drop(answer(&host, &stream)),
+                Err(_) => std::thread::sleep(PATIENCE / 50),
+            }
+        }
+    };
+    let _ = std::thread::Builder::new()
+        .name("coax-status".into())
+        .spawn(answer_all);
+}
+
+fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(ASK_MAX)).read_line(&mut line)?;
+    let answer = match serde_json::from_str::<Ask>(&line) {
+        Ok(Ask::Status) => Answer::Status(Box::new(status(host))),
+        Ok(Ask::Kick { client }) => kick(host, client),
+        Err(error) => Answer::Refused {
+            why: format!("the question is not understood: {error}"),
+        },
+    };
+    let mut text = serde_json::to_string(&answer)?;
+    text.push('\n');
+    let mut stream = stream;
+    stream.write_all(text.as_bytes())
+}
+
+fn kick(host: &Host, client: u64) -> Answer {
+    match host.clients.disconnect(client) {
+        true => {
+            host.reporter
+                .notice(format!("[{client}] disconnected by 'coax status kick'"));
+            Answer::Done
+        }
+        false => Answer::Refused {
+            why: format!("no client {client} is connected"),
+        },
+    }
+}
+
+fn status(host: &Host) -> Status {
+    let server = host.server();
+    let (rows, files_total) = server.locked(|tables| tables.overview(FILES_MAX));
+    let share = |row: &OpenRow| {
+        let found = server.shares.iter().find(|share| share.id == row.share);
+        found.map(|share| share.name.clone()).unwrap_or_default()
+    };
+    let state = match (host.is_stopping(), host.is_draining()) {
+        (true, _) => "stopping",
+        (false, true) => "draining",
+        (false, false) => "serving",
+    };
+    Status {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").into(),
+        process: std::process::id(),
+        seconds: host.began.elapsed().as_secs(),
+        state: state.into(),
+        clients: host.clients.show(),
+        files: rows.iter().map(|row| file(row, share(row))).collect(),
+        files_total,
+        limits: host.admission.usage(),
+    }
+}
+
+fn file(row: &OpenRow, share: String) -> FileStatus {
+    let oplock = match row.oplock {
+        Oplock::None => "none",
+        Oplock::LevelII => "level2",
+        Oplock::Exclusive => "exclusive",
+        Oplock::Batch => "batch",
+    };
+    FileStatus {
+        client: row.client.clone(),
+        share,
+        path: row.path.clone(),
+        folder: row.is_directory,
+        reads: row.reads,
+        writes: row.writes,
+        oplock: oplock.into(),
+        breaking: row.is_breaking,
+        locked: row.is_locked,
+        deleted_at_close: row.is_doomed,
+    }
+}
