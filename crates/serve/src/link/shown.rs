@@ -51,6 +51,6 @@ impl Shown for Link {
 
     fn disconnect(&self) {
         // the client's task sees the end of the stream
-        let _ = rustix::net::shutdown(&*self, Shutdown::Both);
+        let _ = rustix::net::shutdown(self, Shutdown::Both);
     }
 }
