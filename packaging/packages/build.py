@@ -10,7 +10,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
-from .toolchain import OUT, ROOT, STATIC_TARGETS, cargo_tool, run, say, static_build, system_program
+from .toolchain import OUT, ROOT, STATIC_TARGETS, STRIPPED, cargo_tool, run, say, static_build, system_program
 
 FILES = OUT / "files"
 LARGEST_BINARY = 12_000_000
@@ -44,7 +44,7 @@ def check_size(path, limit):
 
 def native_binary():
     """The stripped binary for this machine, which the distribution's packages contain."""
-    run(["cargo", "build", "-q", "--profile", "dist", "--locked", "-p", "coax"], env={**os.environ, "COAX_COMMIT": commit()})
+    run(["cargo", "rustc", "-q", "--profile", "dist", "--locked", "-p", "coax", "--bin", "coax", *STRIPPED], env={**os.environ, "COAX_COMMIT": commit()})
     FILES.mkdir(parents=True, exist_ok=True)
     shutil.copy2(target_folder() / "dist" / "coax", FILES / "coax")
     return check_size(FILES / "coax", LARGEST_BINARY)

@@ -9,6 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "packages"
 TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools"))
 CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0.5"}
+# cargo does not strip a program whose own package has a setting in the profile
+STRIPPED = ["--", "-C", "strip=symbols"]
 WEB_TARGET = "wasm32-unknown-unknown"
 PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
 # The architecture's name -> Rust's target
@@ -152,8 +154,8 @@ def static_build(architecture):
     if rustup_has(target):
         # musl's start-up objects and the linker come with the target
         environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"
-        return ["cargo", "build", "-q", *build], environment
+        return ["cargo", "rustc", "-q", *build, "--bin", "coax", *STRIPPED], environment
     environment, tools = debian_environment(), python_tools()
     environment["PATH"] = f"{tools / 'bin'}:{environment['PATH']}"
-    flags = ["--", "-C", "link-self-contained=no"]
+    flags = [*STRIPPED, "-C", "link-self-contained=no"]
     return [tools / "bin" / "cargo-zigbuild", "rustc", "-q", "-Z", "build-std=std,panic_abort", *build, "--bin", "coax", *flags], environment

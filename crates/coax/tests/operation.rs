@@ -9,7 +9,7 @@
 mod site;
 
 use std::{
-    io::{BufReader, Write},
+    io::Write,
     os::{fd::OwnedFd, unix::net::UnixDatagram},
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -293,13 +293,7 @@ fn sockets_of_the_service_manager_are_used_instead_of_the_configured_addresses()
         !refused.status.success() && error.contains("FileDescriptorName=nbt"),
         "{error}"
     );
-    let mut child = start("direct", listener.into());
-    let out = BufReader::new(child.stdout.take().unwrap());
-    let mut server = Server {
-        child,
-        out,
-        address: String::new(),
-    };
+    let mut server = Server::of(start("direct", listener.into()));
     let listening = server.event("listening");
     assert_eq!(
         (&listening["direct"], &listening["nbt"]),

@@ -3,7 +3,7 @@
 
 mod site;
 
-use coax_state::{Client, Store};
+use coax_state::{Client, OpenError, Store};
 use site::{Server, Site, coax, content};
 
 /// Ten days ago, Unix seconds: a connection of today changes it.
@@ -152,11 +152,17 @@ fn after_a_takeover_the_new_server_has_the_file() {
     );
     site.configure(&global, "");
     let mut old = Server::replaceable(&site, &[]);
-    let mut new = Server::replaceable(&site, &["--takeover"]);
+    let new = Server::replaceable(&site, &["--takeover"]);
     old.notice("a new process accepts clients now");
     old.ended();
-    new.notice("is free now and used");
-    copy_of(&site, &new, PROOF);
+    // the new server has the file once nobody else can open it
+    let folder = site.path("state");
+    while !matches!(Store::open(&folder), Err(OpenError::InUse)) {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    for _ in 0..3 {
+        copy_of(&site, &new, PROOF);
+    }
     new.stop();
     let now = known(&site);
     assert!(now.len() == 1 && now[0].seen_s > stored.seen_s, "{now:?}");

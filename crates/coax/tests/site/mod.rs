@@ -12,11 +12,18 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Output, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, channel},
+    },
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+/// A time that no event takes, so that a test fails instead of waiting for ever.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub const COAX: &str = env!("CARGO_BIN_EXE_coax");
 
@@ -59,8 +66,22 @@ impl Site {
 
 pub struct Server {
     pub child: Child,
-    pub out: BufReader<ChildStdout>,
+    /// Its lines, read by a thread of their own.
+    lines: Receiver<String>,
     pub address: String,
+}
+
+/// Sends the lines of a program as they come.
+fn lines(out: ChildStdout) -> Receiver<String> {
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 impl Server {
@@ -69,7 +90,7 @@ impl Server {
     }
 
     pub fn start_with(site: &Site, further: &[&str]) -> Self {
-        let mut child = Command::new(COAX)
+        let child = Command::new(COAX)
             .args(["serve", "--json", "--direct", "127.0.0.1:0", "--config"])
             .arg(site.conf())
             .args(further)
@@ -77,15 +98,19 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let mut server = Self {
-            child,
-            out,
-            address: String::new(),
-        };
+        let mut server = Self::of(child);
         let listening = server.event("listening");
         server.address = listening["direct"].as_str().unwrap().into();
         server
+    }
+
+    /// A server of which only the process is known yet.
+    pub fn of(mut child: Child) -> Self {
+        Self {
+            lines: lines(child.stdout.take().unwrap()),
+            child,
+            address: String::new(),
+        }
     }
 
     /// A server that can be taken over.
@@ -103,8 +128,8 @@ impl Server {
     /// The next event of this kind.
     pub fn event(&mut self, kind: &str) -> Value {
         loop {
-            let mut line = String::new();
-            assert!(self.out.read_line(&mut line).unwrap() > 0, "no {kind}");
+            let line = self.lines.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("no event '{kind}'"));
             let event: Value = serde_json::from_str(&line).unwrap();
             if event["event"] == kind {
                 return event;
