@@ -54,10 +54,19 @@ def cargo_tool(name):
 
 
 def install_tool(name, crate, version, folder=TOOLS, options=()):
-    """Installs a program from crates.io into a folder of its own."""
+    """Installs a program from crates.io into a folder of its own.
+
+    The versions that its author locked come first. A registry may not offer one of them any more: then the newest
+    compatible ones are used.
+    """
     say(f"cargo install {crate} (some minutes)")
-    run(["cargo", "install", "--quiet", "--locked", "--root", folder, crate, "--version", version, *options],
-        env={**os.environ, "CARGO_TARGET_DIR": str(TOOLS / "target")})
+    command = ["cargo", "install", "--quiet", "--root", folder, crate, "--version", version, *options]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(TOOLS / "target")}
+    try:
+        run([*command, "--locked"], env=environment)
+    except SystemExit as error:
+        say(f"{error}\npackage: {crate} again, without its author's Cargo.lock")
+        run(command, env=environment)
     return str(folder / "bin" / name)
 
 
@@ -152,9 +161,9 @@ def static_build(architecture):
     environment = dict(os.environ)
     build = ["--profile", "dist", "--locked", "-p", "coax", "--target", target]
     if rustup_has(target):
-        # musl's start-up objects and the linker come with the target
+        # musl's start-up objects and the linker come with the target; equal functions are kept once
         environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"
-        return ["cargo", "rustc", "-q", *build, "--bin", "coax", *STRIPPED], environment
+        return ["cargo", "rustc", "-q", *build, "--bin", "coax", *STRIPPED, "-C", "link-arg=--icf=all"], environment
     environment, tools = debian_environment(), python_tools()
     environment["PATH"] = f"{tools / 'bin'}:{environment['PATH']}"
     flags = [*STRIPPED, "-C", "link-self-contained=no"]
